@@ -13,7 +13,7 @@ use regex::Regex;
 /// Files of one crate that may need each other in a circle.
 const MOST: usize = 3;
 /// Crates with larger circles from before this was looked at. None of them may grow.
-const LARGER: [(&str, usize); 2] = [("search", 9), ("site", 13)];
+const LARGER: [(&str, usize); 1] = [("site", 13)];
 
 type Module = Vec<String>;
 type Needs = BTreeMap<Module, BTreeSet<Module>>;

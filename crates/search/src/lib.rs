@@ -5,91 +5,38 @@
 //! waits for a writer, whether the writer is in this process or in another.
 //!
 //! A question is any string. It is cut into words (`question`), with what else they may mean (`lexicon`, `spelling`,
-//! `synonyms`); the words are looked up in pages and in their sections (`lookup`, `lookup_whole`, `tally`); pages are ranked
+//! `synonyms`); the words are looked up in pages and in their sections (`lookup`, `lookup_whole`, `score_accumulator`); pages are ranked
 //! by what both say (`ranking`) and scored by how much of the question they meet (`answering`); and the best section of each
-//! page is cut to a passage, nothing twice (`showing`, `passages`, `copies`). The files on disk are `generations`' business
+//! page is cut to a passage, nothing twice (`result_selection`, `passages`, `near_duplicates`). The files on disk are `generations`' business
 //! alone.
 //!
 //! This crate refuses to know models, HTTP and git; files come in through [`Source`].
 
-mod allowed;
-mod answering;
-mod asked_language;
-mod background;
-mod compaction;
+mod answer;
 pub mod conformance;
-mod copies;
-mod documents;
 mod embedder;
-mod engine;
 mod error;
 pub mod eval;
-mod explain;
-mod generations;
-mod generations_disk;
-mod generations_log;
-mod generations_packs;
-mod ground;
-mod highlight;
 mod index;
-mod indexes;
-mod korean;
-mod languages;
-mod lexicon;
-mod links;
-mod lookup;
-mod lookup_whole;
-mod manifest;
-mod page_kind;
-mod page_words;
-mod passages;
 mod query;
-mod question;
-mod ranking;
-mod readers;
-mod redirects;
-mod schema;
-mod segment_rows;
-mod segment_writer;
-mod settings;
-mod showing;
-mod skips;
-mod snapshot;
-mod snapshot_tables;
+mod rank;
 mod source;
-mod spelling;
-mod synonyms;
-mod tally;
-mod update;
-mod update_plan;
-mod update_read;
-mod variants;
+mod text;
 mod vectors;
-mod vectors_alike;
-mod vectors_embed;
-mod vectors_fusion;
-mod vectors_store;
-#[cfg(test)]
-mod vectors_tests;
-mod vocabulary;
-mod weighed;
-mod why_not;
-mod words;
-mod words_cut;
 
 #[cfg(test)]
 mod tests;
 
+pub use answer::highlight::Highlighter;
 pub use embedder::{Asker, Embedder, Role};
 pub use error::SearchError;
-pub use explain::{Explanation, Match};
-pub use highlight::Highlighter;
-pub use index::Index;
-pub use indexes::Indexes;
+pub use index::handle::Index;
+pub use index::indexes::Indexes;
+pub use index::snapshot::{PageContent, PageEntry, Snapshot};
+pub use index::why_not::{IndexedFile, WhyNot};
 pub use query::{Filter, Query};
+pub use rank::explain::{Explanation, Match};
 #[doc(hidden)]
-pub use settings::Settings;
-pub use snapshot::{PageContent, PageEntry, Snapshot};
+pub use rank::settings::Settings;
 pub use source::{Oddity, Progress, Skipped, Source, SourceFile, Stage, Summary};
-pub use vectors_embed::EmbedSummary;
-pub use why_not::{IndexedFile, WhyNot};
+pub use vectors::embed::EmbedSummary;

@@ -4,9 +4,9 @@ use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
 use super::{Docs, Site, question};
-use crate::ranking::Search;
-use crate::settings::{SHIPPED, Settings};
-use crate::weighed::Scored;
+use crate::rank::bm25::Scored;
+use crate::rank::ranking::Search;
+use crate::rank::settings::{SHIPPED, Settings};
 use crate::{Filter, Query};
 
 fn handbook() -> Docs {

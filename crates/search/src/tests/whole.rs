@@ -5,9 +5,9 @@ use std::collections::{HashMap, HashSet};
 use proptest::prelude::*;
 
 use super::{Docs, Site, question};
-use crate::ranking::Search;
-use crate::settings::SHIPPED;
-use crate::weighed::Scored;
+use crate::rank::bm25::Scored;
+use crate::rank::ranking::Search;
+use crate::rank::settings::SHIPPED;
 
 const WORDS: [&str; 3] = ["kiwi", "lemon", "mango"];
 
@@ -64,13 +64,13 @@ fn counted(site: &Site, word: &str, pages: usize) -> Vec<f32> {
     let search = Search::new(&snapshot, &query, &settings, &without, HashMap::new()).expect("read");
     let Some(search) = search.filter(|search| !search.question.words.is_empty()) else { return vec![0.0; pages] };
     let found = search.lookup.find(&search.question.words[0]).expect("read");
-    let mut tally = search.lookup.empty(Scored::Pages);
-    search.lookup.count_whole(&found, &mut tally).expect("read");
+    let mut scores = search.lookup.empty(Scored::Pages);
+    search.lookup.count_whole(&found, &mut scores).expect("read");
     let number = |page: usize| {
         let page = snapshot.lookup(&format!("page-{page}")).expect("a page");
-        snapshot.ground.numbers[&page.id] as usize
+        snapshot.stats.numbers[&page.id] as usize
     };
-    (0..pages).map(|page| tally.often(number(page))).collect()
+    (0..pages).map(|page| scores.often(number(page))).collect()
 }
 
 proptest! {

@@ -1,0 +1,192 @@
+//! Ranked pages to the passages a reader sees: of each page its best section, and nothing twice.
+
+use docent_types::{LONGEST_PASSAGE, Passage};
+use tantivy::schema::{Field, Value};
+use tantivy::{DocAddress, TantivyDocument};
+
+use crate::answer::passages::{SoughtWords, excerpt};
+use crate::index::manifest::ManifestPage;
+use crate::index::schema::SECTION;
+use crate::rank::lookup::documents_of;
+use crate::rank::ranking::{Candidate, Search};
+use crate::text::languages::Language;
+use crate::text::near_duplicates::{are_copies, is_telling};
+
+/// A section further down a page may stand in for one that is shown already, when it scores at least this share of it.
+const STAND_IN: f32 = 0.5;
+/// How many of a page's sections may stand in.
+const MOST_STAND_INS: usize = 4;
+
+pub(crate) struct ResultSelection<'s> {
+    search: &'s Search<'s>,
+    sought: SoughtWords,
+    shown: Vec<Shown<'s>>,
+}
+
+/// A page that is shown, by one of its sections.
+struct Shown<'s> {
+    page: &'s ManifestPage,
+    section: Option<DocAddress>,
+    print: Option<u64>,
+    score: f32,
+}
+
+impl<'s> ResultSelection<'s> {
+    pub(crate) fn new(search: &'s Search<'s>) -> Self {
+        Self { search, sought: SoughtWords::of(&search.question), shown: Vec::new() }
+    }
+
+    /// The passages of the best pages, at most `limit`.
+    pub(crate) fn passages(mut self, ranked: Vec<Candidate<'s>>, limit: usize) -> tantivy::Result<Vec<Passage>> {
+        for candidate in ranked {
+            if self.shown.len() == limit {
+                break;
+            }
+            // Two files served at one path are one page to a reader.
+            if self.shown.iter().all(|shown| shown.page.path != candidate.page.path) {
+                self.add(&candidate)?;
+            }
+        }
+        self.shown.iter().map(|shown| self.passage(shown)).collect()
+    }
+
+    /// The sections of a page as passages, in their order, at most `limit` of them.
+    pub(crate) fn page(&self, page: &'s ManifestPage, limit: usize) -> tantivy::Result<Vec<Passage>> {
+        let (fields, searcher) = (&self.search.snapshot.fields, self.search.lookup.searcher);
+        let sections = documents_of(searcher, fields, page.id, SECTION)?;
+        let sections = sections.into_iter().take(limit);
+        sections.map(|at| self.passage(&Shown { page, section: Some(at), print: None, score: 0.0 })).collect()
+    }
+
+    /// Which sections the pages are shown by, with the pages.
+    pub(crate) fn sections(
+        mut self,
+        ranked: Vec<Candidate<'s>>,
+        limit: usize,
+    ) -> tantivy::Result<Vec<(&'s ManifestPage, Option<DocAddress>, f32)>> {
+        for candidate in ranked {
+            if self.shown.len() < limit && self.shown.iter().all(|shown| shown.page.path != candidate.page.path) {
+                self.add(&candidate)?;
+            }
+        }
+        Ok(self.shown.into_iter().map(|shown| (shown.page, shown.section, shown.score)).collect())
+    }
+
+    /// Shows a page by its best section that is not shown yet. A page that says the same as one above it under the same
+    /// title is that page in another version or language: it is left out, or takes the other's place when it is the one
+    /// the asker would rather read. So is a page of another title that has nothing more to say.
+    fn add(&mut self, candidate: &Candidate<'s>) -> tantivy::Result<()> {
+        let stats = &self.search.snapshot.stats;
+        let page = candidate.page;
+        let mut shown = Shown { page, section: None, print: None, score: candidate.answers };
+        let best = candidate.sections.first().map_or(0.0, |(score, _)| *score);
+        let mut is_copy = false;
+        for (score, number) in candidate.sections.iter().take(MOST_STAND_INS) {
+            let address = stats.address(*number);
+            let print = self.print(address);
+            let Some(twin) = self.twin(print) else {
+                shown.section = Some(address);
+                shown.print = print;
+                break;
+            };
+            if self.shown[twin].page.title == page.title {
+                if self.is_preferred(page, self.shown[twin].page) {
+                    self.shown[twin].page = page;
+                    self.shown[twin].section = Some(address);
+                }
+                return Ok(());
+            }
+            // Few words in common are no copy of another page, only all there is to say.
+            is_copy = print.is_some_and(is_telling);
+            if *score < best * STAND_IN {
+                break;
+            }
+        }
+        if shown.section.is_none() {
+            if is_copy {
+                return Ok(());
+            }
+            shown.section = candidate.sections.first().map(|(_, number)| stats.address(*number));
+        }
+        self.shown.push(shown);
+        Ok(())
+    }
+
+    /// Which of those shown says the same.
+    fn twin(&self, print: Option<u64>) -> Option<usize> {
+        let print = print.filter(|_| self.search.lookup.settings.copies_once > 0.0)?;
+        self.shown.iter().position(|shown| shown.print.is_some_and(|known| are_copies(known, print)))
+    }
+
+    fn print(&self, address: DocAddress) -> Option<u64> {
+        let segment = self.search.snapshot.stats.segments.get(address.segment_ord as usize)?;
+        segment.readers.print.first(address.doc_id)
+    }
+
+    /// Whether of two copies the asker would rather read the first: the one in the language and the version that are asked
+    /// for, then the one of the current version, then the later version.
+    fn is_preferred(&self, one: &ManifestPage, other: &ManifestPage) -> bool {
+        let (variants, wanted) = (self.search.snapshot.variants(), &self.search.wanted);
+        let rank = |page: &ManifestPage| wanted.rank(variants, variants.page(self.search.snapshot.number_of(page)));
+        let order = rank(other).cmp(&rank(one)).then_with(|| match (&one.version, &other.version) {
+            (None, Some(_)) => std::cmp::Ordering::Greater,
+            (Some(_), None) => std::cmp::Ordering::Less,
+            (Some(one), Some(other)) => numbers(one).cmp(&numbers(other)),
+            (None, None) => std::cmp::Ordering::Equal,
+        });
+        order.is_gt()
+    }
+
+    fn passage(&self, shown: &Shown<'_>) -> tantivy::Result<Passage> {
+        let (fields, searcher, page) = (&self.search.snapshot.fields, self.search.lookup.searcher, shown.page);
+        let section = match shown.section {
+            Some(address) => Some(address),
+            None => documents_of(searcher, fields, page.id, SECTION)?.first().copied(),
+        };
+        let document: TantivyDocument = match section {
+            Some(address) => searcher.doc(address)?,
+            None => TantivyDocument::default(),
+        };
+        let (variants, number) = (self.search.snapshot.variants(), self.search.snapshot.number_of(page));
+        let stored = |field: Field| document.get_first(field).and_then(|value| value.as_str()).unwrap_or_default();
+        let language = page.language.as_deref().and_then(Language::of_tag);
+        let language = language.or_else(|| self.search.snapshot.stats.languages.first().copied());
+        let language = language.unwrap_or(Language::English);
+        let anchor = stored(fields.anchor);
+        let href = if anchor.is_empty() { format!("/{}", page.path) } else { format!("/{}#{anchor}", page.path) };
+        let mut passage = Passage {
+            path: page.path.clone(),
+            href,
+            title: page.title.clone(),
+            headings: stored(fields.trail).lines().map(str::to_owned).collect(),
+            content: String::new(),
+            score: shown.score.clamp(0.0, 1.0),
+            version: variants.version_of(number).map(|version| version.name.clone()),
+            language: variants.language_of(number).map(str::to_owned),
+        };
+        // Where it is shown by itself its headings stand above it, with an empty line between.
+        let room = LONGEST_PASSAGE - passage.heading_lines().chars().count() - 1;
+        passage.content = excerpt(stored(fields.content), &self.sought, language, room);
+        if passage.content.is_empty() {
+            passage.content = page.description.clone().unwrap_or_else(|| page.title.clone());
+        }
+        Ok(passage)
+    }
+}
+
+/// The numbers in a version, for telling the later.
+fn numbers(version: &str) -> Vec<u64> {
+    version.split(|c: char| !c.is_ascii_digit()).filter_map(|part| part.parse().ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_compared_by_their_numbers() {
+        assert!(numbers("v1.10") > numbers("v1.9"));
+        assert!(numbers("2.0") > numbers("v1.9-beta"));
+        assert!(numbers("next").is_empty());
+    }
+}

@@ -1,0 +1,93 @@
+//! A question to an index, answered with passages.
+
+use std::collections::{HashMap, HashSet};
+
+use docent_types::Passage;
+
+use crate::answer::result_selection::ResultSelection;
+use crate::index::snapshot::Snapshot;
+use crate::query::Query;
+use crate::rank::question::Question;
+use crate::rank::ranking::{Search, left_out};
+use crate::rank::settings::{SHIPPED, Settings};
+use crate::text::lexicon::Lexicon;
+use crate::vectors::alike::Alike;
+
+impl Snapshot {
+    /// The best passages for a question, best first, one a page. Empty when nothing fits, nothing is indexed, or the
+    /// question holds no word.
+    pub fn search(&self, query: &Query) -> Vec<Passage> {
+        match search(self, query, &SHIPPED, None) {
+            Ok(passages) => passages,
+            Err(error) => {
+                tracing::error!(error = &error as &dyn std::error::Error, "search failed");
+                Vec::new()
+            }
+        }
+    }
+
+    /// As `search`, weighed otherwise than it ships.
+    #[doc(hidden)]
+    pub fn search_with(&self, query: &Query, settings: &Settings) -> Vec<Passage> {
+        search(self, query, settings, None).unwrap_or_default()
+    }
+
+    /// The best passages for a question by its words and, where the index has vectors, by what it means.
+    pub async fn find(&self, query: &Query) -> Vec<Passage> {
+        self.find_with(query, &SHIPPED).await
+    }
+
+    /// As `find`, weighed otherwise than it ships.
+    #[doc(hidden)]
+    pub async fn find_with(&self, query: &Query, settings: &Settings) -> Vec<Passage> {
+        let alike = match &query.after {
+            Some(after) => self.similarities(&format!("{} {after}", query.text), query.asker).await,
+            None => self.similarities(&query.text, query.asker).await,
+        };
+        search(self, query, settings, alike.as_ref()).unwrap_or_else(|error| {
+            tracing::error!(error = &error as &dyn std::error::Error, "search failed");
+            Vec::new()
+        })
+    }
+
+    /// The words of a question that these docs never mention, as the asker spelled them, in order. Neither endings nor
+    /// likely slips are among them.
+    pub fn never_mentioned(&self, question: &str) -> Vec<String> {
+        let Some(searcher) = self.searcher() else { return Vec::new() };
+        let lexicon = Lexicon::new(searcher, &self.fields, &self.stats);
+        let understood = Question::of(question, None, &lexicon, self.synonyms());
+        understood.map(|understood| understood.never_mentioned(question)).unwrap_or_default()
+    }
+
+    /// The sections of one page as passages, in their order: at most `query.limit`, each cut to what is asked, and without
+    /// a score. Empty when there is no such page or the question holds no word.
+    pub fn sections(&self, query: &Query, path: &str) -> Vec<Passage> {
+        sections(self, query, path).unwrap_or_else(|error| {
+            tracing::error!(error = &error as &dyn std::error::Error, "a page's sections could not be read");
+            Vec::new()
+        })
+    }
+}
+
+/// The passages for a question.
+fn search(
+    snapshot: &Snapshot,
+    query: &Query,
+    settings: &Settings,
+    alike: Option<&Alike>,
+) -> tantivy::Result<Vec<Passage>> {
+    let (without, unlinked) = left_out(snapshot, settings)?;
+    let Some(mut search) = Search::new(snapshot, query, settings, &without, unlinked)? else { return Ok(Vec::new()) };
+    let ranked = search.ranked(alike)?;
+    ResultSelection::new(&search).passages(ranked, query.limit)
+}
+
+/// The sections of a page as passages, each cut to what is asked.
+fn sections(snapshot: &Snapshot, query: &Query, path: &str) -> tantivy::Result<Vec<Passage>> {
+    let (without, settings) = (HashSet::new(), SHIPPED);
+    let Some(page) = snapshot.lookup(path) else { return Ok(Vec::new()) };
+    let Some(search) = Search::new(snapshot, query, &settings, &without, HashMap::new())? else {
+        return Ok(Vec::new());
+    };
+    ResultSelection::new(&search).page(page, query.limit)
+}

@@ -1,0 +1,226 @@
+//! Making few segments of many.
+//!
+//! Each update adds a segment, and what it replaces goes on taking room in an old one. Questions look into every segment,
+//! so segments of about the same size are made one, and one of which much does not count is written again without
+//! that. What is small enough to do beside an update is done there; the rest on a thread of its own, while updates and
+//! questions go on.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use tantivy::Searcher;
+
+use crate::error::SearchError;
+use crate::index::engine;
+use crate::index::generations::{Generations, Segment};
+use crate::index::manifest::Delta;
+use crate::index::schema::Fields;
+use crate::index::snapshot::Snapshot;
+
+/// How far to go.
+#[derive(Debug)]
+pub(crate) struct Effort {
+    /// The most documents to write again at a time.
+    documents: u32,
+    /// The most bytes of segments to make one: it is done in memory.
+    bytes: u64,
+    /// How many segments of about the same size may be.
+    alike: usize,
+    /// How much of a segment may not count, in a hundred.
+    waste: u32,
+    /// Below this many documents no segment is written again for what does not count in it.
+    worth: u32,
+}
+
+/// What an update takes upon itself: keeping a small index tidy, and a large one from falling to pieces where there is
+/// no time for anything later.
+pub(crate) const INLINE: Effort = Effort { documents: 600, bytes: 4 << 20, alike: 16, waste: 0, worth: 0 };
+/// What is done later.
+pub(crate) const LATER: Effort = Effort { documents: 2_000_000, bytes: 160 << 20, alike: 5, waste: 10, worth: 1_000 };
+
+/// The ids of segments to make one, in order; `None` when all is well.
+pub(crate) fn due(segments: &[Segment], effort: &Effort) -> Option<Vec<String>> {
+    let sizes: Vec<Size> = segments.iter().map(Size::of).collect();
+    due_of(&sizes, effort).map(|some| some.into_iter().map(|at| segments[at].id.clone()).collect())
+}
+
+/// Makes one segment of some.
+pub(crate) fn merge(
+    generations: &Generations,
+    fields: &Fields,
+    segments: &[Segment],
+    some: &[String],
+) -> Result<Vec<Segment>, SearchError> {
+    let (old, mut kept): (Vec<Segment>, Vec<Segment>) =
+        segments.iter().cloned().partition(|segment| some.contains(&segment.id));
+    let made = engine::merged(fields, &old).map_err(|error| generations.engine("merge", error))?;
+    kept.extend(made.map(|made| generations.write_segment(&made)).transpose()?);
+    Ok(kept)
+}
+
+/// Does once what is due later. Updates go on meanwhile: what they drop of the segments at hand is dropped of the new
+/// one as well. `None` when another process is at it, or what was to be done has been done.
+pub(crate) fn run(generations: &Generations, known: &Arc<Snapshot>) -> Result<Option<Arc<Snapshot>>, SearchError> {
+    let Some(making) = generations.making()? else { return Ok(None) };
+    let Some(state) = known.state() else { return Ok(None) };
+    let fields = &known.fields;
+    let Some(some) = due(&state.segments, &LATER) else { return Ok(None) };
+    let old: Vec<Segment> = state.segments.iter().filter(|segment| some.contains(&segment.id)).cloned().collect();
+    let made = engine::merged(fields, &old).map_err(|error| generations.engine("merge", error))?;
+    let made = made.map(|made| generations.write_aside(&making, &made).map(|aside| (aside, made))).transpose()?;
+
+    let turn = generations.turn()?;
+    let Some(now) = generations.load(Some(state))? else { return Ok(None) };
+    let current: Vec<&Segment> = now.segments.iter().filter(|segment| some.contains(&segment.id)).collect();
+    if current.len() != old.len() {
+        return Ok(None);
+    }
+    let base = Snapshot::next(generations, known, Arc::clone(&now))?;
+    let mut segments: Vec<Segment> =
+        now.segments.iter().filter(|segment| !some.contains(&segment.id)).cloned().collect();
+    if let Some((aside, made)) = made {
+        let segment = generations.take_in(&aside, &made)?;
+        let gone = dropped_since(base.searcher(), &now.segments, &old, fields)
+            .map_err(|error| generations.engine("read", error))?;
+        let searcher = engine::searcher(fields, std::slice::from_ref(&segment));
+        let documents = searcher.and_then(|searcher| engine::documents_of(&searcher, fields, &gone));
+        let documents = documents.map_err(|error| generations.engine("read", error))?;
+        segments.push(segment.without(documents.into_iter().flatten()));
+    }
+    let docs = Delta { commit: now.manifest.commit.clone(), next_file: now.manifest.next_file, ..Delta::default() };
+    let next = generations.publish(&turn, Some(&now), docs, segments)?;
+    Snapshot::next(generations, &base, next).map(Some)
+}
+
+/// The pages whose documents count in `old` and do not in the same segments now.
+fn dropped_since(
+    searcher: Option<&Searcher>,
+    now: &[Segment],
+    old: &[Segment],
+    fields: &Fields,
+) -> tantivy::Result<Vec<u64>> {
+    let mut pages = HashSet::new();
+    for (reader, segment) in searcher.into_iter().flat_map(Searcher::segment_readers).zip(now) {
+        let Some(before) = old.iter().find(|before| before.id == segment.id) else { continue };
+        let numbers = reader.fast_fields().u64(fields.schema.get_field_name(fields.page))?;
+        pages.extend(segment.deleted_since(before).filter_map(|document| numbers.first(document)));
+    }
+    Ok(pages.into_iter().collect())
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Size {
+    alive: u32,
+    deleted: u32,
+    bytes: u64,
+}
+
+impl Size {
+    fn of(segment: &Segment) -> Self {
+        let alive = segment.alive();
+        Self { alive, deleted: segment.documents - alive, bytes: segment.bytes() }
+    }
+
+    fn is_wasteful(&self, percent: u32) -> bool {
+        u64::from(self.deleted) * 100 > u64::from(percent) * u64::from(self.alive + self.deleted)
+    }
+}
+
+fn due_of(segments: &[Size], effort: &Effort) -> Option<Vec<usize>> {
+    let fits = |size: &Size| size.alive <= effort.documents && size.bytes <= effort.bytes;
+    let mut by_size: Vec<usize> = (0..segments.len()).filter(|at| fits(&segments[*at])).collect();
+    by_size.sort_by_key(|at| (segments[*at].alive, *at));
+    let run = of_like_size(segments, &by_size, effort);
+    if run.len() > effort.alike {
+        return Some(in_order(run));
+    }
+    // Beside much that is not looked at, a little that does not count makes no difference.
+    let looked_at: u32 = by_size.iter().map(|at| segments[*at].alive).sum();
+    let all: u32 = segments.iter().map(|size| size.alive).sum();
+    let wasteful = |at: &usize| segments[*at].alive >= effort.worth && segments[*at].is_wasteful(effort.waste);
+    if looked_at < all && effort.worth == 0 {
+        return None;
+    }
+    by_size.into_iter().find(wasteful).map(|at| vec![at])
+}
+
+/// The longest run from the smallest segment on in which none is much larger than all before it together.
+fn of_like_size(segments: &[Size], by_size: &[usize], effort: &Effort) -> Vec<usize> {
+    let (mut documents, mut bytes, mut run, mut longest) = (0, 0, Vec::new(), 0);
+    for at in by_size {
+        let size = segments[*at];
+        if documents + size.alive > effort.documents || bytes + size.bytes > effort.bytes {
+            break;
+        }
+        if u64::from(size.alive) <= 2 * u64::from(documents) + 100 {
+            longest = run.len() + 1;
+        }
+        documents += size.alive;
+        bytes += size.bytes;
+        run.push(*at);
+    }
+    run.truncate(longest);
+    run
+}
+
+/// Older segments first, as they were.
+fn in_order(mut some: Vec<usize>) -> Vec<usize> {
+    some.sort_unstable();
+    some
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn size(alive: u32, deleted: u32) -> Size {
+        Size { alive, deleted, bytes: u64::from(alive) * 1000 }
+    }
+
+    fn sizes(of: &[(u32, u32)]) -> Vec<Size> {
+        of.iter().map(|(alive, deleted)| size(*alive, *deleted)).collect()
+    }
+
+    #[test]
+    fn segments_of_like_size_are_made_one_and_a_large_one_is_left() {
+        for (segments, later) in [
+            (vec![(70_000, 0), (10, 0), (10, 0), (10, 0), (10, 0), (10, 0)], None),
+            (vec![(70_000, 0), (10, 0), (10, 0), (10, 0), (10, 0), (10, 0), (10, 0)], Some(vec![1, 2, 3, 4, 5, 6])),
+            (
+                vec![(9_000, 0), (9_000, 0), (9_000, 0), (9_000, 0), (9_000, 0), (8_000, 0)],
+                Some(vec![0, 1, 2, 3, 4, 5]),
+            ),
+            (vec![(60, 0), (10, 0), (70_000, 0), (10, 0), (200, 0), (10, 0), (10, 0)], Some(vec![0, 1, 3, 4, 5, 6])),
+            (vec![], None),
+        ] {
+            assert_eq!(due_of(&sizes(&segments), &LATER), later, "{segments:?}");
+        }
+    }
+
+    #[test]
+    fn what_does_not_count_goes_when_it_is_worth_it() {
+        assert_eq!(due_of(&sizes(&[(70_000, 5_000), (10, 0)]), &LATER), None);
+        assert_eq!(due_of(&sizes(&[(70_000, 9_000), (10, 0)]), &LATER), Some(vec![0]));
+        assert_eq!(due_of(&sizes(&[(10, 9)]), &LATER), None);
+        assert_eq!(due_of(&sizes(&[(10, 0), (100, 1)]), &INLINE), Some(vec![1]), "a small index is always tidy");
+        assert_eq!(due_of(&sizes(&[(70_000, 1), (100, 1)]), &INLINE), None);
+    }
+
+    #[test]
+    fn merging_ends() {
+        // Whatever is due, once done, leaves fewer segments or less that does not count.
+        let mut segments = sizes(&[(5, 1); 40]);
+        segments.extend(sizes(&[(3_000, 900), (70_000, 30_000)]));
+        for effort in [&INLINE, &LATER] {
+            let mut steps = 0;
+            while let Some(some) = due_of(&segments, effort) {
+                let alive = some.iter().map(|at| segments[*at].alive).sum();
+                segments = (0..segments.len()).filter(|at| !some.contains(at)).map(|at| segments[at]).collect();
+                segments.push(size(alive, 0));
+                steps += 1;
+                assert!(steps < 100);
+            }
+        }
+        assert!(segments.len() < 10, "{segments:?}");
+    }
+}

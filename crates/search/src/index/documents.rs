@@ -1,0 +1,307 @@
+//! A page to the documents the index holds of it.
+
+use docent_markdown::{Page, Section};
+use tantivy::schema::document::OwnedValue;
+use tantivy::schema::{Document, Field, Value};
+use tantivy::{Searcher, TantivyDocument};
+
+use crate::index::links::{Mention, Mentions};
+use crate::index::manifest::ManifestPage;
+use crate::index::schema::{Fields, LINK, PAGE, SECTION};
+use crate::index::segment_writer::SegmentWriter;
+use crate::rank::lookup::documents_of;
+use crate::text::languages::Language;
+use crate::text::near_duplicates;
+use crate::text::vocabulary::{Number, Vocabulary, Word};
+
+/// Code beyond this much of a section says nothing more of what it is about.
+const MOST_CODE: usize = 8_000;
+/// How much of a page's text is read to tell its language.
+const LANGUAGE_TEXT: usize = 4_000;
+/// Stands for a section in the stored outline of a page. For private use, so no text has it.
+const SECTION_HERE: char = '\u{f8fe}';
+
+/// Writes the documents of a page: one for each section, its own, and one for each link. `source` is the page's text.
+pub(crate) fn write(
+    fields: &Fields,
+    vocabulary: &mut Vocabulary,
+    mentions: &mut Mentions,
+    writer: &mut SegmentWriter,
+    entry: &ManifestPage,
+    mut page: Page,
+    source: &str,
+) -> tantivy::Result<()> {
+    let language = language(entry, &page);
+    let outline = outline(&page, source);
+    let mut title = Vec::new();
+    vocabulary.add_words(&entry.title, language, &mut title);
+    let (words, numbers, kept) = (Vec::new(), Vec::new(), Kept::default());
+    let mut writing = Writing { fields, entry, language, vocabulary, writer, title, words, numbers, kept };
+    for (at, section) in (0..).zip(std::mem::take(&mut page.sections)) {
+        writing.section(section, at)?;
+    }
+    writing.page(&page, outline)?;
+    for mention in mentions.of(&page, &entry.path) {
+        writing.link(&mention)?;
+    }
+    Ok(())
+}
+
+/// The language a page's words are stemmed by: the one it says, or else the one it seems to be in.
+fn language(entry: &ManifestPage, page: &Page) -> Language {
+    if let Some(tag) = &entry.language {
+        return Language::of_tag(tag).unwrap_or(Language::English);
+    }
+    let text = page.sections.iter().scan(0, |read, section| {
+        let before = std::mem::replace(read, *read + section.text.len());
+        (before < LANGUAGE_TEXT).then(|| &section.text[..section.text.floor_char_boundary(LANGUAGE_TEXT)])
+    });
+    Language::of_text(text)
+}
+
+/// What the documents of one page have in common.
+struct Writing<'w> {
+    fields: &'w Fields,
+    entry: &'w ManifestPage,
+    language: Language,
+    vocabulary: &'w mut Vocabulary,
+    writer: &'w mut SegmentWriter,
+    /// The words of the title.
+    title: Vec<Word>,
+    /// Those of the text at hand.
+    words: Vec<Word>,
+    /// Those of the section at hand, as they are compared with others'.
+    numbers: Vec<u64>,
+    /// What is kept of the document at hand.
+    kept: Kept,
+}
+
+/// What is kept of a document, beside its words. Texts are handed over: they are most of what there is.
+#[derive(Default)]
+struct Kept(Vec<(Field, OwnedValue)>);
+
+impl Document for Kept {
+    type Value<'a> = &'a OwnedValue;
+    type FieldsValuesIter<'a> = std::iter::Map<
+        std::slice::Iter<'a, (Field, OwnedValue)>,
+        fn(&'a (Field, OwnedValue)) -> (Field, &'a OwnedValue),
+    >;
+
+    fn iter_fields_and_values(&self) -> Self::FieldsValuesIter<'_> {
+        self.0.iter().map(|(field, value)| (*field, value))
+    }
+}
+
+impl Kept {
+    fn number(&mut self, field: Field, number: u64) {
+        self.0.push((field, OwnedValue::U64(number)));
+    }
+
+    fn text(&mut self, field: Field, text: String) {
+        self.0.push((field, OwnedValue::Str(text)));
+    }
+}
+
+impl Writing<'_> {
+    /// Comes after the sections: then it is known what the page says in all.
+    fn page(&mut self, page: &Page, outline: String) -> tantivy::Result<()> {
+        let (fields, entry) = (self.fields, self.entry);
+        self.begin(PAGE);
+        self.writer.mark(fields.stemming, self.language.code().as_bytes());
+        let headings: Vec<&str> =
+            page.headings.iter().map(|heading| heading.text.as_str()).filter(|text| *text != entry.title).collect();
+        let names = [page.front_matter.sidebar_title(), entry.nav_title.as_deref()];
+        let mut titles = vec![entry.title.as_str()];
+        for name in names.into_iter().flatten() {
+            if !titles.contains(&name) {
+                titles.push(name);
+            }
+        }
+        self.say(fields.path, &[&entry.path]);
+        let keywords = page.front_matter.keywords();
+        let description: Vec<&str> = entry.description.as_deref().into_iter().chain(keywords).collect();
+        let said: [(Field, &[&str]); 3] =
+            [(fields.title, &titles), (fields.description, &description), (fields.headings, &headings)];
+        for (field, texts) in said {
+            self.say(field, texts);
+            self.writer.gather(&self.words);
+        }
+        self.writer.say_gathered();
+        self.end(Some((fields.content, outline)))
+    }
+
+    fn section(&mut self, section: Section, at: u64) -> tantivy::Result<()> {
+        let fields = self.fields;
+        self.begin(SECTION);
+        let trail = trail(self.entry, &section);
+        self.words.clear();
+        self.words.extend_from_slice(&self.title);
+        let title = self.words.len();
+        trail.iter().for_each(|heading| self.vocabulary.add_words(heading, self.language, &mut self.words));
+        self.writer.say(fields.heading, stems(&self.words[title..]));
+        let above = self.words.len();
+        self.vocabulary.add_words(&section.text, self.language, &mut self.words);
+        self.writer.gather(&self.words[above..]);
+        let mut numbers = std::mem::take(&mut self.numbers);
+        numbers.clear();
+        self.vocabulary.add_numbers(&self.words[above..], &mut numbers);
+        self.writer.say(fields.body, stems(&self.words));
+        self.words.clear();
+        code(&section).for_each(|text| self.vocabulary.add_words(text, self.language, &mut self.words));
+        if !self.words.is_empty() {
+            self.writer.gather(&self.words);
+            self.vocabulary.add_numbers(&self.words, &mut numbers);
+            self.writer.say(fields.code, stems(&self.words));
+        }
+        self.kept.number(fields.section, at);
+        self.kept.number(fields.print, near_duplicates::print(&numbers, &section.markdown));
+        self.numbers = numbers;
+        self.kept.text(fields.trail, trail.join("\n"));
+        if let Some(anchor) = section.anchor {
+            self.kept.text(fields.anchor, anchor);
+        }
+        self.end(Some((fields.content, section.markdown)))
+    }
+
+    fn link(&mut self, mention: &Mention) -> tantivy::Result<()> {
+        self.begin(LINK);
+        self.say(self.fields.link, &[&mention.text]);
+        for target in mention.targets.iter() {
+            self.kept.number(self.fields.target, *target);
+        }
+        self.end(None)
+    }
+
+    /// Begins a document of a kind.
+    fn begin(&mut self, kind: &str) {
+        self.kept.number(self.fields.page, self.entry.id);
+        self.writer.mark(self.fields.page, &self.entry.id.to_be_bytes());
+        self.writer.mark(self.fields.kind, kind.as_bytes());
+    }
+
+    /// Ends the document at hand, with a text that is stored of it.
+    fn end(&mut self, text: Option<(Field, String)>) -> tantivy::Result<()> {
+        if let Some((field, text)) = text {
+            self.kept.text(field, text);
+        }
+        self.writer.end(&self.kept)?;
+        self.kept.0.clear();
+        Ok(())
+    }
+
+    /// Says texts of the document at hand, as one.
+    fn say(&mut self, field: Field, texts: &[&str]) {
+        self.words.clear();
+        texts.iter().for_each(|text| self.vocabulary.add_words(text, self.language, &mut self.words));
+        self.writer.say(field, stems(&self.words));
+    }
+}
+
+fn stems(words: &[Word]) -> impl ExactSizeIterator<Item = Option<Number>> {
+    words.iter().map(|word| word.map(|forms| forms.stem))
+}
+
+/// What the code of a section says: file names and text, in order.
+fn code(section: &Section) -> impl Iterator<Item = &str> {
+    let mut room = MOST_CODE;
+    section.code.iter().flat_map(move |block| {
+        let text = &block.text[..block.text.floor_char_boundary(room)];
+        room -= text.len();
+        block.file.as_deref().into_iter().chain([text])
+    })
+}
+
+/// The headings above a section; the page's own title says nothing new.
+fn trail<'s>(entry: &ManifestPage, section: &'s Section) -> &'s [String] {
+    match section.headings.as_slice() {
+        [first, others @ ..] if *first == entry.title => others,
+        headings => headings,
+    }
+}
+
+/// A whole page as Markdown for reading, from what is stored of it. `None` when there is no such page.
+pub(crate) fn stored_page(searcher: &Searcher, fields: &Fields, id: u64) -> tantivy::Result<Option<String>> {
+    let text = |address, field| -> tantivy::Result<String> {
+        let document: TantivyDocument = searcher.doc(address)?;
+        Ok(document.get_first(field).and_then(|value| value.as_str()).unwrap_or_default().to_owned())
+    };
+    let Some(page) = documents_of(searcher, fields, id, PAGE)?.first().copied() else { return Ok(None) };
+    let mut content = String::new();
+    let mut sections = documents_of(searcher, fields, id, SECTION)?.into_iter();
+    for (at, part) in text(page, fields.content)?.split(SECTION_HERE).enumerate() {
+        if at > 0
+            && let Some(section) = sections.next()
+        {
+            content.push_str(&text(section, fields.content)?);
+        }
+        content.push_str(part);
+    }
+    Ok(Some(content))
+}
+
+/// A page as it is stored: as Markdown for reading, with a mark for each section, whose text is stored with the section.
+fn outline(page: &Page, source: &str) -> String {
+    let mut out = String::new();
+    let mut sections = page.sections.iter().peekable();
+    let mut paragraph = |text: Option<&str>, is_empty: bool| {
+        if !is_empty && !out.is_empty() {
+            out.push_str("\n\n");
+        }
+        match text {
+            Some(text) => out.extend(text.chars().filter(|c| *c != SECTION_HERE)),
+            None => out.push(SECTION_HERE),
+        }
+    };
+    if !page.headings.iter().any(|heading| heading.level == 1)
+        && let Some(title) = &page.title
+    {
+        paragraph(Some(&format!("# {title}")), false);
+    }
+    while let Some(section) = sections.next_if(|section| section.level == 0) {
+        paragraph(None, section.markdown.is_empty());
+    }
+    for heading in &page.headings {
+        paragraph(Some(&format!("{} {}", "#".repeat(usize::from(heading.level)), heading.text)), false);
+        while let Some(section) = sections.next_if(|section| section.markdown_span.start <= heading.span.start) {
+            paragraph(None, section.markdown.is_empty());
+        }
+    }
+    for section in sections {
+        paragraph(None, section.markdown.is_empty());
+    }
+    let is_empty =
+        out.chars().all(|c| c == SECTION_HERE) && page.sections.iter().all(|section| section.markdown.is_empty());
+    if is_empty { source.trim().replace(SECTION_HERE, "") } else { out }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn whole(file: &str, text: &str) -> String {
+        let page = docent_markdown::parse(file, text.as_bytes());
+        let mut sections = page.sections.iter();
+        let outline = outline(&page, text);
+        let mut parts = outline.split(SECTION_HERE);
+        let first = parts.next().unwrap_or_default().to_owned();
+        parts.fold(first, |whole, part| whole + sections.next().map_or("", |section| &section.markdown) + part)
+    }
+
+    #[test]
+    fn a_whole_page_reads_like_the_page() {
+        let text = "---\ntitle: T\n---\nimport A from 'a'\n\nIntro.\n\n## Empty\n\n## Two\n\n<Note>Hi</Note>\n";
+        assert_eq!(whole("a.mdx", text), "# T\n\nIntro.\n\n## Empty\n\n## Two\n\nHi");
+        assert_eq!(whole("a.md", "# T\n\nx\n\n# U\n\ny"), "# T\n\nx\n\n# U\n\ny");
+        assert_eq!(whole("a.md", "<!-- nothing -->"), "<!-- nothing -->");
+    }
+
+    #[test]
+    fn a_page_is_in_the_language_it_says_or_seems_to_be_in() {
+        let page = |text: &str| docent_markdown::parse("a.md", text.as_bytes());
+        let said = |tag: &str| ManifestPage { language: Some(tag.to_owned()), ..ManifestPage::default() };
+        let german = page("Der Schlüssel wird vom Server erneuert, und das ist nicht für alle zu ändern.");
+        assert_eq!(language(&ManifestPage::default(), &german), Language::German);
+        assert_eq!(language(&said("fr-CA"), &german), Language::French);
+        assert_eq!(language(&said("ja"), &german), Language::English);
+    }
+}

@@ -1,0 +1,217 @@
+//! One docs site's index, open.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+
+use arc_swap::ArcSwap;
+
+use crate::embedder::Embedder;
+use crate::error::SearchError;
+use crate::index::background::{self, NiceLevel};
+use crate::index::compaction::{self, LATER};
+use crate::index::generations::Generations;
+use crate::index::schema::Fields;
+use crate::index::snapshot::Snapshot;
+use crate::index::update::Update;
+use crate::index::update_plan::KnownLayout;
+use crate::source::{Progress, Source, Summary};
+use crate::vectors::embed::{self, EmbedSummary};
+use crate::vectors::store::VectorStore;
+
+/// The index of one docs site, in a folder of its own. Any number of processes may have the same folder open; updates
+/// take turns, and reading never waits.
+#[derive(Debug)]
+pub struct Index(Arc<Open>);
+
+#[derive(Debug)]
+struct Open {
+    generations: Generations,
+    current: ArcSwap<Snapshot>,
+    /// Held while a newer state is opened, so that it is opened once, and no older one takes its place.
+    opening: Mutex<()>,
+    layout: KnownLayout,
+    compacting: Mutex<Option<JoinHandle<()>>>,
+}
+
+impl Index {
+    /// Opens the index in a folder, which is made when it is not there. An index that cannot be read counts as empty:
+    /// the next update builds it anew.
+    pub fn open(dir: &Path) -> Result<Self, SearchError> {
+        Self::open_with(dir, None)
+    }
+
+    /// As `open`, with an embedder: [`Index::embed`] gives sections vectors, and [`Snapshot::find`] uses them.
+    pub fn open_with(dir: &Path, embedder: Option<Arc<dyn Embedder>>) -> Result<Self, SearchError> {
+        let generations = Generations::open(dir, Fields::new().checksum())?;
+        let index = Self(Arc::new(Open {
+            generations,
+            current: ArcSwap::from_pointee(Snapshot::empty(Arc::new(VectorStore::open(dir, embedder)))),
+            opening: Mutex::default(),
+            layout: KnownLayout::default(),
+            compacting: Mutex::default(),
+        }));
+        if let Err(error) = index.refresh() {
+            tracing::warn!(error = &error as &dyn std::error::Error, dir = %dir.display(), "search index unreadable");
+        }
+        Ok(index)
+    }
+
+    /// Brings the index to what `source` holds. Files whose blob id is known are not read again. Blocks: waits for
+    /// another update of the same folder, then reads and writes files. On an error the index is as it was. Who asks for
+    /// a snapshot from here on gets the new state.
+    ///
+    /// What is left to tidy up in the index's files is done afterwards, on a thread of its own.
+    pub fn update(&self, source: &dyn Source, progress: &mut dyn FnMut(Progress)) -> Result<Summary, SearchError> {
+        self.update_with(0, source, progress)
+    }
+
+    /// As `update`, on so many threads; 0 for as many as there are cores.
+    pub(crate) fn update_with(
+        &self,
+        threads: usize,
+        source: &dyn Source,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Summary, SearchError> {
+        let open = &*self.0;
+        let update = Update { generations: &open.generations, layout: &open.layout, threads };
+        let run = |progress: &mut dyn FnMut(Progress)| {
+            let (summary, next) = update.run(&open.current.load_full(), source, progress)?;
+            open.take(next)?;
+            self.compact_later();
+            Ok(summary)
+        };
+        background::done_standing_back("search-update", run, progress)
+    }
+
+    /// Gives vectors to the sections that have none. Blocks, for minutes when there are many; updates and questions go
+    /// on meanwhile. Where there is no embedder there is nothing to do. Ends early once it is not `wanted` any more, which
+    /// is asked every few hundred sections; what was done until then is kept.
+    ///
+    /// # Errors
+    /// [`SearchError::Embedder`] when sections could not be embedded: what was done until then is kept.
+    pub fn embed(
+        &self,
+        wanted: &dyn Fn() -> bool,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<EmbedSummary, SearchError> {
+        let snapshot = self.snapshot();
+        embed::embed(&snapshot.vectors, &snapshot, wanted, progress)
+    }
+
+    /// The state to read from: cheap, never blocks, and never changes once taken.
+    pub fn snapshot(&self) -> Arc<Snapshot> {
+        self.0.current.load_full()
+    }
+
+    /// Takes up a newer state that another process, or another handle, has published. Says whether there was one.
+    /// Costs one small read when there is none.
+    pub fn refresh(&self) -> Result<bool, SearchError> {
+        self.snapshot().vectors.refresh()?;
+        self.0.refresh()
+    }
+
+    /// Tidies up in the index's files what updates have left to be done later, and waits for it. Nothing depends on it
+    /// but the time questions take.
+    pub fn settle(&self) {
+        self.wait();
+        self.0.compact();
+    }
+
+    /// Waits for what is being tidied up at the moment.
+    pub(crate) fn wait(&self) {
+        let running = self.0.compacting().take();
+        if let Some(running) = running {
+            // A panic of that thread was told when it happened.
+            let _ = running.join();
+        }
+    }
+
+    fn compact_later(&self) {
+        let mut compacting = self.0.compacting();
+        let running = compacting.as_ref().is_some_and(|running| !running.is_finished());
+        if running || !self.0.is_compaction_due() {
+            return;
+        }
+        let open = Arc::clone(&self.0);
+        let thread = std::thread::Builder::new().name("search-compaction".to_owned());
+        let work = move || {
+            background::lower_priority(NiceLevel::Last);
+            open.compact();
+        };
+        match thread.spawn(work) {
+            Ok(running) => *compacting = Some(running),
+            Err(error) => tracing::warn!(error = &error as &dyn std::error::Error, "no thread to tidy up an index on"),
+        }
+    }
+}
+
+impl Open {
+    fn refresh(&self) -> Result<bool, SearchError> {
+        let opening = self.opening();
+        let known = self.current.load_full();
+        // Segments of a state go when two newer ones were published while we read about it; then the newer is tried.
+        let mut attempts = 5;
+        let next = loop {
+            attempts -= 1;
+            let loaded = self.generations.load(known.state()).and_then(|state| match state {
+                Some(state) => Snapshot::next(&self.generations, &known, state),
+                None => Ok(Arc::clone(&known)),
+            });
+            match loaded {
+                Err(_) if attempts > 0 => {}
+                loaded => break loaded?,
+            }
+        };
+        let newer = !Arc::ptr_eq(&known, &next);
+        if newer {
+            self.current.store(next);
+        }
+        drop(opening);
+        Ok(newer)
+    }
+
+    /// Makes a state that was just published the one to read from, unless a newer one has been published since.
+    fn take(&self, next: Arc<Snapshot>) -> Result<(), SearchError> {
+        let opening = self.opening();
+        let now = self.generations.load(next.state()).ok().flatten();
+        if now.map(|now| now.at) == next.state().map(|next| next.at) {
+            self.current.store(next);
+            drop(opening);
+            return Ok(());
+        }
+        drop(opening);
+        self.refresh().map(drop)
+    }
+
+    fn is_compaction_due(&self) -> bool {
+        let current = self.current.load();
+        current.state().is_some_and(|state| compaction::due(&state.segments, &LATER).is_some())
+    }
+
+    fn compact(&self) {
+        while self.is_compaction_due() {
+            let known = self.current.load_full();
+            match compaction::run(&self.generations, &known)
+                .and_then(|next| next.map(|next| self.take(next)).transpose())
+            {
+                Ok(Some(())) => {}
+                // Another process is at it, or was in the way.
+                Ok(None) => return,
+                Err(error) => {
+                    let error = &error as &dyn std::error::Error;
+                    tracing::warn!(error, dir = %self.generations.dir().display(), "an index could not be tidied up");
+                    return;
+                }
+            }
+        }
+    }
+
+    fn opening(&self) -> MutexGuard<'_, ()> {
+        self.opening.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn compacting(&self) -> MutexGuard<'_, Option<JoinHandle<()>>> {
+        self.compacting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

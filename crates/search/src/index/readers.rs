@@ -1,0 +1,83 @@
+//! What is read of a segment for every question, opened once: to open it again for each word of each question would take
+//! longer than to read it.
+
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+
+use tantivy::columnar::Column;
+use tantivy::fieldnorm::FieldNormReader;
+use tantivy::postings::TermInfo;
+use tantivy::schema::Field;
+use tantivy::{InvertedIndexReader, SegmentReader};
+
+use crate::index::schema::Fields;
+
+/// The parts of one segment.
+pub(crate) struct Readers {
+    /// By number of field; those whose words are looked up.
+    texts: Vec<Option<Text>>,
+    /// Of a section: what tells it from one that says the same.
+    pub(crate) print: Column<u64>,
+    /// Of a section: which of its page it is.
+    pub(crate) section: Column<u64>,
+}
+
+/// The words of one field, and how many of them each document has.
+pub(crate) struct Text {
+    /// Holds the words of other fields too.
+    pub(crate) index: Arc<InvertedIndexReader>,
+    pub(crate) norms: FieldNormReader,
+    mark: u8,
+}
+
+impl Text {
+    /// Where a word is listed; `None` where it is in no document.
+    pub(crate) fn find(&self, stem: &mut Stem) -> io::Result<Option<TermInfo>> {
+        self.index.terms().get(stem.marked(self.mark))
+    }
+}
+
+/// A word to be looked up in several fields.
+pub(crate) struct Stem(Vec<u8>);
+
+impl Stem {
+    pub(crate) fn of(stem: &str) -> Self {
+        Self([stem.as_bytes(), &[0]].concat())
+    }
+
+    fn marked(&mut self, mark: u8) -> &[u8] {
+        if let Some(last) = self.0.last_mut() {
+            *last = mark;
+        }
+        &self.0
+    }
+}
+
+impl Readers {
+    pub(crate) fn open(reader: &SegmentReader, fields: &Fields) -> tantivy::Result<Self> {
+        let mut texts: Vec<Option<Text>> = Vec::new();
+        let index = reader.inverted_index(fields.said)?;
+        for field in fields.counted() {
+            let place = field.field_id() as usize;
+            if texts.len() <= place {
+                texts.resize_with(place + 1, || None);
+            }
+            let (index, norms) = (Arc::clone(&index), reader.get_fieldnorms_reader(field)?);
+            texts[place] = Some(Text { index, norms, mark: fields.mark(field) });
+        }
+        let column = |field| reader.fast_fields().u64(fields.name(field));
+        Ok(Self { texts, print: column(fields.print)?, section: column(fields.section)? })
+    }
+
+    /// `None` for a field whose words are not looked up.
+    pub(crate) fn text(&self, field: Field) -> Option<&Text> {
+        self.texts.get(field.field_id() as usize)?.as_ref()
+    }
+}
+
+impl fmt::Debug for Readers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Readers").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,306 @@
+//! A segment of the index in the making.
+//!
+//! The engine's own writer takes texts, and looks every word of every field up in a table of its own. Here words come as
+//! numbers, found once for all fields, and a field is a row of them, document after document. In the end each row is dealt
+//! out by word, in the order of the words' texts, and that is what the engine writes down:
+//!
+//! ```text
+//! row of a field     7 3 7 | 3 9 |          documents 0 and 1
+//! dealt out          3: 0@1 1@0   7: 0@0 0@2   9: 1@1
+//! ```
+//!
+//! What a page says in all stands in the rows of other fields already: only how many words that are is written down.
+
+use std::collections::BTreeMap;
+
+use tantivy::fastfield::FastFieldsWriter;
+use tantivy::fieldnorm::{FieldNormsSerializer, FieldNormsWriter};
+use tantivy::index::SegmentComponent;
+use tantivy::postings::InvertedIndexSerializer;
+use tantivy::schema::{Document, Field};
+use tantivy::store::StoreWriter;
+use tantivy::tokenizer::TokenizerManager;
+
+use crate::index::engine::{SegmentInMemory, WrittenSegment, settings};
+use crate::index::schema::Fields;
+use crate::index::segment_rows::{Dealt, Kept, Row, Steps};
+use crate::index::unique_words::UniqueWords;
+use crate::text::vocabulary::{Number, SortedWords, Vocabulary, Word};
+
+/// Makes one segment. Numbers of words are those of one vocabulary throughout.
+pub(crate) struct SegmentWriter {
+    fields: Fields,
+    making: SegmentInMemory,
+    lengths: FieldNormsWriter,
+    columns: FastFieldsWriter,
+    store: StoreWriter,
+    /// By number of field.
+    rows: Vec<Row>,
+    /// The documents of pages, and those of kinds and languages, by field and term.
+    marks: BTreeMap<Field, BTreeMap<Vec<u8>, Vec<u32>>>,
+    /// What the page at hand spells otherwise than it is looked up by.
+    otherwise: UniqueWords,
+    /// How many words the page at hand says.
+    page_length: u32,
+    /// How many documents have ended.
+    documents: u32,
+}
+
+impl SegmentWriter {
+    pub(crate) fn new(fields: &Fields) -> tantivy::Result<Self> {
+        let making = SegmentInMemory::begin(fields)?;
+        let settings = settings();
+        let (compression, block) = (settings.docstore_compression, settings.docstore_blocksize);
+        let store = StoreWriter::new(making.segment.open_write(SegmentComponent::Store)?, compression, block, false)?;
+        let columns = FastFieldsWriter::from_schema_and_tokenizer_manager(&fields.schema, TokenizerManager::default())?;
+        Ok(Self {
+            fields: fields.clone(),
+            making,
+            lengths: FieldNormsWriter::for_schema(&fields.schema),
+            columns,
+            store,
+            rows: fields.schema.fields().map(|_| Row::default()).collect(),
+            marks: BTreeMap::new(),
+            otherwise: UniqueWords::default(),
+            page_length: 0,
+            documents: 0,
+        })
+    }
+
+    /// Says a text of the document at hand: its words, in order. A field has one text in a document.
+    pub(crate) fn say(&mut self, field: Field, words: impl ExactSizeIterator<Item = Option<Number>>) {
+        let document = self.documents;
+        let known = self.rows[field.field_id() as usize].say(document, words);
+        self.lengths.record(document, field, known);
+    }
+
+    /// Marks the document at hand, to be found by a whole value.
+    pub(crate) fn mark(&mut self, field: Field, value: &[u8]) {
+        let document = self.documents;
+        let marks = self.marks.entry(field).or_default();
+        // Most documents are of the same page or kind as the one before.
+        match marks.last_entry().filter(|last| last.key() == value) {
+            Some(mut last) => last.get_mut().push(document),
+            None => match marks.get_mut(value) {
+                Some(documents) => documents.push(document),
+                None => drop(marks.insert(value.to_vec(), vec![document])),
+            },
+        }
+    }
+
+    /// Takes note of words that the page at hand says somewhere.
+    pub(crate) fn gather(&mut self, words: &[Word]) {
+        self.page_length += words.iter().flatten().count() as u32;
+        self.otherwise.add_otherwise(words);
+    }
+
+    /// Says of the document at hand, that of a page, all that was gathered. The next page begins with nothing.
+    pub(crate) fn say_gathered(&mut self) {
+        let document = self.documents;
+        self.lengths.record(document, self.fields.whole, std::mem::take(&mut self.page_length));
+        let otherwise = self.otherwise.words().iter().map(|word| Some(*word));
+        self.rows[self.fields.spelled.field_id() as usize].say(document, otherwise);
+        self.otherwise.clear();
+    }
+
+    /// Ends the document at hand, with what is stored of it and its numbers.
+    pub(crate) fn end(&mut self, kept: &impl Document) -> tantivy::Result<()> {
+        self.store.store(kept, &self.fields.schema)?;
+        self.columns.add_document(kept)?;
+        self.documents += 1;
+        Ok(())
+    }
+
+    /// How much memory it takes, in bytes, or will when it is dealt out.
+    pub(crate) fn memory(&self) -> usize {
+        self.rows.iter().map(Row::memory).sum::<usize>() + self.columns.mem_usage() + self.making.memory()
+    }
+
+    /// `None` when nothing was added.
+    pub(crate) fn finish(mut self, vocabulary: &Vocabulary) -> tantivy::Result<Option<WrittenSegment>> {
+        let documents = self.documents;
+        if documents == 0 {
+            return Ok(None);
+        }
+        self.store.close()?;
+        self.lengths.fill_up_to_max_doc(documents);
+        let lengths = FieldNormsSerializer::from_write(self.making.segment.open_write(SegmentComponent::FieldNorms)?)?;
+        self.lengths.serialize(lengths, None)?;
+        let mut columns = self.making.segment.open_write(SegmentComponent::FastFields)?;
+        self.columns.serialize(&mut columns, None)?;
+        tantivy::directory::TerminatingWrite::terminate(columns)?;
+        let mut lists = InvertedIndexSerializer::open(&self.making.segment)?;
+        let order = vocabulary.in_order_of_text();
+        let fields: Vec<Field> = self.fields.schema.fields().map(|(field, _)| field).collect();
+        for field in fields {
+            if field == self.fields.said {
+                write_said(&self.fields, &mut self.rows, &order, &mut lists)?;
+            } else if let Some(marks) = self.marks.get(&field) {
+                write_marks(field, marks, documents, &mut lists)?;
+            }
+        }
+        lists.close()?;
+        self.making.end(documents).map(Some)
+    }
+}
+
+/// Writes the words of all fields that are one to the engine: word after word, and each in one field after the other. The
+/// rows say nothing afterwards.
+fn write_said(
+    fields: &Fields,
+    rows: &mut [Row],
+    order: &SortedWords,
+    lists: &mut InvertedIndexSerializer,
+) -> tantivy::Result<()> {
+    let words = rows.iter().map(Row::known).sum();
+    // A bit for each field.
+    let mut said = vec![0; order.len()];
+    let mut places = Vec::new();
+    let mut dealt: Vec<(u8, Dealt)> = Vec::new();
+    for field in fields.all_said() {
+        let kept = match field {
+            field if field == fields.body || field == fields.code => Kept::Places,
+            field if field == fields.spelled => Kept::Documents,
+            _ => Kept::Words,
+        };
+        let row = std::mem::take(&mut rows[field.field_id() as usize]);
+        let bit = 1 << dealt.len();
+        dealt.push((fields.mark(field), row.dealt(kept, order, &mut places, bit, &mut said)));
+    }
+    let mut list = lists.new_field(fields.said, words, None)?;
+    let (mut term, mut steps) = (Vec::new(), Steps::default());
+    for (text, said) in order.texts().zip(said) {
+        term.clear();
+        term.extend_from_slice(text.as_bytes());
+        for at in places_of(said) {
+            let (mark, dealt) = &mut dealt[at];
+            term.push(*mark);
+            // How many documents come is asked for lists with lengths beside them only.
+            list.new_term(&term, 0, true)?;
+            let kept = dealt.kept();
+            for of_document in dealt.next().chunk_by(|one, next| one.0 == next.0) {
+                let steps = steps.between(of_document, kept);
+                list.write_doc(of_document[0].0, steps.len() as u32, steps);
+            }
+            list.close_term()?;
+            term.pop();
+        }
+    }
+    list.close()?;
+    Ok(())
+}
+
+fn write_marks(
+    field: Field,
+    marks: &BTreeMap<Vec<u8>, Vec<u32>>,
+    of_documents: u32,
+    lists: &mut InvertedIndexSerializer,
+) -> tantivy::Result<()> {
+    let mut list = lists.new_field(field, u64::from(of_documents), None)?;
+    for (value, documents) in marks {
+        list.new_term(value, documents.len() as u32, false)?;
+        documents.iter().for_each(|document| list.write_doc(*document, 0, &[]));
+        list.close_term()?;
+    }
+    list.close()?;
+    Ok(())
+}
+
+/// The places of the bits that are set.
+fn places_of(mut bits: u16) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let place = bits.trailing_zeros();
+        bits &= bits.wrapping_sub(1);
+        (place < u16::BITS).then_some(place as usize)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use tantivy::postings::Postings;
+    use tantivy::schema::IndexRecordOption;
+    use tantivy::{DocSet, TantivyDocument, Term};
+
+    use super::*;
+    use crate::index::engine::searcher;
+    use crate::index::generations::Generations;
+    use crate::index::schema::SECTION;
+    use crate::text::languages::Language;
+
+    /// Where a word stands in a field: document, how often, at which places.
+    fn stands(searcher: &tantivy::Searcher, term: &Term) -> Vec<(u32, u32, Vec<u32>)> {
+        let index = searcher.segment_reader(0).inverted_index(term.field()).expect("an index");
+        let option = IndexRecordOption::WithFreqsAndPositions;
+        let Some(mut postings) = index.read_postings(term, option).expect("read") else { return Vec::new() };
+        let mut found = Vec::new();
+        while postings.doc() != tantivy::TERMINATED {
+            let mut places = Vec::new();
+            postings.positions(&mut places);
+            found.push((postings.doc(), postings.term_freq(), places));
+            postings.advance();
+        }
+        found
+    }
+
+    /// Texts as the bodies of documents, and what the engine reads of them.
+    fn written(texts: &[String]) -> (Fields, tantivy::Searcher) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (fields, mut vocabulary) = (Fields::new(), Vocabulary::default());
+        let generations = Generations::open(folder.path(), 1).expect("a folder");
+        let mut writer = SegmentWriter::new(&fields).expect("a writer");
+        for text in texts {
+            let mut words = Vec::new();
+            vocabulary.add_words(text, Language::English, &mut words);
+            writer.mark(fields.kind, SECTION.as_bytes());
+            writer.say(fields.body, words.iter().map(|word| word.map(|forms| forms.stem)));
+            writer.gather(&words);
+            writer.say_gathered();
+            writer.end(&TantivyDocument::default()).expect("written");
+        }
+        let made = writer.finish(&vocabulary).expect("finished").expect("documents");
+        let segment = generations.write_segment(&made).expect("written");
+        let searcher = searcher(&fields, &[segment]).expect("opened");
+        (fields, searcher)
+    }
+
+    #[test]
+    fn words_are_listed_with_their_documents_and_places() {
+        let long = "x".repeat(61);
+        let (fields, searcher) =
+            written(&["retry the retries".to_owned(), format!("{long} retry"), "other".to_owned()]);
+        assert_eq!(stands(&searcher, &fields.marked(fields.body, "retri")), [(0, 2, vec![0, 2]), (1, 1, vec![1])]);
+        assert_eq!(stands(&searcher, &Term::from_field_text(fields.kind, SECTION)).len(), 3);
+        for field in [fields.body, fields.whole] {
+            let lengths = searcher.segment_reader(0).get_fieldnorms_reader(field).expect("lengths");
+            assert_eq!([0, 1, 2].map(|document| lengths.fieldnorm(document)), [3, 1, 1]);
+        }
+        assert_eq!(stands(&searcher, &fields.marked(fields.spelled, "retries")), [(0, 1, vec![0])]);
+    }
+
+    #[test]
+    fn nothing_said_makes_no_segment() {
+        let writer = SegmentWriter::new(&Fields::new()).expect("a writer");
+        assert!(writer.finish(&Vocabulary::default()).expect("finished").is_none());
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(32))]
+        #[test]
+        fn what_is_said_is_read(texts in proptest::collection::vec("[abc]( [abc]){0,9}", 1..300)) {
+            let (fields, searcher) = written(&texts);
+            for word in ["a", "b", "c"] {
+                let expected: Vec<(u32, u32, Vec<u32>)> = (0..)
+                    .zip(&texts)
+                    .map(|(document, text)| {
+                        let places = (0..).zip(text.split(' ')).filter(|(_, said)| *said == word);
+                        let places: Vec<u32> = places.map(|(place, _)| place).collect();
+                        (document, places.len() as u32, places)
+                    })
+                    .filter(|(_, often, _)| *often > 0)
+                    .collect();
+                prop_assert_eq!(stands(&searcher, &fields.marked(fields.body, word)), expected);
+            }
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! One state of an index, to read from.
+
+use std::fmt;
+use std::sync::{Arc, LazyLock};
+
+use arc_swap::ArcSwapOption;
+use docent_site::Variants;
+use tantivy::Searcher;
+
+use crate::error::SearchError;
+use crate::index::documents::stored_page;
+use crate::index::engine;
+use crate::index::generations::{Generations, State};
+use crate::index::manifest::{Manifest, ManifestPage};
+use crate::index::schema::Fields;
+use crate::index::skips::Skips;
+use crate::index::snapshot_tables::{Tables, renewed};
+use crate::rank::asked_language::PagesByLanguage;
+use crate::rank::corpus_stats::{CorpusStats, NOWHERE, Opened, Renewed};
+use crate::source::Skipped;
+use crate::text::synonyms::Synonyms;
+use crate::vectors::placement::Placement;
+use crate::vectors::store::VectorStore;
+
+/// One state of an index. Never changes; a newer state is another snapshot.
+pub struct Snapshot {
+    pub(crate) fields: Fields,
+    pub(crate) stats: CorpusStats,
+    open: Option<Open>,
+    tables: Tables,
+    pub(crate) vectors: Arc<VectorStore>,
+    pub(crate) placed: ArcSwapOption<Placement>,
+}
+
+struct Open {
+    state: Arc<State>,
+    searcher: Searcher,
+}
+
+/// What is known of a page without reading it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PageEntry {
+    /// The page's path on the site, without a leading slash.
+    pub path: String,
+    pub title: String,
+    pub description: Option<String>,
+    pub version: Option<String>,
+    pub language: Option<String>,
+    /// Who may read it; everybody when empty.
+    pub groups: Vec<String>,
+    pub tags: Vec<String>,
+    /// What the navigation calls it, if it has a name of its own for it.
+    pub nav_title: Option<String>,
+    /// The names of the groups around it in the navigation, outermost first.
+    pub breadcrumb: Vec<String>,
+    /// Its position among the pages that the navigation names, counted from 0.
+    pub order: Option<u32>,
+}
+
+/// A whole page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PageContent {
+    /// The page's path on the site, without a leading slash.
+    pub path: String,
+    pub title: String,
+    /// The page as Markdown for reading: headings and text, without imports, tags and front matter.
+    pub content: String,
+}
+
+impl Snapshot {
+    /// What there is before anything was indexed.
+    pub(crate) fn empty(vectors: Arc<VectorStore>) -> Self {
+        Self {
+            fields: Fields::new(),
+            stats: CorpusStats::default(),
+            open: None,
+            tables: Tables::default(),
+            vectors,
+            placed: ArcSwapOption::empty(),
+        }
+    }
+
+    /// The snapshot of a state; `known` itself when it is that state's already.
+    pub(crate) fn next(
+        generations: &Generations,
+        known: &Arc<Self>,
+        state: Arc<State>,
+    ) -> Result<Arc<Self>, SearchError> {
+        if known.state().is_some_and(|known| known.at == state.at) {
+            return Ok(Arc::clone(known));
+        }
+        let (fields, manifest) = (&known.fields, &state.manifest);
+        let engine = |error| generations.engine("open", error);
+        let searcher = engine::searcher(fields, &state.segments).map_err(engine)?;
+        let now = Opened { searcher: &searcher, segments: &state.segments };
+        let (stats, tables) = match known.open.as_ref().zip(renewed(known.manifest(), manifest)) {
+            Some((open, renewed)) => {
+                let before = Opened { searcher: &open.searcher, segments: &open.state.segments };
+                let tables = known.tables.after(&renewed);
+                let renewed: Vec<Renewed> = renewed.into_iter().map(|(_, renewed)| renewed).collect();
+                (known.stats.after(&renewed, fields, &tables.keys, before, now).map_err(engine)?, tables)
+            }
+            None => {
+                let tables = Tables::of(manifest);
+                let pages = manifest.listed().map(|page| page.id).collect();
+                (CorpusStats::of(&searcher, fields, pages, &tables.keys).map_err(engine)?, tables)
+            }
+        };
+        let (vectors, placed) = (Arc::clone(&known.vectors), ArcSwapOption::empty());
+        let (fields, open) = (fields.clone(), Some(Open { state, searcher }));
+        Ok(Arc::new(Self { fields, stats, open, tables, vectors, placed }))
+    }
+
+    /// The state this is a snapshot of; `None` before anything was indexed.
+    pub(crate) fn state(&self) -> Option<&Arc<State>> {
+        self.open.as_ref().map(|open| &open.state)
+    }
+
+    pub(crate) fn manifest(&self) -> &Manifest {
+        static NOTHING: LazyLock<Manifest> = LazyLock::new(Manifest::default);
+        self.open.as_ref().map_or(&NOTHING, |open| &open.state.manifest)
+    }
+
+    pub(crate) fn searcher(&self) -> Option<&Searcher> {
+        self.open.as_ref().map(|open| &open.searcher)
+    }
+
+    /// What the site's authors hold to mean the same.
+    pub(crate) fn synonyms(&self) -> &Synonyms {
+        &self.tables.synonyms
+    }
+
+    /// Which pages are one page in several versions and languages, by page number.
+    pub(crate) fn variants(&self) -> &Variants {
+        &self.tables.variants
+    }
+
+    /// How many pages there are in each language of the variants.
+    pub(crate) fn languages(&self) -> &PagesByLanguage {
+        &self.tables.languages
+    }
+
+    /// For each page whether it is the variant that readers want who ask for none; nothing where each is.
+    pub(crate) fn usual(&self) -> &[bool] {
+        &self.tables.usual
+    }
+
+    /// The number of a page.
+    pub(crate) fn number_of(&self, page: &ManifestPage) -> u32 {
+        self.stats.numbers.get(&page.id).copied().unwrap_or(NOWHERE)
+    }
+
+    /// The page with a number.
+    pub(crate) fn page_numbered(&self, number: u32) -> Option<&ManifestPage> {
+        self.manifest().at(*self.tables.by_number.get(number as usize)?)
+    }
+
+    pub(crate) fn page_by_id(&self, id: u64) -> Option<&ManifestPage> {
+        self.manifest().at(*self.tables.by_id.get(&id)?)
+    }
+
+    /// What is written as docs are and is not found, by reason.
+    pub fn skipped(&self) -> Vec<Skipped> {
+        Skips::of(self.manifest()).told()
+    }
+
+    /// A whole page by its path on the site. Slashes around it, an ending and an anchor do not matter.
+    pub fn page(&self, path: &str) -> Option<PageContent> {
+        let entry = self.lookup(path)?;
+        let content = stored_page(self.searcher()?, &self.fields, entry.id).ok()??;
+        Some(PageContent { path: entry.path.clone(), title: entry.title.clone(), content })
+    }
+
+    /// Every page a reader may find, in order of file.
+    pub fn pages(&self) -> impl Iterator<Item = PageEntry> {
+        let variants = self.variants();
+        (0..).zip(self.manifest().listed()).map(|(number, page)| PageEntry {
+            path: page.path.clone(),
+            title: page.title.clone(),
+            description: page.description.clone(),
+            version: variants.version_of(number).map(|version| version.name.clone()),
+            language: variants.language_of(number).map(str::to_owned),
+            groups: page.groups.clone(),
+            tags: page.tags.clone(),
+            nav_title: page.nav_title.clone(),
+            breadcrumb: page.breadcrumb.clone(),
+            order: page.order,
+        })
+    }
+
+    /// Whether a page is served at this path. Slashes around it, an ending and an anchor do not matter.
+    pub fn has_page(&self, path: &str) -> bool {
+        self.lookup(path).is_some()
+    }
+
+    /// The path of the page that is served here, as [`Snapshot::has_page`] understands it.
+    pub fn path_of(&self, path: &str) -> Option<&str> {
+        self.lookup(path).map(|page| page.path.as_str())
+    }
+
+    /// The commit this state stands for; `None` before anything was indexed.
+    pub fn commit(&self) -> Option<&str> {
+        self.state().map(|state| state.manifest.commit.as_str())
+    }
+
+    /// How many pages a reader may find.
+    pub fn page_count(&self) -> usize {
+        self.tables.by_id.len()
+    }
+
+    pub(crate) fn lookup(&self, path: &str) -> Option<&ManifestPage> {
+        let path = path.split(['#', '?']).next().unwrap_or_default().trim().trim_matches('/');
+        let stem = docent_markdown::is_page(path).then(|| docent_markdown::site_path(path));
+        let found = self.tables.by_path.get(path).or_else(|| self.tables.by_path.get(&stem?));
+        let found = found.or_else(|| self.tables.by_path.get(&self.tables.redirects.follow(path)?));
+        self.manifest().at(*found?)
+    }
+}
+
+impl fmt::Debug for Snapshot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Snapshot")
+            .field("at", &self.state().map(|state| state.at))
+            .field("commit", &self.commit())
+            .field("pages", &self.page_count())
+            .finish()
+    }
+}

@@ -1,0 +1,146 @@
+//! Bringing an index up to date.
+//!
+//! What changed is read and becomes segments beside those that are there; the old documents of those files are marked as
+//! not counting; then the state is published. Nothing large is written again for a small change: that is left to
+//! [`crate::index::compaction`], most of it later and on a thread of its own.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::error::SearchError;
+use crate::index::compaction::{INLINE, due, merge};
+use crate::index::engine;
+use crate::index::generations::{Generations, PublishLock, Segment};
+use crate::index::manifest::{Delta, Manifest};
+use crate::index::skips::Skips;
+use crate::index::snapshot::Snapshot;
+use crate::index::update_plan::{KnownLayout, Listing, Plan};
+use crate::index::update_read::{Indexed, Reading};
+use crate::source::{Oddity, Progress, Source, Stage, Summary};
+
+/// How much of what is odd a summary tells.
+const MOST_ODDITIES: usize = 100;
+
+/// An update's way.
+pub(crate) struct Update<'u> {
+    pub(crate) generations: &'u Generations,
+    pub(crate) layout: &'u KnownLayout,
+    /// 0 for as many as there are cores.
+    pub(crate) threads: usize,
+}
+
+impl Update<'_> {
+    /// Brings the index to what `source` holds, and publishes it. `known` is the state as it was last looked at. Gives
+    /// back the current state.
+    pub(crate) fn run(
+        &self,
+        known: &Arc<Snapshot>,
+        source: &dyn Source,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<(Summary, Arc<Snapshot>), SearchError> {
+        let started = Instant::now();
+        let turn = self.generations.turn()?;
+        let base = self.base(known);
+        self.generations.tidy(&turn, base.state())?;
+        let listing = Listing::of(source)?;
+        let plan = Plan::make(&listing, self.layout, base.manifest())?;
+        let same = base.state().is_some() && plan.is_empty() && base.manifest().commit == source.commit();
+        let next =
+            if same { Arc::clone(&base) } else { self.publish(&turn, &base, source, &listing, &plan, progress)? };
+        let mut summary = summary(next.manifest());
+        summary.generator = plan.layout.generator().name();
+        summary.folders = plan.layout.folders().map(str::to_owned).collect();
+        summary.added = plan.added;
+        summary.changed = plan.read.len() - plan.added;
+        summary.removed = plan.removed.len();
+        summary.published = !same;
+        summary.took = started.elapsed();
+        Ok((summary, next))
+    }
+
+    /// The current state, if it can be built upon; else an empty one.
+    fn base(&self, known: &Arc<Snapshot>) -> Arc<Snapshot> {
+        let opened = self.generations.load(known.state()).and_then(|state| match state {
+            Some(state) => Snapshot::next(self.generations, known, state),
+            None => Ok(Arc::new(Snapshot::empty(Arc::clone(&known.vectors)))),
+        });
+        opened.unwrap_or_else(|error| {
+            let error = &error as &dyn std::error::Error;
+            tracing::warn!(error, dir = %self.generations.dir().display(), "search index is built anew");
+            Arc::new(Snapshot::empty(Arc::clone(&known.vectors)))
+        })
+    }
+
+    fn publish(
+        &self,
+        turn: &PublishLock,
+        base: &Arc<Snapshot>,
+        source: &dyn Source,
+        listing: &Listing<'_>,
+        plan: &Plan,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Arc<Snapshot>, SearchError> {
+        let total = plan.read.len();
+        let first = base.manifest().next_file;
+        let (generations, threads) = (self.generations, self.threads);
+        let reading = Reading { generations, fields: &base.fields, listing, plan, first, threads };
+        let Indexed { files, segments: new } =
+            reading.run(&mut |done| progress(Progress { stage: Stage::Reading, done, total }))?;
+        progress(Progress { stage: Stage::Writing, done: total, total });
+        let mut segments = self.without(base, &plan.dropped)?;
+        segments.extend(new);
+        while let Some(some) = due(&segments, &INLINE) {
+            segments = merge(generations, &base.fields, &segments, &some)?;
+        }
+        let docs = Delta {
+            commit: source.commit().to_owned(),
+            next_file: first + total as u64,
+            site: plan.site.clone(),
+            removed: plan.removed.clone(),
+            files: files.into_iter().map(Arc::new).collect(),
+        };
+        let state = generations.publish(turn, base.state(), docs, segments)?;
+        Snapshot::next(generations, base, state)
+    }
+
+    /// The segments of a state, the documents of these pages marked as not counting.
+    fn without(&self, base: &Snapshot, pages: &[u64]) -> Result<Vec<Segment>, SearchError> {
+        let Some((state, searcher)) = base.state().zip(base.searcher()) else { return Ok(Vec::new()) };
+        if pages.is_empty() {
+            return Ok(state.segments.clone());
+        }
+        let found = engine::documents_of(searcher, &base.fields, pages)
+            .map_err(|error| self.generations.engine("read", error))?;
+        let segments = state.segments.iter().zip(found).map(|(segment, documents)| match documents.is_empty() {
+            true => segment.clone(),
+            false => segment.without(documents),
+        });
+        Ok(segments.filter(|segment| segment.alive() > 0).collect())
+    }
+}
+
+/// What a manifest says of the docs as a whole.
+fn summary(manifest: &Manifest) -> Summary {
+    let of_site = manifest.site.oddities.iter().map(|odd| (odd.file.as_str(), odd));
+    let of_files = manifest.files.iter().flat_map(|file| file.oddities.iter().map(|odd| (file.path.as_str(), odd)));
+    let odd = of_site.chain(of_files).take(MOST_ODDITIES).map(|(file, odd)| Oddity {
+        file: file.to_owned(),
+        line: odd.line,
+        message: odd.message.clone(),
+    });
+    Summary {
+        commit: manifest.commit.clone(),
+        pages: manifest.listed().count(),
+        sections: manifest.listed().map(|page| page.sections).sum(),
+        added: 0,
+        changed: 0,
+        removed: 0,
+        odd: odd.collect(),
+        odd_in_all: manifest.site.oddities.len() + manifest.files.iter().map(|file| file.odd).sum::<usize>(),
+        skipped: Skips::of(manifest).told(),
+        generator: "",
+        folders: Vec::new(),
+        published: false,
+        took: Duration::ZERO,
+    }
+}

@@ -1,0 +1,239 @@
+//! What an update has to do: the docs as they are, held against the manifest of what is indexed.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use docent_site::{Layout, Reading, Tree};
+
+use crate::error::SearchError;
+use crate::index::manifest::{Manifest, ManifestFile, ManifestOddity, ManifestSite};
+use crate::index::skips::Skips;
+use crate::source::{Source, SourceFile};
+
+/// Synonyms the docs bring along: in their repository, or among them.
+const SYNONYMS_BESIDE: &str = ".docent/synonyms.txt";
+const SYNONYMS: &str = "synonyms.txt";
+/// A longer file is no list that somebody wrote.
+const LONGEST_SYNONYMS: usize = 1 << 20;
+
+/// A larger file is not read at all, in bytes: no prose is that long, and it would have to be held in memory.
+const LARGEST_BLOB: usize = if cfg!(test) { 256 << 10 } else { 64 << 20 };
+
+/// The docs to index, listed, for whoever reads them. The first error of the source is kept: what reads through a
+/// [`Tree`] cannot hand it on.
+pub(crate) struct Listing<'s> {
+    source: &'s dyn Source,
+    /// In order of path.
+    files: Vec<SourceFile>,
+    /// The configuration outside of the docs root, in order of path.
+    outside: Vec<SourceFile>,
+    failed: Mutex<Option<SearchError>>,
+}
+
+impl<'s> Listing<'s> {
+    pub(crate) fn of(source: &'s dyn Source) -> Result<Self, SearchError> {
+        let mut files = source.files().map_err(failed("the list of files"))?;
+        if !files.is_sorted_by(|a, b| a.path <= b.path) {
+            files.sort_by(|a, b| a.path.cmp(&b.path));
+        }
+        let mut outside = source.files_outside().map_err(failed("the list of files"))?;
+        outside.retain(|file| !Layout::files([file.path.as_str()].into_iter()).is_empty());
+        outside.sort_by(|a, b| a.path.cmp(&b.path));
+        Ok(Self { source, files, outside, failed: Mutex::default() })
+    }
+
+    pub(crate) fn file(&self, path: &str) -> Option<&SourceFile> {
+        let files = if path.starts_with("../") { &self.outside } else { &self.files };
+        let at = files.binary_search_by(|file| file.path.as_str().cmp(path)).ok()?;
+        files.get(at)
+    }
+
+    /// A file's blob; empty when it is not there.
+    pub(crate) fn blob(&self, path: &str) -> &str {
+        self.file(path).map_or("", |file| &file.blob)
+    }
+
+    /// A file's bytes; `None` where there are too many of them.
+    pub(crate) fn bytes(&self, file: &SourceFile) -> Result<Option<Vec<u8>>, SearchError> {
+        if !self.source.is_wanted() {
+            return Err(SearchError::Unwanted);
+        }
+        self.source.read_within(file, LARGEST_BLOB).map_err(failed(&file.path))
+    }
+
+    pub(crate) fn files(&self) -> &[SourceFile] {
+        &self.files
+    }
+
+    /// What failed while a tree was read.
+    pub(crate) fn outcome(&self) -> Result<(), SearchError> {
+        match self.failed.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            Some(error) => Err(error),
+            None => Ok(()),
+        }
+    }
+
+    fn synonyms(&self) -> Result<String, SearchError> {
+        let mut bytes = self.source.beside(SYNONYMS_BESIDE).map_err(failed(SYNONYMS_BESIDE))?;
+        if bytes.is_none()
+            && let Some(file) = self.file(SYNONYMS)
+        {
+            bytes = self.bytes(file)?;
+        }
+        let mut bytes = bytes.unwrap_or_default();
+        bytes.truncate(LONGEST_SYNONYMS);
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+}
+
+impl Tree for Listing<'_> {
+    fn paths(&self) -> Vec<String> {
+        self.files.iter().map(|file| file.path.clone()).collect()
+    }
+
+    fn root(&self) -> &str {
+        self.source.root()
+    }
+
+    fn paths_outside(&self) -> Vec<String> {
+        self.outside.iter().map(|file| file.path.clone()).collect()
+    }
+
+    fn read(&self, path: &str) -> Option<Vec<u8>> {
+        match self.bytes(self.file(path)?) {
+            Ok(bytes) => bytes,
+            Err(error) => {
+                self.failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+                None
+            }
+        }
+    }
+}
+
+fn failed(what: &str) -> impl FnOnce(docent_types::BoxError) -> SearchError + use<> {
+    let what = what.to_owned();
+    move |source| SearchError::Source { what, source }
+}
+
+/// The layout that was read last, with what it was read from.
+#[derive(Debug, Default)]
+pub(crate) struct KnownLayout(Mutex<Option<ReadLayout>>);
+
+/// A layout, and the files it was read from with their blobs.
+type ReadLayout = (Vec<(String, String)>, Arc<Layout>);
+
+impl KnownLayout {
+    /// The layout of a tree whose configuration is in these files.
+    fn of(&self, listing: &Listing<'_>, inputs: &[(String, String)]) -> Result<Arc<Layout>, SearchError> {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((from, layout)) = &*known
+            && from == inputs
+        {
+            return Ok(Arc::clone(layout));
+        }
+        let layout = Arc::new(Layout::read(listing));
+        listing.outcome()?;
+        *known = Some((inputs.to_vec(), Arc::clone(&layout)));
+        Ok(layout)
+    }
+}
+
+/// What an update has to do.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    pub(crate) layout: Arc<Layout>,
+    /// `None` when it is as it was.
+    pub(crate) site: Option<ManifestSite>,
+    /// Files that are new or changed, in order of path.
+    pub(crate) read: Vec<SourceFile>,
+    /// Files that are no more.
+    pub(crate) removed: Vec<String>,
+    /// Pages of the old state whose documents go.
+    pub(crate) dropped: Vec<u64>,
+    pub(crate) added: usize,
+}
+
+impl Plan {
+    pub(crate) fn make(listing: &Listing<'_>, known: &KnownLayout, old: &Manifest) -> Result<Self, SearchError> {
+        let inputs = inputs(listing);
+        let layout = known.of(listing, &inputs)?;
+        let same_layout = old.site.inputs == inputs;
+        let mut site = site(&layout, inputs, listing.synonyms()?);
+        let mut plan =
+            Self { layout, site: None, read: Vec::new(), removed: Vec::new(), dropped: Vec::new(), added: 0 };
+        let mut known = old.files.iter().peekable();
+        for file in &listing.files {
+            while let Some(gone) = known.next_if(|known| known.path < file.path) {
+                plan.remove(gone);
+            }
+            let known = known.next_if(|known| known.path == file.path);
+            let may_hold = (known.is_some() && same_layout) || plan.layout.holds_pages(&file.path);
+            match known {
+                Some(known) if may_hold => {
+                    let same = same_layout || plan.is_read_alike(known, &old.site.reading, &site.reading);
+                    plan.compare(listing, file, known, same);
+                }
+                Some(gone) => plan.remove(gone),
+                None if may_hold => {
+                    plan.added += 1;
+                    plan.read.push(file.clone());
+                }
+                None => {}
+            }
+            if !may_hold && let Some(reason) = plan.layout.skipped(&file.path) {
+                site.skipped.add(reason, &file.path);
+            }
+        }
+        known.for_each(|gone| plan.remove(gone));
+        plan.site = (site != *old.site).then_some(site);
+        Ok(plan)
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.site.is_none() && self.read.is_empty() && self.removed.is_empty()
+    }
+
+    /// Whether another layout reads a file that is the same as it was read before.
+    fn is_read_alike(&self, known: &ManifestFile, before: &Reading, now: &Reading) -> bool {
+        !known.has_say && now.is_same(before, &known.path) && known.place == self.layout.place(&known.path)
+    }
+
+    fn compare(&mut self, listing: &Listing<'_>, file: &SourceFile, known: &ManifestFile, is_read_alike: bool) {
+        let same = is_read_alike
+            && known.blob == file.blob
+            && known.included.iter().all(|(path, blob)| listing.blob(path) == blob);
+        if !same {
+            self.dropped.extend(known.pages.iter().map(|page| page.id));
+            self.read.push(file.clone());
+        }
+    }
+
+    fn remove(&mut self, known: &ManifestFile) {
+        self.removed.push(known.path.clone());
+        self.dropped.extend(known.pages.iter().map(|page| page.id));
+    }
+}
+
+/// The files the layout is read from, with their blobs.
+fn inputs(listing: &Listing<'_>) -> Vec<(String, String)> {
+    let mut paths = Layout::files(listing.files.iter().chain(&listing.outside).map(|file| file.path.as_str()));
+    paths.sort_unstable();
+    paths.into_iter().map(|path| (path.to_owned(), listing.blob(path).to_owned())).collect()
+}
+
+fn site(layout: &Layout, inputs: Vec<(String, String)>, synonyms: String) -> ManifestSite {
+    let owned = |(source, destination): (&str, &str)| (source.to_owned(), destination.to_owned());
+    let odd = |found: &docent_site::FileProblem| ManifestOddity {
+        file: found.file.clone(),
+        line: found.problem.line,
+        message: found.problem.message.clone(),
+    };
+    ManifestSite {
+        inputs,
+        reading: layout.reading(),
+        redirects: layout.redirects().map(owned).collect(),
+        synonyms,
+        declared: layout.declared().clone(),
+        oddities: layout.problems().iter().map(odd).collect(),
+        skipped: Skips::default(),
+    }
+}

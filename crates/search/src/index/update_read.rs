@@ -1,0 +1,308 @@
+//! Reading files to pages, and pages to segments of the index, on as many threads as there are cores.
+//!
+//! Each thread makes segments of its own, and takes the next file when it is done with the one before: so all of them end
+//! at about the same time, though a core may have other work. Which files share a segment is left to chance, then. What is
+//! found does not depend on it.
+
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::channel;
+
+use docent_markdown::is_page;
+use docent_site::{SitePage, SkipReason, read_file};
+
+use crate::error::SearchError;
+use crate::index::documents;
+use crate::index::generations::{Generations, Segment};
+use crate::index::links::Mentions;
+use crate::index::manifest::{ManifestFile, ManifestOddity, ManifestPage};
+use crate::index::page_kind::PageKind;
+use crate::index::schema::Fields;
+use crate::index::segment_writer::SegmentWriter;
+use crate::index::update_plan::{Listing, Plan};
+use crate::source::SourceFile;
+use crate::text::vocabulary::Vocabulary;
+
+/// Of a larger file only this much is read, in bytes: it is no prose.
+const LARGEST_FILE: usize = if cfg!(test) { 64 << 10 } else { 8 << 20 };
+/// How much of what is odd about one file is told.
+const MOST_ODDITIES: usize = 20;
+/// A segment in the making is written out when it takes this much memory.
+const LARGEST_SEGMENT: usize = 64 << 20;
+/// This many files are read without further threads.
+const FEW: usize = 16;
+/// So many threads read at most, but for very many files. Each makes a segment with words of its own, which most share:
+/// fewer segments are less to write and less to look into.
+const THREADS: usize = 2;
+/// Of no more files is a segment made, about: those that are made at once share so many for each.
+const MOST_OF_A_SEGMENT: usize = 2_048;
+/// So many files are told of at once: to wake whoever listens takes as long as to read one.
+const TOLD_TOGETHER: usize = 64;
+/// The bits of a page's number that tell it from the other pages of its file.
+const PAGE_BITS: u32 = 24;
+
+/// What became of the files.
+#[derive(Debug, Default)]
+pub(crate) struct Indexed {
+    /// In order of path, in the end.
+    pub(crate) files: Vec<ManifestFile>,
+    pub(crate) segments: Vec<Segment>,
+}
+
+impl Indexed {
+    fn and(mut self, other: Self) -> Self {
+        self.files.extend(other.files);
+        self.segments.extend(other.segments);
+        self
+    }
+}
+
+/// Files that the segments made at once share.
+struct Share<'p> {
+    files: &'p [SourceFile],
+    /// The number of the first.
+    first: u64,
+    /// How many are taken.
+    taken: AtomicUsize,
+}
+
+impl<'p> Share<'p> {
+    /// A file that nobody has taken, with its number.
+    fn take(&self) -> Option<(u64, &'p SourceFile)> {
+        let at = self.taken.fetch_add(1, Ordering::Relaxed);
+        self.files.get(at).map(|file| (self.first + at as u64, file))
+    }
+}
+
+/// What reading needs.
+pub(crate) struct Reading<'r> {
+    pub(crate) generations: &'r Generations,
+    pub(crate) fields: &'r Fields,
+    pub(crate) listing: &'r Listing<'r>,
+    pub(crate) plan: &'r Plan,
+    /// The number of the first file.
+    pub(crate) first: u64,
+    /// 0 for as many as there are cores.
+    pub(crate) threads: usize,
+}
+
+impl Reading<'_> {
+    /// Reads every file of the plan and writes what comes of it. `progress` hears how many are read.
+    pub(crate) fn run(&self, progress: &mut dyn FnMut(usize)) -> Result<Indexed, SearchError> {
+        let files = self.plan.read.len();
+        let segments = if files <= FEW { 1 } else { THREADS * files.div_ceil(THREADS * MOST_OF_A_SEGMENT) };
+        let cores = || std::thread::available_parallelism().map_or(2, usize::from);
+        let threads = if self.threads == 0 { cores() } else { self.threads }.min(segments);
+        let shares = self.shares(segments.div_ceil(threads));
+        let (stop, mut done) = (AtomicBool::new(false), 0);
+        let mut more = |read| {
+            done += read;
+            progress(done);
+        };
+        let mut indexed = if threads < 2 {
+            self.work(&shares, &stop, &mut || more(1))?
+        } else {
+            self.work_on(threads, &shares, &stop, &mut more)?
+        };
+        indexed.files.sort_by(|a, b| a.path.cmp(&b.path));
+        Ok(indexed)
+    }
+
+    /// Works through all shares on several threads. `more` hears how many files were read since it last did.
+    fn work_on(
+        &self,
+        threads: usize,
+        shares: &[Share<'_>],
+        stop: &AtomicBool,
+        more: &mut dyn FnMut(usize),
+    ) -> Result<Indexed, SearchError> {
+        std::thread::scope(|scope| {
+            let (sender, receiver) = channel();
+            let work = || {
+                let sender = sender.clone();
+                scope.spawn(move || {
+                    let mut untold = 0;
+                    let result = self.work(shares, stop, &mut || {
+                        untold += 1;
+                        if untold == TOLD_TOGETHER {
+                            // Nobody listens when a progress panicked: then nothing is lost.
+                            let _ = sender.send(std::mem::take(&mut untold));
+                        }
+                    });
+                    let _ = sender.send(untold);
+                    stop.fetch_or(result.is_err(), Ordering::Relaxed);
+                    result
+                })
+            };
+            let working: Vec<_> = (0..threads).map(|_| work()).collect();
+            drop(sender);
+            receiver.into_iter().for_each(more);
+            let results =
+                working.into_iter().map(|working| working.join().unwrap_or_else(|panic| resume_unwind(panic)));
+            results.reduce(|one, other| Ok(one?.and(other?))).unwrap_or_else(|| Ok(Indexed::default()))
+        })
+    }
+
+    /// All files, in so many shares.
+    fn shares(&self, shares: usize) -> Vec<Share<'_>> {
+        let files = self.plan.read.as_slice();
+        let most = files.len().div_ceil(shares).max(1);
+        let share = |(first, files)| Share { files, first, taken: AtomicUsize::new(0) };
+        (self.first..).step_by(most).zip(files.chunks(most)).map(share).collect()
+    }
+
+    /// Works through shares until nobody wants more of it. `read` hears of each file.
+    fn work(&self, shares: &[Share<'_>], stop: &AtomicBool, read: &mut dyn FnMut()) -> Result<Indexed, SearchError> {
+        let (mut indexed, mut vocabulary) = (Indexed::default(), Vocabulary::default());
+        for share in shares {
+            self.share(share, stop, &mut vocabulary, &mut indexed, read)?;
+        }
+        Ok(indexed)
+    }
+
+    fn share(
+        &self,
+        share: &Share<'_>,
+        stop: &AtomicBool,
+        vocabulary: &mut Vocabulary,
+        indexed: &mut Indexed,
+        read: &mut dyn FnMut(),
+    ) -> Result<(), SearchError> {
+        let engine = |error| self.generations.engine("write", error);
+        let mut mentions = Mentions::default();
+        let mut writer: Option<SegmentWriter> = None;
+        let wanted = || !stop.load(Ordering::Relaxed);
+        while let Some((number, file)) = share.take().filter(|_| wanted()) {
+            let (file, pages) = self.file(file, number)?;
+            for (entry, read) in file.pages.iter().zip(pages).filter(|(entry, _)| entry.listed) {
+                let writer = match &mut writer {
+                    Some(writer) => writer,
+                    none => {
+                        vocabulary.keep_small();
+                        none.insert(SegmentWriter::new(self.fields).map_err(engine)?)
+                    }
+                };
+                documents::write(self.fields, vocabulary, &mut mentions, writer, entry, read.page, &read.text)
+                    .map_err(engine)?;
+            }
+            indexed.files.push(file);
+            read();
+            if let Some(full) = writer.take_if(|writer| writer.memory() > LARGEST_SEGMENT) {
+                indexed.segments.extend(self.finish(full, vocabulary)?);
+            }
+        }
+        if let Some(writer) = writer.filter(|_| wanted()) {
+            indexed.segments.extend(self.finish(writer, vocabulary)?);
+        }
+        Ok(())
+    }
+
+    fn finish(&self, writer: SegmentWriter, vocabulary: &Vocabulary) -> Result<Option<Segment>, SearchError> {
+        let made = writer.finish(vocabulary).map_err(|error| self.generations.engine("write", error))?;
+        made.map(|made| self.generations.write_segment(&made)).transpose()
+    }
+
+    /// Reads one file to its pages, with the entry the manifest has of it.
+    fn file(&self, file: &SourceFile, number: u64) -> Result<(ManifestFile, Vec<SitePage>), SearchError> {
+        let path = &file.path;
+        let Some(SourceBytes { bytes, whole }) = self.bytes(file)? else {
+            return Ok((self.too_large(file), Vec::new()));
+        };
+        let mut read = read_file(&self.plan.layout, path, &bytes, self.listing);
+        self.listing.outcome()?;
+        if bytes.len() < whole && read.pages.is_empty() && is_page(path) {
+            read.skipped.get_or_insert(SkipReason::TooLarge);
+        }
+        let mut oddities: Vec<ManifestOddity> = Vec::new();
+        if bytes.len() < whole {
+            let message = format!("the file has {whole} bytes; only the first {} are searched", bytes.len());
+            oddities.push(ManifestOddity { file: String::new(), line: 1, message });
+        }
+        let problems = read.problems.into_iter();
+        oddities.extend(problems.map(|problem| ManifestOddity {
+            file: String::new(),
+            line: problem.line,
+            message: problem.message,
+        }));
+        let odd = oddities.len();
+        oddities.truncate(MOST_ODDITIES);
+        let id = |page: u64| (number << PAGE_BITS) + page;
+        let blob = |path: String| {
+            let blob = self.listing.blob(&path).to_owned();
+            (path, blob)
+        };
+        let place = self.plan.layout.place(path);
+        let has_say = |read: &SitePage| read.place != place || read.page.front_matter.get("id").is_some();
+        let file = ManifestFile {
+            path: path.clone(),
+            blob: file.blob.clone(),
+            // A description's pages are never where its file is, and what decides their places decides how it is read.
+            has_say: is_page(path) && read.pages.iter().any(has_say),
+            place,
+            included: read.included.into_iter().map(blob).collect(),
+            pages: (0..1 << PAGE_BITS).zip(&read.pages).map(|(page, read)| entry(id(page), read, path)).collect(),
+            oddities,
+            odd,
+            skipped: read.skipped,
+        };
+        Ok((file, read.pages))
+    }
+
+    fn too_large(&self, file: &SourceFile) -> ManifestFile {
+        let message = "the file is too large to be read, and is not searched".to_owned();
+        ManifestFile {
+            path: file.path.clone(),
+            blob: file.blob.clone(),
+            place: self.plan.layout.place(&file.path),
+            oddities: vec![ManifestOddity { file: String::new(), line: 1, message }],
+            odd: 1,
+            // Of data it is not known whether it describes an API.
+            skipped: is_page(&file.path).then_some(SkipReason::TooLarge),
+            ..ManifestFile::default()
+        }
+    }
+
+    /// `None` where there are too many.
+    fn bytes(&self, file: &SourceFile) -> Result<Option<SourceBytes>, SearchError> {
+        let Some(mut bytes) = self.listing.bytes(file)? else { return Ok(None) };
+        let whole = bytes.len();
+        if whole > LARGEST_FILE {
+            // Not inside a character.
+            let start = |at: &usize| bytes.get(*at).is_none_or(|byte| byte & 0xc0 != 0x80);
+            let end = (LARGEST_FILE - 3..=LARGEST_FILE).rev().find(start).unwrap_or(LARGEST_FILE);
+            bytes.truncate(end);
+        }
+        Ok(Some(SourceBytes { bytes, whole }))
+    }
+}
+
+/// What of a file is read, and how long it is.
+struct SourceBytes {
+    bytes: Vec<u8>,
+    whole: usize,
+}
+
+/// What the manifest keeps of a page.
+fn entry(id: u64, read: &SitePage, file: &str) -> ManifestPage {
+    let SitePage { place, aliases, page, .. } = read;
+    let front = &page.front_matter;
+    let owned = |values: Vec<&str>| values.into_iter().map(str::to_owned).collect::<Vec<_>>();
+    ManifestPage {
+        id,
+        path: place.site_path.clone(),
+        title: page.title.clone().unwrap_or_default(),
+        description: front.description().map(|text| text.trim().to_owned()),
+        version: place.version.clone(),
+        language: place.language.clone(),
+        groups: owned(front.groups()),
+        tags: owned(front.tags()),
+        nav_title: place.title.clone(),
+        breadcrumb: place.groups.clone(),
+        order: place.order,
+        aliases: aliases.iter().map(|path| path.trim_matches('/').to_owned()).collect(),
+        listed: place.listed,
+        // A file that is no page describes an API.
+        kind: if is_page(file) { PageKind::of(front, &page.headings) } else { PageKind::Reference },
+        sections: page.sections.len(),
+    }
+}

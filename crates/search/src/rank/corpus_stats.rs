@@ -1,0 +1,391 @@
+//! What is looked up in an index with every question, gathered once when the index is opened.
+//!
+//! Pages are counted through, and every document knows the number of the page it speaks of: a page and its sections of
+//! that page itself, a link of the page it leads to. Which page that is depends on which pages there are, so it is found
+//! out here and not when the link is indexed.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use tantivy::columnar::Column;
+use tantivy::fieldnorm::FieldNormReader;
+use tantivy::schema::Field;
+use tantivy::{DocAddress, DocId, Searcher, SegmentReader};
+
+use crate::index::generations::Segment;
+use crate::index::readers::Readers;
+use crate::index::schema::Fields;
+use crate::rank::bm25::ShippedBm25;
+use crate::rank::score_accumulator::Tables;
+use crate::text::languages::Language;
+
+/// Speaks of no page: deleted, or a link that leads nowhere.
+pub(crate) const NOWHERE: u32 = u32::MAX;
+
+#[derive(Debug, Default)]
+pub(crate) struct CorpusStats {
+    pub(crate) segments: Vec<SegmentStats>,
+    /// The ids of the pages, by number.
+    pub(crate) pages: Vec<u64>,
+    /// The numbers of the pages, by id.
+    pub(crate) numbers: HashMap<u64, u32>,
+    /// How many other pages link to a page, by number.
+    pub(crate) linked_from: Vec<u32>,
+    /// How many words the links to a page have, by number.
+    pub(crate) link_words: Vec<u32>,
+    /// How long each page is in all, as the engine writes lengths down, and how many sections it has, by number.
+    pub(crate) lengths: Vec<u8>,
+    pub(crate) sections_of: Vec<u32>,
+    /// How many other pages link to the page that most do.
+    pub(crate) most_linked: u32,
+    /// How many words each field holds in all, by number of field.
+    words: Vec<u64>,
+    /// The languages that words are stemmed by, in order.
+    pub(crate) languages: Vec<Language>,
+    /// Documents of all segments, those that do not count any more too.
+    pub(crate) documents: usize,
+    /// Sections that count.
+    pub(crate) sections: usize,
+    /// What questions are counted in, sections and pages each on their own. Snapshots that follow one another share it.
+    pub(crate) section_tables: Arc<Tables>,
+    pub(crate) page_tables: Arc<Tables>,
+    /// What a word counts in the fields.
+    pub(crate) weighed: ShippedBm25,
+}
+
+#[derive(Debug)]
+pub(crate) struct SegmentStats {
+    /// The number of the segment's first document, counted through all segments.
+    pub(crate) first: usize,
+    /// Which page each document speaks of.
+    pub(crate) page: Arc<Vec<u32>>,
+    pub(crate) gone: DeletedSet,
+    pub(crate) readers: Arc<Readers>,
+}
+
+/// The documents of a segment that speak of no page, a bit for each: few enough bytes to stay at hand while long lists are
+/// held against them. Nothing while every page and every section counts.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct DeletedSet(Vec<u64>);
+
+impl DeletedSet {
+    /// `page`: which page each document speaks of.
+    fn of(page: &[u32]) -> Self {
+        let bits = |of: &[u32]| of.iter().rev().fold(0, |bits, page| bits << 1 | u64::from(*page == NOWHERE));
+        Self(page.chunks(64).map(bits).collect())
+    }
+
+    /// Whether nothing is. Links that lead nowhere do not matter here.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(crate) fn has(&self, document: DocId) -> bool {
+        self.0.get(document as usize / 64).is_some_and(|bits| bits >> (document % 64) & 1 == 1)
+    }
+
+    /// How many of these documents are not gone.
+    pub(crate) fn count_others(&self, documents: &[DocId]) -> usize {
+        documents.iter().map(|document| usize::from(!self.has(*document))).sum()
+    }
+}
+
+impl CorpusStats {
+    /// `pages`: the ids of the pages in the index, in order of number. `keys`: the numbers of pages, by the keys of the
+    /// paths that lead to them.
+    pub(crate) fn of(
+        searcher: &Searcher,
+        fields: &Fields,
+        pages: Vec<u64>,
+        keys: &HashMap<u64, u32>,
+    ) -> tantivy::Result<Self> {
+        let mut stats = Self {
+            numbers: pages.iter().copied().zip(0..NOWHERE).collect(),
+            linked_from: vec![0; pages.len()],
+            link_words: vec![0; pages.len()],
+            lengths: vec![0; pages.len()],
+            sections_of: vec![0; pages.len()],
+            pages,
+            ..Self::default()
+        };
+        for reader in searcher.segment_readers() {
+            stats.read(reader, fields, keys)?;
+        }
+        stats.finish(searcher, fields)?;
+        Ok(stats)
+    }
+
+    /// Sums up what concerns all segments.
+    fn finish(&mut self, searcher: &Searcher, fields: &Fields) -> tantivy::Result<()> {
+        let mut languages = BTreeSet::new();
+        for reader in searcher.segment_readers() {
+            let index = reader.inverted_index(fields.stemming)?;
+            let mut codes = index.terms().stream()?;
+            while codes.advance() {
+                languages.extend(std::str::from_utf8(codes.key()).ok().and_then(Language::of_tag));
+            }
+        }
+        self.languages = languages.into_iter().collect();
+        self.most_linked = self.linked_from.iter().copied().max().unwrap_or_default();
+        Ok(())
+    }
+
+    /// Gathers one segment more.
+    fn read(&mut self, reader: &SegmentReader, fields: &Fields, keys: &HashMap<u64, u32>) -> tantivy::Result<()> {
+        let columns = Columns::of(reader, fields)?;
+        let mut page = vec![NOWHERE; reader.max_doc() as usize];
+        let mut is_whole = !reader.has_deletes();
+        // Most documents are of the same page as the one before.
+        let mut before = (None, None);
+        for document in (0..reader.max_doc()).filter(|document| !reader.is_deleted(*document)) {
+            let id = columns.page.first(document);
+            if id != before.0 {
+                before = (id, id.and_then(|id| self.numbers.get(&id)).copied());
+            }
+            let Some(own) = before.1 else {
+                is_whole = false;
+                continue;
+            };
+            self.count_words(&columns, document, 1);
+            let spoken_of = match columns.kind(document) {
+                Kind::Link => {
+                    let mut targets = columns.target.values_for_doc(document);
+                    targets.find_map(|key| keys.get(&key)).copied().filter(|target| *target != own)
+                }
+                Kind::Page | Kind::Section => Some(own),
+            };
+            let Some(spoken_of) = spoken_of else { continue };
+            page[document as usize] = spoken_of;
+            self.count(&columns, document, spoken_of, 1);
+        }
+        let gone = if is_whole { DeletedSet::default() } else { DeletedSet::of(&page) };
+        self.add(Arc::new(page), gone, Arc::new(Readers::open(reader, fields)?));
+        Ok(())
+    }
+
+    fn add(&mut self, page: Arc<Vec<u32>>, gone: DeletedSet, readers: Arc<Readers>) {
+        let first = self.documents;
+        self.documents += page.len();
+        self.segments.push(SegmentStats { first, page, gone, readers });
+    }
+
+    /// Counts the words of a document, or, with -1, does so no more. Those of links that lead nowhere count too: they tell
+    /// how long what is said in links usually is.
+    fn count_words(&mut self, columns: &Columns, document: DocId, by: i64) {
+        for (field, lengths) in columns.lengths_of(document) {
+            if self.words.len() <= *field {
+                self.words.resize(field + 1, 0);
+            }
+            let words = &mut self.words[*field];
+            *words = words.saturating_add_signed(by * i64::from(length(lengths, document)));
+        }
+    }
+
+    /// Counts a document that speaks of a page, or, with -1, does so no more.
+    fn count(&mut self, columns: &Columns, document: DocId, page: u32, by: i32) {
+        match columns.kind(document) {
+            Kind::Page => {
+                if let Some(length) = self.lengths.get_mut(page as usize).filter(|_| by > 0) {
+                    *length = columns.whole.fieldnorm_id(document);
+                }
+            }
+            Kind::Section => {
+                self.sections = self.sections.saturating_add_signed(by as isize);
+                if let Some(sections) = self.sections_of.get_mut(page as usize) {
+                    *sections = sections.saturating_add_signed(by);
+                }
+            }
+            Kind::Link => {
+                let words = columns.link_words.fieldnorm(document) as i32;
+                for (counts, by) in [(&mut self.linked_from, by), (&mut self.link_words, by * words)] {
+                    if let Some(count) = counts.get_mut(page as usize) {
+                        *count = count.saturating_add_signed(by);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The address of a document by its number.
+    pub(crate) fn address(&self, document: usize) -> DocAddress {
+        let segment = self.segments.partition_point(|segment| segment.first <= document).saturating_sub(1);
+        let first = self.segments.get(segment).map_or(0, |segment| segment.first);
+        DocAddress::new(segment as u32, (document - first) as u32)
+    }
+
+    /// The number of a document by its address.
+    pub(crate) fn document(&self, address: DocAddress) -> usize {
+        self.segments.get(address.segment_ord as usize).map_or(0, |segment| segment.first) + address.doc_id as usize
+    }
+
+    /// The number of the page a document speaks of.
+    pub(crate) fn page_of(&self, document: usize) -> u32 {
+        let address = self.address(document);
+        self.segments.get(address.segment_ord as usize).map_or(NOWHERE, |segment| segment.page[address.doc_id as usize])
+    }
+
+    /// How many words a field has on average, where there are so many that have it.
+    pub(crate) fn average_length(&self, field: Field, of: usize) -> f32 {
+        let words = self.words.get(field.field_id() as usize).copied().unwrap_or_default();
+        (words as f32 / of.max(1) as f32).max(1.0)
+    }
+}
+
+/// A page that was read again: its number, and its id before and now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Renewed {
+    pub(crate) number: u32,
+    pub(crate) before: u64,
+    pub(crate) now: u64,
+}
+
+/// Segments, opened and as the state names them.
+#[derive(Clone, Copy)]
+pub(crate) struct Opened<'s> {
+    pub(crate) searcher: &'s Searcher,
+    pub(crate) segments: &'s [Segment],
+}
+
+impl CorpusStats {
+    /// The statistics after an update that left every page at its path: what other documents speak of is as it was, so only
+    /// those that are new or gone are looked at.
+    pub(crate) fn after(
+        &self,
+        renewed: &[Renewed],
+        fields: &Fields,
+        keys: &HashMap<u64, u32>,
+        old: Opened<'_>,
+        new: Opened<'_>,
+    ) -> tantivy::Result<Self> {
+        let mut stats = Self {
+            pages: self.pages.clone(),
+            numbers: self.numbers.clone(),
+            linked_from: self.linked_from.clone(),
+            link_words: self.link_words.clone(),
+            lengths: self.lengths.clone(),
+            sections_of: self.sections_of.clone(),
+            sections: self.sections,
+            words: self.words.clone(),
+            section_tables: Arc::clone(&self.section_tables),
+            page_tables: Arc::clone(&self.page_tables),
+            ..Self::default()
+        };
+        let readers = old.searcher.segment_readers().iter();
+        for ((reader, before), known) in readers.zip(old.segments).zip(&self.segments) {
+            let columns = Columns::of(reader, fields)?;
+            let mut gone = |document: DocId| {
+                stats.count_words(&columns, document, -1);
+                let page = known.page[document as usize];
+                if page != NOWHERE {
+                    stats.count(&columns, document, page, -1);
+                }
+            };
+            match new.segments.iter().find(|now| now.id == before.id) {
+                Some(now) => now.deleted_since(before).for_each(gone),
+                None => (0..reader.max_doc()).for_each(&mut gone),
+            }
+        }
+        for renewed in renewed {
+            stats.numbers.remove(&renewed.before);
+            stats.numbers.insert(renewed.now, renewed.number);
+            stats.pages[renewed.number as usize] = renewed.now;
+        }
+        for (reader, now) in new.searcher.segment_readers().iter().zip(new.segments) {
+            let Some(at) = old.segments.iter().position(|before| before.id == now.id) else {
+                stats.read(reader, fields, keys)?;
+                continue;
+            };
+            let known = &self.segments[at];
+            let (mut page, mut gone) = (Arc::clone(&known.page), known.gone.clone());
+            let deleted: Vec<DocId> = now.deleted_since(&old.segments[at]).collect();
+            if !deleted.is_empty() {
+                let page = Arc::make_mut(&mut page);
+                deleted.iter().for_each(|document| page[*document as usize] = NOWHERE);
+                gone = DeletedSet::of(page);
+            }
+            stats.add(page, gone, Arc::clone(&known.readers));
+        }
+        stats.finish(new.searcher, fields)?;
+        Ok(stats)
+    }
+}
+
+/// How many words a document has, as near as is known: of long ones it is kept only between which lengths theirs lies.
+fn length(lengths: &FieldNormReader, document: DocId) -> u32 {
+    let id = lengths.fieldnorm_id(document);
+    let least = FieldNormReader::id_to_fieldnorm(id);
+    let next = id.checked_add(1).map_or(least + 1, FieldNormReader::id_to_fieldnorm);
+    least + (next - least - 1) / 2
+}
+
+/// What a document is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Page,
+    Section,
+    Link,
+}
+
+struct Columns {
+    page: Column<u64>,
+    target: Column<u64>,
+    section: Column<u64>,
+    link_words: FieldNormReader,
+    whole: FieldNormReader,
+    /// How many words the fields of each kind have, with the number of the field.
+    of_page: Vec<(usize, FieldNormReader)>,
+    of_section: Vec<(usize, FieldNormReader)>,
+    of_link: Vec<(usize, FieldNormReader)>,
+}
+
+impl Columns {
+    fn of(reader: &SegmentReader, fields: &Fields) -> tantivy::Result<Self> {
+        let column = |field| reader.fast_fields().u64(fields.name(field));
+        let lengths = |some: &[Field]| -> tantivy::Result<Vec<(usize, FieldNormReader)>> {
+            some.iter().map(|field| Ok((field.field_id() as usize, reader.get_fieldnorms_reader(*field)?))).collect()
+        };
+        Ok(Self {
+            of_page: lengths(&[fields.title, fields.path, fields.description, fields.headings, fields.whole])?,
+            of_section: lengths(&[fields.heading, fields.body, fields.code])?,
+            of_link: lengths(&[fields.link])?,
+            page: column(fields.page)?,
+            target: column(fields.target)?,
+            section: column(fields.section)?,
+            link_words: reader.get_fieldnorms_reader(fields.link)?,
+            whole: reader.get_fieldnorms_reader(fields.whole)?,
+        })
+    }
+
+    fn lengths_of(&self, document: DocId) -> &[(usize, FieldNormReader)] {
+        match self.kind(document) {
+            Kind::Page => &self.of_page,
+            Kind::Section => &self.of_section,
+            Kind::Link => &self.of_link,
+        }
+    }
+
+    fn kind(&self, document: DocId) -> Kind {
+        if self.section.first(document).is_some() {
+            Kind::Section
+        } else if self.target.first(document).is_some() {
+            Kind::Link
+        } else {
+            Kind::Page
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn documents_that_speak_of_no_page_are_gone() {
+        let page: Vec<u32> = (0..200).map(|document| if document % 7 == 0 { NOWHERE } else { document }).collect();
+        let (gone, none) = (DeletedSet::of(&page), DeletedSet::default());
+        assert!((0..200).all(|document| gone.has(document) == (document % 7 == 0) && !none.has(document)));
+        let some: Vec<DocId> = (60..80).collect();
+        assert_eq!((gone.count_others(&some), none.count_others(&some)), (17, 20));
+        assert!(none.is_empty() && !gone.is_empty());
+    }
+}

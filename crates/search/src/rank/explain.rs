@@ -1,0 +1,134 @@
+//! Why pages are ranked as they are, in plain terms.
+
+use crate::answer::result_selection::ResultSelection;
+use crate::index::snapshot::Snapshot;
+use crate::query::Query;
+use crate::rank::bm25::Scored;
+use crate::rank::lookup::Lookup;
+use crate::rank::question::{MatchReason, Question, Word};
+use crate::rank::ranking::{Search, left_out};
+use crate::rank::settings::SHIPPED;
+
+/// Why one page is where it is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Explanation {
+    /// The page's path on the site, without a leading slash.
+    pub path: String,
+    /// How likely it is to answer, 0 to 1, as its passage says.
+    pub score: f32,
+    /// How many other pages link to it, which counts a little.
+    pub linked_from: u32,
+    /// What counts for it, most first.
+    pub matches: Vec<Match>,
+}
+
+/// A word of the question that a page holds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Match {
+    /// The word as it was asked.
+    pub word: String,
+    /// What else was looked up for it, as stems: synonyms, endings, what it may be a slip of. Empty for a known word.
+    pub instead: Vec<String>,
+    /// Where it stands: in `title`, `path`, `description`, `headings`, `page` (anywhere on it), `links` (of other pages
+    /// to it), or in the `heading`, `section` or `code` of the passage.
+    pub place: &'static str,
+    /// What that adds, by the same measure for all matches of one answer.
+    pub weight: f32,
+}
+
+impl Snapshot {
+    /// Why the passages for a question are what they are: one for each that [`Snapshot::search`] gives, in the same
+    /// order. Takes several times as long as the search.
+    pub fn explain(&self, query: &Query) -> Vec<Explanation> {
+        explain(self, query).unwrap_or_else(|error| {
+            tracing::error!(error = &error as &dyn std::error::Error, "a search could not be explained");
+            Vec::new()
+        })
+    }
+}
+
+fn explain(snapshot: &Snapshot, query: &Query) -> tantivy::Result<Vec<Explanation>> {
+    let settings = SHIPPED;
+    let (without, unlinked) = left_out(snapshot, &settings)?;
+    let Some(mut search) = Search::new(snapshot, query, &settings, &without, unlinked)? else { return Ok(Vec::new()) };
+    let ranked = search.ranked(None)?;
+    let shown = ResultSelection::new(&search).sections(ranked, query.limit)?;
+    let stats = &snapshot.stats;
+    let numbers: Vec<(usize, Option<usize>)> = shown
+        .iter()
+        .map(|(page, section, _)| {
+            let number = stats.numbers.get(&page.id).copied().unwrap_or_default();
+            (number as usize, section.map(|address| stats.document(address)))
+        })
+        .collect();
+    let mut explanations: Vec<Explanation> = shown
+        .iter()
+        .zip(&numbers)
+        .map(|((page, _, score), (number, _))| Explanation {
+            path: page.path.clone(),
+            score: *score,
+            linked_from: stats.linked_from.get(*number).copied().unwrap_or_default(),
+            matches: Vec::new(),
+        })
+        .collect();
+    for (scored, share) in [(Scored::Sections, 1.0), (Scored::Pages, search.lookup.settings.page_share)] {
+        let number = |(page, section): &(usize, Option<usize>)| match scored {
+            Scored::Sections => *section,
+            Scored::Pages => Some(*page),
+        };
+        let numbers: Vec<Option<usize>> = numbers.iter().map(number).collect();
+        matches(&search.lookup, scored, &search.question, &mut |word, place, weigh| {
+            for (explanation, number) in explanations.iter_mut().zip(&numbers) {
+                let weight = number.map_or(0.0, |number| share * weigh(number));
+                if weight > 0.0 {
+                    explanation.matches.push(Match { word: word.asked.clone(), instead: instead(word), place, weight });
+                }
+            }
+        })?;
+    }
+    for explanation in &mut explanations {
+        explanation.matches.sort_by(|a, b| b.weight.total_cmp(&a.weight));
+    }
+    Ok(explanations)
+}
+
+/// What a word adds for a section or a page, by its number.
+type Weigh<'w> = &'w dyn Fn(usize) -> f32;
+
+/// Looks up one word in one field at a time, and tells `each` how to weigh what was found.
+fn matches(
+    lookup: &Lookup<'_>,
+    scored: Scored,
+    question: &Question,
+    each: &mut dyn FnMut(&Word, &'static str, Weigh<'_>),
+) -> tantivy::Result<()> {
+    let (mut scores, texts) = (lookup.empty(scored), lookup.texts(scored));
+    for word in &question.words {
+        let found = lookup.find(word)?;
+        for text in &*texts {
+            lookup.score(text, &found, None, &mut scores)?;
+            each(word, place(lookup, text.field), &|number| scores.score(number));
+            scores.clear();
+        }
+    }
+    Ok(())
+}
+
+fn place(lookup: &Lookup<'_>, field: tantivy::schema::Field) -> &'static str {
+    let fields = lookup.fields;
+    let places = [
+        (fields.title, "title"),
+        (fields.path, "path"),
+        (fields.description, "description"),
+        (fields.headings, "headings"),
+        (fields.link, "links"),
+        (fields.heading, "heading"),
+        (fields.body, "section"),
+        (fields.code, "code"),
+    ];
+    places.iter().find(|(known, _)| *known == field).map_or("page", |(_, place)| place)
+}
+
+fn instead(word: &Word) -> Vec<String> {
+    word.forms.iter().filter(|form| form.because != MatchReason::Asked).map(|form| form.stem.clone()).collect()
+}

@@ -1,0 +1,445 @@
+//! Words to the documents that hold them, with a score each.
+//!
+//! Every document that holds a word of the question is looked at: with a few words and some ten thousand documents that is
+//! a matter of microseconds, and it lets a page add up what all of its sections say.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use tantivy::postings::{Postings, TermInfo};
+use tantivy::query::{EnableScoring, PhraseQuery, Query as EngineQuery, TermQuery};
+use tantivy::schema::{Field, IndexRecordOption};
+use tantivy::{DocAddress, DocSet, Searcher, TERMINATED, Term};
+
+use crate::index::readers::{Stem, Text};
+use crate::index::schema::Fields;
+use crate::rank::bm25::{Bm25Field, Scored};
+use crate::rank::corpus_stats::{CorpusStats, NOWHERE, SegmentStats};
+use crate::rank::question::{Question, Word};
+use crate::rank::score_accumulator::ScoreAccumulator;
+use crate::rank::settings::Settings;
+
+/// Looks words up, and adds up what documents and pages score by them.
+pub(crate) struct Lookup<'s> {
+    pub(crate) searcher: &'s Searcher,
+    pub(crate) fields: &'s Fields,
+    pub(crate) stats: &'s CorpusStats,
+    pub(crate) settings: &'s Settings,
+    /// Documents that do not count.
+    pub(crate) without: &'s HashSet<usize>,
+}
+
+/// Where a word is listed: one of its forms in one field of one segment.
+pub(crate) struct PostingsList {
+    field: Field,
+    pub(crate) segment: usize,
+    /// Which form it is.
+    form: usize,
+    /// What the form counts against the word.
+    pub(crate) share: f32,
+    pub(crate) info: TermInfo,
+}
+
+/// A part of a list: documents that hold a word, and how often each does.
+pub(crate) struct Block<'b> {
+    documents: &'b [u32],
+    often: &'b [u32],
+}
+
+impl Block<'_> {
+    pub(crate) fn len(&self) -> usize {
+        self.documents.len()
+    }
+
+    /// The pages these documents speak of, with how often each says the word, which counts a share. `pages`: by document.
+    pub(crate) fn pages(&self, pages: &[u32], share: f32) -> impl Iterator<Item = (usize, f32)> {
+        let each = self.documents.iter().zip(self.often);
+        let each = each.map(move |(document, often)| (pages[*document as usize], share * *often as f32));
+        each.filter(|(page, _)| *page != NOWHERE).map(|(page, often)| (page as usize, often))
+    }
+}
+
+/// Everywhere a word is listed.
+pub(crate) struct Found {
+    listed: Vec<PostingsList>,
+    /// How sure it is that this is what was meant.
+    certainty: f32,
+}
+
+impl Found {
+    pub(crate) fn in_field(&self, field: Field) -> impl Iterator<Item = &PostingsList> {
+        self.listed.iter().filter(move |listed| listed.field == field)
+    }
+}
+
+/// What everything scores that holds a word of the question.
+pub(crate) struct Tallies {
+    pub(crate) sections: ScoreAccumulator,
+    pub(crate) pages: ScoreAccumulator,
+    /// Where the words are listed, by their numbers.
+    pub(crate) found: Vec<Found>,
+}
+
+impl Lookup<'_> {
+    /// What everything scores that holds a word of the question.
+    pub(crate) fn tallies(&self, question: &Question) -> tantivy::Result<Tallies> {
+        let found = question.words.iter().map(|word| self.find(word)).collect::<tantivy::Result<Vec<_>>>()?;
+        let scores = |scored| -> tantivy::Result<ScoreAccumulator> {
+            let mut scores = self.empty(scored);
+            for text in &*self.texts(scored) {
+                let counts = text.field == self.fields.body || scored == Scored::Pages;
+                for (number, found) in found.iter().enumerate() {
+                    self.score(text, found, counts.then_some(number), &mut scores)?;
+                }
+            }
+            Ok(scores)
+        };
+        Ok(Tallies { sections: scores(Scored::Sections)?, pages: scores(Scored::Pages)?, found })
+    }
+
+    /// Finds where a word is listed.
+    pub(crate) fn find(&self, word: &Word) -> tantivy::Result<Found> {
+        let fields = self.fields.of_page().into_iter().chain([self.fields.path, self.fields.link]);
+        let mut found = Vec::new();
+        for (number, form) in word.forms.iter().enumerate() {
+            let mut stem = Stem::of(&form.stem);
+            for (segment, stats) in self.stats.segments.iter().enumerate() {
+                for field in fields.clone() {
+                    let Some(text) = stats.readers.text(field) else { continue };
+                    let info = text.find(&mut stem)?;
+                    found.extend(info.map(|info| PostingsList {
+                        field,
+                        segment,
+                        form: number,
+                        share: form.share,
+                        info,
+                    }));
+                }
+            }
+        }
+        Ok(Found { listed: found, certainty: word.certainty })
+    }
+
+    pub(crate) fn empty(&self, scored: Scored) -> ScoreAccumulator {
+        match scored {
+            Scored::Sections => {
+                let (documents, sections) = (self.stats.documents, self.stats.sections);
+                ScoreAccumulator::new(documents, sections, scored.k1(self.settings), &self.stats.section_tables)
+            }
+            Scored::Pages => {
+                let pages = self.stats.pages.len();
+                ScoreAccumulator::new(pages, pages, scored.k1(self.settings), &self.stats.page_tables)
+            }
+        }
+    }
+
+    /// The fields a kind is searched in. The first tells how rare a word is.
+    pub(crate) fn texts(&self, scored: Scored) -> Arc<[Bm25Field]> {
+        self.stats.weighed.or_by(self.settings, scored, self.fields, self.stats)
+    }
+
+    /// Adds what a word in a field is worth to everything that has it there. With the number of a word, it is met there.
+    pub(crate) fn score(
+        &self,
+        text: &Bm25Field,
+        found: &Found,
+        word: Option<usize>,
+        scores: &mut ScoreAccumulator,
+    ) -> tantivy::Result<()> {
+        let weight = text.weight * found.certainty;
+        if text.field == self.fields.whole {
+            self.count_whole(found, scores)?;
+            scores.settle_by(weight, word, |page| text.by_length[usize::from(self.stats.lengths[page])]);
+            return Ok(());
+        }
+        let listed: Vec<&PostingsList> = found.in_field(text.field).collect();
+        // Of several forms one thing may have more than one, and what links say of a page stands in several documents:
+        // then how often a word stands there is added up before it is weighed.
+        let is_summed = text.field == self.fields.link
+            || !self.without.is_empty()
+            || listed.windows(2).any(|two| two[0].form != two[1].form);
+        if is_summed {
+            for listed in listed {
+                self.count(text, listed, scores)?;
+            }
+            if text.field == self.fields.link {
+                // What is said of a page in all links to it is one text.
+                let length = |page: usize| self.stats.link_words[page] as f32;
+                scores.settle_by(weight, word, |page| text.counts(length(page)));
+            } else {
+                scores.settle(weight, word);
+            }
+            return Ok(());
+        }
+        let mut holding = 0;
+        for listed in &listed {
+            holding += self.holding_alive(listed)?;
+        }
+        let rarity = scores.rarity(holding, word);
+        for listed in listed {
+            self.score_at_once(text, listed, weight * rarity, word, scores)?;
+        }
+        Ok(())
+    }
+
+    /// How many documents hold a word, those that do not count left out.
+    fn holding_alive(&self, listed: &PostingsList) -> tantivy::Result<usize> {
+        let stats = &self.stats.segments[listed.segment];
+        if stats.gone.is_empty() {
+            return Ok(listed.info.doc_freq as usize);
+        }
+        let Some(text) = stats.readers.text(listed.field) else { return Ok(0) };
+        let mut postings = text.index.read_block_postings_from_terminfo(&listed.info, IndexRecordOption::Basic)?;
+        let mut holding = 0;
+        while postings.block_len() > 0 {
+            holding += stats.gone.count_others(postings.docs());
+            postings.advance();
+        }
+        Ok(holding)
+    }
+
+    /// Scores all documents of a list, by what the word is worth. No other list has the same documents.
+    fn score_at_once(
+        &self,
+        text: &Bm25Field,
+        listed: &PostingsList,
+        worth: f32,
+        word: Option<usize>,
+        scores: &mut ScoreAccumulator,
+    ) -> tantivy::Result<()> {
+        let SegmentStats { first, page, gone, readers } = &self.stats.segments[listed.segment];
+        let (first, page) = (*first, page.as_slice());
+        let Some(Text { norms, .. }) = readers.text(text.field) else { return Ok(()) };
+        // Nearly all lists are of the form that was asked for.
+        let of_share = ((listed.share - 1.0).abs() > 0.0).then(|| text.saturation_of(listed.share));
+        let saturation = of_share.as_ref().unwrap_or(&text.saturation);
+        let most = worth * (text.k1 + 1.0);
+        let mut worth: Vec<f32> = Vec::new();
+        self.each_block(listed, |block| {
+            // What goes to and fro in the memory first, and then what is reckoned, many side by side.
+            let saturations = block.documents.iter().map(|at| saturation[usize::from(norms.fieldnorm_id(*at))]);
+            worth.clear();
+            worth.extend(saturations);
+            for (worth, often) in worth.iter_mut().zip(block.often) {
+                let often = *often as f32;
+                *worth = most * often / (often + *worth);
+            }
+            let each = block.documents.iter().zip(worth.iter().copied());
+            match text.scored {
+                Scored::Sections if gone.is_empty() => {
+                    let each = each.map(move |(document, worth)| (first + *document as usize, worth));
+                    scores.add_scores(block.len(), each, word);
+                }
+                Scored::Sections => {
+                    let each = each.filter(|(document, _)| !gone.has(**document));
+                    scores.add_scores(block.len(), each.map(|(at, worth)| (first + *at as usize, worth)), word);
+                }
+                Scored::Pages => {
+                    let each = each.map(|(document, worth)| (page[*document as usize], worth));
+                    let each = each.filter(|(page, _)| *page != NOWHERE);
+                    scores.add_scores(block.len(), each.map(|(page, worth)| (page as usize, worth)), word);
+                }
+            }
+        })
+    }
+
+    /// Goes through a list, block after block.
+    pub(crate) fn each_block(&self, listed: &PostingsList, mut each: impl FnMut(&Block<'_>)) -> tantivy::Result<()> {
+        let Some(text) = self.stats.segments[listed.segment].readers.text(listed.field) else { return Ok(()) };
+        let option = IndexRecordOption::WithFreqs;
+        let mut postings = text.index.read_block_postings_from_terminfo(&listed.info, option)?;
+        while postings.block_len() > 0 {
+            each(&Block { documents: postings.docs(), often: postings.freqs() });
+            postings.advance();
+        }
+        Ok(())
+    }
+
+    /// Goes through the pages whose sections hold a form of a word; a page that stands in several segments comes again.
+    pub(crate) fn each_page_with(&self, found: &Found, form: usize, mut each: impl FnMut(u32)) -> tantivy::Result<()> {
+        for listed in found.in_field(self.fields.body).filter(|listed| listed.form == form) {
+            let pages = &self.stats.segments[listed.segment].page;
+            let mut before = NOWHERE;
+            self.each_block(listed, |block| {
+                for document in block.documents {
+                    let page = pages[*document as usize];
+                    if page != before && page != NOWHERE {
+                        each(page);
+                    }
+                    before = page;
+                }
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Adds how often a word stands in a field, for everything that has it.
+    fn count(&self, text: &Bm25Field, listed: &PostingsList, scores: &mut ScoreAccumulator) -> tantivy::Result<()> {
+        let stats = &self.stats.segments[listed.segment];
+        let Some(Text { norms, .. }) = stats.readers.text(text.field) else { return Ok(()) };
+        let all_count = self.without.is_empty();
+        let shares = text.by_length.map(|by_length| listed.share * by_length);
+        self.each_block(listed, |block| {
+            for (document, often) in block.documents.iter().zip(block.often) {
+                let page = stats.page[*document as usize];
+                if page == NOWHERE || !all_count && self.without.contains(&(stats.first + *document as usize)) {
+                    continue;
+                }
+                let often = *often as f32;
+                if text.field == self.fields.link {
+                    scores.add(page as usize, often * listed.share);
+                } else {
+                    let at = match text.scored {
+                        Scored::Sections => stats.first + *document as usize,
+                        Scored::Pages => page as usize,
+                    };
+                    scores.add(at, often * shares[usize::from(norms.fieldnorm_id(*document))]);
+                }
+            }
+        })
+    }
+
+    /// Adds to the scores of these sections, given with their numbers, what words of the question that stand beside each
+    /// other in them are worth. Leaves them in order of number.
+    pub(crate) fn add_together(
+        &self,
+        question: &Question,
+        found: &[Found],
+        rarities: &[f32],
+        sections: &mut [(f32, usize)],
+    ) -> tantivy::Result<()> {
+        sections.sort_unstable_by_key(|(_, number)| *number);
+        let words = question.words.iter().zip(found).zip(rarities.iter().copied());
+        let words: Vec<(&Found, f32)> =
+            words.filter(|((word, _), _)| !word.is_extra).map(|((_, found), rarity)| (found, rarity)).collect();
+        let gap = self.settings.together_gap as u32;
+        for (segment, stats) in self.stats.segments.iter().enumerate() {
+            let from = sections.partition_point(|(_, number)| *number < stats.first);
+            let to = sections.partition_point(|(_, number)| *number < stats.first + stats.page.len());
+            let sections = &mut sections[from..to];
+            if sections.is_empty() {
+                continue;
+            }
+            let documents: Vec<u32> = sections.iter().map(|(_, number)| (number - stats.first) as u32).collect();
+            let mut before: Option<(Vec<Vec<u32>>, f32)> = None;
+            for (found, rarity) in &words {
+                let places = self.places(segment, found, &documents)?;
+                if let Some((before, rarity_before)) = &before {
+                    let worth = self.settings.together * rarity.min(*rarity_before);
+                    for ((left, right), (score, _)) in before.iter().zip(&places).zip(sections.iter_mut()) {
+                        let often = beside(left, right, gap);
+                        *score += worth * often / (often + 1.0);
+                    }
+                }
+                before = Some((places, *rarity));
+            }
+        }
+        Ok(())
+    }
+
+    /// Where in the bodies of these documents a word stands, in order.
+    fn places(&self, segment: usize, found: &Found, documents: &[u32]) -> tantivy::Result<Vec<Vec<u32>>> {
+        let mut places = vec![Vec::new(); documents.len()];
+        let Some(text) = self.stats.segments[segment].readers.text(self.fields.body) else { return Ok(places) };
+        let mut lists = 0;
+        for listed in found.in_field(self.fields.body).filter(|listed| listed.segment == segment) {
+            lists += 1;
+            let option = IndexRecordOption::WithFreqsAndPositions;
+            let mut postings = text.index.read_postings_from_terminfo(&listed.info, option)?;
+            for (document, places) in documents.iter().zip(&mut places) {
+                if postings.doc() < *document {
+                    postings.seek(*document);
+                }
+                if postings.doc() == *document {
+                    postings.append_positions_with_offset(0, places);
+                }
+            }
+        }
+        if lists > 1 {
+            places.iter_mut().for_each(|places| places.sort_unstable());
+        }
+        Ok(places)
+    }
+
+    /// The numbers of the sections that hold a phrase word for word, in any of these languages.
+    pub(crate) fn holding(&self, phrase: &[Vec<String>]) -> tantivy::Result<HashSet<usize>> {
+        let mut found = HashSet::new();
+        for stems in phrase {
+            for field in [self.fields.body, self.fields.code] {
+                let mut terms: Vec<Term> = stems.iter().map(|stem| self.fields.marked(field, stem)).collect();
+                let query: Box<dyn EngineQuery> = match terms.len() {
+                    0 => continue,
+                    1 => Box::new(TermQuery::new(terms.remove(0), IndexRecordOption::Basic)),
+                    _ => Box::new(PhraseQuery::new(terms)),
+                };
+                let weight = query.weight(EnableScoring::disabled_from_searcher(self.searcher))?;
+                for (reader, stats) in self.searcher.segment_readers().iter().zip(&self.stats.segments) {
+                    weight.for_each_no_score(reader, &mut |documents| {
+                        found.extend(documents.iter().map(|document| stats.first + *document as usize));
+                    })?;
+                }
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// How often a place on the right follows one on the left within `gap`: once when next to it, less when further off.
+fn beside(left: &[u32], right: &[u32], gap: u32) -> f32 {
+    let mut often = 0.0;
+    let mut next = 0;
+    for place in left {
+        while next < right.len() && right[next] <= *place {
+            next += 1;
+        }
+        let Some(distance) = right.get(next).map(|after| after - place) else { break };
+        if distance <= gap {
+            often += 1.0 / distance as f32;
+        }
+    }
+    often
+}
+
+/// The documents of a page of one kind, in the order they were written in.
+pub(crate) fn documents_of(
+    searcher: &Searcher,
+    fields: &Fields,
+    id: u64,
+    kind: &str,
+) -> tantivy::Result<Vec<DocAddress>> {
+    let mut found = Vec::new();
+    let (page, kind) = (Term::from_field_u64(fields.page, id), Term::from_field_text(fields.kind, kind));
+    for (segment, reader) in searcher.segment_readers().iter().enumerate() {
+        let of_page = reader.inverted_index(fields.page)?.read_postings(&page, IndexRecordOption::Basic)?;
+        let of_kind = reader.inverted_index(fields.kind)?.read_postings(&kind, IndexRecordOption::Basic)?;
+        let Some((mut of_page, mut of_kind)) = of_page.zip(of_kind) else { continue };
+        while of_page.doc() != TERMINATED {
+            let document = of_page.doc();
+            let is_of_kind =
+                of_kind.doc() == document || of_kind.doc() < document && of_kind.seek(document) == document;
+            if is_of_kind && !reader.is_deleted(document) {
+                found.push(DocAddress::new(segment as u32, document));
+            }
+            of_page.advance();
+        }
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_beside_each_other_count_by_how_close_they_are() {
+        for (left, right, often) in [
+            (&[1_u32, 10][..], &[2_u32, 12][..], 1.5),
+            (&[1], &[5], 0.0),
+            (&[5], &[1], 0.0),
+            (&[], &[1], 0.0),
+            (&[3], &[3], 0.0),
+        ] {
+            assert!((beside(left, right, 3) - often).abs() < 1e-6, "{left:?} {right:?}");
+        }
+    }
+}

@@ -1,0 +1,369 @@
+//! A question to the words that are looked up for it.
+//!
+//! ```text
+//! question     how do I confgure "max retries" k8s
+//! telling      confgure · max · retries · k8s          fillers say nothing
+//! looked up    confgure → configure (a slip) · max · retries · k8s, kubernetes (a synonym)
+//! must         “max retries”, word for word
+//! ```
+//!
+//! A word that the index does not know is not given up: it may be the beginning of one (the last word, while it is being
+//! typed), two words written as one, one written as two, or misspelled. A word that is known is taken as it is.
+
+use crate::rank::score_accumulator;
+use crate::text::languages::Language;
+use crate::text::lexicon::Lexicon;
+use crate::text::spelling;
+use crate::text::synonyms::Synonyms;
+use crate::text::terms::{self, Beginnings};
+use crate::text::tokenizer::is_unspaced;
+
+/// Words of a question beyond this many are left out: a pasted page is no better a question than its first lines.
+const MOST_WORDS: usize = 32;
+/// So much of a question is read at all, in bytes.
+const LONGEST_QUESTION: usize = 8_000;
+/// How many quoted phrases count, and how many words of each.
+const MOST_PHRASES: usize = 4;
+const LONGEST_PHRASE: usize = 12;
+/// How many words a guess may stand for.
+const MOST_GUESSES: usize = 3;
+const MOST_ENDINGS: usize = 8;
+/// The longest word that is taken apart.
+const LONGEST_COMPOUND: usize = 40;
+
+/// What other words count in place of the one asked for.
+const SYNONYM: f32 = 0.8;
+const ENDING: f32 = 0.7;
+const PARTED: f32 = 0.8;
+const SLIP: [f32; 2] = [0.7, 0.5];
+/// How sure it is that two words stand for one that the docs do not know, and one for two.
+const SURELY_PARTED: f32 = 0.9;
+/// How much less sure a slip makes a word of one letter.
+const DOUBT: f32 = 3.0;
+const LEAST_SURE: f32 = 0.2;
+/// A word that is less sure is told as one the docs never mention.
+const SURE: f32 = 0.5;
+const APOSTROPHES: [char; 2] = ['\'', '\u{2019}'];
+/// What words of an earlier question count.
+const EARLIER: f32 = 0.4;
+/// In how many steps that is told. So sums of it are exact, and the same in whatever order.
+const SHARES: f32 = 256.0;
+
+/// The words of a question.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Question {
+    pub(crate) words: Vec<Word>,
+    /// Words that must stand beside each other, as stems by language.
+    pub(crate) phrases: Vec<Vec<Vec<String>>>,
+    /// The stems of all words, each once.
+    stems: Vec<String>,
+    begins: Beginnings,
+    language: Language,
+}
+
+/// A word of a question, and what is looked up for it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Word {
+    /// As it was asked.
+    pub(crate) asked: String,
+    pub(crate) forms: Vec<Form>,
+    /// A word nobody asked for: it may help, and is not missed.
+    pub(crate) is_extra: bool,
+    /// How sure it is that the forms are what was meant: 1 for a word the docs know, less for a guess, 0 where there is
+    /// none.
+    pub(crate) certainty: f32,
+}
+
+/// One way a word may be written.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Form {
+    pub(crate) stem: String,
+    /// What it counts against the word as it was asked, up to 1.
+    pub(crate) share: f32,
+    pub(crate) because: MatchReason,
+}
+
+/// Why a form is looked up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum MatchReason {
+    Asked,
+    Synonym,
+    Ending,
+    Parted,
+    Slip,
+}
+
+impl Question {
+    /// Cuts a question to its words. Fillers go, unless there is nothing else. The words of an earlier question are
+    /// added, and take the place of a question that has fillers alone.
+    pub(crate) fn of(
+        text: &str,
+        after: Option<&str>,
+        lexicon: &Lexicon<'_>,
+        synonyms: &Synonyms,
+    ) -> tantivy::Result<Self> {
+        let text = &text[..text.floor_char_boundary(LONGEST_QUESTION)];
+        let all = terms::asked(text);
+        let Some(telling) =
+            telling(&all, lexicon.languages()).or_else(|| after.is_none().then(|| vec![true; all.len()]))
+        else {
+            return Self::of(after.unwrap_or_default(), None, lexicon, synonyms);
+        };
+        let mut building = Building { lexicon, words: Vec::new() };
+        let ends_open = text.chars().next_back().is_some_and(char::is_alphanumeric);
+        let last = all.len().saturating_sub(1);
+        for (at, word) in all.iter().enumerate().filter(|(at, _)| telling[*at]) {
+            if building.words.len() == MOST_WORDS {
+                break;
+            }
+            if building.words.iter().all(|known| known.asked != *word) {
+                let open = ends_open && at == last;
+                building.add(word, open)?;
+            }
+        }
+        building.join_neighbours(&all)?;
+        building.add_synonyms(&all, synonyms);
+        if let Some(after) = after {
+            building.add_earlier(&after[..after.floor_char_boundary(LONGEST_QUESTION)]);
+        }
+        let phrases = phrases(text, lexicon.languages());
+        let language = lexicon.languages()[0];
+        let mut stems: Vec<String> = all.iter().take(MOST_WORDS).map(|word| terms::stem(word, language)).collect();
+        stems.sort_unstable();
+        stems.dedup();
+        building.words.truncate(score_accumulator::MOST_WORDS);
+        let begins = Beginnings::of(stems.iter().map(String::as_str));
+        Ok(Self { words: building.words, phrases, stems, begins, language })
+    }
+
+    /// Whether a title is the question: the same words, fillers too, in whatever order.
+    pub(crate) fn is_title(&self, title: &str) -> bool {
+        let mut shared = vec![false; self.stems.len()];
+        let mut others = self.stems.is_empty();
+        terms::each_word(title, |word| {
+            // One word of its own is enough: making stems is what costs.
+            others |= word.is_some_and(|word| !self.begins.may_begin(word));
+            if let Some(word) = word.filter(|_| !others) {
+                let stem = terms::stem(&terms::lower(word), self.language);
+                match self.stems.iter().position(|known| *known == stem) {
+                    Some(at) => shared[at] = true,
+                    None => others = true,
+                }
+            }
+        });
+        !others && !shared.contains(&false)
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.words.is_empty()
+    }
+
+    /// The words of a question that the docs never mention, and that are hardly a slip of one they do: as they are spelled
+    /// in its text, in order.
+    pub(crate) fn never_mentioned(&self, text: &str) -> Vec<String> {
+        let is_unknown = |word: &&Word| !word.is_extra && word.certainty < SURE;
+        let unknown: Vec<&str> = self.words.iter().filter(is_unknown).map(|word| word.asked.as_str()).collect();
+        let mut spelled: Vec<String> = Vec::new();
+        terms::each_word(text, |word| {
+            let Some(word) = word.filter(|_| !unknown.is_empty()) else { return };
+            let is_name = word.chars().any(char::is_alphabetic) && !word.chars().any(is_unspaced);
+            // `doesn't` is two words to a search, and neither is one to a reader.
+            let is_cut = APOSTROPHES.iter().any(|sign| text.contains(&format!("{word}{sign}")));
+            // The whole of an identifier comes without its joints, which nobody wrote.
+            let is_told = spelled.iter().any(|told| told.eq_ignore_ascii_case(word)) || !text.contains(word);
+            if is_name && !is_cut && word.len() > 1 && !is_told && unknown.contains(&terms::lower(word).as_str()) {
+                spelled.push(word.to_owned());
+            }
+        });
+        let parts = spelled.clone();
+        let is_part =
+            |word: &String| parts.iter().any(|whole| whole.len() > word.len() && whole.contains(word.as_str()));
+        spelled.retain(|word| !is_part(word));
+        spelled
+    }
+}
+
+/// Which of the words say what is looked for; `None` when none does.
+fn telling(words: &[String], languages: &[Language]) -> Option<Vec<bool>> {
+    let mut telling: Vec<bool> = words.iter().map(|word| !terms::is_filler(word)).collect();
+    let fillers_of = |language: &Language| words.iter().map(|word| language.is_filler(word)).collect::<Vec<bool>>();
+    let count = |fillers: &[bool]| fillers.iter().filter(|filler| **filler).count();
+    let english = telling.iter().filter(|telling| !**telling).count();
+    let others = languages.iter().filter(|language| **language != Language::English).map(fillers_of);
+    // Two of its commonest words make a question one of that language.
+    if let Some(fillers) = others.max_by_key(|fillers| count(fillers)).filter(|fillers| count(fillers) > english.max(1))
+    {
+        telling.iter_mut().zip(fillers).for_each(|(telling, filler)| *telling &= !filler);
+    }
+    telling.contains(&true).then_some(telling)
+}
+
+struct Building<'b> {
+    lexicon: &'b Lexicon<'b>,
+    words: Vec<Word>,
+}
+
+impl Building<'_> {
+    fn add(&mut self, asked: &str, open: bool) -> tantivy::Result<()> {
+        let mut word = Word { asked: asked.to_owned(), forms: Vec::new(), is_extra: false, certainty: 1.0 };
+        self.form(&mut word, asked, 1.0, MatchReason::Asked);
+        if !self.is_known(&word)? {
+            word.certainty = 0.0;
+            word.is_extra = terms::is_small_talk(asked);
+            if !word.is_extra {
+                self.guess(&mut word, open)?;
+            }
+        }
+        self.words.push(word);
+        Ok(())
+    }
+
+    fn is_known(&self, word: &Word) -> tantivy::Result<bool> {
+        for form in &word.forms {
+            if self.lexicon.holds_stem(&form.stem)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Adds the stems of another word to a word's forms.
+    fn form(&self, word: &mut Word, other: &str, share: f32, because: MatchReason) {
+        for language in self.lexicon.languages() {
+            let stem = terms::stem(other, *language);
+            if !stem.is_empty() && word.forms.iter().all(|form| form.stem != stem) {
+                let share = (share * SHARES).round() / SHARES;
+                word.forms.push(Form { stem, share, because });
+            }
+        }
+    }
+
+    /// What may have been meant by a word nobody wrote: the likeliest guess that there is something for.
+    fn guess(&mut self, word: &mut Word, open: bool) -> tantivy::Result<()> {
+        let asked = word.asked.clone();
+        if open {
+            let endings = self.lexicon.beginning_with(&asked, MOST_ENDINGS)?;
+            endings.iter().for_each(|known| self.form(word, known, ENDING, MatchReason::Ending));
+            if !endings.is_empty() {
+                word.certainty = ENDING;
+                return Ok(());
+            }
+        }
+        if let Some((left, right)) = self.parts(&asked)? {
+            self.form(word, &left, PARTED, MatchReason::Parted);
+            word.certainty = SURELY_PARTED;
+            let certainty = SURELY_PARTED;
+            let mut second = Word { asked: right.clone(), forms: Vec::new(), is_extra: true, certainty };
+            self.form(&mut second, &right, PARTED, MatchReason::Parted);
+            self.words.push(second);
+            return Ok(());
+        }
+        let Some(most) = spelling::slips(&asked) else { return Ok(()) };
+        for (known, slips) in self.lexicon.alike(&asked, most, MOST_GUESSES)? {
+            self.form(word, &known, SLIP[slips.clamp(1, SLIP.len()) - 1], MatchReason::Slip);
+            word.certainty = (1.0 - DOUBT * slips as f32 / asked.chars().count() as f32).max(LEAST_SURE);
+        }
+        Ok(())
+    }
+
+    /// Two known words that make up an unknown one, if they stand beside each other anywhere: `web server` for
+    /// `webserver`, and not any two words that happen to.
+    fn parts(&self, word: &str) -> tantivy::Result<Option<(String, String)>> {
+        if word.len() > LONGEST_COMPOUND || !word.chars().all(char::is_alphabetic) {
+            return Ok(None);
+        }
+        for (at, _) in word.char_indices().skip(3) {
+            let (left, right) = word.split_at(at);
+            let is_long = right.chars().count() >= 3;
+            if is_long
+                && self.lexicon.holds(left)?
+                && self.lexicon.holds(right)?
+                && self.lexicon.holds_beside(left, right)?
+            {
+                return Ok(Some((left.to_owned(), right.to_owned())));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Where a word is unknown, it may be half of one: `work space` for `workspace`.
+    fn join_neighbours(&mut self, all: &[String]) -> tantivy::Result<()> {
+        for pair in all.windows(2) {
+            let [left, right] = pair else { continue };
+            let at = |asked: &String| self.words.iter().position(|word| word.asked == *asked);
+            let (Some(first), Some(second)) = (at(left), at(right)) else { continue };
+            let asked_alone = |word: &Word| {
+                word.forms.iter().take_while(|form| form.because == MatchReason::Asked).cloned().collect()
+            };
+            let is_known = |at: usize| -> tantivy::Result<bool> {
+                let word = &self.words[at];
+                self.is_known(&Word { forms: asked_alone(word), ..word.clone() })
+            };
+            if is_known(first)? && is_known(second)? {
+                continue;
+            }
+            let joined = format!("{left}{right}");
+            if joined.len() <= LONGEST_COMPOUND && self.lexicon.holds(&joined)? {
+                for at in [first, second] {
+                    let mut word = self.words[at].clone();
+                    self.form(&mut word, &joined, PARTED, MatchReason::Parted);
+                    word.certainty = word.certainty.max(SURELY_PARTED);
+                    self.words[at] = word;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn add_synonyms(&mut self, all: &[String], synonyms: &Synonyms) {
+        for (at, length, others) in synonyms.in_question(all) {
+            for other in others {
+                let same = self.words.iter().position(|word| length == 1 && word.asked == all[at]);
+                match (same, other.as_slice()) {
+                    (Some(same), [single]) => {
+                        let mut word = self.words[same].clone();
+                        self.form(&mut word, single, SYNONYM, MatchReason::Synonym);
+                        word.certainty = 1.0;
+                        self.words[same] = word;
+                    }
+                    _ => other.iter().for_each(|word| {
+                        self.add_extra(word, SYNONYM * (1.0 / other.len() as f32).max(0.5), MatchReason::Synonym);
+                    }),
+                }
+            }
+        }
+    }
+
+    fn add_earlier(&mut self, text: &str) {
+        let all = terms::asked(text);
+        let telling = telling(&all, self.lexicon.languages()).unwrap_or_default();
+        for (word, _) in all.iter().zip(telling).filter(|(_, telling)| *telling) {
+            self.add_extra(word, EARLIER, MatchReason::Asked);
+        }
+    }
+
+    fn add_extra(&mut self, asked: &str, share: f32, because: MatchReason) {
+        if self.words.len() < MOST_WORDS && self.words.iter().all(|word| word.asked != asked) {
+            let mut word = Word { asked: asked.to_owned(), forms: Vec::new(), is_extra: true, certainty: 1.0 };
+            self.form(&mut word, asked, share, because);
+            self.words.push(word);
+        }
+    }
+}
+
+/// What stands in double quotes, straight or curly.
+fn phrases(text: &str, languages: &[Language]) -> Vec<Vec<Vec<String>>> {
+    let mut quotes = text.char_indices().filter(|(_, c)| matches!(c, '"' | '\u{201c}' | '\u{201d}' | '\u{201e}'));
+    let mut found = Vec::new();
+    while let (Some((from, open)), Some((to, _))) = (quotes.next(), quotes.next()) {
+        let mut words = terms::asked(&text[from + open.len_utf8()..to]);
+        words.truncate(LONGEST_PHRASE);
+        if !words.is_empty() && found.len() < MOST_PHRASES {
+            let stems = |language: &Language| words.iter().map(|word| terms::stem(word, *language)).collect();
+            let mut in_each: Vec<Vec<String>> = languages.iter().map(stems).collect();
+            in_each.dedup();
+            found.push(in_each);
+        }
+    }
+    found
+}

@@ -1,0 +1,364 @@
+//! Documents to pages, best first.
+//!
+//! ```text
+//! sections   what each scores by its words · more for holding all of the question · more for words beside each other
+//! pages      their sections, the best in full and each further one for less · what is said of the page as a whole ·
+//!            more for pages that many others link to
+//! fused      words and likeness together, where there are vectors
+//! shown      the best section of each page, once where pages say the same
+//! ```
+//!
+//! A page that answers in three places beats one that does in one, and a long page does not win by length.
+
+use std::cmp::Ordering;
+use std::collections::{HashMap, HashSet};
+
+use crate::index::manifest::ManifestPage;
+use crate::index::page_kind::AskedKind;
+use crate::index::schema::LINK;
+use crate::index::snapshot::Snapshot;
+use crate::query::Query;
+use crate::rank::allowed::Allowed;
+use crate::rank::answering::{QuestionWeights, falling_scores};
+use crate::rank::asked_language::asked_language;
+use crate::rank::lookup::{Found, Lookup, Tallies, documents_of};
+use crate::rank::question::{Question, Word};
+use crate::rank::score_accumulator::{ScoreAccumulator, rarity, sum_of};
+use crate::rank::settings::Settings;
+use crate::rank::variants::WantedVariant;
+use crate::text::lexicon::Lexicon;
+use crate::vectors::alike::Alike;
+
+/// How many sections, and pages without one of those, may be shown.
+const MOST_SECTIONS: usize = 500;
+const MOST_PAGES: usize = 100;
+/// How many of the best pages have their titles held against the question.
+const MOST_TITLES: usize = 20;
+
+/// A page that may be shown.
+#[derive(Debug)]
+pub(crate) struct Candidate<'s> {
+    pub(crate) page: &'s ManifestPage,
+    /// What it is ranked by.
+    pub(crate) score: f32,
+    /// Which words of the question it holds, a bit for each.
+    pub(crate) met: u32,
+    /// How likely it is to answer the question, 0 to 1.
+    pub(crate) answers: f32,
+    /// Sections that may be shown, the best first: what each scores, and its number.
+    pub(crate) sections: Vec<(f32, usize)>,
+    pub(crate) number: u32,
+    /// Whether it is among the pages that are most alike.
+    pub(crate) is_near: bool,
+}
+
+/// A question on its way through an index.
+pub(crate) struct Search<'s> {
+    pub(crate) snapshot: &'s Snapshot,
+    pub(crate) question: Question,
+    pub(crate) lookup: Lookup<'s>,
+    query: &'s Query,
+    /// The words that were asked for, a bit for each.
+    pub(crate) asked: u32,
+    /// In which version and language.
+    pub(crate) wanted: WantedVariant,
+    /// How many links to each page do not count.
+    unlinked: HashMap<u32, u32>,
+}
+
+/// The links of files that are not to count, as documents, and how many of them lead to each page.
+pub(crate) fn left_out(
+    snapshot: &Snapshot,
+    settings: &Settings,
+) -> tantivy::Result<(HashSet<usize>, HashMap<u32, u32>)> {
+    let (mut without, mut unlinked) = (HashSet::new(), HashMap::new());
+    let Some(searcher) = snapshot.searcher() else { return Ok((without, unlinked)) };
+    for file in &settings.links_not_from {
+        let ids = snapshot.manifest().files.iter().filter(|known| known.path == *file).flat_map(|file| &file.pages);
+        for page in ids {
+            for address in documents_of(searcher, &snapshot.fields, page.id, LINK)? {
+                let document = snapshot.stats.document(address);
+                without.insert(document);
+                *unlinked.entry(snapshot.stats.page_of(document)).or_default() += 1;
+            }
+        }
+    }
+    Ok((without, unlinked))
+}
+
+impl<'s> Search<'s> {
+    /// `None` when nothing is asked for or nothing is there.
+    pub(crate) fn new(
+        snapshot: &'s Snapshot,
+        query: &'s Query,
+        settings: &'s Settings,
+        without: &'s HashSet<usize>,
+        unlinked: HashMap<u32, u32>,
+    ) -> tantivy::Result<Option<Self>> {
+        let Some(searcher) = snapshot.searcher().filter(|_| query.limit > 0) else { return Ok(None) };
+        let (fields, stats) = (&snapshot.fields, &snapshot.stats);
+        let lexicon = Lexicon::new(searcher, fields, stats);
+        let question = Question::of(&query.text, query.after.as_deref(), &lexicon, snapshot.synonyms())?;
+        let lookup = Lookup { searcher, fields, stats, settings, without };
+        let asked = question.words.iter().enumerate().filter(|(_, word)| !word.is_extra);
+        let asked = asked.fold(0, |bits, (at, _)| bits | 1_u32 << at);
+        let near = query.near.as_deref().and_then(|near| snapshot.lookup(near));
+        let wanted = WantedVariant::of(snapshot.variants(), query, near.map(|near| snapshot.number_of(near)));
+        Ok((!question.is_empty()).then_some(Self { snapshot, question, lookup, query, asked, wanted, unlinked }))
+    }
+
+    /// The pages that fit, best first.
+    pub(crate) fn ranked(&mut self, alike: Option<&Alike>) -> tantivy::Result<Vec<Candidate<'s>>> {
+        let Tallies { sections, pages, found } = self.lookup.tallies(&self.question)?;
+        let once = self.lookup.settings.variants_once > 0.0;
+        if self.wanted.is_untold {
+            let variants = self.snapshot.variants();
+            let language = asked_language(&self.lookup, &self.question, &found, variants, self.snapshot.languages())?;
+            self.wanted = std::mem::take(&mut self.wanted).told(variants, language);
+        }
+        let this = &*self;
+        let mut allowed = Allowed::new(self.snapshot, &self.query.filter, once.then_some(&this.wanted));
+        let mut candidates = Candidates::new(self.snapshot);
+        for hit in self.best_sections(&sections, &found, &mut allowed)? {
+            if let Some(candidate) = candidates.of(self.snapshot.stats.page_of(hit.1)) {
+                candidate.sections.push(hit);
+            }
+        }
+        for page in self.best_pages(&pages, &mut allowed) {
+            candidates.of(page);
+        }
+        if let Some(alike) = alike {
+            self.add_nearest(&mut candidates, alike, &sections, &mut allowed)?;
+        }
+        let mut ranked = candidates.found;
+        self.keep_phrases(&mut ranked)?;
+        for candidate in &mut ranked {
+            candidate.score = self.score(candidate, &pages);
+            candidate.met = pages.met(candidate.number as usize)
+                | candidate.sections.first().map_or(0, |(_, section)| sections.met(*section));
+        }
+        let asks = AskedKind::of(&self.query.text);
+        let kind_counts = |candidate: &Candidate<'_>| candidate.page.kind.counts(&asks, self.lookup.settings);
+        for candidate in &mut ranked {
+            candidate.score *= nearness(self.query.near.as_deref(), &candidate.page.path);
+            candidate.score *= self.fitness(candidate.number);
+            candidate.score *= kind_counts(candidate);
+        }
+        let order = |a: &Candidate<'_>, b: &Candidate<'_>| {
+            b.score.total_cmp(&a.score).then_with(|| a.page.path.cmp(&b.page.path))
+        };
+        ranked.sort_by(order);
+        let top = ranked.len().min(MOST_TITLES);
+        for candidate in &mut ranked[..top] {
+            if self.question.is_title(&candidate.page.title) {
+                candidate.score *= 1.0 + self.lookup.settings.titled;
+            }
+        }
+        ranked.sort_by(order);
+        // A page is no less likely to answer for its kind.
+        ranked.iter_mut().for_each(|candidate| candidate.score /= kind_counts(candidate));
+        self.weighed(sections.rarities()).judge(&mut ranked);
+        ranked.iter_mut().for_each(|candidate| candidate.score *= kind_counts(candidate));
+        if let Some(alike) = alike {
+            ranked = self.fuse(ranked, alike)?;
+        }
+        falling_scores(&mut ranked);
+        Ok(ranked)
+    }
+
+    /// The sections that score best, best first.
+    fn best_sections(
+        &self,
+        scores: &ScoreAccumulator,
+        found: &[Found],
+        allowed: &mut Allowed<'_>,
+    ) -> tantivy::Result<Vec<(f32, usize)>> {
+        let settings = self.lookup.settings;
+        let all = self.sum_of_asked(scores.rarities(), u32::MAX).max(f32::MIN_POSITIVE);
+        let gain = |number| 1.0 + settings.coverage * self.sum_of_asked(scores.rarities(), scores.met(number)) / all;
+        let fits = |number: &usize| allowed.is_open() || allowed.is_allowed(self.snapshot.stats.page_of(*number));
+        // Of sections that score the same, those of the page that comes first: whichever part of the index they are in.
+        let stats = &self.snapshot.stats;
+        let higher = |a: &(f32, usize), b: &(f32, usize)| {
+            let page = |section: &(f32, usize)| stats.page_of(section.1);
+            b.0.total_cmp(&a.0).then_with(|| page(a).cmp(&page(b)).then(a.1.cmp(&b.1)))
+        };
+        // No gain lifts a section from far below.
+        let mut best = best_of(scores, 2 * MOST_SECTIONS, higher, fits);
+        best.iter_mut().for_each(|(score, number)| *score *= gain(*number));
+        keep_best(&mut best, MOST_SECTIONS, higher);
+        let top = (settings.together_top as usize).min(best.len());
+        if settings.together > 0.0 && self.question.words.len() > 1 && top > 0 {
+            best.select_nth_unstable_by(top - 1, higher);
+            self.lookup.add_together(&self.question, found, scores.rarities(), &mut best[..top])?;
+        }
+        best.sort_unstable_by(higher);
+        Ok(best)
+    }
+
+    fn best_pages(&self, scores: &ScoreAccumulator, allowed: &mut Allowed<'_>) -> Vec<u32> {
+        let higher = |a: &(f32, usize), b: &(f32, usize)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
+        let best = best_of(scores, MOST_PAGES, higher, |page| allowed.is_open() || allowed.is_allowed(*page as u32));
+        best.into_iter().map(|(_, page)| page as u32).collect()
+    }
+
+    /// Where something is quoted, only pages that say it word for word are kept, and what they say it in. When no page
+    /// does, the quotes do not count.
+    fn keep_phrases(&self, ranked: &mut Vec<Candidate<'_>>) -> tantivy::Result<()> {
+        for phrase in &self.question.phrases {
+            let holding = self.lookup.holding(phrase)?;
+            let holds = |candidate: &Candidate<'_>| candidate.sections.iter().any(|(_, at)| holding.contains(at));
+            if ranked.iter().any(holds) {
+                ranked.retain(holds);
+                for candidate in &mut *ranked {
+                    // Stable: among those that hold it the best stays first.
+                    candidate.sections.sort_by_key(|(_, at)| !holding.contains(at));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn score(&self, candidate: &Candidate<'_>, pages: &ScoreAccumulator) -> f32 {
+        let settings = self.lookup.settings;
+        let mut share = 1.0;
+        let mut score = settings.page_share * pages.score(candidate.number as usize);
+        for (section, _) in &candidate.sections {
+            score += share * section;
+            share *= settings.decay;
+        }
+        let stats = &self.snapshot.stats;
+        let not_counting = self.unlinked.get(&candidate.number).copied().unwrap_or_default();
+        let linked = (stats.linked_from[candidate.number as usize] - not_counting) as f32;
+        let most = (stats.most_linked.max(1) as f32).ln_1p();
+        score * (1.0 + settings.linked * linked.ln_1p() / most)
+    }
+
+    /// What each word that was asked for weighs. One that no page holds weighs most, and one that was guessed at as much of
+    /// that as the guess is unsure.
+    fn weighed(&self, rarities: &[f32]) -> QuestionWeights {
+        let unknown = rarity(self.snapshot.stats.sections as f32, 0.0);
+        let words = self.question.words.iter().zip(rarities).enumerate();
+        let weigh = |(at, (word, rarity)): (usize, (&Word, &f32))| {
+            let is_asked = self.asked >> at & 1 == 1;
+            let met = if is_asked { word.certainty * rarity } else { 0.0 };
+            (met, if is_asked { (1.0 - word.certainty) * unknown } else { 0.0 })
+        };
+        let (met, unsure): (Vec<f32>, Vec<f32>) = words.map(weigh).unzip();
+        let all = met.iter().chain(&unsure).sum();
+        QuestionWeights { met, all }
+    }
+
+    /// What a page counts in the version and the language that it is in.
+    fn fitness(&self, page: u32) -> f32 {
+        let (variants, settings) = (self.snapshot.variants(), self.lookup.settings);
+        let variant = variants.page(page);
+        let is_other =
+            self.wanted.is_other_version(variants, variant) || self.wanted.is_other_language(variants, variant);
+        if is_other { settings.other_variant } else { 1.0 }
+    }
+
+    /// The sum of the words that were asked for and are met; words that were added are not missed.
+    fn sum_of_asked(&self, rarities: &[f32], met: u32) -> f32 {
+        sum_of(rarities, met & self.asked)
+    }
+
+    /// Which of its page's sections a section is.
+    pub(crate) fn ordinal(&self, number: usize) -> tantivy::Result<u64> {
+        let address = self.snapshot.stats.address(number);
+        let segment = self.snapshot.stats.segments.get(address.segment_ord as usize);
+        Ok(segment.and_then(|segment| segment.readers.section.first(address.doc_id)).unwrap_or_default())
+    }
+}
+
+/// The pages that may be shown, each once.
+pub(crate) struct Candidates<'s> {
+    snapshot: &'s Snapshot,
+    found: Vec<Candidate<'s>>,
+    /// By number of page: where it is among those found, counted from 1; 0 for not yet.
+    places: Vec<u32>,
+}
+
+impl<'s> Candidates<'s> {
+    fn new(snapshot: &'s Snapshot) -> Self {
+        Self { snapshot, found: Vec::new(), places: vec![0; snapshot.stats.pages.len()] }
+    }
+
+    pub(crate) fn of(&mut self, number: u32) -> Option<&mut Candidate<'s>> {
+        let place = self.places.get_mut(number as usize)?;
+        if *place == 0 {
+            let page = self.snapshot.page_numbered(number)?;
+            let empty =
+                Candidate { page, score: 0.0, met: 0, answers: 0.0, sections: Vec::new(), number, is_near: false };
+            self.found.push(empty);
+            *place = self.found.len() as u32;
+        }
+        self.found.get_mut(*place as usize - 1)
+    }
+}
+
+/// What scores most of all that fits, with its number; in no order.
+fn best_of(
+    scores: &ScoreAccumulator,
+    most: usize,
+    higher: impl Fn(&(f32, usize), &(f32, usize)) -> Ordering,
+    mut fits: impl FnMut(&usize) -> bool,
+) -> Vec<(f32, usize)> {
+    let mut best = Vec::with_capacity(2 * most);
+    let mut least = 0.0;
+    for number in scores.found() {
+        let score = scores.score(number);
+        if score >= least && fits(&number) {
+            best.push((score, number));
+            if best.len() == 2 * most {
+                keep_best(&mut best, most, &higher);
+                least = best.iter().map(|(score, _)| *score).fold(f32::INFINITY, f32::min);
+            }
+        }
+    }
+    keep_best(&mut best, most, higher);
+    best
+}
+
+fn keep_best<T>(found: &mut Vec<T>, most: usize, order: impl Fn(&T, &T) -> Ordering) {
+    if found.len() > most {
+        found.select_nth_unstable_by(most, order);
+        found.truncate(most);
+    }
+}
+
+/// Pages in the folder of the page the asker is on count a little more, that page itself most. Enough to break a tie,
+/// not enough to hide a better answer.
+fn nearness(near: Option<&str>, path: &str) -> f32 {
+    let Some(near) = near.map(|near| near.trim_matches('/')) else { return 1.0 };
+    let folder = |path: &str| path.rsplit_once('/').map(|(folder, _)| folder.len());
+    let is_below = |here: usize| path.starts_with(&near[..here]) && path.as_bytes().get(here) == Some(&b'/');
+    if near == path {
+        1.1
+    } else if folder(near).is_some_and(is_below) {
+        1.05
+    } else {
+        1.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_near_counts_a_little_more() {
+        assert!(nearness(Some("/guides/a"), "guides/a") > nearness(Some("guides/a"), "guides/b"));
+        assert!(nearness(Some("guides/a"), "guides/deep/b") > nearness(Some("guides/a"), "api/b"));
+        assert!((nearness(Some("a"), "b") - 1.0).abs() < f32::EPSILON);
+        assert!((nearness(None, "b") - 1.0).abs() < f32::EPSILON);
+    }
+
+    #[test]
+    fn the_best_are_kept() {
+        let mut found = vec![3, 9, 1, 7, 5];
+        keep_best(&mut found, 2, |a, b| b.cmp(a));
+        found.sort_unstable();
+        assert_eq!(found, [7, 9]);
+    }
+}

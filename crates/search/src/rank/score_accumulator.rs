@@ -1,0 +1,309 @@
+//! Sums by number, of sections or of pages.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What everything scores, and which words of the question it holds.
+#[derive(Debug)]
+pub(crate) struct ScoreAccumulator {
+    table: Table,
+    /// How rare each word is that was counted, by its number.
+    rarities: Vec<f32>,
+    of: f32,
+    k1: f32,
+    /// Where the table came from and goes back to.
+    tables: Arc<Tables>,
+}
+
+/// Tables that questions have been counted in, for the next: one has a place for every section of the docs, and to lay
+/// it out anew for each question would take longer than to fill it.
+#[derive(Debug, Default)]
+pub(crate) struct Tables(Mutex<Vec<Table>>);
+
+#[derive(Debug, Default)]
+struct Table {
+    all: Vec<Entry>,
+    /// How often the word at hand stands in each, weighed.
+    often: Vec<f32>,
+    /// Where the word at hand stands.
+    touched: Noted,
+    /// What scores at all, each once.
+    found: Noted,
+}
+
+/// Numbers, each noted once. To note one is no decision: half of those would be guessed wrong, which takes longer than all
+/// else that is done for a number.
+#[derive(Debug, Default)]
+struct Noted {
+    /// What is noted again is behind those that count.
+    numbers: Vec<u32>,
+    count: usize,
+}
+
+/// A few more being noted: nothing is looked up again for each.
+struct Noting<'n> {
+    numbers: &'n mut [u32],
+    count: usize,
+}
+
+impl Noting<'_> {
+    fn note(&mut self, number: usize, is_new: bool) {
+        if let Some(next) = self.numbers.get_mut(self.count) {
+            *next = number as u32;
+        }
+        self.count += usize::from(is_new);
+    }
+}
+
+impl Noted {
+    /// Notes at most so many more. What scores next to nothing may be noted again: there is room for that too.
+    fn note(&mut self, most: usize, work: impl FnOnce(&mut Noting<'_>)) {
+        let room = self.count + most;
+        if self.numbers.len() < room {
+            self.numbers.resize(room, 0);
+        }
+        let mut noting = Noting { numbers: &mut self.numbers, count: self.count };
+        work(&mut noting);
+        self.count = noting.count;
+    }
+
+    fn all(&self) -> impl Iterator<Item = usize> {
+        self.numbers.iter().take(self.count).map(|number| *number as usize)
+    }
+}
+
+/// How many tables are kept. More questions than this at the same time lay out their own.
+const MOST_TABLES: usize = 8;
+
+/// What one number stands for.
+#[derive(Debug, Clone, Copy, Default)]
+struct Entry {
+    score: f32,
+    /// Which words are met, a bit for each.
+    met: u32,
+}
+
+/// Less than any word counts that stands somewhere once, and more than sums are off by.
+const NEXT_TO_NOTHING: f32 = 0.01;
+
+/// How many words can be told apart.
+pub(crate) const MOST_WORDS: usize = 32;
+
+impl ScoreAccumulator {
+    /// For numbers below `size`, of which `of` are in use.
+    pub(crate) fn new(size: usize, of: usize, k1: f32, tables: &Arc<Tables>) -> Self {
+        let known = tables.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let mut table = known.unwrap_or_default();
+        table.all.resize(size, Entry::default());
+        table.often.resize(size, 0.0);
+        Self { table, rarities: Vec::new(), of: of as f32, k1, tables: Arc::clone(tables) }
+    }
+
+    pub(crate) fn add(&mut self, at: usize, often: f32) {
+        self.add_each(1, [(at, often)]);
+    }
+
+    /// Adds how often the word at hand stands in at most so many.
+    #[inline]
+    pub(crate) fn add_each(&mut self, most: usize, each: impl IntoIterator<Item = (usize, f32)>) {
+        let Table { often: all, touched, .. } = &mut self.table;
+        let all = all.as_mut_slice();
+        touched.note(most, move |touched| {
+            for (at, often) in each {
+                let known = &mut all[at];
+                touched.note(at, *known == 0.0);
+                *known += often;
+            }
+        });
+    }
+
+    /// Takes some of that off again. It stands there all the same.
+    pub(crate) fn take_off(&mut self, at: usize, often: f32) {
+        let known = &mut self.table.often[at];
+        if *known > 0.0 {
+            *known = (*known - often).max(f32::MIN_POSITIVE);
+        }
+    }
+
+    /// How often the word at hand stands there.
+    pub(crate) fn often(&self, at: usize) -> f32 {
+        self.table.often[at]
+    }
+
+    /// A word is done in a field: how often it stands there becomes a score, by how rare it is. With the number of a word,
+    /// it is met where it stands; the first field it is settled for tells how rare it is.
+    pub(crate) fn settle(&mut self, weight: f32, word: Option<usize>) {
+        self.settle_left(weight, word, 0.0, |_| 1.0);
+    }
+
+    /// As `settle`, with how much once counts in each place. Where next to nothing is left of the word, it is not met.
+    pub(crate) fn settle_by(&mut self, weight: f32, word: Option<usize>, counts: impl Fn(usize) -> f32) {
+        self.settle_left(weight, word, NEXT_TO_NOTHING, counts);
+    }
+
+    fn settle_left(&mut self, weight: f32, word: Option<usize>, nothing: f32, counts: impl Fn(usize) -> f32) {
+        let rarity = self.rarity(self.table.touched.count, word);
+        let (bit, most) = (bit(word), weight * rarity * (self.k1 + 1.0));
+        let Table { all, often, touched, found } = &mut self.table;
+        found.note(touched.count, |found| {
+            for at in touched.all() {
+                let often = std::mem::take(&mut often[at]);
+                if often <= nothing {
+                    continue;
+                }
+                let (entry, often) = (&mut all[at], often * counts(at));
+                found.note(at, entry.score == 0.0);
+                entry.score += most * often / (often + self.k1);
+                entry.met |= bit;
+            }
+        });
+        touched.count = 0;
+    }
+
+    /// How rare a word is that `holding` have. With the number of a word: the first such says how rare that word is.
+    pub(crate) fn rarity(&mut self, holding: usize, word: Option<usize>) -> f32 {
+        let rarity = rarity(self.of, holding as f32);
+        if word.is_some_and(|word| word == self.rarities.len()) {
+            self.rarities.push(rarity);
+        }
+        rarity
+    }
+
+    /// Adds to the scores of at most so many. With the number of a word, it is met in each.
+    #[inline]
+    pub(crate) fn add_scores(
+        &mut self,
+        most: usize,
+        each: impl IntoIterator<Item = (usize, f32)>,
+        word: Option<usize>,
+    ) {
+        let bit = bit(word);
+        let Table { all, found, .. } = &mut self.table;
+        let all = all.as_mut_slice();
+        found.note(most, move |found| {
+            for (at, score) in each {
+                let entry = &mut all[at];
+                found.note(at, entry.score == 0.0);
+                entry.score += score;
+                entry.met |= bit;
+            }
+        });
+    }
+
+    /// Everything as it was in the beginning.
+    pub(crate) fn clear(&mut self) {
+        let Table { all, often, touched, found } = &mut self.table;
+        touched.all().for_each(|at| often[at] = 0.0);
+        found.all().for_each(|at| all[at] = Entry::default());
+        (touched.count, found.count) = (0, 0);
+        self.rarities.clear();
+    }
+
+    pub(crate) fn score(&self, at: usize) -> f32 {
+        self.table.all[at].score
+    }
+
+    /// Which words are met, a bit for each.
+    pub(crate) fn met(&self, at: usize) -> u32 {
+        self.table.all[at].met
+    }
+
+    pub(crate) fn rarities(&self) -> &[f32] {
+        &self.rarities
+    }
+
+    pub(crate) fn found(&self) -> impl Iterator<Item = usize> {
+        self.table.found.all()
+    }
+}
+
+impl Drop for ScoreAccumulator {
+    fn drop(&mut self) {
+        // What was not noted yet would be left in it.
+        if std::thread::panicking() {
+            return;
+        }
+        self.clear();
+        let mut tables = self.tables.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if tables.len() < MOST_TABLES {
+            tables.push(std::mem::take(&mut self.table));
+        }
+    }
+}
+
+/// The bit that stands for a word.
+fn bit(word: Option<usize>) -> u32 {
+    word.filter(|word| *word < MOST_WORDS).map_or(0, |word| 1 << word)
+}
+
+/// How much a word tells that `holding` of `of` have: the logarithm BM25 weighs it by.
+pub(crate) fn rarity(of: f32, holding: f32) -> f32 {
+    (1.0 + (of - holding + 0.5).max(0.5) / (holding + 0.5)).ln()
+}
+
+/// What of a question is met: the sum of the words whose bits are set.
+pub(crate) fn sum_of(rarities: &[f32], met: u32) -> f32 {
+    rarities
+        .iter()
+        .take(MOST_WORDS)
+        .enumerate()
+        .filter(|(word, _)| met >> word & 1 == 1)
+        .map(|(_, rarity)| rarity)
+        .sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rare_word_scores_more_than_a_common_one_and_more_of_it_ever_less() {
+        let tables = Arc::default();
+        let mut scores = ScoreAccumulator::new(4, 4, 1.2, &tables);
+        scores.add(0, 1.0);
+        scores.settle(1.0, Some(0));
+        (0..4).for_each(|at| scores.add(at, if at == 2 { 9.0 } else { 1.0 }));
+        scores.settle(1.0, Some(1));
+        assert!(scores.score(0) > 2.0 * scores.score(1));
+        assert!(scores.score(2) > scores.score(1) && scores.score(2) < 3.0 * scores.score(1));
+        assert_eq!((scores.met(0), scores.met(1)), (0b11, 0b10));
+        assert!((sum_of(scores.rarities(), scores.met(0)) - scores.rarities().iter().sum::<f32>()).abs() < 1e-6);
+        scores.clear();
+        assert_eq!((scores.score(0), scores.met(0), scores.found().count()), (0.0, 0, 0));
+    }
+
+    #[test]
+    fn a_table_that_somebody_was_torn_from_is_not_used_again() {
+        let tables = Arc::default();
+        let torn = || {
+            let mut scores = ScoreAccumulator::new(2, 2, 1.2, &tables);
+            scores.add_scores(2, [(0, 1.0), (2, 1.0)], None);
+        };
+        std::panic::catch_unwind(std::panic::AssertUnwindSafe(torn)).expect_err("there is no third");
+        assert!(ScoreAccumulator::new(2, 2, 1.2, &tables).score(0) == 0.0);
+    }
+
+    #[test]
+    fn what_is_noted_again_takes_no_others_place() {
+        let tables = Arc::default();
+        let mut scores = ScoreAccumulator::new(2, 2, 1.2, &tables);
+        (0..9).for_each(|_| scores.add_scores(1, [(0, 0.0)], None));
+        scores.add_scores(1, [(1, 1.0)], None);
+        assert!(scores.found().any(|at| at == 1));
+        drop(scores);
+        assert!((0..2).all(|at| ScoreAccumulator::new(2, 2, 1.2, &tables).score(at) == 0.0));
+    }
+
+    #[test]
+    fn a_table_that_was_used_is_as_good_as_a_new_one() {
+        let tables = Arc::default();
+        let mut used = ScoreAccumulator::new(3, 3, 1.2, &tables);
+        used.add_scores(1, [(2, 1.0)], Some(4));
+        used.add(1, 1.0);
+        drop(used);
+        for size in [2, 5] {
+            let scores = ScoreAccumulator::new(size, size, 1.2, &tables);
+            assert!((0..size).all(|at| scores.score(at) == 0.0 && scores.met(at) == 0), "{size}");
+            assert_eq!((scores.found().count(), scores.rarities().len()), (0, 0));
+        }
+    }
+}

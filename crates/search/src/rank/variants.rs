@@ -1,0 +1,221 @@
+//! Which of a page's variants a reader wants: the page in the version and the language that are asked for, else in the
+//! current version and the default language.
+//!
+//! What the variants of a page are is the site model's to say ([`docent_site::Variants`]). Here it is found out what is
+//! asked for, and of each page but one variant takes part in a search at all, so that older ones and translations do not
+//! crowd out what else there is. A page that exists in another version or language alone takes part, for less.
+
+use docent_site::{PageLabels, Stage, Variant, Variants};
+
+use crate::index::manifest::Manifest;
+use crate::query::Query;
+use crate::text::languages::{QuestionLanguage, question_language};
+
+/// So much of a question is read for it, in bytes.
+const LONGEST_QUESTION: usize = 2_000;
+/// Words beside which a name without a number is that of a version.
+const VERSION_WORDS: [&str; 6] = ["version", "versions", "release", "docs", "documentation", "v"];
+
+/// The variants of the pages of a state, by their numbers.
+pub(crate) fn of_manifest(manifest: &Manifest) -> Variants {
+    let label =
+        |text: &Option<String>| text.as_deref().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned);
+    let labels: Vec<_> = manifest.listed().map(|page| (label(&page.version), label(&page.language))).collect();
+    let pages: Vec<PageLabels<'_>> = manifest
+        .listed()
+        .zip(&labels)
+        .map(|(page, (version, language))| PageLabels {
+            path: &page.path,
+            version: version.as_deref(),
+            language: language.as_deref(),
+        })
+        .collect();
+    let redirects = manifest.site.redirects.iter().map(|(source, destination)| (source.as_str(), destination.as_str()));
+    Variants::of(&pages, &manifest.site.declared, redirects)
+}
+
+/// The version and the language that a question is asked in.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct WantedVariant {
+    /// Versions that are asked for; none for the current one.
+    versions: Vec<usize>,
+    /// `None` for the default one.
+    language: Option<usize>,
+    /// Whether neither the question nor the page the asker is on tells the language: then the pages that hold its words
+    /// do ([`crate::rank::asked_language`]).
+    pub(crate) is_untold: bool,
+}
+
+impl WantedVariant {
+    /// By the filter, else by what the question says, else by the page the asker is on. `near`: the number of that page.
+    pub(crate) fn of(variants: &Variants, query: &Query, near: Option<u32>) -> Self {
+        if variants.is_empty() {
+            return Self::default();
+        }
+        let here = near.map(|near| variants.page(near)).unwrap_or_default();
+        let text = &query.text[..query.text.floor_char_boundary(LONGEST_QUESTION)];
+        let versions = wanted_versions(variants, query, text, here);
+        let told = match &query.filter.language {
+            Some(name) => {
+                let named = variants.languages().iter().position(|language| language == name);
+                named.map_or(QuestionLanguage::Another, QuestionLanguage::One)
+            }
+            None => question_language(text, variants.languages(), here.language),
+        };
+        let is_untold = told == QuestionLanguage::Nothing && near.is_none() && !variants.languages().is_empty();
+        let language = match told {
+            QuestionLanguage::One(language) => Some(language),
+            QuestionLanguage::Another => None,
+            QuestionLanguage::Nothing => here.language,
+        };
+        Self { versions, is_untold, ..Self::default() }.with_language(variants, language)
+    }
+
+    /// The same in a language.
+    pub(crate) fn with_language(self, variants: &Variants, language: Option<usize>) -> Self {
+        Self { language: language.filter(|language| Some(*language) != variants.default_language()), ..self }
+    }
+
+    /// The same, once it is known which language the pages that are found are in.
+    pub(crate) fn told(self, variants: &Variants, language: Option<usize>) -> Self {
+        Self { is_untold: false, ..self }.with_language(variants, language)
+    }
+
+    /// Whether it is the usual.
+    pub(crate) fn is_usual(&self) -> bool {
+        self.versions.is_empty() && self.language.is_none()
+    }
+
+    /// How well a variant fits: the least fits best.
+    pub(crate) fn rank(&self, variants: &Variants, variant: Variant) -> (usize, usize, usize) {
+        let language = match variant.language {
+            Some(language) if self.language == Some(language) => 0,
+            _ => 1 + variants.language_rank(variant),
+        };
+        let is_asked = variant.version.is_some_and(|version| self.versions.contains(&version));
+        (language, usize::from(!is_asked), variants.version_rank(variant))
+    }
+
+    /// Whether a page is in an older version or a preview that nobody asked for.
+    pub(crate) fn is_other_version(&self, variants: &Variants, variant: Variant) -> bool {
+        variant.version.is_some_and(|version| {
+            variants.versions()[version].stage != Stage::Current && !self.versions.contains(&version)
+        })
+    }
+
+    /// Whether a page is in neither the language that is asked for nor the default one.
+    pub(crate) fn is_other_language(&self, variants: &Variants, variant: Variant) -> bool {
+        self.rank(variants, variant).0 > 1
+    }
+}
+
+/// The versions that a filter lets through, else those that the question names, else that of the page the asker is on, where
+/// that is not what everybody gets.
+fn wanted_versions(variants: &Variants, query: &Query, text: &str, here: Variant) -> Vec<usize> {
+    let all = variants.versions();
+    if let Some(name) = &query.filter.version {
+        return (0..all.len()).filter(|at| all[*at].name == *name).collect();
+    }
+    let mut versions = named_versions(text, variants);
+    if versions.is_empty() {
+        versions.extend(here.version.filter(|at| all[*at].stage != Stage::Current || are_apart(variants)));
+    }
+    versions
+}
+
+/// Whether several versions are current: then they have nothing to do with each other, or are those of several things.
+fn are_apart(variants: &Variants) -> bool {
+    variants.versions().iter().filter(|version| version.stage == Stage::Current).nth(1).is_some()
+}
+
+/// For each page whether it is the variant of itself that readers want who ask for none.
+pub(crate) fn usual(variants: &Variants, pages: usize) -> Vec<bool> {
+    let wanted = WantedVariant::default();
+    let mut best = std::collections::HashMap::new();
+    let mut is_best = |page: u32| match variants.group_of(page) {
+        None => true,
+        Some((number, group)) => {
+            let best = best.entry(number).or_insert_with(|| best_of(variants, &wanted, group.iter().copied()));
+            is_same(*best, variants.page(page))
+        }
+    };
+    (0..pages as u32).map(&mut is_best).collect()
+}
+
+/// The variant that fits best among those of some pages.
+pub(crate) fn best_of(variants: &Variants, wanted: &WantedVariant, pages: impl Iterator<Item = u32>) -> Variant {
+    let best = pages.map(|page| variants.page(page)).min_by_key(|variant| wanted.rank(variants, *variant));
+    best.unwrap_or_default()
+}
+
+/// Whether two pages of one group are in the same version and language: then they are two pages, and neither stands for the
+/// other.
+pub(crate) fn is_same(one: Variant, other: Variant) -> bool {
+    (one.version, one.language) == (other.version, other.language)
+}
+
+/// The versions of the site that a question names as a word: `v2`, `7.4`, `version 7`, `next version`.
+fn named_versions(text: &str, variants: &Variants) -> Vec<usize> {
+    if variants.versions().is_empty() {
+        return Vec::new();
+    }
+    let words: Vec<String> = text
+        .split(|c: char| !c.is_alphanumeric() && !matches!(c, '.' | '-' | '_'))
+        .map(|word| word.trim_matches(['.', '-', '_']).to_lowercase())
+        .filter(|word| !word.is_empty())
+        .collect();
+    let mut found = Vec::new();
+    for (at, word) in words.iter().enumerate() {
+        let is_beside = |at: Option<usize>| {
+            at.and_then(|at| words.get(at)).is_some_and(|word| VERSION_WORDS.contains(&word.as_str()))
+        };
+        let digits = word.strip_prefix('v').unwrap_or(word);
+        let is_number = digits.starts_with(|c: char| c.is_ascii_digit());
+        let is_clear = is_number && (digits.len() < word.len() || digits.contains('.'));
+        if is_clear || is_beside(at.checked_sub(1)) || !is_number && is_beside(Some(at + 1)) {
+            found.extend(variants.named(word));
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use docent_site::Declared;
+
+    use super::*;
+
+    fn variants() -> Variants {
+        let paths: Vec<String> = ["v7.4", "v7.5", "v8", "next"]
+            .iter()
+            .flat_map(|version| ["a", "b", "c"].map(|page| format!("{version}/{page}")))
+            .collect();
+        let pages: Vec<PageLabels<'_>> =
+            paths.iter().map(|path| PageLabels { path, ..PageLabels::default() }).collect();
+        Variants::of(&pages, &Declared::default(), std::iter::empty())
+    }
+
+    #[test]
+    fn a_question_names_a_version_as_a_word() {
+        let variants = variants();
+        let named = |text: &str| -> Vec<String> {
+            let mut named: Vec<String> =
+                named_versions(text, &variants).into_iter().map(|at| variants.versions()[at].name.clone()).collect();
+            named.dedup();
+            named
+        };
+        for (text, expected) in [
+            ("keys in 7.4", &["v7.4"][..]),
+            ("keys in v7.5?", &["v7.5"]),
+            ("does 7.4.2 have keys", &["v7.4"]),
+            ("keys in version 8", &["v8"]),
+            ("what comes in the next version", &["next"]),
+            ("upgrade from 7.4 to v8", &["v7.4", "v8"]),
+            ("what comes next", &[]),
+            ("8 keys", &[]),
+            ("keys of 17.4", &[]),
+        ] {
+            assert_eq!(named(text), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,380 @@
+//! Languages whose words have endings, and how a page or a question tells which it is in.
+//!
+//! A page says its language, or else its commonest words do: those are few, short, and differ from language to language.
+//! Which page is in which language decides how its words are cut to their stems. In which a question is tells which of a
+//! page's translations are looked through ([`crate::rank::variants`]).
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use foldhash::fast::RandomState;
+use rust_stemmers::Algorithm;
+
+use crate::text::terms::lower;
+use crate::text::tokenizer::runs;
+
+macro_rules! languages {
+    ($($language:ident $code:literal $words:literal,)*) => {
+        /// A language with a stemmer.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+        pub(crate) enum Language {
+            $($language,)*
+        }
+
+        impl Language {
+            pub(crate) const ALL: &[Self] = &[$(Self::$language,)*];
+
+            /// Two letters, as in a language tag.
+            pub(crate) fn code(self) -> &'static str {
+                match self { $(Self::$language => $code,)* }
+            }
+
+            pub(crate) fn algorithm(self) -> Algorithm {
+                match self { $(Self::$language => Algorithm::$language,)* }
+            }
+
+            /// Its commonest words that are not those of another language as well.
+            fn telling(self) -> impl Iterator<Item = &'static str> {
+                match self { $(Self::$language => $words,)* }.split(' ')
+            }
+        }
+    };
+}
+
+languages! {
+    English "en" "the and is of to with for this that you are can be from not when your by how",
+    Arabic "ar" "في من على إلى أن هذا التي الذي مع عن كل هذه",
+    Danish "da" "og ikke af til på som bliver være eller også du det når jeg",
+    Dutch "nl" "het een van niet voor met zijn wordt naar ook deze je dat bij",
+    Finnish "fi" "ja ei että sekä tämä jos kun voi mutta tai ovat joka",
+    French "fr" "le les des une dans est pour que vous avec sur pas qui sont cette",
+    German "de" "der die und ist nicht das ein eine mit für auf werden sie wird zu",
+    Greek "el" "και το να του της την από με για είναι στο δεν",
+    Hungarian "hu" "és hogy nem egy az ez vagy meg kell lehet csak van",
+    Italian "it" "il di che è per una sono della con non nel gli questo alla",
+    Norwegian "no" "og ikke av til på som være eller også du hvis når jeg",
+    Portuguese "pt" "de não uma para com você os do da em são é mais ou",
+    Romanian "ro" "și este nu cu pentru să din care pe sunt în sau",
+    Russian "ru" "и в не на что для с это по как если из или",
+    Spanish "es" "el los las una para con que es por del se como puede más",
+    Swedish "sv" "och inte att av på som för med är eller också du när jag",
+    Tamil "ta" "மற்றும் ஒரு இந்த என்று இது அந்த",
+    Turkish "tr" "ve bir bu için ile değil olarak da veya daha gibi olan",
+}
+
+impl Default for Language {
+    /// What most docs are in.
+    fn default() -> Self {
+        Self::English
+    }
+}
+
+/// Which languages each telling word is one of.
+static TELLING: LazyLock<HashMap<&str, Vec<Language>, RandomState>> = LazyLock::new(|| {
+    let mut telling: HashMap<&str, Vec<Language>, RandomState> = HashMap::default();
+    for language in Language::ALL {
+        for word in language.telling() {
+            let languages = telling.entry(word).or_default();
+            if !languages.contains(language) {
+                languages.push(*language);
+            }
+        }
+    }
+    telling
+});
+
+/// The same of plain letters, as numbers.
+static PLAIN_TELLING: LazyLock<HashMap<u64, Vec<Language>, RandomState>> = LazyLock::new(|| {
+    let plain = TELLING.iter().filter(|(word, _)| word.is_ascii());
+    plain.filter_map(|(word, languages)| Some((small(word)?, languages.clone()))).collect()
+});
+
+/// A word of plain letters in lower case, as a number; none for one of more than eight. What is read twice is the same both
+/// times.
+fn small(word: &str) -> Option<u64> {
+    let (letters, length) = (word.as_bytes(), word.len());
+    let number = match length {
+        1..=3 => [0, length / 2, length - 1].iter().fold(0, |all, at| all | u64::from(letters[*at]) << (8 * at)),
+        4..=8 => {
+            let (first, last) = (letters.first_chunk()?, letters.last_chunk()?);
+            u64::from(u32::from_le_bytes(*first)) | u64::from(u32::from_le_bytes(*last)) << (8 * (length - 4))
+        }
+        _ => return None,
+    };
+    // What makes a capital small, and leaves digits as they are.
+    Some(number | u64::from_le_bytes([b' '; 8]))
+}
+
+/// How many words of a page are looked at.
+const ENOUGH: usize = 400;
+/// So many of them at a time, until it is clear.
+const AT_A_TIME: usize = 50;
+/// It is clear when so many are of one language, and at most half as many of any other.
+const CLEAR: usize = 20;
+/// Fewer common words than this say nothing.
+const FEWEST: usize = 4;
+
+impl Language {
+    /// The language of a tag such as `pt-BR`. `None` for one that has no stemmer here.
+    pub(crate) fn of_tag(tag: &str) -> Option<Self> {
+        let code = tag.split(['-', '_']).next().unwrap_or_default().to_ascii_lowercase();
+        let code = if matches!(code.as_str(), "nb" | "nn") { "no" } else { &code };
+        Self::ALL.iter().copied().find(|language| language.code() == code)
+    }
+
+    /// The language of a text in pieces; English when its words do not say.
+    pub(crate) fn of_text<'t>(text: impl IntoIterator<Item = &'t str>) -> Self {
+        let mut counts = [0_usize; Self::ALL.len()];
+        let (telling, plain) = (&*TELLING, &*PLAIN_TELLING);
+        for (at, word) in text.into_iter().flat_map(runs).take(ENOUGH).enumerate() {
+            if at % AT_A_TIME == 0 && is_clear(&counts) {
+                break;
+            }
+            let languages = match word.is_ascii() {
+                // Most words tell nothing: they are longer than those that do.
+                true => small(word).and_then(|small| plain.get(&small)),
+                false => telling.get(lower(word).as_str()),
+            };
+            for language in languages.into_iter().flatten() {
+                counts[*language as usize] += 1;
+            }
+        }
+        let best = (0..counts.len()).rev().max_by_key(|at| counts[*at]).unwrap_or_default();
+        if counts[best] < FEWEST { Self::English } else { Self::ALL[best] }
+    }
+
+    /// Whether a word is one of its commonest.
+    pub(crate) fn is_filler(self, word: &str) -> bool {
+        self.telling().any(|telling| telling == word)
+    }
+
+    /// The character that stands before a text to say how its words are to be cut: nothing else begins with it, and the
+    /// index cuts every text by one and the same rule.
+    pub(crate) fn mark(self) -> char {
+        char::from_u32(FIRST_MARK + self as u32).unwrap_or('\u{f8ff}')
+    }
+
+    /// The language a text is marked with, and the text behind the mark.
+    pub(crate) fn marked(text: &str) -> (Option<Self>, &str) {
+        let Some(first) = text.chars().next() else { return (None, text) };
+        let language = (first as u32).checked_sub(FIRST_MARK).and_then(|at| Self::ALL.get(at as usize));
+        match language {
+            Some(language) => (Some(*language), &text[first.len_utf8()..]),
+            None => (None, text),
+        }
+    }
+}
+
+/// What a question tells of the language it is in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum QuestionLanguage {
+    /// One of those that were named, by its place.
+    One(usize),
+    /// None of them.
+    Another,
+    Nothing,
+}
+
+/// Words that questions are made of, beside the commonest of a language.
+const ASKING: [(&str, &str); 19] = [
+    ("en", "what where which who why do does how can i my should"),
+    ("cs", "jak kde proč mohu můj je se do"),
+    ("da", "hvordan hvad hvor kan jeg min en"),
+    ("de", "wie was wo wann warum welche welcher kann ich mein meine man einen eine den im von"),
+    ("es", "cómo como qué dónde cuándo cuál puedo mi un en y de la"),
+    ("fi", "miten missä miksi voinko"),
+    ("fr", "comment quoi où pourquoi quand quel quelle puis je mon ma mes du au en de la"),
+    ("hu", "hogyan hol miért hogy lehet"),
+    ("id", "bagaimana cara apa saya yang dan di untuk dengan"),
+    ("it", "come dove quando quale posso mio mia un la"),
+    ("nl", "hoe wat waar waarom welke kan ik mijn de in"),
+    ("no", "hvordan hva hvor kan jeg min en"),
+    ("pl", "jak gdzie dlaczego czy mogę się na nie"),
+    ("pt", "como onde quando qual posso meu minha no na um o"),
+    ("ro", "cum unde când pot mea de la"),
+    ("sv", "hur vad var kan jag min en"),
+    ("tr", "nasıl nerede neden hangi nedir"),
+    ("uk", "як що де чи на та"),
+    ("vi", "làm thế nào cách tôi là của và cho"),
+];
+
+/// The language of a question among those of a site, by its letters, or else by its words. Where several regions speak it, the
+/// one goes first that the asker is `near`.
+pub(crate) fn question_language(text: &str, languages: &[String], near: Option<usize>) -> QuestionLanguage {
+    if languages.is_empty() {
+        return QuestionLanguage::Nothing;
+    }
+    let code = |at: usize| languages[at].split(['-', '_']).next().unwrap_or_default().to_ascii_lowercase();
+    let with = |wanted: &str| {
+        let near = near.filter(|near| *near < languages.len() && code(*near) == wanted);
+        near.or_else(|| (0..languages.len()).find(|at| code(*at) == wanted))
+    };
+    let scripts = codes_of_script(text);
+    if !scripts.is_empty() {
+        let some: Vec<usize> = scripts.iter().filter_map(|code| with(code)).collect();
+        return match some.as_slice() {
+            [] => QuestionLanguage::Another,
+            [one] => QuestionLanguage::One(*one),
+            several => most_words(text, several.iter().map(|at| code(*at)))
+                .and_then(|code| with(&code))
+                .or_else(|| near.filter(|near| several.contains(near)))
+                .map_or(QuestionLanguage::One(several[0]), QuestionLanguage::One),
+        };
+    }
+    let mut codes: Vec<String> = (0..languages.len()).map(code).collect();
+    codes.push("en".to_owned());
+    codes.sort_unstable();
+    codes.dedup();
+    match most_words(text, codes.into_iter()) {
+        Some(code) => with(&code).map_or(QuestionLanguage::Another, QuestionLanguage::One),
+        None => QuestionLanguage::Nothing,
+    }
+}
+
+/// The language that more of the words are of than of any other.
+fn most_words(text: &str, codes: impl Iterator<Item = String>) -> Option<String> {
+    let words: Vec<String> = runs(text).map(lower).collect();
+    let mut counted: Vec<(usize, String)> = codes
+        .map(|code| {
+            let telling = Language::of_tag(&code);
+            let asking = ASKING.iter().find(|(known, _)| *known == code).map_or("", |(_, words)| words);
+            let is_one = |word: &&String| {
+                telling.is_some_and(|language| language.is_filler(word))
+                    || asking.split(' ').any(|asking| asking == **word)
+            };
+            (words.iter().filter(is_one).count(), code)
+        })
+        .collect();
+    counted.sort_unstable_by(|a, b| b.cmp(a));
+    let (most, code) = counted.first()?.clone();
+    let is_clear = counted.get(1).is_none_or(|(next, _)| *next < most);
+    // One short word may be one of several languages that have no list here, or a name; English is what most names are not in.
+    let enough = if code == Language::English.code() { 1 } else { 2 };
+    (most >= enough && is_clear).then_some(code)
+}
+
+/// Ranges of letters, and the languages that are written in them.
+type Script = (&'static [(char, char)], &'static [&'static str]);
+
+/// The languages whose letters a text is written in, where those are not Latin ones.
+fn codes_of_script(text: &str) -> &'static [&'static str] {
+    let has =
+        |ranges: &[(char, char)]| text.chars().any(|c| ranges.iter().any(|(from, to)| (*from..=*to).contains(&c)));
+    const SCRIPTS: [Script; 14] = [
+        (&[('\u{3040}', '\u{30ff}')], &["ja"]),
+        (&[('\u{1100}', '\u{11ff}'), ('\u{3130}', '\u{318f}'), ('\u{ac00}', '\u{d7a3}')], &["ko"]),
+        (&[('\u{3400}', '\u{4dbf}'), ('\u{4e00}', '\u{9fff}'), ('\u{20000}', '\u{323af}')], &["zh", "ja"]),
+        (&[('\u{400}', '\u{52f}')], &["ru", "uk", "bg", "be", "sr", "mk", "kk", "mn"]),
+        (&[('\u{600}', '\u{6ff}')], &["ar", "fa", "ur", "ku"]),
+        (&[('\u{370}', '\u{3ff}')], &["el"]),
+        (&[('\u{590}', '\u{5ff}')], &["he"]),
+        (&[('\u{900}', '\u{97f}')], &["hi", "mr", "ne"]),
+        (&[('\u{980}', '\u{9ff}')], &["bn"]),
+        (&[('\u{b80}', '\u{bff}')], &["ta"]),
+        (&[('\u{e00}', '\u{e7f}')], &["th"]),
+        (&[('\u{10a0}', '\u{10ff}')], &["ka"]),
+        (&[('\u{530}', '\u{58f}')], &["hy"]),
+        (&[('\u{1780}', '\u{17ff}')], &["km"]),
+    ];
+    SCRIPTS.iter().find(|(ranges, _)| has(ranges)).map_or(&[], |(_, codes)| codes)
+}
+
+fn is_clear(counts: &[usize]) -> bool {
+    let best = counts.iter().max().copied().unwrap_or_default();
+    best >= CLEAR && counts.iter().filter(|count| 2 * **count > best).count() == 1
+}
+
+/// For private use, so no text has them.
+const FIRST_MARK: u32 = 0xf8d0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tag_names_a_language() {
+        for (tag, language) in [
+            ("en", Some(Language::English)),
+            ("de-AT", Some(Language::German)),
+            ("pt_BR", Some(Language::Portuguese)),
+            ("nb", Some(Language::Norwegian)),
+            ("ja", None),
+            ("", None),
+        ] {
+            assert_eq!(Language::of_tag(tag), language, "{tag}");
+        }
+    }
+
+    #[test]
+    fn the_commonest_words_tell_the_language() {
+        for (text, language) in [
+            ("The key is rotated by the server, and you can turn that off for this site.", Language::English),
+            ("Der Schlüssel wird vom Server erneuert, und das ist nicht für alle zu ändern.", Language::German),
+            ("La clé est renouvelée par le serveur, et vous êtes averti dans les journaux.", Language::French),
+            ("El servidor renueva la clave para los usuarios que se conectan con una cuenta.", Language::Spanish),
+            ("Ключ обновляется сервером, и это не зависит от того, что в файле или на диске.", Language::Russian),
+            ("retry max_delay 5", Language::English),
+            ("", Language::English),
+        ] {
+            assert_eq!(Language::of_text([text]), language, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_page_is_looked_at_until_its_language_is_clear() {
+        let english = "The key is rotated by the server, and you can turn that off for this site. ";
+        let german = "Der Schlüssel wird vom Server erneuert, und das ist nicht für alle zu ändern. ";
+        let page =
+            |first: &str, often: usize, then: &str| Language::of_text([&*first.repeat(often), &*then.repeat(40)]);
+        assert_eq!(page(english, 1, german), Language::German, "a quotation tells nothing yet");
+        assert_eq!(page(german, 10, english), Language::German, "that much of it does");
+        assert_eq!(page(&"retry max_delay ".repeat(60), 1, german), Language::German);
+    }
+
+    #[test]
+    fn no_telling_word_of_plain_letters_is_too_long() {
+        let plain = TELLING.keys().filter(|word| word.is_ascii());
+        assert_eq!(plain.count(), PLAIN_TELLING.len());
+    }
+
+    #[test]
+    fn a_question_tells_its_language() {
+        let site: Vec<String> = ["de", "en", "fr", "ja", "ko", "pt-br", "zh-cn", "zh-tw"].map(str::to_owned).to_vec();
+        let told = |text: &str, near: Option<usize>| match question_language(text, &site, near) {
+            QuestionLanguage::One(at) => site[at].as_str(),
+            QuestionLanguage::Another => "another",
+            QuestionLanguage::Nothing => "nothing",
+        };
+        for (text, language) in [
+            ("How do I rotate a key?", "en"),
+            ("Wie erneuere ich einen Schlüssel?", "de"),
+            ("comment installer le paquet", "fr"),
+            ("como instalar no Windows", "pt-br"),
+            ("鍵の更新", "ja"),
+            ("配置文件", "zh-cn"),
+            ("키를 설정하는 방법", "ko"),
+            ("настройка ключей", "another"),
+            ("rotate keys", "nothing"),
+            ("guide de déploiement", "nothing"),
+        ] {
+            assert_eq!(told(text, None), language, "{text}");
+        }
+        assert_eq!(told("配置文件", Some(7)), "zh-tw", "as the page the asker is on");
+        assert_eq!(
+            question_language("how do I", &["fr".to_owned()], None),
+            QuestionLanguage::Another,
+            "English has no name there"
+        );
+        assert_eq!(question_language("how do I", &[], None), QuestionLanguage::Nothing);
+    }
+
+    #[test]
+    fn a_mark_is_read_back() {
+        for language in Language::ALL {
+            let text = format!("{}häuser", language.mark());
+            assert_eq!(Language::marked(&text), (Some(*language), "häuser"));
+        }
+        assert_eq!(Language::marked("häuser"), (None, "häuser"));
+        assert_eq!(Language::marked(""), (None, ""));
+    }
+}

@@ -1,0 +1,212 @@
+//! The words an index holds: whether it knows one, and which are like one it does not know.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+use tantivy::query::{EnableScoring, PhraseQuery, Query as EngineQuery};
+use tantivy::schema::Field;
+use tantivy::{DocSet, Searcher, TERMINATED};
+use tantivy_fst::Automaton;
+
+use crate::index::readers::Stem;
+use crate::index::schema::Fields;
+use crate::rank::corpus_stats::CorpusStats;
+use crate::text::languages::Language;
+use crate::text::spelling;
+use crate::text::terms;
+
+/// How many known words are looked at for one unknown.
+const MOST_LOOKED_AT: usize = 20_000;
+
+/// In how many documents a word is, by the mark of the field.
+type Often = [u32; 16];
+
+/// The words of a snapshot.
+pub(crate) struct Lexicon<'s> {
+    searcher: &'s Searcher,
+    fields: &'s Fields,
+    stats: &'s CorpusStats,
+    /// What was asked for before: whether a word with this stem stands anywhere.
+    asked: RefCell<HashMap<String, bool>>,
+}
+
+impl<'s> Lexicon<'s> {
+    pub(crate) fn new(searcher: &'s Searcher, fields: &'s Fields, stats: &'s CorpusStats) -> Self {
+        Self { searcher, fields, stats, asked: RefCell::default() }
+    }
+
+    /// The languages that words of pages are stemmed by; English when there are no pages.
+    pub(crate) fn languages(&self) -> &'s [Language] {
+        if self.stats.languages.is_empty() { &[Language::English] } else { &self.stats.languages }
+    }
+
+    /// Whether a word with this stem stands anywhere.
+    pub(crate) fn holds_stem(&self, stem: &str) -> tantivy::Result<bool> {
+        if let Some(known) = self.asked.borrow().get(stem) {
+            return Ok(*known);
+        }
+        let mut holds = false;
+        for field in self.fields.of_page().into_iter().chain([self.fields.path, self.fields.link]) {
+            holds = holds || self.is_in(field, stem)?;
+        }
+        self.asked.borrow_mut().insert(stem.to_owned(), holds);
+        Ok(holds)
+    }
+
+    fn is_in(&self, field: Field, stem: &str) -> tantivy::Result<bool> {
+        let mut stem = Stem::of(stem);
+        for text in self.stats.segments.iter().filter_map(|segment| segment.readers.text(field)) {
+            if text.find(&mut stem)?.is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether a page holds the word, spelled so, or something it is the stem of.
+    pub(crate) fn holds(&self, word: &str) -> tantivy::Result<bool> {
+        for field in self.fields.of_page().into_iter().chain([self.fields.spelled]) {
+            if self.searcher.doc_freq(&self.fields.marked(field, word))? > 0 {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether two words stand beside each other in the text of any section, in this order.
+    pub(crate) fn holds_beside(&self, left: &str, right: &str) -> tantivy::Result<bool> {
+        for language in self.languages() {
+            let terms = [left, right].map(|word| self.fields.marked(self.fields.body, &terms::stem(word, *language)));
+            if terms[0] == terms[1] {
+                continue;
+            }
+            let query = PhraseQuery::new(terms.to_vec());
+            let weight = query.weight(EnableScoring::disabled_from_searcher(self.searcher))?;
+            for reader in self.searcher.segment_readers() {
+                let mut beside = weight.scorer(reader, 1.0)?;
+                while beside.doc() != TERMINATED {
+                    if !reader.is_deleted(beside.doc()) {
+                        return Ok(true);
+                    }
+                    beside.advance();
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    /// The known words that begin so, the commonest first.
+    pub(crate) fn beginning_with(&self, start: &str, most: usize) -> tantivy::Result<Vec<String>> {
+        let mut found = Vec::new();
+        self.each_beginning_with(start, |word, often| found.push((word.to_owned(), often)))?;
+        Ok(commonest(found, most))
+    }
+
+    /// The known words that differ in at most `slips` from a word and begin with the same letter, with how many slips
+    /// lie between: of those with the fewest, the commonest.
+    pub(crate) fn alike(&self, word: &str, slips: usize, most: usize) -> tantivy::Result<Vec<(String, usize)>> {
+        let letters: Vec<char> = word.chars().collect();
+        let Some(first) = letters.first() else { return Ok(Vec::new()) };
+        let mut found: Vec<(usize, String, Often)> = Vec::new();
+        let mut known_letters = Vec::new();
+        self.each_beginning_with(first.encode_utf8(&mut [0; 4]), |known, often| {
+            if spelling::may_be_near(word, known, slips) {
+                known_letters.clear();
+                known_letters.extend(known.chars());
+                if let Some(slips) = spelling::distance(&letters, &known_letters, slips) {
+                    found.push((slips, known.to_owned(), often));
+                }
+            }
+        })?;
+        let fewest = found.iter().map(|(slips, ..)| *slips).min().unwrap_or_default();
+        found.retain(|(slips, ..)| *slips == fewest);
+        let words = found.into_iter().map(|(_, word, often)| (word, often)).collect();
+        Ok(commonest(words, most).into_iter().map(|word| (word, fewest)).collect())
+    }
+
+    /// Calls `each` with the known words that begin so, stems among them, and in how many documents of one part of the index
+    /// each is. A word comes once for each part.
+    fn each_beginning_with(&self, start: &str, mut each: impl FnMut(&str, Often)) -> tantivy::Result<()> {
+        let mut left = MOST_LOOKED_AT;
+        let fields = self.fields.of_page().into_iter().chain([self.fields.spelled]);
+        let marked = Marked(fields.fold(0, |marks, field| marks | 1 << self.fields.mark(field)));
+        for reader in self.searcher.segment_readers() {
+            let index = reader.inverted_index(self.fields.said)?;
+            let mut end = start.as_bytes().to_vec();
+            // No byte of UTF-8 is 255.
+            end.push(255);
+            let mut stream = index.terms().search(marked).ge(start).lt(end).into_stream()?;
+            let (mut at, mut often) = (String::new(), Often::default());
+            while left > 0 && stream.advance() {
+                let Some((mark, word)) = stream.key().split_last() else { continue };
+                let Ok(word) = std::str::from_utf8(word) else { continue };
+                if word != at {
+                    if !at.is_empty() {
+                        each(&at, often);
+                    }
+                    left -= 1;
+                    often = Often::default();
+                    at.clear();
+                    at.push_str(word);
+                }
+                if let Some(often) = often.get_mut(usize::from(*mark)) {
+                    *often += stream.value().doc_freq;
+                }
+            }
+            if !at.is_empty() {
+                each(&at, often);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Lets those words through that have one of these marks behind them, a bit for each. What has another is not gone into.
+#[derive(Debug, Clone, Copy)]
+struct Marked(u16);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Seen {
+    Letters,
+    Mark,
+    Another,
+}
+
+impl Automaton for Marked {
+    type State = Seen;
+
+    fn start(&self) -> Seen {
+        Seen::Letters
+    }
+
+    fn is_match(&self, seen: &Seen) -> bool {
+        *seen == Seen::Mark
+    }
+
+    fn can_match(&self, seen: &Seen) -> bool {
+        *seen != Seen::Another
+    }
+
+    fn accept(&self, seen: &Seen, byte: u8) -> Seen {
+        match (seen, byte) {
+            (Seen::Letters, byte) if byte >= b' ' => Seen::Letters,
+            (Seen::Letters, byte) if byte < 16 && self.0 >> byte & 1 == 1 => Seen::Mark,
+            _ => Seen::Another,
+        }
+    }
+}
+
+/// The words that most documents have, in the field that has each most. Each once.
+fn commonest(mut found: Vec<(String, Often)>, most: usize) -> Vec<String> {
+    found.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+    found.dedup_by(|next, word| {
+        let is_same = next.0 == word.0;
+        if is_same {
+            word.1.iter_mut().zip(next.1).for_each(|(sum, often)| *sum += often);
+        }
+        is_same
+    });
+    let often = |word: &(String, Often)| word.1.iter().copied().max();
+    found.sort_by(|a, b| often(b).cmp(&often(a)).then_with(|| a.0.cmp(&b.0)));
+    found.into_iter().map(|(word, _)| word).take(most).collect()
+}

@@ -1,0 +1,11 @@
+//! Text to the words an index knows it by.
+
+pub(crate) mod korean;
+pub(crate) mod languages;
+pub(crate) mod lexicon;
+pub(crate) mod near_duplicates;
+pub(crate) mod spelling;
+pub(crate) mod synonyms;
+pub(crate) mod terms;
+pub(crate) mod tokenizer;
+pub(crate) mod vocabulary;

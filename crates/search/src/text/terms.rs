@@ -1,0 +1,462 @@
+//! Text to the words an index knows it by.
+//!
+//! A text is cut to words ([`crate::text::tokenizer`]), and a word is looked up by its stem, without accents: `naïve` is found as
+//! `naive`. How stems are made is a matter of the language, which a text says with a mark in front ([`Language::mark`]).
+
+use std::borrow::Cow;
+
+use rust_stemmers::Stemmer;
+use tantivy::tokenizer::{AsciiFoldingFilter, TextAnalyzer, Token, TokenStream, Tokenizer};
+
+use crate::text::korean::without_particle;
+use crate::text::languages::Language;
+use crate::text::tokenizer::{Letters, cut};
+
+/// Longer words are noise: hashes, encoded data.
+pub(crate) const LONGEST_WORD: usize = 60;
+
+/// Cuts a text to stems, each with its place in the text.
+pub(crate) fn stemmed() -> TextAnalyzer {
+    TextAnalyzer::builder(Words::default()).filter(AsciiFoldingFilter).build()
+}
+
+/// The words of a question as they are spelled, in lower case and in order, the same word more than once.
+pub(crate) fn asked(text: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    cut(text, Letters::InPairs, &mut |word, _| words.push(lower(word)));
+    words.retain(|word| word.len() <= LONGEST_WORD);
+    words
+}
+
+/// Gives the words of a text as they stand to `each`, in order; `None` for one that is too long to be one.
+pub(crate) fn each_word(text: &str, mut each: impl FnMut(Option<&str>)) {
+    cut(text, Letters::InPairsAndSingly, &mut |word, _| each(Some(word).filter(|word| word.len() <= LONGEST_WORD)));
+}
+
+/// Gives those words of a text to `each`, in order, that may have a stem beginning so: making stems is what costs.
+pub(crate) fn each_beginning(text: &str, begins: &Beginnings, mut each: impl FnMut(&str)) {
+    cut(text, Letters::InPairsAndSingly, &mut |word, _| {
+        if word.len() <= LONGEST_WORD && begins.may_begin(word) {
+            each(word);
+        }
+    });
+}
+
+/// What stems begin with: their first two letters.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Beginnings(Vec<[u8; 2]>);
+
+impl Beginnings {
+    pub(crate) fn of<'s>(stems: impl Iterator<Item = &'s str>) -> Self {
+        Self(stems.filter(|stem| !stem.is_empty()).map(|stem| first_two(stem.as_bytes())).collect())
+    }
+
+    /// Whether one of the stems may be that of a word. Stemming may make `i` of `y`, and an accent goes.
+    pub(crate) fn may_begin(&self, word: &str) -> bool {
+        let [first, second] = first_two(word.as_bytes());
+        let is_plain = first.is_ascii() && second.is_ascii();
+        !is_plain || self.0.iter().any(|stem| stem[0] == first && (stem[1] == second || stem[1] == 0))
+    }
+}
+
+fn first_two(word: &[u8]) -> [u8; 2] {
+    let letter = |at: usize| {
+        word.get(at).map_or(0, |byte| if byte.eq_ignore_ascii_case(&b'y') { b'i' } else { byte.to_ascii_lowercase() })
+    };
+    [letter(0), letter(1)]
+}
+
+/// The stem of one word in lower case.
+pub(crate) fn stem(lower: &str, language: Language) -> String {
+    indexed_stem(lower, language, &Stemmer::create(language.algorithm())).into_owned()
+}
+
+/// The stem that a word of a text is indexed by. `lower`: the word in lower case. `stemmer`: that of the language.
+pub(crate) fn indexed_stem<'w>(lower: &'w str, language: Language, stemmer: &Stemmer) -> Cow<'w, str> {
+    if language == Language::English && keeps_its_ending(lower) {
+        return Cow::Borrowed(lower);
+    }
+    if lower.is_ascii() {
+        return stemmer.stem(lower);
+    }
+    let noun = without_particle(lower);
+    if noun.len() < lower.len() {
+        return indexed_stem(noun, language, stemmer);
+    }
+    let stem = stemmer.stem(&without_accents(lower.to_owned())).into_owned();
+    Cow::Owned(if stem.is_ascii() { stem } else { folded(&stem) })
+}
+
+/// Whether a word ends as nothing does that its stem goes without in English, to be told sooner than the stem.
+fn keeps_its_ending(lower: &str) -> bool {
+    let &[.., before, last] = lower.as_bytes() else { return false };
+    let keeps = match last {
+        b'c' => before != b'i',
+        b'd' => before != b'e',
+        b'g' | b't' => before != b'n',
+        b'l' => !matches!(before, b'a' | b'l' | b'u'),
+        b'm' => before != b's',
+        b'n' => before != b'o',
+        b'r' => !matches!(before, b'e' | b'o'),
+        b'e' | b'i' | b's' | b'y' => false,
+        _ => last.is_ascii_alphanumeric(),
+    };
+    keeps && lower.is_ascii()
+}
+
+/// A word in letters without accents.
+fn folded(word: &str) -> String {
+    let mut folded = String::new();
+    // A word that is one already: the filter is all that is left to be done.
+    let mut analyzer =
+        TextAnalyzer::builder(tantivy::tokenizer::RawTokenizer::default()).filter(AsciiFoldingFilter).build();
+    let mut stream = analyzer.token_stream(word);
+    while stream.advance() {
+        folded.push_str(&stream.token().text);
+    }
+    folded
+}
+
+/// Whether a word of a question says nothing of what is looked for.
+pub(crate) fn is_filler(word: &str) -> bool {
+    const FILLERS: &[&str] = &[
+        "a", "about", "am", "an", "and", "any", "are", "as", "at", "be", "been", "but", "by", "can", "could", "did",
+        "do", "does", "doing", "for", "from", "get", "got", "had", "has", "have", "he", "her", "him", "his", "how",
+        "i", "if", "in", "into", "is", "it", "its", "like", "me", "my", "of", "on", "or", "our", "please", "she",
+        "should", "so", "some", "tell", "than", "that", "the", "their", "them", "then", "there", "these", "they",
+        "this", "those", "to", "us", "was", "we", "were", "what", "when", "where", "which", "who", "why", "will",
+        "with", "would", "you", "your",
+    ];
+    FILLERS.binary_search(&word).is_ok()
+}
+
+/// Whether any question may hold a word: it says something where the docs say it, and is not missed where they do not.
+pub(crate) fn is_small_talk(word: &str) -> bool {
+    const SMALL_TALK: &[&str] = &[
+        "able",
+        "actually",
+        "again",
+        "allow",
+        "allowed",
+        "already",
+        "also",
+        "always",
+        "another",
+        "anything",
+        "available",
+        "back",
+        "basically",
+        "best",
+        "better",
+        "both",
+        "cannot",
+        "come",
+        "correctly",
+        "currently",
+        "different",
+        "easily",
+        "easy",
+        "either",
+        "else",
+        "enough",
+        "ever",
+        "every",
+        "everything",
+        "exactly",
+        "explain",
+        "far",
+        "fast",
+        "first",
+        "fully",
+        "generally",
+        "give",
+        "good",
+        "happen",
+        "happened",
+        "happens",
+        "hard",
+        "help",
+        "here",
+        "instead",
+        "just",
+        "keep",
+        "kind",
+        "know",
+        "later",
+        "least",
+        "less",
+        "let",
+        "long",
+        "look",
+        "lot",
+        "make",
+        "many",
+        "may",
+        "maybe",
+        "mean",
+        "means",
+        "might",
+        "more",
+        "most",
+        "much",
+        "must",
+        "need",
+        "needed",
+        "needs",
+        "never",
+        "new",
+        "no",
+        "normally",
+        "not",
+        "now",
+        "often",
+        "once",
+        "one",
+        "only",
+        "other",
+        "otherwise",
+        "own",
+        "possible",
+        "possibly",
+        "probably",
+        "properly",
+        "purpose",
+        "quickly",
+        "quite",
+        "rather",
+        "really",
+        "reason",
+        "recommended",
+        "right",
+        "same",
+        "say",
+        "see",
+        "several",
+        "show",
+        "simple",
+        "simply",
+        "something",
+        "sometimes",
+        "soon",
+        "still",
+        "such",
+        "suppose",
+        "supposed",
+        "sure",
+        "take",
+        "thank",
+        "thanks",
+        "thing",
+        "things",
+        "think",
+        "though",
+        "too",
+        "try",
+        "trying",
+        "understand",
+        "use",
+        "used",
+        "useful",
+        "uses",
+        "using",
+        "usually",
+        "very",
+        "want",
+        "wanted",
+        "way",
+        "ways",
+        "well",
+        "whether",
+        "while",
+        "whose",
+        "without",
+        "wonder",
+        "work",
+        "working",
+        "works",
+        "worth",
+        "wrong",
+        "yet",
+    ];
+    SMALL_TALK.binary_search(&word).is_ok()
+}
+
+#[derive(Clone, Default)]
+struct Words {
+    tokens: Vec<Token>,
+}
+
+impl Tokenizer for Words {
+    type TokenStream<'a> = Cut<'a>;
+
+    fn token_stream<'a>(&'a mut self, text: &'a str) -> Cut<'a> {
+        self.tokens.clear();
+        let (language, text) = Language::marked(text);
+        let mut position = 0;
+        cut(text, Letters::InPairsAndSingly, &mut |word, at| {
+            let (offset_from, offset_to) = (at.start, at.end);
+            self.tokens.push(Token { offset_from, offset_to, position, text: word.to_owned(), position_length: 1 });
+            position += 1;
+        });
+        self.tokens.retain(|token| token.text.len() <= LONGEST_WORD);
+        let stemmer = Stemmer::create(language.unwrap_or(Language::English).algorithm());
+        for token in &mut self.tokens {
+            lower_in_place(&mut token.text);
+            if !token.text.is_ascii() {
+                token.text = without_accents(std::mem::take(&mut token.text));
+                token.text.truncate(without_particle(&token.text).len());
+            }
+            if let Cow::Owned(stem) = stemmer.stem(&token.text) {
+                token.text = stem;
+            }
+        }
+        Cut { tokens: &mut self.tokens, next: 0 }
+    }
+}
+
+pub(crate) fn lower(word: &str) -> String {
+    let mut word = word.to_owned();
+    lower_in_place(&mut word);
+    word
+}
+
+fn lower_in_place(word: &mut String) {
+    if word.is_ascii() {
+        word.make_ascii_lowercase();
+    } else {
+        *word = word.to_lowercase();
+    }
+}
+
+/// A word without the accents that are written as characters of their own; those that are part of a letter are folded
+/// later.
+fn without_accents(mut word: String) -> String {
+    word.retain(|c| !('\u{300}'..='\u{36f}').contains(&c));
+    word
+}
+
+struct Cut<'a> {
+    tokens: &'a mut Vec<Token>,
+    next: usize,
+}
+
+impl TokenStream for Cut<'_> {
+    fn advance(&mut self) -> bool {
+        self.next += 1;
+        self.next <= self.tokens.len()
+    }
+
+    fn token(&self) -> &Token {
+        &self.tokens[self.next - 1]
+    }
+
+    fn token_mut(&mut self) -> &mut Token {
+        &mut self.tokens[self.next - 1]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn stems(text: &str, language: Language) -> Vec<String> {
+        let mut found = Vec::new();
+        let mut analyzer = stemmed();
+        let marked = format!("{}{text}", language.mark());
+        let mut stream = analyzer.token_stream(&marked);
+        while stream.advance() {
+            found.push(stream.token().text.clone());
+        }
+        found
+    }
+
+    #[test]
+    fn a_stem_begins_as_its_word_does() {
+        for (word, stem, may) in [
+            ("skies", "ski", true),
+            ("Dying", "die", true),
+            ("b", "b", true),
+            ("béton", "beton", true),
+            ("retry", "reset", true),
+            ("retry", "run", false),
+        ] {
+            assert_eq!(Beginnings::of([stem].into_iter()).may_begin(word), may, "{word} {stem}");
+        }
+    }
+
+    #[test]
+    fn identifiers_are_found_by_their_parts_and_whole() {
+        for (text, expected) in [
+            ("Hello, World!", "hello world"),
+            ("max_retries", "max retries maxretries"),
+            ("--max-retries=3", "max retries maxretries 3"),
+            ("maxRetries", "max retries maxretries"),
+            ("HTTPServer", "http server httpserver"),
+            ("std::io::Error.", "std io error stdioerror"),
+            ("docs.json", "docs json docsjson"),
+            ("v1.12.3", "v1 12 3 v1.12.3"),
+            ("don't", "don t"),
+            ("a/b", "a b"),
+            ("utf8", "utf8"),
+            ("naïve Ünï", "naïve ünï"),
+            ("検索エンジン", "検索 索エ エン ンジ ジン"),
+            ("鍵", "鍵"),
+            ("API鍵", "api 鍵"),
+            ("...", ""),
+            ("_x_", "x"),
+        ] {
+            assert_eq!(asked(text).join(" "), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn stems_are_those_of_the_language_without_accents() {
+        assert_eq!(stems("Configuring retries", Language::English), ["configur", "retri"]);
+        assert_eq!(stems("naïve cafe\u{301}", Language::English), ["naiv", "cafe"]);
+        assert_eq!(stems("Häuser häusern", Language::German), ["haus", "haus"]);
+        assert_eq!(stems("maisons", Language::French), stems("maison", Language::French));
+        for (word, language) in [
+            ("retries", Language::English),
+            ("naïves", Language::French),
+            ("pre\u{301}fe\u{301}re\u{301}s", Language::French),
+        ] {
+            assert_eq!([stem(word, language)], *stems(word, language), "{word} is asked for as it is indexed");
+        }
+        assert_eq!(stems("索引", Language::English), ["索", "索引", "引"]);
+    }
+
+    #[test]
+    fn one_word_has_the_stem_it_has_in_a_text() {
+        for (word, language) in
+            [("häusern", Language::German), ("configuring", Language::English), ("naïve", Language::French)]
+        {
+            assert_eq!(vec![stem(word, language)], stems(word, language));
+        }
+    }
+
+    #[test]
+    fn fillers_are_sorted_for_the_search() {
+        assert!(is_filler("a") && is_filler("how") && is_filler("your") && is_filler("the"));
+        assert!(!is_filler("retry"));
+        assert!(is_small_talk("able") && is_small_talk("often") && is_small_talk("yet") && !is_small_talk("retry"));
+    }
+
+    proptest! {
+        #[test]
+        fn a_word_that_keeps_its_ending_is_its_own_stem(word in "[a-z0-9]{0,8}([aeiouy]?[a-z]){0,2}(at|bl|e|i|ing|y)?[a-z0-9]{1,2}") {
+            if keeps_its_ending(&word) {
+                prop_assert_eq!(stem(&word, Language::English), word);
+            }
+        }
+
+        #[test]
+        fn every_word_may_have_the_stem_it_has(word in "[a-zA-Z]{1,9}(ing|ies|ed|es|ment|eux|lich|y)?") {
+            for language in [Language::English, Language::French, Language::German, Language::Spanish] {
+                let stem = stem(&lower(&word), language);
+                prop_assert!(Beginnings::of([stem.as_str()].into_iter()).may_begin(&word), "{} {}", word, stem);
+            }
+        }
+    }
+}

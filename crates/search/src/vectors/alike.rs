@@ -1,0 +1,150 @@
+//! A question's vector to the sections that mean the same.
+
+use std::sync::Arc;
+
+use crate::embedder::Asker;
+use crate::index::manifest::SectionId;
+use crate::index::snapshot::Snapshot;
+use crate::vectors::embed::stamps;
+use crate::vectors::files::Compared;
+use crate::vectors::placement::Placement;
+
+/// How many sections of a page may be shown because they are alike.
+const MOST_OF_PAGE: usize = 3;
+
+/// How much the sections of a snapshot are alike to one question: 0 for what is as alike as most sections
+/// are, 1 for what says the very same.
+pub(crate) struct Alike {
+    placed: Arc<Placement>,
+    by_row: Vec<f32>,
+    /// How alike a section usually is to the question, -1 to 1.
+    usual: f32,
+    /// By the numbers of the pages.
+    pages: Vec<PageAlike>,
+}
+
+/// The sections of a page that are most alike, best first, and how much each is.
+#[derive(Debug, Clone, Default)]
+struct PageAlike([Option<(f32, SectionId)>; MOST_OF_PAGE]);
+
+impl PageAlike {
+    fn add(&mut self, alike: f32, section: SectionId) {
+        let mut falling = Some((alike, section));
+        for place in &mut self.0 {
+            if place.is_none_or(|(known, _)| falling.is_some_and(|(alike, _)| alike > known)) {
+                std::mem::swap(place, &mut falling);
+            }
+        }
+    }
+}
+
+impl Alike {
+    fn new(placed: Arc<Placement>, question: &[f32], pages: usize) -> Self {
+        let mut by_row = placed.vectors.compare(&Compared::of(question));
+        let counting = placed.sections.iter().zip(&by_row).filter(|(section, _)| section.is_some());
+        let sum: f32 = counting.map(|(_, alike)| alike).sum();
+        // How alike anything is to anything differs from model to model.
+        let usual = sum / placed.rows.len().max(1) as f32;
+        by_row.iter_mut().for_each(|alike| *alike = beyond(usual, *alike));
+        let mut of_pages = vec![PageAlike::default(); pages];
+        for (section, alike) in placed.sections.iter().zip(&by_row) {
+            if let Some((section, page)) = section
+                && let Some(of_page) = of_pages.get_mut(*page as usize)
+            {
+                of_page.add(*alike, *section);
+            }
+        }
+        Self { placed, by_row, usual, pages: of_pages }
+    }
+
+    /// How much one section is alike; `None` when it has no vector.
+    pub(crate) fn of(&self, section: SectionId) -> Option<f32> {
+        Some(self.by_row[*self.placed.rows.get(&section)? as usize])
+    }
+
+    /// The sections of a page that are most alike, best first.
+    pub(crate) fn best(&self, page: u32) -> impl Iterator<Item = (f32, SectionId)> {
+        self.pages.get(page as usize).into_iter().flat_map(|page| page.0.iter().copied().flatten())
+    }
+
+    /// How much a page is alike, by its number: as its best section, for others may be about something else. `None` when
+    /// it has no vector.
+    pub(crate) fn of_page(&self, page: u32) -> Option<f32> {
+        self.best(page).next().map(|(alike, _)| alike)
+    }
+
+    /// How much some pages are alike to the question and, for `share` as much, to one of the sections: each as the section
+    /// of it that is most alike to both. `None` for a page without vectors, and for all when that section has none.
+    pub(crate) fn also_to(&self, section: SectionId, share: f32, pages: &[u32]) -> Vec<Option<f32>> {
+        let mut places = vec![None; self.pages.len()];
+        pages.iter().zip(0..).for_each(|(page, place)| places[*page as usize] = Some(place));
+        let row = self.placed.rows.get(&section);
+        let direction = row.and_then(|row| self.placed.vectors.direction(*row as usize));
+        let mut alike: Vec<Option<f32>> = vec![None; pages.len()];
+        let Some(direction) = direction else { return alike };
+        let place_of = |section: &Option<(SectionId, u32)>| section.and_then(|(_, page)| *places.get(page as usize)?);
+        let rows = (0..u32::MAX).zip(&self.placed.sections);
+        let (rows, of_pages): (Vec<u32>, Vec<usize>) = rows.filter_map(|(row, at)| Some((row, place_of(at)?))).unzip();
+        let to_section = self.placed.vectors.compare_some(&direction, &rows);
+        for ((row, place), to_section) in rows.iter().zip(of_pages).zip(to_section) {
+            let to_both = self.by_row[*row as usize] + share * beyond(self.usual, to_section);
+            let known: &mut Option<f32> = &mut alike[place];
+            *known = Some(known.map_or(to_both, |known| known.max(to_both)));
+        }
+        alike
+    }
+
+    /// The pages that are most alike, best first, of those that are at `least` so much alike and `allowed`.
+    pub(crate) fn nearest(&self, most: usize, least: f32, mut allowed: impl FnMut(u32) -> bool) -> Vec<u32> {
+        let pages = (0..self.pages.len() as u32).filter_map(|page| Some((self.of_page(page)?, page)));
+        let mut pages: Vec<(f32, u32)> = pages.filter(|(alike, page)| *alike >= least && allowed(*page)).collect();
+        let order = |a: &(f32, u32), b: &(f32, u32)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
+        if pages.len() > most {
+            pages.select_nth_unstable_by(most, order);
+            pages.truncate(most);
+        }
+        pages.sort_unstable_by(order);
+        pages.into_iter().map(|(_, page)| page).collect()
+    }
+}
+
+/// How much more alike than usual: 0 for as much as usual, 1 for what says the very same.
+fn beyond(usual: f32, alike: f32) -> f32 {
+    (alike - usual) / (1.0 - usual).max(f32::EPSILON)
+}
+
+impl Snapshot {
+    /// How alike a question and the sections are; `None` where there is no embedder or it fails, and until enough
+    /// sections have a vector.
+    pub(crate) async fn similarities(&self, question: &str, asker: Asker) -> Option<Alike> {
+        let embedder = self.vectors.embedder()?;
+        if question.trim().is_empty() {
+            return None;
+        }
+        let placed = self.placed();
+        if !placed.are_enough(self.stats.sections) {
+            embedder.passed_over();
+            return None;
+        }
+        match embedder.question(question, asker).await {
+            Ok(vector) => Some(Alike::new(placed, &vector, self.stats.pages.len())),
+            Err(error) => {
+                tracing::debug!(error = &*error as &dyn std::error::Error, "a question goes on without vectors");
+                None
+            }
+        }
+    }
+
+    /// The vectors there are now, placed.
+    fn placed(&self) -> Arc<Placement> {
+        let vectors = self.vectors.vectors();
+        let known = self.placed.load_full();
+        if let Some(known) = known.filter(|known| Arc::ptr_eq(&known.vectors, &vectors)) {
+            return known;
+        }
+        // Two questions at once may both do this, with the same result.
+        let placed = Arc::new(Placement::new(vectors, &self.stats.numbers, &stamps(self)));
+        self.placed.store(Some(Arc::clone(&placed)));
+        placed
+    }
+}

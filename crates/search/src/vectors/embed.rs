@@ -1,0 +1,238 @@
+//! Giving every section a vector.
+//!
+//! What is embedded of a section is its page's title, the headings above it and what it says: a section alone often does
+//! not name what it is about. Sections are read from a snapshot, so this may go on while newer states are published;
+//! what has come between is done the next time.
+
+use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::Path;
+
+use futures::executor::block_on;
+use tantivy::columnar::Column;
+use tantivy::schema::Value;
+use tantivy::{DocAddress, TantivyDocument};
+
+use crate::embedder::{Embedder, Role};
+use crate::error::SearchError;
+use crate::index::manifest::SectionId;
+use crate::index::manifest::{ManifestFile, ManifestPage};
+use crate::index::snapshot::Snapshot;
+use crate::source::{Progress, Stage};
+use crate::vectors::files::{Embedded, Head, MOST_DIMENSIONS, Rounded, Vectors, text_key};
+use crate::vectors::store::{Embedding, VectorStore};
+
+/// Sections handed to the embedder at a time, and counted as progress together.
+const AT_A_TIME: usize = 256;
+/// Vectors written as one file, so that what was done is not lost.
+const AT_ONCE: usize = 4096;
+/// No model reads more of a section.
+const MOST_TEXT: usize = 16_000;
+
+/// Goes up when another text is embedded of a section: its vectors are then made again.
+const TEXTS: u64 = 1;
+
+/// What giving vectors to sections did.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct EmbedSummary {
+    /// Sections that have a vector now.
+    pub sections: usize,
+    /// Texts that were embedded for it.
+    pub embedded: usize,
+    /// Whether another process is at it, so that nothing was done.
+    pub elsewhere: bool,
+}
+
+/// A section without a vector.
+struct Missing {
+    section: SectionId,
+    stamp: u64,
+    address: DocAddress,
+}
+
+/// Embeds the sections of a snapshot that have no vector yet.
+pub(crate) fn embed(
+    store: &VectorStore,
+    snapshot: &Snapshot,
+    wanted: &dyn Fn() -> bool,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<EmbedSummary, SearchError> {
+    let Some(embedder) = store.embedder() else { return Ok(EmbedSummary::default()) };
+    let Some(turn) = store.embedding()? else { return Ok(EmbedSummary { elsewhere: true, ..EmbedSummary::default() }) };
+    store.refresh()?;
+    let stamps = stamps(snapshot);
+    let mut work = Work { store, turn: &turn, embedder: &**embedder, made: Vec::new(), embedded: 0 };
+    let missing = missing(snapshot, &stamps, &store.vectors(), store.dir())?;
+    let total = missing.len();
+    for (done, some) in (0..).step_by(AT_A_TIME).zip(missing.chunks(AT_A_TIME)) {
+        if !wanted() {
+            break;
+        }
+        progress(Progress { stage: Stage::Embedding, done, total });
+        if let Err(error) = work.embed(snapshot, some) {
+            // What was paid for is kept; the next time goes on from there.
+            work.keep()?;
+            return Err(error);
+        }
+    }
+    work.keep()?;
+    let embedded = work.embedded;
+    let counts = |head: &Head| stamps.get(&head.section.page) == Some(&head.stamp);
+    let vectors = store.vectors();
+    let sections: HashSet<SectionId> = vectors.heads().filter(|head| counts(head)).map(|head| head.section).collect();
+    if store.is_untidy(sections.len()) {
+        store.replace(&turn, embedder.id(), &vectors.kept(counts))?;
+    }
+    if total > 0 && wanted() {
+        progress(Progress { stage: Stage::Embedding, done: total, total });
+    }
+    Ok(EmbedSummary { sections: sections.len(), embedded, elsewhere: false })
+}
+
+struct Work<'w> {
+    store: &'w VectorStore,
+    turn: &'w Embedding,
+    embedder: &'w dyn Embedder,
+    made: Vec<Embedded>,
+    embedded: usize,
+}
+
+impl Work<'_> {
+    /// Makes vectors for some sections: those of texts that have been embedded before are taken from there.
+    fn embed(&mut self, snapshot: &Snapshot, some: &[Missing]) -> Result<(), SearchError> {
+        let vectors = self.store.vectors();
+        let known = vectors.by_key();
+        let mut texts: Vec<String> = Vec::new();
+        let mut places: HashMap<u128, usize> = HashMap::new();
+        let mut heads = Vec::with_capacity(some.len());
+        for missing in some {
+            let text = text(snapshot, missing).unwrap_or_default();
+            let key = text_key(&text);
+            heads.push(Head { section: missing.section, stamp: missing.stamp, key });
+            if !known.contains_key(&key) {
+                places.entry(key).or_insert_with(|| {
+                    texts.push(text);
+                    texts.len() - 1
+                });
+            }
+        }
+        let new = self.ask(&texts)?;
+        self.embedded += texts.len();
+        self.made.extend(heads.into_iter().map(|head| {
+            let vector = match places.get(&head.key) {
+                Some(place) => new[*place].clone(),
+                None => vectors.vector(known[&head.key]),
+            };
+            Embedded { head, vector }
+        }));
+        if self.made.len() >= AT_ONCE { self.keep() } else { Ok(()) }
+    }
+
+    /// A vector for each text, all of one length.
+    fn ask(&self, texts: &[String]) -> Result<Vec<Rounded>, SearchError> {
+        if texts.is_empty() {
+            return Ok(Vec::new());
+        }
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let failed = |source| SearchError::Embedder { source };
+        let vectors = block_on(self.embedder.embed(&texts, Role::Passage)).map_err(failed)?;
+        let length = self.made.first().map(|made| made.vector.len()).or_else(|| vectors.first().map(Vec::len));
+        let fit = vectors.len() == texts.len()
+            && vectors
+                .iter()
+                .all(|vector| Some(vector.len()) == length && (1..=MOST_DIMENSIONS).contains(&vector.len()));
+        if !fit {
+            return Err(failed("it gave vectors of different lengths, or not one a text".into()));
+        }
+        Ok(vectors.iter().map(|vector| Rounded::of(vector)).collect())
+    }
+
+    fn keep(&mut self) -> Result<(), SearchError> {
+        self.store.add(self.turn, self.embedder.id(), &std::mem::take(&mut self.made))
+    }
+}
+
+/// For each page, by number, what tells it from another one that had the number in an index before.
+pub(crate) fn stamps(snapshot: &Snapshot) -> HashMap<u64, u64> {
+    let stamp = |file: &ManifestFile, page: &ManifestPage| {
+        // The same in every process of a build; another build may at worst embed again.
+        let mut hasher = DefaultHasher::new();
+        (TEXTS, &file.path, &file.blob, &file.included, &page.path, &page.title).hash(&mut hasher);
+        hasher.finish()
+    };
+    let files = snapshot.manifest().files.iter();
+    files.flat_map(|file| file.pages.iter().map(move |page| (page.id, stamp(file, page)))).collect()
+}
+
+fn missing(
+    snapshot: &Snapshot,
+    stamps: &HashMap<u64, u64>,
+    vectors: &Vectors,
+    vectors_dir: &Path,
+) -> Result<Vec<Missing>, SearchError> {
+    let engine = |source: tantivy::TantivyError| SearchError::Engine {
+        doing: "read",
+        path: vectors_dir.to_owned(),
+        source: source.into(),
+    };
+    let present: HashSet<(SectionId, u64)> = vectors.heads().map(|head| (head.section, head.stamp)).collect();
+    let Some(searcher) = snapshot.searcher() else { return Ok(Vec::new()) };
+    let mut missing = Vec::new();
+    for (segment, reader) in (0..).zip(searcher.segment_readers()) {
+        let column = |field| -> Result<Column<u64>, SearchError> {
+            reader.fast_fields().u64(snapshot.fields.name(field)).map_err(engine)
+        };
+        let (pages, sections) = (column(snapshot.fields.page)?, column(snapshot.fields.section)?);
+        for document in reader.doc_ids_alive() {
+            let (Some(page), Some(section)) = (pages.first(document), sections.first(document)) else { continue };
+            let section = SectionId { page, section };
+            if let Some(stamp) = stamps.get(&page).filter(|stamp| !present.contains(&(section, **stamp))) {
+                missing.push(Missing { section, stamp: *stamp, address: DocAddress::new(segment, document) });
+            }
+        }
+    }
+    missing.sort_by_key(|missing| missing.section);
+    Ok(missing)
+}
+
+/// What is embedded of a section; `None` when it cannot be read.
+fn text(snapshot: &Snapshot, missing: &Missing) -> Option<String> {
+    let page = snapshot.page_by_id(missing.section.page)?;
+    let document: TantivyDocument = snapshot.searcher()?.doc(missing.address).ok()?;
+    let stored = |field| document.get_first(field).and_then(|value| value.as_str()).unwrap_or_default();
+    Some(section_text(&page.title, stored(snapshot.fields.trail), stored(snapshot.fields.content)))
+}
+
+/// Title and headings in a line, under it what the section says, without the marks of Markdown. Code comes last: it is
+/// read where there is little else.
+fn section_text(title: &str, trail: &str, markdown: &str) -> String {
+    let mut text = title.to_owned();
+    for heading in trail.lines().filter(|heading| *heading != title) {
+        text.push_str(". ");
+        text.push_str(heading);
+    }
+    text.push('.');
+    let page = docent_markdown::parse("section.md", markdown.as_bytes());
+    let prose = page.sections.iter().map(|section| section.text.as_str());
+    let code = page.sections.iter().flat_map(|section| &section.code).map(|block| block.text.as_str());
+    for part in prose.chain(code).filter(|part| !part.trim().is_empty()) {
+        text.push('\n');
+        text.push_str(part.trim_end());
+    }
+    text.truncate(text.floor_char_boundary(MOST_TEXT));
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_embedded_begins_with_what_a_section_is_about_and_has_no_marks() {
+        let markdown = "Run `apt` and *wait*:\n\n```sh\napt install x\n```\n\nSee [more](b.md).";
+        let text = section_text("Install", "Install\nOn Linux", markdown);
+        assert_eq!(text, "Install. On Linux.\nRun apt and wait:\n\nSee more.\napt install x");
+        assert_eq!(section_text("Install", "", ""), "Install.");
+        assert!(section_text("T", "", &"ä ".repeat(MOST_TEXT)).len() <= MOST_TEXT);
+    }
+}

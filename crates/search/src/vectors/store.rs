@@ -1,0 +1,173 @@
+//! Where an index keeps its vectors.
+//!
+//! ```text
+//! vectors/12.vec   vectors that were written together; never changes
+//! vectors/lock     held by whoever is embedding
+//! ```
+//!
+//! They lie beside the index's states and not in them, so that embedding, which may take minutes, is in nobody's way: an
+//! update is published before its sections have vectors, and vectors count as they come. All of it is a cache: what is
+//! not there is embedded again.
+
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arc_swap::ArcSwap;
+
+use crate::embedder::Embedder;
+use crate::error::SearchError;
+use crate::vectors::files::{Embedded, VectorFile, Vectors};
+
+const ENDING: &str = "vec";
+const LOCK: &str = "lock";
+/// More files than this are made one.
+const MOST_FILES: usize = 12;
+
+/// The vectors of one index.
+#[derive(Debug)]
+pub(crate) struct VectorStore {
+    dir: PathBuf,
+    embedder: Option<Arc<dyn Embedder>>,
+    current: ArcSwap<Vectors>,
+    /// The files that `current` was read from, in the same order; those of other embedders with nothing.
+    read: Mutex<Vec<(u64, Option<Arc<VectorFile>>)>>,
+}
+
+/// The right to write vectors; no other process has it until this is dropped.
+#[derive(Debug)]
+pub(crate) struct Embedding {
+    _lock: File,
+}
+
+impl VectorStore {
+    /// Opens the vectors of the index in a folder. Without an embedder there are none.
+    pub(crate) fn open(index: &Path, embedder: Option<Arc<dyn Embedder>>) -> Self {
+        let dir = index.join("vectors");
+        Self { dir, embedder, current: ArcSwap::default(), read: Mutex::default() }
+    }
+
+    pub(crate) fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    pub(crate) fn embedder(&self) -> Option<&Arc<dyn Embedder>> {
+        self.embedder.as_ref()
+    }
+
+    pub(crate) fn vectors(&self) -> Arc<Vectors> {
+        self.current.load_full()
+    }
+
+    /// Takes up vectors that another process has written. Costs a look at a folder when there are none.
+    pub(crate) fn refresh(&self) -> Result<(), SearchError> {
+        let Some(embedder) = &self.embedder else { return Ok(()) };
+        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        let numbers = self.numbers()?;
+        if read.iter().map(|(number, _)| number).eq(&numbers) {
+            return Ok(());
+        }
+        let mut next = Vec::with_capacity(numbers.len());
+        for number in numbers {
+            let known = read.iter().find(|(known, _)| *known == number);
+            match known {
+                Some(known) => next.push(known.clone()),
+                None => next.extend(self.load(number, embedder.id())?.map(|file| (number, file))),
+            }
+        }
+        let files = next.iter().filter_map(|(_, file)| file.clone()).collect();
+        *read = next;
+        self.current.store(Arc::new(Vectors { files }));
+        Ok(())
+    }
+
+    /// The right to embed; `None` while another process, or another thread, is at it.
+    pub(crate) fn embedding(&self) -> Result<Option<Embedding>, SearchError> {
+        fs::create_dir_all(&self.dir).map_err(disk("create", &self.dir))?;
+        let path = self.dir.join(LOCK);
+        let file = File::options().create(true).truncate(false).write(true).open(&path).map_err(disk("open", &path))?;
+        match file.try_lock() {
+            Ok(()) => Ok(Some(Embedding { _lock: file })),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(error)) => Err(disk("lock", &path)(error)),
+        }
+    }
+
+    /// Keeps vectors, and counts them from here on.
+    pub(crate) fn add(&self, _turn: &Embedding, embedder: &str, vectors: &[Embedded]) -> Result<(), SearchError> {
+        if !vectors.is_empty() {
+            self.write(&VectorFile::bytes_of(embedder, vectors))?;
+        }
+        self.refresh()
+    }
+
+    /// Whether what is kept should be written again: many files, or mostly what does not count any more.
+    pub(crate) fn is_untidy(&self, counting: usize) -> bool {
+        let read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        let foreign = read.iter().any(|(_, file)| file.is_none());
+        foreign || read.len() > MOST_FILES || self.current.load().len() > 2 * counting + 1000
+    }
+
+    /// Puts these in the place of all there were, those of other embedders too.
+    pub(crate) fn replace(&self, _turn: &Embedding, embedder: &str, vectors: &[Embedded]) -> Result<(), SearchError> {
+        let old = self.numbers()?;
+        self.write(&VectorFile::bytes_of(embedder, vectors))?;
+        // Should this stop half-way, some vectors are there twice.
+        for number in old {
+            let path = self.file(number);
+            fs::remove_file(&path).map_err(disk("remove", &path))?;
+        }
+        self.refresh()
+    }
+
+    fn write(&self, bytes: &[u8]) -> Result<(), SearchError> {
+        let number = self.numbers()?.last().map_or(1, |last| last + 1);
+        let (path, new) = (self.file(number), self.dir.join("new"));
+        let mut file = File::create(&new).map_err(disk("create", &new))?;
+        file.write_all(bytes).and_then(|()| file.sync_all()).map_err(disk("write", &new))?;
+        fs::rename(&new, &path).map_err(disk("rename", &new))
+    }
+
+    /// `None` when it has been made part of another meanwhile. A damaged one counts as empty.
+    fn load(&self, number: u64, embedder: &str) -> Result<Option<Option<Arc<VectorFile>>>, SearchError> {
+        let path = self.file(number);
+        let bytes = match fs::read(&path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(disk("read", &path)(error)),
+        };
+        let parsed = VectorFile::parse(&bytes, embedder).unwrap_or_else(|error| {
+            let error = &error as &dyn std::error::Error;
+            tracing::warn!(error, path = %path.display(), "vectors are embedded again");
+            None
+        });
+        Ok(Some(parsed.map(Arc::new)))
+    }
+
+    fn file(&self, number: u64) -> PathBuf {
+        self.dir.join(format!("{number}.{ENDING}"))
+    }
+
+    /// The numbers of the files, in order.
+    fn numbers(&self) -> Result<Vec<u64>, SearchError> {
+        let entries = match fs::read_dir(&self.dir) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(disk("list", &self.dir)(error)),
+        };
+        let mut numbers = Vec::new();
+        for entry in entries {
+            let name = entry.map_err(disk("list", &self.dir))?.file_name();
+            let stem = name.to_str().and_then(|name| name.strip_suffix(ENDING)?.strip_suffix('.'));
+            numbers.extend(stem.and_then(|stem| stem.parse::<u64>().ok()));
+        }
+        numbers.sort_unstable();
+        Ok(numbers)
+    }
+}
+
+fn disk(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> SearchError {
+    let path = path.to_owned();
+    move |source| SearchError::Disk { doing, path, source }
+}
