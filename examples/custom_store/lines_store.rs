@@ -7,7 +7,7 @@
 //! It is a toy: the file only grows, one process may have it open, and each write waits for a flush of its own.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex as Cell, PoisonError};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use docent_jobs::memory::MemoryStore;
@@ -16,6 +16,7 @@ use docent_jobs::{
     WriteOutcome,
 };
 use docent_types::{AgentJob, JobId, StoreError, Timestamp};
+use parking_lot::Mutex as Cell;
 use tokio::fs::File;
 use tokio::io::{AsyncSeekExt, AsyncWriteExt};
 use tokio::sync::{Mutex, MutexGuard};
@@ -85,14 +86,14 @@ fn remembering(decide: Decide) -> (Decide, Arc<Cell<Vec<Change>>>) {
     let remember = Arc::clone(&seen);
     let decide = move |row: &Row| {
         let change = decide(row)?;
-        remember.lock().unwrap_or_else(PoisonError::into_inner).push(change.clone());
+        remember.lock().push(change.clone());
         Ok(change)
     };
     (Arc::new(decide), seen)
 }
 
 fn taken(seen: &Cell<Vec<Change>>) -> Vec<Change> {
-    std::mem::take(&mut *seen.lock().unwrap_or_else(PoisonError::into_inner))
+    std::mem::take(&mut *seen.lock())
 }
 
 #[async_trait]

@@ -4,7 +4,7 @@
 
 use std::mem;
 use std::pin::Pin;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::OnceLock;
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -12,6 +12,7 @@ use async_trait::async_trait;
 use docent_llm::{Description, Event, EventStream, Model, ModelError, Request};
 use docent_types::{FinishReason, Usage};
 use futures::{Stream, StreamExt};
+use parking_lot::Mutex;
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
 /// Times in deltas begin again at this.
@@ -146,7 +147,7 @@ impl Clock {
 
     /// Gives the tick that it is.
     fn wake_at(&self, tick: usize, waker: Waker) -> usize {
-        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut waiting = self.waiting.lock();
         let tick = tick.clamp(waiting.next, waiting.next + TICKS - 1);
         waiting.at[tick % TICKS].push(waker);
         tick
@@ -154,7 +155,7 @@ impl Clock {
 
     fn strike(&self) {
         let now = (self.began.elapsed().as_nanos() / TICK.as_nanos()) as usize;
-        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut waiting = self.waiting.lock();
         let from = waiting.next;
         waiting.next = from.max(now + 1);
         let mut woken = Vec::new();

@@ -6,7 +6,7 @@
 //! beginning.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use docent_jobs::memory::MemoryStore;
 use docent_jobs::{
@@ -14,9 +14,9 @@ use docent_jobs::{
 };
 use docent_types::{AgentJob, JobId, ProjectId, StoreError, Timestamp};
 use futures::FutureExt;
+use parking_lot::Mutex;
 
 use crate::chance::Chance;
-use crate::world::lock;
 
 #[derive(Debug, Default)]
 pub(crate) struct Disk(Mutex<State>);
@@ -62,7 +62,7 @@ impl Disk {
         entries: Vec<EntryBody>,
         gate: WriteGuards,
     ) -> Result<WriteOutcome, WriteError> {
-        let mut state = lock(&self.0);
+        let mut state = self.0.lock();
         let id = row.id();
         let command = Command::Create(Box::new((row.clone(), entries.clone(), gate.clone())));
         let written = at_once(state.memory.create(row, entries, gate))?;
@@ -79,7 +79,7 @@ impl Disk {
         gate: WriteGuards,
         decide: Decide,
     ) -> Result<WriteOutcome, WriteError> {
-        let mut state = lock(&self.0);
+        let mut state = self.0.lock();
         let written = at_once(state.memory.change(id, gate.clone(), Arc::clone(&decide)))?;
         if !written.repeat {
             state.logged(by, Command::Change(id, gate, decide), [id]);
@@ -88,14 +88,14 @@ impl Disk {
     }
 
     pub(crate) fn hold(&self, by: &str, id: JobId, now: Timestamp, decide: Decide) -> Result<Row, WriteError> {
-        let mut state = lock(&self.0);
+        let mut state = self.0.lock();
         let row = at_once(state.memory.hold(id, now, Arc::clone(&decide)))?;
         state.logged(by, Command::Hold(id, now, decide), [id]);
         Ok(row)
     }
 
     pub(crate) fn claim(&self, by: &str, claiming: ClaimRequest, decide: Decide) -> Result<Vec<Row>, StoreError> {
-        let mut state = lock(&self.0);
+        let mut state = self.0.lock();
         let rows = at_once(state.memory.claim(claiming, Arc::clone(&decide)))?;
         if !rows.is_empty() {
             state.logged(by, Command::Claim(claiming, decide), rows.iter().map(Row::id));
@@ -105,17 +105,17 @@ impl Disk {
 
     /// What everybody sees.
     pub(crate) fn seen(&self) -> Arc<MemoryStore> {
-        Arc::clone(&lock(&self.0).memory)
+        Arc::clone(&self.0.lock().memory)
     }
 
     /// From here on the power cannot take anything that was written.
     pub(crate) fn flush(&self) {
-        lock(&self.0).flush();
+        self.0.lock().flush();
     }
 
     /// The power fails. Gives how many commands it took.
     pub(crate) fn loses_power(&self, chance: &mut Chance) -> usize {
-        let mut state = lock(&self.0);
+        let mut state = self.0.lock();
         let at_risk = state.log.len() - state.flushed;
         let kept = state.flushed + chance.place(at_risk + 1);
         let lost = state.log.len() - kept;
@@ -131,12 +131,12 @@ impl Disk {
 
     /// How often others have written.
     pub(crate) fn writes_of_others(&self, than: &str) -> u64 {
-        lock(&self.0).writes.iter().filter(|(by, _)| *by != than).map(|(_, writes)| writes).sum()
+        self.0.lock().writes.iter().filter(|(by, _)| *by != than).map(|(_, writes)| writes).sum()
     }
 
     /// Rows of all jobs, oldest first.
     pub(crate) fn rows(&self) -> Vec<Row> {
-        lock(&self.0).rows()
+        self.0.lock().rows()
     }
 
     pub(crate) fn journal(&self, id: JobId) -> Vec<Entry> {
@@ -145,7 +145,7 @@ impl Disk {
 
     /// The part of a journal that the power cannot take.
     pub(crate) fn lasting_journal(&self, id: JobId) -> Vec<Entry> {
-        let lasting = lock(&self.0).lasting.get(&id).copied().unwrap_or(0);
+        let lasting = self.0.lock().lasting.get(&id).copied().unwrap_or(0);
         self.journal(id).into_iter().filter(|entry| entry.seq <= lasting).collect()
     }
 }

@@ -1,17 +1,18 @@
 //! A forge in memory, and the way to it on which requests and answers get lost.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use docent_authoring::record::Record;
 use docent_forge::{Forge, ForgeError, PullRequest, PullRequestSpec, State};
 use docent_types::{Project, ProjectId};
+use parking_lot::Mutex;
 
 use crate::broken::Broken;
 use crate::git::records;
 use crate::process::{Ask, Process};
-use crate::world::{World, lock};
+use crate::world::World;
 
 /// The forge, with the pull requests of all projects.
 #[derive(Debug, Default)]
@@ -39,12 +40,12 @@ impl Pull {
 
 impl Server {
     pub(crate) fn pulls(&self) -> Vec<Pull> {
-        lock(&self.0).clone()
+        self.0.lock().clone()
     }
 
     /// Merges or closes an open one.
     pub(crate) fn ends(&self, ended: &Pull, state: State) {
-        let mut pulls = lock(&self.0);
+        let mut pulls = self.0.lock();
         let of = |pull: &&mut Pull| pull.url() == ended.url() && pull.state == State::Open;
         if let Some(pull) = pulls.iter_mut().find(of) {
             pull.state = state;
@@ -52,11 +53,11 @@ impl Server {
     }
 
     fn find(&self, project: &ProjectId, head: &str) -> Option<Pull> {
-        lock(&self.0).iter().rev().find(|pull| pull.project == *project && pull.head == head).cloned()
+        self.0.lock().iter().rev().find(|pull| pull.project == *project && pull.head == head).cloned()
     }
 
     fn opens(&self, project: &ProjectId, request: &PullRequestSpec) -> Pull {
-        let mut pulls = lock(&self.0);
+        let mut pulls = self.0.lock();
         let number = pulls.iter().filter(|pull| pull.project == *project).count() as u64 + 1;
         let (head, body, project) = (request.head.clone(), request.body.clone(), project.clone());
         let pull = Pull { project, number, head, body, state: State::Open };
@@ -65,7 +66,7 @@ impl Server {
     }
 
     fn updates(&self, project: &ProjectId, number: u64, request: &PullRequestSpec) -> Option<Pull> {
-        let mut pulls = lock(&self.0);
+        let mut pulls = self.0.lock();
         let of = |pull: &&mut Pull| pull.project == *project && pull.number == number && pull.state == State::Open;
         let pull = pulls.iter_mut().find(of)?;
         pull.body.clone_from(&request.body);

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use clap::Parser;
 use docent_sim::{Broken, Told, run};
+use parking_lot::Mutex;
 
 #[derive(Debug, Parser)]
 #[command(name = "docent-sim", about = "Runs the job engine in worlds where everything goes wrong")]
@@ -64,10 +64,10 @@ fn many(from: u64, seeds: u64, broken: Option<Broken>) -> ExitCode {
                     }
                     let told = run(from + number, broken, false);
                     for (what, times) in &told.counts {
-                        *counts.lock().expect("whole").entry(what.clone()).or_default() += times;
+                        *counts.lock().entry(what.clone()).or_default() += times;
                     }
                     if !told.violations.is_empty() {
-                        failed.lock().expect("whole").push(told.seed);
+                        failed.lock().push(told.seed);
                         fails(&told);
                     }
                     if (number + 1).is_multiple_of(500) {
@@ -77,10 +77,10 @@ fn many(from: u64, seeds: u64, broken: Option<Broken>) -> ExitCode {
             });
         }
     });
-    for (what, times) in counts.into_inner().expect("whole") {
+    for (what, times) in counts.into_inner() {
         println!("{times:>9} {what}");
     }
-    let mut failed = failed.into_inner().expect("whole");
+    let mut failed = failed.into_inner();
     failed.sort_unstable();
     let shown: Vec<String> = failed.iter().map(u64::to_string).collect();
     println!(

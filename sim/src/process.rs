@@ -2,16 +2,17 @@
 //! and [`Process::hears`], between which anything can happen to it.
 
 use std::cell::RefCell;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use docent_jobs::{Failure, Handle, Outcome, Worker};
+use parking_lot::Mutex;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::world::{World, lock};
+use crate::world::World;
 
 /// One process.
 #[derive(Debug)]
@@ -87,7 +88,7 @@ impl Process {
     /// Nothing of it moves for so long, and it does not notice.
     pub(crate) fn stands_still(&self, time: Duration) {
         self.world.note(format_args!("{} stands still for {} ms", self.name, time.as_millis()));
-        *lock(&self.stands_until) = Instant::now() + time;
+        *self.stands_until.lock() = Instant::now() + time;
     }
 
     /// Completes when the process moves. Never, when it is dead.
@@ -96,7 +97,7 @@ impl Process {
             if self.is_dead() {
                 std::future::pending::<()>().await;
             }
-            let until = *lock(&self.stands_until);
+            let until = *self.stands_until.lock();
             if until <= Instant::now() {
                 return;
             }

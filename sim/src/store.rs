@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use docent_jobs::{
@@ -10,10 +10,11 @@ use docent_jobs::{
     WriteOutcome,
 };
 use docent_types::{AgentJob, JobId, JobStatus, StoreError, Timestamp};
+use parking_lot::Mutex;
 
 use crate::broken::{self, Broken};
 use crate::process::{Ask, Process};
-use crate::world::{World, lock};
+use crate::world::World;
 
 #[derive(Debug)]
 pub(crate) struct NodeStore(pub(crate) Arc<Process>);
@@ -95,7 +96,7 @@ impl Witness {
         let witness = Arc::clone(self);
         Arc::new(move |row: &Row| {
             let change = decide(row)?;
-            *lock(&witness.0) = Some((row.clone(), change.clone()));
+            *witness.0.lock() = Some((row.clone(), change.clone()));
             Ok(change)
         })
     }
@@ -104,7 +105,7 @@ impl Witness {
     fn sees_a_takeover(&self, by: &Process) -> bool {
         let is_retry = |entry: &EntryBody| matches!(entry, EntryBody::Retry { .. });
         let of_another = |row: &Row| row.lease.as_ref().is_some_and(|lease| lease.holder != by.name);
-        let seen = lock(&self.0);
+        let seen = self.0.lock();
         seen.as_ref().is_some_and(|(row, change)| {
             by.is_alone() && of_another(row) && change.next.lease.is_none() && change.entries.iter().any(is_retry)
         })
@@ -113,7 +114,7 @@ impl Witness {
     /// Tells of what was decided, and sees to it that only the holder of a lease writes under it.
     fn testifies(&self, by: &Process) {
         let is_takeover = self.sees_a_takeover(by);
-        let Some((before, Change { entries, next })) = lock(&self.0).take() else { return };
+        let Some((before, Change { entries, next })) = self.0.lock().take() else { return };
         let (world, holder) = (&by.world, before.lease.as_ref().map(|lease| lease.holder.as_str()));
         let kinds: Vec<&str> = entries.iter().map(kind).collect();
         if !kinds.is_empty() || before.lease.is_some() != next.lease.is_some() {

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use docent_types::{Clock, Domain, ForgeKind, Ids, Project, ProjectId, ProjectSettings, ProjectUid, Timestamp};
 use docent_workspace::{CommitMeta, Mirror, Mirrors, Remote, create_repository};
+use parking_lot::{Mutex, MutexGuard};
 use tempfile::TempDir;
 use tokio::time::Instant;
 use uuid::Uuid;
@@ -55,11 +56,6 @@ impl fmt::Debug for World {
     }
 }
 
-/// Nobody here dies with a lock in hand and the data half changed.
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl World {
     pub(crate) fn new(seed: u64, broken: Option<Broken>, is_traced: bool) -> Arc<Self> {
         let mut chance = Chance::new(seed);
@@ -92,15 +88,15 @@ impl World {
     }
 
     pub(crate) fn chance(&self) -> MutexGuard<'_, Chance> {
-        lock(&self.chance)
+        self.chance.lock()
     }
 
     pub(crate) fn ledger(&self) -> MutexGuard<'_, Ledger> {
-        lock(&self.ledger)
+        self.ledger.lock()
     }
 
     pub(crate) fn processes(&self) -> MutexGuard<'_, Vec<Option<Arc<Running>>>> {
-        lock(&self.processes)
+        self.processes.lock()
     }
 
     /// Whether what goes wrong that often goes wrong now. Counted by its name when it does.
@@ -123,11 +119,11 @@ impl World {
     }
 
     pub(crate) fn fills_the_disk(&self, time: Duration) {
-        *lock(&self.full_until) = Instant::now() + time;
+        *self.full_until.lock() = Instant::now() + time;
     }
 
     pub(crate) fn is_disk_full(&self) -> bool {
-        !self.is_calm() && Instant::now() < *lock(&self.full_until)
+        !self.is_calm() && Instant::now() < *self.full_until.lock()
     }
 
     pub(crate) fn elapsed(&self) -> Duration {
@@ -136,23 +132,23 @@ impl World {
 
     pub(crate) fn note(&self, line: fmt::Arguments<'_>) {
         let millis = self.elapsed().as_millis();
-        lock(&self.trace).line(format_args!("{millis:>8} {line}"));
+        self.trace.lock().line(format_args!("{millis:>8} {line}"));
     }
 
     pub(crate) fn count(&self, what: &str) {
-        *lock(&self.counts).entry(what.to_owned()).or_default() += 1;
+        *self.counts.lock().entry(what.to_owned()).or_default() += 1;
     }
 
     /// A promise was not kept.
     pub(crate) fn violated(&self, promise: fmt::Arguments<'_>) {
         self.note(format_args!("VIOLATED: {promise}"));
-        lock(&self.violations).push(promise.to_string());
+        self.violations.lock().push(promise.to_string());
     }
 
     /// What there is to tell at the end: the digest of the course, the course, what was counted, and what went wrong.
     pub(crate) fn told(&self) -> (u64, Vec<String>, BTreeMap<String, u64>, Vec<String>) {
-        let mut trace = lock(&self.trace);
-        let (counts, violations) = (std::mem::take(&mut *lock(&self.counts)), lock(&self.violations).clone());
+        let mut trace = self.trace.lock();
+        let (counts, violations) = (std::mem::take(&mut *self.counts.lock()), self.violations.lock().clone());
         (trace.digest(), trace.take(), counts, violations)
     }
 

@@ -3,12 +3,13 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, ExitStatus, Stdio};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 use std::time::Duration;
 
 use docent_tests::model_server::{Asked, Gate, Reply, Wire};
 use docent_tests::site::{PAGES, PROJECT};
 use docent_tests::{ModelServer, Site, rig};
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 /// Between two words: slow enough that an answer has a middle.
@@ -73,7 +74,7 @@ impl HeldModel {
     pub(crate) fn start() -> Self {
         let (server, gate) = (ModelServer::start(), Arc::new(Mutex::new(Gate::new())));
         let held_by = Arc::clone(&gate);
-        server.thinks(move |asked| reply(asked, &lock(&held_by)));
+        server.thinks(move |asked| reply(asked, &held_by.lock()));
         Self { server, gate }
     }
 
@@ -93,8 +94,8 @@ impl HeldModel {
     /// When it is something else.
     pub(crate) fn answers(&self, asked: &str) -> Value {
         match asked.split_once(' ').unwrap_or((asked, "")) {
-            ("hold", _) => *lock(&self.gate) = Gate::new(),
-            ("let", _) => lock(&self.gate).open(),
+            ("hold", _) => *self.gate.lock() = Gate::new(),
+            ("let", _) => self.gate.lock().open(),
             ("model", question) => {
                 let requests = self.server.requests();
                 let asked = requests.iter().filter(|asked| is_to_answer(asked) && newest(asked).contains(question));
@@ -104,10 +105,6 @@ impl HeldModel {
         }
         Value::Null
     }
-}
-
-fn lock(gate: &Mutex<Gate>) -> MutexGuard<'_, Gate> {
-    gate.lock().expect("nobody panics with the gate")
 }
 
 fn reply(asked: &Asked, gate: &Gate) -> Reply {

@@ -2,8 +2,9 @@
 
 use std::fmt;
 use std::net::SocketAddr;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::{Condvar, Mutex};
 use serde_json::{Value, json};
 
 use crate::http_server::{Connection, Received, Then, listen};
@@ -36,11 +37,7 @@ impl fmt::Debug for State {
     }
 }
 
-impl State {
-    fn asked(&self) -> MutexGuard<'_, Asked> {
-        self.asked.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
+impl State {}
 
 impl EmbeddingServer {
     /// A server on a free port.
@@ -64,18 +61,18 @@ impl EmbeddingServer {
 
     /// Answers nobody until it is told to [`release`](Self::release).
     pub fn hold(&self) {
-        self.state.asked().is_holding = true;
+        self.state.asked.lock().is_holding = true;
     }
 
     /// Answers everybody who waits, and at once from here on.
     pub fn release(&self) {
-        self.state.asked().is_holding = false;
+        self.state.asked.lock().is_holding = false;
         self.state.released.notify_all();
     }
 
     /// How often this very text was sent.
     pub fn times_asked(&self, text: &str) -> usize {
-        self.state.asked().texts.iter().filter(|asked| *asked == text).count()
+        self.state.asked.lock().texts.iter().filter(|asked| *asked == text).count()
     }
 }
 
@@ -83,9 +80,9 @@ fn serve(received: &Received, connection: &mut Connection, state: &State) -> std
     let body: Value = serde_json::from_slice(&received.body).unwrap_or_default();
     let texts = body["input"].as_array().into_iter().flatten().filter_map(Value::as_str);
     let texts: Vec<String> = texts.map(str::to_owned).collect();
-    let mut asked = state.asked();
+    let mut asked = state.asked.lock();
     asked.texts.extend(texts.iter().cloned());
-    let asked = state.released.wait_while(asked, |asked| asked.is_holding).unwrap_or_else(PoisonError::into_inner);
+    state.released.wait_while(&mut asked, |asked| asked.is_holding);
     drop(asked);
     let vector = |(at, text): (usize, &String)| json!({ "index": at, "embedding": (state.meaning)(text) });
     let data: Vec<Value> = texts.iter().enumerate().map(vector).collect();

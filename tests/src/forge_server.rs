@@ -20,8 +20,9 @@ mod relay;
 use std::collections::HashMap;
 use std::io;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use crate::http_server::{Connection, Received, Then, listen, path_and_query};
@@ -147,7 +148,7 @@ impl ForgeServer {
         }));
         let shared = state.clone();
         let address = listen(0, Arc::new(move |received, connection| serve(kind, &received, connection, &shared)));
-        lock(&state).address = address;
+        state.lock().address = address;
         Self { kind, address, state }
     }
 
@@ -166,23 +167,23 @@ impl ForgeServer {
 
     /// A token that may do everything.
     pub fn give(&self, token: &str) {
-        self.state().tokens.insert(token.to_owned(), Rights::Write);
+        self.state.lock().tokens.insert(token.to_owned(), Rights::Write);
     }
 
     /// A token to read with.
     pub fn give_to_read(&self, token: &str) {
-        self.state().tokens.insert(token.to_owned(), Rights::Read);
+        self.state.lock().tokens.insert(token.to_owned(), Rights::Read);
     }
 
     /// Gives this answer to the next request with this method whose path ends so.
     pub fn says(&self, method: &str, path_end: &str, said: Said) -> &Self {
-        self.state().planned.push((method.to_owned(), path_end.to_owned(), said));
+        self.state.lock().planned.push((method.to_owned(), path_end.to_owned(), said));
         self
     }
 
     /// All pull requests, oldest first.
     pub fn pulls(&self) -> Vec<Pull> {
-        self.state().pulls.clone()
+        self.state.lock().pulls.clone()
     }
 
     /// Somebody opens one by hand.
@@ -197,7 +198,7 @@ impl ForgeServer {
             labels: Vec::new(),
             stage: Stage::Open,
         };
-        self.state().add(pull).number
+        self.state.lock().add(pull).number
     }
 
     /// Somebody merges or closes one.
@@ -205,12 +206,12 @@ impl ForgeServer {
     /// # Panics
     /// When there is none of this number.
     pub fn ends(&self, number: u64, stage: Stage) {
-        self.state().pull(number).expect("a pull request of this number").stage = stage;
+        self.state.lock().pull(number).expect("a pull request of this number").stage = stage;
     }
 
     /// Every request so far.
     pub fn seen(&self) -> Vec<Asked> {
-        self.state().seen.clone()
+        self.state.lock().seen.clone()
     }
 
     /// The requests with this method, as paths.
@@ -218,14 +219,6 @@ impl ForgeServer {
         let seen = self.seen();
         seen.into_iter().filter(|asked| asked.method == method).map(|asked| asked.path).collect()
     }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        lock(&self.state)
-    }
-}
-
-fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
-    state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl State {
@@ -283,7 +276,7 @@ impl Asked {
 fn serve(kind: Kind, received: &Received, connection: &mut Connection, state: &Mutex<State>) -> io::Result<Then> {
     let asked = Asked::of(received);
     let said = {
-        let mut state = lock(state);
+        let mut state = state.lock();
         state.seen.push(asked.clone());
         let planned = state.planned.iter();
         let mut planned = planned.enumerate().filter(|(_, (method, ..))| *method == asked.method);

@@ -16,9 +16,11 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
+
+use parking_lot::Mutex;
 
 /// How the server treats those who ask.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -129,34 +131,30 @@ impl GitServer {
 
     /// A token that opens everything.
     pub fn give(&self, token: &str) {
-        self.state().tokens.insert(token.to_owned(), true);
+        self.state.lock().tokens.insert(token.to_owned(), true);
     }
 
     /// A token to read with.
     pub fn give_to_read(&self, token: &str) {
-        self.state().tokens.insert(token.to_owned(), false);
+        self.state.lock().tokens.insert(token.to_owned(), false);
     }
 
     pub fn behave(&self, manner: Manner) {
-        self.state().manner = manner;
+        self.state.lock().manner = manner;
     }
 
     /// Every request so far.
     pub fn seen(&self) -> Vec<Seen> {
-        self.state().seen.clone()
+        self.state.lock().seen.clone()
     }
 
     pub fn forget(&self) {
-        self.state().seen.clear();
+        self.state.lock().seen.clear();
     }
 
     /// Whether anybody came with an `Authorization`.
     pub fn saw_credentials(&self) -> bool {
-        self.state().seen.iter().any(|seen| seen.headers.contains_key("authorization"))
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().seen.iter().any(|seen| seen.headers.contains_key("authorization"))
     }
 }
 
@@ -170,7 +168,7 @@ struct Asked {
 fn serve(stream: Box<dyn Stream>, state: &Mutex<State>) -> io::Result<()> {
     let mut reader = BufReader::new(stream);
     while let Some(asked) = read_head(&mut reader)? {
-        let manner = state.lock().unwrap_or_else(PoisonError::into_inner).manner.clone();
+        let manner = state.lock().manner.clone();
         if manner == Manner::HangsUpOnPush && asked.method == "POST" && asked.is_push() {
             return Ok(());
         }
@@ -182,7 +180,7 @@ fn serve(stream: Box<dyn Stream>, state: &Mutex<State>) -> io::Result<()> {
             body_bytes: body.len(),
         };
         let (root, rights) = {
-            let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut state = state.lock();
             state.seen.push(seen);
             (state.root.clone(), rights(&state.tokens, &asked.headers))
         };

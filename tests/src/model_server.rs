@@ -26,7 +26,9 @@ mod serving;
 use std::collections::VecDeque;
 use std::fmt;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use self::cache::Cache;
 use crate::http_server::listen;
@@ -107,19 +109,19 @@ impl ModelServer {
 
     /// Adds a reply to the end of the script.
     pub fn replies(&self, reply: impl Into<Reply>) -> &Self {
-        self.state().script.push_back(reply.into());
+        self.state.lock().script.push_back(reply.into());
         self
     }
 
     /// Answers what the script does not.
     pub fn thinks(&self, brain: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> &Self {
-        self.state().brain = Some(Arc::new(brain));
+        self.state.lock().brain = Some(Arc::new(brain));
         self
     }
 
     /// Keeps no requests from here on, for long runs.
     pub fn forgets(&self) -> &Self {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.keeps = false;
         state.requests.clear();
         drop(state);
@@ -128,37 +130,33 @@ impl ModelServer {
 
     /// What it was asked so far, oldest first.
     pub fn requests(&self) -> Vec<Asked> {
-        self.state().requests.clone()
+        self.state.lock().requests.clone()
     }
 
     /// How many requests came.
     pub fn served(&self) -> u64 {
-        self.state().served
+        self.state.lock().served
     }
 
     /// How many replies of the script are left.
     pub fn remaining(&self) -> usize {
-        self.state().script.len()
+        self.state.lock().script.len()
     }
 
     /// What was wrong with requests, in the services' words.
     pub fn faults(&self) -> Vec<String> {
-        self.state().faults.clone()
+        self.state.lock().faults.clone()
     }
 
     /// How many tokens of each request were there already, as Anthropic's prompt caching counts: where a request begins
     /// in the same way as an earlier one, up to a mark in that.
     pub fn read_from_cache(&self) -> Vec<u64> {
-        self.state().read_from_cache.clone()
+        self.state.lock().read_from_cache.clone()
     }
 
     /// How many replies were broken off by the client.
     pub fn hung_up(&self) -> usize {
-        self.state().hung_up
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        lock(&self.state)
+        self.state.lock().hung_up
     }
 }
 
@@ -172,8 +170,4 @@ pub fn configuration(provider: &str, model: &str, base_url: &str) -> Vec<(String
         ("MODEL_KEY", KEY),
     ];
     variables.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec()
-}
-
-fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
-    state.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -3,9 +3,10 @@
 use std::borrow::Borrow;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash, RandomState};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 use docent_types::{Domain, Project, ProjectId, StoreError, Timestamp};
+use parking_lot::RwLock;
 
 use crate::key::KeyHash;
 use crate::ports::{Keys, Projects};
@@ -167,7 +168,7 @@ impl AccessCache {
 
     fn get<V>(&self, stamp: ReadVersion, known: impl FnOnce(&Pages) -> Option<V>) -> Option<V> {
         stamp.0?;
-        let pages = self.pages.read().unwrap_or_else(PoisonError::into_inner);
+        let pages = self.pages.read();
         if pages.stamp == stamp { known(&pages) } else { None }
     }
 
@@ -175,7 +176,7 @@ impl AccessCache {
         if stamp.0.is_none() {
             return;
         }
-        let mut pages = self.pages.write().unwrap_or_else(PoisonError::into_inner);
+        let mut pages = self.pages.write();
         // Change numbers only grow: an earlier read does not overwrite a later one.
         if pages.stamp < stamp {
             *pages = Pages { stamp, ..Pages::default() };

@@ -6,10 +6,11 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use docent_types::{Clock, StoreError};
+use parking_lot::Mutex;
 use tokio::sync::watch;
 use tokio::time::sleep;
 
@@ -61,7 +62,7 @@ impl KeyEnds {
 
     /// Watches a key, if that is not done yet. Must be called on a runtime.
     pub(crate) fn of(self: &Arc<Self>, key: KeyHash) -> KeyEnd {
-        match self.watched().entry(key) {
+        match self.watched.lock().entry(key) {
             Entry::Occupied(known) => KeyEnd(known.get().subscribe()),
             Entry::Vacant(new) => {
                 let (sender, receiver) = watch::channel(None);
@@ -77,7 +78,7 @@ impl KeyEnds {
             sleep(PAUSE).await;
             match self.denial(&key).await {
                 Ok(Some(denial)) => {
-                    if let Some(sender) = self.watched().remove(&key) {
+                    if let Some(sender) = self.watched.lock().remove(&key) {
                         sender.send_replace(Some(denial));
                     }
                     return;
@@ -86,7 +87,7 @@ impl KeyEnds {
                 // When the storage cannot be read, an admitted caller stays admitted.
                 Err(error) => tracing::warn!(error = &error as &dyn std::error::Error, "could not look a key up"),
             }
-            if let Entry::Occupied(sender) = self.watched().entry(key)
+            if let Entry::Occupied(sender) = self.watched.lock().entry(key)
                 && sender.get().receiver_count() == 0
             {
                 sender.remove();
@@ -98,10 +99,6 @@ impl KeyEnds {
     async fn denial(&self, key: &KeyHash) -> Result<Option<Denial>, StoreError> {
         let record = self.known.key(self.known.stamp(), key).await?;
         Ok(judge(record.as_deref(), key, self.clock.now()).err())
-    }
-
-    fn watched(&self) -> MutexGuard<'_, HashMap<KeyHash, watch::Sender<Option<Denial>>>> {
-        self.watched.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,10 +1,10 @@
 //! When each key was last used: stored at most once a minute for each key.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use docent_types::Timestamp;
+use parking_lot::Mutex;
 
 use crate::key::KeyHash;
 
@@ -20,7 +20,7 @@ pub(crate) struct LastUse(Mutex<HashMap<KeyHash, Timestamp>>);
 impl LastUse {
     /// Whether this use is to be stored. It counts as stored from here on.
     pub(crate) fn is_news(&self, key: &KeyHash, now: Timestamp) -> bool {
-        let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut told = self.0.lock();
         if told.get(key).is_some_and(|told| now < told.plus(EVERY)) {
             return false;
         }

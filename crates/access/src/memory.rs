@@ -1,10 +1,10 @@
 //! The ports implemented in memory, for tests and experiments.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use docent_types::{Domain, Project, ProjectId, StoreError, Timestamp};
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::key::KeyHash;
 use crate::ports::{AddError, Keys, Projects};
@@ -29,13 +29,9 @@ impl MemoryAccess {
     }
 
     fn changed(&self) -> MutexGuard<'_, State> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.changes += 1;
         state
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -55,11 +51,11 @@ impl Keys for MemoryAccess {
     }
 
     async fn by_hash(&self, hash: &KeyHash) -> Result<Option<KeyRecord>, StoreError> {
-        Ok(self.state().keys.iter().find(|record| record.hash == *hash).cloned())
+        Ok(self.state.lock().keys.iter().find(|record| record.hash == *hash).cloned())
     }
 
     async fn keys(&self, project: Option<&ProjectId>) -> Result<Vec<KeyRecord>, StoreError> {
-        let state = self.state();
+        let state = self.state.lock();
         let of_project = |record: &&KeyRecord| project.is_none_or(|project| record.grant.project == *project);
         Ok(state.keys.iter().filter(of_project).cloned().collect())
     }
@@ -74,14 +70,14 @@ impl Keys for MemoryAccess {
     }
 
     async fn used(&self, id: &KeyId, at: Timestamp) -> Result<(), StoreError> {
-        if let Some(record) = self.state().keys.iter_mut().find(|record| record.id == *id) {
+        if let Some(record) = self.state.lock().keys.iter_mut().find(|record| record.id == *id) {
             record.used_at = record.used_at.max(Some(at));
         }
         Ok(())
     }
 
     fn changes(&self) -> Option<u64> {
-        Some(self.state().changes)
+        Some(self.state.lock().changes)
     }
 }
 
@@ -118,15 +114,15 @@ impl Projects for MemoryAccess {
     }
 
     async fn projects(&self) -> Result<Vec<Project>, StoreError> {
-        Ok(self.state().projects.values().cloned().collect())
+        Ok(self.state.lock().projects.values().cloned().collect())
     }
 
     async fn by_id(&self, id: &ProjectId) -> Result<Option<Project>, StoreError> {
-        Ok(self.state().projects.get(id).cloned())
+        Ok(self.state.lock().projects.get(id).cloned())
     }
 
     async fn by_domain(&self, domain: &Domain) -> Result<Option<Project>, StoreError> {
-        Ok(self.state().projects.values().find(|project| project.domain == *domain).cloned())
+        Ok(self.state.lock().projects.values().find(|project| project.domain == *domain).cloned())
     }
 }
 

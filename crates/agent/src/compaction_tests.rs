@@ -1,10 +1,10 @@
 use std::collections::VecDeque;
-use std::sync::Mutex;
 
 use async_trait::async_trait;
 use docent_llm::scripted::Scripted;
 use docent_llm::{Description, EventStream, Model, ModelError};
 use docent_types::{FinishReason, Usage};
+use parking_lot::Mutex;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -49,15 +49,15 @@ impl Model for Worker {
     }
 
     async fn stream(&self, request: Request) -> Result<EventStream, ModelError> {
-        let asked = self.requests.lock().expect("a lock").len();
+        let asked = self.requests.lock().len();
         let script = Scripted::new();
         if is_for_notes(&request) {
             script.replies(format!("- notes {asked}"));
         } else {
-            let (name, input) = self.calls.lock().expect("a lock").pop_front().expect("a call");
+            let (name, input) = self.calls.lock().pop_front().expect("a call");
             script.calls(name, input);
         }
-        self.requests.lock().expect("a lock").push(request.clone());
+        self.requests.lock().push(request.clone());
         script.stream(request).await
     }
 }
@@ -74,7 +74,7 @@ async fn a_long_job_goes_on_with_its_notes() {
     assert_eq!((done.outcome, done.summary.as_str()), (FinishOutcome::Done, "Read them all."));
     assert_eq!(files.changed(), ["p/0.md"], "what was done before the notes is kept");
 
-    let requests = model.requests.into_inner().expect("a lock");
+    let requests = model.requests.into_inner();
     let notes: Vec<usize> = (0..requests.len()).filter(|&at| is_for_notes(&requests[at])).collect();
     assert!((4..10).contains(&notes.len()), "{notes:?}");
     let first = requests[notes[0]].messages[0].plain_text();
@@ -105,7 +105,7 @@ async fn a_long_instruction_leaves_room_to_work_between_notes() {
     let mut transcript = Transcript::of_prompt("word ".repeat(1_100));
     let (done, _) = run(&model, &mut transcript, &base, &settings).await;
     assert_eq!(done.outcome, FinishOutcome::Done);
-    let requests = model.requests.into_inner().expect("a lock");
+    let requests = model.requests.into_inner();
     let notes = requests.iter().filter(|request| is_for_notes(request)).count();
     assert!((3..=13).contains(&notes), "{notes}");
     assert!(

@@ -1,7 +1,8 @@
 //! Runs work on a few threads.
 
-use std::sync::{Mutex, PoisonError};
 use std::thread;
+
+use parking_lot::Mutex;
 
 /// The most threads at once.
 const THREADS: usize = 4;
@@ -39,7 +40,7 @@ pub(crate) fn all_at_once<R: Send>(work: Vec<impl FnOnce() -> R + Send>) -> Vec<
         for _ in 0..threads {
             scope.spawn(|| {
                 loop {
-                    let next = queue.lock().unwrap_or_else(PoisonError::into_inner).next();
+                    let next = queue.lock().next();
                     let Some((work, place)) = next else { break };
                     *place = Some(work());
                 }

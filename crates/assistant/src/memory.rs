@@ -1,10 +1,10 @@
 //! The store in memory, for tests.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use docent_types::{Domain, StoreError, ThreadId, Timestamp};
+use parking_lot::Mutex;
 
 use crate::export::{AskedTurn, Export, ExportQuery, PageBudget};
 use crate::thread::{Feedback, NewThread, Thread, Threads, Turn};
@@ -12,12 +12,6 @@ use crate::thread::{Feedback, NewThread, Thread, Threads, Turn};
 /// Threads in memory.
 #[derive(Debug, Default)]
 pub struct MemoryThreads(Mutex<HashMap<ThreadId, NewThread>>);
-
-impl MemoryThreads {
-    fn threads(&self) -> MutexGuard<'_, HashMap<ThreadId, NewThread>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
 
 fn touched_at(thread: &NewThread) -> Timestamp {
     let moments = thread.turns.iter().flat_map(|turn| [Some(turn.asked_at), turn.feedback.as_ref().map(|f| f.at)]);
@@ -27,12 +21,12 @@ fn touched_at(thread: &NewThread) -> Timestamp {
 #[async_trait]
 impl Threads for MemoryThreads {
     async fn begin(&self, thread: NewThread) -> Result<(), StoreError> {
-        self.threads().insert(thread.id, thread);
+        self.0.lock().insert(thread.id, thread);
         Ok(())
     }
 
     async fn thread(&self, domain: &Domain, id: ThreadId, turns: usize) -> Result<Option<Thread>, StoreError> {
-        let found = self.threads().get(&id).filter(|thread| thread.domain == *domain).cloned();
+        let found = self.0.lock().get(&id).filter(|thread| thread.domain == *domain).cloned();
         Ok(found.map(|mut t| {
             let turns = t.turns.split_off(t.turns.len().saturating_sub(turns));
             Thread { id: t.id, domain: t.domain, key: t.key, created_at: t.created_at, turns }
@@ -40,7 +34,7 @@ impl Threads for MemoryThreads {
     }
 
     async fn put_turn(&self, id: ThreadId, turn: Turn, instead_of: Option<String>) -> Result<(), StoreError> {
-        if let Some(thread) = self.threads().get_mut(&id) {
+        if let Some(thread) = self.0.lock().get_mut(&id) {
             let cut = instead_of.and_then(|gone| thread.turns.iter().position(|t| t.answer_id == gone));
             thread.turns.truncate(cut.unwrap_or(usize::MAX));
             match thread.turns.iter_mut().find(|t| t.answer_id == turn.answer_id) {
@@ -58,14 +52,14 @@ impl Threads for MemoryThreads {
         answer_id: &str,
         feedback: Feedback,
     ) -> Result<bool, StoreError> {
-        let mut threads = self.threads();
+        let mut threads = self.0.lock();
         let thread = threads.get_mut(&id).filter(|thread| thread.domain == *domain);
         let turn = thread.and_then(|thread| thread.turns.iter_mut().find(|turn| turn.answer_id == answer_id));
         Ok(turn.map(|turn| turn.feedback = Some(feedback)).is_some())
     }
 
     async fn export(&self, query: ExportQuery) -> Result<Export, StoreError> {
-        let threads = self.threads();
+        let threads = self.0.lock();
         let of_domain = threads.values().filter(|thread| thread.domain == query.domain);
         let asked = |thread: &NewThread, turn: &Turn| AskedTurn {
             thread: thread.id,
@@ -89,7 +83,7 @@ impl Threads for MemoryThreads {
     }
 
     async fn forget(&self, untouched_since: Timestamp, limit: u32) -> Result<u32, StoreError> {
-        let mut threads = self.threads();
+        let mut threads = self.0.lock();
         let old = threads.values().filter(|thread| touched_at(thread) < untouched_since).map(|thread| thread.id);
         let old: Vec<ThreadId> = old.take(usize::try_from(limit).unwrap_or(usize::MAX)).collect();
         for id in &old {

@@ -6,10 +6,11 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use docent_types::{StoreError, ThreadId};
+use parking_lot::Mutex;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
@@ -62,14 +63,14 @@ impl QuestionWrites {
     /// Makes requests that continue this thread wait.
     pub(crate) fn announce(&self, thread: ThreadId) -> PendingQuestion {
         let (done, wait) = watch::channel(());
-        self.under_way.threads().insert(thread, wait);
+        self.under_way.0.lock().insert(thread, wait);
         let announced = Announced { under_way: Arc::clone(&self.under_way), thread, done };
         PendingQuestion { threads: Arc::clone(&self.threads), announced }
     }
 
     /// Waits until the newest question of a thread is stored.
     pub(crate) async fn stored(&self, thread: ThreadId) {
-        let under_way = self.under_way.threads().get(&thread).cloned();
+        let under_way = self.under_way.0.lock().get(&thread).cloned();
         if let Some(mut under_way) = under_way {
             // No value is ever sent: the wait ends when the sender is dropped. After the timeout the store is read all
             // the same.
@@ -121,17 +122,11 @@ impl StoredQuestion {
 impl Drop for Announced {
     fn drop(&mut self) {
         // A later question of the thread may be pending by now.
-        if let Entry::Occupied(entry) = self.under_way.threads().entry(self.thread)
+        if let Entry::Occupied(entry) = self.under_way.0.lock().entry(self.thread)
             && entry.get().same_channel(&self.done.subscribe())
         {
             entry.remove();
         }
-    }
-}
-
-impl PendingThreads {
-    fn threads(&self) -> MutexGuard<'_, HashMap<ThreadId, watch::Receiver<()>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

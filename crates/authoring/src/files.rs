@@ -1,11 +1,12 @@
 //! The docs as the agent reads and changes them: the overlay, below the docs root.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::OnceLock;
 
 use docent_agent::{EditableTree, Refused, refused_change, secrets};
 use docent_site::{Checked, Tree, from_root, new_findings};
 use docent_workspace::{Base, GitError, Listing, Overlay, PathRefused};
+use parking_lot::Mutex;
 
 use crate::docs::{below, inside};
 
@@ -42,12 +43,12 @@ impl Draft {
     /// # Errors
     /// The mirror has failed since the draft was made.
     pub(crate) fn check(&mut self) -> Result<(), GitError> {
-        let trouble = self.trouble.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let trouble = self.trouble.get_mut();
         trouble.take().map_or(Ok(()), Err)
     }
 
     fn note(&self, error: GitError) {
-        self.trouble.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+        self.trouble.lock().get_or_insert(error);
     }
 
     pub(crate) fn digest(&self) -> String {

@@ -2,12 +2,13 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use docent_types::Project;
 use docent_workspace::{CommitId, Credentials, GitError, Mirror, Mirrors, PushError, Pushed, Remote};
 use futures::FutureExt;
 use futures::future::{BoxFuture, ready};
+use parking_lot::Mutex;
 use tokio::sync::{Notify, oneshot};
 
 use crate::address::is_same_host;
@@ -70,7 +71,7 @@ impl Repositories {
     /// Fetches the mirror of a context repository.
     pub async fn fetch_beside(&self, project: &Project, url: &str) -> Result<Mirror, GitError> {
         let mirror = self.transport.fetch(&self.remote_beside(project, url).await?).await?;
-        self.mirrors_beside().insert(url.to_owned(), mirror.clone());
+        self.beside.lock().insert(url.to_owned(), mirror.clone());
         Ok(mirror)
     }
 
@@ -85,11 +86,7 @@ impl Repositories {
 
     /// The mirror of a context repository, as last fetched by this process.
     pub(crate) fn known_beside(&self, url: &str) -> Option<Mirror> {
-        self.mirrors_beside().get(url).cloned()
-    }
-
-    fn mirrors_beside(&self) -> std::sync::MutexGuard<'_, HashMap<String, Mirror>> {
-        self.beside.lock().unwrap_or_else(PoisonError::into_inner)
+        self.beside.lock().get(url).cloned()
     }
 
     /// Fetches the repository, and returns the docs at the tip of the project's branch.

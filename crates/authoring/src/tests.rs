@@ -15,7 +15,7 @@ mod rebuild;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
@@ -30,6 +30,7 @@ use docent_types::{
     ProjectId, ProjectSettings, ProjectUid, Role, StoreError, Timestamp,
 };
 use docent_workspace::{CommitId, CommitMeta, CommitSummary, DiffView, Mirror, Mirrors, Remote, create_repository};
+use parking_lot::Mutex;
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -60,7 +61,7 @@ struct Registry(Mutex<Option<Project>>);
 #[async_trait]
 impl Projects for Registry {
     async fn project(&self, id: &ProjectId) -> Result<Option<Project>, StoreError> {
-        let project = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let project = self.0.lock().clone();
         Ok(project.filter(|project| project.id == *id))
     }
 }
@@ -88,8 +89,7 @@ impl Forge for Moody {
     }
 
     async fn open(&self, request: &PullRequestSpec) -> Result<PullRequest, ForgeError> {
-        let objection =
-            self.trouble.lock().unwrap_or_else(PoisonError::into_inner).as_mut().and_then(|object| object());
+        let objection = self.trouble.lock().as_mut().and_then(|object| object());
         match objection {
             Some(error) => Err(error),
             None => self.forge.open(request).await,
@@ -155,21 +155,21 @@ impl World {
     }
 
     fn project(&self) -> Project {
-        self.projects.0.lock().unwrap_or_else(PoisonError::into_inner).clone().expect("there is one")
+        self.projects.0.lock().clone().expect("there is one")
     }
 
     fn set_project(&self, change: impl FnOnce(&mut Project)) {
-        change(self.projects.0.lock().unwrap_or_else(PoisonError::into_inner).as_mut().expect("there is one"));
+        change(self.projects.0.lock().as_mut().expect("there is one"));
     }
 
     fn forge_has(&self, trouble: Option<fn() -> ForgeError>) {
         let objection = trouble.map(|trouble| -> Objection { Box::new(move || Some(trouble())) });
-        *self.forge_trouble.lock().unwrap_or_else(PoisonError::into_inner) = objection;
+        *self.forge_trouble.lock() = objection;
     }
 
     /// Sets the function that returns the error of each attempt to open a pull request.
     fn forge_objects(&self, object: impl FnMut() -> Option<ForgeError> + Send + 'static) {
-        *self.forge_trouble.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(object));
+        *self.forge_trouble.lock() = Some(Box::new(object));
     }
 
     fn remote(&self) -> Remote {

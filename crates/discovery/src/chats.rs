@@ -13,13 +13,14 @@
 
 use std::collections::HashMap;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use docent_types::{StreamEvent, ThreadId};
 use docent_web::Draining;
 use futures::{Stream, StreamExt};
+use parking_lot::Mutex;
 use tokio::runtime::Handle;
 use tokio::time::{Instant, sleep};
 
@@ -66,7 +67,7 @@ impl Chats {
         thread: ThreadId,
         draining: Draining,
     ) -> Result<ChatReader, Live> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if !state.used.note(&chat, thread) {
             let closed = state.close(&chat);
             drop(state);
@@ -89,7 +90,7 @@ impl Chats {
     /// The running reply, from its beginning; also records that the chat resumes. `None` when there is nothing to
     /// resume.
     pub(crate) fn resume(self: &Arc<Self>, chat: &Chat, draining: Draining) -> Option<ChatReader> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.declared.declare(chat, Instant::now());
         let (chat, reply) = state.replies.get_key_value(chat)?;
         let (reader, chat) = (reply.join(), Arc::clone(chat));
@@ -99,12 +100,12 @@ impl Chats {
 
     /// Makes this reply not resumable.
     fn forget(&self, chat: &Chat, reply: &Arc<SharedReply>) {
-        self.state().forget(chat, reply);
+        self.state.lock().forget(chat, reply);
     }
 
     /// The last reader of a reply has left.
     fn is_left(self: &Arc<Self>, chat: &Arc<Chat>, reply: &Arc<SharedReply>, absence: Absence, draining: Draining) {
-        let state = self.state();
+        let state = self.state.lock();
         let declared = !self.patience.is_zero() && state.declared.knows(chat, Instant::now());
         let is_known = state.knows(chat, reply);
         drop(state);
@@ -119,7 +120,7 @@ impl Chats {
 
     /// Drops a reply, unless a reader returned.
     fn give_up(&self, chat: &Chat, reply: &Arc<SharedReply>, absence: Absence) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         // No reader can join while the lock is held.
         if !reply.is_still(absence) {
             return;
@@ -131,7 +132,7 @@ impl Chats {
 
     /// A reply completed without a reader. If too many wait for one, the oldest is dropped.
     fn is_unread(&self, chat: &Arc<Chat>, reply: &Arc<SharedReply>) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if !state.knows(chat, reply) {
             return;
         }
@@ -143,10 +144,6 @@ impl Chats {
             state.forget(&chat, &reply);
             reply.abandon();
         }
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -62,7 +62,7 @@ impl Fixture {
     }
 
     fn is_empty(&self) -> bool {
-        let state = self.replies.chats.state();
+        let state = self.replies.chats.state.lock();
         state.replies.is_empty() && state.unread.is_empty()
     }
 }

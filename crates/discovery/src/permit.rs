@@ -1,10 +1,11 @@
 //! How many replies run, and how they ended.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use docent_types::ProjectUid;
+use parking_lot::Mutex;
 
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
@@ -54,7 +55,7 @@ impl Drop for Permit {
         if let Some(counter) = ended {
             counter.fetch_add(1, Ordering::Relaxed);
         }
-        let mut running = counters.running.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut running = counters.running.lock();
         if let Some(of_project) = running.get_mut(&self.project) {
             *of_project = of_project.saturating_sub(1);
             if *of_project == 0 {

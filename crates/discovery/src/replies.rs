@@ -3,8 +3,8 @@
 //! A reply holds a model call for as long as it runs. A site beyond its limit is refused at once: waiting in a queue
 //! for an answer that takes time itself is worse than asking again.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use docent_types::{ProjectUid, QuotaStatus, Refusal, RefusalKind};
@@ -67,7 +67,7 @@ impl Replies {
 
     pub fn counts(&self) -> ReplyCounts {
         let Counters { running, finished, failed, left, refused } = &*self.counters;
-        let running = running.lock().unwrap_or_else(PoisonError::into_inner).values().sum::<usize>();
+        let running = running.lock().values().sum::<usize>();
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         ReplyCounts {
             running: running as u64,
@@ -83,7 +83,7 @@ impl Replies {
     /// # Errors
     /// 429 when the project has none left.
     pub(crate) fn permit(&self, project: ProjectUid) -> Result<Permit, Refusal> {
-        let mut running = self.counters.running.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut running = self.counters.running.lock();
         let of_project = running.entry(project).or_default();
         if *of_project >= self.at_once {
             self.counters.refused.fetch_add(1, Ordering::Relaxed);

@@ -15,12 +15,13 @@ use std::fmt;
 use std::future::poll_fn;
 use std::mem;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 
 use docent_types::{StreamEvent, ThreadId};
 use futures::{Stream, StreamExt};
+use parking_lot::Mutex;
 
 use crate::live::Live;
 use crate::log::{Cursor, Log};
@@ -65,7 +66,7 @@ impl SharedReply {
 
     /// Another reader, who begins at the start.
     pub(crate) fn join(self: &Arc<Self>) -> Reader {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.readers += 1;
         state.visits += 1;
         let number = state.visits;
@@ -76,12 +77,12 @@ impl SharedReply {
 
     /// Whether no reader has joined since, and one still can.
     pub(crate) fn is_still(&self, absence: Absence) -> bool {
-        self.state().absence() == Some(absence)
+        self.state.lock().absence() == Some(absence)
     }
 
     /// No new reader can join. [Abandons](Self::abandon) it if it has no reader either.
     pub(crate) fn abandon_if_deserted(self: &Arc<Self>) {
-        let is_deserted = self.state().absence().is_some();
+        let is_deserted = self.state.lock().absence().is_some();
         if is_deserted {
             self.abandon();
         }
@@ -90,7 +91,7 @@ impl SharedReply {
     /// Drops the reply in progress, with its model call, and the log: there is no reader and never will be. Wakes the
     /// tasks that wait for one.
     pub(crate) fn abandon(&self) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.abandoned = true;
         let gone = (state.live.take(), mem::take(&mut state.log));
         drop(state);
@@ -102,7 +103,7 @@ impl SharedReply {
     pub(crate) async fn goes_on_alone(&self, absence: Absence) -> bool {
         poll_fn(|cx| {
             for _ in 0..AT_A_TIME {
-                let mut state = self.state();
+                let mut state = self.state.lock();
                 if state.absence() != Some(absence) {
                     return Poll::Ready(false);
                 }
@@ -152,10 +153,6 @@ impl SharedReply {
         }
         polled
     }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl fmt::Debug for SharedReply {
@@ -195,7 +192,7 @@ impl Reader {
             return None;
         }
         self.reply.waiting.forget(self.number);
-        let mut state = self.reply.state();
+        let mut state = self.reply.state.lock();
         state.readers -= 1;
         let (absence, others) = (state.absence(), state.readers > 0);
         drop(state);
@@ -218,7 +215,7 @@ impl Stream for Reader {
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<StreamEvent>> {
         let this = self.get_mut();
-        let mut state = this.reply.state();
+        let mut state = this.reply.state.lock();
         if let Some(event) = state.log.next(&mut this.cursor) {
             return Poll::Ready(Some(event));
         }
@@ -258,7 +255,7 @@ impl WakeList {
 
     /// Registers a waker, or wakes it at once if all were woken since `seen` wakings.
     fn wait(&self, waiter: u64, seen: u64, waker: &Waker) {
-        let mut wakers = self.wakers();
+        let mut wakers = self.wakers.lock();
         if self.wakings() != seen {
             drop(wakers);
             waker.wake_by_ref();
@@ -276,24 +273,20 @@ impl WakeList {
     }
 
     fn forget(&self, waiter: u64) {
-        let mut wakers = self.wakers();
+        let mut wakers = self.wakers.lock();
         wakers.one.take_if(|(known, _)| *known == waiter);
         wakers.others.retain(|(known, _)| *known != waiter);
     }
 
     fn wake_all(&self) {
         // Counted under the lock: a task about to wait has either seen it, or is woken by it.
-        let mut wakers = self.wakers();
+        let mut wakers = self.wakers.lock();
         self.wakings.fetch_add(1, Ordering::Release);
         let Wakers { one, others } = mem::take(&mut *wakers);
         drop(wakers);
         for (_, waker) in one.into_iter().chain(others) {
             waker.wake();
         }
-    }
-
-    fn wakers(&self) -> MutexGuard<'_, Wakers> {
-        self.wakers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

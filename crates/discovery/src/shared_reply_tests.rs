@@ -21,7 +21,7 @@ struct Lines {
 
 impl Script {
     fn says(&self, event: StreamEvent) {
-        let mut lines = self.0.lock().unwrap();
+        let mut lines = self.0.lock();
         lines.due.push_back(event);
         let waker = lines.waker.take();
         drop(lines);
@@ -29,7 +29,7 @@ impl Script {
     }
 
     fn is_gone(&self) -> bool {
-        self.0.lock().unwrap().is_gone
+        self.0.lock().is_gone
     }
 
     fn begins(&self) -> (Arc<SharedReply>, Reader) {
@@ -46,7 +46,7 @@ impl Stream for Actor {
     type Item = StreamEvent;
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<StreamEvent>> {
-        let mut lines = self.0.0.lock().unwrap();
+        let mut lines = self.0.0.lock();
         match lines.due.pop_front() {
             Some(event) => Poll::Ready(Some(event)),
             None => {
@@ -59,7 +59,7 @@ impl Stream for Actor {
 
 impl Drop for Actor {
     fn drop(&mut self) {
-        self.0.0.lock().unwrap().is_gone = true;
+        self.0.0.lock().is_gone = true;
     }
 }
 
@@ -145,7 +145,7 @@ fn nothing_is_asked_for_that_nobody_reads() {
     let script = Script::default();
     let (_running, _reader) = script.begins();
     script.says(delta(1, "a"));
-    assert_eq!(script.0.lock().unwrap().due.len(), 1);
+    assert_eq!(script.0.lock().due.len(), 1);
 }
 
 #[test]
@@ -254,7 +254,7 @@ proptest! {
                     }
                 }
             }
-            let is_more = !script.0.lock().unwrap().due.is_empty();
+            let is_more = !script.0.lock().due.is_empty();
             let asleep = clients.values().filter(|client| !client.knows_to_read()).count();
             prop_assert!(!is_more || asleep == 0, "somebody waits for what is there");
         }

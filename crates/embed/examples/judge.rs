@@ -15,7 +15,7 @@ use std::error::Error;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
@@ -23,6 +23,7 @@ use docent_embed::{StaticModel, Transformer};
 use docent_search::eval::{ndcg, recall, reciprocal_rank};
 use docent_search::{Embedder, Role};
 use docent_search::{Index, Query, Settings, Snapshot, Source, SourceFile};
+use parking_lot::Mutex;
 use serde::Deserialize;
 
 type Failure = Box<dyn Error + Send + Sync>;
@@ -130,12 +131,12 @@ impl Embedder for Remembering {
 
     async fn embed(&self, texts: &[&str], role: Role) -> Result<Vec<Vec<f32>>, Failure> {
         let ([text], Role::Question) = (texts, role) else { return self.model.embed(texts, role).await };
-        let known = self.questions.lock().unwrap_or_else(PoisonError::into_inner).get(*text).cloned();
+        let known = self.questions.lock().get(*text).cloned();
         let vector = match known {
             Some(known) => known,
             None => self.model.embed(&[text], role).await?.swap_remove(0),
         };
-        self.questions.lock().unwrap_or_else(PoisonError::into_inner).insert((*text).to_owned(), vector.clone());
+        self.questions.lock().insert((*text).to_owned(), vector.clone());
         Ok(vec![vector])
     }
 }

@@ -6,8 +6,8 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -16,6 +16,7 @@ use docent_types::BoxError;
 use futures::FutureExt as _;
 use futures::future::{BoxFuture, Shared};
 use lru::LruCache;
+use parking_lot::Mutex;
 use tokio::time::{Instant, timeout};
 
 /// The most bytes of vectors that are kept, and of the questions they belong to.
@@ -102,7 +103,7 @@ struct Landing {
 
 impl Drop for Landing {
     fn drop(&mut self) {
-        self.flights.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.key);
+        self.flights.lock().remove(&self.key);
     }
 }
 
@@ -168,7 +169,7 @@ impl Questions {
     /// The vector of a question, and what became of it.
     async fn vector(&self, text: &str, asker: Asker) -> (Outcome, Result<Vec<f32>, BoxError>) {
         let key = key(self.embedder.id(), text);
-        if let Some(known) = Kept::lock(&self.kept).get(&key) {
+        if let Some(known) = self.kept.lock().get(&key) {
             return (Outcome::Cached, Ok(known.to_vec()));
         }
         let Some(flight) = self.flight(key, text) else {
@@ -184,7 +185,7 @@ impl Questions {
 
     /// The request for a question: the one that is under way, or a new one. `None` when there are too many.
     fn flight(&self, key: String, text: &str) -> Option<Flight> {
-        let mut flights = self.flights.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut flights = self.flights.lock();
         if let Some(flight) = flights.get(&key) {
             return Some(flight.clone());
         }
@@ -200,7 +201,7 @@ impl Questions {
             let made =
                 made.map_err(|_| QuestionError::Late(LONGEST))?.map_err(|error| QuestionError::failed(&*error))?;
             let vector: Arc<[f32]> = made.into_iter().next().ok_or(QuestionError::Broken)?.into();
-            Kept::lock(&kept).put(own, &vector);
+            kept.lock().put(own, &vector);
             Ok(vector)
         });
         let flight = made.map(|made| made.unwrap_or(Err(QuestionError::Broken))).boxed().shared();
@@ -210,7 +211,7 @@ impl Questions {
 
     /// Tells that words alone answer, at most once in a while.
     fn tell(&self, error: &BoxError) {
-        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut told = self.told.lock();
         told.since += 1;
         let now = Instant::now();
         if told.last.is_some_and(|last| now.duration_since(last) < TOLD_EVERY) {
@@ -283,10 +284,6 @@ struct Kept {
 }
 
 impl Kept {
-    fn lock(kept: &Mutex<Self>) -> std::sync::MutexGuard<'_, Self> {
-        kept.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn get(&mut self, key: &str) -> Option<Arc<[f32]>> {
         self.vectors.get(key).cloned()
     }

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use docent_forge::ForgeError;
@@ -14,6 +14,7 @@ use docent_http_client::{Client, Secret, SecretSource};
 use docent_types::{Clock, Timestamp};
 use http::{Method, StatusCode};
 use jsonwebtoken::{Algorithm, EncodingKey, Header};
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use zeroize::Zeroizing;
@@ -89,7 +90,7 @@ impl GithubApp {
     }
 
     pub(crate) async fn token(&self, address: &Address) -> Result<Secret, ForgeError> {
-        let slot = Arc::clone(self.slots().entry(address.clone()).or_default());
+        let slot = Arc::clone(self.tokens.lock().entry(address.clone()).or_default());
         let mut kept = slot.lock().await;
         if let Some(token) = &*kept
             && token.expires_at.since(self.clock.now()) > MARGIN
@@ -101,11 +102,7 @@ impl GithubApp {
     }
 
     pub(crate) fn forget(&self, address: &Address) {
-        self.slots().remove(address);
-    }
-
-    fn slots(&self) -> std::sync::MutexGuard<'_, HashMap<Address, Arc<Slot>>> {
-        self.tokens.lock().unwrap_or_else(PoisonError::into_inner)
+        self.tokens.lock().remove(address);
     }
 
     async fn make(&self, address: &Address) -> Result<Token, ForgeError> {

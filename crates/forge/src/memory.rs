@@ -1,9 +1,8 @@
 //! The store in memory, for tests.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
 use async_trait::async_trait;
 use docent_types::{ProjectId, StoreError, Timestamp};
+use parking_lot::Mutex;
 use uuid::Uuid;
 
 use crate::pull_request::{Ending, NewPullRecord, PullRecord, PullRequestSpec, PullRequests, State};
@@ -13,12 +12,8 @@ use crate::pull_request::{Ending, NewPullRecord, PullRecord, PullRequestSpec, Pu
 pub struct MemoryPullRequests(Mutex<Vec<PullRecord>>);
 
 impl MemoryPullRequests {
-    fn records(&self) -> MutexGuard<'_, Vec<PullRecord>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn change(&self, project: &ProjectId, id: Uuid, change: impl FnOnce(&mut PullRecord)) -> Option<PullRecord> {
-        let mut records = self.records();
+        let mut records = self.0.lock();
         let found = records.iter_mut().find(|r| r.id == id && r.project == *project && r.state == State::Open)?;
         change(found);
         Some(found.clone())
@@ -28,7 +23,7 @@ impl MemoryPullRequests {
 #[async_trait]
 impl PullRequests for MemoryPullRequests {
     async fn open(&self, new: NewPullRecord) -> Result<PullRecord, StoreError> {
-        let mut records = self.records();
+        let mut records = self.0.lock();
         let same = |r: &&PullRecord| {
             r.project == new.project
                 && r.head == new.request.head
@@ -87,15 +82,15 @@ impl PullRequests for MemoryPullRequests {
     }
 
     async fn get(&self, project: &ProjectId, id: Uuid) -> Result<Option<PullRecord>, StoreError> {
-        Ok(self.records().iter().find(|r| r.id == id && r.project == *project).cloned())
+        Ok(self.0.lock().iter().find(|r| r.id == id && r.project == *project).cloned())
     }
 
     async fn by_head(&self, project: &ProjectId, head: &str) -> Result<Option<PullRecord>, StoreError> {
-        Ok(self.records().iter().rev().find(|r| r.head == head && r.project == *project).cloned())
+        Ok(self.0.lock().iter().rev().find(|r| r.head == head && r.project == *project).cloned())
     }
 
     async fn list(&self, project: &ProjectId, limit: u32) -> Result<Vec<PullRecord>, StoreError> {
-        let records = self.records();
+        let records = self.0.lock();
         Ok(records.iter().rev().filter(|r| r.project == *project).take(limit as usize).cloned().collect())
     }
 }

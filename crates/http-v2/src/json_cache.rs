@@ -4,11 +4,12 @@
 //! the rest of such a request.
 
 use std::num::NonZeroUsize;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use docent_types::{AgentJob, JobId};
 use docent_web::{HttpError, TaggedJson};
 use lru::LruCache;
+use parking_lot::Mutex;
 
 use crate::job::JobBody;
 
@@ -37,14 +38,14 @@ impl JsonCache {
         }
         let json = TaggedJson::of(&JobBody::from(&*job))?;
         if json.bytes().len() <= LONGEST {
-            let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut known = self.0.lock();
             known.put(job.id, (job, json.clone()));
         }
         Ok(json)
     }
 
     fn known(&self, job: &Arc<AgentJob>) -> Option<TaggedJson> {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.0.lock();
         let (before, json) = known.get(&job.id)?;
         // Mostly it is the same allocation.
         (before == job).then(|| json.clone())
@@ -76,7 +77,7 @@ mod tests {
     }
 
     fn count(cache: &JsonCache) -> usize {
-        cache.0.lock().unwrap().len()
+        cache.0.lock().len()
     }
 
     #[test]

@@ -7,11 +7,12 @@
 use std::collections::HashMap;
 use std::error::Error;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use docent_types::{Halt, JobId, StoreError};
 use futures::FutureExt;
+use parking_lot::Mutex;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -149,7 +150,7 @@ impl Engine {
     }
 
     fn heard_stop(&self, id: Result<JobId, RecvError>) {
-        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        let running = self.running.lock();
         // A missed signal costs only time: the next renewal of the lease is refused, which stops the job as well.
         if let Some(token) = id.ok().and_then(|id| running.get(&id)) {
             token.cancel();
@@ -178,10 +179,10 @@ impl Engine {
     async fn run_one(&self, row: Row, drain: CancellationToken) {
         let id = row.id();
         let stop = CancellationToken::new();
-        self.running.lock().unwrap_or_else(PoisonError::into_inner).insert(id, stop.clone());
+        self.running.lock().insert(id, stop.clone());
         // At the highest level, so that whatever is logged, it says of which job.
         self.attempt(row, stop, drain).instrument(error_span!("attempt", job = %id)).await;
-        self.running.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
+        self.running.lock().remove(&id);
         // Its concurrency key is free now, and another job may wait for it.
         self.jobs.signals.work.notify_one();
     }

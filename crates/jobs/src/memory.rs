@@ -1,11 +1,12 @@
 //! The store in memory: the same promises except durability, for tests and experiments.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use docent_types::{AgentJob, JobId, JobStatus, ProjectId, Quota, QuotaStatus, StoreError, Timestamp};
+use parking_lot::Mutex;
 
 use crate::entry::{Entry, EntryBody};
 use crate::row::Row;
@@ -48,10 +49,6 @@ struct Answer {
 impl MemoryStore {
     pub fn new() -> Self {
         Self::default()
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -152,7 +149,7 @@ fn is_living(row: &Row, now: Timestamp) -> bool {
 #[async_trait]
 impl Store for MemoryStore {
     async fn create(&self, row: Row, entries: Vec<EntryBody>, guards: WriteGuards) -> Result<WriteOutcome, WriteError> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if let Some(written) = state.answered(&guards)? {
             return Ok(written);
         }
@@ -171,7 +168,7 @@ impl Store for MemoryStore {
     }
 
     async fn change(&self, id: JobId, guards: WriteGuards, decide: Decide) -> Result<WriteOutcome, WriteError> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if let Some(written) = state.answered(&guards)? {
             return Ok(written);
         }
@@ -187,7 +184,7 @@ impl Store for MemoryStore {
     }
 
     async fn hold(&self, id: JobId, now: Timestamp, decide: Decide) -> Result<Row, WriteError> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let row = state.jobs.get(&id).map(|job| job.row.clone()).ok_or(WriteError::NotFound)?;
         let Change { next, entries } = decide(&row).map_err(WriteError::Refused)?;
         state.write(next, row.last_seq, now, entries);
@@ -195,7 +192,7 @@ impl Store for MemoryStore {
     }
 
     async fn claim(&self, request: ClaimRequest, decide: Decide) -> Result<Vec<Row>, StoreError> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let mut claimed = Vec::new();
         while claimed.len() < request.most {
             let Some(row) = state.next(request).cloned() else { break };
@@ -210,17 +207,17 @@ impl Store for MemoryStore {
     }
 
     async fn row(&self, id: JobId) -> Result<Option<Row>, StoreError> {
-        Ok(self.state().jobs.get(&id).map(|job| job.row.clone()))
+        Ok(self.state.lock().jobs.get(&id).map(|job| job.row.clone()))
     }
 
     async fn entries(&self, id: JobId, after: u64, limit: u32) -> Result<Vec<Entry>, StoreError> {
-        let state = self.state();
+        let state = self.state.lock();
         let journal = state.jobs.get(&id).map_or(&[][..], |job| &job.journal);
         Ok(journal.iter().filter(|entry| entry.seq > after).take(limit as usize).cloned().collect())
     }
 
     async fn list(&self, query: JobQuery) -> Result<Vec<AgentJob>, StoreError> {
-        let state = self.state();
+        let state = self.state.lock();
         let fits = |job: &&AgentJob| {
             job.project == query.project
                 && query.status.is_none_or(|status| job.status == status)
@@ -231,7 +228,7 @@ impl Store for MemoryStore {
     }
 
     async fn next_due(&self, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
-        let state = self.state();
+        let state = self.state.lock();
         let active = state.jobs.values().map(|job| &job.row).filter(|row| row.job.status == JobStatus::Active);
         let due = active.map(|row| match &row.lease {
             Some(lease) if lease.until > now => lease.until,
@@ -241,12 +238,12 @@ impl Store for MemoryStore {
     }
 
     async fn leased(&self) -> Result<Vec<JobId>, StoreError> {
-        let state = self.state();
+        let state = self.state.lock();
         Ok(state.jobs.values().map(|job| &job.row).filter(|row| row.lease.is_some()).map(Row::id).collect())
     }
 
     async fn prune(&self, pruning: Pruning) -> Result<Pruned, StoreError> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let mut pruned = Pruned::default();
         let mut left = pruning.limit;
         for id in state.ended(pruning.journals_before.max(pruning.jobs_before)) {

@@ -6,10 +6,11 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use docent_types::{JobEvent, JobId, JobStatus, StoreError};
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 use crate::entry::Entry;
@@ -73,14 +74,14 @@ struct Listeners {
 impl Watchers {
     /// Signals that the journal of a job has grown.
     pub(crate) fn wrote(&self, id: JobId) {
-        for subscriber in self.listeners().of.get(&id).into_iter().flatten() {
+        for subscriber in self.0.lock().of.get(&id).into_iter().flatten() {
             subscriber.deliver(Signal::Wrote);
         }
     }
 
     /// Sends a live event after the entry `after`. `event` is called only if there is a listener.
     pub(crate) fn live(&self, id: JobId, after: u64, event: impl FnOnce() -> JobEvent) {
-        let listeners = self.listeners();
+        let listeners = self.0.lock();
         let mut subscribers = listeners
             .of
             .get(&id)
@@ -96,7 +97,7 @@ impl Watchers {
 
     fn join(&self, id: JobId, interest: Interest) -> Arc<Subscriber> {
         let subscriber = Arc::new(Subscriber { interest, inbox: Mutex::default(), arrived: Notify::new() });
-        let mut listeners = self.listeners();
+        let mut listeners = self.0.lock();
         listeners.waiting += usize::from(interest == Interest::Writes);
         // Most watched jobs have one subscriber.
         let subscribers = listeners.of.entry(id).or_insert_with(|| Vec::with_capacity(1));
@@ -105,7 +106,7 @@ impl Watchers {
     }
 
     fn leave(&self, id: JobId, subscriber: &Arc<Subscriber>) {
-        let mut listeners = self.listeners();
+        let mut listeners = self.0.lock();
         listeners.waiting -= usize::from(subscriber.interest == Interest::Writes);
         let Some(subscribers) = listeners.of.get_mut(&id) else { return };
         if let Some(place) = subscribers.iter().position(|other| Arc::ptr_eq(other, subscriber)) {
@@ -118,19 +119,19 @@ impl Watchers {
 
     /// Makes all waiters read the store.
     fn wake_waiters(&self) {
-        let listeners = self.listeners();
+        let listeners = self.0.lock();
         let waiting = listeners.of.values().flatten().filter(|subscriber| subscriber.interest == Interest::Writes);
         waiting.for_each(|subscriber| subscriber.deliver(Signal::Wrote));
     }
 
     /// Claims the polling task: `true` if there is none yet and the caller must spawn it.
     fn start_polling(&self) -> bool {
-        !std::mem::replace(&mut self.listeners().polling, true)
+        !std::mem::replace(&mut self.0.lock().polling, true)
     }
 
     /// Whether there are still waiters. If not, the polling task counts as ended.
     fn keep_polling(&self) -> bool {
-        let mut listeners = self.listeners();
+        let mut listeners = self.0.lock();
         listeners.polling = listeners.waiting > 0;
         listeners.polling
     }
@@ -138,11 +139,7 @@ impl Watchers {
     /// The number of jobs with a listener.
     #[cfg(test)]
     pub(crate) fn watched(&self) -> usize {
-        self.listeners().of.len()
-    }
-
-    fn listeners(&self) -> MutexGuard<'_, Listeners> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().of.len()
     }
 }
 
@@ -163,7 +160,7 @@ struct Inbox {
 
 impl Subscriber {
     fn deliver(&self, signal: Signal) {
-        let mut inbox = self.inbox();
+        let mut inbox = self.inbox.lock();
         // Consecutive write signals are merged into one.
         if !matches!((&signal, inbox.signals.back()), (Signal::Wrote, Some(Signal::Wrote))) {
             if inbox.signals.len() == SIGNALS {
@@ -179,15 +176,11 @@ impl Subscriber {
     /// The next signal. Cancel-safe.
     async fn next(&self) -> Signal {
         loop {
-            if let Some(signal) = self.inbox().take() {
+            if let Some(signal) = self.inbox.lock().take() {
                 return signal;
             }
             self.arrived.notified().await;
         }
-    }
-
-    fn inbox(&self) -> MutexGuard<'_, Inbox> {
-        self.inbox.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -220,19 +220,19 @@ impl Handle {
 
     async fn write(&mut self, decide: Decide) -> Result<(), Interrupted> {
         // The store applies the decision to its row and returns the job; the resulting row is captured here.
-        let result = Arc::new(std::sync::Mutex::new(None));
+        let result = Arc::new(parking_lot::Mutex::new(None));
         let kept = Arc::clone(&result);
         let watched: Decide = Arc::new(move |row: &Row| {
             let Change { next, entries } = decide(row)?;
             let mut known = next.clone();
             known.last_seq = row.last_seq + entries.len() as u64;
-            *kept.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(known);
+            *kept.lock() = Some(known);
             Ok(Change { next, entries })
         });
         let guards = WriteGuards { now: self.clock.now(), quota: None, key: None };
         match self.store.change(self.row.id(), guards, watched).await {
             Ok(_) => {
-                if let Some(row) = result.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take() {
+                if let Some(row) = result.lock().take() {
                     self.row = row;
                 }
                 self.watchers.wrote(self.row.id());

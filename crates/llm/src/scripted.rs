@@ -14,12 +14,13 @@
 
 use std::collections::VecDeque;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use async_trait::async_trait;
 use docent_types::{FinishReason, Usage};
 use futures::{Stream, StreamExt, stream};
+use parking_lot::Mutex;
 use serde_json::Value;
 use tokio::sync::{Semaphore, watch};
 
@@ -59,7 +60,7 @@ impl Scripted {
 
     /// Adds a reply to the end of the script: a text, or a [`Reply`].
     pub fn replies(&self, reply: impl Into<Reply>) -> &Self {
-        self.state().script.push_back(reply.into());
+        self.shared.state.lock().script.push_back(reply.into());
         self
     }
 
@@ -75,12 +76,12 @@ impl Scripted {
 
     /// What it was asked so far, oldest first.
     pub fn requests(&self) -> Vec<Request> {
-        self.state().requests.clone()
+        self.shared.state.lock().requests.clone()
     }
 
     /// How many replies of the script are left.
     pub fn remaining(&self) -> usize {
-        self.state().script.len()
+        self.shared.state.lock().script.len()
     }
 
     /// How many streams were dropped before their end.
@@ -94,10 +95,6 @@ impl Scripted {
         // The sender lives as long as `self`, so waiting cannot fail.
         let _ = receiver.wait_for(|seen| *seen >= count).await;
     }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.shared.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 #[async_trait]
@@ -108,7 +105,7 @@ impl Model for Scripted {
 
     async fn stream(&self, request: Request) -> Result<EventStream, ModelError> {
         let reply = {
-            let mut state = self.state();
+            let mut state = self.shared.state.lock();
             state.requests.push(request);
             state.script.pop_front()
         };
@@ -215,7 +212,7 @@ impl Reply {
                 }
                 Line::Call(name, input) => {
                     reason = FinishReason::ToolCalls;
-                    let mut state = model.state();
+                    let mut state = model.shared.state.lock();
                     state.calls += 1;
                     beats.push(ScriptStep::Event(Event::ToolCall { id: format!("call-{}", state.calls), name, input }));
                 }

@@ -6,12 +6,13 @@
 //! for [`FRESH`]; a caller that finds it older reads the database instead of waiting for the next.
 
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use docent_types::JobId;
 use lru::LruCache;
+use parking_lot::Mutex;
 use rusqlite::Connection;
 
 use crate::write_connection::Job;
@@ -57,7 +58,7 @@ impl ChangeTracker {
         let found = connection.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))?;
         let changed = version.replace(found).is_some_and(|before| before != found);
         if changed {
-            self.jobs().clear();
+            self.jobs.lock().clear();
             self.others.fetch_add(1, Ordering::SeqCst);
         }
         self.checked_at.store(now, Ordering::SeqCst);
@@ -69,7 +70,7 @@ impl ChangeTracker {
     pub(crate) fn close(&self) {
         self.check_requested.store(true, Ordering::SeqCst);
         self.checked_at.store(0, Ordering::SeqCst);
-        self.jobs().clear();
+        self.jobs.lock().clear();
     }
 
     /// The number of writes found of other processes, if a recent check knows it. `ask` is called when a new check is
@@ -97,7 +98,7 @@ impl ChangeTracker {
 
     /// Caches committed jobs. For the writer, in the order of the commits.
     pub(crate) fn wrote(&self, jobs: &[Arc<Job>]) {
-        let mut known = self.jobs();
+        let mut known = self.jobs.lock();
         for job in jobs {
             if job.is_small() {
                 known.put(job.id(), Arc::clone(job));
@@ -109,7 +110,7 @@ impl ChangeTracker {
 
     /// Drops jobs from the cache that were changed or deleted without their new state at hand.
     pub(crate) fn forget(&self, ids: &[JobId]) {
-        let mut known = self.jobs();
+        let mut known = self.jobs.lock();
         for id in ids {
             known.pop(id);
         }
@@ -117,14 +118,10 @@ impl ChangeTracker {
 
     /// A job, if it is cached.
     pub(crate) fn job(&self, id: JobId) -> Option<Arc<Job>> {
-        self.jobs().get(&id).cloned()
+        self.jobs.lock().get(&id).cloned()
     }
 
     fn now(&self) -> u64 {
         u64::try_from(self.opened.elapsed().as_millis()).unwrap_or(u64::MAX).saturating_add(1)
-    }
-
-    fn jobs(&self) -> MutexGuard<'_, LruCache<JobId, Arc<Job>>> {
-        self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

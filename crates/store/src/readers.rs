@@ -1,11 +1,12 @@
 //! The threads that read, each on its own connection.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use docent_types::{BoxError, StoreError};
+use parking_lot::Mutex;
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
@@ -75,7 +76,7 @@ impl Drop for ReadPool {
 
 fn serve(connection: &Connection, reads: &Mutex<Receiver<ReaderMessage>>) {
     loop {
-        let next = reads.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let next = reads.lock().recv();
         match next {
             Ok(ReaderMessage::Read(read)) => read(connection),
             Ok(ReaderMessage::Close) | Err(_) => return,

@@ -11,8 +11,8 @@ mod removed_projects;
 mod together;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use docent_access::{Keys, Projects};
@@ -22,6 +22,7 @@ use docent_jobs::{
     WriteOutcome, state,
 };
 use docent_types::{AgentJob, Message, Quota, Role, StoreError, Timestamp};
+use parking_lot::Mutex;
 
 use crate::SqliteStore;
 use crate::error::Abort;
@@ -54,7 +55,7 @@ impl DatabasePool {
     async fn open(&self) -> Arc<SqliteStore> {
         let database = TemporaryDatabase::new();
         let store = database.open();
-        self.0.lock().expect("nobody panicked").push(database);
+        self.0.lock().push(database);
         store
     }
 }

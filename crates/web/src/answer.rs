@@ -151,7 +151,7 @@ mod tests {
 
     /// What was logged.
     #[derive(Clone, Default)]
-    struct Log(std::sync::Arc<std::sync::Mutex<Vec<u8>>>);
+    struct Log(std::sync::Arc<parking_lot::Mutex<Vec<u8>>>);
 
     impl Log {
         /// Logs of this thread go to a log of their own, for as long as the guard is there.
@@ -163,7 +163,7 @@ mod tests {
         }
 
         fn line(&self, part: &str) -> String {
-            let text = String::from_utf8(self.0.lock().expect("nobody panicked").clone()).expect("UTF-8");
+            let text = String::from_utf8(self.0.lock().clone()).expect("UTF-8");
             text.lines()
                 .find(|line| line.contains(part))
                 .unwrap_or_else(|| panic!("no `{part}` in:\n{text}"))
@@ -173,7 +173,7 @@ mod tests {
 
     impl std::io::Write for Log {
         fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-            self.0.lock().expect("nobody panicked").write(bytes)
+            self.0.lock().write(bytes)
         }
 
         fn flush(&mut self) -> std::io::Result<()> {

@@ -6,9 +6,10 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::mem;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use gix::ObjectId;
+use parking_lot::Mutex;
 
 /// Capacity of the cache in bytes, for all mirrors together.
 const CAPACITY: usize = 64 << 20;
@@ -38,7 +39,7 @@ impl fmt::Debug for Blobs {
 
 impl Blobs {
     pub(crate) fn get(&self, id: ObjectId) -> Option<Arc<[u8]>> {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.0.lock();
         if let Some(bytes) = kept.young.get(&id) {
             return Some(Arc::clone(bytes));
         }
@@ -49,7 +50,7 @@ impl Blobs {
 
     pub(crate) fn put(&self, id: ObjectId, bytes: &[u8]) {
         if bytes.len() <= LARGEST {
-            self.0.lock().unwrap_or_else(PoisonError::into_inner).put(id, bytes.into());
+            self.0.lock().put(id, bytes.into());
         }
     }
 }
@@ -89,7 +90,7 @@ mod tests {
         assert!(blobs.get(id(1)).is_none());
         assert!(blobs.get(id(1_999)).is_some());
         let held = |kept: &HashMap<ObjectId, Arc<[u8]>>| kept.values().map(|bytes| bytes.len()).sum::<usize>();
-        let kept = blobs.0.lock().expect("unpoisoned");
+        let kept = blobs.0.lock();
         assert!(held(&kept.young) + held(&kept.old) <= CAPACITY);
     }
 

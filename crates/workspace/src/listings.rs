@@ -1,9 +1,10 @@
 //! Listings of trees, each derived from the previous one: what two commits share is neither opened nor compared again.
 
 use std::iter::Peekable;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use gix::ObjectId;
+use parking_lot::Mutex;
 
 use crate::error::GitError;
 use crate::odb::tree::{self, Difference, Leaf};
@@ -47,13 +48,13 @@ impl Listings {
 
     /// The listing of this tree, otherwise the newest one with the path `root`.
     fn last(&self, tree: ObjectId, root: &str) -> Option<Listed> {
-        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = self.0.lock();
         let mut there = kept.iter().rev().filter(|listed| listed.root == root);
         there.clone().find(|listed| listed.tree == tree).or_else(|| there.next()).cloned()
     }
 
     fn keep(&self, listed: Listed) {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.0.lock();
         if kept.len() >= Self::KEPT {
             kept.remove(0);
         }

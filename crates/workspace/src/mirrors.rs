@@ -4,8 +4,10 @@ use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+
+use parking_lot::Mutex;
 
 use crate::blobs::Blobs;
 use crate::error::{GitError, Why};
@@ -90,7 +92,7 @@ impl Mirrors {
 
     async fn share(&self, remote: &Remote, interrupt: Arc<AtomicBool>) -> Result<Mirror, GitError> {
         let flight = {
-            let mut flights = self.inner.flights.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut flights = self.inner.flights.lock();
             if flights.len() > SHARED_FETCHES {
                 flights.retain(|_, flight| Arc::strong_count(flight) > 1);
             }
@@ -124,7 +126,7 @@ impl Mirrors {
 
     #[cfg(test)]
     pub(crate) fn fetches_begun(&self, remote: &Remote) -> u64 {
-        let flights = self.inner.flights.lock().unwrap_or_else(PoisonError::into_inner);
+        let flights = self.inner.flights.lock();
         flights.get(&remote.flight()).map_or(0, |flight| flight.begun.load(Ordering::SeqCst))
     }
 
@@ -142,7 +144,7 @@ impl Inner {
 
     fn existing(&self, remote: &Remote) -> Option<Arc<MirrorState>> {
         let folder = remote.folder();
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = self.open.lock();
         let dir = self.dir(remote);
         if let Some(shared) = open.get(&folder)
             && dir.join("HEAD").exists()
@@ -157,7 +159,7 @@ impl Inner {
     }
 
     fn forget(&self, remote: &Remote) {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner).remove(&remote.folder());
+        self.open.lock().remove(&remote.folder());
     }
 
     fn fetch(&self, remote: &Remote, interrupt: &AtomicBool) -> Result<Mirror, GitError> {

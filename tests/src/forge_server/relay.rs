@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 use std::io;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use serde_json::Value;
 
 use crate::http::{Headers, Request};
@@ -47,7 +48,7 @@ impl Relay {
 
     /// Everything so far.
     pub fn exchanges(&self) -> Vec<Exchange> {
-        self.exchanges.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.exchanges.lock().clone()
     }
 }
 
@@ -79,7 +80,7 @@ fn pass(
         answer_headers: answer.headers.clone(),
         answer: serde_json::from_slice(&answer.body).unwrap_or_default(),
     };
-    kept.lock().unwrap_or_else(PoisonError::into_inner).push(exchange);
+    kept.lock().push(exchange);
     let of_the_connection = ["connection", "keep-alive", "content-length", "transfer-encoding"];
     let passed = answer.headers.iter().filter(|(name, _)| !of_the_connection.contains(&&*name.to_ascii_lowercase()));
     let passed: Vec<(&str, String)> = passed.map(|(name, value)| (name, value.to_owned())).collect();

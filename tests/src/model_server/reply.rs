@@ -1,8 +1,9 @@
 //! What the scripted model answers: a reply in the words of a test.
 
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use parking_lot::{Condvar, Mutex};
 use serde_json::{Value, json};
 
 use crate::wait::PATIENCE;
@@ -276,7 +277,7 @@ impl Gate {
 
     /// Lets everybody through, now and later.
     pub fn open(&self) {
-        self.waiting().is_open = true;
+        self.shared.waiting.lock().is_open = true;
         self.shared.opened.notify_all();
     }
 
@@ -286,31 +287,27 @@ impl Gate {
     /// When they do not come.
     pub fn holds(&self, count: usize) {
         let start = Instant::now();
-        let mut waiting = self.waiting();
+        let mut waiting = self.shared.waiting.lock();
         while waiting.count < count {
             let left = PATIENCE.checked_sub(start.elapsed());
             let left = left.unwrap_or_else(|| panic!("only {} of {count} replies wait at the gate", waiting.count));
-            waiting = self.shared.counted.wait_timeout(waiting, left).unwrap_or_else(PoisonError::into_inner).0;
+            self.shared.counted.wait_for(&mut waiting, left);
         }
     }
 
     /// Waits for the gate to open, as long as there is still somebody to wait for. Gives whether it opened.
     pub(super) fn passed(&self, mut is_gone: impl FnMut() -> bool) -> bool {
         const LOOK: Duration = Duration::from_millis(100);
-        let mut waiting = self.waiting();
+        let mut waiting = self.shared.waiting.lock();
         waiting.count += 1;
         self.shared.counted.notify_all();
         while !waiting.is_open {
-            waiting = self.shared.opened.wait_timeout(waiting, LOOK).unwrap_or_else(PoisonError::into_inner).0;
+            self.shared.opened.wait_for(&mut waiting, LOOK);
             if !waiting.is_open && is_gone() {
                 break;
             }
         }
         waiting.count -= 1;
         waiting.is_open
-    }
-
-    fn waiting(&self) -> MutexGuard<'_, Waiting> {
-        self.shared.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

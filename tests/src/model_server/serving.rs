@@ -2,17 +2,17 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::sync::Mutex;
 use std::thread;
 use std::time::Instant;
 
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use super::anthropic::Counted;
 use super::asked::{Asked, Wire};
 use super::frames::{Frame, Frames};
 use super::reply::{Refusal, Reply, Why};
-use super::{KEY, State, anthropic, lock, openai};
+use super::{KEY, State, anthropic, openai};
 use crate::http_server::{Connection, Received, Then};
 
 pub(super) fn serve(received: Received, connection: &mut Connection, state: &Mutex<State>) -> io::Result<Then> {
@@ -27,7 +27,7 @@ pub(super) fn serve(received: Received, connection: &mut Connection, state: &Mut
         }
     };
     let id = {
-        let mut state = lock(state);
+        let mut state = state.lock();
         state.served += 1;
         format!("01{:020}", state.served)
     };
@@ -38,7 +38,7 @@ pub(super) fn serve(received: Received, connection: &mut Connection, state: &Mut
         return exchange.refuse(&Refusal { status: 401, retry_after: None, why: Why::Usual });
     }
     if let Some(fault) = fault(&asked) {
-        lock(state).faults.push(fault.clone());
+        state.lock().faults.push(fault.clone());
         return exchange.find_fault(&fault);
     }
     let reply = next_reply(&asked, state);
@@ -51,7 +51,7 @@ pub(super) fn serve(received: Received, connection: &mut Connection, state: &Mut
     match exchange.answer(&reply, &body, counted) {
         Ok(Some(then)) => Ok(then),
         Ok(None) | Err(_) => {
-            lock(state).hung_up += 1;
+            state.lock().hung_up += 1;
             Ok(Then::HangUp)
         }
     }
@@ -66,7 +66,7 @@ fn fault(asked: &Asked) -> Option<String> {
 
 fn next_reply(asked: &Asked, state: &Mutex<State>) -> Reply {
     let brain = {
-        let mut state = lock(state);
+        let mut state = state.lock();
         match state.script.pop_front() {
             Some(reply) => return reply,
             None => state.brain.clone(),
@@ -77,14 +77,14 @@ fn next_reply(asked: &Asked, state: &Mutex<State>) -> Reply {
 }
 
 fn keep(asked: Asked, state: &Mutex<State>) {
-    let mut state = lock(state);
+    let mut state = state.lock();
     if state.keeps {
         state.requests.push(asked);
     }
 }
 
 fn count(body: &Value, state: &Mutex<State>) -> Counted {
-    let mut state = lock(state);
+    let mut state = state.lock();
     let counted = state.cache.count(body);
     state.read_from_cache.push(counted.read);
     counted

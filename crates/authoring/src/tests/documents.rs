@@ -15,7 +15,7 @@ fn world(allowed: &[&str]) -> World {
         finish("Rename the Widget", "The Widget is a Gadget now."),
     ]);
     let world = World::with(Arc::new(model));
-    let mut project = world.projects.0.lock().expect("unpoisoned");
+    let mut project = world.projects.0.lock();
     let settings = &mut project.as_mut().expect("a project").settings;
     settings.allow_paths = allowed.iter().map(|glob| (*glob).to_owned()).collect();
     drop(project);

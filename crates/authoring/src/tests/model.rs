@@ -1,12 +1,12 @@
 //! A model whose reply depends on the request alone: the same transcript gives the same reply, in any process.
 
 use std::fmt;
-use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
 use docent_llm::{Description, Editor, Event, EventStream, Model, ModelError, Request};
 use docent_types::{ContentPart, FinishReason, Usage};
 use futures::{StreamExt, stream};
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 type Meanwhile = Box<dyn FnOnce() + Send>;
@@ -109,17 +109,17 @@ impl Planned {
 
     /// The number of compactions.
     pub(super) fn notes_taken(&self) -> usize {
-        *self.notes_taken.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.notes_taken.lock()
     }
 
     /// Runs `happens` while the reply with this number, counted from 1, is in progress.
     pub(super) fn meanwhile(&self, reply: usize, happens: impl FnOnce() + Send + 'static) {
-        self.meanwhile.lock().unwrap_or_else(PoisonError::into_inner).push((reply, Box::new(happens)));
+        self.meanwhile.lock().push((reply, Box::new(happens)));
     }
 
     /// The number of requests.
     pub(super) fn asked(&self) -> usize {
-        *self.asked.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.asked.lock()
     }
 }
 
@@ -156,12 +156,12 @@ impl Model for Planned {
         let made = calls_in(&request);
         let usage = Usage::default();
         if request.tools.is_empty() {
-            *self.notes_taken.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+            *self.notes_taken.lock() += 1;
             let notes = Event::TextDelta(format!("{NOTES}{made} so far"));
             let done = Event::Done { reason: FinishReason::Stop, usage };
             return Ok(stream::iter([Ok(notes), Ok(done)]).boxed());
         }
-        *self.asked.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+        *self.asked.lock() += 1;
         let mut before = 0;
         let round = self.plan.iter().position(|calls| {
             let is_next = before == made;
@@ -169,7 +169,7 @@ impl Model for Planned {
             is_next
         });
         let round = round.unwrap_or_else(|| panic!("no reply of the plan follows {made} calls"));
-        let mut meanwhile = self.meanwhile.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut meanwhile = self.meanwhile.lock();
         if let Some(index) = meanwhile.iter().position(|(reply, _)| *reply == round + 1) {
             meanwhile.remove(index).1();
         }

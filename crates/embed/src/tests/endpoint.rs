@@ -1,10 +1,11 @@
 use std::collections::VecDeque;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use docent_http_client::{Client, ClientOptions, Secret};
 use docent_search::conformance::Twin;
 use docent_search::{Asker, Embedder, Role, conformance};
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -72,8 +73,8 @@ async fn serve(mut socket: TcpStream, seen: Arc<Mutex<Vec<(String, Value)>>>, to
         }
         let body: Value = serde_json::from_slice(&bytes[head.len()..][..length]).expect("JSON");
         bytes.drain(..head.len() + length);
-        seen.lock().expect("no panic").push((head, body.clone()));
-        let next = told.lock().expect("no panic").pop_front();
+        seen.lock().push((head, body.clone()));
+        let next = told.lock().pop_front();
         let (status, text) = match next {
             Some(Answer::Told(status, text)) => (status, text),
             Some(Answer::Never) => return std::future::pending().await,
@@ -106,7 +107,7 @@ async fn an_endpoint_is_an_embedder() {
     let embedder = Arc::new(server.embedder(None));
     assert_eq!(embedder.dimensions(), 0, "not known before the first answer");
     conformance::run(embedder).await;
-    let asked = server.asked.lock().expect("no panic");
+    let asked = server.asked.lock();
     assert!(asked.iter().all(|(_, body)| body["input"].as_array().is_some_and(|texts| texts.len() <= 64)));
     let (head, body) = &asked[0];
     assert!(

@@ -1,7 +1,8 @@
 //! The pull requests of `acme/docs`, as each of the forges shows them.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use super::server::{Answer, Asked, unescaped};
@@ -27,7 +28,7 @@ const BRANCHES: [&str; 3] = ["main", "docent/a", "docent/b"];
 
 impl Book {
     fn change<T>(&self, change: impl FnOnce(&mut Vec<Kept>) -> T) -> T {
-        change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        change(&mut self.0.lock())
     }
 
     pub(super) fn merge(&self, number: u64) {

@@ -1,7 +1,7 @@
 //! A server on this machine that answers as a story wants, and remembers what it was asked.
 
 use std::convert::Infallible;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use http::{HeaderMap, Request, Response};
@@ -9,6 +9,7 @@ use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
+use parking_lot::Mutex;
 use percent_encoding::percent_decode_str;
 use serde_json::Value;
 use tokio::net::TcpListener;
@@ -107,7 +108,7 @@ impl Server {
     }
 
     pub(super) fn asked(&self) -> Vec<Asked> {
-        self.asked.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.asked.lock().clone()
     }
 
     /// Method and path of everything that was asked.
@@ -136,7 +137,7 @@ async fn answer(
         headers: head.headers,
         body: serde_json::from_slice(&body).unwrap_or_default(),
     };
-    seen.lock().unwrap_or_else(PoisonError::into_inner).push(asked.clone());
+    seen.lock().push(asked.clone());
     let answer = script(&asked);
     let mut response = Response::builder().status(answer.status);
     for (name, value) in answer.headers {

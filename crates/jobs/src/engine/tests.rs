@@ -138,7 +138,7 @@ fn project() -> Project {
 
 /// What was logged.
 #[derive(Clone, Default)]
-struct Log(Arc<std::sync::Mutex<Vec<u8>>>);
+struct Log(Arc<parking_lot::Mutex<Vec<u8>>>);
 
 impl Log {
     /// Logs of this thread go to a log of their own, for as long as the guard is there.
@@ -154,14 +154,14 @@ impl Log {
     }
 
     fn line(&self, part: &str) -> String {
-        let text = String::from_utf8(self.0.lock().expect("nobody panicked").clone()).expect("UTF-8");
+        let text = String::from_utf8(self.0.lock().clone()).expect("UTF-8");
         text.lines().find(|line| line.contains(part)).unwrap_or_else(|| panic!("no `{part}` in:\n{text}")).to_owned()
     }
 }
 
 impl std::io::Write for Log {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().expect("nobody panicked").write(bytes)
+        self.0.lock().write(bytes)
     }
 
     fn flush(&mut self) -> std::io::Result<()> {

@@ -7,8 +7,8 @@ mod model_calls;
 mod text;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use docent_discovery::Replies;
 use docent_embed::Questions;
@@ -16,6 +16,7 @@ use docent_store::SqliteStore;
 use docent_types::{JobStatus, StoreError, Timestamp};
 use docent_web::{Request, Response, respond};
 use http::StatusCode;
+use parking_lot::Mutex;
 use tracing::warn;
 
 pub(crate) use self::model_calls::ModelCalls;
@@ -54,7 +55,7 @@ impl Metrics {
 
     /// Counts an answer, and its body for as long as it streams.
     pub(crate) fn answered(&self, route: &'static str, response: Response) -> Response {
-        let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut requests = self.requests.lock();
         *requests.entry((route, response.status().as_u16())).or_default() += 1;
         drop(requests);
         if !response.body().is_stream() {
@@ -90,7 +91,7 @@ impl Metrics {
     fn http(&self, text: &mut Exposition) {
         let live = self.streams.load(Ordering::Relaxed);
         text.family("docent_streams_live", MetricKind::Gauge, "Answers that are being streamed.").sample(&[], live);
-        let requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
+        let requests = self.requests.lock();
         let mut family = text.family(
             "docent_http_requests_total",
             MetricKind::Counter,

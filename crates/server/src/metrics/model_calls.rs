@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use async_trait::async_trait;
 use docent_llm::{Description, Event, EventStream, Model, ModelError, Request};
 use docent_types::Usage;
 use futures::Stream;
+use parking_lot::Mutex;
 
 /// Counts by the names of the configuration. Clones count together.
 #[derive(Debug, Clone, Default)]
@@ -31,11 +32,11 @@ impl ModelCalls {
     }
 
     pub(super) fn so_far(&self) -> BTreeMap<String, Calls> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.0.lock().clone()
     }
 
     fn count(&self, name: &str, count: impl FnOnce(&mut Calls)) {
-        count(self.0.lock().unwrap_or_else(PoisonError::into_inner).entry(name.to_owned()).or_default());
+        count(self.0.lock().entry(name.to_owned()).or_default());
     }
 }
 

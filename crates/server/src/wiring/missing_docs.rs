@@ -3,12 +3,13 @@
 //! Whoever asks for them is not told to try again, as for docs that are still being read.
 
 use std::collections::HashSet;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use docent_discovery::Docs;
 use docent_search::{Indexes, Snapshot};
 use docent_types::{Project, ProjectUid, Refusal};
+use parking_lot::RwLock;
 
 /// The projects whose docs cannot be read. A clone is the same.
 #[derive(Debug, Clone, Default)]
@@ -16,7 +17,7 @@ pub(crate) struct MissingDocs(Arc<RwLock<HashSet<ProjectUid>>>);
 
 impl MissingDocs {
     pub(crate) fn note(&self, project: ProjectUid, is_missing: bool) {
-        let mut missing = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let mut missing = self.0.write();
         if is_missing {
             missing.insert(project)
         } else {
@@ -25,7 +26,7 @@ impl MissingDocs {
     }
 
     fn has(&self, project: ProjectUid) -> bool {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).contains(&project)
+        self.0.read().contains(&project)
     }
 }
 

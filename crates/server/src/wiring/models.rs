@@ -1,7 +1,7 @@
 //! The models, by the names that requests give.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -9,6 +9,7 @@ use docent_builtin::Builtin;
 use docent_http_client::{Client, ClientOptions, Secret};
 use docent_llm::{Description, EventStream, Model, ModelError, ModelErrorKind, Request};
 use docent_llm_http::{Anthropic, Dialect, Endpoint, EndpointError, OpenAi};
+use parking_lot::Mutex;
 use tracing::{info, warn};
 
 use crate::config::{self, Config, ModelConfig, OpenAiWays, RunsOn};
@@ -162,7 +163,7 @@ impl Configured {
         let key = self
             .key()
             .map_err(|error| ModelError::new(ModelErrorKind::Auth, "there is no key for it").because(error))?;
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = self.last.lock();
         if last.0 != key {
             let called = Called::new(&self.config, &self.client, key.clone()).map_err(|error| {
                 ModelError::new(ModelErrorKind::Fatal, format!("cannot use the model `{}`", self.name)).because(error)

@@ -2,11 +2,12 @@
 //! repository was last fetched, over what the configuration says for all sites.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 use docent_assistant::SiteSettings;
 use docent_authoring::Docs;
 use docent_types::{Project, ProjectUid};
+use parking_lot::RwLock;
 use tracing::warn;
 
 use crate::wiring::site_file::{FILE, SiteFile};
@@ -25,7 +26,7 @@ impl Sites {
     }
 
     pub(crate) fn of(&self, project: ProjectUid) -> SiteSettings {
-        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        let known = self.known.read();
         let said = known.get(&project);
         SiteSettings {
             address: said.and_then(|file| file.address.clone()),
@@ -36,7 +37,7 @@ impl Sites {
 
     /// Whether it was ever read what this site asks.
     pub(crate) fn knows(&self, project: ProjectUid) -> bool {
-        self.known.read().unwrap_or_else(PoisonError::into_inner).contains_key(&project)
+        self.known.read().contains_key(&project)
     }
 
     /// Reads what is asked at this state of the docs. What cannot be read leaves things as they are.
@@ -51,12 +52,12 @@ impl Sites {
 
     /// Forgets all projects but these.
     pub(crate) fn keep(&self, projects: &HashSet<ProjectUid>) {
-        self.known.write().unwrap_or_else(PoisonError::into_inner).retain(|project, _| projects.contains(project));
+        self.known.write().retain(|project, _| projects.contains(project));
     }
 
     /// A problem is told when it is new: docs are read every minute.
     fn take(&self, project: &Project, file: SiteFile) {
-        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.known.write();
         let told = known.get(&project.uid).map(|before| before.problems.as_slice()).unwrap_or_default();
         for problem in file.problems.iter().filter(|problem| !told.contains(problem)) {
             warn!(domain = %project.domain, "{problem}");

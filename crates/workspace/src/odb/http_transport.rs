@@ -1,12 +1,13 @@
 //! gix's transport on our HTTP client: a request is sent when its answer is first read.
 
 use std::io::{self, BufReader, Cursor, Read, Write};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use gix::error::Error;
 use gix::protocol::transport::client::blocking_io::http::{
     GetResponse, Http as GixHttp, PostBodyDataKind, PostResponse,
 };
+use parking_lot::Mutex;
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue, USER_AGENT};
 
 use crate::wire::child::ServiceKind;
@@ -26,10 +27,6 @@ impl Transport {
     pub(crate) fn new(http: Http, talk: Talk) -> Self {
         Self { http: Arc::new(Mutex::new(http)), talk }
     }
-}
-
-fn held<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
-    lock.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// gix's headers, except its user agent.
@@ -59,7 +56,7 @@ impl GixHttp for Transport {
         _: &str,
         headers: impl IntoIterator<Item = impl AsRef<str>>,
     ) -> gix::Result<GetResponse<Self::Headers, Self::ResponseBody>> {
-        let answer = held(&self.http).advertisement(ServiceKind::Upload.name(), &taken(headers));
+        let answer = self.http.lock().advertisement(ServiceKind::Upload.name(), &taken(headers));
         let answer = answer.map_err(|failure| Error::from_error(self.talk.fail(failure)))?;
         let exchange = Arc::new(Mutex::new(Exchange::Answered(Parts::of(answer))));
         let part = |which| BufReader::new(Part { exchange: exchange.clone(), which });
@@ -132,7 +129,7 @@ impl Exchange {
             && let Self::Asking(asking) = std::mem::replace(self, Self::Broken)
         {
             let body = Body::Bytes(asking.body);
-            let answer = held(&asking.http).request(ServiceKind::Upload.name(), asking.headers, body);
+            let answer = asking.http.lock().request(ServiceKind::Upload.name(), asking.headers, body);
             *self = Self::Answered(Parts::of(answer.map_err(|failure| asking.talk.fail(failure))?));
         }
         match self {
@@ -148,7 +145,7 @@ pub(crate) struct RequestBody(Arc<Mutex<Exchange>>);
 
 impl Write for RequestBody {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match &mut *held(&self.0) {
+        match &mut *self.0.lock() {
             Exchange::Asking(asking) if asking.body.len() + bytes.len() <= ASKED_AT_MOST => {
                 asking.body.extend_from_slice(bytes);
                 Ok(bytes.len())
@@ -178,7 +175,7 @@ pub(crate) struct Part {
 
 impl Read for Part {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let mut exchange = held(&self.exchange);
+        let mut exchange = self.exchange.lock();
         let parts = exchange.answered()?;
         match self.which {
             Which::Headers => parts.headers.read(buffer),

@@ -10,10 +10,11 @@ pub(crate) mod pkt;
 pub(crate) mod receive;
 
 use std::io::{self, Read};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use thiserror::Error;
 
 use crate::error::{GitError, Why};
@@ -92,12 +93,12 @@ impl Talk {
 
     /// Stores why the conversation failed. The first failure stays, because later ones follow from it.
     pub(crate) fn fail(&self, failure: WireFailure) -> io::Error {
-        let mut first = self.0.failure.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut first = self.0.failure.lock();
         io::Error::other(first.get_or_insert(failure).clone())
     }
 
     pub(crate) fn failure(&self) -> Option<WireFailure> {
-        self.0.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.0.failure.lock().clone()
     }
 
     /// Reads `inner` within the limits of this conversation.
