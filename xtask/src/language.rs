@@ -1,7 +1,6 @@
 //! What no file of the project may say.
 
 use std::path::Path;
-use std::process::Command;
 
 use crate::workspace::Workspace;
 
@@ -38,12 +37,12 @@ fn rules(root: &Path) -> Vec<Rule> {
 pub(crate) fn broken_rules(workspace: &Workspace) -> Result<Vec<String>, String> {
     let rules = rules(&workspace.root);
     let mut faults = Vec::new();
-    for path in files(&workspace.root)? {
+    for path in workspace.files(".")? {
         // This file has to say them.
         if path == "xtask/src/language.rs" {
             continue;
         }
-        // What is not text, or was deleted and not committed, says nothing.
+        // What is not text says nothing.
         let Ok(text) = std::fs::read_to_string(workspace.root.join(&path)) else { continue };
         for rule in rules.iter().filter(|rule| (rule.files)(&path)) {
             let lines = text.lines().enumerate();
@@ -52,18 +51,4 @@ pub(crate) fn broken_rules(workspace: &Workspace) -> Result<Vec<String>, String>
         }
     }
     Ok(faults)
-}
-
-/// Tracked files, and those that would be.
-fn files(root: &Path) -> Result<Vec<String>, String> {
-    let output = Command::new("git")
-        .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
-        .current_dir(root)
-        .output()
-        .map_err(|error| format!("could not run git: {error}"))?;
-    if !output.status.success() {
-        return Err(format!("git could not list the files: {}", String::from_utf8_lossy(&output.stderr).trim()));
-    }
-    let listed = String::from_utf8_lossy(&output.stdout).into_owned();
-    Ok(listed.split('\0').filter(|path| !path.is_empty()).map(str::to_owned).collect())
 }

@@ -11,6 +11,7 @@ mod suites;
 mod summary;
 mod symbols;
 mod test;
+mod test_files;
 mod tools;
 mod workspace;
 

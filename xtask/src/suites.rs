@@ -320,7 +320,7 @@ impl<'a> Suites<'a> {
     async fn markdown(&mut self, stop: &mut Stop) -> std::result::Result<Outcome, Missing> {
         let node = self.tools.node_with(&self.workspace.root.join("tests/markdown"), stop).await?;
         let mut command = Command::new(cargo());
-        let chosen = ["--ignored", "--nocapture", "link_filter::fuzz"];
+        let chosen = ["--ignored", "--nocapture", "link_filter::tests::renderers"];
         command.args(["test", "--quiet", "--package", "docent-assistant", "--lib", "--"]).args(chosen);
         match self.outcome(command.env("DOCENT_NODE", node), stop).await? {
             Outcome::Passed => {}
@@ -328,7 +328,7 @@ impl<'a> Suites<'a> {
         }
         let sphinx = self.tools.python_program("sphinx-build", "tests/sites/sphinx/requirements.txt", stop).await?;
         let mut command = Command::new(cargo());
-        let chosen = ["--ignored", "--nocapture", "code::rst::docutils"];
+        let chosen = ["--ignored", "--nocapture", "code::rst::tests::docutils"];
         command.args(["test", "--quiet", "--package", "docent-markdown", "--lib", "--"]).args(chosen);
         Ok(self.outcome(command.env("DOCENT_PYTHON", sphinx.with_file_name("python")), stop).await?)
     }

@@ -29,10 +29,10 @@ fn regex(pattern: &str) -> Regex {
 
 /// Every symbol and file of ours that a page names and that does not exist, and every type name that is used too often.
 pub(crate) fn faults(workspace: &Workspace) -> Result<Vec<String>, String> {
-    let crates = crates(&workspace.root)?;
+    let crates = crates(workspace)?;
     let symbols = crates.iter().map(|(name, files)| (name.as_str(), defined(files))).collect();
     let mut faults = Vec::new();
-    for page in pages(&workspace.root)? {
+    for page in pages(workspace)? {
         let text = workspace.read_file(&page)?;
         let unknown = CODE
             .captures_iter(&text)
@@ -47,15 +47,14 @@ pub(crate) fn faults(workspace: &Workspace) -> Result<Vec<String>, String> {
 /// The code of each crate by its name as code names it (`docent_site`), by file.
 type Crates = BTreeMap<String, BTreeMap<String, String>>;
 
-fn crates(root: &Path) -> Result<Crates, String> {
+fn crates(workspace: &Workspace) -> Result<Crates, String> {
     let mut crates = Crates::new();
-    for path in files(root, "*.rs")? {
+    for path in workspace.files("crates/*/src/*.rs")? {
         let Some((name, file)) = path.strip_prefix("crates/").and_then(|path| path.split_once('/')) else { continue };
-        if !file.starts_with("src/") || file.contains("test") {
+        if file.contains("test") {
             continue;
         }
-        let text =
-            std::fs::read_to_string(root.join(&path)).map_err(|error| format!("could not read {path}: {error}"))?;
+        let text = workspace.read_file(&path)?;
         let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default().to_owned();
         crates.entry(format!("docent_{}", name.replace('-', "_"))).or_default().insert(path, text);
     }
@@ -63,21 +62,11 @@ fn crates(root: &Path) -> Result<Crates, String> {
 }
 
 /// The project's own pages. What the tests have as sites of others is not among them.
-fn pages(root: &Path) -> Result<Vec<String>, String> {
-    let mut pages = files(root, "*.md")?;
+fn pages(workspace: &Workspace) -> Result<Vec<String>, String> {
+    let mut pages = workspace.files("*.md")?;
     // A list of changes names what is gone, too.
     pages.retain(|page| !page.starts_with("tests/sites/") && page != "CHANGELOG.md");
     Ok(pages)
-}
-
-fn files(root: &Path, pattern: &str) -> Result<Vec<String>, String> {
-    let output = std::process::Command::new("git")
-        .args(["ls-files", "-z", "--", pattern])
-        .current_dir(root)
-        .output()
-        .map_err(|error| format!("could not run git: {error}"))?;
-    let listed = String::from_utf8_lossy(&output.stdout).into_owned();
-    Ok(listed.split('\0').filter(|path| !path.is_empty() && root.join(path).is_file()).map(str::to_owned).collect())
 }
 
 /// What is defined in each crate.

@@ -63,6 +63,21 @@ impl Workspace {
         self.root.join("tests/sdk")
     }
 
+    /// The files below a path, or that a pattern of git's fits: tracked ones, and those that would be.
+    pub(crate) fn files(&self, pattern: &str) -> Result<Vec<String>, String> {
+        let output = Command::new("git")
+            .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", pattern])
+            .current_dir(&self.root)
+            .output()
+            .map_err(|error| format!("could not run git: {error}"))?;
+        if !output.status.success() {
+            return Err(format!("git could not list the files: {}", String::from_utf8_lossy(&output.stderr).trim()));
+        }
+        let listed = String::from_utf8_lossy(&output.stdout);
+        let there = listed.split('\0').filter(|path| !path.is_empty() && self.root.join(path).is_file());
+        Ok(there.map(str::to_owned).collect())
+    }
+
     pub(crate) fn read_file(&self, path: impl AsRef<Path>) -> Result<String, String> {
         let path = self.root.join(path);
         std::fs::read_to_string(&path).map_err(|error| format!("could not read {}: {error}", path.display()))

@@ -356,5 +356,4 @@ impl<'a> Log<'a> {
 }
 
 #[cfg(test)]
-#[path = "compaction_tests.rs"]
 mod tests;

@@ -175,5 +175,4 @@ fn last_words(turn: &[TranscriptEntry]) -> String {
 }
 
 #[cfg(test)]
-#[path = "next_tests.rs"]
 pub(crate) mod tests;

@@ -172,5 +172,4 @@ impl<'a> ForcedEnd<'a> {
 }
 
 #[cfg(test)]
-#[path = "turn_history_tests.rs"]
 mod tests;

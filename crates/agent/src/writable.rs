@@ -340,5 +340,4 @@ pub fn refused_change(before: &dyn Tree, after: &dyn Tree, changed: &[String], a
 }
 
 #[cfg(test)]
-#[path = "writable_tests.rs"]
 mod tests;

@@ -428,9 +428,4 @@ fn is_no_text(c: char) -> bool {
 }
 
 #[cfg(test)]
-#[path = "link_filter_tests.rs"]
 mod tests;
-
-#[cfg(test)]
-#[path = "link_filter_fuzz.rs"]
-mod fuzz;

@@ -336,5 +336,4 @@ fn fenced(text: &str) -> String {
 }
 
 #[cfg(test)]
-#[path = "prompt_tests.rs"]
 pub(crate) mod tests;

@@ -222,5 +222,4 @@ fn is_courtesy(text: &str) -> bool {
 }
 
 #[cfg(test)]
-#[path = "grammar_tests.rs"]
 mod tests;

@@ -366,5 +366,4 @@ fn link(text: &str) -> Option<(&str, &str)> {
 }
 
 #[cfg(test)]
-#[path = "quote_tests.rs"]
 mod tests;

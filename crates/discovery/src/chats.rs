@@ -229,5 +229,4 @@ impl Drop for ChatReader {
 }
 
 #[cfg(test)]
-#[path = "chats_tests.rs"]
 mod tests;

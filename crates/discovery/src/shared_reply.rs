@@ -301,5 +301,4 @@ impl Wake for WakeList {
 }
 
 #[cfg(test)]
-#[path = "shared_reply_tests.rs"]
 mod tests;

@@ -238,5 +238,4 @@ fn kind(trouble: CallFailure, wait: Option<Duration>) -> ModelErrorKind {
 }
 
 #[cfg(test)]
-#[path = "tests/trouble.rs"]
 mod tests;

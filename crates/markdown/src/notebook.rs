@@ -368,5 +368,4 @@ fn unescaped(escape: &str) -> (char, usize) {
 }
 
 #[cfg(test)]
-#[path = "notebook_tests.rs"]
 mod tests;

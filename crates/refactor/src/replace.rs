@@ -351,5 +351,4 @@ fn touches(a: &Range<usize>, b: &Range<usize>) -> bool {
 }
 
 #[cfg(test)]
-#[path = "replace_tests.rs"]
 mod tests;

@@ -256,9 +256,4 @@ fn within() -> Value {
 }
 
 #[cfg(test)]
-#[path = "../tools_tests.rs"]
 mod tests;
-
-#[cfg(test)]
-#[path = "../read_tools_tests.rs"]
-mod read_tools_tests;

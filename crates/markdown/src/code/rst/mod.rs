@@ -334,9 +334,4 @@ fn depth(folder: &str) -> usize {
 }
 
 #[cfg(test)]
-#[path = "tests.rs"]
 mod tests;
-
-#[cfg(test)]
-#[path = "docutils.rs"]
-mod docutils;

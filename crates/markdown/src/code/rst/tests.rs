@@ -1,3 +1,5 @@
+mod docutils;
+
 use crate::code::{CodeReading, code_of};
 
 fn in_file(file: &str, text: &str) -> Vec<String> {

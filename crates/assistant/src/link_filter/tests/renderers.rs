@@ -11,7 +11,6 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::tests::judge;
 use super::*;
 
 /// Texts rendered in one batch.

@@ -246,7 +246,7 @@ fn an_instruction_with_a_condition_is_left_whole() {
 
 #[test]
 fn the_documentation_lists_every_form() {
-    let documentation = include_str!("../../../docs/CHORES.md");
+    let documentation = include_str!("../../../../docs/CHORES.md");
     for form in FORMS {
         let form = form.split(", with").next().unwrap_or(form);
         assert!(documentation.contains(&format!("`{form}`")), "docs/CHORES.md does not list `{form}`");

@@ -5,7 +5,6 @@ use docent_site::Tree;
 use docent_types::Passage;
 use proptest::prelude::*;
 
-use super::tests::{call, docs, ok, refused};
 use super::*;
 use crate::docs_search::DocsSearch;
 use crate::files::MemoryFiles;

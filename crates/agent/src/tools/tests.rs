@@ -1,3 +1,5 @@
+mod reading;
+
 use proptest::prelude::*;
 
 use super::*;

@@ -1,3 +1,5 @@
+mod renderers;
+
 use proptest::prelude::*;
 
 use super::*;

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::*;
+use crate::code::rst::*;
 
 /// How many pages are asked about at once.
 const BATCH: usize = 300;
