@@ -1,0 +1,31 @@
+//! One-time links: how somebody becomes an operator, or gets a new password.
+
+use std::time::Duration;
+
+use docent_types::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::operator::{OperatorId, OperatorName, Role};
+use crate::token::TokenHash;
+
+/// How long a link can be used.
+pub const LINK_LIFETIME: Duration = Duration::from_secs(24 * 3600);
+
+/// What a link is for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LinkTarget {
+    /// Makes an operator of this role. Without a name, the person who uses it chooses one.
+    New { name: Option<OperatorName>, role: Role },
+    /// Sets the password of an operator.
+    Reset(OperatorId),
+}
+
+/// A link that was given out and not used yet, as it is stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Link {
+    pub hash: TokenHash,
+    pub target: LinkTarget,
+    pub created_at: Timestamp,
+    pub expires_at: Timestamp,
+}

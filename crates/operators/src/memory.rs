@@ -1,0 +1,238 @@
+//! The port implemented in memory, for tests and experiments.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+use docent_types::{StoreError, Timestamp};
+
+use crate::audit::AuditEntry;
+use crate::link::{Link, LinkTarget};
+use crate::operator::{Operator, OperatorId, OperatorName, Role};
+use crate::ports::{Account, Change, OperatorStore, Redemption, WriteError};
+use crate::session::Session;
+use crate::token::TokenHash;
+
+/// Operators in memory, behind one mutex.
+#[derive(Debug, Default)]
+pub struct MemoryOperators {
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    operators: Vec<Operator>,
+    links: Vec<Link>,
+    sessions: Vec<Session>,
+    audit: Vec<(u64, AuditEntry)>,
+    audited: u64,
+}
+
+impl MemoryOperators {
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn of(&mut self, id: OperatorId) -> Result<&mut Operator, WriteError> {
+        self.operators.iter_mut().find(|operator| operator.id == id).ok_or(WriteError::NoOperator)
+    }
+
+    fn is_free(&self, name: &OperatorName, of: OperatorId) -> Result<(), WriteError> {
+        match self.operators.iter().find(|operator| operator.name == *name && operator.id != of) {
+            Some(other) => Err(WriteError::NameTaken(other.name.clone())),
+            None => Ok(()),
+        }
+    }
+
+    fn leaves_an_owner(&self, id: OperatorId) -> Result<(), WriteError> {
+        let owns = |operator: &&Operator| operator.role == Role::Owner;
+        let is_owner = self.operators.iter().filter(owns).any(|operator| operator.id == id);
+        let others = self.operators.iter().filter(owns).any(|operator| operator.id != id);
+        if is_owner && !others { Err(WriteError::LastOwner) } else { Ok(()) }
+    }
+
+    /// After the password was changed.
+    fn end_old(&mut self, id: OperatorId, except: Option<&TokenHash>) {
+        self.sessions.retain(|session| session.operator != id || Some(&session.hash) == except);
+        self.links.retain(|link| link.target != LinkTarget::Reset(id));
+    }
+}
+
+#[async_trait]
+impl OperatorStore for MemoryOperators {
+    async fn operators(&self) -> Result<Vec<Operator>, StoreError> {
+        Ok(self.state().operators.clone())
+    }
+
+    async fn by_id(&self, id: OperatorId) -> Result<Option<Operator>, StoreError> {
+        Ok(self.state().operators.iter().find(|operator| operator.id == id).cloned())
+    }
+
+    async fn by_name(&self, name: &OperatorName) -> Result<Option<Operator>, StoreError> {
+        Ok(self.state().operators.iter().find(|operator| operator.name == *name).cloned())
+    }
+
+    async fn change(&self, id: OperatorId, change: Change) -> Result<Operator, WriteError> {
+        let mut state = self.state();
+        state.of(id)?;
+        match change {
+            Change::Name(name) => {
+                state.is_free(&name, id)?;
+                state.of(id)?.name = name;
+            }
+            Change::Role(role) => {
+                if role != Role::Owner {
+                    state.leaves_an_owner(id)?;
+                }
+                state.of(id)?.role = role;
+            }
+            Change::Password { password, except } => {
+                state.of(id)?.password = password;
+                state.end_old(id, Some(&except));
+            }
+        }
+        state.of(id).cloned()
+    }
+
+    async fn remove(&self, id: OperatorId) -> Result<Operator, WriteError> {
+        let mut state = self.state();
+        let removed = state.of(id)?.clone();
+        state.leaves_an_owner(id)?;
+        state.end_old(id, None);
+        state.operators.retain(|operator| operator.id != id);
+        Ok(removed)
+    }
+
+    async fn add_link(&self, link: Link) -> Result<(), WriteError> {
+        let mut state = self.state();
+        if let LinkTarget::Reset(id) = link.target {
+            state.of(id)?;
+        }
+        state.links.push(link);
+        Ok(())
+    }
+
+    async fn link(&self, hash: &TokenHash, now: Timestamp) -> Result<Option<Link>, StoreError> {
+        Ok(self.state().links.iter().find(|link| link.hash == *hash && link.expires_at > now).cloned())
+    }
+
+    async fn links(&self, now: Timestamp) -> Result<Vec<Link>, StoreError> {
+        Ok(self.state().links.iter().filter(|link| link.expires_at > now).cloned().collect())
+    }
+
+    async fn remove_link(&self, hash: &TokenHash) -> Result<bool, StoreError> {
+        Ok(self.state().links.extract_if(.., |link| link.hash == *hash).count() > 0)
+    }
+
+    async fn redeem(&self, redemption: Redemption) -> Result<Operator, WriteError> {
+        let mut state = self.state();
+        let Redemption { link, account, session } = redemption;
+        let now = session.created_at;
+        if !state.links.iter().any(|known| known.hash == link && known.expires_at > now) {
+            return Err(WriteError::NoLink);
+        }
+        let id = match account {
+            Account::New(operator) => {
+                state.is_free(&operator.name, operator.id)?;
+                let id = operator.id;
+                state.operators.push(operator);
+                id
+            }
+            Account::Reset { operator, password } => {
+                state.of(operator)?.password = password;
+                state.end_old(operator, None);
+                operator
+            }
+        };
+        state.links.retain(|known| known.hash != link);
+        state.sessions.push(session);
+        let operator = state.of(id)?;
+        operator.last_seen_at = Some(now);
+        Ok(operator.clone())
+    }
+
+    async fn add_session(&self, session: Session) -> Result<(), WriteError> {
+        let mut state = self.state();
+        state.of(session.operator)?.last_seen_at = Some(session.seen_at);
+        state.sessions.push(session);
+        Ok(())
+    }
+
+    async fn session(&self, hash: &TokenHash) -> Result<Option<(Session, Operator)>, StoreError> {
+        let state = self.state();
+        let Some(session) = state.sessions.iter().find(|session| session.hash == *hash) else { return Ok(None) };
+        let of = state.operators.iter().find(|operator| operator.id == session.operator);
+        Ok(of.map(|operator| (session.clone(), operator.clone())))
+    }
+
+    async fn touch_session(
+        &self,
+        hash: &TokenHash,
+        seen_at: Timestamp,
+        expires_at: Timestamp,
+    ) -> Result<(), StoreError> {
+        let mut state = self.state();
+        let Some(session) = state.sessions.iter_mut().find(|session| session.hash == *hash) else { return Ok(()) };
+        (session.seen_at, session.expires_at) = (seen_at, expires_at);
+        let id = session.operator;
+        if let Ok(operator) = state.of(id) {
+            operator.last_seen_at = operator.last_seen_at.max(Some(seen_at));
+        }
+        Ok(())
+    }
+
+    async fn remove_session(&self, hash: &TokenHash) -> Result<(), StoreError> {
+        self.state().sessions.retain(|session| session.hash != *hash);
+        Ok(())
+    }
+
+    async fn remove_sessions_of(&self, id: OperatorId, except: Option<&TokenHash>) -> Result<(), StoreError> {
+        self.state().sessions.retain(|session| session.operator != id || Some(&session.hash) == except);
+        Ok(())
+    }
+
+    async fn audit(&self, entry: AuditEntry) -> Result<(), StoreError> {
+        let mut state = self.state();
+        state.audited += 1;
+        let number = state.audited;
+        state.audit.push((number, entry));
+        Ok(())
+    }
+
+    async fn audited(&self, before: Option<u64>, limit: usize) -> Result<Vec<(u64, AuditEntry)>, StoreError> {
+        let state = self.state();
+        let older = state.audit.iter().rev().filter(|(number, _)| before.is_none_or(|before| *number < before));
+        Ok(older.take(limit).cloned().collect())
+    }
+
+    async fn forget_expired(
+        &self,
+        now: Timestamp,
+        audited_before: Timestamp,
+        limit: usize,
+    ) -> Result<usize, StoreError> {
+        let mut state = self.state();
+        let sessions = state.sessions.extract_if(.., |session| session.expires_at <= now).take(limit).count();
+        let links = state.links.extract_if(.., |link| link.expires_at <= now).take(limit).count();
+        let entries = state.audit.extract_if(.., |(_, entry)| entry.at < audited_before).take(limit).count();
+        Ok(sessions + links + entries)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::conformance;
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+    async fn keeps_the_promises_of_the_port() {
+        conformance::run(|| async { Arc::new(MemoryOperators::new()) }).await;
+    }
+}

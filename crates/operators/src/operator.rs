@@ -1,0 +1,203 @@
+//! A person who may sign in: name, role, id.
+
+use std::fmt;
+use std::hash::{Hash, Hasher};
+
+use docent_types::{Timestamp, is_obeyed};
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+use uuid::Uuid;
+
+use crate::password::PasswordHash;
+
+const LONGEST_NAME: usize = 100;
+
+/// What an operator may do. Each role may do what the ones before it may: `role >= Role::Editor`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// Reads.
+    Viewer,
+    /// Works with projects: instructions, merges, keys.
+    Editor,
+    /// Decides who the operators are.
+    Owner,
+}
+
+impl Role {
+    pub const ALL: [Self; 3] = [Self::Viewer, Self::Editor, Self::Owner];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Viewer => "viewer",
+            Self::Editor => "editor",
+            Self::Owner => "owner",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|role| role.as_str() == text)
+    }
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// Who an operator is, whatever the name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct OperatorId(Uuid);
+
+impl OperatorId {
+    pub const fn new(id: Uuid) -> Self {
+        Self(id)
+    }
+
+    /// Parses the hyphenated form, which is the only one accepted.
+    pub fn parse(text: &str) -> Option<Self> {
+        (text.len() == uuid::fmt::Hyphenated::LENGTH).then(|| Uuid::try_parse(text).ok().map(Self)).flatten()
+    }
+
+    pub const fn uuid(self) -> Uuid {
+        self.0
+    }
+}
+
+impl fmt::Display for OperatorId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.as_hyphenated().fmt(f)
+    }
+}
+
+/// The name an operator signs in with. Two names that differ in letter case only are the same name.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct OperatorName(String);
+
+/// A text is no name.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("a name has 1 to 100 characters and no control characters: give one such as `Ann Meyer` or `ann@example.com`")]
+pub struct NameError;
+
+impl OperatorName {
+    /// Reads a name, without the white space around it.
+    pub fn parse(text: &str) -> Result<Self, NameError> {
+        let name = text.trim();
+        let fits = (1..=LONGEST_NAME).contains(&name.chars().count())
+            && !name.contains(|c| c == '\t' || c == '\n' || is_obeyed(c));
+        if fits { Ok(Self(name.to_owned())) } else { Err(NameError) }
+    }
+
+    /// As it was given.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The form that is the same for the same name.
+    pub fn folded(&self) -> String {
+        self.0.to_lowercase()
+    }
+}
+
+impl PartialEq for OperatorName {
+    fn eq(&self, other: &Self) -> bool {
+        self.folded() == other.folded()
+    }
+}
+
+impl Eq for OperatorName {}
+
+impl Hash for OperatorName {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.folded().hash(state);
+    }
+}
+
+impl fmt::Display for OperatorName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+impl TryFrom<String> for OperatorName {
+    type Error = NameError;
+
+    fn try_from(text: String) -> Result<Self, NameError> {
+        Self::parse(&text)
+    }
+}
+
+impl From<OperatorName> for String {
+    fn from(name: OperatorName) -> Self {
+        name.0
+    }
+}
+
+/// Somebody who may sign in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Operator {
+    pub id: OperatorId,
+    pub name: OperatorName,
+    pub role: Role,
+    pub password: PasswordHash,
+    pub created_at: Timestamp,
+    /// To the minute.
+    pub last_seen_at: Option<Timestamp>,
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_role_may_what_the_ones_before_it_may() {
+        assert!(Role::ALL.is_sorted());
+        for role in Role::ALL {
+            assert_eq!(Role::parse(role.as_str()), Some(role));
+        }
+        assert_eq!(Role::parse("Owner"), None);
+    }
+
+    #[test]
+    fn a_name_is_one_readable_line() {
+        let longest = "é".repeat(100);
+        for (given, name) in
+            [(" Ann ", "Ann"), ("日本", "日本"), ("ann@example.com", "ann@example.com"), (&*longest, &*longest)]
+        {
+            assert_eq!(OperatorName::parse(given).expect(given).as_str(), name);
+        }
+        let too_long = "é".repeat(101);
+        for bad in ["", "  ", "a\nb", "a\tb", "a\u{1b}[2J", "a\u{202e}b", &*too_long] {
+            assert_eq!(OperatorName::parse(bad), Err(NameError), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn letter_case_makes_no_other_name() {
+        let name = |text| OperatorName::parse(text).expect("a name");
+        assert_eq!(name("Jörg"), name("JÖRG"));
+        assert_ne!(name("Jörg"), name("Jorg"));
+        assert_eq!(name("Jörg").to_string(), "Jörg");
+    }
+
+    proptest! {
+        #[test]
+        fn a_name_is_read_back(text: String) {
+            if let Ok(name) = OperatorName::parse(&text) {
+                let again = OperatorName::parse(name.as_str()).expect("a name");
+                prop_assert_eq!(again.as_str(), name.as_str());
+            }
+        }
+
+        #[test]
+        fn an_id_is_read_back(bytes: [u8; 16]) {
+            let id = OperatorId::new(Uuid::from_bytes(bytes));
+            prop_assert_eq!(OperatorId::parse(&id.to_string()), Some(id));
+        }
+    }
+}

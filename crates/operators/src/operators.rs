@@ -1,0 +1,293 @@
+//! What can be done: invite, join, sign in and out, change, remove, and read what was done.
+
+#[cfg(test)]
+mod tests;
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use docent_access::{AddressRange, Throttle};
+use docent_types::{BoxError, Clock, Ids, Quota, QuotaStatus, StoreError, Timestamp};
+use thiserror::Error;
+
+use crate::audit::{AUDIT_KEPT, AuditEntry};
+use crate::link::{LINK_LIFETIME, Link, LinkTarget};
+use crate::operator::{Operator, OperatorId, OperatorName, Role};
+use crate::password::{self, PasswordError, Passwords};
+use crate::ports::{Account, Change, OperatorStore, Redemption, WriteError};
+use crate::session::{Session, SignedIn};
+use crate::token::{LinkToken, SessionToken, TokenHash};
+
+const WINDOW: Duration = Duration::from_secs(15 * 60);
+const PER_ACCOUNT: u32 = 10;
+const PER_ADDRESS: u32 = 30;
+/// Rows that are forgotten at once, of each kind.
+const FORGET: usize = 500;
+
+/// Why somebody was not signed in, or a password not changed.
+#[derive(Debug, Error)]
+pub enum SignInError {
+    #[error("the name or the password is wrong: try again, or ask an owner for a link to set a new password")]
+    Wrong,
+    #[error("too many attempts: try again in {} s", retry_after.as_secs())]
+    TooMany {
+        /// In whole seconds, at least 1.
+        retry_after: Duration,
+    },
+    #[error("choose a name to sign in with")]
+    NameNeeded,
+    #[error(transparent)]
+    Password(#[from] PasswordError),
+    #[error(transparent)]
+    Write(#[from] WriteError),
+    #[error("could not hash the password")]
+    Hash(#[source] BoxError),
+}
+
+impl From<StoreError> for SignInError {
+    fn from(error: StoreError) -> Self {
+        Self::Write(error.into())
+    }
+}
+
+/// The people who run a server. Clones share the limits of attempts.
+#[derive(Debug, Clone)]
+pub struct Operators {
+    store: Arc<dyn OperatorStore>,
+    clock: Arc<dyn Clock>,
+    ids: Arc<dyn Ids>,
+    attempts: Arc<Throttle>,
+    passwords: Passwords,
+}
+
+impl Operators {
+    pub fn new(store: Arc<dyn OperatorStore>, clock: Arc<dyn Clock>, ids: Arc<dyn Ids>) -> Self {
+        Self { store, clock, ids, attempts: Arc::default(), passwords: Passwords::new() }
+    }
+
+    pub fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    /// Whether somebody can sign in at all.
+    pub async fn has_any(&self) -> Result<bool, StoreError> {
+        Ok(!self.store.operators().await?.is_empty())
+    }
+
+    /// All operators, oldest first.
+    pub async fn operators(&self) -> Result<Vec<Operator>, StoreError> {
+        self.store.operators().await
+    }
+
+    pub async fn operator(&self, id: OperatorId) -> Result<Option<Operator>, StoreError> {
+        self.store.by_id(id).await
+    }
+
+    pub async fn operator_named(&self, name: &OperatorName) -> Result<Option<Operator>, StoreError> {
+        self.store.by_name(name).await
+    }
+
+    /// Makes a link for somebody new. Without a name, the person chooses one.
+    pub async fn invite(&self, name: Option<OperatorName>, role: Role) -> Result<LinkToken, WriteError> {
+        if let Some(name) = &name
+            && let Some(other) = self.store.by_name(name).await?
+        {
+            return Err(WriteError::NameTaken(other.name));
+        }
+        self.add_link(LinkTarget::New { name, role }).await
+    }
+
+    /// Makes a link with which an operator sets a new password.
+    pub async fn reset_link(&self, id: OperatorId) -> Result<LinkToken, WriteError> {
+        self.add_link(LinkTarget::Reset(id)).await
+    }
+
+    async fn add_link(&self, target: LinkTarget) -> Result<LinkToken, WriteError> {
+        let (token, now) = (LinkToken::random()?, self.now());
+        let link = Link { hash: token.hash(), target, created_at: now, expires_at: now.plus(LINK_LIFETIME) };
+        self.store.add_link(link).await?;
+        Ok(token)
+    }
+
+    /// The links that can still be used, oldest first.
+    pub async fn links(&self) -> Result<Vec<Link>, StoreError> {
+        self.store.links(self.now()).await
+    }
+
+    /// Makes a link useless; whether it was not so before.
+    pub async fn withdraw(&self, link: &TokenHash) -> Result<bool, StoreError> {
+        self.store.remove_link(link).await
+    }
+
+    /// What a link is for, if it can still be used. Does not use it.
+    pub async fn look_at_link(&self, token: &str) -> Result<Option<LinkTarget>, StoreError> {
+        let Some(token) = LinkToken::parse(token) else { return Ok(None) };
+        Ok(self.store.link(&token.hash(), self.now()).await?.map(|link| link.target))
+    }
+
+    /// Uses a link, and signs in. A refused attempt leaves the link as it was. `name` counts where the link names nobody.
+    pub async fn redeem(
+        &self,
+        token: &str,
+        name: Option<OperatorName>,
+        password: &str,
+        from: IpAddr,
+    ) -> Result<(SessionToken, SignedIn), SignInError> {
+        self.attempt(None, Some(from))?;
+        let now = self.now();
+        let link = LinkToken::parse(token).ok_or(WriteError::NoLink)?.hash();
+        let target = self.store.link(&link, now).await?.ok_or(WriteError::NoLink)?.target;
+        let (action, account) = match target {
+            LinkTarget::New { name: given, role } => {
+                let name = given.or(name).ok_or(SignInError::NameNeeded)?;
+                password::check(password, &name)?;
+                if let Some(other) = self.store.by_name(&name).await? {
+                    return Err(WriteError::NameTaken(other.name).into());
+                }
+                let password = self.passwords.hash(password).await.map_err(SignInError::Hash)?;
+                let id = OperatorId::new(self.ids.ordered(now));
+                let operator = Operator { id, name, role, password, created_at: now, last_seen_at: None };
+                ("operator.join", Account::New(operator))
+            }
+            LinkTarget::Reset(id) => {
+                let operator = self.store.by_id(id).await?.ok_or(WriteError::NoLink)?;
+                password::check(password, &operator.name)?;
+                let password = self.passwords.hash(password).await.map_err(SignInError::Hash)?;
+                ("operator.reset", Account::Reset { operator: id, password })
+            }
+        };
+        let id = match &account {
+            Account::New(operator) => operator.id,
+            Account::Reset { operator, .. } => *operator,
+        };
+        let token = SessionToken::random()?;
+        let session = Session::begin(&token, id, now);
+        let operator = self.store.redeem(Redemption { link, account, session }).await?;
+        self.audit_own(&operator, action, Some(from)).await?;
+        Ok(signed_in(token, operator))
+    }
+
+    /// Signs in with name and password. An unknown name takes as long as a known one.
+    pub async fn sign_in(
+        &self,
+        name: &str,
+        password: &str,
+        from: IpAddr,
+    ) -> Result<(SessionToken, SignedIn), SignInError> {
+        let name = OperatorName::parse(name).ok();
+        self.attempt(name.as_ref(), Some(from))?;
+        let known = match &name {
+            Some(name) => self.store.by_name(name).await?,
+            None => None,
+        };
+        let fits = self.passwords.fits(password, known.as_ref().map(|operator| &operator.password)).await;
+        let fits = fits.map_err(SignInError::Hash)?;
+        // Names of nobody are not listed: people type their passwords there.
+        let Some(operator) = known else { return Err(SignInError::Wrong) };
+        if !fits {
+            self.audit_own(&operator, "sign_in.failed", Some(from)).await?;
+            return Err(SignInError::Wrong);
+        }
+        let token = SessionToken::random()?;
+        self.store.add_session(Session::begin(&token, operator.id, self.now())).await?;
+        self.audit_own(&operator, "sign_in", Some(from)).await?;
+        Ok(signed_in(token, operator))
+    }
+
+    /// Who a session's token belongs to, unless the session is over. Keeps, once a minute, that it was seen.
+    pub async fn signed_in(&self, token: &str) -> Result<Option<SignedIn>, StoreError> {
+        let Some(token) = SessionToken::parse(token) else { return Ok(None) };
+        let (hash, now) = (token.hash(), self.now());
+        let found = self.store.session(&hash).await?.filter(|(session, _)| !session.is_over(now));
+        let Some((session, operator)) = found else { return Ok(None) };
+        if let Some(expires_at) = session.seen(now) {
+            self.store.touch_session(&hash, now, expires_at).await?;
+        }
+        Ok(Some(signed_in(token, operator).1))
+    }
+
+    /// Ends one session.
+    pub async fn sign_out(&self, who: &SignedIn) -> Result<(), StoreError> {
+        self.store.remove_session(&who.session).await
+    }
+
+    /// Ends all sessions of an operator.
+    pub async fn sign_out_everywhere(&self, id: OperatorId) -> Result<(), StoreError> {
+        self.store.remove_sessions_of(id, None).await
+    }
+
+    /// Changes the password of somebody who knows the old one, and ends all other sessions.
+    pub async fn change_password(&self, who: &SignedIn, old: &str, new: &str) -> Result<(), SignInError> {
+        let operator = &who.operator;
+        self.attempt(Some(&operator.name), None)?;
+        password::check(new, &operator.name)?;
+        if !self.passwords.fits(old, Some(&operator.password)).await.map_err(SignInError::Hash)? {
+            return Err(SignInError::Wrong);
+        }
+        let password = self.passwords.hash(new).await.map_err(SignInError::Hash)?;
+        self.store.change(operator.id, Change::Password { password, except: who.session }).await?;
+        Ok(self.audit_own(operator, "operator.password", None).await?)
+    }
+
+    /// Refused where it would leave no owner.
+    pub async fn set_role(&self, id: OperatorId, role: Role) -> Result<Operator, WriteError> {
+        self.store.change(id, Change::Role(role)).await
+    }
+
+    pub async fn rename(&self, id: OperatorId, name: OperatorName) -> Result<Operator, WriteError> {
+        self.store.change(id, Change::Name(name)).await
+    }
+
+    /// Removes an operator with all sessions and links. Refused where it would leave no owner.
+    pub async fn remove(&self, id: OperatorId) -> Result<Operator, WriteError> {
+        self.store.remove(id).await
+    }
+
+    /// Adds to the list of what was done. Signing in, joining and changes of the own password are added by the calls for
+    /// them, everything else by the callers.
+    pub async fn audit(&self, entry: AuditEntry) -> Result<(), StoreError> {
+        self.store.audit(entry).await
+    }
+
+    /// What was done, newest first, with numbers: what came before this number, or the newest.
+    pub async fn audited(&self, before: Option<u64>, limit: usize) -> Result<Vec<(u64, AuditEntry)>, StoreError> {
+        self.store.audited(before, limit).await
+    }
+
+    /// Forgets sessions and links that are over, and what was done more than a year ago. Returns how many rows that
+    /// were; when it is 0, there are no more.
+    pub async fn forget_expired(&self) -> Result<usize, StoreError> {
+        let now = self.now();
+        self.store.forget_expired(now, now.minus(AUDIT_KEPT), FORGET).await
+    }
+
+    async fn audit_own(&self, who: &Operator, action: &str, address: Option<IpAddr>) -> Result<(), StoreError> {
+        let entry = AuditEntry {
+            at: self.now(),
+            operator: Some(who.name.clone()),
+            action: action.to_owned(),
+            project: None,
+            subject: who.name.as_str().to_owned(),
+            detail: None,
+            address,
+        };
+        self.audit(entry).await
+    }
+
+    /// Counts an attempt, before anything is hashed for it.
+    fn attempt(&self, name: Option<&OperatorName>, from: Option<IpAddr>) -> Result<(), SignInError> {
+        let quota = |bucket, limit| Quota { bucket, limit, window: WINDOW };
+        let of_account = name.map(|name| quota(format!("account:{}", name.folded()), PER_ACCOUNT));
+        let of_address = from.map(|ip| quota(format!("address:{}", AddressRange::of_caller(ip)), PER_ADDRESS));
+        let quotas: Vec<Quota> = of_account.into_iter().chain(of_address).collect();
+        let too_many =
+            |status: QuotaStatus| SignInError::TooMany { retry_after: Duration::from_secs(status.seconds_to_wait()) };
+        self.attempts.count(&quotas, self.now()).map(drop).map_err(too_many)
+    }
+}
+
+fn signed_in(token: SessionToken, operator: Operator) -> (SessionToken, SignedIn) {
+    let who = SignedIn { operator, session: token.hash(), csrf: token.csrf() };
+    (token, who)
+}

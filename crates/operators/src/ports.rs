@@ -1,0 +1,133 @@
+//! The port to storage of operators.
+
+use std::fmt;
+
+use async_trait::async_trait;
+use docent_types::{StoreError, Timestamp};
+use thiserror::Error;
+
+use crate::audit::AuditEntry;
+use crate::link::Link;
+use crate::operator::{Operator, OperatorId, OperatorName, Role};
+use crate::password::PasswordHash;
+use crate::session::Session;
+use crate::token::TokenHash;
+
+/// What is changed of an operator.
+#[derive(Debug, Clone)]
+pub enum Change {
+    Name(OperatorName),
+    Role(Role),
+    /// Ends the operator's sessions but this one, and withdraws the links to reset the password.
+    Password {
+        password: PasswordHash,
+        except: TokenHash,
+    },
+}
+
+/// What a link is used for.
+#[derive(Debug, Clone)]
+pub enum Account {
+    New(Operator),
+    /// Ends the operator's sessions, and withdraws the other links to reset the password.
+    Reset {
+        operator: OperatorId,
+        password: PasswordHash,
+    },
+}
+
+/// A link that is used, and the session that begins with it.
+#[derive(Debug, Clone)]
+pub struct Redemption {
+    pub link: TokenHash,
+    pub account: Account,
+    pub session: Session,
+}
+
+/// Why something was not written.
+#[derive(Debug, Error)]
+pub enum WriteError {
+    #[error("there is an operator `{0}` already: choose another name")]
+    NameTaken(OperatorName),
+    #[error("there is no such operator any more: see `docent operator list`")]
+    NoOperator,
+    #[error("this is the last owner, and somebody must be: make another operator an owner first")]
+    LastOwner,
+    #[error(
+        "this link does not work any more, because it was used, withdrawn or is older than a day: ask an owner for a new \
+         one, or run `docent operator link` on the server"
+    )]
+    NoLink,
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Storage of operators, their links and sessions, and the audit list. Each call is done whole or not at all. Writes
+/// return when they would survive a loss of power, with the exception of [`touch_session`](Self::touch_session).
+#[async_trait]
+pub trait OperatorStore: Send + Sync + fmt::Debug + 'static {
+    /// All operators, oldest first.
+    async fn operators(&self) -> Result<Vec<Operator>, StoreError>;
+
+    async fn by_id(&self, id: OperatorId) -> Result<Option<Operator>, StoreError>;
+
+    /// The operator of this name, in whatever letter case.
+    async fn by_name(&self, name: &OperatorName) -> Result<Option<Operator>, StoreError>;
+
+    /// Changes an operator and returns the new state. Refused: a name of somebody else, and a lower role for the only
+    /// owner.
+    async fn change(&self, id: OperatorId, change: Change) -> Result<Operator, WriteError>;
+
+    /// Removes an operator with all sessions and links, and returns it. Refused for the only owner.
+    async fn remove(&self, id: OperatorId) -> Result<Operator, WriteError>;
+
+    /// Adds a link. One to reset a password needs its operator.
+    async fn add_link(&self, link: Link) -> Result<(), WriteError>;
+
+    /// A link that can still be used at this moment. Looking does not use it.
+    async fn link(&self, hash: &TokenHash, now: Timestamp) -> Result<Option<Link>, StoreError>;
+
+    /// All links that can still be used at this moment, oldest first.
+    async fn links(&self, now: Timestamp) -> Result<Vec<Link>, StoreError>;
+
+    /// Withdraws a link; whether there was one.
+    async fn remove_link(&self, hash: &TokenHash) -> Result<bool, StoreError>;
+
+    /// Uses a link: makes the operator or sets the password, and begins the session, at the moment the session begins.
+    /// Only one caller can use a link; refused, it can be used again.
+    async fn redeem(&self, redemption: Redemption) -> Result<Operator, WriteError>;
+
+    /// Begins a session of an operator, who is seen at that moment.
+    async fn add_session(&self, session: Session) -> Result<(), WriteError>;
+
+    /// A session, over or not, and whose it is.
+    async fn session(&self, hash: &TokenHash) -> Result<Option<(Session, Operator)>, StoreError>;
+
+    /// Keeps when a session and its operator were seen, and when it will be over. It does not wait for the disk.
+    async fn touch_session(
+        &self,
+        hash: &TokenHash,
+        seen_at: Timestamp,
+        expires_at: Timestamp,
+    ) -> Result<(), StoreError>;
+
+    async fn remove_session(&self, hash: &TokenHash) -> Result<(), StoreError>;
+
+    /// Ends all sessions of an operator, but perhaps one.
+    async fn remove_sessions_of(&self, id: OperatorId, except: Option<&TokenHash>) -> Result<(), StoreError>;
+
+    /// Adds an entry to the audit list.
+    async fn audit(&self, entry: AuditEntry) -> Result<(), StoreError>;
+
+    /// Entries of the audit list and their numbers, newest first: those before this number, or the newest ones.
+    async fn audited(&self, before: Option<u64>, limit: usize) -> Result<Vec<(u64, AuditEntry)>, StoreError>;
+
+    /// Deletes sessions and links that are over at `now`, and audit entries from before `audited_before`: at most
+    /// `limit` of each. Returns how many rows that were.
+    async fn forget_expired(
+        &self,
+        now: Timestamp,
+        audited_before: Timestamp,
+        limit: usize,
+    ) -> Result<usize, StoreError>;
+}

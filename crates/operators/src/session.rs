@@ -1,0 +1,70 @@
+//! Sessions: how long somebody stays signed in.
+
+use std::time::Duration;
+
+use docent_types::Timestamp;
+
+use crate::operator::{Operator, OperatorId};
+use crate::token::{CsrfToken, SessionToken, TokenHash};
+
+/// Without a request, a session ends after this long.
+const IDLE: Duration = Duration::from_secs(14 * 24 * 3600);
+/// Every session ends after this long.
+const LONGEST: Duration = Duration::from_secs(90 * 24 * 3600);
+/// How exactly the last request is kept.
+const TOUCH: Duration = Duration::from_secs(60);
+
+/// One browser in which an operator is signed in, as it is stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Session {
+    pub hash: TokenHash,
+    pub operator: OperatorId,
+    pub created_at: Timestamp,
+    /// To the minute.
+    pub seen_at: Timestamp,
+    pub expires_at: Timestamp,
+}
+
+impl Session {
+    pub(crate) fn begin(token: &SessionToken, operator: OperatorId, now: Timestamp) -> Self {
+        Self { hash: token.hash(), operator, created_at: now, seen_at: now, expires_at: now.plus(IDLE) }
+    }
+
+    pub(crate) fn is_over(&self, now: Timestamp) -> bool {
+        self.expires_at <= now
+    }
+
+    /// When it is seen now: the new end, if that is to be stored.
+    pub(crate) fn seen(&self, now: Timestamp) -> Option<Timestamp> {
+        (now.since(self.seen_at) >= TOUCH).then(|| now.plus(IDLE).min(self.created_at.plus(LONGEST)))
+    }
+}
+
+/// Somebody who is signed in, for one request.
+#[derive(Debug, Clone)]
+pub struct SignedIn {
+    pub operator: Operator,
+    pub session: TokenHash,
+    pub csrf: CsrfToken,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_slides_and_ends_all_the_same() {
+        let at = |days: u64| Timestamp::from_millis(0).plus(Duration::from_secs(days * 24 * 3600));
+        let token = SessionToken::random().expect("randomness");
+        let mut session = Session::begin(&token, OperatorId::new(uuid::Uuid::nil()), at(0));
+        assert!(!session.is_over(at(13)) && session.is_over(at(14)));
+        assert_eq!(session.seen(at(0).plus(TOUCH - Duration::from_millis(1))), None, "once a minute is enough");
+        for day in (13..=89).step_by(10) {
+            assert!(!session.is_over(at(day)), "day {day}");
+            session.expires_at = session.seen(at(day)).expect("a day later");
+            session.seen_at = at(day);
+            assert_eq!(session.expires_at, at(90).min(at(day + 14)));
+        }
+        assert!(session.is_over(at(90)));
+    }
+}
