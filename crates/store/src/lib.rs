@@ -1,4 +1,5 @@
-//! Storage on SQLite: the ports of `docent-jobs`, `docent-access`, `docent-forge` and `docent-assistant`.
+//! Storage on SQLite: the ports of `docent-jobs`, `docent-access`, `docent-operators`, `docent-forge` and
+//! `docent-assistant`.
 //!
 //! One database file, in write-ahead mode with `synchronous=FULL`. One thread writes: it takes every command that is
 //! waiting and commits them together, so that one flush of the disk serves many callers. A refused command undoes only
@@ -23,6 +24,7 @@ mod error;
 mod jobs;
 mod journal;
 mod keys;
+mod operators;
 mod process_lock;
 mod projects;
 mod prune;

@@ -136,6 +136,12 @@ async fn keeps_the_promises_of_keys_and_projects() {
     docent_access::conformance::run(|| street.open()).await;
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn keeps_the_promises_of_operators() {
+    let street = DatabasePool::default();
+    docent_operators::conformance::run(|| street.open()).await;
+}
+
 #[tokio::test]
 async fn keeps_the_promises_of_pull_requests() {
     docent_forge::conformance::pull_requests(&*TemporaryDatabase::new().open()).await;
