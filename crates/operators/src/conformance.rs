@@ -9,10 +9,10 @@ use uuid::Uuid;
 
 use crate::audit::AuditEntry;
 use crate::link::{LINK_LIFETIME, Link, LinkTarget};
-use crate::operator::{Operator, OperatorId, OperatorName, Role};
+use crate::operator::{Operator, OperatorId, OperatorName, OperatorRole};
 use crate::password::PasswordHash;
-use crate::ports::{Account, Change, OperatorStore, Redemption, WriteError};
-use crate::session::Session;
+use crate::ports::{Account, OperatorChange, OperatorStore, Redemption, WriteError};
+use crate::session::OperatorSession;
 use crate::token::TokenHash;
 
 const NOW: Timestamp = Timestamp::from_millis(1_795_000_000_000);
@@ -46,7 +46,7 @@ fn name(text: &str) -> OperatorName {
 }
 
 /// An operator, the same for the same name.
-pub fn sample_operator(text: &str, role: Role) -> Operator {
+pub fn sample_operator(text: &str, role: OperatorRole) -> Operator {
     let number = text.bytes().fold(1, |number: u128, byte| number << 8 | u128::from(byte));
     Operator {
         id: OperatorId::new(Uuid::from_u128(number)),
@@ -67,11 +67,11 @@ fn link(seed: u8, target: LinkTarget) -> Link {
 }
 
 fn invitation(seed: u8) -> Link {
-    link(seed, LinkTarget::New { name: None, role: Role::Editor })
+    link(seed, LinkTarget::New { name: None, role: OperatorRole::Editor })
 }
 
-fn session(seed: u8, operator: OperatorId) -> Session {
-    Session { hash: hash(seed), operator, created_at: NOW, seen_at: NOW, expires_at: NOW.plus(10 * MINUTE) }
+fn session(seed: u8, operator: OperatorId) -> OperatorSession {
+    OperatorSession { hash: hash(seed), operator, created_at: NOW, seen_at: NOW, expires_at: NOW.plus(10 * MINUTE) }
 }
 
 /// Adds an operator by a link, with a session of the same seed.
@@ -88,42 +88,48 @@ async fn is_open<S: OperatorStore>(store: &S, seed: u8) -> bool {
 
 pub async fn an_operator_is_found_by_id_and_by_name<S: OperatorStore>(store: &S) {
     assert_eq!(store.operators().await.expect("the store answers"), []);
-    let jorg = join(store, sample_operator("Jörg", Role::Owner), 1).await;
-    let ann = join(store, sample_operator("Ann", Role::Viewer), 2).await;
-    assert_eq!(jorg, Operator { last_seen_at: Some(NOW), ..sample_operator("Jörg", Role::Owner) });
+    let jorg = join(store, sample_operator("Jörg", OperatorRole::Owner), 1).await;
+    let ann = join(store, sample_operator("Ann", OperatorRole::Viewer), 2).await;
+    assert_eq!(jorg, Operator { last_seen_at: Some(NOW), ..sample_operator("Jörg", OperatorRole::Owner) });
     assert_eq!(store.operators().await.expect("the store answers"), [jorg.clone(), ann.clone()]);
     assert_eq!(store.by_id(ann.id).await.expect("the store answers"), Some(ann));
     let found = store.by_name(&name("JÖRG")).await.expect("the store answers").expect("in any letter case");
     assert_eq!(found.name.as_str(), "Jörg");
     assert_eq!(found, jorg);
     assert_eq!(store.by_name(&name("Jorg")).await.expect("the store answers"), None);
-    let nobody = sample_operator("nobody", Role::Viewer);
+    let nobody = sample_operator("nobody", OperatorRole::Viewer);
     assert_eq!(store.by_id(nobody.id).await.expect("the store answers"), None);
-    assert!(matches!(store.change(nobody.id, Change::Role(Role::Owner)).await, Err(WriteError::NoOperator)));
+    assert!(matches!(
+        store.change(nobody.id, OperatorChange::Role(OperatorRole::Owner)).await,
+        Err(WriteError::NoOperator)
+    ));
     assert!(matches!(store.remove(nobody.id).await, Err(WriteError::NoOperator)));
 }
 
 pub async fn a_name_is_given_once<S: OperatorStore>(store: &S) {
-    let ann = join(store, sample_operator("Ann", Role::Owner), 1).await;
-    let bob = join(store, sample_operator("Bob", Role::Viewer), 2).await;
-    let taken = store.change(bob.id, Change::Name(name("ANN"))).await;
+    let ann = join(store, sample_operator("Ann", OperatorRole::Owner), 1).await;
+    let bob = join(store, sample_operator("Bob", OperatorRole::Viewer), 2).await;
+    let taken = store.change(bob.id, OperatorChange::Name(name("ANN"))).await;
     assert!(matches!(taken, Err(WriteError::NameTaken(name)) if name.as_str() == "Ann"));
-    let changed = store.change(ann.id, Change::Name(name("ANN"))).await.expect("the own name in other letters");
+    let changed = store.change(ann.id, OperatorChange::Name(name("ANN"))).await.expect("the own name in other letters");
     assert_eq!(changed.name.as_str(), "ANN");
-    store.change(ann.id, Change::Name(name("Anna"))).await.expect("changes");
-    let bob = store.change(bob.id, Change::Name(name("Ann"))).await.expect("it is free now");
+    store.change(ann.id, OperatorChange::Name(name("Anna"))).await.expect("changes");
+    let bob = store.change(bob.id, OperatorChange::Name(name("Ann"))).await.expect("it is free now");
     assert_eq!(store.by_name(&name("ann")).await.expect("the store answers"), Some(bob));
 }
 
 pub async fn somebody_stays_an_owner<S: OperatorStore>(store: &S) {
-    let ann = join(store, sample_operator("Ann", Role::Owner), 1).await;
-    let bob = join(store, sample_operator("Bob", Role::Editor), 2).await;
-    assert!(matches!(store.change(ann.id, Change::Role(Role::Editor)).await, Err(WriteError::LastOwner)));
+    let ann = join(store, sample_operator("Ann", OperatorRole::Owner), 1).await;
+    let bob = join(store, sample_operator("Bob", OperatorRole::Editor), 2).await;
+    assert!(matches!(
+        store.change(ann.id, OperatorChange::Role(OperatorRole::Editor)).await,
+        Err(WriteError::LastOwner)
+    ));
     assert!(matches!(store.remove(ann.id).await, Err(WriteError::LastOwner)));
-    assert_eq!(store.change(ann.id, Change::Role(Role::Owner)).await.expect("nothing changes"), ann);
-    let bob = store.change(bob.id, Change::Role(Role::Owner)).await.expect("changes");
-    assert_eq!(bob.role, Role::Owner);
-    let ann = store.change(ann.id, Change::Role(Role::Viewer)).await.expect("Bob is an owner");
+    assert_eq!(store.change(ann.id, OperatorChange::Role(OperatorRole::Owner)).await.expect("nothing changes"), ann);
+    let bob = store.change(bob.id, OperatorChange::Role(OperatorRole::Owner)).await.expect("changes");
+    assert_eq!(bob.role, OperatorRole::Owner);
+    let ann = store.change(ann.id, OperatorChange::Role(OperatorRole::Viewer)).await.expect("Bob is an owner");
     assert!(matches!(store.remove(bob.id).await, Err(WriteError::LastOwner)));
     assert_eq!(store.remove(ann.id).await.expect("is removed"), ann);
     assert_eq!(store.operators().await.expect("the store answers"), [bob]);
@@ -132,13 +138,13 @@ pub async fn somebody_stays_an_owner<S: OperatorStore>(store: &S) {
 pub async fn two_owners_who_leave_at_once_do_not_both<S: OperatorStore>(store: Arc<S>) {
     let mut leaving = Vec::new();
     for seed in 0..4 {
-        let owner = join(&*store, sample_operator(&format!("owner {seed}"), Role::Owner), seed).await;
+        let owner = join(&*store, sample_operator(&format!("owner {seed}"), OperatorRole::Owner), seed).await;
         let store = Arc::clone(&store);
         leaving.push(async move {
             if seed % 2 == 0 {
                 store.remove(owner.id).await.is_ok()
             } else {
-                store.change(owner.id, Change::Role(Role::Viewer)).await.is_ok()
+                store.change(owner.id, OperatorChange::Role(OperatorRole::Viewer)).await.is_ok()
             }
         });
     }
@@ -149,12 +155,12 @@ pub async fn two_owners_who_leave_at_once_do_not_both<S: OperatorStore>(store: A
     }
     assert_eq!(left, 3);
     let owners = store.operators().await.expect("the store answers");
-    assert_eq!(owners.iter().filter(|operator| operator.role == Role::Owner).count(), 1);
+    assert_eq!(owners.iter().filter(|operator| operator.role == OperatorRole::Owner).count(), 1);
 }
 
 pub async fn a_removed_operator_takes_sessions_and_links_along<S: OperatorStore>(store: &S) {
-    let ann = join(store, sample_operator("Ann", Role::Owner), 1).await;
-    let bob = join(store, sample_operator("Bob", Role::Viewer), 2).await;
+    let ann = join(store, sample_operator("Ann", OperatorRole::Owner), 1).await;
+    let bob = join(store, sample_operator("Bob", OperatorRole::Viewer), 2).await;
     store.add_session(session(3, bob.id)).await.expect("begins");
     store.add_link(link(4, LinkTarget::Reset(bob.id))).await.expect("is added");
     store.add_link(link(5, LinkTarget::Reset(ann.id))).await.expect("is added");
@@ -169,7 +175,7 @@ pub async fn a_removed_operator_takes_sessions_and_links_along<S: OperatorStore>
 }
 
 pub async fn a_link_is_seen_until_it_is_over<S: OperatorStore>(store: &S) {
-    let named = link(1, LinkTarget::New { name: Some(name("Ann")), role: Role::Owner });
+    let named = link(1, LinkTarget::New { name: Some(name("Ann")), role: OperatorRole::Owner });
     store.add_link(named.clone()).await.expect("is added");
     let later = Link { created_at: NOW.plus(MINUTE), expires_at: NOW.plus(2 * MINUTE), ..invitation(2) };
     store.add_link(later.clone()).await.expect("is added");
@@ -189,8 +195,8 @@ pub async fn a_link_is_seen_until_it_is_over<S: OperatorStore>(store: &S) {
 pub async fn a_link_makes_one_operator<S: OperatorStore>(store: &S) {
     store.add_link(invitation(1)).await.expect("is added");
     let use_it = async |text: &str, at: Timestamp| {
-        let operator = sample_operator(text, Role::Editor);
-        let session = Session { created_at: at, ..session(1, operator.id) };
+        let operator = sample_operator(text, OperatorRole::Editor);
+        let session = OperatorSession { created_at: at, ..session(1, operator.id) };
         store.redeem(Redemption { link: hash(1), account: Account::New(operator), session }).await
     };
     assert!(matches!(use_it("late", NOW.plus(LINK_LIFETIME)).await, Err(WriteError::NoLink)));
@@ -202,13 +208,16 @@ pub async fn a_link_makes_one_operator<S: OperatorStore>(store: &S) {
 }
 
 pub async fn a_refused_link_can_be_used_again<S: OperatorStore>(store: &S) {
-    join(store, sample_operator("Ann", Role::Owner), 1).await;
+    join(store, sample_operator("Ann", OperatorRole::Owner), 1).await;
     store.add_link(invitation(2)).await.expect("is added");
-    let other = Operator { id: sample_operator("other", Role::Editor).id, ..sample_operator("ANN", Role::Editor) };
+    let other = Operator {
+        id: sample_operator("other", OperatorRole::Editor).id,
+        ..sample_operator("ANN", OperatorRole::Editor)
+    };
     let redemption = Redemption { link: hash(2), session: session(2, other.id), account: Account::New(other) };
     assert!(matches!(store.redeem(redemption).await, Err(WriteError::NameTaken(name)) if name.as_str() == "Ann"));
     assert!(!is_open(store, 2).await);
-    let bob = sample_operator("Bob", Role::Editor);
+    let bob = sample_operator("Bob", OperatorRole::Editor);
     let redemption = Redemption { link: hash(2), session: session(2, bob.id), account: Account::New(bob) };
     store.redeem(redemption).await.expect("joins");
 }
@@ -218,7 +227,7 @@ pub async fn of_many_who_use_a_link_one_wins<S: OperatorStore>(store: Arc<S>) {
     let tries: Vec<_> = (0..8)
         .map(|seed| {
             let store = Arc::clone(&store);
-            let operator = sample_operator(&format!("operator {seed}"), Role::Editor);
+            let operator = sample_operator(&format!("operator {seed}"), OperatorRole::Editor);
             let session = session(seed, operator.id);
             let redemption = Redemption { link: hash(1), account: Account::New(operator), session };
             tokio::spawn(async move { store.redeem(redemption).await.is_ok() })
@@ -233,8 +242,8 @@ pub async fn of_many_who_use_a_link_one_wins<S: OperatorStore>(store: Arc<S>) {
 }
 
 pub async fn a_reset_ends_what_the_old_password_began<S: OperatorStore>(store: &S) {
-    let ann = join(store, sample_operator("Ann", Role::Owner), 1).await;
-    join(store, sample_operator("Bob", Role::Owner), 2).await;
+    let ann = join(store, sample_operator("Ann", OperatorRole::Owner), 1).await;
+    join(store, sample_operator("Bob", OperatorRole::Owner), 2).await;
     for seed in [3, 4] {
         store.add_link(link(seed, LinkTarget::Reset(ann.id))).await.expect("is added");
     }
@@ -251,21 +260,21 @@ pub async fn a_reset_ends_what_the_old_password_began<S: OperatorStore>(store: &
 }
 
 pub async fn a_new_password_spares_one_session<S: OperatorStore>(store: &S) {
-    let ann = join(store, sample_operator("Ann", Role::Owner), 1).await;
+    let ann = join(store, sample_operator("Ann", OperatorRole::Owner), 1).await;
     store.add_session(session(2, ann.id)).await.expect("begins");
     store.add_link(link(3, LinkTarget::Reset(ann.id))).await.expect("is added");
     let password = PasswordHash::from_stored("new");
-    let change = Change::Password { password: password.clone(), except: hash(2) };
+    let change = OperatorChange::Password { password: password.clone(), except: hash(2) };
     assert_eq!(store.change(ann.id, change).await.expect("changes").password, password);
     assert!(!is_open(store, 1).await && is_open(store, 2).await);
     assert_eq!(store.links(NOW).await.expect("the store answers"), []);
 }
 
 pub async fn a_session_is_known_until_it_is_removed<S: OperatorStore>(store: &S) {
-    let ann = join(store, sample_operator("Ann", Role::Owner), 1).await;
-    let bob = join(store, sample_operator("Bob", Role::Owner), 2).await;
+    let ann = join(store, sample_operator("Ann", OperatorRole::Owner), 1).await;
+    let bob = join(store, sample_operator("Bob", OperatorRole::Owner), 2).await;
     for seed in [3, 4, 5] {
-        let later = Session { seen_at: NOW.plus(MINUTE), ..session(seed, ann.id) };
+        let later = OperatorSession { seen_at: NOW.plus(MINUTE), ..session(seed, ann.id) };
         store.add_session(later).await.expect("begins");
     }
     let known = async |seed| store.session(&hash(seed)).await.expect("the store answers");
@@ -274,7 +283,7 @@ pub async fn a_session_is_known_until_it_is_removed<S: OperatorStore>(store: &S)
     let (at, until) = (NOW.plus(3 * MINUTE), NOW.plus(13 * MINUTE));
     store.touch_session(&hash(1), at, until).await.expect("the store answers");
     store.touch_session(&hash(9), at, until).await.expect("there is none");
-    let touched = Session { seen_at: at, expires_at: until, ..session(1, ann.id) };
+    let touched = OperatorSession { seen_at: at, expires_at: until, ..session(1, ann.id) };
     assert_eq!(known(1).await, Some((touched, seen(&ann, at))));
     assert_eq!(known(2).await, Some((session(2, bob.id), bob)), "another's is as it was");
     store.remove_session(&hash(3)).await.expect("the store answers");
@@ -315,9 +324,9 @@ pub async fn what_was_done_is_read_from_the_end<S: OperatorStore>(store: &S) {
 }
 
 pub async fn what_is_over_is_forgotten<S: OperatorStore>(store: &S) {
-    let ann = join(store, sample_operator("Ann", Role::Owner), 1).await;
+    let ann = join(store, sample_operator("Ann", OperatorRole::Owner), 1).await;
     for seed in 2..5 {
-        let over = Session { expires_at: NOW.plus(MINUTE), ..session(seed, ann.id) };
+        let over = OperatorSession { expires_at: NOW.plus(MINUTE), ..session(seed, ann.id) };
         store.add_session(over).await.expect("begins");
         store.add_link(Link { expires_at: NOW.plus(MINUTE), ..invitation(seed) }).await.expect("is added");
         store.audit(entry("old", NOW.minus(2 * MINUTE))).await.expect("is added");

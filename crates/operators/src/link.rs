@@ -5,7 +5,7 @@ use std::time::Duration;
 use docent_types::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::operator::{OperatorId, OperatorName, Role};
+use crate::operator::{OperatorId, OperatorName, OperatorRole};
 use crate::token::TokenHash;
 
 /// How long a link can be used.
@@ -16,7 +16,7 @@ pub const LINK_LIFETIME: Duration = Duration::from_secs(24 * 3600);
 #[serde(rename_all = "lowercase")]
 pub enum LinkTarget {
     /// Makes an operator of this role. Without a name, the person who uses it chooses one.
-    New { name: Option<OperatorName>, role: Role },
+    New { name: Option<OperatorName>, role: OperatorRole },
     /// Sets the password of an operator.
     Reset(OperatorId),
 }

@@ -7,9 +7,9 @@ use docent_types::{StoreError, Timestamp};
 
 use crate::audit::AuditEntry;
 use crate::link::{Link, LinkTarget};
-use crate::operator::{Operator, OperatorId, OperatorName, Role};
-use crate::ports::{Account, Change, OperatorStore, Redemption, WriteError};
-use crate::session::Session;
+use crate::operator::{Operator, OperatorId, OperatorName, OperatorRole};
+use crate::ports::{Account, OperatorChange, OperatorStore, Redemption, WriteError};
+use crate::session::OperatorSession;
 use crate::token::TokenHash;
 
 /// Operators in memory, behind one mutex.
@@ -22,7 +22,7 @@ pub struct MemoryOperators {
 struct State {
     operators: Vec<Operator>,
     links: Vec<Link>,
-    sessions: Vec<Session>,
+    sessions: Vec<OperatorSession>,
     audit: Vec<(u64, AuditEntry)>,
     audited: u64,
 }
@@ -50,7 +50,7 @@ impl State {
     }
 
     fn leaves_an_owner(&self, id: OperatorId) -> Result<(), WriteError> {
-        let owns = |operator: &&Operator| operator.role == Role::Owner;
+        let owns = |operator: &&Operator| operator.role == OperatorRole::Owner;
         let is_owner = self.operators.iter().filter(owns).any(|operator| operator.id == id);
         let others = self.operators.iter().filter(owns).any(|operator| operator.id != id);
         if is_owner && !others { Err(WriteError::LastOwner) } else { Ok(()) }
@@ -77,21 +77,21 @@ impl OperatorStore for MemoryOperators {
         Ok(self.state().operators.iter().find(|operator| operator.name == *name).cloned())
     }
 
-    async fn change(&self, id: OperatorId, change: Change) -> Result<Operator, WriteError> {
+    async fn change(&self, id: OperatorId, change: OperatorChange) -> Result<Operator, WriteError> {
         let mut state = self.state();
         state.of(id)?;
         match change {
-            Change::Name(name) => {
+            OperatorChange::Name(name) => {
                 state.is_free(&name, id)?;
                 state.of(id)?.name = name;
             }
-            Change::Role(role) => {
-                if role != Role::Owner {
+            OperatorChange::Role(role) => {
+                if role != OperatorRole::Owner {
                     state.leaves_an_owner(id)?;
                 }
                 state.of(id)?.role = role;
             }
-            Change::Password { password, except } => {
+            OperatorChange::Password { password, except } => {
                 state.of(id)?.password = password;
                 state.end_old(id, Some(&except));
             }
@@ -156,14 +156,14 @@ impl OperatorStore for MemoryOperators {
         Ok(operator.clone())
     }
 
-    async fn add_session(&self, session: Session) -> Result<(), WriteError> {
+    async fn add_session(&self, session: OperatorSession) -> Result<(), WriteError> {
         let mut state = self.state();
         state.of(session.operator)?.last_seen_at = Some(session.seen_at);
         state.sessions.push(session);
         Ok(())
     }
 
-    async fn session(&self, hash: &TokenHash) -> Result<Option<(Session, Operator)>, StoreError> {
+    async fn session(&self, hash: &TokenHash) -> Result<Option<(OperatorSession, Operator)>, StoreError> {
         let state = self.state();
         let Some(session) = state.sessions.iter().find(|session| session.hash == *hash) else { return Ok(None) };
         let of = state.operators.iter().find(|operator| operator.id == session.operator);

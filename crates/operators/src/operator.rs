@@ -12,10 +12,10 @@ use crate::password::PasswordHash;
 
 const LONGEST_NAME: usize = 100;
 
-/// What an operator may do. Each role may do what the ones before it may: `role >= Role::Editor`.
+/// What an operator may do. Each role may do what the ones before it may: `role >= OperatorRole::Editor`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Role {
+pub enum OperatorRole {
     /// Reads.
     Viewer,
     /// Works with projects: instructions, merges, keys.
@@ -24,7 +24,7 @@ pub enum Role {
     Owner,
 }
 
-impl Role {
+impl OperatorRole {
     pub const ALL: [Self; 3] = [Self::Viewer, Self::Editor, Self::Owner];
 
     pub const fn as_str(self) -> &'static str {
@@ -40,7 +40,7 @@ impl Role {
     }
 }
 
-impl fmt::Display for Role {
+impl fmt::Display for OperatorRole {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.as_str())
     }
@@ -141,7 +141,7 @@ impl From<OperatorName> for String {
 pub struct Operator {
     pub id: OperatorId,
     pub name: OperatorName,
-    pub role: Role,
+    pub role: OperatorRole,
     pub password: PasswordHash,
     pub created_at: Timestamp,
     /// To the minute.
@@ -156,11 +156,11 @@ mod tests {
 
     #[test]
     fn a_role_may_what_the_ones_before_it_may() {
-        assert!(Role::ALL.is_sorted());
-        for role in Role::ALL {
-            assert_eq!(Role::parse(role.as_str()), Some(role));
+        assert!(OperatorRole::ALL.is_sorted());
+        for role in OperatorRole::ALL {
+            assert_eq!(OperatorRole::parse(role.as_str()), Some(role));
         }
-        assert_eq!(Role::parse("Owner"), None);
+        assert_eq!(OperatorRole::parse("Owner"), None);
     }
 
     #[test]

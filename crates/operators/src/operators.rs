@@ -13,10 +13,10 @@ use thiserror::Error;
 
 use crate::audit::{AUDIT_KEPT, AuditEntry};
 use crate::link::{LINK_LIFETIME, Link, LinkTarget};
-use crate::operator::{Operator, OperatorId, OperatorName, Role};
+use crate::operator::{Operator, OperatorId, OperatorName, OperatorRole};
 use crate::password::{self, PasswordError, Passwords};
-use crate::ports::{Account, Change, OperatorStore, Redemption, WriteError};
-use crate::session::{Session, SignedIn};
+use crate::ports::{Account, OperatorChange, OperatorStore, Redemption, WriteError};
+use crate::session::{OperatorSession, SignedIn};
 use crate::token::{LinkToken, SessionToken, TokenHash};
 
 const WINDOW: Duration = Duration::from_secs(15 * 60);
@@ -89,7 +89,7 @@ impl Operators {
     }
 
     /// Makes a link for somebody new. Without a name, the person chooses one.
-    pub async fn invite(&self, name: Option<OperatorName>, role: Role) -> Result<LinkToken, WriteError> {
+    pub async fn invite(&self, name: Option<OperatorName>, role: OperatorRole) -> Result<LinkToken, WriteError> {
         if let Some(name) = &name
             && let Some(other) = self.store.by_name(name).await?
         {
@@ -162,7 +162,7 @@ impl Operators {
             Account::Reset { operator, .. } => *operator,
         };
         let token = SessionToken::random()?;
-        let session = Session::begin(&token, id, now);
+        let session = OperatorSession::begin(&token, id, now);
         let operator = self.store.redeem(Redemption { link, account, session }).await?;
         self.audit_own(&operator, action, Some(from)).await?;
         Ok(signed_in(token, operator))
@@ -190,7 +190,7 @@ impl Operators {
             return Err(SignInError::Wrong);
         }
         let token = SessionToken::random()?;
-        self.store.add_session(Session::begin(&token, operator.id, self.now())).await?;
+        self.store.add_session(OperatorSession::begin(&token, operator.id, self.now())).await?;
         self.audit_own(&operator, "sign_in", Some(from)).await?;
         Ok(signed_in(token, operator))
     }
@@ -226,17 +226,17 @@ impl Operators {
             return Err(SignInError::Wrong);
         }
         let password = self.passwords.hash(new).await.map_err(SignInError::Hash)?;
-        self.store.change(operator.id, Change::Password { password, except: who.session }).await?;
+        self.store.change(operator.id, OperatorChange::Password { password, except: who.session }).await?;
         Ok(self.audit_own(operator, "operator.password", None).await?)
     }
 
     /// Refused where it would leave no owner.
-    pub async fn set_role(&self, id: OperatorId, role: Role) -> Result<Operator, WriteError> {
-        self.store.change(id, Change::Role(role)).await
+    pub async fn set_role(&self, id: OperatorId, role: OperatorRole) -> Result<Operator, WriteError> {
+        self.store.change(id, OperatorChange::Role(role)).await
     }
 
     pub async fn rename(&self, id: OperatorId, name: OperatorName) -> Result<Operator, WriteError> {
-        self.store.change(id, Change::Name(name)).await
+        self.store.change(id, OperatorChange::Name(name)).await
     }
 
     /// Removes an operator with all sessions and links. Refused where it would leave no owner.

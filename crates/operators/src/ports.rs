@@ -8,16 +8,16 @@ use thiserror::Error;
 
 use crate::audit::AuditEntry;
 use crate::link::Link;
-use crate::operator::{Operator, OperatorId, OperatorName, Role};
+use crate::operator::{Operator, OperatorId, OperatorName, OperatorRole};
 use crate::password::PasswordHash;
-use crate::session::Session;
+use crate::session::OperatorSession;
 use crate::token::TokenHash;
 
 /// What is changed of an operator.
 #[derive(Debug, Clone)]
-pub enum Change {
+pub enum OperatorChange {
     Name(OperatorName),
-    Role(Role),
+    Role(OperatorRole),
     /// Ends the operator's sessions but this one, and withdraws the links to reset the password.
     Password {
         password: PasswordHash,
@@ -41,7 +41,7 @@ pub enum Account {
 pub struct Redemption {
     pub link: TokenHash,
     pub account: Account,
-    pub session: Session,
+    pub session: OperatorSession,
 }
 
 /// Why something was not written.
@@ -76,7 +76,7 @@ pub trait OperatorStore: Send + Sync + fmt::Debug + 'static {
 
     /// Changes an operator and returns the new state. Refused: a name of somebody else, and a lower role for the only
     /// owner.
-    async fn change(&self, id: OperatorId, change: Change) -> Result<Operator, WriteError>;
+    async fn change(&self, id: OperatorId, change: OperatorChange) -> Result<Operator, WriteError>;
 
     /// Removes an operator with all sessions and links, and returns it. Refused for the only owner.
     async fn remove(&self, id: OperatorId) -> Result<Operator, WriteError>;
@@ -98,10 +98,10 @@ pub trait OperatorStore: Send + Sync + fmt::Debug + 'static {
     async fn redeem(&self, redemption: Redemption) -> Result<Operator, WriteError>;
 
     /// Begins a session of an operator, who is seen at that moment.
-    async fn add_session(&self, session: Session) -> Result<(), WriteError>;
+    async fn add_session(&self, session: OperatorSession) -> Result<(), WriteError>;
 
     /// A session, over or not, and whose it is.
-    async fn session(&self, hash: &TokenHash) -> Result<Option<(Session, Operator)>, StoreError>;
+    async fn session(&self, hash: &TokenHash) -> Result<Option<(OperatorSession, Operator)>, StoreError>;
 
     /// Keeps when a session and its operator were seen, and when it will be over. It does not wait for the disk.
     async fn touch_session(

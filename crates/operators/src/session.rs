@@ -16,7 +16,7 @@ const TOUCH: Duration = Duration::from_secs(60);
 
 /// One browser in which an operator is signed in, as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Session {
+pub struct OperatorSession {
     pub hash: TokenHash,
     pub operator: OperatorId,
     pub created_at: Timestamp,
@@ -25,7 +25,7 @@ pub struct Session {
     pub expires_at: Timestamp,
 }
 
-impl Session {
+impl OperatorSession {
     pub(crate) fn begin(token: &SessionToken, operator: OperatorId, now: Timestamp) -> Self {
         Self { hash: token.hash(), operator, created_at: now, seen_at: now, expires_at: now.plus(IDLE) }
     }
@@ -56,7 +56,7 @@ mod tests {
     fn a_session_slides_and_ends_all_the_same() {
         let at = |days: u64| Timestamp::from_millis(0).plus(Duration::from_secs(days * 24 * 3600));
         let token = SessionToken::random().expect("randomness");
-        let mut session = Session::begin(&token, OperatorId::new(uuid::Uuid::nil()), at(0));
+        let mut session = OperatorSession::begin(&token, OperatorId::new(uuid::Uuid::nil()), at(0));
         assert!(!session.is_over(at(13)) && session.is_over(at(14)));
         assert_eq!(session.seen(at(0).plus(TOUCH - Duration::from_millis(1))), None, "once a minute is enough");
         for day in (13..=89).step_by(10) {

@@ -2,8 +2,8 @@
 
 use async_trait::async_trait;
 use docent_operators::{
-    Account, AuditEntry, Change, Link, LinkTarget, Operator, OperatorId, OperatorName, OperatorStore, PasswordHash,
-    Redemption, Role, Session, TokenHash, WriteError,
+    Account, AuditEntry, Link, LinkTarget, Operator, OperatorChange, OperatorId, OperatorName, OperatorRole,
+    OperatorSession, OperatorStore, PasswordHash, Redemption, TokenHash, WriteError,
 };
 use docent_types::{BoxError, StoreError, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row, ToSql};
@@ -39,25 +39,27 @@ impl OperatorStore for SqliteStore {
         self.read("look up the operator", move |connection| find(connection, "folded = ?1", folded)).await
     }
 
-    async fn change(&self, id: OperatorId, change: Change) -> Result<Operator, WriteError> {
+    async fn change(&self, id: OperatorId, change: OperatorChange) -> Result<Operator, WriteError> {
         self.write("change the operator", move |connection| {
             known(connection, id)?;
             match change {
-                Change::Name(name) => {
+                OperatorChange::Name(name) => {
                     is_free(connection, &name, id)?;
                     connection
                         .prepare_cached("UPDATE operators SET name = ?2, folded = ?3 WHERE id = ?1")?
                         .execute((id.uuid().into_bytes(), name.as_str(), name.folded()))?;
                 }
-                Change::Role(role) => {
-                    if role != Role::Owner {
+                OperatorChange::Role(role) => {
+                    if role != OperatorRole::Owner {
                         leaves_an_owner(connection, id)?;
                     }
                     connection
                         .prepare_cached("UPDATE operators SET role = ?2 WHERE id = ?1")?
                         .execute((id.uuid().into_bytes(), role.as_str()))?;
                 }
-                Change::Password { password, except } => set_password(connection, id, &password, Some(&except))?,
+                OperatorChange::Password { password, except } => {
+                    set_password(connection, id, &password, Some(&except))?;
+                }
             }
             known(connection, id)
         })
@@ -155,7 +157,7 @@ impl OperatorStore for SqliteStore {
         .await
     }
 
-    async fn add_session(&self, session: Session) -> Result<(), WriteError> {
+    async fn add_session(&self, session: OperatorSession) -> Result<(), WriteError> {
         self.write("begin the session", move |connection| {
             known(connection, session.operator)?;
             begin(connection, &session)
@@ -163,7 +165,7 @@ impl OperatorStore for SqliteStore {
         .await
     }
 
-    async fn session(&self, hash: &TokenHash) -> Result<Option<(Session, Operator)>, StoreError> {
+    async fn session(&self, hash: &TokenHash) -> Result<Option<(OperatorSession, Operator)>, StoreError> {
         let hash = *hash;
         self.read("look up the session", move |connection| {
             let mut select = connection.prepare_cached(&format!(
@@ -178,7 +180,7 @@ impl OperatorStore for SqliteStore {
             let found = select.query_row([hash.as_bytes()], read).optional()?;
             let Some(((created_at, seen_at, expires_at), operator)) = found else { return Ok(None) };
             let operator = operator?;
-            Ok(Some((Session { hash, operator: operator.id, created_at, seen_at, expires_at }, operator)))
+            Ok(Some((OperatorSession { hash, operator: operator.id, created_at, seen_at, expires_at }, operator)))
         })
         .await
     }
@@ -289,7 +291,7 @@ fn is_free(connection: &Connection, name: &OperatorName, of: OperatorId) -> Resu
 
 fn leaves_an_owner(connection: &Connection, id: OperatorId) -> Result<(), Refusal> {
     let mut owner = connection.prepare_cached("SELECT 1 FROM operators WHERE role = ?1 AND (id = ?2) = ?3")?;
-    let mut is_there = |same: bool| owner.exists((Role::Owner.as_str(), id.uuid().into_bytes(), same));
+    let mut is_there = |same: bool| owner.exists((OperatorRole::Owner.as_str(), id.uuid().into_bytes(), same));
     if is_there(true)? && !is_there(false)? {
         return Err(Abort::Refused(WriteError::LastOwner));
     }
@@ -336,7 +338,7 @@ fn end_sessions(connection: &Connection, id: OperatorId, except: Option<&TokenHa
         .map(drop)
 }
 
-fn begin(connection: &Connection, session: &Session) -> Result<(), Refusal> {
+fn begin(connection: &Connection, session: &OperatorSession) -> Result<(), Refusal> {
     let operator = session.operator.uuid().into_bytes();
     connection
         .prepare_cached(
@@ -365,7 +367,7 @@ fn operator(row: &Row<'_>) -> Result<Operator, BoxError> {
     Ok(Operator {
         id: OperatorId::new(Uuid::from_bytes(row.get(0)?)),
         name: OperatorName::parse(row.get_ref(1)?.as_str()?)?,
-        role: Role::parse(&role).ok_or_else(|| format!("`{role}` is not a role"))?,
+        role: OperatorRole::parse(&role).ok_or_else(|| format!("`{role}` is not a role"))?,
         password: PasswordHash::from_stored(row.get::<_, String>(3)?),
         created_at: Timestamp::from_millis(row.get(4)?),
         last_seen_at: row.get::<_, Option<i64>>(5)?.map(Timestamp::from_millis),

@@ -27,7 +27,7 @@ fn ip(last: u8) -> IpAddr {
 }
 
 impl Fixture {
-    async fn joined(&self, who: &str, role: Role) -> (SessionToken, SignedIn) {
+    async fn joined(&self, who: &str, role: OperatorRole) -> (SessionToken, SignedIn) {
         let link = self.operators.invite(Some(name(who)), role).await.expect("invites");
         self.operators.redeem(link.expose(), None, PASSWORD, ip(200)).await.expect("joins")
     }
@@ -48,13 +48,13 @@ async fn somebody_is_invited_joins_and_signs_in_and_out() {
     let fixture = fixture();
     let operators = &fixture.operators;
     assert!(!operators.has_any().await.expect("the store answers"));
-    let link = operators.invite(None, Role::Owner).await.expect("invites");
+    let link = operators.invite(None, OperatorRole::Owner).await.expect("invites");
     for _ in 0..2 {
         let target = operators.look_at_link(link.expose()).await.expect("the store answers");
-        assert_eq!(target, Some(LinkTarget::New { name: None, role: Role::Owner }));
+        assert_eq!(target, Some(LinkTarget::New { name: None, role: OperatorRole::Owner }));
     }
     let (token, who) = operators.redeem(link.expose(), Some(name("Ann")), PASSWORD, ip(1)).await.expect("joins");
-    assert_eq!((who.operator.name.as_str(), who.operator.role), ("Ann", Role::Owner));
+    assert_eq!((who.operator.name.as_str(), who.operator.role), ("Ann", OperatorRole::Owner));
     assert_eq!(who.session, token.hash());
     assert!(who.csrf.fits(token.csrf().expose()));
     assert!(operators.has_any().await.expect("the store answers"));
@@ -72,8 +72,8 @@ async fn somebody_is_invited_joins_and_signs_in_and_out() {
 async fn a_link_waits_until_everything_else_is_right() {
     let fixture = fixture();
     let operators = &fixture.operators;
-    fixture.joined("Ann", Role::Owner).await;
-    let link = operators.invite(None, Role::Viewer).await.expect("invites");
+    fixture.joined("Ann", OperatorRole::Owner).await;
+    let link = operators.invite(None, OperatorRole::Viewer).await.expect("invites");
     let redeem = async |who, password| operators.redeem(link.expose(), who, password, ip(1)).await;
     assert!(matches!(redeem(None, PASSWORD).await, Err(SignInError::NameNeeded)));
     let taken = redeem(Some(name("ANN")), PASSWORD).await;
@@ -91,10 +91,10 @@ async fn a_link_waits_until_everything_else_is_right() {
 #[tokio::test]
 async fn the_name_in_a_link_is_not_for_its_reader_to_choose() {
     let fixture = fixture();
-    let link = fixture.operators.invite(Some(name("Ann")), Role::Viewer).await.expect("invites");
+    let link = fixture.operators.invite(Some(name("Ann")), OperatorRole::Viewer).await.expect("invites");
     let joined = fixture.operators.redeem(link.expose(), Some(name("Root")), PASSWORD, ip(1)).await;
     assert_eq!(joined.expect("joins").1.operator.name.as_str(), "Ann");
-    let taken = fixture.operators.invite(Some(name("ann")), Role::Viewer).await;
+    let taken = fixture.operators.invite(Some(name("ann")), OperatorRole::Viewer).await;
     assert!(matches!(taken, Err(WriteError::NameTaken(_))));
 }
 
@@ -103,8 +103,8 @@ async fn a_link_is_good_for_a_day_unless_it_is_withdrawn() {
     let fixture = fixture();
     let operators = &fixture.operators;
     let [old, withdrawn] = [
-        operators.invite(None, Role::Owner).await.expect("invites"),
-        operators.invite(None, Role::Owner).await.expect("invites"),
+        operators.invite(None, OperatorRole::Owner).await.expect("invites"),
+        operators.invite(None, OperatorRole::Owner).await.expect("invites"),
     ];
     assert!(operators.withdraw(&withdrawn.hash()).await.expect("the store answers"));
     assert_eq!(operators.links().await.expect("the store answers").len(), 1);
@@ -118,7 +118,7 @@ async fn a_link_is_good_for_a_day_unless_it_is_withdrawn() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn of_two_who_redeem_one_link_at_once_one_wins() {
     let fixture = fixture();
-    let link = fixture.operators.invite(None, Role::Owner).await.expect("invites");
+    let link = fixture.operators.invite(None, OperatorRole::Owner).await.expect("invites");
     let redeem = |who: &'static str| {
         let (operators, link) = (fixture.operators.clone(), link.clone());
         tokio::spawn(async move { operators.redeem(link.expose(), Some(name(who)), PASSWORD, ip(1)).await.is_ok() })
@@ -132,12 +132,12 @@ async fn of_two_who_redeem_one_link_at_once_one_wins() {
 #[tokio::test]
 async fn a_reset_ends_all_sessions_and_keeps_role_and_name() {
     let fixture = fixture();
-    let (old, who) = fixture.joined("Ann", Role::Owner).await;
+    let (old, who) = fixture.joined("Ann", OperatorRole::Owner).await;
     let link = fixture.operators.reset_link(who.operator.id).await.expect("makes a link");
     let target = fixture.operators.look_at_link(link.expose()).await.expect("the store answers");
     assert_eq!(target, Some(LinkTarget::Reset(who.operator.id)));
     let (new, who) = fixture.operators.redeem(link.expose(), None, "another good one", ip(1)).await.expect("resets");
-    assert_eq!((who.operator.name.as_str(), who.operator.role), ("Ann", Role::Owner));
+    assert_eq!((who.operator.name.as_str(), who.operator.role), ("Ann", OperatorRole::Owner));
     assert_eq!((fixture.who(&old).await, fixture.who(&new).await.as_deref()), (None, Some("Ann")));
     assert!(matches!(fixture.operators.sign_in("Ann", PASSWORD, ip(1)).await, Err(SignInError::Wrong)));
     fixture.operators.sign_in("Ann", "another good one", ip(1)).await.expect("signs in");
@@ -147,7 +147,7 @@ async fn a_reset_ends_all_sessions_and_keeps_role_and_name() {
 #[tokio::test]
 async fn a_password_is_changed_by_who_knows_it() {
     let fixture = fixture();
-    let (here, who) = fixture.joined("Ann", Role::Owner).await;
+    let (here, who) = fixture.joined("Ann", OperatorRole::Owner).await;
     let (there, _) = fixture.operators.sign_in("Ann", PASSWORD, ip(1)).await.expect("signs in");
     let change = async |old, new| fixture.operators.change_password(&who, old, new).await;
     assert!(matches!(change("wrong password", "another good one").await, Err(SignInError::Wrong)));
@@ -160,7 +160,7 @@ async fn a_password_is_changed_by_who_knows_it() {
 #[tokio::test]
 async fn attempts_are_limited_by_account_and_by_address() {
     let fixture = fixture();
-    fixture.joined("Ann", Role::Owner).await;
+    fixture.joined("Ann", OperatorRole::Owner).await;
     let attempt = async |who: &str, password: &str, last| fixture.operators.sign_in(who, password, ip(last)).await;
     for n in 0..10 {
         assert!(matches!(attempt("Ann", "wrong password", n).await, Err(SignInError::Wrong)), "{n}");
@@ -189,7 +189,7 @@ async fn attempts_are_limited_by_account_and_by_address() {
 #[tokio::test]
 async fn a_session_lives_while_it_is_used_and_90_days_at_most() {
     let fixture = fixture();
-    let (idle, _) = fixture.joined("Ann", Role::Owner).await;
+    let (idle, _) = fixture.joined("Ann", OperatorRole::Owner).await;
     let (used, who) = fixture.operators.sign_in("Ann", PASSWORD, ip(1)).await.expect("signs in");
     for day in 1..=90 {
         assert!(fixture.who(&used).await.is_some(), "day {day}");
@@ -207,14 +207,14 @@ async fn a_session_lives_while_it_is_used_and_90_days_at_most() {
 #[tokio::test]
 async fn a_role_counts_at_once_and_the_last_owner_stays() {
     let fixture = fixture();
-    let (_, ann) = fixture.joined("Ann", Role::Owner).await;
-    let (token, bob) = fixture.joined("Bob", Role::Viewer).await;
+    let (_, ann) = fixture.joined("Ann", OperatorRole::Owner).await;
+    let (token, bob) = fixture.joined("Bob", OperatorRole::Viewer).await;
     let (ann, bob) = (ann.operator.id, bob.operator.id);
-    assert!(matches!(fixture.operators.set_role(ann, Role::Editor).await, Err(WriteError::LastOwner)));
+    assert!(matches!(fixture.operators.set_role(ann, OperatorRole::Editor).await, Err(WriteError::LastOwner)));
     assert!(matches!(fixture.operators.remove(ann).await, Err(WriteError::LastOwner)));
-    fixture.operators.set_role(bob, Role::Owner).await.expect("changes");
+    fixture.operators.set_role(bob, OperatorRole::Owner).await.expect("changes");
     let who = fixture.operators.signed_in(token.expose()).await.expect("the store answers").expect("is signed in");
-    assert_eq!(who.operator.role, Role::Owner);
+    assert_eq!(who.operator.role, OperatorRole::Owner);
     fixture.operators.remove(ann).await.expect("is removed");
     fixture.operators.rename(bob, name("Robert")).await.expect("changes");
     assert_eq!(fixture.who(&token).await.as_deref(), Some("Robert"));
