@@ -12,7 +12,9 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use docent_assistant::memory::MemoryThreads;
-use docent_assistant::{Ask, Assistant, ChatMessage, Export, ExportQuery, Feedback, NewThread, Thread, Threads, Turn};
+use docent_assistant::{
+    Ask, Assistant, ChatMessage, Days, Export, ExportQuery, Feedback, NewThread, Summary, Thread, Threads, Turn,
+};
 use docent_llm::{Description, Event, EventStream, Model, ModelError, Request};
 use docent_search::Filter;
 use docent_types::{
@@ -134,6 +136,10 @@ impl Threads for Disk {
 
     async fn export(&self, query: ExportQuery) -> Result<Export, StoreError> {
         self.0.export(query).await
+    }
+
+    async fn summary(&self, domain: &Domain, days: Days) -> Result<Summary, StoreError> {
+        self.0.summary(domain, days).await
     }
 
     async fn forget(&self, untouched_since: Timestamp, limit: u32) -> Result<u32, StoreError> {

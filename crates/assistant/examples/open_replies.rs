@@ -11,7 +11,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
-use docent_assistant::{Ask, Assistant, ChatMessage, Export, ExportQuery, Feedback, NewThread, Thread, Threads, Turn};
+use docent_assistant::{
+    Ask, Assistant, ChatMessage, Days, Export, ExportQuery, Feedback, NewThread, Summary, Thread, Threads, Turn,
+};
 use docent_llm::{Description, Event, EventStream, Model, ModelError, Request};
 use docent_search::Filter;
 use docent_types::{
@@ -144,6 +146,10 @@ impl Threads for Elsewhere {
 
     async fn export(&self, _query: ExportQuery) -> Result<Export, StoreError> {
         Ok(Export { turns: Vec::new(), next: None })
+    }
+
+    async fn summary(&self, _domain: &Domain, _days: Days) -> Result<Summary, StoreError> {
+        Ok(Summary::default())
     }
 
     async fn forget(&self, _untouched_since: Timestamp, _limit: u32) -> Result<u32, StoreError> {

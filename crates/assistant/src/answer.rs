@@ -8,6 +8,7 @@ use docent_llm::Model;
 use docent_types::{CallError, Clock, Domain, Ids, MessageId, ProjectUid, Refusal, StoreError, StreamEvent, ThreadId};
 use futures::stream::BoxStream;
 
+use crate::analytics::{Days, Summary};
 use crate::ask::Ask;
 use crate::bounds;
 use crate::dialogue::{self, Dialogue};
@@ -138,6 +139,11 @@ impl Assistant {
     /// What was asked on a site and answered, newest first.
     pub async fn export(&self, query: ExportQuery) -> Result<Export, StoreError> {
         self.threads.export(query).await
+    }
+
+    /// What was asked on a site in whole days of UTC, in numbers.
+    pub async fn summary(&self, domain: &Domain, days: Days) -> Result<Summary, StoreError> {
+        self.threads.summary(domain, days).await
     }
 
     /// A conversation of a site, with its newest 1,000 turns.

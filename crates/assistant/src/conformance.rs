@@ -3,8 +3,9 @@
 use docent_types::{Domain, ThreadId, Timestamp};
 use uuid::Uuid;
 
-use crate::export::{AskedTurn, ExportCursor, ExportQuery, QuestionFilter};
-use crate::thread::{CitedPage, Feedback, NewThread, Rating, ThreadKey, Threads, Turn};
+use crate::analytics::{DayCount, Days, Latency, NewestQuestions, Percentiles, QuestionCounts, SourceCount, Summary};
+use crate::export::{AskedTurn, ExportCursor, ExportQuery, MOST_READ, Outcome, QuestionFilter, RatingFilter};
+use crate::thread::{CitedPage, Feedback, NewThread, Rating, ThreadKey, Threads, Timing, Turn};
 
 const ALL: usize = usize::MAX;
 
@@ -46,7 +47,10 @@ pub async fn threads(store: &dyn Threads) {
     feedback(store).await;
     exports(store).await;
     large_exports(store).await;
+    filters(store).await;
+    long_lists(store).await;
     retention(store).await;
+    summaries(store).await;
 }
 
 async fn conversations(store: &dyn Threads) {
@@ -122,7 +126,7 @@ async fn exports(store: &dyn Threads) {
     assert!(store.rate(&acme, ThreadId::new(Uuid::from_u128(32)), "a32", rating).await.expect("rates"));
     let query = |from: Option<u32>, to: Option<u32>, after: Option<ExportCursor>, limit| ExportQuery {
         domain: acme.clone(),
-        which: QuestionFilter::All,
+        which: QuestionFilter::default(),
         from: from.map(at),
         to: to.map(at),
         after,
@@ -151,10 +155,6 @@ async fn exports(store: &dyn Threads) {
     assert_eq!((ids.as_str(), second.next), ("a32 a31", None), "goes on after the last one");
     let (ids, _) = page(query(Some(32), Some(34), None, 10)).await;
     assert_eq!(ids, "a33 a32", "from a moment on, and before another");
-    for (which, expected) in [(QuestionFilter::Rated, "a32"), (QuestionFilter::Unanswered, "a34")] {
-        let (ids, _) = page(ExportQuery { which, ..query(None, None, None, 10) }).await;
-        assert_eq!(ids, expected, "{which:?}");
-    }
     let other = Domain::parse("other").expect("a name");
     let (ids, _) = page(ExportQuery { domain: other, ..query(None, None, None, 10) }).await;
     assert_eq!(ids, "", "not of another domain");
@@ -170,7 +170,7 @@ async fn large_exports(store: &dyn Threads) {
     let mut pages: Vec<Vec<Timestamp>> = Vec::new();
     let mut after = None;
     loop {
-        let (domain, which) = (acme.clone(), QuestionFilter::All);
+        let (domain, which) = (acme.clone(), QuestionFilter::default());
         let query = ExportQuery { domain, which, from: None, to: None, after, limit: 10, most_bytes: 3_000 };
         let page = store.export(query).await.expect("exports");
         pages.push(page.turns.iter().map(|one| one.turn.asked_at).collect());
@@ -181,6 +181,151 @@ async fn large_exports(store: &dyn Threads) {
     }
     let expected = [vec![at(75), at(74)], vec![at(73)], vec![at(72), at(71)]];
     assert_eq!(pages, expected, "as much as may be, a large one alone, and none left out");
+}
+
+async fn filters(store: &dyn Threads) {
+    let acme = Domain::parse("filtered").expect("a name");
+    let source = |url: &str| vec![CitedPage { title: "A page".to_owned(), url: url.to_owned() }];
+    let turns = [
+        Turn {
+            question: "Wie groß ist ÜBERHAUPT alles?".to_owned(),
+            language: Some("de".to_owned()),
+            ..turn(81, Some("1"))
+        },
+        Turn { answer: Some("It waits a \"Minute\".".to_owned()), sources: source("/keys"), ..turn(82, Some("2")) },
+        Turn { page: Some("/start".to_owned()), sources: source("/keys#rotation"), ..turn(83, Some("3")) },
+        Turn { page: None, sources: Vec::new(), ..turn(84, None) },
+        Turn { sources: source("/keys-of-others"), ..turn(85, Some("5")) },
+    ];
+    store.begin(NewThread { turns: turns.into(), ..thread_of(&acme, 81) }).await.expect("begins");
+    let id = ThreadId::new(Uuid::from_u128(81));
+    for (answer, rating) in [("a81", Rating::Up), ("a82", Rating::Down)] {
+        let feedback = Feedback { rating, comment: None, at: at(86) };
+        assert!(store.rate(&acme, id, answer, feedback).await.expect("rates"));
+    }
+    let all = QuestionFilter::default();
+    let text = |text: &str| QuestionFilter { text: Some(text.to_owned()), ..all.clone() };
+    let uses = |url: &str| QuestionFilter { source: Some(url.to_owned()), ..all.clone() };
+    let on = |page: &str| QuestionFilter { page: Some(page.to_owned()), ..all.clone() };
+    let down = RatingFilter::Only(Rating::Down);
+    for (which, expected) in [
+        (all.clone(), "a85 a84 a83 a82 a81"),
+        (QuestionFilter::of_outcome(Outcome::Answered), "a85 a83 a82 a81"),
+        (QuestionFilter::of_outcome(Outcome::Unanswered), "a84"),
+        (QuestionFilter::of_outcome(Outcome::Missed), "a84 a82"),
+        (QuestionFilter::rated(RatingFilter::Any), "a82 a81"),
+        (QuestionFilter::rated(RatingFilter::Only(Rating::Up)), "a81"),
+        (QuestionFilter::rated(down), "a82"),
+        (text("überhaupt ALLES"), "a81"),
+        (text("a \"minute"), "a82"),
+        (text("question 8"), "a85 a84 a83 a82"),
+        (text("answered"), ""),
+        (uses("/keys"), "a83 a82"),
+        (uses("/keys#rotation"), "a83"),
+        (uses("/guides/retries"), "a81"),
+        (on("/start"), "a83"),
+        (on("/guides"), "a85 a82 a81"),
+        (QuestionFilter { language: Some("de".to_owned()), ..all.clone() }, "a81"),
+        (QuestionFilter { rating: Some(down), ..on("/start") }, ""),
+        (QuestionFilter { rating: Some(down), ..text("question") }, "a82"),
+    ] {
+        let (domain, wanted) = (acme.clone(), which.clone());
+        let query =
+            ExportQuery { domain, which: wanted, from: None, to: None, after: None, limit: 10, most_bytes: u64::MAX };
+        let page = store.export(query).await.expect("exports");
+        let ids: Vec<String> = page.turns.iter().map(|one| one.turn.answer_id.clone()).collect();
+        assert_eq!((ids.join(" ").as_str(), page.next), (expected, None), "{which:?}");
+    }
+}
+
+async fn long_lists(store: &dyn Threads) {
+    let acme = Domain::parse("searched").expect("a name");
+    let told = |n: u32| Turn { question: "What?".to_owned(), ..turn(n, None) };
+    let mut turns: Vec<Turn> = (1..=MOST_READ + 1).map(told).collect();
+    turns[0].question = "Where?".to_owned();
+    store.begin(NewThread { turns, ..thread_of(&acme, 90) }).await.expect("begins");
+    let page = async |after| {
+        let which = QuestionFilter { text: Some("where".to_owned()), ..QuestionFilter::default() };
+        let query =
+            ExportQuery { domain: acme.clone(), which, from: None, to: None, after, limit: 10, most_bytes: u64::MAX };
+        let page = store.export(query).await.expect("exports");
+        (page.turns.len(), page.next)
+    };
+    let (found, next) = page(None).await;
+    assert_eq!(
+        (found, next.as_ref().map(|next| next.answer_id.as_str())),
+        (0, Some("a2")),
+        "ends where it has read enough"
+    );
+    assert_eq!(page(next).await, (1, None), "goes on after what it has read");
+}
+
+async fn summaries(store: &dyn Threads) {
+    const DAY: i64 = 86_400_000;
+    let acme = Domain::parse("counted").expect("a name");
+    let of = async |first, end| store.summary(&acme, Days { first, end }).await.expect("sums up");
+    assert_eq!(of(0, 9).await, Summary::default(), "nothing was asked");
+    let moment = |day: i64, millis: i64| Timestamp::from_millis(day * DAY + millis);
+    let source = |title: &str, url: &str| CitedPage { title: title.to_owned(), url: url.to_owned() };
+    let answered = |n: u32, asked_at, search_ms| Turn {
+        asked_at,
+        language: Some("de".to_owned()),
+        timing: Some(Timing { search_ms, first_word_ms: 10 * search_ms, end_ms: 100 * search_ms }),
+        sources: vec![source("Keys", "/keys#a"), source("Keys", "/keys"), source("Retries", "/retries")],
+        ..turn(n, Some("So."))
+    };
+    let told = Turn { asked_at: Timestamp::default(), ..turn(100, Some("Told.")) };
+    let turns =
+        vec![told, answered(101, moment(3, 0), 1), turn_at(102, moment(3, DAY - 1)), answered(103, moment(4, 0), 3)];
+    store.begin(NewThread { turns, ..thread_of(&acme, 101) }).await.expect("begins");
+    let id = ThreadId::new(Uuid::from_u128(101));
+    // Its answer comes later, and uses a page whose title has changed.
+    store.put_turn(id, turn_at(104, moment(4, 7)), None).await.expect("adds");
+    let sources = vec![source("API keys", "/keys")];
+    store.put_turn(id, Turn { sources, ..answered(104, moment(4, 7), 2) }, None).await.expect("completes");
+    // Rated twice; and a question that is asked again.
+    for rating in [Rating::Up, Rating::Down] {
+        let feedback = Feedback { rating, comment: None, at: at(1) };
+        assert!(store.rate(&acme, id, "a103", feedback).await.expect("rates"));
+    }
+    store.put_turn(id, turn_at(105, moment(5, 0)), None).await.expect("adds");
+    store.put_turn(id, turn_at(106, moment(6, 0)), Some("a105".to_owned())).await.expect("replaces");
+
+    let counts = |questions, answered, down| QuestionCounts { questions, answered, up: 0, down };
+    let found = of(3, 7).await;
+    let days = [(3, counts(2, 1, 0)), (4, counts(2, 2, 1)), (6, counts(1, 0, 0))];
+    assert_eq!(
+        found.by_day,
+        days.map(|(day, counts)| DayCount::new(day, counts)),
+        "days without a question are left out"
+    );
+    assert_eq!((found.counts, found.counts.unanswered()), (counts(5, 3, 1), 2));
+    let percentiles = |p50, p95| Percentiles { p50, p95 };
+    let newest = NewestQuestions {
+        questions: 5,
+        languages: vec![(Some("de".to_owned()), 3), (None, 2)],
+        latency: Some(Latency {
+            answers: 3,
+            search: percentiles(2, 3),
+            first_word: percentiles(20, 30),
+            end: percentiles(200, 300),
+        }),
+        sources: vec![
+            SourceCount { title: "API keys".to_owned(), url: "/keys".to_owned(), answers: 3, down: 1 },
+            SourceCount { title: "Retries".to_owned(), url: "/retries".to_owned(), answers: 2, down: 1 },
+        ],
+        unanswered_pages: vec![("/guides".to_owned(), 2)],
+    };
+    assert_eq!(found.newest, newest);
+    let one_day = of(4, 5).await;
+    assert_eq!((one_day.by_day.len(), one_day.newest.questions), (1, 2), "nothing of other days");
+    assert_eq!(of(5, 6).await, Summary::default(), "what was taken back is not counted");
+    while store.forget(Timestamp::from_millis(7 * DAY), 100).await.expect("forgets") > 0 {}
+    assert_eq!(of(0, 9).await, Summary::default(), "nor what was forgotten");
+}
+
+fn turn_at(n: u32, asked_at: Timestamp) -> Turn {
+    Turn { asked_at, ..turn(n, None) }
 }
 
 async fn retention(store: &dyn Threads) {

@@ -1,8 +1,15 @@
 //! Questions and answers, exported for analytics.
 
+use std::borrow::Cow;
+
 use docent_types::{Domain, ThreadId, Timestamp};
 
-use crate::thread::Turn;
+use crate::thread::{CitedPage, Rating, Timing, Turn};
+
+/// Most questions that are examined for one page.
+pub const MOST_EXAMINED: u32 = 10_000;
+/// Most of them whose texts are read for one page, which [`QuestionFilter::text`] needs.
+pub const MOST_READ: u32 = 1_000;
 
 /// Which questions to export, sorted by when they were asked, newest first. Turns that a client sent as
 /// [history](Turn::is_told) are not included.
@@ -22,43 +29,167 @@ pub struct ExportQuery {
     pub most_bytes: u64,
 }
 
-/// The result of a question.
+/// What a question has to be; the default admits all.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct QuestionFilter {
+    pub outcome: Option<Outcome>,
+    pub rating: Option<RatingFilter>,
+    /// Contained in the question or in its answer, in letters of either case.
+    pub text: Option<String>,
+    /// The address of a page that the answer uses; without an anchor, any place in the page.
+    pub source: Option<String>,
+    /// The page the reader was on.
+    pub page: Option<String>,
+    /// As in [`Turn::language`].
+    pub language: Option<String>,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum QuestionFilter {
-    All,
-    /// Its answer was rated.
-    Rated,
+pub enum Outcome {
+    Answered,
     /// The docs held no answer, or none was produced.
     Unanswered,
+    /// Unanswered, or its answer was rated down.
+    Missed,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RatingFilter {
+    Any,
+    Only(Rating),
 }
 
 impl QuestionFilter {
-    pub const fn has(self, turn: &Turn) -> bool {
-        match self {
-            Self::All => true,
-            Self::Rated => turn.feedback.is_some(),
-            Self::Unanswered => !turn.answered,
-        }
+    pub fn of_outcome(outcome: Outcome) -> Self {
+        Self { outcome: Some(outcome), ..Self::default() }
+    }
+
+    pub fn rated(rating: RatingFilter) -> Self {
+        Self { rating: Some(rating), ..Self::default() }
+    }
+
+    /// Whether all of it but the text is met.
+    fn admits(&self, facts: &QuestionFacts<'_>) -> bool {
+        let is = |wanted: &Option<String>, is: Option<&str>| wanted.as_deref().is_none_or(|wanted| Some(wanted) == is);
+        self.outcome.is_none_or(|outcome| match outcome {
+            Outcome::Answered => facts.answered,
+            Outcome::Unanswered => !facts.answered,
+            Outcome::Missed => facts.is_missed(),
+        }) && self.rating.is_none_or(|rating| match rating {
+            RatingFilter::Any => facts.rating.is_some(),
+            RatingFilter::Only(rating) => facts.rating == Some(rating),
+        }) && is(&self.page, facts.page)
+            && is(&self.language, facts.language)
+            && self.source.as_deref().is_none_or(|source| facts.uses(source))
+    }
+
+    /// Whether a turn has the text, if one is wanted.
+    fn has_text(&self, turn: &Turn) -> bool {
+        let Some(wanted) = self.text.as_ref().map(|text| text.to_lowercase()) else { return true };
+        let texts = [Some(&turn.question), turn.answer.as_ref()];
+        texts.into_iter().flatten().any(|text| text.to_lowercase().contains(&wanted))
     }
 }
 
-/// The limits of a page while it is built, shared by all implementations so that they end it at the same turn.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct PageBudget {
-    questions: u32,
-    bytes: u64,
+/// What is known of a question without reading its texts.
+#[derive(Debug, Clone)]
+pub struct QuestionFacts<'a> {
+    pub asked_at: Timestamp,
+    pub answer_id: &'a str,
+    pub answered: bool,
+    pub rating: Option<Rating>,
+    pub language: Option<&'a str>,
+    pub page: Option<&'a str>,
+    pub timing: Option<Timing>,
+    /// [`Turn::sources`] as JSON.
+    pub sources: Cow<'a, str>,
 }
 
-impl PageBudget {
-    /// Whether the next turn, of `bytes` bytes, still fits on the page; if so it is counted. The first that does not
-    /// ends the page.
-    pub fn takes(&mut self, query: &ExportQuery, bytes: u64) -> bool {
-        let (questions, bytes) = (self.questions.saturating_add(1), self.bytes.saturating_add(bytes));
-        let fits = self.questions == 0 || (questions <= query.limit && bytes <= query.most_bytes);
-        if fits {
-            *self = Self { questions, bytes };
+impl<'a> QuestionFacts<'a> {
+    pub fn of(turn: &'a Turn) -> Self {
+        Self {
+            asked_at: turn.asked_at,
+            answer_id: &turn.answer_id,
+            answered: turn.answered,
+            rating: turn.feedback.as_ref().map(|feedback| feedback.rating),
+            language: turn.language.as_deref(),
+            page: turn.page.as_deref(),
+            timing: turn.timing,
+            sources: serde_json::to_string(&turn.sources).unwrap_or_default().into(),
         }
-        fits
+    }
+
+    pub(crate) fn is_missed(&self) -> bool {
+        !self.answered || self.rating == Some(Rating::Down)
+    }
+
+    /// Whether the answer uses the page at this address.
+    fn uses(&self, address: &str) -> bool {
+        let parsed = || serde_json::from_str::<Vec<CitedPage>>(&self.sources).unwrap_or_default();
+        // Most answers use other pages, and parsing is what costs.
+        self.sources.contains(address.trim_start_matches('/'))
+            && parsed().iter().any(|source| source.url == address || source.page() == address)
+    }
+}
+
+/// A page while it is built, shared by all implementations so that they end it at the same turn.
+#[derive(Debug)]
+pub struct PageBuilder<'q> {
+    query: &'q ExportQuery,
+    turns: Vec<AskedTurn>,
+    bytes: u64,
+    examined: u32,
+    read: u32,
+    /// The last question that was examined.
+    last: ExportCursor,
+    goes_on: bool,
+}
+
+impl<'q> PageBuilder<'q> {
+    pub fn new(query: &'q ExportQuery) -> Self {
+        let last = ExportCursor { asked_at: Timestamp::default(), answer_id: String::new() };
+        Self { query, turns: Vec::new(), bytes: 0, examined: 0, read: 0, last, goes_on: false }
+    }
+
+    /// Decides about the next question of the span of time, and returns whether to go on. `read` returns it and its
+    /// [`Turn::stored_bytes`], and is called only for questions that may be on the page.
+    pub fn examine<E>(
+        &mut self,
+        facts: &QuestionFacts<'_>,
+        read: impl FnOnce() -> Result<(AskedTurn, u64), E>,
+    ) -> Result<bool, E> {
+        if self.examined == MOST_EXAMINED {
+            return Ok(self.end());
+        }
+        self.examined += 1;
+        if self.query.which.admits(facts) {
+            let is_full = u32::try_from(self.turns.len()).is_ok_and(|turns| turns >= self.query.limit);
+            if is_full || (self.query.which.text.is_some() && self.read == MOST_READ) {
+                return Ok(self.end());
+            }
+            self.read += 1;
+            let (turn, bytes) = read()?;
+            if self.query.which.has_text(&turn.turn) {
+                let bytes = self.bytes.saturating_add(bytes);
+                if !self.turns.is_empty() && bytes > self.query.most_bytes {
+                    return Ok(self.end());
+                }
+                self.bytes = bytes;
+                self.turns.push(turn);
+            }
+        }
+        self.last.asked_at = facts.asked_at;
+        facts.answer_id.clone_into(&mut self.last.answer_id);
+        Ok(true)
+    }
+
+    fn end(&mut self) -> bool {
+        self.goes_on = true;
+        false
+    }
+
+    pub fn page(self) -> Export {
+        Export { turns: self.turns, next: Some(self.last).filter(|_| self.goes_on) }
     }
 }
 
@@ -73,6 +204,7 @@ pub struct ExportCursor {
 /// A page of the list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Export {
+    /// May be fewer than the limit, and none at all, while the list goes on.
     pub turns: Vec<AskedTurn>,
     /// Where the next page begins; `None` at the end of the list.
     pub next: Option<ExportCursor>,
@@ -85,18 +217,4 @@ pub struct AskedTurn {
     /// The fingerprint of the client that began the thread.
     pub fp: String,
     pub turn: Turn,
-}
-
-impl AskedTurn {
-    pub fn cursor(&self) -> ExportCursor {
-        ExportCursor { asked_at: self.turn.asked_at, answer_id: self.turn.answer_id.clone() }
-    }
-}
-
-impl Export {
-    /// A page of these turns; `goes_on` if the list has more.
-    pub fn page(turns: Vec<AskedTurn>, goes_on: bool) -> Self {
-        let next = turns.last().filter(|_| goes_on).map(AskedTurn::cursor);
-        Self { turns, next }
-    }
 }

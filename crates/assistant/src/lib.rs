@@ -1,7 +1,8 @@
 //! The documentation assistant: a question and a thread become passages, a prompt, a model's stream, and stream events.
 //!
 //! - [`Assistant::answer`] does all of it; dropping the stream it returns cancels the model call. [`Assistant::rate`]
-//!   stores a reader's rating, [`Assistant::export`] and [`Assistant::forget`] are for the operator of the server.
+//!   stores a reader's rating, [`Assistant::export`], [`Assistant::summary`] and [`Assistant::forget`] are for the
+//!   operator of the server.
 //! - [`SiteSettings`] is what the owner of a docs site has configured: its address, its instructions.
 //! - [`prompt`] builds the model's request: pure, and the only place with those texts.
 //! - [`Threads`] is the port to stored conversations, with an implementation in [`memory`] and its suite in
@@ -13,6 +14,7 @@
 //!
 //! This crate knows neither bytes on the wire nor HTTP.
 
+mod analytics;
 mod answer;
 mod ask;
 mod asking;
@@ -36,8 +38,14 @@ mod thread;
 #[cfg(test)]
 mod tests;
 
+pub use analytics::{
+    DayCount, Days, Latency, NEWEST, NewestQuestions, Percentiles, QuestionCounts, SourceCount, Summary, Tally,
+};
 pub use answer::{AnswerError, AnswerStream, Assistant};
 pub use ask::{Ask, ChatMessage, ContextItem, ContextKind};
-pub use export::{AskedTurn, Export, ExportCursor, ExportQuery, PageBudget, QuestionFilter};
+pub use export::{
+    AskedTurn, Export, ExportCursor, ExportQuery, MOST_EXAMINED, MOST_READ, Outcome, PageBuilder, QuestionFacts,
+    QuestionFilter, RatingFilter,
+};
 pub use site::SiteSettings;
-pub use thread::{CitedPage, Feedback, NewThread, Rating, Thread, ThreadKey, Threads, Turn};
+pub use thread::{CitedPage, Feedback, NewThread, Rating, Thread, ThreadKey, Threads, Timing, Turn};

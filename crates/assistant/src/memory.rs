@@ -6,12 +6,38 @@ use async_trait::async_trait;
 use docent_types::{Domain, StoreError, ThreadId, Timestamp};
 use parking_lot::Mutex;
 
-use crate::export::{AskedTurn, Export, ExportQuery, PageBudget};
+use crate::analytics::{Days, Summary};
+use crate::export::{AskedTurn, Export, ExportCursor, ExportQuery, PageBuilder, QuestionFacts};
 use crate::thread::{Feedback, NewThread, Thread, Threads, Turn};
 
 /// Threads in memory.
 #[derive(Debug, Default)]
 pub struct MemoryThreads(Mutex<HashMap<ThreadId, NewThread>>);
+
+impl MemoryThreads {
+    /// The questions of a domain in a span of time, newest first.
+    fn asked(&self, domain: &Domain, from: Option<Timestamp>, to: Option<Timestamp>) -> Vec<AskedTurn> {
+        let threads = self.0.lock();
+        let of_domain = threads.values().filter(|thread| thread.domain == *domain);
+        let asked = |thread: &NewThread, turn: &Turn| AskedTurn {
+            thread: thread.id,
+            fp: thread.fp.clone(),
+            turn: turn.clone(),
+        };
+        let turns = of_domain.flat_map(|thread| thread.turns.iter().map(move |turn| asked(thread, turn)));
+        let mut found: Vec<AskedTurn> = turns
+            .filter(|one| !one.turn.is_told())
+            .filter(|one| from.is_none_or(|from| one.turn.asked_at >= from))
+            .filter(|one| to.is_none_or(|to| one.turn.asked_at < to))
+            .collect();
+        found.sort_by_key(|one| std::cmp::Reverse(position(one)));
+        found
+    }
+}
+
+fn position(asked: &AskedTurn) -> ExportCursor {
+    ExportCursor { asked_at: asked.turn.asked_at, answer_id: asked.turn.answer_id.clone() }
+}
 
 fn touched_at(thread: &NewThread) -> Timestamp {
     let moments = thread.turns.iter().flat_map(|turn| [Some(turn.asked_at), turn.feedback.as_ref().map(|f| f.at)]);
@@ -59,27 +85,21 @@ impl Threads for MemoryThreads {
     }
 
     async fn export(&self, query: ExportQuery) -> Result<Export, StoreError> {
-        let threads = self.0.lock();
-        let of_domain = threads.values().filter(|thread| thread.domain == query.domain);
-        let asked = |thread: &NewThread, turn: &Turn| AskedTurn {
-            thread: thread.id,
-            fp: thread.fp.clone(),
-            turn: turn.clone(),
-        };
-        let turns = of_domain.flat_map(|thread| thread.turns.iter().map(move |turn| asked(thread, turn)));
-        let mut found: Vec<AskedTurn> = turns
-            .filter(|one| !one.turn.is_told() && query.which.has(&one.turn))
-            .filter(|one| query.from.is_none_or(|from| one.turn.asked_at >= from))
-            .filter(|one| query.to.is_none_or(|to| one.turn.asked_at < to))
-            .filter(|one| query.after.as_ref().is_none_or(|after| one.cursor() < *after))
-            .collect();
-        found.sort_by_key(|one| std::cmp::Reverse(one.cursor()));
-        let mut filled = PageBudget::default();
-        let all = found.len();
-        let page: Vec<AskedTurn> =
-            found.into_iter().take_while(|one| filled.takes(&query, one.turn.stored_bytes())).collect();
-        let goes_on = page.len() < all;
-        Ok(Export::page(page, goes_on))
+        let after = |asked: &AskedTurn| query.after.as_ref().is_none_or(|after| position(asked) < *after);
+        let mut page = PageBuilder::new(&query);
+        for asked in self.asked(&query.domain, query.from, query.to).into_iter().filter(after) {
+            let (turn, bytes) = (asked.clone(), asked.turn.stored_bytes());
+            if !page.examine(&QuestionFacts::of(&asked.turn), || Ok::<_, StoreError>((turn, bytes)))? {
+                break;
+            }
+        }
+        Ok(page.page())
+    }
+
+    async fn summary(&self, domain: &Domain, days: Days) -> Result<Summary, StoreError> {
+        let (from, to) = days.bounds();
+        let asked = self.asked(domain, Some(from), Some(to));
+        Ok(Summary::of(asked.iter().map(|asked| QuestionFacts::of(&asked.turn))))
     }
 
     async fn forget(&self, untouched_since: Timestamp, limit: u32) -> Result<u32, StoreError> {

@@ -29,6 +29,7 @@ use crate::question_writes::PendingQuestion;
 use crate::reply_text::ReplyText;
 use crate::retrieval::Retrieval;
 use crate::rewrite::rewrite;
+use crate::thread::Timing;
 
 /// Most searches that a model may make, and most model calls before it has to answer.
 const SEARCHES: usize = 3;
@@ -61,6 +62,12 @@ pub(crate) fn events(
         let call_id = format!("search-{answer_id}");
         yield search_call(&call_id, &query.words());
         let passages = Box::pin(retrieval.search_first(&query)).await;
+        let asked_at = dialogue.turn.asked_at;
+        let since_asked = || u32::try_from(clock.now().since(asked_at).as_millis()).unwrap_or(u32::MAX);
+        let search_ms = since_asked();
+        let mut first_word_ms = None;
+        dialogue.turn.language = passages.first().and_then(|passage| passage.language.as_deref()).map(str::to_owned);
+        dialogue.turn.search_only = is_builtin;
         yield StreamEvent::ToolResult { id: call_id.clone(), output: ToolOutput::Passages(passages.clone()) };
         drop(passages);
 
@@ -133,6 +140,7 @@ pub(crate) fn events(
                 match event {
                     Ok(Event::TextDelta(delta)) => {
                         for event in reply_text.take(delta, &retrieval.targets) {
+                            first_word_ms.get_or_insert_with(since_asked);
                             yield event;
                         }
                     }
@@ -216,6 +224,10 @@ pub(crate) fn events(
         dialogue.turn.sources = retrieval.cited_pages();
         dialogue.turn.answer = Some(bounds::cut(&reply_text.answer(), bounds::ANSWER).into_owned());
         dialogue.turn.answered_at = Some(clock.now());
+        let end_ms = since_asked();
+        // Short answers may leave the filter for links only at their end.
+        let first_word_ms = first_word_ms.unwrap_or(end_ms);
+        dialogue.turn.timing = Some(Timing { search_ms, first_word_ms, end_ms });
         if !Box::pin(kept.answered(dialogue.turn)).await {
             yield trouble("The conversation could not be stored. Try again.");
             return;

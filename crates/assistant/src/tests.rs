@@ -128,7 +128,7 @@ impl Fixture {
     async fn asked(&self) -> Vec<AskedTurn> {
         let query = ExportQuery {
             domain: self.domain.clone(),
-            which: QuestionFilter::All,
+            which: QuestionFilter::default(),
             from: None,
             to: None,
             after: None,

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
+use crate::analytics::{Days, Summary};
 use crate::export::{Export, ExportQuery};
 
 /// One question and what was answered.
@@ -35,6 +36,27 @@ pub struct Turn {
     /// What the reader thinks of the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feedback: Option<Feedback>,
+    /// The language of the page that fits the question best, as a tag such as `pt-BR`. `None` when nothing was found,
+    /// and on a site that names no languages.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub language: Option<String>,
+    /// How long the answer took. `None` while it is being made, and for older turns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timing: Option<Timing>,
+    /// Whether the answer quotes what search found, without a language model.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub search_only: bool,
+}
+
+/// Milliseconds since the question was asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Timing {
+    /// Until the first search had found its passages.
+    pub search_ms: u32,
+    /// Until the first words of the answer were sent.
+    pub first_word_ms: u32,
+    /// Until the answer was complete.
+    pub end_ms: u32,
 }
 
 impl Turn {
@@ -56,6 +78,13 @@ pub struct CitedPage {
     pub title: String,
     /// Its address for a reader: the site's path, with an anchor where there is one.
     pub url: String,
+}
+
+impl CitedPage {
+    /// Its address without an anchor.
+    pub fn page(&self) -> &str {
+        self.url.split('#').next().unwrap_or_default()
+    }
 }
 
 /// Older turns have only the page's path.
@@ -159,8 +188,12 @@ pub trait Threads: Send + Sync + fmt::Debug + 'static {
         feedback: Feedback,
     ) -> Result<bool, StoreError>;
 
-    /// The questions of a domain in a span of time, newest first. Reads no more than it returns.
+    /// The questions of a domain in a span of time, newest first. A page ends early rather than examine more than
+    /// [`MOST_EXAMINED`](crate::export::MOST_EXAMINED) questions.
     async fn export(&self, query: ExportQuery) -> Result<Export, StoreError>;
+
+    /// What was asked of a domain in whole days of UTC, in numbers.
+    async fn summary(&self, domain: &Domain, days: Days) -> Result<Summary, StoreError>;
 
     /// Deletes threads in which nothing was asked or rated since a given time, at most `limit` of them; returns how
     /// many.

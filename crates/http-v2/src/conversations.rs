@@ -4,7 +4,7 @@
 //! History that a client sends cannot be verified, and a public key suffices to send it, so it is not listed as
 //! questions asked here.
 
-use docent_assistant::{AskedTurn, CitedPage, ExportQuery, Feedback, QuestionFilter, Rating};
+use docent_assistant::{AskedTurn, CitedPage, ExportQuery, Feedback, Outcome, QuestionFilter, Rating, RatingFilter};
 use docent_types::{Project, Timestamp};
 use docent_web::{HttpError, Request, Response, respond};
 use http::header::CACHE_CONTROL;
@@ -20,6 +20,33 @@ const MOST: u32 = 1_000;
 const USUAL: u32 = 100;
 /// Most bytes of a page, unless one row alone has more.
 const MOST_BYTES: u64 = 4 * 1024 * 1024;
+
+/// Which conversations are listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ConversationList {
+    All,
+    Rated,
+    Unanswered,
+}
+
+impl ConversationList {
+    fn filter(self) -> QuestionFilter {
+        match self {
+            Self::All => QuestionFilter::default(),
+            Self::Rated => QuestionFilter::rated(RatingFilter::Any),
+            Self::Unanswered => QuestionFilter::of_outcome(Outcome::Unanswered),
+        }
+    }
+
+    /// The key of the rows.
+    const fn name(self) -> &'static str {
+        match self {
+            Self::All => "conversations",
+            Self::Rated => "feedback",
+            Self::Unanswered => "gaps",
+        }
+    }
+}
 
 /// Every key is always present; one without a value is null.
 #[derive(Debug, Serialize)]
@@ -68,14 +95,14 @@ pub(crate) async fn conversations(
     api: &Api,
     request: &Request,
     project: &Project,
-    which: QuestionFilter,
+    list: ConversationList,
 ) -> Result<Response, HttpError> {
     let period = Period::of(given(request, "dateFrom").as_deref(), given(request, "dateTo").as_deref())?;
     let limit = request.query_number("limit", 1..=MOST, USUAL)?;
     let after = given(request, "cursor").map(|cursor| period.place(&cursor)).transpose()?;
     let query = ExportQuery {
         domain: project.domain.clone(),
-        which,
+        which: list.filter(),
         from: period.from,
         to: period.to,
         after,
@@ -84,14 +111,9 @@ pub(crate) async fn conversations(
     };
     let found = api.answering.assistant.export(query).await?;
     let rows: Vec<RowBody<'_>> = found.turns.iter().map(RowBody::from).collect();
-    let name = match which {
-        QuestionFilter::All => "conversations",
-        QuestionFilter::Rated => "feedback",
-        QuestionFilter::Unanswered => "gaps",
-    };
     let next = found.next.as_ref().map(|place| period.cursor(place));
     let mut body = Map::new();
-    body.insert(name.to_owned(), serde_json::to_value(rows).map_err(HttpError::internal)?);
+    body.insert(list.name().to_owned(), serde_json::to_value(rows).map_err(HttpError::internal)?);
     body.insert("hasMore".to_owned(), Value::Bool(next.is_some()));
     body.insert("nextCursor".to_owned(), json!(next));
     Ok(not_for_caches(respond::json(StatusCode::OK, &body)))

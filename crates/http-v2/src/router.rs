@@ -1,13 +1,13 @@
 //! From a request to the endpoint it is for, and from the outcome to a response.
 
 use docent_access::{Principal, Scope};
-use docent_assistant::QuestionFilter;
 use docent_discovery::{Readers, is_shared, preflight};
 use docent_types::{CallError, Refusal};
 use docent_web::{ErrorShape, Handler, HttpError, Methods, Request, Response, catch_panic, respond};
 use http::Method;
 
 use crate::api::{Api, credentials};
+use crate::conversations::ConversationList;
 use crate::route::{AgentVerb, AnalyticsVerb, DiscoveryVerb, NamedResource, Route};
 use crate::{
     archive_job, ask, conversations, create_job, events, feedback, get_job, list_jobs, message_job, page, resume,
@@ -58,11 +58,11 @@ impl Api {
             }
             Route::Analytics(verb) => {
                 let project = self.admit(request).await?.project;
-                let list = |which| Box::pin(conversations::conversations(self, request, &project, which));
+                let list = |list| Box::pin(conversations::conversations(self, request, &project, list));
                 match verb {
-                    AnalyticsVerb::Conversations => list(QuestionFilter::All).await,
-                    AnalyticsVerb::Feedback => list(QuestionFilter::Rated).await,
-                    AnalyticsVerb::Gaps => list(QuestionFilter::Unanswered).await,
+                    AnalyticsVerb::Conversations => list(ConversationList::All).await,
+                    AnalyticsVerb::Feedback => list(ConversationList::Rated).await,
+                    AnalyticsVerb::Gaps => list(ConversationList::Unanswered).await,
                     AnalyticsVerb::Thread => Box::pin(thread::thread(self, request, &project)).await,
                 }
             }

@@ -29,6 +29,7 @@ mod process_lock;
 mod projects;
 mod prune;
 mod pulls;
+mod questions;
 mod queue;
 mod queue_state;
 mod readers;

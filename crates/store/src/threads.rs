@@ -5,29 +5,12 @@
 //! the last second of a conversation. Feedback on an answer is on the disk when it is acknowledged.
 
 use async_trait::async_trait;
-use docent_assistant::{
-    AskedTurn, Export, ExportQuery, Feedback, NewThread, PageBudget, QuestionFilter, Thread, ThreadKey, Threads, Turn,
-};
+use docent_assistant::{Days, Export, ExportQuery, Feedback, NewThread, Summary, Thread, ThreadKey, Threads, Turn};
 use docent_types::{BoxError, Domain, StoreError, ThreadId, Timestamp};
 use rusqlite::{Connection, OptionalExtension};
 
 use crate::error::Abort;
 use crate::sqlite::SqliteStore;
-
-/// The questions of a domain, newest first, by an index. SQLite knows a column's length from the row's header without
-/// reading the column.
-macro_rules! listed_turns {
-    ($only:literal) => {
-        concat!(
-            "SELECT turns.thread, threads.fp, octet_length(turns.body), turns.body
-             FROM turns CROSS JOIN threads ON threads.id = turns.thread
-             WHERE turns.domain = ?1 AND turns.asked_at > 0 AND turns.asked_at >= ?2 AND turns.asked_at < ?3
-                 AND (turns.asked_at, turns.answer_id) < (?4, ?5) ",
-            $only,
-            " ORDER BY turns.asked_at DESC, turns.answer_id DESC"
-        )
-    };
-}
 
 #[async_trait]
 impl Threads for SqliteStore {
@@ -118,37 +101,11 @@ impl Threads for SqliteStore {
     }
 
     async fn export(&self, query: ExportQuery) -> Result<Export, StoreError> {
-        self.read("list what was asked", move |connection| {
-            let snapshot = connection.unchecked_transaction()?;
-            // Without a cursor, one that sorts before everything.
-            let (asked_at, answer_id) = query
-                .after
-                .as_ref()
-                .map_or((i64::MAX, ""), |after| (after.asked_at.millis(), after.answer_id.as_str()));
-            let mut select = snapshot.prepare_cached(match query.which {
-                QuestionFilter::All => listed_turns!(""),
-                QuestionFilter::Rated => listed_turns!("AND json_type(turns.body, '$.feedback') IS NOT NULL"),
-                QuestionFilter::Unanswered => listed_turns!("AND NOT turns.answered"),
-            })?;
-            let from = query.from.map_or(i64::MIN, Timestamp::millis);
-            let to = query.to.map_or(i64::MAX, Timestamp::millis);
-            let mut rows = select.query((query.domain.as_str(), from, to, asked_at, answer_id))?;
-            let mut listed = Vec::new();
-            let mut filled = PageBudget::default();
-            while let Some(row) = rows.next()? {
-                if !filled.takes(&query, row.get(2)?) {
-                    return Ok(Export::page(listed, true));
-                }
-                let thread: String = row.get(0)?;
-                listed.push(AskedTurn {
-                    thread: ThreadId::parse(&thread).ok_or_else(|| format!("`{thread}` is no id of a thread"))?,
-                    fp: row.get(1)?,
-                    turn: serde_json::from_str(row.get_ref(3)?.as_str()?)?,
-                });
-            }
-            Ok(Export::page(listed, false))
-        })
-        .await
+        self.list_questions(query).await
+    }
+
+    async fn summary(&self, domain: &Domain, days: Days) -> Result<Summary, StoreError> {
+        self.sum_up(domain, days).await
     }
 
     async fn forget(&self, untouched_since: Timestamp, limit: u32) -> Result<u32, StoreError> {

@@ -15,7 +15,9 @@ use tokio::time::{Instant, sleep};
 
 use super::{Fixture, NOW, ReceivedReply};
 use crate::memory::MemoryThreads;
-use crate::{Ask, Assistant, Export, ExportQuery, Feedback, NewThread, Rating, Thread, Threads, Turn};
+use crate::{
+    Ask, Assistant, Days, Export, ExportQuery, Feedback, NewThread, Rating, Summary, Thread, Threads, Timing, Turn,
+};
 
 const QUESTION: &str = "How often is a failed call retried?";
 const DAY: Duration = Duration::from_secs(24 * 3600);
@@ -143,6 +145,10 @@ impl Threads for Disk {
         self.threads.export(query).await
     }
 
+    async fn summary(&self, domain: &Domain, days: Days) -> Result<Summary, StoreError> {
+        self.threads.summary(domain, days).await
+    }
+
     async fn forget(&self, untouched_since: Timestamp, limit: u32) -> Result<u32, StoreError> {
         self.threads.forget(untouched_since, limit).await
     }
@@ -201,6 +207,29 @@ async fn a_question_is_kept_before_its_answer() {
     events.collect::<Vec<_>>().await;
     assert_eq!(fixture.last_turn().await.answer.as_deref(), Some("Five times."));
     assert_eq!(writes.load(Ordering::Relaxed), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_is_kept_with_how_long_it_took() {
+    let fixture = Fixture::new();
+    let (before_words, before_end) = (ReplyGate::closed(), ReplyGate::closed());
+    fixture.model.replies(Reply::text("").wait(&before_words).say("Five times.\n\n").wait(&before_end).say("Always."));
+    let mut events = fixture.assistant.answer(fixture.question(QUESTION)).await.expect("begins").events;
+    heard(&mut events).await;
+    sleep(Duration::from_millis(100)).await;
+    let last = fixture.last_turn().await;
+    assert_eq!((last.timing, last.search_only), (None, false), "it is not complete");
+    for (gate, millis) in [(&before_words, 700), (&before_end, 1_300)] {
+        fixture.clock.advance(Duration::from_millis(millis));
+        gate.open();
+        heard(&mut events).await;
+    }
+    events.collect::<Vec<_>>().await;
+    let timing = Timing { search_ms: 0, first_word_ms: 700, end_ms: 2_000 };
+    assert_eq!(fixture.last_turn().await.timing, Some(timing));
+    let builtin = Fixture::builtin();
+    builtin.ask(QUESTION).await;
+    assert!(builtin.last_turn().await.search_only, "no model took part");
 }
 
 #[tokio::test]

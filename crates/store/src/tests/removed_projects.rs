@@ -50,7 +50,7 @@ async fn found(store: &SqliteStore, project: &Project) -> (usize, usize, usize) 
     let pulls = PullRequests::list(store, &project.id, 10).await.expect("the store answers");
     let query = ExportQuery {
         domain: project.domain.clone(),
-        which: QuestionFilter::All,
+        which: QuestionFilter::default(),
         from: None,
         to: None,
         after: None,
