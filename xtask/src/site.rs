@@ -228,8 +228,9 @@ impl Judge<'_> {
         if generator == Generator::Mintlify {
             return Ok(warnings::of_mintlify(built)?);
         }
-        let output = self.example("dead_links").arg(built).args(["--base", &site.base]).output().await;
-        let output = output.map_err(|error| format!("could not run dead_links: {error}"))?;
+        let mut follow = self.example("dead_links");
+        follow.arg(built).args(["--base", &site.base]).args(site.bare.then_some("--bare"));
+        let output = follow.output().await.map_err(|error| format!("could not run dead_links: {error}"))?;
         if !output.status.success() {
             return Err(Missing::Failed(String::from_utf8_lossy(&output.stderr).into_owned()));
         }

@@ -1,4 +1,6 @@
-//! Follows every internal link of the HTML that a generator built as a browser would: `dead_links BUILT [--base PATH]`.
+//! Follows every internal link of the HTML that a generator built as a browser would: `dead_links BUILT [--base PATH] [--bare]`.
+//!
+//! `--bare` says that URLs of pages do not end in a slash, wherever their files are.
 //!
 //! Writes one line for each that leads nowhere: the page's URL, the link as it is written, and where that is, by tabs.
 
@@ -15,6 +17,7 @@ mod built;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments: Vec<String> = std::env::args().skip(1).collect();
+    let bare = arguments.iter().position(|argument| argument == "--bare").map(|at| arguments.remove(at)).is_some();
     let base = match arguments.iter().position(|argument| argument == "--base") {
         Some(at) => arguments.drain(at..).nth(1).unwrap_or_default(),
         None => String::new(),
@@ -28,6 +31,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for file in &html {
         let path = file.strip_suffix("index.html").filter(|rest| rest.is_empty() || rest.ends_with('/'));
         let url = format!("/{base}/{}", path.unwrap_or(file)).replace("//", "/");
+        let url = if bare && url.len() > 1 { url.trim_end_matches('/').to_owned() } else { url };
         let page = read_html(folder, file, &url);
         pages.insert(file.as_str(), (url, page));
     }
