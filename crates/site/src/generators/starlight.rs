@@ -118,6 +118,32 @@ impl Rules for Starlight {
     }
 }
 
+/// The page that an entry of the sidebar names: by its path in every language, below the base, without the folder of the
+/// default language.
+pub(crate) fn page_of_entry<'s>(site: &'s Site, written: &str) -> Option<&'s str> {
+    let is_path = !is_external(written) && !written.starts_with('.') && !written.contains(['#', '?']);
+    let options = &site.layout().starlight;
+    is_path.then(|| site.file_at(&below(&options.default_language, &site_path_of(written))))?
+}
+
+/// What names a page in the sidebar, in the style of another entry. A page of another language than the default one has no
+/// entry of its own.
+pub(crate) fn entry_of_page(site: &Site, page: &str, like: &str) -> Option<String> {
+    let (address, language) = (site.address(page)?, site.layout().starlight.default_language.as_str());
+    let path = match address.strip_prefix(language)? {
+        rest if language.is_empty() || rest.is_empty() => rest,
+        rest => rest.strip_prefix('/')?,
+    };
+    let entry = match (like.starts_with('/'), path) {
+        (true, "") => "/".to_owned(),
+        (true, path) => format!("/{path}{}", if like.ends_with('/') { "/" } else { "" }),
+        (false, "") => "index".to_owned(),
+        (false, path) => path.to_owned(),
+    };
+    let is_plain = !entry.contains(['"', '\'', '\\', '\n']);
+    (is_plain && page_of_entry(site, &entry) == Some(page)).then_some(entry)
+}
+
 /// Reads the layout, if the folder has such a configuration.
 fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
     let file =

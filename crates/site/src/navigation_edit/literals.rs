@@ -4,7 +4,7 @@ use docent_markdown::{folder, stem, text_of};
 
 use super::{Contents, Entry, Names, Shape};
 use crate::follow::{LinkSyntax, Wanted, is_external, parts};
-use crate::generators::docusaurus;
+use crate::generators::{docusaurus, starlight};
 use crate::layout::{Generator, below};
 use crate::model::{Site, Target, front_matter};
 use crate::navigation_json::{self, Value};
@@ -141,17 +141,16 @@ fn linked(site: &Site, contents: &Contents) -> Vec<Entry> {
             let written = &contents.text[value.clone()];
             // A slug, and an item of a list, is an address without a slash before it. One word may be something else, unless
             // it stands where Starlight has its slugs.
-            let by_address = member.as_deref() != Some("link");
-            let is_slug = site.generator() == Generator::Starlight
-                && (member.is_some() || list.is_some_and(|list| ["items", "sidebar"].contains(&list.as_str())));
-            let item = (is_slug && member.is_none()).then_some(value.start - 1..value.end + 1);
-            let page = match by_address {
-                true => site.file_at(written).filter(|_| is_slug || written.contains('/'))?.to_owned(),
-                false if !written.starts_with('/') => return None,
-                false => match site.resolve(&contents.file, written) {
-                    Target::Page { file, anchor: None } => file,
+            let is_starlight = site.generator() == Generator::Starlight;
+            let is_named = member.is_some() || list.is_some_and(|list| ["items", "sidebar"].contains(&list.as_str()));
+            let item = (is_starlight && is_named && member.is_none()).then_some(value.start - 1..value.end + 1);
+            let page = match member.as_deref() {
+                _ if is_starlight && is_named => starlight::page_of_entry(site, written)?.to_owned(),
+                Some("link") => match site.resolve(&contents.file, written) {
+                    Target::Page { file, anchor: None } if written.starts_with('/') => file,
                     _ => return None,
                 },
+                _ => site.file_at(written).filter(|_| written.contains('/'))?.to_owned(),
             };
             Some(Entry { page, value, item, title: None, names: Names::Link })
         })
@@ -225,6 +224,9 @@ impl Tree for Moved<'_> {
 /// A link to a page at its new place, in the style of the one before; `None` when it would lead elsewhere.
 pub(super) fn link(tree: &dyn Tree, site: &Site, holder: &str, from: &str, to: &str, written: &str) -> Option<String> {
     let after = Site::read(&Moved { tree, from, to });
+    if site.generator() == Generator::Starlight {
+        return starlight::entry_of_page(&after, to, written);
+    }
     let is_address = !written.starts_with(['/', '.']) && site.file_at(written) == Some(from);
     let name = match is_address {
         true => after.address(to)?.to_owned(),

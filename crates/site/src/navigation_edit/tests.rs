@@ -388,3 +388,25 @@ fn a_slug_of_one_word_in_the_sidebar_of_starlight_follows() {
     let without = text(&after(&moved, &removed, None), "astro.config.mjs");
     assert!(without.contains("items: ['guides/begin', { slug: 'guides/begin' }] }]"), "{without}");
 }
+
+#[test]
+fn an_entry_of_starlight_names_a_page_without_its_language_and_base() {
+    let config = "import starlight from '@astrojs/starlight';\nexport default { base: '/b', integrations: [starlight({\n  \
+                  defaultLocale: 'en',\n  locales: { en: {}, de: {} },\n  sidebar: ['index', 'guides/a', { link: '/guides/a/' }, { \
+                  slug: 'de/guides/a' }],\n})] };\n";
+    let tree = tree(&[
+        ("astro.config.mjs", config),
+        ("src/content/docs/en/index.md", "---\ntitle: Home\n---\n"),
+        ("src/content/docs/en/guides/a.md", "---\ntitle: A\n---\n"),
+        ("src/content/docs/de/guides/a.md", "---\ntitle: A\n---\n"),
+    ]);
+    let moved = renamed(&tree, "src/content/docs/en/guides/a.md", "src/content/docs/en/b.md");
+    assert_eq!(text(&moved, "astro.config.mjs"), config.replace("'guides/a'", "'b'").replace("/guides/a/", "/b/"));
+    let moved = renamed(&tree, "src/content/docs/en/index.md", "src/content/docs/en/home.md");
+    assert_eq!(text(&moved, "astro.config.mjs"), config.replace("'index'", "'home'"));
+    let site = Site::read(&tree);
+    let files = NavigationFiles::of(&tree, &site);
+    assert!(files.rename("src/content/docs/de/guides/a.md", "src/content/docs/de/b.md").is_empty());
+    let away = files.rename("src/content/docs/en/guides/a.md", "src/content/docs/de/b.md");
+    assert!(away.is_empty() && away.left.len() == 2, "{away:?}");
+}
