@@ -49,6 +49,10 @@ pub(crate) struct Site {
     /// URLs of pages do not end in a slash, wherever their files are
     #[arg(long)]
     bare: bool,
+    /// A folder of pages and the path that it is served below, for Fumadocs and Nextra; behind another `=` its languages, the
+    /// default one first
+    #[arg(long, value_name = "FOLDER=PATH")]
+    content: Vec<String>,
     /// A command of the shell that builds the site in the present folder into $OUT
     #[arg(long, value_name = "COMMAND")]
     build: Option<String>,

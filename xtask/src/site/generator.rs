@@ -90,7 +90,12 @@ impl Generator {
             Self::Sphinx | Self::SphinxRst | Self::Vitepress => "docs",
             _ => "",
         };
-        Site { base: base.to_owned(), home: home.to_owned(), pages: 2, show: 10, ..Site::default() }
+        let content: &[&str] = match self {
+            Self::Fumadocs => &["content/docs=/manual", "content/news=/news=en,de"],
+            _ => &[],
+        };
+        let content = content.iter().map(|words| (*words).to_owned()).collect();
+        Site { base: base.to_owned(), home: home.to_owned(), content, pages: 2, show: 10, ..Site::default() }
     }
 
     /// The example that holds the model against what was built.
@@ -113,8 +118,10 @@ impl Generator {
         let own = workspace.root.join("tests/sites").join(self.folder());
         let requirements = format!("tests/sites/{}/requirements.txt", self.folder());
         let brought = repository.join("node_modules");
+        let builds_pages_alone = self == Self::Fumadocs || self == Self::Nextra && *repository != own;
         let (program, modules) = match self {
             _ if site.build.is_some() => (PathBuf::from("/bin/sh"), brought.exists().then_some(brought)),
+            _ if builds_pages_alone => (tools.node_with(&own, stop).await?, None),
             Self::Mkdocs => (tools.python_program("mkdocs", &requirements, stop).await?, None),
             Self::Sphinx | Self::SphinxRst => (tools.python_program("sphinx-build", SPHINX, stop).await?, None),
             Self::Hugo => (tools.python_program("hugo", &requirements, stop).await?, None),
@@ -123,7 +130,8 @@ impl Generator {
             _ if brought.exists() => (tools.node_with(&own, stop).await?, Some(brought)),
             _ => (tools.node_with(&own, stop).await?, Some(own.join("node_modules"))),
         };
-        Ok(Builder { generator: self, program, modules, own, home: site.home.clone(), command: site.build.clone() })
+        let Site { home, content, build, .. } = site.clone();
+        Ok(Builder { generator: self, program, modules, own, builds_pages_alone, home, content, command: build })
     }
 }
 
@@ -145,7 +153,10 @@ pub(super) struct Builder {
     modules: Option<PathBuf>,
     /// The folder of the generator's small site.
     own: PathBuf,
+    /// Whether a script beside the small site builds the pages, without Next.js, which few sites build without their services.
+    builds_pages_alone: bool,
     home: String,
+    content: Vec<String>,
     command: Option<String>,
 }
 
@@ -182,7 +193,7 @@ impl Builder {
             return Ok(Built::Badly(said));
         }
         // Next.js knows but one folder.
-        if self.generator == Generator::Nextra && self.command.is_none() {
+        if self.generator == Generator::Nextra && self.command.is_none() && !self.builds_pages_alone {
             let moved = std::fs::rename(home.join("out"), out);
             moved.map_err(|error| format!("Next.js exported nothing: {error}"))?;
         }
@@ -202,7 +213,9 @@ impl Builder {
             Generator::Docusaurus => {
                 command.arg(script("@docusaurus/core/bin/docusaurus.mjs")).args(["build", "--out-dir"]).arg(out)
             }
-            Generator::Fumadocs => command.arg("build.mjs").arg(out),
+            Generator::Fumadocs | Generator::Nextra if self.builds_pages_alone => {
+                command.env("NODE_ENV", "production").arg(self.own.join("pages.mjs")).arg(out).args(&self.content)
+            }
             Generator::Gitbook => command.arg(script("honkit/bin/honkit.js")).args(["build", "."]).arg(out),
             // Without a Gemfile's gems, which are not here.
             Generator::Jekyll => command
@@ -214,7 +227,7 @@ impl Builder {
             Generator::Mdbook => command.args(["build", "--dest-dir"]).arg(out),
             Generator::Mintlify => command.arg(self.own.join("judge.mjs")).arg(".").arg(out),
             Generator::Mkdocs => command.args(["build", "--site-dir"]).arg(out),
-            Generator::Nextra => command.arg(script("next/dist/bin/next")).arg("build"),
+            Generator::Fumadocs | Generator::Nextra => command.arg(script("next/dist/bin/next")).arg("build"),
             Generator::Sphinx | Generator::SphinxRst => {
                 command.args(["-q", "-n", "-b", "html", "-d"]).arg(out.with_extension("doctrees")).arg(".").arg(out)
             }
