@@ -389,7 +389,7 @@ impl Anchors {
     }
 
     /// Whether Python's Markdown makes them, by any of its rules.
-    fn is_of_python(&self) -> bool {
+    pub(crate) fn is_of_python(&self) -> bool {
         use AnchorStyle::{Pymdown, PymdownCased, Python, PythonUnicode};
         matches!(self.style, Python | PythonUnicode | Pymdown | PymdownCased)
     }

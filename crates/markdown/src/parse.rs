@@ -296,6 +296,20 @@ AT&amp;T \< 5
     }
 
     #[test]
+    fn of_two_definitions_python_takes_the_last() {
+        let text = "[a] [b][A] ![c]\n\n[a]: one.md\n[c]: c.png\n\n    [a]: code.md\n\n!!! note\n\n    [A]:\n      <two.md> 't'\n\n```\n[a]: three.md\n```\n";
+        let targets = |anchors| {
+            let page = parse_as("a.md", text.as_bytes(), Format::Markdown, anchors);
+            for link in &page.links {
+                assert_eq!(link.target, text[link.dest_span.clone()]);
+            }
+            page.links.into_iter().map(|link| link.target).collect::<Vec<_>>()
+        };
+        assert_eq!(targets(AnchorStyle::GitHub), ["one.md", "one.md", "c.png"]);
+        assert_eq!(targets(AnchorStyle::Pymdown), ["two.md", "two.md", "c.png"]);
+    }
+
+    #[test]
     fn links_may_end_in_any_letter() {
         let text = "[設定](a.md), [é](<b c.md> \"t\") and ![図](d.png)\n\n- [コメント][x]\n\n[x]: e.md\n";
         let page = parse("a.md", text.as_bytes());

@@ -11,7 +11,7 @@ use crate::anchors::{AnchorStyle, Anchors};
 use crate::anchors_kramdown;
 use crate::page::{CodeBlock, Heading, Link, LinkKind, Section};
 use crate::parse_components::{is_inline, is_readable};
-use crate::parse_destination::{definition_destination, inline_destination};
+use crate::parse_destination::{definition_destination, inline_destination, last_definitions};
 use crate::parse_html::{Piece, pieces};
 use crate::parse_markdown::{Definition, Events};
 use crate::parse_tags::{Dialect, Tag, TagKind, scan_tag};
@@ -84,6 +84,16 @@ pub(crate) fn blocks(
     reading.tags_before(source.text.len() + 1);
     reading.close_section(source.text.len());
     let mut blocks = reading.blocks;
+    if reading.anchors.is_of_python() {
+        let firsts = reading.definitions.iter().map(|(label, (_, span))| (label.as_str(), span.start));
+        let last = last_definitions(reading.source.parsed, &firsts.collect(), &blocks.code);
+        for link in blocks.links.iter_mut().filter(|link| matches!(link.kind, LinkKind::Reference | LinkKind::Image)) {
+            if let Some(span) = last.get(&link.dest_span.start) {
+                link.dest_span = span.clone();
+                link.target = reading.source.text[span.clone()].to_owned();
+            }
+        }
+    }
     blocks.links.sort_by_key(|link| (link.span.start, link.dest_span.start));
     blocks.prose.retain(|range| !range.is_empty());
     blocks.prose.sort_by_key(|range| range.start);
@@ -108,7 +118,7 @@ fn begins_with_space_after_tags(raw: &str) -> bool {
 }
 
 /// A reference's label as CommonMark compares it.
-fn label(text: &str) -> String {
+pub(crate) fn label(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
 }
 

@@ -1,6 +1,13 @@
 //! Where in a link its destination stands.
 
+use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::parse_blocks::label;
+use crate::parse_lines::line_end;
 
 /// The destination of `[words](destination "title")`: `from` is past the words, `end` the end of the link.
 pub(crate) fn inline_destination(text: &str, from: usize, end: usize) -> Option<Range<usize>> {
@@ -15,6 +22,37 @@ pub(crate) fn definition_destination(text: &str, span: Range<usize>) -> Range<us
     let start = span.start;
     let found = text[span.clone()].find("]:").and_then(|at| destination(text, start + at + 2, span.end));
     found.unwrap_or(start..start)
+}
+
+/// Where a label is defined more than once, CommonMark takes the first definition and Python's Markdown the last. `firsts` has
+/// where the destination of the first definition of each label starts; the answer has, by that, the destination of the
+/// last one. Lines in `code` define nothing.
+pub(crate) fn last_definitions(
+    text: &str,
+    firsts: &HashMap<&str, usize>,
+    code: &[Range<usize>],
+) -> HashMap<usize, Range<usize>> {
+    static DEFINITION: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"(?m)^[ \t]*\[([^\[\]\n]+)\]:[ \t]*\n?[ \t]*\S").expect("the pattern is written out above")
+    });
+    let mut last = HashMap::new();
+    if firsts.is_empty() {
+        return last;
+    }
+    for found in DEFINITION.captures_iter(text) {
+        let Some(first) = firsts.get(label(&found[1]).as_str()) else { continue };
+        let whole = found.get(0).map_or(0..0, |whole| whole.range());
+        let span = definition_destination(text, whole.start..line_end(text, whole.end));
+        if span.start == *first {
+            last.remove(first);
+        } else if code
+            .get(code.partition_point(|code| code.end <= span.start))
+            .is_none_or(|code| code.start > span.start)
+        {
+            last.insert(*first, span);
+        }
+    }
+    last
 }
 
 fn destination(text: &str, from: usize, end: usize) -> Option<Range<usize>> {
