@@ -126,6 +126,8 @@ pub enum LinkKind {
     Inline,
     /// `[text][label]` with a definition elsewhere in the file.
     Reference,
+    /// A field of the front matter that names pages, by the rules of the generator that reads it.
+    Field,
     /// `<https://…>`
     Autolink,
     /// `![alt](target)`, by reference too.

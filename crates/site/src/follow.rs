@@ -14,6 +14,8 @@ pub enum LinkSyntax {
     Html,
     /// An attribute of a component.
     Component,
+    /// A field of the front matter.
+    Field,
 }
 
 impl LinkSyntax {
@@ -26,6 +28,7 @@ impl LinkSyntax {
                     || element.starts_with(|c: char| c.is_uppercase());
                 if is_component { Self::Component } else { Self::Html }
             }
+            LinkKind::Field => Self::Field,
             LinkKind::Inline | LinkKind::Reference | LinkKind::Autolink | LinkKind::Image => Self::Markdown,
         }
     }

@@ -151,10 +151,7 @@ impl Site {
             Some(page) => page,
             None => self.layout.parse(&self.root, file, bytes, Format::of(file)),
         };
-        if self.layout.mkdocs.has_hooks {
-            // What stands in such a heading is a program's to make.
-            page.headings.iter_mut().filter(|heading| heading.text.is_empty()).for_each(|h| h.anchor.clear());
-        }
+        rules(self.generator()).complete(&self.layout, &text_of(bytes), &mut page);
         page
     }
 

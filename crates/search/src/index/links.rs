@@ -71,7 +71,7 @@ fn leads_to_a_page(link: &Link) -> bool {
     let by_kind = match &link.kind {
         LinkKind::Inline | LinkKind::Reference => true,
         LinkKind::Attribute { attribute, .. } => matches!(attribute.as_str(), "href" | "to"),
-        LinkKind::Autolink | LinkKind::Image => false,
+        LinkKind::Autolink | LinkKind::Image | LinkKind::Field => false,
     };
     by_kind && !link.target.starts_with('#') && !is_external(&link.target)
 }

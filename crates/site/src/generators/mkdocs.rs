@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-use docent_markdown::{AnchorStyle, Field, FieldValue, FrontMatter, folder, text_of};
+use docent_markdown::{AnchorStyle, Field, FieldValue, FrontMatter, Page, folder, text_of};
 use globset::GlobSet;
 use regex::Regex;
 
@@ -77,6 +77,19 @@ impl Rules for MkDocs {
     fn builds(&self, root: &Root, inside: &str, front: &FrontMatter, _has: &dyn Fn(&str) -> bool) -> bool {
         let blog = root.blogs.iter().find(|blog| blog.holds(inside));
         blog.is_none_or(|blog| !front.flag("draft") && blog.address(inside, front).is_some())
+    }
+
+    fn complete(&self, layout: &Layout, text: &str, page: &mut Page) {
+        if layout.mkdocs.has_hooks {
+            // What stands in such a heading is a program's to make.
+            page.headings.iter_mut().filter(|heading| heading.text.is_empty()).for_each(|h| h.anchor.clear());
+            page.links.extend(mkdocs_links::unused_definitions(text, page));
+            page.links.sort_by_key(|link| (link.span.start, link.dest_span.start));
+        }
+        let post = layout.root(&page.path).and_then(|root| Some((root, root.inside(&page.path)?)));
+        if post.is_some_and(|(root, inside)| root.blogs.iter().any(|blog| blog.holds(inside))) {
+            page.links.splice(0..0, mkdocs_blog::links(text, &page.front_matter));
+        }
     }
 
     fn follow(&self, site: &Site, link: &Written<'_>) -> Target {

@@ -1,6 +1,9 @@
 //! Posts of the blog plug-in of Material for MkDocs: where they are served is made of their date and their title.
 
-use docent_markdown::{AnchorStyle, Anchors, FrontMatter, folder, text_of};
+use std::sync::LazyLock;
+
+use docent_markdown::{AnchorStyle, Anchors, FrontMatter, Link, LinkKind, folder, text_of};
+use regex::Regex;
 
 use super::roots::index_path;
 use super::yaml::Yaml;
@@ -125,8 +128,32 @@ pub(super) fn title(file: &str, bytes: &[u8]) -> String {
     }
 }
 
+/// The entries of the field `links` of a post: a navigation of its own, whose paths begin at the docs folder.
+pub(super) fn links(text: &str, front: &FrontMatter) -> Vec<Link> {
+    static FIELD: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"(?m)^links:[ \t]*\r?\n((?:[ \t-][^\n]*\n|\r?\n)*)").expect("the pattern is written out above")
+    });
+    static ENTRY: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r#"(?m)^[ \t]*-[ \t]+(?:[^\n]*?:[ \t]+)?(["']?)([^\s"']*[^\s"':])(["']?)[ \t]*\r?$"#)
+            .expect("the pattern is written out above")
+    });
+    let Some(body) = front.body.clone() else { return Vec::new() };
+    let Some(entries) = text.get(body.clone()).and_then(|fields| FIELD.captures(fields)?.get(1)) else {
+        return Vec::new();
+    };
+    let start = body.start + entries.start();
+    let found = ENTRY.captures_iter(entries.as_str()).filter_map(|found| {
+        let path = found.get(2).filter(|_| found[1] == found[3])?;
+        let span = start + path.start()..start + path.end();
+        let (target, text) = (path.as_str().to_owned(), String::new());
+        Some(Link { target, dest_span: span.clone(), span, text, kind: LinkKind::Field })
+    });
+    found.collect()
+}
+
 #[cfg(test)]
 mod tests {
+    use crate::follow::{LinkSyntax, Wanted};
     use crate::model::{Site, Target};
     use crate::sample::site;
 
@@ -171,5 +198,32 @@ mod tests {
         assert_eq!(of(&computed, "a"), None);
         assert_eq!(computed.resolve("docs/index.md", &post("a")), Target::NotUnderstood);
         assert_eq!(of(&read("  - search\n"), "a").as_deref(), Some("blog/posts/a"));
+    }
+    #[test]
+    fn a_post_may_name_pages_in_its_front_matter() {
+        let post = "---\ndate: 2024-01-02\nlinks:\n  - a.md\n  - Title: guide/b.md#x\n  - Nested:\n    - \"Two: words\": 'a.md'\n    - https://x.y/\n  - gone.md\ntags: [c]\n---\n# T\n\n[a](../../a.md)\n";
+        let site = Site::read(&site(&[
+            ("mkdocs.yml", "site_name: x\nplugins: [blog]\n"),
+            ("docs/a.md", "---\nlinks:\n  - gone.md\n---\n"),
+            ("docs/guide/b.md", ""),
+            ("docs/blog/posts/p.md", post),
+        ]));
+        let file = "docs/blog/posts/p.md";
+        let page = site.parse(file, post.as_bytes());
+        let targets: Vec<_> = page.links.iter().map(|link| &post[link.dest_span.clone()]).collect();
+        assert_eq!(targets, ["a.md", "guide/b.md#x", "a.md", "https://x.y/", "gone.md", "../../a.md"]);
+        let at = |file: &str, anchor: Option<&str>| Target::Page {
+            file: file.to_owned(),
+            anchor: anchor.map(str::to_owned),
+        };
+        let found: Vec<_> = page.links.iter().map(|link| site.resolve_link(file, link)).collect();
+        let gone = Target::Missing { path: Some("docs/gone.md".to_owned()), anchor: None };
+        let a = at("docs/a.md", None);
+        let b = at("docs/guide/b.md", Some("x"));
+        assert_eq!(found, [a.clone(), b, a.clone(), Target::External, gone, a]);
+        let wanted =
+            Wanted { from: file, to: "docs/guide/b.md", anchor: None, like: "a.md#x", syntax: LinkSyntax::Field };
+        assert_eq!(site.link(&wanted), "guide/b.md#x");
+        assert_eq!(site.parse("docs/a.md", b"---\nlinks:\n  - gone.md\n---\n").links, []);
     }
 }

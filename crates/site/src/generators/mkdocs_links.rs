@@ -1,9 +1,11 @@
 //! How MkDocs reads the links of a page: what names a file of the docs folder becomes that file's address, and anything
 //! else is left to the browser.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
+use std::sync::LazyLock;
 
-use docent_markdown::{folder, is_markdown_page};
+use docent_markdown::{Link, LinkKind, Page, folder, is_markdown_page};
+use regex::Regex;
 
 use super::browser::Browser;
 use super::mkdocs::MkDocsOptions;
@@ -18,6 +20,14 @@ const OF_THEMES: [&str; 5] = ["img/favicon.ico", "sitemap.xml", "sitemap.xml.gz"
 
 pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
     let options = &site.layout().mkdocs;
+    if link.syntax == LinkSyntax::Field {
+        let path = plain_path(&options.docs, &link.path);
+        return match file_of(site, link, &path) {
+            Some(found) => found,
+            None if options.makes_pages => Target::NotUnderstood,
+            None => Target::Missing { path: Some(path), anchor: link.anchor.clone() },
+        };
+    }
     if site.address(link.from).is_none() {
         return by_names(site, link);
     }
@@ -46,6 +56,32 @@ pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
         }
         target => target,
     }
+}
+
+/// Reference definitions that no link of a page uses. A program may make links that do, as of what a comment says.
+pub(super) fn unused_definitions(text: &str, page: &Page) -> Vec<Link> {
+    static DEFINITION: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"(?m)^ {0,3}\[([^\[\]^\n][^\[\]\n]*)\]:[ \t]*(\S+)").expect("the pattern is written out above")
+    });
+    let used: HashSet<usize> = page.links.iter().map(|link| link.dest_span.start).collect();
+    let in_code = |at: usize| {
+        page.code.get(page.code.partition_point(|code| code.end <= at)).is_some_and(|code| code.start <= at)
+    };
+    // Of two with the same label, the last one counts.
+    let mut last = BTreeMap::new();
+    for found in DEFINITION.captures_iter(text) {
+        let Some(destination) = found.get(2).filter(|destination| !in_code(destination.start())) else { continue };
+        last.insert(found[1].trim().to_lowercase(), destination);
+    }
+    let unused = last.into_values().filter(|destination| !used.contains(&destination.start()));
+    let link = |destination: regex::Match<'_>| Link {
+        target: destination.as_str().to_owned(),
+        dest_span: destination.range(),
+        span: destination.range(),
+        text: String::new(),
+        kind: LinkKind::Reference,
+    };
+    unused.map(link).collect()
 }
 
 /// Whether a theme may bring a file, which then can be named as one of the docs folder.
@@ -139,6 +175,10 @@ fn plain_path(folder: &str, path: &str) -> String {
 pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
     let Wanted { from, to, anchor, like, syntax } = *wanted;
     let options = &site.layout().mkdocs;
+    if syntax == LinkSyntax::Field {
+        let inside = to.strip_prefix(options.docs.as_str()).unwrap_or(to).trim_start_matches('/');
+        return format!("{inside}{}", suffix(like, anchor));
+    }
     if site.address(from).is_none() {
         return respelled(like, from, to, anchor);
     }
@@ -235,6 +275,20 @@ mod tests {
         assert_eq!(site.resolve("index.md", "guide/start/"), page("guide/start.md", None));
         assert_eq!(site.resolve("guide/start.md", "../index.md"), page("index.md", None));
         assert_eq!(site.resolve("index.md", "/handbook/guide/start/"), page("guide/start.md", None));
+    }
+
+    #[test]
+    fn programs_may_use_definitions_that_no_link_does() {
+        let page =
+            "[a] <!-- [`x`][b] -->\n\n[a]: a.md\n[b]: one.md\n  [B]: b.md#x\n[^1]: words\n\n```\n[c]: c.md\n```\n";
+        let targets = |hooks: &str| {
+            let config = format!("site_name: x\n{hooks}");
+            let site = Site::read(&crate::sample::site(&[("mkdocs.yml", &config), ("docs/index.md", page)]));
+            let links = site.parse("docs/index.md", page.as_bytes()).links;
+            links.into_iter().map(|link| page[link.dest_span].to_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(targets(""), ["a.md"]);
+        assert_eq!(targets("hooks: [own.py]\n"), ["a.md", "b.md#x"]);
     }
 
     #[test]

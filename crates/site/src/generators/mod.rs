@@ -75,6 +75,9 @@ pub(crate) trait Rules: Sync {
         None
     }
 
+    /// What the generator makes of a page beyond what its text says; `text` is what was parsed.
+    fn complete(&self, _layout: &Layout, _text: &str, _page: &mut Page) {}
+
     /// Whether a file in the folder of a root makes no page, by its path in it.
     fn hides(&self, _root: &Root, _inside: &str) -> bool {
         false
