@@ -5,14 +5,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use docent_llm::Model;
-use docent_types::{CallError, Clock, Domain, Ids, MessageId, ProjectUid, Refusal, StoreError, StreamEvent, ThreadId};
+use docent_search::Snapshot;
+use docent_types::{
+    CallError, Clock, Domain, Ids, MessageId, ProjectUid, Refusal, StoreError, StreamEvent, ThreadId, Timestamp,
+};
 use futures::stream::BoxStream;
+use tokio::task::spawn_blocking;
 
 use crate::analytics::{Days, Summary};
 use crate::ask::Ask;
 use crate::bounds;
 use crate::dialogue::{self, Dialogue};
-use crate::export::{Export, ExportQuery};
+use crate::export::{Export, ExportQuery, Outcome, QuestionFilter};
+use crate::gaps::{Gap, MOST_GROUPED, gaps};
 use crate::question_writes::QuestionWrites;
 use crate::reply;
 use crate::retrieval::Retrieval;
@@ -25,6 +30,8 @@ const LONGEST_COMMENT: usize = 4_000;
 /// turns shown of a thread.
 const RECALLED: usize = 50;
 const SHOWN: usize = 1_000;
+/// Pages of the list that are looked through for gaps.
+const MISSED_PAGES: usize = 3;
 /// Threads deleted in one transaction. Bounded, so that it does not delay other writes for long.
 const FORGOTTEN_AT_ONCE: u32 = 200;
 
@@ -144,6 +151,41 @@ impl Assistant {
     /// What was asked on a site in whole days of UTC, in numbers.
     pub async fn summary(&self, domain: &Domain, days: Days) -> Result<Summary, StoreError> {
         self.threads.summary(domain, days).await
+    }
+
+    /// The newest questions of a span of time that were not answered, or whose answer was rated down, in at most `limit`
+    /// [groups](gaps), the largest first. Looks through 3 pages of [`MOST_EXAMINED`](crate::MOST_EXAMINED) questions for at
+    /// most [`MOST_GROUPED`] of them.
+    pub async fn gaps(
+        &self,
+        domain: &Domain,
+        docs: Arc<Snapshot>,
+        from: Option<Timestamp>,
+        to: Option<Timestamp>,
+        limit: usize,
+    ) -> Result<Vec<Gap>, StoreError> {
+        let which = QuestionFilter::of_outcome(Outcome::Missed);
+        let mut query = ExportQuery {
+            domain: domain.clone(),
+            which,
+            from,
+            to,
+            after: None,
+            limit: MOST_GROUPED,
+            most_bytes: u64::MAX,
+        };
+        let mut missed = Vec::new();
+        for _ in 0..MISSED_PAGES {
+            let page = self.threads.export(query.clone()).await?;
+            query.limit = query.limit.saturating_sub(u32::try_from(page.turns.len()).unwrap_or(u32::MAX));
+            query.after = page.next;
+            missed.extend(page.turns);
+            if query.after.is_none() || query.limit == 0 {
+                break;
+            }
+        }
+        let group = move || gaps(&missed, limit, |text| docs.never_mentioned(text));
+        spawn_blocking(group).await.map_err(|failure| StoreError::new("group the questions", failure))
     }
 
     /// A conversation of a site, with its newest 1,000 turns.

@@ -1,8 +1,8 @@
 //! The documentation assistant: a question and a thread become passages, a prompt, a model's stream, and stream events.
 //!
 //! - [`Assistant::answer`] does all of it; dropping the stream it returns cancels the model call. [`Assistant::rate`]
-//!   stores a reader's rating, [`Assistant::export`], [`Assistant::summary`] and [`Assistant::forget`] are for the
-//!   operator of the server.
+//!   stores a reader's rating, [`Assistant::export`], [`Assistant::summary`], [`Assistant::gaps`] and
+//!   [`Assistant::forget`] are for the operator of the server.
 //! - [`SiteSettings`] is what the owner of a docs site has configured: its address, its instructions.
 //! - [`prompt`] builds the model's request: pure, and the only place with those texts.
 //! - [`Threads`] is the port to stored conversations, with an implementation in [`memory`] and its suite in
@@ -22,6 +22,7 @@ mod bounds;
 pub mod conformance;
 mod dialogue;
 mod export;
+mod gaps;
 mod link_filter;
 pub mod memory;
 pub mod prompt;
@@ -47,5 +48,6 @@ pub use export::{
     AskedTurn, Export, ExportCursor, ExportQuery, MOST_EXAMINED, MOST_READ, Outcome, PageBuilder, QuestionFacts,
     QuestionFilter, RatingFilter,
 };
+pub use gaps::{Gap, GapExample, MOST_GROUPED, gaps};
 pub use site::SiteSettings;
 pub use thread::{CitedPage, Feedback, NewThread, Rating, Thread, ThreadKey, Threads, Timing, Turn};

@@ -39,4 +39,5 @@ pub use rank::explain::{Explanation, Match};
 #[doc(hidden)]
 pub use rank::settings::Settings;
 pub use source::{Oddity, Progress, Skipped, Source, SourceFile, Stage, Summary};
+pub use text::content_words::{ContentWord, content_words};
 pub use vectors::embed::EmbedSummary;

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use docent_assistant::{
-    CitedPage, Days, ExportCursor, ExportQuery, Feedback, NewThread, Outcome, QuestionFilter, Rating, RatingFilter,
-    ThreadKey, Threads, Timing, Turn,
+    CitedPage, Days, ExportCursor, ExportQuery, Feedback, MOST_GROUPED, NewThread, Outcome, QuestionFilter, Rating,
+    RatingFilter, ThreadKey, Threads, Timing, Turn, gaps,
 };
 use docent_store::SqliteStore;
 use docent_types::{Domain, ThreadId, Timestamp};
@@ -64,7 +64,32 @@ async fn main() -> Result<(), Failure> {
         }
         say(&format!("page of {name}, {} listed", found / TRIES), taken);
     }
+    let (mut taken, mut grouping, mut found) = (Vec::new(), Vec::new(), 0);
+    for _ in 0..TRIES {
+        let which = QuestionFilter::of_outcome(Outcome::Missed);
+        let query = ExportQuery { limit: MOST_GROUPED, most_bytes: u64::MAX, ..query(&domain, which, None) };
+        let begun = Instant::now();
+        let missed = store.export(query).await?.turns;
+        let read = begun.elapsed();
+        found = gaps(&missed, 20, |_| Vec::new()).len();
+        grouping.push(begun.elapsed() - read);
+        taken.push(begun.elapsed());
+    }
+    say("grouping of 2,000 questions", grouping);
+    say(&format!("gaps with reading, {found} listed"), taken);
     Ok(())
+}
+
+fn query(domain: &Domain, which: QuestionFilter, after: Option<ExportCursor>) -> ExportQuery {
+    ExportQuery {
+        domain: domain.clone(),
+        which,
+        from: Some(Timestamp::from_millis(START)),
+        to: Some(Timestamp::from_millis(START + MONTH)),
+        after,
+        limit: 50,
+        most_bytes: 4 * 1024 * 1024,
+    }
 }
 
 async fn page(
@@ -73,15 +98,7 @@ async fn page(
     which: QuestionFilter,
     after: Option<ExportCursor>,
 ) -> Result<(usize, Option<ExportCursor>, Duration), Failure> {
-    let query = ExportQuery {
-        domain: domain.clone(),
-        which,
-        from: Some(Timestamp::from_millis(START)),
-        to: Some(Timestamp::from_millis(START + MONTH)),
-        after,
-        limit: 50,
-        most_bytes: 4 * 1024 * 1024,
-    };
+    let query = query(domain, which, after);
     let begun = Instant::now();
     let page = store.export(query).await?;
     Ok((page.turns.len(), page.next, begun.elapsed()))

@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 use foldhash::fast::RandomState;
 use rust_stemmers::Algorithm;
 
-use crate::text::terms::lower;
+use crate::text::terms::{is_filler, lower};
 use crate::text::tokenizer::runs;
 
 macro_rules! languages {
@@ -141,6 +141,18 @@ impl Language {
         }
         let best = (0..counts.len()).rev().max_by_key(|at| counts[*at]).unwrap_or_default();
         if counts[best] < FEWEST { Self::English } else { Self::ALL[best] }
+    }
+
+    /// The language of a question in lower case: that which at least two of its words tell, and more than are common in
+    /// English; else English.
+    pub(crate) fn of_question(words: &[String]) -> Self {
+        let mut counts = [0_usize; Self::ALL.len()];
+        for language in words.iter().filter_map(|word| TELLING.get(word.as_str())).flatten() {
+            counts[*language as usize] += 1;
+        }
+        let english = words.iter().filter(|word| is_filler(word)).count();
+        let best = (0..counts.len()).rev().max_by_key(|at| counts[*at]).unwrap_or_default();
+        if counts[best] > english.max(1) { Self::ALL[best] } else { Self::English }
     }
 
     /// Whether a word is one of its commonest.

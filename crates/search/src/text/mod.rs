@@ -1,5 +1,6 @@
 //! Text to the words an index knows it by.
 
+pub(crate) mod content_words;
 pub(crate) mod korean;
 pub(crate) mod languages;
 pub(crate) mod lexicon;

@@ -1,0 +1,71 @@
+//! The words of a text that say what it is about, apart from any docs.
+
+use crate::text::languages::Language;
+use crate::text::terms;
+
+/// So much of a text is read, in bytes, and most words of it.
+const LONGEST_TEXT: usize = 8_000;
+const MOST_WORDS: usize = 32;
+
+/// A word of a text, in lower case, and its stem, which other forms of the word have too.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ContentWord {
+    pub word: String,
+    pub stem: String,
+}
+
+/// The words of a question that say what it is about, in order and each stem once, at most 32. What any question may hold
+/// (`how`, `please`, `help`) is left out, so there may be none. Its language is told by its tag, such as `pt-BR`, or else by
+/// its words.
+pub fn content_words(text: &str, language: Option<&str>) -> Vec<ContentWord> {
+    let words = terms::asked(&text[..text.floor_char_boundary(LONGEST_TEXT)]);
+    let language = language.and_then(Language::of_tag).unwrap_or_else(|| Language::of_question(&words));
+    let mut content: Vec<ContentWord> = Vec::new();
+    for word in words {
+        if content.len() == MOST_WORDS {
+            break;
+        }
+        let is_common = terms::is_filler(&word) || terms::is_small_talk(&word) || language.is_filler(&word);
+        let stem = terms::stem(&word, language);
+        if !is_common && !stem.is_empty() && content.iter().all(|known| known.stem != stem) {
+            content.push(ContentWord { word, stem });
+        }
+    }
+    content
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn the_words_of_a_question_say_what_it_is_about() {
+        for (text, language, expected) in [
+            ("How do I configure retries?", None, "configur retri"),
+            ("Please help: retry configuration, retrying configurations", None, "retri configur"),
+            ("Das Passwort für die Häuser", None, "passwort haus"),
+            ("Häuser", Some("de-AT"), "haus"),
+            ("Häuser", Some("tlh"), "hauser"),
+            ("How can you do this?", None, ""),
+            ("検索エンジン", None, "検索 索エ エン ンジ ジン"),
+            ("", None, ""),
+        ] {
+            let stems: Vec<String> = content_words(text, language).into_iter().map(|word| word.stem).collect();
+            assert_eq!(stems.join(" "), expected, "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_has_words_or_none(text in "\\PC{0,300}") {
+            let words = content_words(&text, None);
+            prop_assert!(words.len() <= MOST_WORDS);
+            let mut stems: Vec<&str> = words.iter().map(|word| word.stem.as_str()).collect();
+            stems.sort_unstable();
+            stems.dedup();
+            prop_assert_eq!(stems.len(), words.len());
+        }
+    }
+}
