@@ -30,6 +30,7 @@ mod keys;
 mod lists;
 mod models;
 mod open_files;
+mod operators;
 mod projects;
 mod prompt_to_pull_request;
 mod pull_requests;

@@ -154,7 +154,7 @@ impl Operators {
                 let operator = self.store.by_id(id).await?.ok_or(WriteError::NoLink)?;
                 password::check(password, &operator.name)?;
                 let password = self.passwords.hash(password).await.map_err(SignInError::Hash)?;
-                ("operator.reset", Account::Reset { operator: id, password })
+                ("operator.password", Account::Reset { operator: id, password })
             }
         };
         let id = match &account {

@@ -43,6 +43,9 @@ pub(crate) enum Command {
     /// Create, list and revoke API keys
     #[command(subcommand)]
     Key(KeyCommand),
+    /// Make sign-in links for the people who run this server, and list them
+    #[command(subcommand)]
+    Operator(OperatorCommand),
     /// Fetch a docs site and bring its search index up to date
     Index(IndexArgs),
     /// Ask a docs site's assistant; the answer as it is made, and the pages it leans on
@@ -250,6 +253,36 @@ pub(crate) enum KindArg {
 pub(crate) enum ScopeArg {
     Read,
     Write,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum OperatorCommand {
+    /// Print a link with which somebody new signs in, once and within a day
+    Link {
+        /// The name to sign in with [default: the person chooses one]
+        #[arg(long)]
+        name: Option<String>,
+        /// What the person may do [default: owner for the first operator, else editor]
+        #[arg(long, value_enum)]
+        role: Option<RoleArg>,
+    },
+    /// List who can sign in
+    List,
+    /// Print a link with which an operator sets a new password, once and within a day
+    Reset {
+        /// The operator's name
+        name: String,
+    },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RoleArg {
+    /// Reads
+    Viewer,
+    /// Works with projects
+    Editor,
+    /// Decides who the operators are, too
+    Owner,
 }
 
 #[derive(Debug, Args)]

@@ -68,6 +68,7 @@ failures!(
     docent_access::AddError,
     docent_forge::ForgeError,
     docent_llm::ModelError,
+    docent_operators::WriteError,
     docent_search::SearchError,
     docent_store::BackupError,
     docent_store::OpenError,

@@ -13,18 +13,21 @@ mod output;
 mod serve;
 mod wiring;
 
+use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Parser;
 use serde_json::json;
+use tracing::info;
 
 use crate::cli::{Cli, Command};
-use crate::commands::{ask, backup, demo, doctor, eval, index, keys, projects, run, search};
+use crate::commands::{ask, backup, demo, doctor, eval, index, keys, operators, projects, run, search};
 use crate::config::{Config, Overrides};
 use crate::failure::Failure;
 use crate::logging::Logger;
+use crate::serve::RunningServer;
 use crate::wiring::app::App;
 
 /// A request is mostly small pieces of memory that one thread takes and another gives back, which the C library's allocator is
@@ -58,6 +61,22 @@ fn main() -> ExitCode {
     }
 }
 
+/// Says how somebody comes to be able to sign in, while nobody can. The link is a secret: only a terminal shows it, no log.
+async fn greet_the_first(running: &RunningServer, json: bool) -> Result<(), Failure> {
+    if json || !std::io::stdout().is_terminal() {
+        if !running.app().operators.has_any().await? {
+            info!(
+                "nobody can sign in to the dashboard yet; `docent operator link` prints a link for the first operator"
+            );
+        }
+        return Ok(());
+    }
+    match running.app().first_run_link(running.url()).await? {
+        Some(link) => output::line(format_args!("nobody can sign in yet; open this once, within a day: {link}")),
+        None => Ok(()),
+    }
+}
+
 fn failed(failure: &Failure) -> ExitCode {
     output::aside(format_args!("docent: {failure}"));
     ExitCode::from(failure.exit_code())
@@ -80,10 +99,12 @@ async fn run(cli: &Cli) -> Result<(), Failure> {
             let running = serve::start(config).await?;
             let url = format!("http://{}", running.address());
             output::line(if json { json!({ "listening": url }).to_string() } else { format!("listening on {url}") })?;
+            greet_the_first(&running, json).await?;
             running.until_told().await
         }
         Command::Project(command) => projects::run(&App::open(config)?, command, json).await,
         Command::Key(command) => keys::run(&App::open(config)?, command, json).await,
+        Command::Operator(command) => operators::run(&App::open(config)?, command, json).await,
         Command::Index(args) => index::run(&App::open(config)?, &args.domain, json).await,
         Command::Ask(args) => ask::run(&App::open(config)?, args, json).await,
         Command::Search(args) => search::run(&App::open(config)?, args, json).await,

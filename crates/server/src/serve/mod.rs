@@ -91,6 +91,7 @@ fn keepers(app: &Arc<App>, drain: &CancellationToken) -> Vec<JoinHandle<()>> {
     let mut keepers = vec![
         tokio::spawn(refresh::keep(Arc::clone(app), drain.clone())),
         tokio::spawn(retention::keep_jobs(app.jobs.clone(), app.config.retention, drain.clone())),
+        tokio::spawn(retention::keep_operators(app.operators.clone(), drain.clone())),
     ];
     if let Some(untouched) = app.config.assistant.keep_threads {
         keepers.push(tokio::spawn(retention::keep_threads(Arc::clone(&app.assistant), untouched, drain.clone())));

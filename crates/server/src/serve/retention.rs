@@ -1,5 +1,6 @@
 //! Forgets what is over for as long as the configuration says: conversations that nobody touched (`assistant.thread_days`),
-//! journals and jobs that have ended (`retention`).
+//! journals and jobs that have ended (`retention`). Sessions and links of operators are forgotten when they are over, and the
+//! audit list after a year.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -7,6 +8,7 @@ use std::time::Duration;
 
 use docent_assistant::Assistant;
 use docent_jobs::{Jobs, Pruned, Retention};
+use docent_operators::Operators;
 use docent_types::StoreError;
 use tokio::time::{MissedTickBehavior, interval, sleep};
 use tokio_util::sync::CancellationToken;
@@ -35,6 +37,26 @@ pub(crate) async fn keep_jobs(jobs: Jobs, keep: Retention, drain: CancellationTo
         Ok(Pruned { entries, jobs, .. }) => info!(entries, jobs, "forgot what belongs to jobs that ended long ago"),
         Err(error) => {
             warn!(error = &error as &dyn std::error::Error, "could not forget old jobs");
+        }
+    };
+    hourly(forget, drain).await;
+}
+
+/// Forgets sessions and links that are over, and old entries of the audit list.
+pub(crate) async fn keep_operators(operators: Operators, drain: CancellationToken) {
+    let forget = async || {
+        loop {
+            match operators.forget_expired().await {
+                Ok(0) => return,
+                Ok(_) => sleep(PAUSE).await,
+                Err(error) => {
+                    warn!(
+                        error = &error as &dyn std::error::Error,
+                        "could not forget sessions and links that are over"
+                    );
+                    return;
+                }
+            }
         }
     };
     hourly(forget, drain).await;
@@ -74,6 +96,8 @@ mod tests {
     use docent_jobs::memory::MemoryStore;
     use docent_jobs::scripted::Scripted;
     use docent_jobs::{JobLimits, NewJob, Outcome};
+    use docent_operators::memory::MemoryOperators;
+    use docent_operators::{OperatorRole, OperatorStore};
     use docent_types::{
         AgentJob, Domain, FixedIds, ForgeKind, Ids, ManualClock, Message, Project, ProjectId, ProjectSettings,
         ProjectUid, Role, ThreadId, Timestamp,
@@ -135,6 +159,24 @@ mod tests {
         fixture.clock.advance(EVERY);
         tokio::time::sleep(EVERY).await;
         assert!(!fixture.knows(ageing).await && fixture.knows(young).await);
+        drain.cancel();
+        keeper.await.expect("it ends with the server");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn links_that_are_over_are_forgotten_all_of_them() {
+        let clock = ManualClock::at(NOW);
+        let store = Arc::new(MemoryOperators::new());
+        let operators = Operators::new(Arc::clone(&store) as _, Arc::new(clock.clone()), Arc::new(FixedIds::default()));
+        for _ in 0..1200 {
+            operators.invite(None, OperatorRole::Viewer).await.expect("invites");
+        }
+        clock.advance(DAY);
+        operators.invite(None, OperatorRole::Viewer).await.expect("invites");
+        let drain = CancellationToken::new();
+        let keeper = tokio::spawn(keep_operators(operators, drain.clone()));
+        sleep(Duration::from_secs(1)).await;
+        assert_eq!(store.links(NOW).await.expect("the store answers").len(), 1);
         drain.cancel();
         keeper.await.expect("it ends with the server");
     }

@@ -10,6 +10,7 @@ use docent_embed::Questions;
 use docent_forge::PullRequests;
 use docent_jobs::{JobLimits, Jobs};
 use docent_llm::Description;
+use docent_operators::{LinkToken, OperatorRole, Operators};
 use docent_search::{Embedder, Indexes};
 use docent_store::SqliteStore;
 use docent_types::{Clock, Ids, Project, ProjectId, RandomIds, SystemClock, Timestamp};
@@ -31,6 +32,7 @@ pub(crate) struct App {
     pub(crate) store: Arc<SqliteStore>,
     pub(crate) jobs: Jobs,
     pub(crate) access: Access,
+    pub(crate) operators: Operators,
     pub(crate) assistant: Arc<Assistant>,
     pub(crate) sites: Sites,
     pub(crate) missing_docs: MissingDocs,
@@ -75,6 +77,7 @@ impl App {
             jobs: Jobs::new(Arc::clone(&store) as _, Arc::clone(&clock), Arc::clone(&ids), limits),
             access: Access::new(Arc::clone(&store) as _, Arc::clone(&store) as _, Arc::clone(&clock))
                 .with_limits(asking),
+            operators: Operators::new(Arc::clone(&store) as _, Arc::clone(&clock), Arc::clone(&ids)),
             assistant: Arc::new(assistant),
             sites,
             missing_docs: MissingDocs::default(),
@@ -104,6 +107,16 @@ impl App {
 
     pub(crate) fn projects(&self) -> &dyn Projects {
         self.store.as_ref()
+    }
+
+    /// A link with which the first operator of this server signs in; `None` when there is one already. `url` is where
+    /// the server is reached. Each call makes another link.
+    pub(crate) async fn first_run_link(&self, url: &str) -> Result<Option<String>, Failure> {
+        if self.operators.has_any().await? {
+            return Ok(None);
+        }
+        let token = self.operators.invite(None, OperatorRole::Owner).await?;
+        Ok(Some(join_url(url, &token)))
     }
 
     /// What jobs run on when they name no model.
@@ -190,4 +203,23 @@ impl docent_authoring::Projects for Registry {
 /// The database in a data folder.
 pub(crate) fn database(data: &Path) -> PathBuf {
     data.join("docent.db")
+}
+
+/// The page of the dashboard where a link of an operator is used.
+pub(crate) fn join_url(server: &str, token: &LinkToken) -> String {
+    format!("{}/dashboard/-/join/{}", server.trim_end_matches('/'), token.expose())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_leads_to_the_server_that_people_know() {
+        let token = LinkToken::parse(&"0a".repeat(32)).expect("a token");
+        for server in ["https://docs.example.com/docent", "https://docs.example.com/docent/"] {
+            let expected = format!("https://docs.example.com/docent/dashboard/-/join/{}", "0a".repeat(32));
+            assert_eq!(join_url(server, &token), expected);
+        }
+    }
 }

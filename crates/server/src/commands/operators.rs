@@ -1,0 +1,108 @@
+//! `docent operator`: links for those who sign in to the dashboard, and who they are.
+
+use docent_operators::{AuditEntry, LINK_LIFETIME, LinkToken, Operator, OperatorName, OperatorRole};
+use serde_json::json;
+
+use crate::cli::{OperatorCommand, RoleArg};
+use crate::failure::Failure;
+use crate::output;
+use crate::wiring::app::{App, join_url};
+
+pub(crate) async fn run(app: &App, command: &OperatorCommand, json: bool) -> Result<(), Failure> {
+    match command {
+        OperatorCommand::Link { name, role } => {
+            let name = name.as_deref().map(|name| parsed("--name", name)).transpose()?;
+            let role = match role {
+                Some(role) => role_of(*role),
+                // Somebody has to be the first.
+                None if app.operators.has_any().await? => OperatorRole::Editor,
+                None => OperatorRole::Owner,
+            };
+            let token = app.operators.invite(name.clone(), role).await?;
+            audit(app, "operator.invite", name.as_ref(), Some(role)).await?;
+            let what = format!("It makes an operator, with the role {role}.");
+            show(app, &token, json!({ "name": name.as_ref().map(OperatorName::as_str), "role": role }), &what, json)
+        }
+        OperatorCommand::Reset { name } => {
+            let name = parsed("NAME", name)?;
+            let found = app.operators.operator_named(&name).await?;
+            let operator = found
+                .ok_or_else(|| Failure::plain(format!("there is no operator `{name}`; see `docent operator list`")))?;
+            let token = app.operators.reset_link(operator.id).await?;
+            audit(app, "operator.reset", Some(&operator.name), None).await?;
+            let what = format!("It sets a new password for {} and ends all sessions.", operator.name);
+            show(app, &token, json!({ "name": operator.name.as_str(), "role": operator.role }), &what, json)
+        }
+        OperatorCommand::List => list(&app.operators.operators().await?, json),
+    }
+}
+
+/// Prints a link: once, because only its hash is kept.
+fn show(app: &App, token: &LinkToken, mut about: serde_json::Value, what: &str, json: bool) -> Result<(), Failure> {
+    let listen = || format!("http://{}", app.config.listen);
+    let url = join_url(&app.config.public_url.clone().unwrap_or_else(listen), token);
+    let until = app.now().plus(LINK_LIFETIME);
+    if json {
+        about["link"] = url.into();
+        about["expiresAt"] = json!(until);
+        return output::json(&about);
+    }
+    output::line(url)?;
+    output::aside(format_args!("{what} It works once, until {until}, for anybody who has it."));
+    Ok(())
+}
+
+async fn audit(
+    app: &App,
+    action: &str,
+    subject: Option<&OperatorName>,
+    role: Option<OperatorRole>,
+) -> Result<(), Failure> {
+    let entry = AuditEntry {
+        at: app.now(),
+        operator: None,
+        action: action.to_owned(),
+        project: None,
+        subject: subject.map(ToString::to_string).unwrap_or_default(),
+        detail: role.map(|role| role.to_string()),
+        address: None,
+    };
+    Ok(app.operators.audit(entry).await?)
+}
+
+fn parsed(place: &str, name: &str) -> Result<OperatorName, Failure> {
+    OperatorName::parse(name).map_err(|error| Failure::usage(format!("{place}: {error}")))
+}
+
+const fn role_of(role: RoleArg) -> OperatorRole {
+    match role {
+        RoleArg::Viewer => OperatorRole::Viewer,
+        RoleArg::Editor => OperatorRole::Editor,
+        RoleArg::Owner => OperatorRole::Owner,
+    }
+}
+
+fn list(operators: &[Operator], json: bool) -> Result<(), Failure> {
+    if json {
+        let shown: Vec<_> = operators.iter().map(shown).collect();
+        return output::json(&json!(shown));
+    }
+    if operators.is_empty() {
+        output::line("no operators; make a link for one with `docent operator link`")?;
+    }
+    for operator in operators {
+        let seen = operator.last_seen_at.map_or_else(|| "never".to_owned(), |at| at.to_string());
+        output::line(format_args!("{:<6}  {:<24}  last seen {seen}", operator.role, operator.name))?;
+    }
+    Ok(())
+}
+
+fn shown(operator: &Operator) -> serde_json::Value {
+    json!({
+        "id": operator.id,
+        "name": operator.name.as_str(),
+        "role": operator.role,
+        "createdAt": operator.created_at,
+        "lastSeenAt": operator.last_seen_at,
+    })
+}
