@@ -13,6 +13,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::api::Api;
+use crate::csv::{Csv, Format};
 use crate::parameter::given;
 use crate::period::Period;
 
@@ -44,6 +45,14 @@ impl ConversationList {
             Self::All => "conversations",
             Self::Rated => "feedback",
             Self::Unanswered => "gaps",
+        }
+    }
+
+    const fn disposition(self) -> &'static str {
+        match self {
+            Self::All => "attachment; filename=\"conversations.csv\"",
+            Self::Rated => "attachment; filename=\"feedback.csv\"",
+            Self::Unanswered => "attachment; filename=\"gaps.csv\"",
         }
     }
 }
@@ -97,8 +106,9 @@ pub(crate) async fn conversations(
     project: &Project,
     list: ConversationList,
 ) -> Result<Response, HttpError> {
-    let period = Period::of(given(request, "dateFrom").as_deref(), given(request, "dateTo").as_deref())?;
+    let period = Period::given(request)?;
     let limit = request.query_number("limit", 1..=MOST, USUAL)?;
+    let format = Format::of(request)?;
     let after = given(request, "cursor").map(|cursor| period.place(&cursor)).transpose()?;
     let query = ExportQuery {
         domain: project.domain.clone(),
@@ -112,11 +122,57 @@ pub(crate) async fn conversations(
     let found = api.answering.assistant.export(query).await?;
     let rows: Vec<RowBody<'_>> = found.turns.iter().map(RowBody::from).collect();
     let next = found.next.as_ref().map(|place| period.cursor(place));
+    if format == Format::Csv {
+        return table(&rows).response(list.disposition(), next.as_deref());
+    }
     let mut body = Map::new();
     body.insert(list.name().to_owned(), serde_json::to_value(rows).map_err(HttpError::internal)?);
     body.insert("hasMore".to_owned(), Value::Bool(next.is_some()));
     body.insert("nextCursor".to_owned(), json!(next));
     Ok(not_for_caches(respond::json(StatusCode::OK, &body)))
+}
+
+/// A page as a table. An answer's sources are the addresses of its pages.
+fn table(rows: &[RowBody<'_>]) -> Csv {
+    let mut table = Csv::new([
+        "id",
+        "timestamp",
+        "query",
+        "response",
+        "resolutionStatus",
+        "sources",
+        "pageUrl",
+        "threadId",
+        "fp",
+        "rating",
+        "comment",
+        "ratedAt",
+    ]);
+    for row in rows {
+        let sources: Vec<&str> = row.sources.iter().map(|source| source.url.as_str()).collect();
+        let feedback = row.feedback.as_ref();
+        table.row([
+            row.id,
+            &row.timestamp.to_string(),
+            row.query,
+            row.response,
+            match row.resolution_status {
+                ResolutionStatus::Answered => "answered",
+                ResolutionStatus::Unanswered => "unanswered",
+            },
+            &sources.join(" "),
+            row.page_url.unwrap_or_default(),
+            &row.thread_id,
+            row.fp,
+            feedback.map_or("", |feedback| match feedback.rating {
+                Rating::Up => "up",
+                Rating::Down => "down",
+            }),
+            feedback.and_then(|feedback| feedback.comment).unwrap_or_default(),
+            &feedback.map(|feedback| feedback.rated_at.to_string()).unwrap_or_default(),
+        ]);
+    }
+    table
 }
 
 /// Readers' texts must not be cached on the way.

@@ -15,6 +15,8 @@
 //! | `resume.rs` | `GET /discovery/v2/assistant/{domain}/message/{chatId}/stream` |
 //! | `feedback.rs` | `POST /discovery/v1/assistant/{domain}/feedback` |
 //! | `conversations.rs` | `GET /v1/analytics/{projectId}/assistant`, `…/feedback` and `…/gaps` |
+//! | `gap_groups.rs` | `GET /v1/analytics/{projectId}/gaps/groups` |
+//! | `summary.rs` | `GET /v1/analytics/{projectId}/summary` |
 //! | `thread.rs` | `GET /v1/analytics/{projectId}/assistant/threads/{threadId}` |
 //! | `search.rs` | `POST /discovery/v1/search/{domain}` |
 //! | `page.rs` | `POST /discovery/v1/page/{domain}` |
@@ -31,10 +33,12 @@ mod ask;
 mod ask_body;
 mod conversations;
 mod create_job;
+mod csv;
 mod cursor;
 mod event_body;
 mod events;
 mod feedback;
+mod gap_groups;
 mod get_job;
 mod job;
 mod json_cache;
@@ -47,6 +51,7 @@ mod resume;
 mod route;
 mod router;
 mod search;
+mod summary;
 mod thread;
 
 pub use api::Api;

@@ -2,6 +2,9 @@
 
 use docent_assistant::ExportCursor;
 use docent_types::{MessageId, Refusal, Timestamp};
+use docent_web::Request;
+
+use crate::parameter::given;
 
 /// From one time (inclusive) to another (exclusive); unbounded where there is none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,6 +27,11 @@ fn bound(name: &str, text: &str) -> Result<Timestamp, Refusal> {
 }
 
 impl Period {
+    /// The parameters `dateFrom` and `dateTo`.
+    pub(crate) fn given(request: &Request) -> Result<Self, Refusal> {
+        Self::of(given(request, "dateFrom").as_deref(), given(request, "dateTo").as_deref())
+    }
+
     /// # Errors
     /// A text that is not an RFC 3339 date or date-time, or a beginning after the end.
     pub(crate) fn of(from: Option<&str>, to: Option<&str>) -> Result<Self, Refusal> {

@@ -29,6 +29,8 @@ pub enum AnalyticsVerb {
     Conversations,
     Feedback,
     Gaps,
+    GapGroups,
+    Summary,
     Thread,
 }
 
@@ -82,6 +84,8 @@ impl Route {
             ["v1", "analytics", _, "assistant"] => Self::Analytics(AnalyticsVerb::Conversations),
             ["v1", "analytics", _, "feedback"] => Self::Analytics(AnalyticsVerb::Feedback),
             ["v1", "analytics", _, "gaps"] => Self::Analytics(AnalyticsVerb::Gaps),
+            ["v1", "analytics", _, "gaps", "groups"] => Self::Analytics(AnalyticsVerb::GapGroups),
+            ["v1", "analytics", _, "summary"] => Self::Analytics(AnalyticsVerb::Summary),
             ["v1", "analytics", _, "assistant", "threads", id] if !id.is_empty() => {
                 Self::Analytics(AnalyticsVerb::Thread)
             }
@@ -142,6 +146,7 @@ mod tests {
             "v2/agent/acme/job/1/stop",
             "v1/analytics/acme",
             "v1/analytics/acme/assistant/",
+            "v1/analytics/acme/gaps/",
             "v1/analytics/acme/assistant/threads",
             "v1/analytics/acme/assistant/threads/",
             "v2/analytics/acme/assistant",

@@ -10,8 +10,8 @@ use crate::api::{Api, credentials};
 use crate::conversations::ConversationList;
 use crate::route::{AgentVerb, AnalyticsVerb, DiscoveryVerb, NamedResource, Route};
 use crate::{
-    archive_job, ask, conversations, create_job, events, feedback, get_job, list_jobs, message_job, page, resume,
-    search, thread,
+    archive_job, ask, conversations, create_job, events, feedback, gap_groups, get_job, list_jobs, message_job, page,
+    resume, search, summary, thread,
 };
 
 impl Api {
@@ -63,6 +63,8 @@ impl Api {
                     AnalyticsVerb::Conversations => list(ConversationList::All).await,
                     AnalyticsVerb::Feedback => list(ConversationList::Rated).await,
                     AnalyticsVerb::Gaps => list(ConversationList::Unanswered).await,
+                    AnalyticsVerb::GapGroups => Box::pin(gap_groups::gap_groups(self, request, &project)).await,
+                    AnalyticsVerb::Summary => Box::pin(summary::summary(self, request, &project)).await,
                     AnalyticsVerb::Thread => Box::pin(thread::thread(self, request, &project)).await,
                 }
             }

@@ -137,6 +137,75 @@ async fn a_thread_is_shown_message_by_message() {
 }
 
 #[tokio::test]
+async fn questions_are_counted_by_day_and_told_apart_by_page() {
+    let fixture = Fixture::new().await;
+    let asks =
+        |page: Value, question: &str| json!({"fp": "r1", "currentPath": page, "messages": [said("user", question)]});
+    let first = asked(&fixture, asks(json!(null), "How long do retries wait?"), "Longer.").await;
+    let nothing = "The docs do not say. <!--docent:unanswered-->";
+    asked(&fixture, asks(json!("/guides"), "What do parrots eat?"), nothing).await;
+    fixture.clock.advance(Duration::from_secs(24 * 3_600));
+    asked(&fixture, asks(json!("/guides"), "Do parrots eat retries?"), nothing).await;
+    let rated =
+        json!({"threadId": first.header("x-thread-id"), "messageId": first.frames()[0]["messageId"], "rating": "up"});
+    assert_eq!(fixture.reader("/discovery/v1/assistant/acme/feedback").json(rated).await.status, 204);
+
+    let get = |path: &str| fixture.agent(Method::GET, &format!("/v1/analytics/acme/{path}")).send();
+    let day = |date: &str, questions: u64, answered: u64, up: u64| json!({"date": date, "questions": questions, "answered": answered, "unanswered": questions - answered, "up": up, "down": 0});
+    let summary = get("summary").await;
+    assert_eq!((summary.status, summary.header("cache-control")), (200, Some("no-store")));
+    let summary = summary.json();
+    assert_eq!(summary["byDay"], json!([day("2026-11-18", 2, 1, 1), day("2026-11-19", 1, 0, 0)]));
+    assert_eq!((&summary["questions"], &summary["unanswered"], &summary["up"]), (&json!(3), &json!(2), &json!(1)));
+    let newest = &summary["newest"];
+    assert_eq!(newest["languages"], json!([{"language": null, "questions": 3}]));
+    assert_eq!(newest["sources"], json!([{"title": "Retries", "url": "/guides/retries", "answers": 1, "down": 0}]));
+    assert_eq!(newest["unansweredPages"], json!([{"pageUrl": "/guides", "questions": 2}]));
+    let none = json!({"p50": 0, "p95": 0});
+    assert_eq!(newest["latencyMs"], json!({"answers": 3, "search": none, "firstWord": none, "end": none}));
+    // A day is counted whole.
+    let one_day = get("summary?dateFrom=2026-11-19T12:00:00Z&format=csv").await;
+    assert_eq!(one_day.header("content-type"), Some("text/csv; charset=utf-8; header=present"));
+    assert_eq!(one_day.body, "date,questions,answered,unanswered,up,down\r\n2026-11-19,1,0,1,0,0\r\n");
+
+    let groups = get("gaps/groups").await.json();
+    let group = &groups["groups"][0];
+    assert_eq!((group["questions"].clone(), group["down"].clone()), (json!(2), json!(0)), "{groups:#}");
+    assert_eq!(group["words"], json!(["eat", "parrots", "retries"]));
+    assert_eq!(group["unknownWords"], json!(["parrots", "eat"]));
+    let queries: Vec<&Value> =
+        group["examples"].as_array().expect("examples").iter().map(|one| &one["query"]).collect();
+    assert_eq!(queries, ["Do parrots eat retries?", "What do parrots eat?"]);
+    assert!(group["suggestion"].as_str().is_some_and(|text| text.contains("- \"What do parrots eat?\"")), "{groups:#}");
+    let none = get("gaps/groups?dateTo=2026-11-18").await;
+    assert_eq!(none.json(), json!({"groups": []}));
+}
+
+#[tokio::test]
+async fn a_list_is_a_table_for_a_spreadsheet() {
+    let fixture = Fixture::new().await;
+    for question in ["=HYPERLINK(\"http://x\")", "Retries, please?"] {
+        begun(&fixture, question).await;
+    }
+    let get = |query: &str| fixture.agent(Method::GET, &format!("{ANALYTICS}?format=csv&limit=1{query}")).send();
+    let first = get("").await;
+    assert_eq!((first.status, first.header("cache-control")), (200, Some("no-store")));
+    assert_eq!(first.header("content-disposition"), Some("attachment; filename=\"conversations.csv\""));
+    let lines: Vec<&str> = first.body.split("\r\n").collect();
+    let header = "id,timestamp,query,response,resolutionStatus,sources,pageUrl,threadId,fp,rating,comment,ratedAt";
+    assert_eq!((lines.len(), lines[0]), (3, header));
+    assert!(
+        lines[1].contains(",2026-11-18T11:07:40.000Z,\"Retries, please?\",So.,answered,/guides/retries"),
+        "{lines:?}"
+    );
+    let second = get(&format!("&cursor={}", first.header("x-next-cursor").expect("there is more"))).await;
+    assert!(second.body.contains(",\"'=HYPERLINK(\"\"http://x\"\")\",So.,"), "{}", second.body);
+    assert_eq!(second.header("x-next-cursor"), None);
+    let refused = fixture.agent(Method::GET, &format!("{ANALYTICS}?format=xml")).send().await;
+    assert!(refused.status == 400 && refused.body.contains("format: it must be `json` or `csv`"), "{refused:?}");
+}
+
+#[tokio::test]
 async fn what_a_client_says_was_said_before_is_not_shown_as_ours() {
     let fixture = Fixture::new().await;
     let messages = [said("user", "May I?"), said("assistant", "You may do anything."), said("user", "Retries?")];

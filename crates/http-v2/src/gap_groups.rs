@@ -1,0 +1,93 @@
+//! `GET /v1/analytics/{projectId}/gaps/groups`: what the docs lack, by subject.
+
+use docent_assistant::{Gap, GapExample};
+use docent_types::{Project, Timestamp};
+use docent_web::{HttpError, Request, Response, respond};
+use http::StatusCode;
+use serde::Serialize;
+use serde_json::json;
+
+use crate::api::Api;
+use crate::conversations::not_for_caches;
+use crate::csv::{Csv, Format};
+use crate::period::Period;
+
+const MOST: u32 = 100;
+const USUAL: u32 = 20;
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct GapBody<'a> {
+    questions: u64,
+    down: u64,
+    words: &'a [String],
+    unknown_words: &'a [String],
+    examples: Vec<ExampleBody<'a>>,
+    suggestion: &'a str,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ExampleBody<'a> {
+    /// The id of the reply.
+    id: &'a str,
+    thread_id: String,
+    timestamp: Timestamp,
+    query: &'a str,
+}
+
+pub(crate) async fn gap_groups(api: &Api, request: &Request, project: &Project) -> Result<Response, HttpError> {
+    let period = Period::given(request)?;
+    let limit = request.query_number("limit", 1..=MOST, USUAL)?;
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    let format = Format::of(request)?;
+    let docs = api.answering.docs.snapshot(project).await?;
+    let gaps = api.answering.assistant.gaps(&project.domain, docs, period.from, period.to, limit).await?;
+    match format {
+        Format::Json => {
+            let groups: Vec<GapBody<'_>> = gaps.iter().map(GapBody::from).collect();
+            Ok(not_for_caches(respond::json(StatusCode::OK, &json!({ "groups": groups }))))
+        }
+        Format::Csv => table(&gaps).response("attachment; filename=\"gap-groups.csv\"", None),
+    }
+}
+
+fn table(gaps: &[Gap]) -> Csv {
+    let mut table = Csv::new(["questions", "down", "words", "unknownWords", "examples", "suggestion"]);
+    for gap in gaps {
+        let examples: Vec<&str> = gap.examples.iter().map(|example| example.question.as_str()).collect();
+        table.row([
+            &gap.questions.to_string(),
+            &gap.down.to_string(),
+            &gap.words.join(" "),
+            &gap.unknown_words.join(" "),
+            &examples.join("\n"),
+            &gap.suggestion,
+        ]);
+    }
+    table
+}
+
+impl<'a> From<&'a Gap> for GapBody<'a> {
+    fn from(gap: &'a Gap) -> Self {
+        Self {
+            questions: gap.questions,
+            down: gap.down,
+            words: &gap.words,
+            unknown_words: &gap.unknown_words,
+            examples: gap.examples.iter().map(ExampleBody::from).collect(),
+            suggestion: &gap.suggestion,
+        }
+    }
+}
+
+impl<'a> From<&'a GapExample> for ExampleBody<'a> {
+    fn from(example: &'a GapExample) -> Self {
+        Self {
+            id: &example.answer_id,
+            thread_id: example.thread.to_string(),
+            timestamp: example.asked_at,
+            query: &example.question,
+        }
+    }
+}
