@@ -4,9 +4,11 @@
 //! the newest ones only, so that a summary takes as long for a month with a million questions as for one with ten
 //! thousand.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use docent_types::Timestamp;
+use serde::Deserialize;
 
 use crate::export::QuestionFacts;
 use crate::thread::{CitedPage, Rating};
@@ -244,22 +246,49 @@ fn most_frequent(counts: HashMap<String, u64>, most: usize) -> Vec<(String, u64)
     counts
 }
 
+/// A [`CitedPage`] whose texts are borrowed: a summary parses thousands of them.
+#[derive(Deserialize)]
+struct StoredSource<'s> {
+    #[serde(borrow)]
+    title: Cow<'s, str>,
+    #[serde(borrow)]
+    url: Cow<'s, str>,
+}
+
+impl<'s> StoredSource<'s> {
+    /// Those of an answer, as stored. Older ones have another form.
+    fn all(sources: &'s str) -> Vec<Self> {
+        let older = |source: CitedPage| Self { title: source.title.into(), url: source.url.into() };
+        serde_json::from_str(sources).unwrap_or_else(|_| {
+            let pages: Vec<CitedPage> = serde_json::from_str(sources).unwrap_or_default();
+            pages.into_iter().map(older).collect()
+        })
+    }
+
+    fn page(&self) -> &str {
+        self.url.split('#').next().unwrap_or_default()
+    }
+}
+
 /// By page, with the title that the newest answer gives it. An answer that uses two places of a page uses it once.
 fn source_counts(tallies: HashMap<String, SourceTally>) -> Vec<SourceCount> {
     let mut newest_first: Vec<(String, SourceTally)> = tallies.into_iter().collect();
     newest_first.sort_unstable_by_key(|(_, tally)| tally.order);
     let mut pages: HashMap<String, SourceCount> = HashMap::new();
     for (sources, tally) in newest_first {
-        let sources: Vec<CitedPage> = serde_json::from_str(&sources).unwrap_or_default();
+        let sources = StoredSource::all(&sources);
         for (at, source) in sources.iter().enumerate() {
             if sources[..at].iter().any(|before| before.page() == source.page()) {
                 continue;
             }
-            let fresh =
-                || SourceCount { title: source.title.clone(), url: source.page().to_owned(), answers: 0, down: 0 };
-            let page = pages.entry(source.page().to_owned()).or_insert_with(fresh);
-            page.answers += tally.answers;
-            page.down += tally.down;
+            if !pages.contains_key(source.page()) {
+                let (title, url) = (source.title.clone().into_owned(), source.page().to_owned());
+                pages.insert(url.clone(), SourceCount { title, url, answers: 0, down: 0 });
+            }
+            if let Some(page) = pages.get_mut(source.page()) {
+                page.answers += tally.answers;
+                page.down += tally.down;
+            }
         }
     }
     let mut pages: Vec<SourceCount> = pages.into_values().collect();
@@ -290,6 +319,18 @@ mod tests {
             ((1..=21).collect(), Some((11, 20))),
         ] {
             assert_eq!(percentiles(values.clone()).map(|found| (found.p50, found.p95)), expected, "{values:?}");
+        }
+    }
+
+    #[test]
+    fn sources_in_their_older_form_are_counted_too() {
+        for (json, title) in
+            [(r#"["guides/retries"]"#, "guides/retries"), (r#"[{"title":"\"R\"","url":"/guides/retries#a"}]"#, "\"R\"")]
+        {
+            let tally = SourceTally { order: 1, answers: 2, down: 0 };
+            let expected =
+                SourceCount { title: title.to_owned(), url: "/guides/retries".to_owned(), answers: 2, down: 0 };
+            assert_eq!(source_counts(HashMap::from([(json.to_owned(), tally)])), [expected], "{json}");
         }
     }
 

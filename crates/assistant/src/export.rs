@@ -9,7 +9,7 @@ use crate::thread::{CitedPage, Rating, Timing, Turn};
 /// Most questions that are examined for one page.
 pub const MOST_EXAMINED: u32 = 10_000;
 /// Most of them whose texts are read for one page, which [`QuestionFilter::text`] needs.
-pub const MOST_READ: u32 = 1_000;
+pub const MOST_READ: u32 = 500;
 
 /// Which questions to export, sorted by when they were asked, newest first. Turns that a client sent as
 /// [history](Turn::is_told) are not included.
