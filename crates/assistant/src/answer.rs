@@ -16,7 +16,7 @@ use crate::analytics::{Days, Summary};
 use crate::ask::Ask;
 use crate::bounds;
 use crate::dialogue::{self, Dialogue};
-use crate::export::{Export, ExportQuery, Outcome, QuestionFilter};
+use crate::export::{Export, ExportQuery, QuestionFilter, QuestionOutcome};
 use crate::gaps::{Gap, MOST_GROUPED, gaps};
 use crate::question_writes::QuestionWrites;
 use crate::reply;
@@ -164,7 +164,7 @@ impl Assistant {
         to: Option<Timestamp>,
         limit: usize,
     ) -> Result<Vec<Gap>, StoreError> {
-        let which = QuestionFilter::of_outcome(Outcome::Missed);
+        let which = QuestionFilter::of_outcome(QuestionOutcome::Missed);
         let mut query = ExportQuery {
             domain: domain.clone(),
             which,

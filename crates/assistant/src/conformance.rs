@@ -4,7 +4,7 @@ use docent_types::{Domain, ThreadId, Timestamp};
 use uuid::Uuid;
 
 use crate::analytics::{DayCount, Days, Latency, NewestQuestions, Percentiles, QuestionCounts, SourceCount, Summary};
-use crate::export::{AskedTurn, ExportCursor, ExportQuery, MOST_READ, Outcome, QuestionFilter, RatingFilter};
+use crate::export::{AskedTurn, ExportCursor, ExportQuery, MOST_READ, QuestionFilter, QuestionOutcome, RatingFilter};
 use crate::thread::{CitedPage, Feedback, NewThread, Rating, ThreadKey, Threads, Timing, Turn};
 
 const ALL: usize = usize::MAX;
@@ -210,9 +210,9 @@ async fn filters(store: &dyn Threads) {
     let down = RatingFilter::Only(Rating::Down);
     for (which, expected) in [
         (all.clone(), "a85 a84 a83 a82 a81"),
-        (QuestionFilter::of_outcome(Outcome::Answered), "a85 a83 a82 a81"),
-        (QuestionFilter::of_outcome(Outcome::Unanswered), "a84"),
-        (QuestionFilter::of_outcome(Outcome::Missed), "a84 a82"),
+        (QuestionFilter::of_outcome(QuestionOutcome::Answered), "a85 a83 a82 a81"),
+        (QuestionFilter::of_outcome(QuestionOutcome::Unanswered), "a84"),
+        (QuestionFilter::of_outcome(QuestionOutcome::Missed), "a84 a82"),
         (QuestionFilter::rated(RatingFilter::Any), "a82 a81"),
         (QuestionFilter::rated(RatingFilter::Only(Rating::Up)), "a81"),
         (QuestionFilter::rated(down), "a82"),

@@ -32,7 +32,7 @@ pub struct ExportQuery {
 /// What a question has to be; the default admits all.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct QuestionFilter {
-    pub outcome: Option<Outcome>,
+    pub outcome: Option<QuestionOutcome>,
     pub rating: Option<RatingFilter>,
     /// Contained in the question or in its answer, in letters of either case.
     pub text: Option<String>,
@@ -45,7 +45,7 @@ pub struct QuestionFilter {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
+pub enum QuestionOutcome {
     Answered,
     /// The docs held no answer, or none was produced.
     Unanswered,
@@ -60,7 +60,7 @@ pub enum RatingFilter {
 }
 
 impl QuestionFilter {
-    pub fn of_outcome(outcome: Outcome) -> Self {
+    pub fn of_outcome(outcome: QuestionOutcome) -> Self {
         Self { outcome: Some(outcome), ..Self::default() }
     }
 
@@ -72,9 +72,9 @@ impl QuestionFilter {
     fn admits(&self, facts: &QuestionFacts<'_>) -> bool {
         let is = |wanted: &Option<String>, is: Option<&str>| wanted.as_deref().is_none_or(|wanted| Some(wanted) == is);
         self.outcome.is_none_or(|outcome| match outcome {
-            Outcome::Answered => facts.answered,
-            Outcome::Unanswered => !facts.answered,
-            Outcome::Missed => facts.is_missed(),
+            QuestionOutcome::Answered => facts.answered,
+            QuestionOutcome::Unanswered => !facts.answered,
+            QuestionOutcome::Missed => facts.is_missed(),
         }) && self.rating.is_none_or(|rating| match rating {
             RatingFilter::Any => facts.rating.is_some(),
             RatingFilter::Only(rating) => facts.rating == Some(rating),

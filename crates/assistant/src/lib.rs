@@ -45,8 +45,8 @@ pub use analytics::{
 pub use answer::{AnswerError, AnswerStream, Assistant};
 pub use ask::{Ask, ChatMessage, ContextItem, ContextKind};
 pub use export::{
-    AskedTurn, Export, ExportCursor, ExportQuery, MOST_EXAMINED, MOST_READ, Outcome, PageBuilder, QuestionFacts,
-    QuestionFilter, RatingFilter,
+    AskedTurn, Export, ExportCursor, ExportQuery, MOST_EXAMINED, MOST_READ, PageBuilder, QuestionFacts, QuestionFilter,
+    QuestionOutcome, RatingFilter,
 };
 pub use gaps::{Gap, GapExample, MOST_GROUPED, gaps};
 pub use site::SiteSettings;

@@ -4,7 +4,9 @@
 //! History that a client sends cannot be verified, and a public key suffices to send it, so it is not listed as
 //! questions asked here.
 
-use docent_assistant::{AskedTurn, CitedPage, ExportQuery, Feedback, Outcome, QuestionFilter, Rating, RatingFilter};
+use docent_assistant::{
+    AskedTurn, CitedPage, ExportQuery, Feedback, QuestionFilter, QuestionOutcome, Rating, RatingFilter,
+};
 use docent_types::{Project, Timestamp};
 use docent_web::{HttpError, Request, Response, respond};
 use http::header::CACHE_CONTROL;
@@ -35,7 +37,7 @@ impl ConversationList {
         match self {
             Self::All => QuestionFilter::default(),
             Self::Rated => QuestionFilter::rated(RatingFilter::Any),
-            Self::Unanswered => QuestionFilter::of_outcome(Outcome::Unanswered),
+            Self::Unanswered => QuestionFilter::of_outcome(QuestionOutcome::Unanswered),
         }
     }
 

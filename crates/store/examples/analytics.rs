@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use docent_assistant::{
-    CitedPage, Days, ExportCursor, ExportQuery, Feedback, MOST_GROUPED, NewThread, Outcome, QuestionFilter, Rating,
-    RatingFilter, ThreadKey, Threads, Timing, Turn, gaps,
+    CitedPage, Days, ExportCursor, ExportQuery, Feedback, MOST_GROUPED, NewThread, QuestionFilter, QuestionOutcome,
+    Rating, RatingFilter, ThreadKey, Threads, Timing, Turn, gaps,
 };
 use docent_store::SqliteStore;
 use docent_types::{Domain, ThreadId, Timestamp};
@@ -48,7 +48,7 @@ async fn main() -> Result<(), Failure> {
     for (name, which) in [
         ("all", all.clone()),
         ("rated down", QuestionFilter::rated(RatingFilter::Only(Rating::Down))),
-        ("missed", QuestionFilter::of_outcome(Outcome::Missed)),
+        ("missed", QuestionFilter::of_outcome(QuestionOutcome::Missed)),
         ("a source", QuestionFilter { source: Some("/guides/topic-7".to_owned()), ..all.clone() }),
         ("a source that is not there", QuestionFilter { source: Some("/nothing".to_owned()), ..all.clone() }),
         ("a page that is not there", QuestionFilter { page: Some("/nothing".to_owned()), ..all.clone() }),
@@ -66,7 +66,7 @@ async fn main() -> Result<(), Failure> {
     }
     let (mut taken, mut grouping, mut found) = (Vec::new(), Vec::new(), 0);
     for _ in 0..TRIES {
-        let which = QuestionFilter::of_outcome(Outcome::Missed);
+        let which = QuestionFilter::of_outcome(QuestionOutcome::Missed);
         let query = ExportQuery { limit: MOST_GROUPED, most_bytes: u64::MAX, ..query(&domain, which, None) };
         let begun = Instant::now();
         let missed = store.export(query).await?.turns;
