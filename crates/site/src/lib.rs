@@ -41,6 +41,7 @@ mod openapi;
 mod read_file;
 #[cfg(test)]
 mod sample;
+mod script_pieces;
 mod site_data;
 mod skipped;
 mod tree;

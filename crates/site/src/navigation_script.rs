@@ -1,21 +1,20 @@
 //! Navigations that are scripts: the texts in quotes that name pages, and whether an edit changes those alone.
 //!
-//! A script is not parsed. It is cut into code, comments and texts in quotes, and what a text names follows from the
-//! code around it: the value of a member, or an item of a list. Where quotes are read wrongly, as behind a regular
-//! expression that holds one, fewer texts are found, and an edit of them is refused.
+//! What a text names follows from the code around it: the value of a member, or an item of a list. Where a script is cut
+//! wrongly fewer texts are found, and an edit of them is refused.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::LazyLock;
 
-use regex::Regex;
+use crate::layout::Generator;
+use crate::script_pieces::{Member, PieceKind, Pieces};
 
 /// The scripts that hold navigation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NavigationScript {
-    /// `sidebars.js` of Docusaurus: items of lists, and `id`.
+    /// `sidebars.js` of Docusaurus: items of lists, `id`, and items of lists that hold no more than that and their label.
     Sidebars,
-    /// `astro.config.mjs`, `.vitepress/config.ts`: `link`, `slug`, and items of `items` and `sidebar`.
+    /// `astro.config.mjs`, `.vitepress/config.ts`: `link`, `slug`, items of `items` and `sidebar`, and items of any list that
+    /// hold no more than a link and its label.
     Configuration,
     /// `_meta.js` of Nextra: members of what it exports whose value is a text.
     Members,
@@ -24,17 +23,17 @@ pub enum NavigationScript {
 impl NavigationScript {
     /// What a file is by its path.
     pub(crate) fn of(path: &str) -> Option<Self> {
-        let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
-        let (stem, ending) = name.rsplit_once('.')?;
-        let is_script = ["js", "ts", "mjs", "mts", "cjs"].contains(&ending);
-        let is_vitepress = folder == ".vitepress" || folder.ends_with("/.vitepress");
-        match stem {
-            "sidebars" if is_script => Some(Self::Sidebars),
-            "astro.config" if is_script => Some(Self::Configuration),
-            "config" if is_script && is_vitepress => Some(Self::Configuration),
-            "_meta" if ["js", "jsx", "ts", "tsx"].contains(&ending) => Some(Self::Members),
-            _ => None,
-        }
+        let (stem, ending) = path.rsplit_once('.')?;
+        let is = |name: &str| stem.strip_suffix(name).is_some_and(|folder| folder.is_empty() || folder.ends_with('/'));
+        let script = SCRIPTS.into_iter().find(|(_, name, _)| is(name)).filter(|_| ENDINGS.contains(&ending));
+        let members = (is("_meta") && ["js", "jsx", "ts", "tsx"].contains(&ending)).then_some(Self::Members);
+        script.map(|(_, _, kind)| kind).or(members)
+    }
+
+    /// The scripts that hold the navigation of a generator, by their paths from its folder.
+    pub(crate) fn files_of(generator: Generator) -> Vec<String> {
+        let scripts = SCRIPTS.into_iter().filter(|(of, _, _)| *of == generator);
+        scripts.flat_map(|(_, name, _)| ENDINGS.map(|ending| format!("{name}.{ending}"))).collect()
     }
 
     /// Why an edit changes more than which pages the navigation names, if it does.
@@ -49,89 +48,110 @@ impl NavigationScript {
         let replaced = before.values.iter().zip(&after.values).filter(|(old, new)| old != new);
         let added = after.items.iter().filter(|item| !before.items.contains(item));
         let are_addresses = replaced.flat_map(|(old, new)| [old, new]).chain(added).all(|text| is_address(text));
-        (!are_addresses).then_some("it would name something that is no page")
+        // Some themes print a label as HTML.
+        let entries = after.entries.iter().filter(|entry| !before.entries.contains(entry));
+        let are_plain = entries.flatten().all(|(name, text)| match *name {
+            "type" => *text == "doc",
+            "text" | "label" => !text.contains('<'),
+            _ => is_address(text),
+        });
+        (!are_addresses || !are_plain).then_some("it would name something that is no page")
     }
 
-    fn names(self, literal: &Literal) -> bool {
+    /// Whether a text names a page.
+    pub(crate) fn names(self, literal: &Literal<'_>) -> bool {
         let Literal { member, list, .. } = literal;
         match self {
-            Self::Sidebars => member.as_deref().is_none_or(|member| member == "id"),
-            Self::Configuration => match member.as_deref() {
-                Some(member) => ["link", "slug"].contains(&member),
-                None => list.as_deref().is_some_and(|list| LISTS.contains(&list)),
+            Self::Sidebars => member.is_none_or(|member| member == "id"),
+            Self::Configuration => match member {
+                Some(member) => ["link", "slug"].contains(member),
+                None => list.is_some_and(|list| LISTS.contains(&list)),
             },
             Self::Members => false,
         }
     }
 
-    /// Whether the list that opens behind this text holds names of pages.
-    fn is_list(self, before: &str) -> bool {
-        opens_list(before)
-            && (self == Self::Sidebars || member_before(before).is_some_and(|list| LISTS.contains(&list.as_str())))
-    }
-
-    /// The script without the names of pages, and without white space and commas between the items of their lists.
+    /// The script without the names of pages and entries that hold no more than one, and without white space, commas and
+    /// comments between the items of lists.
     fn skeleton(self, text: &str) -> Skeleton<'_> {
-        let named: BTreeMap<usize, Literal> = literals(text)
-            .into_iter()
-            .filter(|literal| self.names(literal))
-            .map(|literal| (literal.value.start - 1, literal))
-            .collect();
+        let pieces = Pieces::of(text);
+        let named: Vec<Option<Literal<'_>>> =
+            (0..pieces.all.len()).map(|index| literal(&pieces, index).filter(|literal| self.names(literal))).collect();
         let mut skeleton = Skeleton::default();
-        // Of each open bracket, whether it is a list of names of pages.
-        let (mut open, mut read, mut was_item): (Vec<bool>, usize, bool) = (Vec::new(), 0, false);
-        let tokens = TEXT.find_iter(text).map(|token| token.range());
-        for token in tokens.chain(std::iter::once(text.len()..text.len())) {
-            for (at, c) in text[read..token.start].char_indices() {
-                let (in_list, code) = (open.last() == Some(&true), &mut skeleton.code);
-                match c {
-                    '[' | '{' | '(' => {
-                        code.push(c);
-                        open.push(c == '[' && self.is_list(&text[..read + at]));
-                    }
-                    ']' | '}' | ')' => {
-                        if in_list {
-                            code.truncate(code.trim_end_matches([' ', ',']).len());
-                        }
-                        open.pop();
-                        code.push(c);
-                    }
-                    ',' if in_list => {
-                        code.truncate(code.trim_end_matches(' ').len());
-                        if !(was_item && code.ends_with(['[', ','])) {
-                            code.push(',');
-                        }
-                        was_item = false;
-                    }
-                    c if c.is_whitespace() && in_list => {
-                        if !code.ends_with(['[', ',', ' ']) {
-                            code.push(' ');
-                        }
-                    }
-                    c => code.push(c),
-                }
+        let (mut read, mut was_item, mut index) = (0, false, 0);
+        while let Some(piece) = pieces.all.get(index) {
+            let closed = piece.pair.filter(|_| piece.kind == PieceKind::Close);
+            let list = closed.or(piece.within).filter(|open| pieces.opens_list(*open));
+            let code = &mut skeleton.code;
+            match list {
+                None => code.push_str(&text[read..piece.range.start]),
+                Some(_) if read < piece.range.start && !code.ends_with(['[', ',', ' ']) => code.push(' '),
+                Some(_) => {}
             }
-            read = token.end;
-            let in_list = open.last() == Some(&true);
-            match named.get(&token.start) {
-                Some(Literal { member: Some(_), value, .. }) => {
-                    skeleton.code.push_str("\"\"");
+            read = piece.range.end;
+            let entry = list.filter(|_| piece.kind == PieceKind::Open).and_then(|_| PlainEntry::at(&pieces, index));
+            match (piece.kind, &named[index]) {
+                (PieceKind::Comment, _) if list.is_some() => {
+                    skeleton.comments.push(pieces.words(index));
+                    if !code.ends_with(['[', ',', ' ']) {
+                        code.push(' ');
+                    }
+                }
+                (PieceKind::Close, _) if list.is_some() => {
+                    code.truncate(code.trim_end_matches([' ', ',']).len());
+                    code.push(']');
+                }
+                (PieceKind::Comma, _) if list.is_some() => {
+                    code.truncate(code.trim_end_matches(' ').len());
+                    if !(was_item && code.ends_with(['[', ','])) {
+                        code.push(',');
+                    }
+                    was_item = false;
+                }
+                (_, Some(Literal { member: Some(_), value, .. })) => {
+                    code.push_str("\"\"");
                     skeleton.values.push(&text[value.clone()]);
                 }
-                Some(Literal { value, .. }) => {
+                (_, Some(Literal { value, .. })) => {
                     skeleton.items.push(&text[value.clone()]);
                     was_item = true;
                 }
-                None if in_list && text[token.clone()].starts_with('/') => skeleton.comments.push(&text[token]),
-                None => skeleton.code.push_str(&text[token]),
+                (_, None) => match entry {
+                    Some(entry) => {
+                        let members = entry.members.iter();
+                        let texts =
+                            members.map(|member| (&text[member.name.clone()], inside(&text[member.value.clone()])));
+                        skeleton.entries.push(texts.collect());
+                        was_item = true;
+                        read = entry.range.end;
+                        index = entry.close;
+                    }
+                    None => code.push_str(pieces.words(index)),
+                },
             }
+            index += 1;
         }
+        skeleton.code.push_str(&text[read..]);
         skeleton
     }
 }
 
+const SCRIPTS: [(Generator, &str, NavigationScript); 3] = [
+    (Generator::Docusaurus, "sidebars", NavigationScript::Sidebars),
+    (Generator::Starlight, "astro.config", NavigationScript::Configuration),
+    (Generator::VitePress, ".vitepress/config", NavigationScript::Configuration),
+];
+
+const ENDINGS: [&str; 5] = ["js", "ts", "mjs", "mts", "cjs"];
+
 /// The lists of a configuration that hold names of pages, by the member they are the value of.
 const LISTS: [&str; 2] = ["items", "sidebar"];
+
+/// What an entry of a list may hold beside the name of a page and be no more than that.
+const LABELS: [&str; 3] = ["text", "label", "type"];
+
+/// By what an entry names its page.
+const NAMES: [&str; 3] = ["link", "slug", "id"];
 
 const OTHER_CODE: &str = "its code differs, too";
 
@@ -143,6 +163,49 @@ struct Skeleton<'t> {
     comments: Vec<&'t str>,
     values: Vec<&'t str>,
     items: Vec<&'t str>,
+    /// Of each entry that holds no more than plain texts, these by their names.
+    entries: Vec<Vec<(&'t str, &'t str)>>,
+}
+
+/// An item of a list that is an object of nothing but plain texts: a name of a page, and a label.
+pub(crate) struct PlainEntry {
+    pub(crate) range: Range<usize>,
+    pub(crate) members: Vec<Member>,
+    /// The piece that closes it.
+    close: usize,
+}
+
+impl PlainEntry {
+    /// The one that opens at a piece.
+    pub(crate) fn at(pieces: &Pieces<'_>, open: usize) -> Option<Self> {
+        let close = pieces.all[open].pair?;
+        if pieces.words(open) != "{" || pieces.list_around(open).is_none() || !pieces.is_whole(open) {
+            return None;
+        }
+        let (members, true) = pieces.members(open) else { return None };
+        let name = |member: &Member| &pieces.text[member.name.clone()];
+        let is_plain = |member: &Member| {
+            pieces.inner(member.first).is_some()
+                && pieces.is_whole(member.first)
+                && (LABELS.contains(&name(member)) || NAMES.contains(&name(member)))
+        };
+        let names = members.iter().filter(|member| NAMES.contains(&name(member))).count();
+        let is_entry = names == 1
+            && members.iter().all(is_plain)
+            && pieces.all[open..close].iter().all(|piece| piece.kind != PieceKind::Comment);
+        is_entry.then(|| Self { range: pieces.all[open].range.start..pieces.all[close].range.end, members, close })
+    }
+
+    /// Its label, quotes included.
+    pub(crate) fn label(&self, text: &str) -> Option<Range<usize>> {
+        let is_label = |member: &&Member| ["text", "label"].contains(&&text[member.name.clone()]);
+        self.members.iter().find(is_label).map(|member| member.value.clone())
+    }
+}
+
+/// A text without its quotes.
+fn inside(quoted: &str) -> &str {
+    &quoted[1..quoted.len() - 1]
 }
 
 /// Whether a text can be the address or the id of a page, and nothing that runs or leads elsewhere.
@@ -154,14 +217,15 @@ fn is_address(text: &str) -> bool {
 
 /// A script without the members that it exports whose value is a text, and without the names of the others.
 fn without_members(text: &str) -> String {
-    let Some(open) = exported_object(text) else { return text.to_owned() };
+    let pieces = Pieces::of(text);
+    let Some(open) = pieces.exported_object() else { return text.to_owned() };
     let trimmed = |between: &'_ str| between.trim_matches(|c: char| c.is_whitespace() || c == ',').to_owned();
-    let (mut code, mut read) = (text[..=open].to_owned(), open + 1);
-    for member in exported_members(text) {
+    let start = pieces.all[open].range.end;
+    let (mut code, mut read) = (text[..start].to_owned(), start);
+    for member in pieces.members(open).0 {
         code.push_str(&trimmed(&text[read..member.start]));
-        let value = &text[member.value.clone()];
         let is_text =
-            value.starts_with(['"', '\'']) && TEXT.find(value).is_some_and(|found| found.len() == value.len());
+            pieces.all[member.first].kind == PieceKind::Text && pieces.all[member.first].range == member.value;
         if !is_text {
             code.push('\0');
             code.push_str(text[member.name.end..member.value.end].trim_start_matches(['"', '\'']));
@@ -172,150 +236,30 @@ fn without_members(text: &str) -> String {
     code
 }
 
-/// Where the object that a script exports opens.
-fn exported_object(text: &str) -> Option<usize> {
-    let at = text.find("export default")?;
-    Some(at + text[at..].find('{')?)
-}
-
-/// A text in quotes on one line, without anything that quotes would have to escape.
-static TEXT: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(
-        r#"(?s)//[^\n]*|/\*.*?\*/|`(?:\\.|[^`\\])*`|"(?<double>(?:\\.|[^"\\\n])*)"|'(?<single>(?:\\.|[^'\\\n])*)'"#,
-    )
-    .expect("the pattern is written out above")
-});
-
-/// A text in quotes.
-pub(crate) struct Literal {
+/// A text in quotes that is the value of a member or an item of a list.
+pub(crate) struct Literal<'t> {
     /// Between the quotes.
     pub(crate) value: Range<usize>,
     /// The member it is the value of; none for an item of a list.
-    pub(crate) member: Option<String>,
+    pub(crate) member: Option<&'t str>,
     /// Of an item, the member that the list around it is the value of.
-    pub(crate) list: Option<String>,
+    pub(crate) list: Option<&'t str>,
+    /// Of a member, the bracket around it.
+    pub(crate) within: Option<usize>,
 }
 
 /// Each text that is the value of a member or an item of a list.
-pub(crate) fn literals(text: &str) -> Vec<Literal> {
-    let mut found = Vec::new();
-    // The brackets that are open, each with where it stands, and the end of the last code or text.
-    let (mut open, mut read, mut end): (Vec<usize>, usize, usize) = (Vec::new(), 0, 0);
-    for captures in TEXT.captures_iter(text) {
-        let Some(all) = captures.get(0) else { continue };
-        let code = &text[read..all.start()];
-        for (at, c) in code.char_indices() {
-            match c {
-                '[' | '{' | '(' => open.push(read + at),
-                ']' | '}' | ')' => drop(open.pop()),
-                _ => {}
-            }
-        }
-        if !code.trim().is_empty() {
-            end = read + code.trim_end().len();
-        }
-        read = all.end();
-        if all.as_str().starts_with('/') {
-            continue;
-        }
-        let before = &text[..std::mem::replace(&mut end, read)];
-        let Some(inner) = captures.name("double").or_else(|| captures.name("single")) else { continue };
-        let after = &text[after_space(text, all.end())..];
-        if !after.starts_with([',', ']', '}']) || inner.as_str().contains('\\') {
-            continue;
-        }
-        let value = inner.range();
-        if before.ends_with([',', '[']) {
-            let Some(list) = open.last().map(|at| &text[*at..]).filter(|list| list.starts_with('[')) else { continue };
-            let before_list = &text[..text.len() - list.len()];
-            if opens_list(before_list) {
-                found.push(Literal { value, member: None, list: member_before(before_list) });
-            }
-        } else if let Some(member) = member_before(before) {
-            found.push(Literal { value, member: Some(member), list: None });
-        }
+pub(crate) fn literals<'t>(pieces: &Pieces<'t>) -> Vec<Literal<'t>> {
+    (0..pieces.all.len()).filter_map(|index| literal(pieces, index)).collect()
+}
+
+fn literal<'t>(pieces: &Pieces<'t>, index: usize) -> Option<Literal<'t>> {
+    let value = pieces.inner(index).filter(|_| pieces.is_whole(index))?;
+    if let Some(list) = pieces.list_around(index) {
+        return Some(Literal { value, member: None, list: pieces.member_before(list), within: None });
     }
-    found
-}
-
-/// Whether a bracket behind this text opens a list, and is no access to a member.
-fn opens_list(before: &str) -> bool {
-    let before = before.trim_end();
-    let word = before.rsplit(|c: char| !c.is_alphanumeric() && c != '_' && c != '$').next().unwrap_or_default();
-    match word {
-        "" => !before.ends_with([')', ']', '}', '"', '\'', '`', '.']),
-        word => ["return", "default"].contains(&word),
-    }
-}
-
-/// The name of the member whose value begins behind this text.
-fn member_before(text: &str) -> Option<String> {
-    let name = text.trim_end().strip_suffix(':')?.trim_end().trim_end_matches(['"', '\'']);
-    let start = name.rfind(|c: char| !c.is_alphanumeric() && c != '_').map_or(0, |at| at + 1);
-    Some(name[start..].to_owned())
-}
-
-/// A member of an object: where it starts, its name without quotes, its value.
-pub(crate) struct Member {
-    pub(crate) start: usize,
-    pub(crate) name: Range<usize>,
-    pub(crate) value: Range<usize>,
-}
-
-/// The members of the object that a script exports, up to the first that is not plainly written.
-pub(crate) fn exported_members(text: &str) -> Vec<Member> {
-    let mut found = Vec::new();
-    let Some(open) = exported_object(text) else { return found };
-    let mut at = open + 1;
-    loop {
-        at = after_space(text, at);
-        let rest = &text[at..];
-        let quote = rest.chars().next().filter(|c| ['"', '\''].contains(c));
-        let name = match quote {
-            Some(quote) => match rest[1..].find(quote) {
-                Some(length) => at + 1..at + 1 + length,
-                None => return found,
-            },
-            None => at..at + rest.find(|c: char| !c.is_alphanumeric() && !"_$".contains(c)).unwrap_or(rest.len()),
-        };
-        let colon = after_space(text, name.end + usize::from(quote.is_some()));
-        if name.is_empty() || !text[colon..].starts_with(':') {
-            return found;
-        }
-        let value = after_space(text, colon + 1);
-        let (mut end, mut depth) = (value, 0);
-        while let Some(c) = text[end..].chars().next() {
-            if let Some(skipped) = TEXT.find_at(text, end).filter(|found| found.start() == end) {
-                end = skipped.end();
-                continue;
-            }
-            match c {
-                '{' | '[' | '(' => depth += 1,
-                '}' | ']' | ')' if depth == 0 => break,
-                '}' | ']' | ')' => depth -= 1,
-                ',' if depth == 0 => break,
-                _ => {}
-            }
-            end += c.len_utf8();
-        }
-        let trimmed = value + text[value..end].trim_end().len();
-        found.push(Member { start: at, name, value: value..trimmed });
-        match text[end..].starts_with(',') {
-            true => at = end + 1,
-            false => return found,
-        }
-    }
-}
-
-/// Behind white space and comments.
-fn after_space(text: &str, mut at: usize) -> usize {
-    loop {
-        at += text[at..].len() - text[at..].trim_start().len();
-        match TEXT.find_at(text, at) {
-            Some(comment) if comment.start() == at && comment.as_str().starts_with('/') => at = comment.end(),
-            _ => return at,
-        }
-    }
+    let member = pieces.member_before(index)?;
+    Some(Literal { value, member: Some(member), list: None, within: pieces.all[index].within })
 }
 
 #[cfg(test)]

@@ -8,7 +8,8 @@ use crate::generators::{docusaurus, starlight};
 use crate::layout::{Generator, below};
 use crate::model::{Site, Target, front_matter};
 use crate::navigation_json::{self, Value};
-use crate::navigation_script::{Literal, exported_members, literals};
+use crate::navigation_script::{Literal, NavigationScript, PlainEntry, literals};
+use crate::script_pieces::Pieces;
 use crate::tree::{Tree, at_home};
 
 /// The files of this kind that a site has.
@@ -21,23 +22,17 @@ pub(super) fn read(tree: &dyn Tree, site: &Site) -> Vec<Contents> {
             && let Some(text) = text(file)
         {
             found.extend(meta(site, file, text));
-        } else if ["_meta.js", "_meta.jsx", "_meta.ts", "_meta.tsx"].contains(&name)
+        } else if NavigationScript::of(file) == Some(NavigationScript::Members)
             && let Some(text) = text(file)
         {
             found.push(meta_script(site, file, text));
         }
     }
+    let mut names = NavigationScript::files_of(site.generator());
+    if site.generator() == Generator::Docusaurus {
+        names.push("sidebars.json".to_owned());
+    }
     let home = site.layout().home();
-    let (names, in_script): (&[&str], bool) = match site.generator() {
-        Generator::Docusaurus => {
-            (&["sidebars.json", "sidebars.js", "sidebars.ts", "sidebars.cjs", "sidebars.mjs"], false)
-        }
-        Generator::VitePress => {
-            (&[".vitepress/config.ts", ".vitepress/config.mts", ".vitepress/config.js", ".vitepress/config.mjs"], true)
-        }
-        Generator::Starlight => (&["astro.config.mjs", "astro.config.ts", "astro.config.js"], true),
-        _ => (&[], true),
-    };
     let folders = [home.to_owned()].into_iter().chain(site.layout().roots.iter().map(|root| root.folder.clone()));
     let mut files: Vec<String> =
         folders.flat_map(|folder| names.iter().map(move |name| at_home(tree, &folder, name))).collect();
@@ -46,9 +41,11 @@ pub(super) fn read(tree: &dyn Tree, site: &Site) -> Vec<Contents> {
     for file in files {
         let Some(text) = text(&file) else { continue };
         let shape = if file.ends_with(".json") { Shape::Json } else { Shape::Script };
-        let mut contents = Contents { base: folder(&file).to_owned(), file, text, entries: Vec::new(), shape };
-        contents.entries = if in_script { linked(site, &contents) } else { named_by_id(tree, site, &contents) };
-        found.push(contents);
+        let entries = match site.generator() {
+            Generator::Docusaurus => named_by_id(tree, site, &text),
+            _ => linked(site, &file, &text),
+        };
+        found.push(Contents { base: folder(&file).to_owned(), file, text, entries, shape });
     }
     found
 }
@@ -63,7 +60,9 @@ fn sibling(site: &Site, base: &str, name: &str) -> Option<String> {
 fn meta_script(site: &Site, file: &str, text: String) -> Contents {
     let base = folder(file).to_owned();
     let mut entries = Vec::new();
-    for member in exported_members(&text) {
+    let pieces = Pieces::of(&text);
+    let members = pieces.exported_object().map(|open| pieces.members(open).0);
+    for member in members.unwrap_or_default() {
         let Some(page) = sibling(site, &base, &text[member.name.clone()]) else { continue };
         let is_text = text[member.value.clone()].starts_with(['"', '\'']);
         entries.push(Entry {
@@ -115,46 +114,56 @@ fn meta(site: &Site, file: &str, text: String) -> Option<Contents> {
 }
 
 /// Pages named by their ids: items of lists, and `id`.
-fn named_by_id(tree: &dyn Tree, site: &Site, contents: &Contents) -> Vec<Entry> {
+fn named_by_id(tree: &dyn Tree, site: &Site, text: &str) -> Vec<Entry> {
     let pages: Vec<(String, &str)> = site
         .files()
         .filter(|file| site.address(file).is_some())
         .filter_map(|file| Some((id(tree, site, file, file)?, file)))
         .collect();
-    let named = literals(&contents.text).into_iter();
-    named
-        .filter(|literal| literal.member.as_deref().is_none_or(|member| member == "id"))
-        .filter_map(|Literal { value, member, .. }| {
-            let (_, page) = pages.iter().find(|(id, _)| *id == contents.text[value.clone()])?;
-            let item = member.is_none().then_some(value.start - 1..value.end + 1);
-            Some(Entry { page: (*page).to_owned(), value, item, title: None, names: Names::Id })
-        })
-        .collect()
+    entries(NavigationScript::Sidebars, text, Names::Id, |literal| {
+        let is_name = literal.member.is_none_or(|member| member == "id");
+        let (_, page) = pages.iter().find(|(id, _)| is_name && *id == text[literal.value.clone()])?;
+        Some((*page).to_owned())
+    })
 }
 
-/// Pages named by links: `link`, `slug` and `href`, and items of lists.
-fn linked(site: &Site, contents: &Contents) -> Vec<Entry> {
-    let named = literals(&contents.text).into_iter();
-    named
-        .filter(|literal| literal.member.as_deref().is_none_or(|member| ["link", "slug"].contains(&member)))
-        .filter_map(|Literal { value, member, list }| {
-            let written = &contents.text[value.clone()];
-            // A slug, and an item of a list, is an address without a slash before it. One word may be something else, unless
-            // it stands where Starlight has its slugs.
-            let is_starlight = site.generator() == Generator::Starlight;
-            let is_named = member.is_some() || list.is_some_and(|list| ["items", "sidebar"].contains(&list.as_str()));
-            let item = (is_starlight && is_named && member.is_none()).then_some(value.start - 1..value.end + 1);
-            let page = match member.as_deref() {
-                _ if is_starlight && is_named => starlight::page_of_entry(site, written)?.to_owned(),
-                Some("link") => match site.resolve(&contents.file, written) {
-                    Target::Page { file, anchor: None } if written.starts_with('/') => file,
-                    _ => return None,
-                },
-                _ => site.file_at(written).filter(|_| written.contains('/'))?.to_owned(),
-            };
-            Some(Entry { page, value, item, title: None, names: Names::Link })
-        })
-        .collect()
+/// Pages named by links: `link` and `slug`, and items of lists.
+fn linked(site: &Site, file: &str, text: &str) -> Vec<Entry> {
+    entries(NavigationScript::Configuration, text, Names::Link, |Literal { value, member, list, .. }| {
+        let written = &text[value.clone()];
+        // A slug, and an item of a list, is an address without a slash before it. One word may be something else, unless
+        // it stands where Starlight has its slugs.
+        let is_starlight = site.generator() == Generator::Starlight;
+        let is_named = member.is_some() || list.is_some_and(|list| ["items", "sidebar"].contains(&list));
+        match member {
+            Some(member) if !["link", "slug"].contains(member) => None,
+            _ if is_starlight && is_named => starlight::page_of_entry(site, written).map(str::to_owned),
+            Some("link") => match site.resolve(file, written) {
+                Target::Page { file, anchor: None } if written.starts_with('/') => Some(file),
+                _ => None,
+            },
+            _ => site.file_at(written).filter(|_| written.contains('/')).map(str::to_owned),
+        }
+    })
+}
+
+/// The texts that name a page, each with the item of a list that it is, or that holds nothing but it and its label.
+fn entries(
+    kind: NavigationScript,
+    text: &str,
+    names: Names,
+    page: impl Fn(&Literal<'_>) -> Option<String>,
+) -> Vec<Entry> {
+    let pieces = Pieces::of(text);
+    let named = literals(&pieces).into_iter().filter_map(|literal| Some((page(&literal)?, literal)));
+    let entry = |(page, literal): (String, Literal<'_>)| {
+        let around = literal.within.and_then(|open| PlainEntry::at(&pieces, open));
+        let own = (literal.member.is_none() && kind.names(&literal))
+            .then_some(literal.value.start - 1..literal.value.end + 1);
+        let item = around.as_ref().map(|entry| entry.range.clone()).or(own);
+        Entry { page, value: literal.value, item, title: around.and_then(|entry| entry.label(text)), names }
+    };
+    named.map(entry).collect()
 }
 
 /// Where the configuration of Docusaurus, which is not edited, names a page, in its bars for one: file and byte, and its text.
@@ -175,10 +184,9 @@ pub(super) fn named_by_configuration(tree: &dyn Tree, site: &Site, page: &str) -
             }
             _ => false,
         };
-        let literals = literals(&text).into_iter();
-        let naming = literals.filter(|literal| {
-            literal.member.as_deref().is_some_and(|member| names(&text[literal.value.clone()], member))
-        });
+        let literals = literals(&Pieces::of(&text)).into_iter();
+        let naming =
+            literals.filter(|literal| literal.member.is_some_and(|member| names(&text[literal.value.clone()], member)));
         found.extend(naming.map(|literal| (file.clone(), text.clone(), literal.value.start)));
     }
     found

@@ -5,10 +5,10 @@
 //! |---|---|---|---|
 //! | `docs.json`, `mint.json` and what they refer to | yes | yes | yes |
 //! | `mkdocs.yml`, `SUMMARY.md`, `toc.yml`, `_data/*nav*.yml` | yes | where nothing hangs below it | like the entry before it |
-//! | `_meta.json`, `meta.json`, `sidebars.json`, and as scripts | yes | where it is a plain text | beside its siblings |
+//! | `_meta.json`, `meta.json`, `sidebars.json`, and as scripts | yes | where it is a plain text, or holds nothing else but a label | beside its siblings |
 //! | `toctree` on pages in Markdown | yes | yes | beside its siblings |
 //! | `nav.adoc` of Antora, and `start_page` | yes | where nothing hangs below it | like the entry before it |
-//! | configurations of VitePress and Starlight | where the entry is a plain text | no | no |
+//! | configurations of VitePress and Starlight | yes | the same | beside its siblings |
 //!
 //! A redirect is added where the site keeps redirects already. What is not edited is told, and left to a person.
 
@@ -316,14 +316,19 @@ impl<'s> NavigationFiles<'s> {
             }
         }
         for contents in &self.others {
-            let own: Vec<&Entry> = contents.entries.iter().filter(|entry| entry.page == file).collect();
-            for entry in &own {
-                match contents.cut(entry) {
-                    // Two cuts of one list may need the same comma.
-                    Some(range) if own.len() == 1 || !contents.shape.has_commas() => {
-                        edits.push(contents.edit(range, String::new()));
-                    }
-                    _ => left.push(contents.told(entry, "still names it")),
+            let own = contents.entries.iter().filter(|entry| entry.page == file);
+            let mut cuts: Vec<(&Entry, Option<Range<usize>>)> = own.map(|entry| (entry, contents.cut(entry))).collect();
+            // Two neighbours may need the same comma.
+            for at in 1..cuts.len() {
+                let overlap = matches!((&cuts[at - 1].1, &cuts[at].1), (Some(a), Some(b)) if a.end > b.start);
+                if overlap {
+                    cuts[at].1 = None;
+                }
+            }
+            for (entry, cut) in cuts {
+                match cut {
+                    Some(range) => edits.push(contents.edit(range, String::new())),
+                    None => left.push(contents.told(entry, "still names it")),
                 }
             }
         }
@@ -424,6 +429,8 @@ impl Contents {
             Shape::Markdown => title.replace('[', "\\[").replace(']', "\\]"),
             Shape::Toctree => title.replace(['<', '>'], ""),
             Shape::Adoc => title.replace(']', "\\]"),
+            // Some themes print it as HTML.
+            Shape::Script => quoted(&title.replace(['<', '>'], "")),
             _ => quoted(title),
         };
         let mut parts = vec![(entry.value.clone(), name.to_owned())];

@@ -191,7 +191,32 @@ fn a_sidebar_in_a_script_is_edited_where_it_is_plain() {
     );
     let site = Site::read(&before);
     let removed = NavigationFiles::of(&before, &site).remove("guides/a.md");
-    assert_eq!(removed.left, [".vitepress/config.ts:4 still names it"]);
+    let without = script.replace("    { text: 'A', link: '/guides/a' },\n", "");
+    assert_eq!(text(&after(&before, &removed, None), ".vitepress/config.ts"), without);
+    let added = NavigationFiles::of(&before, &site).add("guides/b.md", "B");
+    assert!(
+        text(&after(&before, &added, None), ".vitepress/config.ts")
+            .contains("link: '/guides/a' },\n    { text: \"B\", link: '/guides/b' },\n")
+    );
+    let more = script.replace("{ text: 'A',", "{ text: 'A', icon: f(),");
+    let before = tree(&[(".vitepress/config.ts", &more), ("guides/a.md", ""), ("index.md", "")]);
+    let removed = NavigationFiles::of(&before, &Site::read(&before)).remove("guides/a.md");
+    assert_eq!((removed.is_empty(), removed.left), (true, vec![".vitepress/config.ts:4 still names it".to_owned()]));
+}
+
+#[test]
+fn a_page_named_twice_goes_twice() {
+    let script = "module.exports = {\n  a: ['x', 'guides/a'],\n  b: [{ type: 'doc', id: 'guides/a' }, 'x'],\n  c: ['guides/a', 'guides/a', 'x'],\n};\n";
+    let before = tree(&[
+        ("docusaurus.config.js", "export default {\n  presets: [['classic', {}]],\n};\n"),
+        ("sidebars.js", script),
+        ("docs/guides/a.md", ""),
+        ("docs/x.md", ""),
+    ]);
+    let removed = NavigationFiles::of(&before, &Site::read(&before)).remove("docs/guides/a.md");
+    let now = text(&after(&before, &removed, None), "sidebars.js");
+    assert_eq!(now, "module.exports = {\n  a: ['x'],\n  b: ['x'],\n  c: ['x'],\n};\n");
+    assert_eq!(removed.left, Vec::<String>::new());
 }
 
 #[test]

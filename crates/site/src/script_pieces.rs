@@ -1,0 +1,216 @@
+//! A script cut into brackets, texts in quotes and other code: enough to find the entries of lists and objects.
+//!
+//! A script is not parsed. Where quotes are read wrongly, as behind a regular expression that holds one, fewer entries are
+//! found.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PieceKind {
+    Comment,
+    /// A text in single or double quotes on one line.
+    Text,
+    /// Between backquotes.
+    Template,
+    Open,
+    Close,
+    Comma,
+    Colon,
+    /// Other code up to white space or one of these.
+    Code,
+}
+
+/// A piece of a script. There is white space between pieces, or nothing.
+#[derive(Debug, Clone)]
+pub(crate) struct Piece {
+    pub(crate) kind: PieceKind,
+    pub(crate) range: Range<usize>,
+    /// The bracket that it stands in, as the index of that piece.
+    pub(crate) within: Option<usize>,
+    /// Of a bracket, the index of the one that it closes or is closed by.
+    pub(crate) pair: Option<usize>,
+}
+
+/// A script in pieces.
+pub(crate) struct Pieces<'t> {
+    pub(crate) text: &'t str,
+    pub(crate) all: Vec<Piece>,
+}
+
+/// A member of an object: where its name starts, its name without quotes, its value without comments around it.
+pub(crate) struct Member {
+    pub(crate) start: usize,
+    pub(crate) name: Range<usize>,
+    pub(crate) value: Range<usize>,
+    /// The first piece of the value.
+    pub(crate) first: usize,
+}
+
+pub(crate) static QUOTED: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r#"(?s)//[^\n]*|/\*.*?\*/|`(?:\\.|[^`\\])*`|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'"#)
+        .expect("the pattern is written out above")
+});
+
+impl<'t> Pieces<'t> {
+    pub(crate) fn of(text: &'t str) -> Self {
+        let mut pieces = Self { text, all: Vec::new() };
+        let (mut open, mut read) = (Vec::new(), 0);
+        for quoted in QUOTED.find_iter(text) {
+            pieces.cut(read..quoted.start(), &mut open);
+            let kind = match quoted.as_str().as_bytes()[0] {
+                b'/' => PieceKind::Comment,
+                b'`' => PieceKind::Template,
+                _ => PieceKind::Text,
+            };
+            pieces.push(kind, quoted.range(), &open);
+            read = quoted.end();
+        }
+        pieces.cut(read..text.len(), &mut open);
+        pieces
+    }
+
+    /// Cuts code that holds no quotes.
+    fn cut(&mut self, code: Range<usize>, open: &mut Vec<usize>) {
+        let text = self.text;
+        let mut is_code = false;
+        for (at, c) in text[code.clone()].char_indices().map(|(at, c)| (code.start + at, c)) {
+            let range = at..at + c.len_utf8();
+            let was_code = std::mem::replace(&mut is_code, false);
+            match c {
+                '[' | '{' | '(' => {
+                    self.push(PieceKind::Open, range, open);
+                    open.push(self.all.len() - 1);
+                }
+                ']' | '}' | ')' => {
+                    let opened = open.pop();
+                    self.push(PieceKind::Close, range, open);
+                    let closed = self.all.len() - 1;
+                    if let Some(opened) = opened {
+                        self.all[opened].pair = Some(closed);
+                        self.all[closed].pair = Some(opened);
+                    }
+                }
+                ',' => self.push(PieceKind::Comma, range, open),
+                ':' => self.push(PieceKind::Colon, range, open),
+                c if c.is_whitespace() => {}
+                _ => {
+                    is_code = true;
+                    match self.all.last_mut() {
+                        Some(last) if was_code => last.range.end = range.end,
+                        _ => self.push(PieceKind::Code, range, open),
+                    }
+                }
+            }
+        }
+    }
+
+    fn push(&mut self, kind: PieceKind, range: Range<usize>, open: &[usize]) {
+        self.all.push(Piece { kind, range, within: open.last().copied(), pair: None });
+    }
+
+    pub(crate) fn words(&self, index: usize) -> &'t str {
+        &self.text[self.all[index].range.clone()]
+    }
+
+    fn kind(&self, index: Option<usize>) -> Option<PieceKind> {
+        Some(self.all[index?].kind)
+    }
+
+    /// The piece before this one that is no comment.
+    pub(crate) fn before(&self, index: usize) -> Option<usize> {
+        (0..index).rev().find(|at| self.all[*at].kind != PieceKind::Comment)
+    }
+
+    fn after(&self, index: usize) -> Option<usize> {
+        (index + 1..self.all.len()).find(|at| self.all[*at].kind != PieceKind::Comment)
+    }
+
+    /// What stands between the quotes of a text, where nothing is escaped in it.
+    pub(crate) fn inner(&self, index: usize) -> Option<Range<usize>> {
+        let Piece { kind, range, .. } = &self.all[index];
+        let is_plain = *kind == PieceKind::Text && !self.words(index).contains('\\');
+        is_plain.then(|| range.start + 1..range.end - 1)
+    }
+
+    /// Whether a bracket opens a list, and no access to a member.
+    pub(crate) fn opens_list(&self, open: usize) -> bool {
+        if self.words(open) != "[" {
+            return false;
+        }
+        let Some(before) = self.before(open) else { return true };
+        let words = self.words(before);
+        match self.all[before].kind {
+            PieceKind::Code => {
+                let word =
+                    words.rsplit(|c: char| !c.is_alphanumeric() && c != '_' && c != '$').next().unwrap_or_default();
+                if word.is_empty() { !words.ends_with('.') } else { ["return", "default"].contains(&word) }
+            }
+            kind => [PieceKind::Open, PieceKind::Comma, PieceKind::Colon].contains(&kind),
+        }
+    }
+
+    /// The list that a piece begins an item of.
+    pub(crate) fn list_around(&self, index: usize) -> Option<usize> {
+        let starts = [PieceKind::Open, PieceKind::Comma].contains(&self.kind(self.before(index))?);
+        self.all[index].within.filter(|open| starts && self.opens_list(*open))
+    }
+
+    /// Whether a piece is all of the item or the value that it begins.
+    pub(crate) fn is_whole(&self, index: usize) -> bool {
+        let last = self.all[index].pair.unwrap_or(index);
+        self.kind(self.after(last)).is_some_and(|kind| [PieceKind::Comma, PieceKind::Close].contains(&kind))
+    }
+
+    /// The name of the member whose value a piece begins.
+    pub(crate) fn member_before(&self, index: usize) -> Option<&'t str> {
+        let colon = self.before(index).filter(|before| self.all[*before].kind == PieceKind::Colon)?;
+        Some(&self.text[self.name(self.before(colon)?)?])
+    }
+
+    /// The name that a piece gives a member: a text or an identifier.
+    fn name(&self, index: usize) -> Option<Range<usize>> {
+        let is_identifier = |words: &str| words.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '$');
+        match self.all[index].kind {
+            PieceKind::Text => self.inner(index),
+            PieceKind::Code if is_identifier(self.words(index)) => Some(self.all[index].range.clone()),
+            _ => None,
+        }
+    }
+
+    /// Where the object that a script exports opens.
+    pub(crate) fn exported_object(&self) -> Option<usize> {
+        let is = |at: usize, words: &str| self.all.get(at).is_some_and(|_| self.words(at) == words);
+        let default = (0..self.all.len()).find(|at| is(*at, "export") && is(*at + 1, "default"))?;
+        (default..self.all.len()).find(|at| self.words(*at) == "{")
+    }
+
+    /// The members of an object, up to the first that is not plainly written, and whether those are all.
+    pub(crate) fn members(&self, open: usize) -> (Vec<Member>, bool) {
+        let mut found = Vec::new();
+        let mut next = self.after(open);
+        loop {
+            let Some(named) = next else { return (found, false) };
+            if self.all[named].kind == PieceKind::Close {
+                return (found, true);
+            }
+            let Some(name) = self.name(named) else { return (found, false) };
+            let colon = self.after(named).filter(|at| self.all[*at].kind == PieceKind::Colon);
+            let Some(first) = colon.and_then(|colon| self.after(colon)) else { return (found, false) };
+            let (mut last, mut at) = (None, Some(first));
+            while let Some(piece) = at {
+                if [PieceKind::Comma, PieceKind::Close].contains(&self.all[piece].kind) {
+                    break;
+                }
+                last = Some(self.all[piece].pair.unwrap_or(piece));
+                at = last.and_then(|last| self.after(last));
+            }
+            let (Some(last), Some(end)) = (last, at) else { return (found, false) };
+            let value = self.all[first].range.start..self.all[last].range.end;
+            found.push(Member { start: self.all[named].range.start, name, value, first });
+            next = if self.all[end].kind == PieceKind::Comma { self.after(end) } else { Some(end) };
+        }
+    }
+}
