@@ -26,7 +26,7 @@ impl NavigationScript {
         let (stem, ending) = path.rsplit_once('.')?;
         let is = |name: &str| stem.strip_suffix(name).is_some_and(|folder| folder.is_empty() || folder.ends_with('/'));
         let script = SCRIPTS.into_iter().find(|(_, name, _)| is(name)).filter(|_| ENDINGS.contains(&ending));
-        let members = (is("_meta") && ["js", "jsx", "ts", "tsx"].contains(&ending)).then_some(Self::Members);
+        let members = (is("_meta") && META.contains(&ending)).then_some(Self::Members);
         script.map(|(_, _, kind)| kind).or(members)
     }
 
@@ -142,7 +142,11 @@ const SCRIPTS: [(Generator, &str, NavigationScript); 3] = [
     (Generator::VitePress, ".vitepress/config", NavigationScript::Configuration),
 ];
 
-const ENDINGS: [&str; 5] = ["js", "ts", "mjs", "mts", "cjs"];
+/// Endings of scripts.
+pub(crate) const ENDINGS: [&str; 5] = ["js", "ts", "mjs", "mts", "cjs"];
+
+/// Endings of `_meta` scripts of Nextra.
+pub(crate) const META: [&str; 4] = ["js", "jsx", "ts", "tsx"];
 
 /// The lists of a configuration that hold names of pages, by the member they are the value of.
 const LISTS: [&str; 2] = ["items", "sidebar"];

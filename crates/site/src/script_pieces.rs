@@ -170,6 +170,15 @@ impl<'t> Pieces<'t> {
         Some(&self.text[self.name(self.before(colon)?)?])
     }
 
+    /// The names of all members of objects.
+    pub(crate) fn names(&self) -> impl Iterator<Item = Range<usize>> {
+        let is_named = |at: &usize| self.kind(self.after(*at)) == Some(PieceKind::Colon);
+        let starts = |at: &usize| {
+            self.kind(self.before(*at)).is_some_and(|kind| [PieceKind::Open, PieceKind::Comma].contains(&kind))
+        };
+        (0..self.all.len()).filter(move |at| is_named(at) && starts(at)).filter_map(|at| self.name(at))
+    }
+
     /// The name that a piece gives a member: a text or an identifier.
     fn name(&self, index: usize) -> Option<Range<usize>> {
         let is_identifier = |words: &str| words.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '$');

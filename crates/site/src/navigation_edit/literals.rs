@@ -1,6 +1,6 @@
 //! Navigations whose entries are texts in quotes: `meta.json`, sidebars in JSON, JavaScript and TypeScript.
 
-use docent_markdown::{folder, stem, text_of};
+use docent_markdown::{folder, line_of, stem, text_of};
 
 use super::{Contents, Entry, Names, Shape};
 use crate::follow::{LinkSyntax, Wanted, is_external, parts};
@@ -8,7 +8,7 @@ use crate::generators::{docusaurus, starlight};
 use crate::layout::{Generator, below};
 use crate::model::{Site, Target, front_matter};
 use crate::navigation_json::{self, Value};
-use crate::navigation_script::{Literal, NavigationScript, PlainEntry, literals};
+use crate::navigation_script::{ENDINGS, Literal, META, NavigationScript, PlainEntry, literals};
 use crate::script_pieces::Pieces;
 use crate::tree::{Tree, at_home};
 
@@ -50,10 +50,17 @@ pub(super) fn read(tree: &dyn Tree, site: &Site) -> Vec<Contents> {
     found
 }
 
-/// The page of a name in the folder of a file.
-fn sibling(site: &Site, base: &str, name: &str) -> Option<String> {
-    let names = ["mdx", "md"].map(|ending| below(base, &format!("{name}.{ending}")));
-    names.into_iter().find(|file| site.has_file(file))
+/// The page of a name in the folder of a file, or the only one in the folder of that name: without it, it names nothing.
+fn sibling(site: &Site, base: &str, name: &str) -> Option<(String, Names)> {
+    let files = ["mdx", "md"].map(|ending| below(base, &format!("{name}.{ending}")));
+    if let Some(file) = files.into_iter().find(|file| site.has_file(file)) {
+        return Some((file, Names::Sibling));
+    }
+    let inside = format!("{}/", below(base, name));
+    let is_meta = |file: &str| file[inside.len()..].rsplit('/').next().is_some_and(|name| name.starts_with("_meta."));
+    let mut files = site.files().filter(|file| !name.is_empty() && file.starts_with(&inside) && !is_meta(file));
+    let only = files.next().filter(|file| site.address(file).is_some() && files.next().is_none())?;
+    Some((only.to_owned(), Names::Folder))
 }
 
 /// The members of what a script exports: names of pages in the folder of the file.
@@ -63,14 +70,14 @@ fn meta_script(site: &Site, file: &str, text: String) -> Contents {
     let pieces = Pieces::of(&text);
     let members = pieces.exported_object().map(|open| pieces.members(open).0);
     for member in members.unwrap_or_default() {
-        let Some(page) = sibling(site, &base, &text[member.name.clone()]) else { continue };
+        let Some((page, names)) = sibling(site, &base, &text[member.name.clone()]) else { continue };
         let is_text = text[member.value.clone()].starts_with(['"', '\'']);
         entries.push(Entry {
             page,
             item: Some(member.start..member.value.end),
             value: member.name,
             title: is_text.then_some(member.value),
-            names: Names::Sibling,
+            names,
         });
     }
     Contents { file: file.to_owned(), text, base, entries, shape: Shape::Script }
@@ -85,9 +92,9 @@ fn meta(site: &Site, file: &str, text: String) -> Option<Contents> {
     let mut entries = Vec::new();
     if let Some(pages) = root.get("pages") {
         for item in pages.list() {
-            if let Some(page) = item.text().and_then(page) {
+            if let Some((page, names)) = item.text().and_then(page) {
                 let value = item.span.start + 1..item.span.end - 1;
-                entries.push(Entry { page, value, item: Some(item.span.clone()), title: None, names: Names::Sibling });
+                entries.push(Entry { page, value, item: Some(item.span.clone()), title: None, names });
             }
         }
     } else if let Value::Object(members) = &root.value {
@@ -96,16 +103,10 @@ fn meta(site: &Site, file: &str, text: String) -> Option<Contents> {
             let key = format!("\"{name}\"");
             let start = contents.text[at..value.span.start].find(&key).map(|found| at + found);
             at = value.span.end;
-            if let (Some(start), Some(page)) = (start, page(name)) {
+            if let (Some(start), Some((page, names))) = (start, page(name)) {
                 let inner = start + 1..start + key.len() - 1;
                 let title = value.text().map(|_| value.span.clone());
-                entries.push(Entry {
-                    page,
-                    value: inner,
-                    item: Some(start..value.span.end),
-                    title,
-                    names: Names::Sibling,
-                });
+                entries.push(Entry { page, value: inner, item: Some(start..value.span.end), title, names });
             }
         }
     }
@@ -166,30 +167,58 @@ fn entries(
     named.map(entry).collect()
 }
 
-/// Where the configuration of Docusaurus, which is not edited, names a page, in its bars for one: file and byte, and its text.
-pub(super) fn named_by_configuration(tree: &dyn Tree, site: &Site, page: &str) -> Vec<(String, String, usize)> {
-    let mut found = Vec::new();
-    if site.generator() != Generator::Docusaurus {
-        return found;
+/// Where scripts that are not edited name a page, or may: a sentence each.
+pub(super) fn named_elsewhere(tree: &dyn Tree, site: &Site, page: &str) -> Vec<String> {
+    let read = |file: &str| tree.read(file).map(|bytes| text_of(&bytes).into_owned());
+    match site.generator() {
+        Generator::Docusaurus => {
+            let names =
+                ENDINGS.map(|ending| at_home(tree, site.layout().home(), &format!("docusaurus.config.{ending}")));
+            let texts = names.into_iter().filter_map(|file| Some((read(&file)?, file)));
+            texts.flat_map(|(text, file)| named_by_configuration(tree, site, page, &file, &text)).collect()
+        }
+        Generator::Nextra => {
+            let folders = site.layout().roots.iter().map(|root| root.folder.as_str());
+            let files = folders.flat_map(|folder| META.map(|ending| below(folder, &format!("_meta.global.{ending}"))));
+            let texts = files.filter_map(|file| Some((read(&file)?, file)));
+            texts.flat_map(|(text, file)| named_by_all_metas(site, page, &file, &text)).collect()
+        }
+        _ => Vec::new(),
     }
+}
+
+/// Where the configuration of Docusaurus names a page, in its bars for one.
+fn named_by_configuration(tree: &dyn Tree, site: &Site, page: &str, file: &str, text: &str) -> Vec<String> {
     let page_id = id(tree, site, page, page);
-    for ending in ["ts", "js", "mjs", "cjs", "mts"] {
-        let file = at_home(tree, site.layout().home(), &format!("docusaurus.config.{ending}"));
-        let Some(text) = tree.read(&file).map(|bytes| text_of(&bytes).into_owned()) else { continue };
-        let names = |written: &str, member: &str| match member {
-            "docId" => page_id.as_deref() == Some(written),
-            "to" | "href" if !is_external(written) => {
-                let path = parts(written).0.trim_matches('/').to_owned();
-                !path.is_empty() && site.file_at(&path) == Some(page)
-            }
-            _ => false,
-        };
-        let literals = literals(&Pieces::of(&text)).into_iter();
-        let naming =
-            literals.filter(|literal| literal.member.is_some_and(|member| names(&text[literal.value.clone()], member)));
-        found.extend(naming.map(|literal| (file.clone(), text.clone(), literal.value.start)));
-    }
-    found
+    let names = |written: &str, member: &str| match member {
+        "docId" => page_id.as_deref() == Some(written),
+        "to" | "href" if !is_external(written) => {
+            let path = parts(written).0.trim_matches('/').to_owned();
+            !path.is_empty() && site.file_at(&path) == Some(page)
+        }
+        _ => false,
+    };
+    let literals = literals(&Pieces::of(text)).into_iter();
+    let naming =
+        literals.filter(|literal| literal.member.is_some_and(|member| names(&text[literal.value.clone()], member)));
+    let told = |at: usize| format!("{file}:{} names it, and is yours to change", line_of(text, at));
+    naming.map(|literal| told(literal.value.start)).collect()
+}
+
+/// Where the one script that says what all folders of a Nextra site hold may name a page: by the last part of its address.
+fn named_by_all_metas(site: &Site, page: &str, file: &str, text: &str) -> Vec<String> {
+    let last = site.address(page).and_then(|address| address.rsplit('/').next()).unwrap_or_default();
+    let is_index = stem(page).is_some_and(|stem| stem.rsplit('/').next() == Some("index"));
+    let pieces = Pieces::of(text);
+    let names = pieces.names().filter(|name| {
+        let written = &text[name.clone()];
+        (written == last && !last.is_empty()) || (is_index && written == "index")
+    });
+    let told = |name: std::ops::Range<usize>| {
+        let line = line_of(text, name.start);
+        format!("{file}:{line} may name it as `{}`, and is yours to change", &text[name])
+    };
+    names.map(told).collect()
 }
 
 /// The id of a page once it is at the path `to`.

@@ -25,6 +25,7 @@ use docent_markdown::{folder, is_page, line_of};
 use globset::GlobSet;
 
 use crate::follow::{LinkSyntax, Wanted, has_page_ending};
+use crate::layout::below;
 use crate::model::Site;
 use crate::tree::Tree;
 use book::BookRedirects;
@@ -113,6 +114,8 @@ enum Names {
     Link,
     /// The page's name in its own folder, without ending.
     Sibling,
+    /// The name of a folder beside the file, whose only page it is.
+    Folder,
     /// A path in the folder of pages, without ending.
     Id,
     /// A path from the folder of the file it stands in, or an absolute one from the folder of pages, most often without ending.
@@ -210,15 +213,18 @@ impl<'s> NavigationFiles<'s> {
                 format!("`{to}` does not match the pattern by which the table of contents on {file} names pages")
             })
             .collect();
-        left.extend(self.told_by_configuration(from));
+        left.extend(literals::named_elsewhere(self.tree, self.site, from));
         let mut edits = self.mintlify.as_ref().map_or_else(Vec::new, |mintlify| mintlify.rename(self.site, from, to));
         for contents in &self.others {
             for entry in contents.entries.iter().filter(|entry| entry.page == from) {
                 let written = &contents.text[entry.value.clone()];
                 match self.renamed(contents, entry, written, to) {
+                    Some(name) if name == written => {}
                     Some(name) => edits.push(contents.edit(entry.value.clone(), name)),
                     // It may name pages of its own folder only, and some generators refuse it otherwise.
-                    None if entry.names == Names::Sibling && folder(to) != contents.base => {
+                    None if entry.names == Names::Folder
+                        || entry.names == Names::Sibling && folder(to) != contents.base =>
+                    {
                         edits.extend(contents.cut(entry).map(|range| contents.edit(range, String::new())));
                         left.push(contents.told(entry, "named it; where its new folder names it is yours to write"));
                     }
@@ -271,6 +277,11 @@ impl<'s> NavigationFiles<'s> {
                 let stem = docent_markdown::stem(to)?;
                 (folder(to) == contents.base).then(|| stem.rsplit('/').next().unwrap_or(stem).to_owned())?
             }
+            Names::Folder => {
+                let inside = below(&contents.base, written);
+                let is_inside = to.strip_prefix(&inside).is_some_and(|rest| rest.starts_with('/'));
+                is_inside.then(|| written.to_owned())?
+            }
             Names::Id => literals::id(self.tree, self.site, &entry.page, to)?,
             Names::Document => {
                 let stem = docent_markdown::stem(to)?;
@@ -299,14 +310,9 @@ impl<'s> NavigationFiles<'s> {
         (is_plain || matches!(entry.names, Names::Link | Names::Resource)).then_some(name)
     }
 
-    fn told_by_configuration(&self, page: &str) -> impl Iterator<Item = String> {
-        let places = literals::named_by_configuration(self.tree, self.site, page).into_iter();
-        places.map(|(file, text, at)| format!("{file}:{} names it, and is yours to change", line_of(&text, at)))
-    }
-
     /// Takes a page out.
     pub fn remove(&self, file: &str) -> NavigationEdits {
-        let mut left: Vec<String> = self.told_by_configuration(file).collect();
+        let mut left = literals::named_elsewhere(self.tree, self.site, file);
         let mut edits = Vec::new();
         if let Some(mintlify) = &self.mintlify {
             let (gone, stay) = mintlify.remove(self.site, file);
@@ -353,7 +359,7 @@ impl<'s> NavigationFiles<'s> {
         };
         let candidates =
             self.others.iter().flat_map(|contents| contents.entries.iter().map(move |entry| (contents, entry)));
-        let usable = candidates.filter(|(_, entry)| entry.item.is_some());
+        let usable = candidates.filter(|(_, entry)| entry.item.is_some() && entry.names != Names::Folder);
         // The last of the nearest.
         let Some((contents, entry)) = usable.max_by_key(|(_, entry)| near(&entry.page)) else {
             return NavigationEdits::default();

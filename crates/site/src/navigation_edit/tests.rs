@@ -435,3 +435,34 @@ fn an_entry_of_starlight_names_a_page_without_its_language_and_base() {
     let away = files.rename("src/content/docs/en/guides/a.md", "src/content/docs/de/b.md");
     assert!(away.is_empty() && away.left.len() == 2, "{away:?}");
 }
+
+#[test]
+fn a_folder_of_nextra_is_named_as_long_as_it_has_a_page() {
+    let meta = "export default {\n  index: '',\n  guide: 'Guide',\n  more: { title: 'More' },\n};\n";
+    let all = "export default {\n  docs: { items: { guide: { items: { a: '' } }, index: '' } },\n};\n";
+    let tree = tree(&[
+        ("next.config.mjs", "import nextra from 'nextra';\nexport default nextra({})({});\n"),
+        ("content/_meta.js", meta),
+        ("app/_meta.global.ts", all),
+        ("content/index.mdx", "# Home\n"),
+        ("content/guide/a.mdx", "# A\n"),
+        ("content/more/b.mdx", "# B\n"),
+        ("content/more/c.mdx", "# C\n"),
+    ]);
+    let site = Site::read(&tree);
+    let files = NavigationFiles::of(&tree, &site);
+    let told = ["app/_meta.global.ts:2 may name it as `a`, and is yours to change"];
+    let removed = files.remove("content/guide/a.mdx");
+    assert_eq!(text(&after(&tree, &removed, None), "content/_meta.js"), meta.replace("  guide: 'Guide',\n", ""));
+    assert_eq!(removed.left, told);
+    let inside = files.rename("content/guide/a.mdx", "content/guide/in/b.mdx");
+    assert_eq!((inside.is_empty(), inside.left), (true, told.map(str::to_owned).to_vec()));
+    let away = files.rename("content/guide/a.mdx", "content/more/a.mdx");
+    assert_eq!(text(&after(&tree, &away, None), "content/_meta.js"), meta.replace("  guide: 'Guide',\n", ""));
+    assert_eq!(away.left.len(), 2, "{away:?}");
+    assert!(files.remove("content/more/b.mdx").is_empty());
+    assert_eq!(
+        files.remove("content/index.mdx").left,
+        ["app/_meta.global.ts:2 may name it as `index`, and is yours to change"]
+    );
+}
