@@ -330,7 +330,8 @@ fn is_relative_path(target: &str) -> bool {
 fn imported(import: &Import, from: &str, file: &str) -> String {
     let path = respelled(&import.target, from, file, None);
     let is_dotted = import.begins_with_dot || import.target.starts_with("./");
-    if !is_dotted || path.starts_with(['.', '/']) { path } else { format!("./{path}") }
+    let is_path = ["./", "../", "/"].iter().any(|start| path.starts_with(start));
+    if !is_dotted || is_path { path } else { format!("./{path}") }
 }
 
 /// A file's name with `\_` where the page writes it so.
@@ -437,6 +438,17 @@ mod tests {
         let tree = after(&tree, &moved);
         assert!(text(&tree, "a.mdx").starts_with("import Note from '/snippets/notes/note.mdx';\nimport { x }"));
         assert!(text(&tree, "deep/b.mdx").starts_with("import Note from \"../snippets/notes/note.mdx\"\n"));
+    }
+
+    #[test]
+    fn an_import_from_a_hidden_folder_stays_a_path() {
+        let tree = site(&[
+            (".vitepress/config.ts", "export default {}\n"),
+            (".vitepress/theme/A.vue", "<template></template>\n"),
+            ("deep/b.md", "<script setup>\nimport A from '../.vitepress/theme/A.vue'\n</script>\n\n# B\n"),
+        ]);
+        let moved = after(&tree, &move_page(&tree, "deep/b.md", "b.md").expect("moved"));
+        assert!(text(&moved, "b.md").contains("import A from './.vitepress/theme/A.vue'\n"));
     }
 
     #[test]

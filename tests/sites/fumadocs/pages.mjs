@@ -8,7 +8,7 @@ import {remarkHeading} from 'fumadocs-core/mdx-plugins/remark-heading';
 import {loader} from 'fumadocs-core/source';
 import {renderToStaticMarkup} from 'react-dom/server';
 import * as runtime from 'react/jsx-runtime';
-import {withoutComponents} from '../without-components.mjs';
+import {withoutComponents} from './without-components.mjs';
 
 const [out, ...content] = process.argv.slice(2);
 const filesOf = (folder) => (existsSync(folder) ? readdirSync(folder, {recursive: true}) : []);

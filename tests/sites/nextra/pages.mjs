@@ -8,7 +8,7 @@ import {evaluate} from 'nextra/evaluate';
 import {createElement} from 'react';
 import {renderToStaticMarkup} from 'react-dom/server';
 import {ts} from 'ts-morph';
-import {withoutComponents} from '../without-components.mjs';
+import {withoutComponents} from '../fumadocs/without-components.mjs';
 
 const [out, ...content] = process.argv.slice(2);
 const app = ['app', 'src/app'].find((folder) => existsSync(folder));
