@@ -25,7 +25,7 @@ pub(crate) enum PieceKind {
 
 /// A piece of a script. There is white space between pieces, or nothing.
 #[derive(Debug, Clone)]
-pub(crate) struct Piece {
+pub(crate) struct ScriptPiece {
     pub(crate) kind: PieceKind,
     pub(crate) range: Range<usize>,
     /// The bracket that it stands in, as the index of that piece.
@@ -37,7 +37,7 @@ pub(crate) struct Piece {
 /// A script in pieces.
 pub(crate) struct Pieces<'t> {
     pub(crate) text: &'t str,
-    pub(crate) all: Vec<Piece>,
+    pub(crate) all: Vec<ScriptPiece>,
 }
 
 /// A member of an object: where its name starts, its name without quotes, its value without comments around it.
@@ -108,7 +108,7 @@ impl<'t> Pieces<'t> {
     }
 
     fn push(&mut self, kind: PieceKind, range: Range<usize>, open: &[usize]) {
-        self.all.push(Piece { kind, range, within: open.last().copied(), pair: None });
+        self.all.push(ScriptPiece { kind, range, within: open.last().copied(), pair: None });
     }
 
     pub(crate) fn words(&self, index: usize) -> &'t str {
@@ -130,7 +130,7 @@ impl<'t> Pieces<'t> {
 
     /// What stands between the quotes of a text, where nothing is escaped in it.
     pub(crate) fn inner(&self, index: usize) -> Option<Range<usize>> {
-        let Piece { kind, range, .. } = &self.all[index];
+        let ScriptPiece { kind, range, .. } = &self.all[index];
         let is_plain = *kind == PieceKind::Text && !self.words(index).contains('\\');
         is_plain.then(|| range.start + 1..range.end - 1)
     }
