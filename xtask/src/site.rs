@@ -263,7 +263,8 @@ async fn outcome(command: &mut Command, stop: &mut Stop) -> Result<Outcome, Stri
 fn is_told(line: &str, left: &[String]) -> bool {
     let Some((_, written)) = line.split_once('\t').or_else(|| line.split_once("linking to ")) else {
         let quoted = line.split(['\'', '`', '"']).skip(1).step_by(2).filter(|words| !words.is_empty());
-        // Some say it last.
+        // Some say it last, before their kind in brackets.
+        let line = line.rsplit_once(" [").filter(|(_, kind)| kind.ends_with(']')).map_or(line, |(line, _)| line);
         let mut quoted = quoted.chain(line.rsplit_once(": ").map(|(_, last)| last.trim()));
         // What is moved is written as it was, in any case of letters: labels know none.
         let left: Vec<String> = left.iter().map(|line| line.replace(warnings::MOVED, "").to_lowercase()).collect();

@@ -1,14 +1,17 @@
 //! A page goes; the navigation forgets it, and links to it are reported.
 
+use std::collections::BTreeMap;
+
 use docent_markdown::{Link, LinkKind, line_end, line_of, text_of};
 use docent_site::{
-    Linking, NavigationFiles, Site, Target, Tree, imports, linking_to, named_outside, referring_by_name,
+    Linking, NavigationFiles, Reference, Site, Target, Tree, imports, linking_to, named_in_sources, named_outside,
+    referring_by_name,
 };
 
 use super::edit::{Change, TextEdit, in_order};
 use super::navigation::follow_navigation;
 use super::selection::page_named;
-use super::{RefactorError, Refactored, counted, translations, unserved};
+use super::{RefactorError, Refactored, counted, on_one_line, translations, unserved};
 
 /// Deletes a page. Links to it stay, as only its author knows what they should say instead; each is in
 /// [`Refactored::left`].
@@ -68,8 +71,9 @@ pub fn delete_page(tree: &dyn Tree, name: &str) -> Result<Refactored, RefactorEr
     for listed in own_entries.chain(files.listed_on(&file)) {
         deleted.left.push(format!("`{listed}` was in its table of contents"));
     }
-    for (path, line, name) in referring_by_name(tree, &site, &file) {
-        deleted.left.push(format!("{path}:{line} refers to `{name}`, which it documents"));
+    deleted.left.extend(documented(referring_by_name(tree, &site, &file)));
+    for Reference { file, line, name } in named_in_sources(tree, &site, &file) {
+        deleted.left.push(format!("{file}:{line} names it as `{name}`, in source code"));
     }
     let from_navigation = if listed { " and its entry in the navigation" } else { "" };
     deleted.summary = match deleted.left.len() {
@@ -86,11 +90,11 @@ fn told(site: &Site, pages: &[Linking], file: &str, what: &str) -> Vec<String> {
         let text = text_of(&linking.bytes);
         for link in &linking.links {
             let line = line_of(&text, link.span.start);
-            found.push(format!("{}:{line} links to {what} as `{}`", linking.page.path, link.target));
+            found.push(format!("{}:{line} links to {what} as `{}`", linking.page.path, on_one_line(&link.target)));
         }
         for link in &linking.unclear {
             let line = line_of(&text, link.span.start);
-            let target = &link.target;
+            let target = on_one_line(&link.target);
             found.push(format!(
                 "{}:{line} may lead to {what} as `{target}`, which is not understood",
                 linking.page.path
@@ -104,6 +108,24 @@ fn told(site: &Site, pages: &[Linking], file: &str, what: &str) -> Vec<String> {
         }
     }
     found
+}
+
+/// Names that a page documents and others refer to, one sentence each with the first places.
+fn documented(references: Vec<Reference>) -> Vec<String> {
+    const MOST_PLACES: usize = 5;
+    let mut places: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for Reference { file, line, name } in references {
+        places.entry(name).or_default().push(format!("{file}:{line}"));
+    }
+    let sentence = |(name, places): (String, Vec<String>)| {
+        let shown = places.iter().take(MOST_PLACES).cloned().collect::<Vec<_>>().join(", ");
+        let rest = match places.len().saturating_sub(MOST_PLACES) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        format!("it documents `{name}`, named at {shown}{rest}")
+    };
+    places.into_iter().map(sentence).collect()
 }
 
 /// A tree without one file.
@@ -181,9 +203,44 @@ mod tests {
             deleted.left,
             [
                 "docs/a.md:3 links to it as `b.md`",
-                "docs/a.md:3 refers to `x.y`, which it documents",
-                "docs/a.md:3 refers to `x.y.z`, which it documents",
+                "it documents `x.y`, named at docs/a.md:3",
+                "it documents `x.y.z`, named at docs/a.md:3",
             ]
+        );
+    }
+
+    #[test]
+    fn names_and_labels_that_source_code_refers_to_are_told() {
+        let tree = site(&[
+            ("docs/conf.py", "project = 'x'\n"),
+            (
+                "docs/index.rst",
+                "Home\n====\n\n:class:`~x.C` :class:`C` :meth:`x.C.run` :setting:`ONE` :class:`other.C`\n",
+            ),
+            (
+                "docs/b.rst",
+                ".. _the label:\n\nB\n=\n\n.. autoclass:: x.C\n   :members:\n\n.. setting:: ONE\n\n.. class:: x.D\n",
+            ),
+            ("docs/c.rst", "C\n=\n\n.. class:: x.D\n\n:class:`x.D`\n"),
+            ("src/x.py", "\"\"\"See :ref:`words <the\n  label>`, :doc:`/b` and :setting:`ONE`.\"\"\"\n"),
+        ]);
+        let deleted = delete_page(&tree, "docs/b.rst").expect("deleted");
+        assert_eq!(
+            deleted.left,
+            [
+                "it documents `C`, named at docs/index.rst:4",
+                "it documents `ONE`, named at docs/index.rst:4, src/x.py:2",
+                "it documents `x.C`, named at docs/index.rst:4",
+                "it documents `x.C.run`, named at docs/index.rst:4",
+                "src/x.py:1 names it as `:ref:`the label``, in source code",
+                "src/x.py:2 names it as `:doc:`/b``, in source code",
+            ]
+        );
+        let moved = crate::move_page(&tree, "docs/b.rst", "docs/deep/b.rst").expect("moved");
+        assert!(
+            moved.left.contains(&"src/x.py:2 names it as `:doc:`/b``, in source code".to_owned()),
+            "{:?}",
+            moved.left
         );
     }
 

@@ -97,6 +97,11 @@ fn translations<'s>(site: &'s Site, file: &str) -> Vec<&'s str> {
     site.files().filter(is_other).collect()
 }
 
+/// A target as a line of [`Refactored::left`] shows it: words of a role may go on on the next line.
+fn on_one_line(target: &str) -> String {
+    target.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// `1 page`, `2 pages`.
 fn counted(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })

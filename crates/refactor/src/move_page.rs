@@ -7,15 +7,15 @@ use std::collections::BTreeMap;
 
 use docent_markdown::{Link, Page, folder, joined, line_of, text_of};
 use docent_site::{
-    Import, LinkSyntax, NavigationEdits, NavigationFiles, Site, Target, Tree, Wanted, imports, is_external,
-    is_fragment, linking_to, named_outside, parts, respelled,
+    Import, LinkSyntax, NavigationEdits, NavigationFiles, Reference, Site, Target, Tree, Wanted, imports, is_external,
+    is_fragment, linking_to, named_in_sources, named_outside, parts, respelled,
 };
 
 use super::alias;
 use super::edit::{Change, TextEdit, apply, in_order};
 use super::navigation::follow_navigation;
 use super::selection::{page_named, page_path};
-use super::{RefactorError, Refactored, counted, translations, unserved};
+use super::{RefactorError, Refactored, counted, on_one_line, translations, unserved};
 
 /// Moves a page. `from` names it as people do; `to` may lack the ending, and may be a folder when it ends in a slash.
 pub fn move_page(tree: &dyn Tree, from: &str, to: &str) -> Result<Refactored, RefactorError> {
@@ -63,11 +63,15 @@ pub fn move_page(tree: &dyn Tree, from: &str, to: &str) -> Result<Refactored, Re
         for link in &linking.links {
             match moving.link(&linking.page, link, &to) {
                 Ok(instead) => edits.extend(instead.map(|text| TextEdit::new(link.dest_span.clone(), text))),
-                Err(why) => moved.left.push(format!("{} `{}` leads to it; {why}", at(link), link.target)),
+                Err(why) => moved.left.push(format!("{} `{}` leads to it; {why}", at(link), on_one_line(&link.target))),
             }
         }
         for link in &linking.unclear {
-            moved.left.push(format!("{} `{}` may lead to it, and is not understood", at(link), link.target));
+            moved.left.push(format!(
+                "{} `{}` may lead to it, and is not understood",
+                at(link),
+                on_one_line(&link.target)
+            ));
         }
         for import in imports(&site, &linking.page, &linking.bytes) {
             if import.file.as_deref() == Some(from.as_str()) {
@@ -83,6 +87,12 @@ pub fn move_page(tree: &dyn Tree, from: &str, to: &str) -> Result<Refactored, Re
         pages += 1;
         moved.details.push(format!("{path}: {}", counted(edits.len(), "link", "links")));
         moved.changes.push(Change::Edit { path, edits });
+    }
+    for Reference { file, line, name } in named_in_sources(tree, &site, &from) {
+        // Its labels move along.
+        if name.starts_with(":doc:") {
+            moved.left.push(format!("{file}:{line} names it as `{name}`, in source code"));
+        }
     }
     for (path, line, target) in named_outside(tree, &from) {
         moved.left.push(format!("{path}:{line} `{target}` leads to it from outside of the docs"));
@@ -292,7 +302,7 @@ impl Moving<'_> {
             if path.is_empty() {
                 continue;
             }
-            let at = || format!("{}:{} `{}`", self.to, line_of(&text, link.span.start), link.target);
+            let at = || format!("{}:{} `{}`", self.to, line_of(&text, link.span.start), on_one_line(&link.target));
             let file = match self.site.resolve_link(self.from, link) {
                 Target::Page { file, .. } | Target::Asset { file } => file,
                 // A piece of other pages has its links where it is put.

@@ -1,14 +1,11 @@
 //! Which pages link to a file, found without parsing those that cannot.
 
-use std::sync::LazyLock;
-
 use aho_corasick::AhoCorasick;
 use docent_markdown::{Link, Page, folder, is_markup, is_page, line_of, parse, site_path, text_of};
-use regex::bytes::Regex;
 
 use crate::follow::{is_external, parts};
+use crate::generators::rules;
 use crate::imports::imports;
-use crate::layout::Generator;
 use crate::model::{Site, Target};
 use crate::tree::{Tree, joined_in};
 
@@ -139,37 +136,23 @@ pub fn named_outside(tree: &dyn Tree, file: &str) -> Vec<(String, usize, String)
     found
 }
 
-/// References by the name of what a page of MkDocs documents (`::: package.name`), which plug-ins follow from any page
-/// (`[words][package.name.part]`): which file, at which line, and the name.
-pub fn referring_by_name(tree: &dyn Tree, site: &Site, file: &str) -> Vec<(String, usize, String)> {
-    static DOCUMENTED: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new(r"(?m)^[ \t>#]*:::[ \t]+([\w.]+)").expect("the pattern is written out above"));
-    static REFERENCE: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"\]\[`?([\w.]+)`?\]|\[`?([\w.]+)`?\]\[\]").expect("the pattern is written out above")
-    });
-    if site.generator() != Generator::MkDocs {
-        return Vec::new();
-    }
-    let text = |name: &[u8]| String::from_utf8_lossy(name).into_owned();
-    let bytes = tree.read(file).unwrap_or_default();
-    let documented: Vec<String> = DOCUMENTED.captures_iter(&bytes).map(|found| text(&found[1])).collect();
-    let is_documented = |name: &str| {
-        documented
-            .iter()
-            .any(|whole| name.strip_prefix(whole.as_str()).is_some_and(|part| part.is_empty() || part.starts_with('.')))
-    };
-    let mut found = Vec::new();
-    for from in site.files().filter(|from| !documented.is_empty() && *from != file && site.address(from).is_some()) {
-        let bytes = tree.read(from).unwrap_or_default();
-        for reference in REFERENCE.captures_iter(&bytes) {
-            let Some(name) = reference.get(1).or_else(|| reference.get(2)) else { continue };
-            let (at, name) = (name.start(), text(name.as_bytes()));
-            if is_documented(&name) {
-                found.push((from.to_owned(), 1 + bytes[..at].iter().filter(|byte| **byte == b'\n').count(), name));
-            }
-        }
-    }
-    found
+/// A place that refers to a page by a name which the page gives to something.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reference {
+    pub file: String,
+    /// Counted from 1.
+    pub line: usize,
+    pub name: String,
+}
+
+/// References to what a page alone documents, by its name, which the generator follows from anywhere.
+pub fn referring_by_name(tree: &dyn Tree, site: &Site, file: &str) -> Vec<Reference> {
+    rules(site.generator()).referring(tree, site, file)
+}
+
+/// Where source code, whose docstrings the generator shows, names a page or a label of it: the role as it is written.
+pub fn named_in_sources(tree: &dyn Tree, site: &Site, file: &str) -> Vec<Reference> {
+    rules(site.generator()).named_in_sources(tree, site, file)
 }
 
 fn last_part(file: &str) -> &str {

@@ -55,7 +55,9 @@ pub use code::code_of;
 pub use described::described;
 pub use follow::{LinkSyntax, Wanted, Written, has_page_ending, is_external, is_fragment, parts, respelled};
 pub use imports::{Import, imports};
-pub use inbound::{Linking, any_of, linking_to, named_outside, needles, referring_by_name};
+pub use inbound::{
+    Linking, Reference, any_of, linking_to, named_in_sources, named_outside, needles, referring_by_name,
+};
 pub use layout::{FileProblem, Generator, Layout, Place, Reading};
 pub use model::{Site, Target};
 pub use navigation::{Navigation, NavigationEntry, PageList, Redirect};

@@ -10,8 +10,9 @@ use regex::Regex;
 use super::patterns::ignore_globs;
 use super::roots::{Root, index_path};
 use super::yaml::{self, Yaml};
-use super::{Rules, mkdocs_blog, mkdocs_links};
+use super::{Rules, mkdocs_blog, mkdocs_links, mkdocs_names};
 use crate::follow::{Wanted, Written};
+use crate::inbound::Reference;
 use crate::layout::{Entries, Entry, Generator, Layout, below};
 use crate::model::{Site, Target, front_matter};
 use crate::tree::{Tree, at_home, joined_in};
@@ -90,6 +91,10 @@ impl Rules for MkDocs {
         if post.is_some_and(|(root, inside)| root.blogs.iter().any(|blog| blog.holds(inside))) {
             page.links.splice(0..0, mkdocs_blog::links(text, &page.front_matter));
         }
+    }
+
+    fn referring(&self, tree: &dyn Tree, site: &Site, file: &str) -> Vec<Reference> {
+        mkdocs_names::referring(tree, site, file)
     }
 
     fn follow(&self, site: &Site, link: &Written<'_>) -> Target {

@@ -16,6 +16,7 @@ mod mintlify_links;
 pub(crate) mod mkdocs;
 mod mkdocs_blog;
 mod mkdocs_links;
+mod mkdocs_names;
 mod modules;
 pub(crate) mod next;
 pub(crate) mod next_config;
@@ -35,6 +36,7 @@ use docent_markdown::{Format, FrontMatter, Page, is_markdown, is_partial};
 use roots::Root;
 
 use crate::follow::{LinkSyntax, Wanted, Written, by_names};
+use crate::inbound::Reference;
 use crate::layout::{Generator, Layout};
 use crate::model::{Site, Target};
 use crate::skipped::SkipReason;
@@ -130,6 +132,16 @@ pub(crate) trait Rules: Sync {
     /// Whether all pages have to be read for their labels.
     fn reads_labels(&self) -> bool {
         false
+    }
+
+    /// Where pages and source code refer to what a page alone documents, by a name that is followed from anywhere.
+    fn referring(&self, _tree: &dyn Tree, _site: &Site, _file: &str) -> Vec<Reference> {
+        Vec::new()
+    }
+
+    /// Where source code, whose docstrings are shown on pages, names a page or a label of it.
+    fn named_in_sources(&self, _tree: &dyn Tree, _site: &Site, _file: &str) -> Vec<Reference> {
+        Vec::new()
     }
 
     /// What a target leads to that stands in AsciiDoc and is a name there; `None` where it is an address like any other.

@@ -13,11 +13,13 @@ use super::browser::Browser;
 use super::patterns::globs;
 use super::roots::{Root, index_path};
 use crate::follow::{LinkSyntax, Wanted, Written, by_names, encoded, has_page_ending, parts, relative, respelled};
+use crate::inbound::Reference;
 use crate::layout::{Generator, Layout, below};
 use crate::model::{Site, Target};
 use crate::tree::{Tree, at_home, joined_in};
 
 mod myst;
+mod objects;
 mod rst;
 
 const FILE: &str = "conf.py";
@@ -115,6 +117,14 @@ impl Rules for Sphinx {
             }
             _ => text.lines().filter_map(label_of_myst).map(|label| named(label.to_lowercase())).collect(),
         }
+    }
+
+    fn referring(&self, tree: &dyn Tree, site: &Site, file: &str) -> Vec<Reference> {
+        objects::referring(tree, site, file)
+    }
+
+    fn named_in_sources(&self, tree: &dyn Tree, site: &Site, file: &str) -> Vec<Reference> {
+        objects::named_in_sources(tree, site, file)
     }
 
     fn expression(&self, site: &Site, from: &str, target: &str) -> Target {

@@ -1,0 +1,43 @@
+//! Names that plug-ins of MkDocs follow from any page: `::: package.name` documents one, `[words][package.name.part]` refers to it.
+
+use std::sync::LazyLock;
+
+use docent_markdown::{line_of, text_of};
+use regex::Regex;
+
+use crate::inbound::Reference;
+use crate::model::Site;
+use crate::tree::Tree;
+
+/// Where other pages refer to what a page documents.
+pub(super) fn referring(tree: &dyn Tree, site: &Site, file: &str) -> Vec<Reference> {
+    static DOCUMENTED: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"(?m)^[ \t>#]*:::[ \t]+([\w.]+)").expect("the pattern is written out above"));
+    static REFERENCE: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"\]\[`?([\w.]+)`?\]|\[`?([\w.]+)`?\]\[\]").expect("the pattern is written out above")
+    });
+    let bytes = tree.read(file).unwrap_or_default();
+    let text = text_of(&bytes);
+    let documented: Vec<&str> =
+        DOCUMENTED.captures_iter(&text).filter_map(|found| Some(found.get(1)?.as_str())).collect();
+    let is_documented = |name: &str| {
+        documented
+            .iter()
+            .any(|whole| name.strip_prefix(whole).is_some_and(|part| part.is_empty() || part.starts_with('.')))
+    };
+    let mut found = Vec::new();
+    for from in site.files().filter(|from| !documented.is_empty() && *from != file && site.address(from).is_some()) {
+        let bytes = tree.read(from).unwrap_or_default();
+        let text = text_of(&bytes);
+        for reference in REFERENCE.captures_iter(&text) {
+            let name = reference.get(1).or_else(|| reference.get(2)).filter(|name| is_documented(name.as_str()));
+            let reference = |name: regex::Match<'_>| Reference {
+                file: from.to_owned(),
+                line: line_of(&text, name.start()),
+                name: name.as_str().to_owned(),
+            };
+            found.extend(name.map(reference));
+        }
+    }
+    found
+}
