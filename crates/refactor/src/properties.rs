@@ -172,6 +172,9 @@ fn built_sites() -> Vec<(String, Files)> {
     let mut sites = Vec::new();
     for site in std::fs::read_dir(home).expect("the folder of sites") {
         let (site, mut files) = (site.expect("an entry").path(), Files::new());
+        if !site.is_dir() {
+            continue;
+        }
         let mut folders = vec![site.clone()];
         while let Some(folder) = folders.pop() {
             for entry in std::fs::read_dir(folder).expect("a folder of a site") {
