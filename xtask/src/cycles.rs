@@ -12,8 +12,6 @@ use regex::Regex;
 
 /// Files of one crate that may need each other in a circle.
 const MOST: usize = 3;
-/// Crates with larger circles from before this was looked at. None of them may grow.
-const LARGER: [(&str, usize); 1] = [("site", 13)];
 
 type Module = Vec<String>;
 type Needs = BTreeMap<Module, BTreeSet<Module>>;
@@ -25,11 +23,10 @@ pub(crate) fn faults(crates: &Path) -> Result<Vec<String>, String> {
         let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let mut sources = BTreeMap::new();
         read(&folder.join("src"), &mut Vec::new(), &mut sources)?;
-        let most = LARGER.iter().find(|(larger, _)| *larger == name).map_or(MOST, |(_, most)| *most);
-        for cycle in cycles(&needs(&sources)).into_iter().filter(|cycle| cycle.len() > most) {
+        for cycle in cycles(&needs(&sources)).into_iter().filter(|cycle| cycle.len() > MOST) {
             let files: Vec<String> = cycle.iter().map(|module| module.join("::")).collect();
             faults.push(format!(
-                "`{name}` has a circle of {} files that need each other, {most} are the most: {}",
+                "`{name}` has a circle of {} files that need each other, {MOST} are the most: {}",
                 files.len(),
                 files.join(", ")
             ));

@@ -1,8 +1,6 @@
 //! How links are read and written.
 
-use docent_markdown::{LinkKind, folder, is_markdown_page, joined, site_path};
-
-use crate::model::{Site, Target};
+use docent_markdown::{LinkKind, folder, is_markdown_page, site_path};
 
 /// The syntax a link is written in. Generators read that of Markdown; most of them leave to the browser what stands in
 /// HTML, and components do as they were made to.
@@ -77,56 +75,6 @@ pub struct Wanted<'a> {
     pub syntax: LinkSyntax,
 }
 
-/// A link whose rules are not known more closely: absolute from the root, relative from the file's folder, with or without
-/// ending, by the names of files and by addresses.
-pub(crate) fn by_names(site: &Site, link: &Written<'_>) -> Target {
-    if is_fragment(link.from) && !link.is_absolute() {
-        // It stands wherever the fragment is put.
-        return Target::NotUnderstood;
-    }
-    let mut first_try = None;
-    for base in bases(link.from) {
-        let joined = joined(if link.is_absolute() { "" } else { &base }, &link.path);
-        if let Some(found) = joined.as_deref().and_then(|path| find(site, path, link.anchor.as_deref())) {
-            return found;
-        }
-        first_try.get_or_insert(joined);
-        if link.is_absolute() {
-            break;
-        }
-    }
-    Target::Missing { path: first_try.flatten(), anchor: link.anchor.clone() }
-}
-
-pub(crate) fn find(site: &Site, path: &str, anchor: Option<&str>) -> Option<Target> {
-    let page = |file: &str| Target::Page { file: file.to_owned(), anchor: anchor.map(str::to_owned) };
-    if site.has_file(path) {
-        return Some(if is_markdown_page(path) { page(path) } else { Target::Asset { file: path.to_owned() } });
-    }
-    let index = matches!(path.rsplit('/').next(), Some("index" | "README")).then(|| site_path(path));
-    if let Some(file) = site.file_at_or_named(path).or_else(|| site.file_at_or_named(&index?)) {
-        return Some(page(file));
-    }
-    // Sites serve these folders from the root.
-    let mut assets = ["public", "static"].iter().map(|folder| format!("{folder}/{path}"));
-    if let Some(file) = assets.find(|file| site.has_file(file)) {
-        return Some(Target::Asset { file });
-    }
-    Some(Target::Redirect { destination: site.redirect(path)?.to_owned() })
-}
-
-/// [`respelled`], where an absolute link without an ending is the address of the file.
-pub(crate) fn respelled_by_names(site: &Site, wanted: &Wanted<'_>) -> String {
-    let Wanted { from, to, anchor, like, .. } = *wanted;
-    let (written, _) = parts(like);
-    match site.address(to) {
-        Some(path) if like.starts_with('/') && !has_markdown_ending(written) && path != site_path(to) => {
-            respelled(like, "", &format!("{path}.md"), anchor)
-        }
-        _ => respelled(like, from, to, anchor),
-    }
-}
-
 /// Whether a file is a piece of other pages rather than a page of its own: in a folder `snippets`, or named with a
 /// leading underscore.
 pub fn is_fragment(path: &str) -> bool {
@@ -176,15 +124,6 @@ pub(crate) fn decoded(text: &str) -> String {
         }
     }
     String::from_utf8(out).unwrap_or_else(|_| text.to_owned())
-}
-
-/// The folders a relative target of a file may start from: the file's own, and for the index of a folder also the one
-/// above, where the folder's own path without a slash would lead.
-fn bases(from: &str) -> Vec<String> {
-    let folder = folder(from).to_owned();
-    let is_index = site_path(from) == folder && !folder.is_empty();
-    let above = is_index.then(|| docent_markdown::folder(&folder).to_owned());
-    std::iter::once(folder).chain(above).collect()
 }
 
 /// Whether a name ends as a page's file does, of whichever language.
@@ -281,6 +220,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::generators::by_names::by_names;
+    use crate::model::{Site, Target};
 
     fn sample() -> BTreeMap<String, Vec<u8>> {
         let files = [

@@ -4,7 +4,7 @@ use aho_corasick::AhoCorasick;
 use docent_markdown::{Link, Page, folder, is_markup, is_page, line_of, parse, site_path, text_of};
 
 use crate::follow::{is_external, parts};
-use crate::generators::rules;
+use crate::generators::{Reference, rules};
 use crate::imports::imports;
 use crate::model::{Site, Target};
 use crate::tree::{Tree, joined_in};
@@ -134,15 +134,6 @@ pub fn named_outside(tree: &dyn Tree, file: &str) -> Vec<(String, usize, String)
     }
     found.sort();
     found
-}
-
-/// A place that refers to a page by a name which the page gives to something.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reference {
-    pub file: String,
-    /// Counted from 1.
-    pub line: usize,
-    pub name: String,
 }
 
 /// References to what a page alone documents, by its name, which the generator follows from anywhere.

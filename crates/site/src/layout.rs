@@ -15,67 +15,15 @@ use docent_markdown::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::generators::mintlify::{self, Operations};
+pub(crate) use crate::generator::Generator;
 use crate::generators::roots::Root;
 use crate::generators::{
-    self, ALL, antora, docfx, docusaurus, gitbook, hugo, jekyll, mdbook, mkdocs, next_config, redirects, released,
-    rules, sphinx, starlight, vitepress,
+    antora, docfx, docusaurus, gitbook, mdbook, mkdocs, next_config, rules, sphinx, starlight, vitepress,
 };
-use crate::openapi::Cache;
-use crate::tree::Tree;
+use crate::openapi::description::Cache;
+use crate::openapi::operations::Operations;
+pub(crate) use crate::paths::below;
 use crate::variants::Declared;
-
-/// What makes a site of a docs tree.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Generator {
-    /// None that we know: a folder of pages.
-    #[default]
-    Plain,
-    /// `docs.json` or `mint.json`.
-    Mintlify,
-    Docusaurus,
-    VitePress,
-    MkDocs,
-    MdBook,
-    /// Starlight, or another Astro site with its pages in `src/content/docs`.
-    Starlight,
-    /// `source.config.*`, on Next.js.
-    Fumadocs,
-    /// A `next.config.*` that uses Nextra.
-    Nextra,
-    Hugo,
-    /// With pages in Markdown, read by MyST.
-    Sphinx,
-    /// gitbook.com, or GitBook's own tool and its successor HonKit.
-    GitBook,
-    Docfx,
-    Jekyll,
-    /// With pages in AsciiDoc.
-    Antora,
-}
-
-impl Generator {
-    /// What people call it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Plain => "no generator",
-            Self::Mintlify => "Mintlify",
-            Self::Docusaurus => "Docusaurus",
-            Self::VitePress => "VitePress",
-            Self::MkDocs => "MkDocs",
-            Self::Starlight => "Astro Starlight",
-            Self::MdBook => "mdBook",
-            Self::Fumadocs => "Fumadocs",
-            Self::Nextra => "Nextra",
-            Self::Hugo => "Hugo",
-            Self::Sphinx => "Sphinx",
-            Self::GitBook => "GitBook",
-            Self::Docfx => "docfx",
-            Self::Jekyll => "Jekyll",
-            Self::Antora => "Antora",
-        }
-    }
-}
 
 /// Where a file is served, and what the navigation says of it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -139,7 +87,7 @@ pub struct Layout {
     /// Folders from which snippets are named, besides the page's own, in order.
     pub(crate) snippets: Vec<String>,
     /// Operations of APIs that the navigation shows without a page of their own.
-    pub(crate) operations: Vec<mintlify::Operations>,
+    pub(crate) operations: Vec<Operations>,
     /// Descriptions of APIs that the configuration names.
     pub(crate) descriptions: Vec<String>,
     pub(crate) problems: Vec<FileProblem>,
@@ -166,28 +114,6 @@ pub(crate) struct Entry {
     pub(crate) version: Option<String>,
     pub(crate) language: Option<String>,
 }
-
-/// Folders of a repository in which a site is configured, besides its root.
-const HOMES: [&str; 18] = [
-    "",
-    "docs",
-    "website",
-    "site",
-    "doc",
-    "documentation",
-    "www",
-    "web",
-    "docs-site",
-    "docs/website",
-    "docs/site",
-    "apps/docs",
-    "apps/website",
-    "apps/www",
-    "packages/docs",
-    "packages/website",
-    "docfx",
-    "docfx_project",
-];
 
 /// Files of data that every repository may have and that describe no API.
 const NO_DESCRIPTIONS: [&str; 14] = [
@@ -225,52 +151,6 @@ impl Entries {
 }
 
 impl Layout {
-    /// Of all paths of a tree, those whose bytes [`Layout::read`] looks at. When their blobs are the same, and pages
-    /// are in the same folders, so is the layout.
-    pub fn files<'p>(paths: impl Iterator<Item = &'p str>) -> Vec<&'p str> {
-        paths.filter(|path| is_configuration(path)).collect()
-    }
-
-    /// Reads the configuration of a tree. Never fails: without one that can be read, a tree is a folder of pages.
-    pub fn read(tree: &dyn Tree) -> Self {
-        Self::read_paths(tree, &tree.paths())
-    }
-
-    /// The same for a caller who has the tree's paths already.
-    pub(crate) fn read_paths(tree: &dyn Tree, paths: &[String]) -> Self {
-        let outside = tree.paths_outside();
-        let configurations = Self::files(paths.iter().chain(&outside).map(String::as_str));
-        let mut layout = Self::of_configuration(tree, &configurations);
-        layout.roots.sort_by_key(|root| std::cmp::Reverse(root.folder.len()));
-        layout.folders.sort_by_key(|(folder, _)| std::cmp::Reverse(folder.len()));
-        let holds_any = paths.iter().any(|path| is_page(path) && layout.holds_pages(path));
-        if !holds_any && layout.generator != Generator::Plain && paths.iter().any(|path| is_page(path)) {
-            // A configuration of something else: what there is to read is elsewhere.
-            let problems = std::mem::take(&mut layout.problems);
-            layout = Self { problems, ..Self::plain() };
-        }
-        redirects::read(tree, &configurations, &mut layout);
-        released::read(tree, &configurations, &mut layout);
-        layout
-    }
-
-    fn of_configuration(tree: &dyn Tree, configurations: &[&str]) -> Self {
-        let has = |name: &str| configurations.contains(&name);
-        let above = (1..=depth(tree.root())).map(|levels| ["..", "../..", "../../.."][levels - 1]);
-        let homes: Vec<&str> = HOMES.into_iter().chain(above).collect();
-        // A forge may build a repository with Jekyll whatever else it holds: where there is more, that is the site.
-        let of_all = |home: &&str| ALL.iter().find_map(|generator| rules(*generator).read(tree, home, &has));
-        let of_jekyll = |home: &&str| rules(Generator::Jekyll).read(tree, home, &has);
-        homes
-            .iter()
-            .find_map(of_all)
-            .or_else(|| generators::without_configuration(tree, configurations))
-            .or_else(|| homes.iter().find_map(|home| gitbook::without_configuration(tree, home, &has)))
-            .or_else(|| antora::anywhere(tree, configurations))
-            .or_else(|| homes.iter().find_map(of_jekyll))
-            .unwrap_or_else(Self::plain)
-    }
-
     pub(crate) fn plain() -> Self {
         Self::of(Generator::Plain, "", vec![Root::default()])
     }
@@ -458,7 +338,8 @@ impl Layout {
 
     /// Reads a page with what the site says of anchors and attributes. `root` is the docs root in its repository.
     pub(crate) fn parse(&self, root: &str, file: &str, bytes: &[u8], format: Format) -> Page {
-        match antora::attributes(self, root, file).filter(|_| format == Format::Adoc) {
+        let attributes = || rules(self.generator).attributes(self, root, file);
+        match (format == Format::Adoc).then(attributes).flatten() {
             Some(attributes) => parse_adoc(file, bytes, self.anchors, &attributes),
             None => parse_as(file, bytes, format, self.anchors_of(file)),
         }
@@ -520,69 +401,6 @@ impl Layout {
 impl Default for Layout {
     fn default() -> Self {
         Self::plain()
-    }
-}
-
-/// How many folders above the docs root are looked at for a configuration.
-fn depth(root: &str) -> usize {
-    root.split('/').filter(|part| !part.is_empty()).count().min(3)
-}
-
-/// Whether a file may say how a site is laid out, by its path.
-pub(crate) fn is_configuration(path: &str) -> bool {
-    // Above the docs root, the folders are those of a site around it.
-    let path = path.trim_start_matches("../");
-    let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
-    if mintlify::is_configuration(folder, name)
-        || generators::is_category(name)
-        || antora::is_file(path)
-        || released::is_file(folder, name)
-        || path.contains("_markup/render-link.")
-    {
-        return true;
-    }
-    HOMES.iter().any(|home| {
-        let inside = match home.is_empty() {
-            true => Some(folder),
-            false => folder.strip_prefix(home).and_then(|rest| match rest.is_empty() {
-                true => Some(rest),
-                false => rest.strip_prefix('/'),
-            }),
-        };
-        inside.is_some_and(|inside| {
-            is_script_of_configuration(inside, name)
-                || generators::is_of_application(inside, name)
-                || mkdocs::is_file(name) && inside.is_empty()
-                || mdbook::is_file(inside, name)
-                || hugo::config::is_file(inside, name)
-                || sphinx::is_file(inside, name)
-                || gitbook::is_file(inside, name)
-                || docfx::is_file(inside, name)
-                || jekyll::config::is_file(inside, name)
-                || redirects::is_file(inside, name)
-        })
-    })
-}
-
-/// Whether a script may belong to a configuration, by its folder in the home of one.
-fn is_script_of_configuration(folder: &str, name: &str) -> bool {
-    let is_script = name.rsplit_once('.').is_some_and(|(_, ending)| generators::SCRIPTS.contains(&ending));
-    let is_other = ["package.json", "package-lock.json", "tsconfig.json"].contains(&name) || name.contains(".test.");
-    let folder_fits = folder.is_empty()
-        || ["config", "sidebars", "versioned_sidebars", ".vitepress"].contains(&folder)
-        || ["config/", "sidebars/", ".vitepress/config", ".vitepress/sidebar", ".vitepress/nav", ".vitepress/locale"]
-            .iter()
-            .any(|start| folder.starts_with(start));
-    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
-    let is_collection = starlight::COLLECTIONS.contains(&below(folder, stem).as_str());
-    is_script && !is_other && (folder_fits || is_collection)
-}
-
-/// `a` and `b` with one slash between them, either of which may be empty.
-pub(crate) fn below(a: &str, b: &str) -> String {
-    match (a.trim_matches('/'), b.trim_matches('/')) {
-        ("", path) | (path, "") => path.to_owned(),
-        (a, b) => format!("{a}/{b}"),
     }
 }
 

@@ -23,6 +23,7 @@ mod check;
 mod code;
 mod described;
 mod follow;
+mod generator;
 mod generators;
 mod imports;
 mod inbound;
@@ -38,11 +39,13 @@ mod navigation_script;
 #[cfg(test)]
 mod notebook_tests;
 mod openapi;
+mod paths;
 mod read_file;
 #[cfg(test)]
 mod sample;
 mod script_pieces;
 mod site_data;
+mod skip_reason;
 mod skipped;
 mod tree;
 mod trust;
@@ -54,11 +57,11 @@ pub use check::{Checked, Finding, FindingKind, findings, findings_in, may_have_a
 pub use code::code_of;
 pub use described::described;
 pub use follow::{LinkSyntax, Wanted, Written, has_page_ending, is_external, is_fragment, parts, respelled};
+pub use generator::Generator;
+pub use generators::Reference;
 pub use imports::{Import, imports};
-pub use inbound::{
-    Linking, Reference, any_of, linking_to, named_in_sources, named_outside, needles, referring_by_name,
-};
-pub use layout::{FileProblem, Generator, Layout, Place, Reading};
+pub use inbound::{Linking, any_of, linking_to, named_in_sources, named_outside, needles, referring_by_name};
+pub use layout::{FileProblem, Layout, Place, Reading};
 pub use model::{Site, Target};
 pub use navigation::{Navigation, NavigationEntry, PageList, Redirect};
 pub use navigation_edit::{NavigationEdits, NavigationFiles, NavigationPlace};
@@ -68,7 +71,8 @@ pub use navigation_script::NavigationScript;
 pub use openapi::is_api_description;
 pub use read_file::{FileRead, SitePage, read_file};
 pub use site_data::SiteData;
-pub use skipped::{RuleAt, Skip, SkipReason};
+pub use skip_reason::SkipReason;
+pub use skipped::{RuleAt, Skip};
 pub use tree::{Tree, from_root};
 pub use trust::{Doubt, LinkEnding, LinkShape, Rule, Trust};
 pub use variants::{Declared, PageLabels, Stage, Variant, Variants, Version};

@@ -7,7 +7,7 @@ use crate::layout::Layout;
 use crate::model::{Site, Target};
 use crate::read_file::read_file;
 use crate::sample::{Files, site};
-use crate::skipped::SkipReason;
+use crate::skip_reason::SkipReason;
 
 const LAB: &str = r##"{"cells": [
  {"cell_type": "markdown", "source": ["(start)=\n", "# The lab\n", "[a](../a.md), [\u00e9](\u00e9.md), [gone](gone.md)\n"]},

@@ -12,7 +12,7 @@ use docent_markdown::{
 use crate::include::{self, Expanded};
 use crate::layout::{Generator, Layout, Place};
 use crate::openapi;
-use crate::skipped::SkipReason;
+use crate::skip_reason::SkipReason;
 use crate::tree::Tree;
 
 /// What is wrong with a page that its site's owners may have forgotten.

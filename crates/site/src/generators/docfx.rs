@@ -12,7 +12,7 @@ use super::{Rules, docfx_links};
 use crate::follow::{Wanted, Written};
 use crate::layout::{Generator, Layout, below};
 use crate::model::{Site, Target};
-use crate::skipped::SkipReason;
+use crate::skip_reason::SkipReason;
 use crate::tree::{Tree, at_home, joined_in};
 use crate::version_names::VersionName;
 

@@ -13,7 +13,8 @@ use super::next_config::{self, Languages};
 use super::roots::Root;
 use super::script::{Script, value_at};
 use crate::follow::{LinkSyntax, Wanted, Written, has_page_ending};
-use crate::layout::{Generator, Layout, below, is_configuration};
+use crate::generators::configured::is_configuration;
+use crate::layout::{Generator, Layout, below};
 use crate::model::{Site, Target};
 use crate::tree::{Tree, at_home, joined_in};
 

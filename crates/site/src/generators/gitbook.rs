@@ -14,7 +14,7 @@ use super::{Rules, gitbook_links};
 use crate::follow::{LinkSyntax, Wanted, Written, parts, relative_path};
 use crate::layout::{Entries, Entry, Generator, Layout, below};
 use crate::model::{Site, Target};
-use crate::skipped::SkipReason;
+use crate::skip_reason::SkipReason;
 use crate::tree::{Tree, at_home, joined_in};
 
 const HOSTED: &str = ".gitbook.yaml";

@@ -6,7 +6,8 @@ use docent_markdown::{folder, is_markdown, joined};
 use super::browser::Browser;
 use super::gitbook::from_home;
 use super::roots::Root;
-use crate::follow::{Wanted, Written, by_names, encoded, has_markdown_ending, parts, relative, respelled, suffix_of};
+use crate::follow::{Wanted, Written, encoded, has_markdown_ending, parts, relative, respelled, suffix_of};
+use crate::generators::by_names::by_names;
 use crate::layout::below;
 use crate::model::{Site, Target};
 

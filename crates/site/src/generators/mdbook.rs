@@ -11,12 +11,11 @@ use regex::Regex;
 use super::Rules;
 use super::browser::Browser;
 use super::roots::{Root, index_path};
-use crate::follow::{
-    LinkSyntax, Wanted, Written, by_names, encoded, has_page_ending, is_external, parts, relative, respelled,
-};
+use crate::follow::{LinkSyntax, Wanted, Written, encoded, has_page_ending, is_external, parts, relative, respelled};
+use crate::generators::by_names::by_names;
 use crate::layout::{Entries, Entry, Generator, Layout, below};
 use crate::model::{Site, Target};
-use crate::skipped::SkipReason;
+use crate::skip_reason::SkipReason;
 use crate::tree::{Tree, at_home, joined_in};
 
 const FILE: &str = "book.toml";

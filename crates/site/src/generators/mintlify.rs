@@ -16,6 +16,7 @@ use crate::navigation::Navigation;
 use crate::navigation_json::{Json, Value};
 use crate::navigation_refs::resolved;
 use crate::openapi::METHODS;
+use crate::openapi::operations::Operations;
 use crate::tree::{Tree, at_home, joined_in};
 use crate::variants::Stage;
 use crate::version_names::{Kind, VersionName};
@@ -34,20 +35,6 @@ pub(crate) fn is_configuration(folder: &str, name: &str) -> bool {
 
 /// What is longer, in bytes, names no file or folder.
 const LONGEST_PATH: usize = 512;
-
-/// Operations of an API that the navigation shows without a page of their own.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Operations {
-    /// The description of the API; `None` for whichever has the operation.
-    pub(crate) file: Option<String>,
-    /// `GET /users`; `None` for all of them.
-    pub(crate) operation: Option<String>,
-    /// The folder their pages are served in, if the navigation chooses one.
-    pub(crate) directory: Option<String>,
-    pub(crate) groups: Arc<[String]>,
-    pub(crate) version: Option<String>,
-    pub(crate) language: Option<String>,
-}
 
 /// What Mintlify makes no pages of, whatever a site says.
 const IGNORED: &str = ".git\n.github\n.claude\n.agents\n.idea\n.vscode\n.cursor\nnode_modules\nREADME.md\nLICENSE.md\nCHANGELOG.md\nCONTRIBUTING.md\n";

@@ -3,7 +3,8 @@
 use docent_markdown::{folder, is_markdown_page, joined, mintlify_anchor, stem};
 
 use super::roots::Root;
-use crate::follow::{Wanted, Written, by_names, has_markdown_ending, is_external, is_fragment, parts};
+use crate::follow::{Wanted, Written, has_markdown_ending, is_external, is_fragment, parts};
+use crate::generators::by_names::by_names;
 use crate::layout::below;
 use crate::model::{Site, Target};
 use crate::tree::joined_in;

@@ -12,7 +12,7 @@ use super::roots::{Root, index_path};
 use super::yaml::{self, Yaml};
 use super::{Rules, mkdocs_blog, mkdocs_links, mkdocs_names};
 use crate::follow::{Wanted, Written};
-use crate::inbound::Reference;
+use crate::generators::Reference;
 use crate::layout::{Entries, Entry, Generator, Layout, below};
 use crate::model::{Site, Target, front_matter};
 use crate::tree::{Tree, at_home, joined_in};

@@ -5,9 +5,8 @@ use std::sync::LazyLock;
 use docent_markdown::{AnchorStyle, Anchors, FrontMatter, Link, LinkKind, folder, text_of};
 use regex::Regex;
 
-use super::roots::index_path;
 use super::yaml::Yaml;
-use crate::layout::below;
+use crate::paths::{below, index_path};
 
 /// A blog of a site.
 #[derive(Debug, Clone)]

@@ -10,8 +10,9 @@ use regex::Regex;
 use super::browser::Browser;
 use super::mkdocs::MkDocsOptions;
 use crate::follow::{
-    LinkSyntax, Wanted, Written, by_names, encoded, has_markdown_ending, is_fragment, parts, relative, respelled,
+    LinkSyntax, Wanted, Written, encoded, has_markdown_ending, is_fragment, parts, relative, respelled,
 };
+use crate::generators::by_names::by_names;
 use crate::layout::below;
 use crate::model::{Site, Target};
 

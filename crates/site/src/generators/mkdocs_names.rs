@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use docent_markdown::{line_of, text_of};
 use regex::Regex;
 
-use crate::inbound::Reference;
+use crate::generators::Reference;
 use crate::model::Site;
 use crate::tree::Tree;
 

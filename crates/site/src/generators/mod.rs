@@ -1,7 +1,10 @@
-//! The generators we know, one file each behind one trait.
+//! The generators that are known, one file or folder each behind the trait [`Rules`]. [`rules()`] is the table of them; which
+//! of them a tree has is decided in `configured`.
 
 pub(crate) mod antora;
 mod browser;
+pub(crate) mod by_names;
+pub(crate) mod configured;
 pub(crate) mod docfx;
 mod docfx_links;
 pub(crate) mod docusaurus;
@@ -27,20 +30,29 @@ pub(crate) mod redirects;
 pub(crate) mod released;
 pub(crate) mod roots;
 mod script;
+mod serving;
 pub(crate) mod sphinx;
 pub(crate) mod starlight;
 pub(crate) mod vitepress;
 pub(crate) mod yaml;
 
-use docent_markdown::{Format, FrontMatter, Page, is_markdown, is_partial};
+use docent_markdown::{AdocAttributes, Format, FrontMatter, Page, is_markdown, is_partial};
 use roots::Root;
 
-use crate::follow::{LinkSyntax, Wanted, Written, by_names};
-use crate::inbound::Reference;
+use crate::follow::{LinkSyntax, Wanted, Written};
 use crate::layout::{Generator, Layout};
 use crate::model::{Site, Target};
-use crate::skipped::SkipReason;
+use crate::skip_reason::SkipReason;
 use crate::tree::Tree;
+
+/// A place that refers to a page by a name which the page gives to something.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reference {
+    pub file: String,
+    /// Counted from 1.
+    pub line: usize,
+    pub name: String,
+}
 
 /// What sets one generator apart from the others.
 pub(crate) trait Rules: Sync {
@@ -74,6 +86,11 @@ pub(crate) trait Rules: Sync {
 
     /// Reads a page, where the generator's Markdown has more that leads elsewhere than the parser knows.
     fn parse(&self, _file: &str, _bytes: &[u8]) -> Option<Page> {
+        None
+    }
+
+    /// The attributes that a page of AsciiDoc is read with; `root` is the docs root in its repository.
+    fn attributes(&self, _layout: &Layout, _root: &str, _file: &str) -> Option<AdocAttributes> {
         None
     }
 
@@ -155,9 +172,7 @@ pub(crate) trait Rules: Sync {
     }
 
     /// What a link leads to, as this generator and then a browser read it.
-    fn follow(&self, site: &Site, link: &Written<'_>) -> Target {
-        by_names(site, link)
-    }
+    fn follow(&self, site: &Site, link: &Written<'_>) -> Target;
 
     /// What a target that holds a template or an expression leads to.
     fn expression(&self, _site: &Site, _from: &str, _target: &str) -> Target {
@@ -165,9 +180,7 @@ pub(crate) trait Rules: Sync {
     }
 
     /// A link as this site writes it. What `like` is to say: the style of a link that stood there before.
-    fn write(&self, site: &Site, wanted: &Wanted<'_>) -> String {
-        crate::follow::respelled_by_names(site, wanted)
-    }
+    fn write(&self, site: &Site, wanted: &Wanted<'_>) -> String;
 }
 
 /// In the order in which their configurations are looked for.

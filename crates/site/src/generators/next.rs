@@ -17,7 +17,7 @@ pub(super) fn is_group(name: &str) -> bool {
 /// A link as a URL: absolute from the site's base path, relative against the page's own URL.
 pub(super) fn by_url(site: &Site, link: &Written<'_>, path: &str) -> Target {
     if site.layout().root(link.from).is_none() {
-        return crate::follow::by_names(site, link);
+        return crate::generators::by_names::by_names(site, link);
     }
     let settings = &site.layout().next;
     let address = if path.starts_with('/') {

@@ -7,7 +7,8 @@ use regex::Regex;
 use super::modules::Modules;
 use super::next::is_group;
 use super::script::{Script, returned_at, value_at};
-use crate::layout::{Layout, below, is_configuration};
+use crate::generators::configured::is_configuration;
+use crate::layout::{Layout, below};
 use crate::model::{Site, redirects};
 use crate::tree::{Tree, at_home};
 

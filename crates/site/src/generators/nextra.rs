@@ -10,7 +10,8 @@ use super::roots::{Root, index_path};
 use super::script::{Script, value_at};
 use super::{next, next_config};
 use crate::follow::{LinkSyntax, Wanted, Written, has_page_ending};
-use crate::layout::{Generator, Layout, below, is_configuration};
+use crate::generators::configured::is_configuration;
+use crate::layout::{Generator, Layout, below};
 use crate::model::{Site, Target};
 use crate::tree::{Tree, at_home};
 

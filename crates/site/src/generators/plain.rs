@@ -4,10 +4,11 @@ use docent_markdown::{Format, FrontMatter, folder, is_for_editors, is_page, site
 
 use super::Rules;
 use super::roots::Root;
-use crate::follow::{Wanted, Written, encoded, find, relative_path, respelled_by_names, suffix_of};
+use crate::follow::{Wanted, Written, encoded, relative_path, suffix_of};
+use crate::generators::by_names::{find, respelled_by_names};
 use crate::layout::{Layout, below};
 use crate::model::{Site, Target};
-use crate::skipped::SkipReason;
+use crate::skip_reason::SkipReason;
 use crate::tree::{Tree, from_root, joined_in};
 
 #[derive(Debug)]

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
-use docent_markdown::{Format, FrontMatter, stem};
+use docent_markdown::stem;
 use globset::GlobSet;
 
 use super::mkdocs_blog::Blog;
-use super::{antora, docfx, docusaurus, hugo, jekyll, rules};
-use crate::layout::{Generator, below};
+use super::{antora, docfx, docusaurus, hugo, jekyll};
+use crate::generator::Generator;
+use crate::paths::below;
+pub(crate) use crate::paths::index_path;
 
 /// A folder of pages.
 #[derive(Debug, Clone, Default)]
@@ -71,57 +73,9 @@ impl Root {
         }
     }
 
-    /// Whether a file of the folder is a page at all.
-    pub(crate) fn keeps(&self, file: &str) -> bool {
-        let Some(inside) = self.inside(file) else { return false };
-        let rules = rules(self.generator);
-        rules.reads(Format::of(inside))
-            && !rules.hides(self, inside)
-            && !inside.split('/').any(|part| part == "node_modules")
-            && !self.excluded.is_match(inside)
-            && self.included.as_ref().is_none_or(|included| included.is_match(inside))
-    }
-
-    /// Whether readers are meant to find a file of the folder, by its name.
-    pub(crate) fn lists(&self, file: &str) -> bool {
-        self.keeps(file)
-    }
-
-    /// The path a page is served at, its own wishes honoured.
-    pub(crate) fn path(&self, file: &str, front: &FrontMatter) -> String {
-        let inside = self.inside(file).unwrap_or(file);
-        match self.kind {
-            RootKind::Pages if self.generator != Generator::Docusaurus => {
-                below(&self.served, &index_path(stem(inside).unwrap_or(inside), &["index"]))
-            }
-            _ => rules(self.generator).address(self, inside, front),
-        }
-    }
-
     /// The path of something that has no page's ending.
     pub(crate) fn path_of_stem(&self, stem: &str) -> String {
         below(&self.served, self.inside(stem).unwrap_or(stem))
-    }
-
-    /// By what the navigation names a page: an id where ids are used, else the path it is served at.
-    pub(crate) fn key(&self, file: &str, front: &FrontMatter, path: &str) -> Option<String> {
-        match self.navigation.is_empty() {
-            true => Some(path.to_owned()),
-            false => Some(id_key(&self.navigation, &docusaurus::id(self, self.inside(file)?, front))),
-        }
-    }
-
-    pub(crate) fn language_of(&self, file: &str) -> Option<String> {
-        let suffix = self.inside(file).and_then(|inside| self.without_language(inside).1);
-        if !self.languages.is_empty() {
-            let path = self.path(file, &FrontMatter::default());
-            let below =
-                |folder: &str| path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-            if let Some((_, language)) = self.languages.iter().find(|(folder, _)| below(folder)) {
-                return Some(language.clone());
-            }
-        }
-        suffix.or(self.language.as_ref()).or(self.suffixes.first()).cloned()
     }
 
     /// A file's stem without the language it ends in, and that language.
@@ -136,36 +90,11 @@ impl Root {
     pub(crate) fn rewritten(&self, inside: &str) -> String {
         self.rewrites.iter().find_map(|(from, to)| rewrite(inside, from, to)).unwrap_or_else(|| inside.to_owned())
     }
-
-    /// The names of the folders around a page, where folders have names for readers.
-    pub(crate) fn categories(&self, file: &str) -> Vec<String> {
-        if self.labels.is_empty() {
-            return Vec::new();
-        }
-        let mut names = Vec::new();
-        let start = if self.folder.is_empty() { 0 } else { self.folder.len() + 1 };
-        for (at, _) in file.match_indices('/').filter(|(at, _)| *at >= start) {
-            let folder = &file[..at];
-            let own = folder.rsplit('/').next().unwrap_or(folder);
-            let label = self.labels.get(folder).cloned();
-            names.push(label.unwrap_or_else(|| docusaurus::without_number(own).to_owned()));
-        }
-        names
-    }
 }
 
 /// How an entry is found that the navigation names by an id.
 pub(crate) fn id_key(navigation: &str, id: &str) -> String {
     format!("{navigation}\n{id}")
-}
-
-/// A stem whose last name stands for its folder.
-pub(crate) fn index_path(stem: &str, names: &[&str]) -> String {
-    match stem.rsplit_once('/') {
-        Some((folder, name)) if names.contains(&name) => folder.to_owned(),
-        None if names.contains(&stem) => String::new(),
-        _ => stem.to_owned(),
-    }
 }
 
 /// A path by one rule of `from` and `to`, which may hold `:name` and `:name(.*)`.

@@ -13,9 +13,10 @@ use super::roots::{Root, RootKind, index_path};
 use super::script::Script;
 use super::vitepress::{site_path_of, unwrapped};
 use crate::follow::{Wanted, Written, is_external};
-use crate::layout::{Entries, Entry, Generator, Layout, below, is_configuration};
+use crate::generators::configured::is_configuration;
+use crate::layout::{Entries, Entry, Generator, Layout, below};
 use crate::model::{Site, Target};
-use crate::skipped::SkipReason;
+use crate::skip_reason::SkipReason;
 use crate::tree::{Tree, at_home};
 
 /// How deep a sidebar may nest.

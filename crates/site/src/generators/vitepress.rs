@@ -13,7 +13,8 @@ use super::patterns::globs;
 use super::roots::{Root, index_path};
 use super::script::Script;
 use crate::follow::{Wanted, Written, is_external};
-use crate::layout::{Entries, Entry, Generator, Layout, below, is_configuration};
+use crate::generators::configured::is_configuration;
+use crate::layout::{Entries, Entry, Generator, Layout, below};
 use crate::model::{Site, Target};
 use crate::tree::{Tree, at_home, joined_in};
 

@@ -5,21 +5,22 @@
 //! `docs.json` is used, else below the description's own name: `…/tag/summary`, both as slugs. An operation that a page
 //! shows by its front matter (`openapi: GET /users`) is that page's and has no other.
 
-mod description;
+pub(crate) mod description;
 mod markdown;
+pub(crate) mod operations;
 mod schema;
 
 use std::collections::{HashMap, HashSet};
 
 use docent_markdown::{Format, Lines, Problem, is_page, joined, parse_as, slug, text_of};
 
-use crate::generators::mintlify::Operations;
 use crate::layout::{Generator, Layout, Place};
 use crate::read_file::{FileRead, SitePage, title_from};
 use crate::tree::Tree;
-pub(crate) use description::{Cache, METHODS};
+pub(crate) use description::METHODS;
 use description::{Description, Operation};
 use markdown::RenderedPage;
+use operations::Operations;
 
 /// How many pages one description may make.
 const MOST_PAGES: usize = 5_000;

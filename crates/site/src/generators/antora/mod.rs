@@ -74,6 +74,10 @@ pub(crate) type Module = (Arc<AntoraOptions>, usize, String);
 pub(crate) struct Antora;
 
 impl Rules for Antora {
+    fn attributes(&self, layout: &Layout, root: &str, file: &str) -> Option<AdocAttributes> {
+        attributes(layout, root, file)
+    }
+
     fn read(&self, tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
         let paths: Vec<String> =
             tree.paths().into_iter().chain(tree.paths_outside()).filter(|path| is_file(path) && has(path)).collect();

@@ -7,7 +7,8 @@
 use docent_markdown::is_markdown_page;
 
 use super::{DocusaurusSettings, Instance};
-use crate::follow::{LinkSyntax, Wanted, Written, encoded, has_markdown_ending, parts, respelled, respelled_by_names};
+use crate::follow::{LinkSyntax, Wanted, Written, encoded, has_markdown_ending, parts, respelled};
+use crate::generators::by_names::respelled_by_names;
 use crate::generators::roots::{Root, RootKind};
 use crate::layout::below;
 use crate::model::{Site, Target};
@@ -17,7 +18,7 @@ use crate::tree::joined_in;
 pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
     let Some(root) = site.layout().root(link.from) else {
         // No page of the site: people read it where the repository is.
-        return crate::follow::by_names(site, link);
+        return crate::generators::by_names::by_names(site, link);
     };
     let path = link.path.to_ascii_lowercase();
     let is_file = (path.ends_with(".md") || path.ends_with(".mdx")) && link.syntax != LinkSyntax::Html;

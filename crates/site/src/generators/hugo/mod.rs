@@ -17,7 +17,7 @@ use super::yaml::Yaml;
 use crate::follow::{Wanted, Written};
 use crate::layout::{Generator, Layout};
 use crate::model::{Site, Target};
-use crate::skipped::SkipReason;
+use crate::skip_reason::SkipReason;
 use crate::tree::{Tree, at_home, joined_in};
 
 #[derive(Debug)]

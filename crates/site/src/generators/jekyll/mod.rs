@@ -25,7 +25,7 @@ use super::yaml::Yaml;
 use crate::follow::{Wanted, Written};
 use crate::layout::{Generator, Layout, below};
 use crate::model::{Site, Target};
-use crate::skipped::SkipReason;
+use crate::skip_reason::SkipReason;
 use crate::tree::{Tree, joined_in};
 
 /// Of how many files that are not Markdown the front matter is read, which may say where they are served.

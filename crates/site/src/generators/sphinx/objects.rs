@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 use docent_markdown::{is_page, line_of, stem, text_of};
 use regex::Regex;
 
-use crate::inbound::Reference;
+use crate::generators::Reference;
 use crate::model::{Site, Target};
 use crate::tree::Tree;
 

@@ -3,9 +3,8 @@
 use docent_markdown::{folder, joined};
 
 use super::{Slashes, StarlightOptions};
-use crate::follow::{
-    LinkSyntax, Wanted, Written, by_names, encoded, has_markdown_ending, parts, respelled, respelled_by_names,
-};
+use crate::follow::{LinkSyntax, Wanted, Written, encoded, has_markdown_ending, parts, respelled};
+use crate::generators::by_names::{by_names, respelled_by_names};
 use crate::layout::below;
 use crate::model::{Site, Target};
 

@@ -1,0 +1,65 @@
+//! Links by the names of files and the addresses of pages, where no rule of a generator says more.
+
+use docent_markdown::{folder, is_markdown_page, joined, site_path};
+
+use crate::follow::{Wanted, Written, has_markdown_ending, is_fragment, parts, respelled};
+use crate::model::{Site, Target};
+
+/// A link whose rules are not known more closely: absolute from the root, relative from the file's folder, with or without
+/// ending, by the names of files and by addresses.
+pub(crate) fn by_names(site: &Site, link: &Written<'_>) -> Target {
+    if is_fragment(link.from) && !link.is_absolute() {
+        // It stands wherever the fragment is put.
+        return Target::NotUnderstood;
+    }
+    let mut first_try = None;
+    for base in bases(link.from) {
+        let joined = joined(if link.is_absolute() { "" } else { &base }, &link.path);
+        if let Some(found) = joined.as_deref().and_then(|path| find(site, path, link.anchor.as_deref())) {
+            return found;
+        }
+        first_try.get_or_insert(joined);
+        if link.is_absolute() {
+            break;
+        }
+    }
+    Target::Missing { path: first_try.flatten(), anchor: link.anchor.clone() }
+}
+
+pub(crate) fn find(site: &Site, path: &str, anchor: Option<&str>) -> Option<Target> {
+    let page = |file: &str| Target::Page { file: file.to_owned(), anchor: anchor.map(str::to_owned) };
+    if site.has_file(path) {
+        return Some(if is_markdown_page(path) { page(path) } else { Target::Asset { file: path.to_owned() } });
+    }
+    let index = matches!(path.rsplit('/').next(), Some("index" | "README")).then(|| site_path(path));
+    if let Some(file) = site.file_at_or_named(path).or_else(|| site.file_at_or_named(&index?)) {
+        return Some(page(file));
+    }
+    // Sites serve these folders from the root.
+    let mut assets = ["public", "static"].iter().map(|folder| format!("{folder}/{path}"));
+    if let Some(file) = assets.find(|file| site.has_file(file)) {
+        return Some(Target::Asset { file });
+    }
+    Some(Target::Redirect { destination: site.redirect(path)?.to_owned() })
+}
+
+/// [`respelled()`], where an absolute link without an ending is the address of the file.
+pub(crate) fn respelled_by_names(site: &Site, wanted: &Wanted<'_>) -> String {
+    let Wanted { from, to, anchor, like, .. } = *wanted;
+    let (written, _) = parts(like);
+    match site.address(to) {
+        Some(path) if like.starts_with('/') && !has_markdown_ending(written) && path != site_path(to) => {
+            respelled(like, "", &format!("{path}.md"), anchor)
+        }
+        _ => respelled(like, from, to, anchor),
+    }
+}
+
+/// The folders a relative target of a file may start from: the file's own, and for the index of a folder also the one
+/// above, where the folder's own path without a slash would lead.
+fn bases(from: &str) -> Vec<String> {
+    let folder = folder(from).to_owned();
+    let is_index = site_path(from) == folder && !folder.is_empty();
+    let above = is_index.then(|| docent_markdown::folder(&folder).to_owned());
+    std::iter::once(folder).chain(above).collect()
+}

@@ -1,0 +1,136 @@
+//! Which generator a tree has, and the layout that its configuration makes.
+
+use docent_markdown::is_page;
+
+use super::{
+    ALL, antora, docfx, gitbook, hugo, is_category, is_of_application, jekyll, mdbook, mintlify, mkdocs, redirects,
+    released, rules, sphinx, starlight, without_configuration,
+};
+use crate::layout::{Generator, Layout};
+use crate::paths::below;
+use crate::tree::Tree;
+
+/// Folders of a repository in which a site is configured, besides its root.
+const HOMES: [&str; 18] = [
+    "",
+    "docs",
+    "website",
+    "site",
+    "doc",
+    "documentation",
+    "www",
+    "web",
+    "docs-site",
+    "docs/website",
+    "docs/site",
+    "apps/docs",
+    "apps/website",
+    "apps/www",
+    "packages/docs",
+    "packages/website",
+    "docfx",
+    "docfx_project",
+];
+
+impl Layout {
+    /// Of all paths of a tree, those whose bytes [`Layout::read`] looks at. When their blobs are the same, and pages
+    /// are in the same folders, so is the layout.
+    pub fn files<'p>(paths: impl Iterator<Item = &'p str>) -> Vec<&'p str> {
+        paths.filter(|path| is_configuration(path)).collect()
+    }
+
+    /// Reads the configuration of a tree. Never fails: without one that can be read, a tree is a folder of pages.
+    pub fn read(tree: &dyn Tree) -> Self {
+        Self::read_paths(tree, &tree.paths())
+    }
+
+    /// The same for a caller who has the tree's paths already.
+    pub(crate) fn read_paths(tree: &dyn Tree, paths: &[String]) -> Self {
+        let outside = tree.paths_outside();
+        let configurations = Self::files(paths.iter().chain(&outside).map(String::as_str));
+        let mut layout = Self::of_configuration(tree, &configurations);
+        layout.roots.sort_by_key(|root| std::cmp::Reverse(root.folder.len()));
+        layout.folders.sort_by_key(|(folder, _)| std::cmp::Reverse(folder.len()));
+        let holds_any = paths.iter().any(|path| is_page(path) && layout.holds_pages(path));
+        if !holds_any && layout.generator != Generator::Plain && paths.iter().any(|path| is_page(path)) {
+            // A configuration of something else: what there is to read is elsewhere.
+            let problems = std::mem::take(&mut layout.problems);
+            layout = Self { problems, ..Self::plain() };
+        }
+        redirects::read(tree, &configurations, &mut layout);
+        released::read(tree, &configurations, &mut layout);
+        layout
+    }
+
+    fn of_configuration(tree: &dyn Tree, configurations: &[&str]) -> Self {
+        let has = |name: &str| configurations.contains(&name);
+        let above = (1..=depth(tree.root())).map(|levels| ["..", "../..", "../../.."][levels - 1]);
+        let homes: Vec<&str> = HOMES.into_iter().chain(above).collect();
+        // A forge may build a repository with Jekyll whatever else it holds: where there is more, that is the site.
+        let of_all = |home: &&str| ALL.iter().find_map(|generator| rules(*generator).read(tree, home, &has));
+        let of_jekyll = |home: &&str| rules(Generator::Jekyll).read(tree, home, &has);
+        homes
+            .iter()
+            .find_map(of_all)
+            .or_else(|| without_configuration(tree, configurations))
+            .or_else(|| homes.iter().find_map(|home| gitbook::without_configuration(tree, home, &has)))
+            .or_else(|| antora::anywhere(tree, configurations))
+            .or_else(|| homes.iter().find_map(of_jekyll))
+            .unwrap_or_else(Self::plain)
+    }
+}
+
+/// How many folders above the docs root are looked at for a configuration.
+fn depth(root: &str) -> usize {
+    root.split('/').filter(|part| !part.is_empty()).count().min(3)
+}
+
+/// Whether a file may say how a site is laid out, by its path.
+pub(crate) fn is_configuration(path: &str) -> bool {
+    // Above the docs root, the folders are those of a site around it.
+    let path = path.trim_start_matches("../");
+    let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+    if mintlify::is_configuration(folder, name)
+        || is_category(name)
+        || antora::is_file(path)
+        || released::is_file(folder, name)
+        || path.contains("_markup/render-link.")
+    {
+        return true;
+    }
+    HOMES.iter().any(|home| {
+        let inside = match home.is_empty() {
+            true => Some(folder),
+            false => folder.strip_prefix(home).and_then(|rest| match rest.is_empty() {
+                true => Some(rest),
+                false => rest.strip_prefix('/'),
+            }),
+        };
+        inside.is_some_and(|inside| {
+            is_script_of_configuration(inside, name)
+                || is_of_application(inside, name)
+                || mkdocs::is_file(name) && inside.is_empty()
+                || mdbook::is_file(inside, name)
+                || hugo::config::is_file(inside, name)
+                || sphinx::is_file(inside, name)
+                || gitbook::is_file(inside, name)
+                || docfx::is_file(inside, name)
+                || jekyll::config::is_file(inside, name)
+                || redirects::is_file(inside, name)
+        })
+    })
+}
+
+/// Whether a script may belong to a configuration, by its folder in the home of one.
+fn is_script_of_configuration(folder: &str, name: &str) -> bool {
+    let is_script = name.rsplit_once('.').is_some_and(|(_, ending)| super::SCRIPTS.contains(&ending));
+    let is_other = ["package.json", "package-lock.json", "tsconfig.json"].contains(&name) || name.contains(".test.");
+    let folder_fits = folder.is_empty()
+        || ["config", "sidebars", "versioned_sidebars", ".vitepress"].contains(&folder)
+        || ["config/", "sidebars/", ".vitepress/config", ".vitepress/sidebar", ".vitepress/nav", ".vitepress/locale"]
+            .iter()
+            .any(|start| folder.starts_with(start));
+    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+    let is_collection = starlight::COLLECTIONS.contains(&below(folder, stem).as_str());
+    is_script && !is_other && (folder_fits || is_collection)
+}

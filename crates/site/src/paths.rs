@@ -1,0 +1,18 @@
+//! Paths of a site as text.
+
+/// `a` and `b` with one slash between them, either of which may be empty.
+pub(crate) fn below(a: &str, b: &str) -> String {
+    match (a.trim_matches('/'), b.trim_matches('/')) {
+        ("", path) | (path, "") => path.to_owned(),
+        (a, b) => format!("{a}/{b}"),
+    }
+}
+
+/// A stem whose last name stands for its folder.
+pub(crate) fn index_path(stem: &str, names: &[&str]) -> String {
+    match stem.rsplit_once('/') {
+        Some((folder, name)) if names.contains(&name) => folder.to_owned(),
+        None if names.contains(&stem) => String::new(),
+        _ => stem.to_owned(),
+    }
+}
