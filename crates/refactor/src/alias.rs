@@ -55,12 +55,13 @@ pub(super) fn without(file: &str, bytes: &[u8], field: &str, own: &str) -> Optio
         let words = line.trim_end();
         if let Some(value) = words.strip_prefix(name.as_str()).filter(|value| !value.ends_with('\\')) {
             let path = own.split_once(':').map_or(own, |(_, path)| path);
-            let items: Vec<&str> = value.split(',').map(str::trim).collect();
-            let kept: Vec<&str> = items.iter().copied().filter(|item| *item != own && *item != path).collect();
+            // The others stay as they are, with or without spaces.
+            let is_own = |item: &&str| [own, path].contains(&item.trim());
+            let kept: Vec<&str> = value.split(',').filter(|item| !is_own(item)).collect();
             return match kept.as_slice() {
-                kept if kept.len() == items.len() => None,
+                kept if kept.len() == value.split(',').count() => None,
                 [] => Some(TextEdit::new(at..at + line.len(), "")),
-                kept => Some(TextEdit::new(at..at + words.len(), format!("{name} {}", kept.join(", ")))),
+                kept => Some(TextEdit::new(at..at + words.len(), format!("{name} {}", kept.join(",").trim_start()))),
             };
         }
         at += line.len();
@@ -183,6 +184,7 @@ mod tests {
         for (before, after) in [
             ("= T\n:page-aliases: m:old.adoc\n:x: y\n", Some("= T\n:x: y\n")),
             ("= T\n:page-aliases: a.adoc, old.adoc , n:old.adoc\n", Some("= T\n:page-aliases: a.adoc, n:old.adoc\n")),
+            ("= T\n:page-aliases: old.adoc,a.adoc,b.adoc\n", Some("= T\n:page-aliases: a.adoc,b.adoc\n")),
             ("= T\n:page-aliases: n:old.adoc\n", None),
         ] {
             let edit = without("b.adoc", before.as_bytes(), "page-aliases", "m:old.adoc");
