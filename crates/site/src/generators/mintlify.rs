@@ -17,6 +17,7 @@ use crate::navigation_json::{Json, Value};
 use crate::navigation_refs::resolved;
 use crate::openapi::METHODS;
 use crate::openapi::operations::Operations;
+use crate::skip_reason::SkipReason;
 use crate::tree::{Tree, at_home, joined_in};
 use crate::variants::Stage;
 use crate::version_names::{Kind, VersionName};
@@ -50,6 +51,15 @@ impl Rules for Mintlify {
     /// A page's file decides where it is served; what its front matter says of a `slug` is not read.
     fn address(&self, root: &Root, inside: &str, _front: &FrontMatter) -> String {
         below(&root.served, &index_path(stem(inside).unwrap_or(inside), &["index"]))
+    }
+
+    /// What stands in these folders at the top is put into pages and is none.
+    fn hides(&self, root: &Root, inside: &str) -> bool {
+        root.served.is_empty() && ["snippets/", "_snippets/"].iter().any(|folder| inside.starts_with(folder))
+    }
+
+    fn why_hidden(&self, _root: &Root, _inside: &str) -> SkipReason {
+        SkipReason::Partial
     }
 
     fn follow(&self, site: &Site, link: &Written<'_>) -> Target {

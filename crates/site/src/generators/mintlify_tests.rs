@@ -74,6 +74,7 @@ fn links_are_read_as_mint_does() {
         ("guides/a.mdx", "/images/a", Target::NotUnderstood),
         ("guides/a.mdx", "/README", missing("README")),
         ("guides/a.mdx", "/drafts/d", missing("drafts/d")),
+        ("guides/a.mdx", "/snippets/s", missing("snippets/s")),
         ("guides/a.mdx", "/guides/v1", missing("guides/v1")),
         ("guides/a.mdx", "/other", missing("other")),
         ("guides/a.mdx", "/old", Target::Redirect { destination: "/guides/a".into() }),
@@ -95,6 +96,7 @@ fn links_are_read_as_mint_does() {
 #[test]
 fn the_navigation_is_read_through_its_references() {
     let layout = Site::read(&sample()).layout().clone();
+    assert_eq!(layout.skipped("snippets/s.mdx"), Some(crate::SkipReason::Partial));
     let place = layout.place("guides/a.mdx");
     assert_eq!(
         (place.site_path.as_str(), place.groups.as_slice()),
