@@ -14,8 +14,9 @@
 //! or of the LANGUAGE.
 //! Words that lead to several pages, single words, and titles are no questions. At most 1,000 are taken, and two for a page.
 //!
-//! `ask` prints nDCG@10, how often the right page comes first, and of what comes first, and among the first ten, how much is
-//! in another version or another language than the right page. `NAME=VALUE` changes a number of the ranking;
+//! `ask` prints nDCG@10, how often the right page comes first and among the first three, and of what comes first, and among
+//! the first ten, how much is in another version or another language than the right page. `NAME=VALUE` changes a number of
+//! the ranking; `show=NUMBER` prints so many questions whose right page did not come first;
 //! `near=PATH` asks all questions from a page, `language=NAME` and `version=NAME` filter.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -26,7 +27,7 @@ use std::time::{Duration, Instant};
 use docent_markdown::LinkKind;
 use docent_search::{Filter, Index, Query, Settings, Source, SourceFile, eval};
 use docent_site::{PageLabels, Site, Target, Tree, Variants};
-use docent_types::BoxError;
+use docent_types::{BoxError, Passage};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -35,6 +36,8 @@ const MOST: usize = 1_000;
 const MOST_FOR_A_PAGE: usize = 2;
 /// How many results a question asks for.
 const RESULTS: usize = 50;
+/// How many of them are shown of a question whose right page did not come first.
+const SHOWN: usize = 4;
 /// Endings of what is read: pages, and what configures a site.
 const ENDINGS: [&str; 16] = [
     "md", "mdx", "markdown", "rst", "json", "yml", "yaml", "toml", "js", "mjs", "cjs", "ts", "mts", "tsx", "txt", "cfg",
@@ -296,7 +299,8 @@ fn ask(docs: &Docs, set: &Path, changes: &[&str]) -> Result<(), BoxError> {
         let &[question, .., page, grade] = parts.as_slice() else { continue };
         grades.entry(question.to_owned()).or_default().insert(page.trim_matches('/').to_owned(), grade.trim().parse()?);
     }
-    let (mut asked, mut ndcg, mut first, mut took) = (0_usize, 0.0, 0_usize, Vec::<Duration>::new());
+    let (mut asked, mut ndcg, mut first, mut in_three) = (0_usize, 0.0, 0_usize, 0_usize);
+    let mut took = Vec::<Duration>::new();
     let (mut first_version, mut first_language, mut version, mut language, mut found_in_all) = (0, 0, 0, 0, 0_usize);
     let (mut variant_first, mut variant_found) = (0_usize, 0_usize);
     for line in fs::read_to_string(set.join("queries.jsonl"))?.lines() {
@@ -308,11 +312,13 @@ fn ask(docs: &Docs, set: &Path, changes: &[&str]) -> Result<(), BoxError> {
         let began = Instant::now();
         let found = snapshot.search_with(&query, &settings);
         took.push(began.elapsed());
-        let found: Vec<String> =
-            found.into_iter().map(|passage| passage.path).filter(|path| !ignore.contains(path.as_str())).collect();
+        let found: Vec<Passage> = found.into_iter().filter(|passage| !ignore.contains(passage.path.as_str())).collect();
+        let shown: Vec<&str> = found.iter().take(SHOWN).map(|passage| passage.href.as_str()).collect();
+        let found: Vec<String> = found.iter().map(|passage| passage.path.clone()).collect();
         asked += 1;
         ndcg += eval::ndcg(&found, grades, 10);
         first += usize::from(found.first().is_some_and(|path| grades.contains_key(path)));
+        in_three += usize::from(found.iter().take(3).any(|path| grades.contains_key(path)));
         let variant = |path: &str| pages.numbers.get(path).map(|page| pages.variants.page(*page)).unwrap_or_default();
         let right = grades.keys().next().map(|path| variant(path)).unwrap_or_default();
         for (place, path) in found.iter().take(10).enumerate() {
@@ -342,12 +348,7 @@ fn ask(docs: &Docs, set: &Path, changes: &[&str]) -> Result<(), BoxError> {
         }
         if show > 0 && !found.first().is_some_and(|path| grades.contains_key(path)) {
             show -= 1;
-            println!(
-                "{:?} wants {:?}: {:?}",
-                question.text,
-                grades.keys().collect::<Vec<_>>(),
-                &found[..found.len().min(4)]
-            );
+            println!("{:?} wants {:?}: {shown:?}", question.text, grades.keys().collect::<Vec<_>>(),);
         }
     }
     took.sort_unstable();
@@ -362,6 +363,7 @@ fn ask(docs: &Docs, set: &Path, changes: &[&str]) -> Result<(), BoxError> {
             "questions": asked,
             "ndcg": ((ndcg / asked.max(1) as f64) * 1e4).round() / 1e4,
             "first": share(first, asked),
+            "inThree": share(in_three, asked),
             "otherVersionFirst": share(first_version, asked),
             "otherVersionInTen": share(version, found_in_all),
             "otherLanguageFirst": share(first_language, asked),

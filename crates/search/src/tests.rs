@@ -10,6 +10,7 @@ use proptest::prelude::*;
 mod alike;
 mod finding;
 mod killed;
+mod kinds;
 mod saying_no;
 mod site;
 mod skipping;

@@ -8,6 +8,7 @@ use tantivy::{Searcher, TantivyDocument};
 use crate::index::links::{Mention, Mentions};
 use crate::index::manifest::ManifestPage;
 use crate::index::schema::{Fields, LINK, PAGE, SECTION};
+use crate::index::section_kind::SectionKind;
 use crate::index::segment_writer::SegmentWriter;
 use crate::rank::lookup::documents_of;
 use crate::text::languages::Language;
@@ -38,7 +39,8 @@ pub(crate) fn write(
     let (words, numbers, kept) = (Vec::new(), Vec::new(), Kept::default());
     let mut writing = Writing { fields, entry, language, vocabulary, writer, title, words, numbers, kept };
     for (at, section) in (0..).zip(std::mem::take(&mut page.sections)) {
-        writing.section(section, at)?;
+        let kind = SectionKind::of(&section, &page.links, source);
+        writing.section(section, at, kind)?;
     }
     writing.page(&page, outline)?;
     for mention in mentions.of(&page, &entry.path) {
@@ -130,7 +132,7 @@ impl Writing<'_> {
         self.end(Some((fields.content, outline)))
     }
 
-    fn section(&mut self, section: Section, at: u64) -> tantivy::Result<()> {
+    fn section(&mut self, section: Section, at: u64, kind: SectionKind) -> tantivy::Result<()> {
         let fields = self.fields;
         self.begin(SECTION);
         let trail = trail(self.entry, &section);
@@ -156,6 +158,9 @@ impl Writing<'_> {
         self.kept.number(fields.section, at);
         self.kept.number(fields.print, near_duplicates::print(&numbers, &section.markdown));
         self.numbers = numbers;
+        if let Some(mark) = kind.mark() {
+            self.kept.number(fields.section_kind, mark);
+        }
         self.kept.text(fields.trail, trail.join("\n"));
         if let Some(anchor) = section.anchor {
             self.kept.text(fields.anchor, anchor);

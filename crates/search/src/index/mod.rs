@@ -16,6 +16,7 @@ pub(crate) mod page_kind;
 pub(crate) mod readers;
 pub(crate) mod redirects;
 pub(crate) mod schema;
+pub(crate) mod section_kind;
 pub(crate) mod segment_rows;
 pub(crate) mod segment_writer;
 pub(crate) mod skips;

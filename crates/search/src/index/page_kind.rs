@@ -1,13 +1,31 @@
 //! What kind of page a page is, by what its headings are made of.
 //!
-//! A question in a reader's words is answered by a page that explains. Reference and lists of changes hold the same words, often
-//! more of them: they come after, unless an identifier, the reference or a change is what is asked for.
+//! A question in a reader's words is answered by a page that explains. Reference, lists of changes and pages about what is
+//! deprecated hold the same words, often more of them: they come after, unless that is what is asked for.
 
 use docent_markdown::{FrontMatter, Heading};
 use serde::{Deserialize, Serialize};
 
+use crate::index::section_kind::is_outdated;
 use crate::rank::settings::Settings;
 
+/// Headings that group the entries of a reference, and are none themselves.
+const GROUPS: [&str; 14] = [
+    "arguments",
+    "attributes",
+    "classes",
+    "constants",
+    "enums",
+    "exceptions",
+    "functions",
+    "interfaces",
+    "methods",
+    "modules",
+    "options",
+    "parameters",
+    "properties",
+    "types",
+];
 /// Fewer headings of one kind tell nothing.
 const FEWEST: usize = 2;
 
@@ -19,14 +37,25 @@ pub(crate) enum PageKind {
     Reference,
     /// Its headings are versions and dates.
     Changes,
+    /// It is about what is deprecated.
+    Outdated,
 }
 
 impl PageKind {
-    pub(crate) fn of(front: &FrontMatter, headings: &[Heading]) -> Self {
+    pub(crate) fn of(front: &FrontMatter, title: &str, headings: &[Heading]) -> Self {
+        if is_outdated(title) || front.get("deprecated") == Some("true") {
+            return Self::Outdated;
+        }
         if ["openapi", "api"].iter().any(|name| front.get(name).is_some()) {
             return Self::Reference;
         }
-        let below: Vec<&Heading> = headings.iter().filter(|heading| heading.level > 1).collect();
+        // A title that is an identifier is the first entry.
+        let is_entry = |heading: &&Heading| match heading.level {
+            1 => is_identifier(&heading.text),
+            _ => !GROUPS.iter().any(|group| heading.text.eq_ignore_ascii_case(group)),
+        };
+        let entries: Vec<&Heading> = headings.iter().filter(is_entry).collect();
+        let below: Vec<&Heading> = entries.iter().copied().filter(|heading| heading.level > 1).collect();
         let is_most = |of: &[&Heading], is_one: fn(&str) -> bool| {
             let count = of.iter().filter(|heading| is_one(&heading.text)).count();
             count >= FEWEST && 2 * count > of.len()
@@ -35,7 +64,7 @@ impl PageKind {
         let outer: Vec<&Heading> = below.iter().copied().filter(|heading| Some(heading.level) == highest).collect();
         if is_most(&outer, is_release) {
             Self::Changes
-        } else if is_most(&below, is_identifier) {
+        } else if is_most(&entries, is_identifier) {
             Self::Reference
         } else {
             Self::Prose
@@ -47,6 +76,7 @@ impl PageKind {
         match self {
             Self::Reference if !asks.reference => settings.reference,
             Self::Changes if !asks.changes => settings.changes,
+            Self::Outdated if !asks.outdated => settings.outdated,
             _ => 1.0,
         }
     }
@@ -57,6 +87,7 @@ impl PageKind {
 pub(crate) struct AskedKind {
     reference: bool,
     changes: bool,
+    pub(crate) outdated: bool,
 }
 
 impl AskedKind {
@@ -65,10 +96,15 @@ impl AskedKind {
             text.split(|c: char| !c.is_alphanumeric())
                 .any(|word| words.iter().any(|one| one.eq_ignore_ascii_case(word)))
         };
+        let lower = text.to_lowercase();
+        let says = |phrases: &[&str]| phrases.iter().any(|phrase| lower.contains(phrase));
         Self {
-            reference: text.split_whitespace().any(is_identifier) || is_any(&["api", "reference"]),
+            // `API` alone is what many a question is about: API keys, calls of an API.
+            reference: text.split_whitespace().any(is_identifier) || is_any(&["reference"]),
             changes: text.split_whitespace().any(is_release)
-                || is_any(&["changelog", "changes", "changed", "release", "releases", "released", "new", "version"]),
+                || is_any(&["changelog", "changes", "release", "releases", "released"])
+                || says(&["what changed", "what has changed", "what's new", "what’s new", "what is new", "new in"]),
+            outdated: is_any(&["deprecated", "deprecation", "legacy", "obsolete", "old", "older", "outdated"]),
         }
     }
 }
@@ -83,7 +119,14 @@ fn is_identifier(text: &str) -> bool {
     let joints = name.chars().zip(name.chars().skip(1)).any(|(one, next)| {
         one.is_lowercase() && next.is_uppercase() || matches!(one, '_' | '.' | ':') && next.is_alphanumeric()
     });
+    // `Get-Process`, `Content-Type`.
+    let hyphens = || {
+        name.as_bytes()
+            .windows(3)
+            .any(|three| matches!(three, [one, b'-', next] if one.is_ascii_lowercase() && next.is_ascii_uppercase()))
+    };
     joints
+        || hyphens()
         || name.len() > 1 && name.starts_with(['-', '@', '$'])
         || text.len() > name.len() && text.as_bytes()[name.len()] == b'('
 }
@@ -106,7 +149,7 @@ mod tests {
 
     fn kind(text: &str) -> PageKind {
         let page = docent_markdown::parse("a.md", text.as_bytes());
-        PageKind::of(&page.front_matter, &page.headings)
+        PageKind::of(&page.front_matter, page.title.as_deref().unwrap_or_default(), &page.headings)
     }
 
     #[test]
@@ -116,6 +159,10 @@ mod tests {
             ("# Retries\n\n## `max_retries`\n", PageKind::Prose),
             ("# flows\n\n## `get_flow`\n\n## `Flow.run(name)`\n\n## Classes\n", PageKind::Reference),
             ("# Options\n\n### testTimeout\n\n### hook.timeout\n", PageKind::Reference),
+            ("# `slack.messages`\n\n## Functions\n\n### `send_message`\n", PageKind::Reference),
+            ("# Cmdlets\n\n## Get-Process\n\n## Stop-Process\n", PageKind::Reference),
+            ("# The old way (Legacy)\n\n## Install\n", PageKind::Outdated),
+            ("---\ntitle: Agents\ndeprecated: true\n---\n\nAn agent.\n", PageKind::Outdated),
             ("---\nopenapi: GET /keys\n---\n\nA key.\n", PageKind::Reference),
             (
                 "# Changes\n\n## 0.4.1 (2024-05-01)\n\n### Fixes\n\n### Docs\n\n## v0.4\n\n### Fixes\n",
@@ -131,16 +178,21 @@ mod tests {
     fn a_question_may_ask_for_more_than_an_explanation() {
         let asks = |text: &str| {
             let asks = AskedKind::of(text);
-            (asks.reference, asks.changes)
+            (asks.reference, asks.changes, asks.outdated)
         };
         for (text, expected) in [
-            ("How do I retry a task?", (false, false)),
-            ("what does max_retries do", (true, false)),
-            ("testTimeout", (true, false)),
-            ("get_flow()", (true, false)),
-            ("the retry API", (true, false)),
-            ("What changed in 2.4.1?", (true, true)),
-            ("is it in the last release", (false, true)),
+            ("How do I retry a task?", (false, false, false)),
+            ("what does max_retries do", (true, false, false)),
+            ("testTimeout", (true, false, false)),
+            ("get_flow()", (true, false, false)),
+            ("Stop-Process", (true, false, false)),
+            ("the reference of tasks", (true, false, false)),
+            ("where do I put API keys", (false, false, false)),
+            ("create a new key when the inputs have not changed", (false, false, false)),
+            ("What changed in 2.4.1?", (true, true, false)),
+            ("What's new in retries?", (false, true, false)),
+            ("is it in the last release", (false, true, false)),
+            ("how did the old agents work", (false, false, true)),
         ] {
             assert_eq!(asks(text), expected, "{text}");
         }

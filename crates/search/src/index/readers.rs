@@ -21,6 +21,8 @@ pub(crate) struct Readers {
     pub(crate) print: Column<u64>,
     /// Of a section: which of its page it is.
     pub(crate) section: Column<u64>,
+    /// Of a section: its kind.
+    pub(crate) section_kind: Column<u64>,
 }
 
 /// The words of one field, and how many of them each document has.
@@ -67,7 +69,12 @@ impl Readers {
             texts[place] = Some(Text { index, norms, mark: fields.mark(field) });
         }
         let column = |field| reader.fast_fields().u64(fields.name(field));
-        Ok(Self { texts, print: column(fields.print)?, section: column(fields.section)? })
+        Ok(Self {
+            texts,
+            print: column(fields.print)?,
+            section: column(fields.section)?,
+            section_kind: column(fields.section_kind)?,
+        })
     }
 
     /// `None` for a field whose words are not looked up.

@@ -22,6 +22,8 @@ pub(crate) struct Fields {
     pub(crate) section: Field,
     /// Of a section: what tells it from a section that says the same ([`crate::text::near_duplicates`]).
     pub(crate) print: Field,
+    /// Of a section: its kind, where it is not the usual one ([`crate::index::section_kind`]).
+    pub(crate) section_kind: Field,
     /// Of a link: the keys of the paths it may lead to, the likeliest first.
     pub(crate) target: Field,
     /// `page`, `section` or `link`.
@@ -84,6 +86,7 @@ impl Fields {
             page: schema.add_u64_field("page", INDEXED | FAST),
             section: schema.add_u64_field("section", FAST),
             print: schema.add_u64_field("print", FAST),
+            section_kind: schema.add_u64_field("section_kind", FAST),
             target: schema.add_u64_field("target", FAST),
             kind: schema.add_text_field("kind", STRING),
             stemming: schema.add_text_field("stemming", STRING),
@@ -153,7 +156,7 @@ impl Fields {
 }
 
 /// Goes up when documents are made otherwise though the fields are the same.
-const FILLED: u32 = 8;
+const FILLED: u32 = 9;
 
 /// The kinds of documents.
 pub(crate) const PAGE: &str = "page";

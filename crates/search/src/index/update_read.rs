@@ -286,11 +286,12 @@ struct SourceBytes {
 fn entry(id: u64, read: &SitePage, file: &str) -> ManifestPage {
     let SitePage { place, aliases, page, .. } = read;
     let front = &page.front_matter;
+    let title = page.title.as_deref().unwrap_or_default();
     let owned = |values: Vec<&str>| values.into_iter().map(str::to_owned).collect::<Vec<_>>();
     ManifestPage {
         id,
         path: place.site_path.clone(),
-        title: page.title.clone().unwrap_or_default(),
+        title: title.to_owned(),
         description: front.description().map(|text| text.trim().to_owned()),
         version: place.version.clone(),
         language: place.language.clone(),
@@ -302,7 +303,7 @@ fn entry(id: u64, read: &SitePage, file: &str) -> ManifestPage {
         aliases: aliases.iter().map(|path| path.trim_matches('/').to_owned()).collect(),
         listed: place.listed,
         // A file that is no page describes an API.
-        kind: if is_page(file) { PageKind::of(front, &page.headings) } else { PageKind::Reference },
+        kind: if is_page(file) { PageKind::of(front, title, &page.headings) } else { PageKind::Reference },
         sections: page.sections.len(),
     }
 }

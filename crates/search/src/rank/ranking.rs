@@ -16,6 +16,7 @@ use std::collections::{HashMap, HashSet};
 use crate::index::manifest::ManifestPage;
 use crate::index::page_kind::AskedKind;
 use crate::index::schema::LINK;
+use crate::index::section_kind::SectionKind;
 use crate::index::snapshot::Snapshot;
 use crate::query::Query;
 use crate::rank::allowed::Allowed;
@@ -34,6 +35,8 @@ const MOST_SECTIONS: usize = 500;
 const MOST_PAGES: usize = 100;
 /// How many of the best pages have their titles held against the question.
 const MOST_TITLES: usize = 20;
+/// An explanation that says less than this share of what a page's best section does is none of what is asked.
+const LEAST_SAID: f32 = 0.5;
 
 /// A page that may be shown.
 #[derive(Debug)]
@@ -48,6 +51,8 @@ pub(crate) struct Candidate<'s> {
     /// Sections that may be shown, the best first: what each scores, and its number.
     pub(crate) sections: Vec<(f32, usize)>,
     pub(crate) number: u32,
+    /// What it counts for its kind and that of its sections: in the order, not in how likely it is to answer.
+    kind_counts: f32,
     /// Whether it is among the pages that are most alike.
     pub(crate) is_near: bool,
 }
@@ -137,12 +142,13 @@ impl<'s> Search<'s> {
             candidate.met = pages.met(candidate.number as usize)
                 | candidate.sections.first().map_or(0, |(_, section)| sections.met(*section));
         }
-        let asks = AskedKind::of(&self.query.text);
-        let kind_counts = |candidate: &Candidate<'_>| candidate.page.kind.counts(&asks, self.lookup.settings);
+        let asks = self.asks();
         for candidate in &mut ranked {
+            candidate.kind_counts =
+                candidate.page.kind.counts(&asks, self.lookup.settings) * self.set_back(candidate, &asks);
             candidate.score *= nearness(self.query.near.as_deref(), &candidate.page.path);
             candidate.score *= self.fitness(candidate.number);
-            candidate.score *= kind_counts(candidate);
+            candidate.score *= candidate.kind_counts;
         }
         let order = |a: &Candidate<'_>, b: &Candidate<'_>| {
             b.score.total_cmp(&a.score).then_with(|| a.page.path.cmp(&b.page.path))
@@ -156,9 +162,9 @@ impl<'s> Search<'s> {
         }
         ranked.sort_by(order);
         // A page is no less likely to answer for its kind.
-        ranked.iter_mut().for_each(|candidate| candidate.score /= kind_counts(candidate));
+        ranked.iter_mut().for_each(|candidate| candidate.score /= candidate.kind_counts);
         self.weighed(sections.rarities()).judge(&mut ranked);
-        ranked.iter_mut().for_each(|candidate| candidate.score *= kind_counts(candidate));
+        ranked.iter_mut().for_each(|candidate| candidate.score *= candidate.kind_counts);
         if let Some(alike) = alike {
             ranked = self.fuse(ranked, alike)?;
         }
@@ -234,6 +240,31 @@ impl<'s> Search<'s> {
         score * (1.0 + settings.linked * linked.ln_1p() / most)
     }
 
+    /// Puts the sections of a page first that explain. What the page counts when none of them says half as much as its best.
+    fn set_back(&self, candidate: &mut Candidate<'_>, asks: &AskedKind) -> f32 {
+        let kind = |number: &usize| self.kind_of_section(*number);
+        let Some((most, best)) = candidate.sections.first().map(|(score, number)| (*score, kind(number))) else {
+            return 1.0;
+        };
+        candidate.sections.sort_by_key(|(_, number)| kind(number).comes_after(asks));
+        let is_first = candidate
+            .sections
+            .first()
+            .is_some_and(|(score, number)| *score >= LEAST_SAID * most && !kind(number).comes_after(asks));
+        if is_first { 1.0 } else { best.counts(asks, self.lookup.settings) }
+    }
+
+    /// What is asked for beside an explanation.
+    pub(crate) fn asks(&self) -> AskedKind {
+        AskedKind::of(&self.query.text)
+    }
+
+    pub(crate) fn kind_of_section(&self, number: usize) -> SectionKind {
+        let address = self.snapshot.stats.address(number);
+        let segment = self.snapshot.stats.segments.get(address.segment_ord as usize);
+        SectionKind::of_mark(segment.and_then(|segment| segment.readers.section_kind.first(address.doc_id)))
+    }
+
     /// What each word that was asked for weighs. One that no page holds weighs most, and one that was guessed at as much of
     /// that as the guess is unsure.
     fn weighed(&self, rarities: &[f32]) -> QuestionWeights {
@@ -288,8 +319,8 @@ impl<'s> Candidates<'s> {
         let place = self.places.get_mut(number as usize)?;
         if *place == 0 {
             let page = self.snapshot.page_numbered(number)?;
-            let empty =
-                Candidate { page, score: 0.0, met: 0, answers: 0.0, sections: Vec::new(), number, is_near: false };
+            let (score, met, answers, sections) = (0.0, 0, 0.0, Vec::new());
+            let empty = Candidate { page, score, met, answers, sections, number, kind_counts: 1.0, is_near: false };
             self.found.push(empty);
             *place = self.found.len() as u32;
         }

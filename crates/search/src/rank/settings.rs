@@ -73,8 +73,12 @@ settings! {
     /// What the most linked page gains.
     linked = 0.2,
     /// What reference and lists of changes count for a question that asks for neither.
-    reference = 0.9,
+    reference = 0.875,
     changes = 0.6,
+    /// What a page counts that holds the question's words only where it leads to other pages, and one that holds them only
+    /// where it tells of what is deprecated, for a question that does not ask for that.
+    leads = 0.6,
+    outdated = 0.7,
     /// What likeness by vectors counts for a question of five words; the rest is what words count.
     alike = 0.45,
     /// How much more likeness counts the longer a question is.

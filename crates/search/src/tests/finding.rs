@@ -210,26 +210,6 @@ fn what_is_known_of_the_shipped_settings_is_not_taken_for_others() {
 }
 
 #[test]
-fn what_explains_comes_before_reference_and_changes() {
-    let site = Site::of(&Docs::of(&[
-        (
-            "a-api.md",
-            "# Functions\n\n## `retry_task(task)`\n\nRetry a failed task. The argument names which one, and None stands for all.\n\n## `retry_flow`\n\nReturns a state.\n",
-        ),
-        (
-            "changes.md",
-            "# Notes\n\n## 1.2.0\n\nRetry a failed task.\n\n## 1.1.0\n\nRetry a failed task again, failed task.\n",
-        ),
-        (
-            "guide.md",
-            "# Retries\n\n## When a task fails\n\nRetry a failed task.\n\n## When a flow fails\n\nRetry a failed flow.\n",
-        ),
-    ]));
-    assert_eq!(site.paths("retry a failed task"), ["guide", "a-api", "changes"]);
-    assert_eq!(site.paths("retry_task")[0], "a-api", "an identifier is looked for where it is described");
-}
-
-#[test]
 fn a_page_is_found_by_its_keywords() {
     let site = Site::of(&Docs::of(&[
         ("a.md", "---\ntitle: State changes\nkeywords: [hook, callback]\n---\n\nRun code when a state changes.\n"),

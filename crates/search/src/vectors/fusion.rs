@@ -13,6 +13,7 @@
 //! answers the question is about the same. How likely a page is to answer is not changed by it.
 
 use crate::index::manifest::SectionId;
+use crate::index::page_kind::AskedKind;
 use crate::index::schema::SECTION;
 use crate::rank::allowed::Allowed;
 use crate::rank::lookup::documents_of;
@@ -53,6 +54,7 @@ impl<'s> Search<'s> {
     /// Words and likeness as one score, for the pages that either says most for. The others stay behind these.
     pub(crate) fn fuse(&self, ranked: Vec<Candidate<'s>>, alike: &Alike) -> tantivy::Result<Vec<Candidate<'s>>> {
         let share = self.share_of_likeness();
+        let asks = self.asks();
         let (mut fused, mut rest) = (Vec::new(), Vec::new());
         for (rank, candidate) in ranked.into_iter().enumerate() {
             if rank < TOGETHER || candidate.is_near { fused.push(candidate) } else { rest.push(candidate) }
@@ -66,7 +68,7 @@ impl<'s> Search<'s> {
                 let beyond_chance = ((likeness - LEAST_ALIKE) / (1.0 - LEAST_ALIKE)).clamp(0.0, 1.0);
                 candidate.answers += (1.0 - candidate.answers) * share * beyond_chance;
             }
-            self.order_sections(candidate, alike, share)?;
+            self.order_sections(candidate, alike, share, &asks)?;
         }
         if let Some(best) = self.best_section(&fused)? {
             let pages: Vec<u32> = fused.iter().map(|candidate| candidate.number).collect();
@@ -97,21 +99,28 @@ impl<'s> Search<'s> {
         (settings.alike + settings.alike_slope * (words / USUAL_WORDS).ln()).clamp(0.0, 1.0)
     }
 
-    /// Puts the sections first that words and likeness together say most for.
-    fn order_sections(&self, candidate: &mut Candidate<'_>, alike: &Alike, share: f32) -> tantivy::Result<()> {
+    /// Puts the sections first that words and likeness together say most for, those that explain before the others.
+    fn order_sections(
+        &self,
+        candidate: &mut Candidate<'_>,
+        alike: &Alike,
+        share: f32,
+        asks: &AskedKind,
+    ) -> tantivy::Result<()> {
         for (_, number) in self.documents_of(candidate, alike)? {
             if candidate.sections.iter().all(|(_, known)| *known != number) {
                 candidate.sections.push((0.0, number));
             }
         }
-        let best = candidate.sections.first().map_or(0.0, |(score, _)| *score).max(f32::MIN_POSITIVE);
+        let best = candidate.sections.iter().map(|(score, _)| *score).fold(f32::MIN_POSITIVE, f32::max);
         let mut worth = Vec::with_capacity(candidate.sections.len());
         for (score, number) in &candidate.sections {
             let section = SectionId { page: candidate.page.id, section: self.ordinal(*number)? };
             let alike = alike.of(section).unwrap_or_default();
             worth.push(((1.0 - share) * score / best + share * alike, (*score, *number)));
         }
-        worth.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let comes_after = |(_, (_, number)): &(f32, (f32, usize))| self.kind_of_section(*number).comes_after(asks);
+        worth.sort_by(|a, b| comes_after(a).cmp(&comes_after(b)).then_with(|| b.0.total_cmp(&a.0)));
         candidate.sections = worth.into_iter().map(|(_, section)| section).collect();
         Ok(())
     }

@@ -1,0 +1,176 @@
+//! What kind of section a section is: whether it explains, leads to other pages, or tells of what is no longer advised.
+//!
+//! Cards, *Next steps* and tables of contents hold the words of many pages and the answer of none. A section about what is
+//! deprecated holds the words of what took its place. Of a page such sections come after those that explain, and a page that
+//! holds the words nowhere else comes after pages that do. A list of links that no heading announces leaves its page where it
+//! is: it is what an index page is for.
+
+use docent_markdown::{Link, LinkKind, Section};
+
+use crate::index::page_kind::AskedKind;
+use crate::rank::settings::Settings;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SectionKind {
+    Explains,
+    /// Links and little more: cards, a table of contents.
+    Lists,
+    /// Below a heading that announces other pages.
+    Leads,
+    /// About what is deprecated.
+    Outdated,
+}
+
+/// Fewer links are no list.
+const FEWEST: usize = 2;
+/// How many words a link of a list may be described with, on average; as many may introduce the list.
+const WORDS_OF_A_LINK: usize = 25;
+/// Attributes that lead to a page.
+const LEADING: [&str; 5] = ["href", "to", "link", "url", "entry"];
+
+impl SectionKind {
+    /// `links` are those of the page, in order, and `source` is its text.
+    pub(crate) fn of(section: &Section, links: &[Link], source: &str) -> Self {
+        let heading = section.headings.last().map_or("", String::as_str);
+        if is_outdated(heading) {
+            return Self::Outdated;
+        }
+        if !section.code.is_empty() {
+            return Self::Explains;
+        }
+        let span = &section.markdown_span;
+        let begin = links.partition_point(|link| link.span.start < span.start);
+        let own = links[begin..].iter().take_while(|link| link.span.start < span.end);
+        let items = own.filter(|link| stands_first(link, source)).count();
+        if items > 0 && announces_pages(heading) {
+            return Self::Leads;
+        }
+        let words = section.text.split_whitespace().count();
+        if items >= FEWEST && words <= WORDS_OF_A_LINK * (items + 1) { Self::Lists } else { Self::Explains }
+    }
+
+    /// What a section of this kind is written down as; `None` for the usual one.
+    pub(crate) fn mark(self) -> Option<u64> {
+        match self {
+            Self::Explains => None,
+            Self::Lists => Some(1),
+            Self::Leads => Some(2),
+            Self::Outdated => Some(3),
+        }
+    }
+
+    pub(crate) fn of_mark(mark: Option<u64>) -> Self {
+        match mark {
+            Some(1) => Self::Lists,
+            Some(2) => Self::Leads,
+            Some(3) => Self::Outdated,
+            _ => Self::Explains,
+        }
+    }
+
+    /// Whether sections of a page that explain come before one of this kind.
+    pub(crate) fn comes_after(self, asks: &AskedKind) -> bool {
+        match self {
+            Self::Explains => false,
+            Self::Lists | Self::Leads => true,
+            Self::Outdated => !asks.outdated,
+        }
+    }
+
+    /// What a page counts that holds the question's words in sections of this kind alone.
+    pub(crate) fn counts(self, asks: &AskedKind, settings: &Settings) -> f32 {
+        match self {
+            Self::Leads => settings.leads,
+            Self::Outdated if !asks.outdated => settings.outdated,
+            _ => 1.0,
+        }
+    }
+}
+
+/// Whether a link is what its item, line or card is about: not one in a sentence.
+fn stands_first(link: &Link, source: &str) -> bool {
+    match &link.kind {
+        LinkKind::Image => false,
+        LinkKind::Attribute { element, .. } if element == "a" => begins_line(link, source),
+        LinkKind::Attribute { attribute, .. } => LEADING.contains(&attribute.as_str()),
+        _ => begins_line(link, source),
+    }
+}
+
+fn begins_line(link: &Link, source: &str) -> bool {
+    let before = source.get(..link.span.start).unwrap_or_default();
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    line.chars().all(|c| c.is_whitespace() || c.is_ascii_digit() || "-*+.)|#>_`[".contains(c))
+}
+
+/// Whether a heading announces other pages.
+fn announces_pages(heading: &str) -> bool {
+    const HEADINGS: [&str; 14] = [
+        "next steps",
+        "see also",
+        "related",
+        "further reading",
+        "learn more",
+        "more resources",
+        "additional resources",
+        "what's next",
+        "what’s next",
+        "read more",
+        "where to go",
+        "in this section",
+        "on this page",
+        "table of contents",
+    ];
+    let heading = heading.to_lowercase();
+    HEADINGS.iter().any(|known| heading.starts_with(known))
+}
+
+/// Whether a heading or a title tells of what is no longer advised.
+pub(crate) fn is_outdated(heading: &str) -> bool {
+    heading.split(|c: char| !c.is_alphanumeric()).any(|word| {
+        ["deprecated", "deprecation", "deprecations", "legacy", "obsolete"]
+            .iter()
+            .any(|one| one.eq_ignore_ascii_case(word))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kind(file: &str, text: &str) -> SectionKind {
+        let page = docent_markdown::parse(file, text.as_bytes());
+        SectionKind::of(page.sections.last().expect("a section"), &page.links, text)
+    }
+
+    #[test]
+    fn a_section_explains_lists_leads_or_is_outdated() {
+        for (text, expected) in [
+            ("## Rotate\n\nTurn the key, see [keys](/keys) and [locks](/locks).\n", SectionKind::Explains),
+            ("## Rotate\n\n- Turn the [key](/keys).\n- See [locks](/locks).\n", SectionKind::Explains),
+            ("## Keys\n\n- [Rotate](/keys): how to.\n- [Locks](/locks)\n", SectionKind::Lists),
+            ("## Keys\n\n1. [Rotate](#rotate)\n2. [Locks](#locks)\n", SectionKind::Lists),
+            ("## Keys\n\n[Rotate](/keys)\n\n[Locks](/locks)\n\n```sh\nturn\n```\n", SectionKind::Explains),
+            (
+                "## Keys\n\n<Card title=\"Rotate\" href=\"/keys\">How to.</Card>\n<Card title=\"Locks\" href=\"/locks\" />\n",
+                SectionKind::Lists,
+            ),
+            ("## Next steps\n\n<Card title=\"Rotate\" href=\"/keys\">How to.</Card>\n", SectionKind::Leads),
+            ("## See also\n\n- [Rotate](/keys)\n", SectionKind::Leads),
+            ("## Related work\n\nThe key was turned by hand before.\n", SectionKind::Explains),
+            ("## Agents (deprecated)\n\nAn agent turned the key.\n", SectionKind::Outdated),
+            ("## Legacy keys\n\n- [Rotate](/keys)\n- [Locks](/locks)\n", SectionKind::Outdated),
+        ] {
+            assert_eq!(kind("a.mdx", text), expected, "{text}");
+        }
+        let contents = "Keys\n====\n\n.. toctree::\n\n   rotate\n   locks\n";
+        assert_eq!(kind("a.rst", contents), SectionKind::Lists);
+    }
+
+    #[test]
+    fn a_kind_is_read_as_it_is_written_down() {
+        for kind in [SectionKind::Explains, SectionKind::Lists, SectionKind::Leads, SectionKind::Outdated] {
+            assert_eq!(SectionKind::of_mark(kind.mark()), kind);
+        }
+    }
+}
