@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::workspace::{Package, Workspace, short};
-use crate::{cycles, symbols, test_files};
+use crate::{cycles, module_files, symbols};
 
 const PAGE: &str = "docs/ARCHITECTURE.md";
 
@@ -20,7 +20,7 @@ pub(crate) fn disagreements(workspace: &Workspace) -> Result<Vec<String>, String
     faults.extend(home_faults(&homes, &workspace.packages));
     faults.extend(cycles::faults(&workspace.root.join("crates"))?);
     faults.extend(symbols::faults(workspace)?);
-    faults.extend(test_files::faults(workspace)?);
+    faults.extend(module_files::faults(workspace)?);
     Ok(faults)
 }
 

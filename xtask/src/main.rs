@@ -5,13 +5,13 @@ mod bench;
 mod child;
 mod cycles;
 mod language;
+mod module_files;
 mod sim;
 mod site;
 mod suites;
 mod summary;
 mod symbols;
 mod test;
-mod test_files;
 mod tools;
 mod workspace;
 

@@ -76,23 +76,6 @@ impl Mirror {
         Ok(Merged::Commit(commit))
     }
 
-    /// Whether [`merge`](Self::merge) would find a conflict, and where. Writes nothing that lasts.
-    ///
-    /// # Errors
-    /// As [`merge`](Self::merge), without those of the push.
-    pub fn merge_conflicts(
-        &self,
-        source: CommitId,
-        target: CommitId,
-        files: &MergeFile<'_>,
-    ) -> Result<Vec<String>, MergeError> {
-        let base = self.merge_base(target, source)?.ok_or(MergeError::Unrelated)?;
-        match self.noted(merged_tree(&self.repo(), [base, target, source], files, &mut Vec::new()))? {
-            Ok(_) => Ok(Vec::new()),
-            Err(paths) => Ok(paths),
-        }
-    }
-
     fn merge_commit(
         &self,
         commits: [CommitId; 3],

@@ -34,7 +34,6 @@ fn different_files_are_joined_by_a_merge_commit() {
         world.put("README.md", "# Theirs\n");
         let target = world.publish("theirs");
         let mirror = world.fetched();
-        assert_eq!(mirror.merge_conflicts(source, target, &by_lines).unwrap(), Vec::<String>::new());
         let merged = mirror.merge(&world.remote(), source, "main", &meta(&[]), &by_lines).unwrap();
         assert_eq!(world.upstream("main"), Some(merged.commit()));
         assert_eq!(git(&world.bare, &["rev-parse", "main^1", "main^2"]), format!("{target}\n{source}"));
@@ -94,7 +93,6 @@ fn what_does_not_fit_is_a_conflict_and_moves_nothing() {
         world.put(ours, "# Target\n");
         let target = world.publish("target");
         let mirror = world.fetched();
-        assert_eq!(mirror.merge_conflicts(source, target, &by_lines).unwrap(), [theirs]);
         let refused = mirror.merge(&world.remote(), source, "main", &meta(&[]), &by_lines).unwrap_err();
         assert!(matches!(&refused, MergeError::Conflict { paths } if paths == &[theirs]), "{refused:?}");
         assert_eq!(world.upstream("main"), Some(target));
