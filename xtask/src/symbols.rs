@@ -40,8 +40,21 @@ pub(crate) fn faults(workspace: &Workspace) -> Result<Vec<String>, String> {
             .filter(|code| is_missing_symbol(code, &symbols) || is_missing_file(code, &workspace.root));
         faults.extend(unknown.map(|code| format!("{page} names `{code}`, which does not exist")));
     }
+    faults.extend(missing_modules(&crates, &workspace.root));
     faults.extend(common_names(&crates));
     Ok(faults)
+}
+
+/// Files that the documentation of a crate lists and that it does not have.
+fn missing_modules(crates: &Crates, root: &Path) -> Vec<String> {
+    let libs = crates.values().flatten().filter(|(path, _)| path.ends_with("/src/lib.rs"));
+    let listed = libs.flat_map(|(path, text)| {
+        let rows = text.lines().filter(|line| line.starts_with("//! |"));
+        let names = rows.flat_map(|row| CODE.captures_iter(row)).map(|code| code[1].to_owned());
+        names.filter(|name| name.ends_with(".rs")).map(move |name| (path, name))
+    });
+    let missing = listed.filter(|(path, name)| !root.join(path).with_file_name(name).exists());
+    missing.map(|(path, name)| format!("{path} lists `{name}`, which does not exist")).collect()
 }
 
 /// The code of each crate by its name as code names it (`docent_site`), by file.

@@ -6,11 +6,11 @@
 //! | file | what |
 //! |---|---|
 //! | `readers.rs` | which keys are admitted, and which pages' scripts may read the answer |
-//! | `ask_body.rs`, `part.rs`, `filter.rs` | the body of a question and its rules |
+//! | `ask_body.rs`, `message_part.rs`, `filter.rs` | the body of a question and its rules |
 //! | `answering.rs` | from a question to the answer's head and its stream |
-//! | `replies.rs`, `live.rs` | how many replies run at a time, and what became of them |
-//! | `chat.rs`, `chats.rs`, `declared.rs` | which replies can be taken up again, by whom, and for how long they are kept |
-//! | `reply.rs`, `log.rs` | one reply and all who read it |
+//! | `replies.rs`, `permit.rs` | how many replies run at a time, and their outcomes |
+//! | `chat.rs`, `chats.rs`, `resuming_chats.rs` | which replies can be resumed, by which client, and for how long they are kept |
+//! | `shared_reply.rs`, `live.rs`, `log.rs` | one reply, its events so far, and its readers |
 //! | `docs.rs` | the port to the docs of a project |
 //!
 //! It knows no path and no version, no model and no storage.

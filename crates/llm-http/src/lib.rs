@@ -7,8 +7,8 @@
 //!
 //! Both stream, both call tools, and both are made of an [`Endpoint`] and a shared
 //! [`Client`](docent_http_client::Client). Dropping the stream of a call closes its connection, which is how those servers
-//! learn that nobody listens. Nothing is tried twice: what went wrong is sorted into a
-//! [`ModelErrorKind`](docent_llm::ModelErrorKind), and who called decides.
+//! notice a cancelled call. Nothing is retried here: a failure is classified as a
+//! [`ModelErrorKind`](docent_llm::ModelErrorKind), and the caller decides.
 //!
 //! | what happens | kind |
 //! |---|---|
@@ -20,21 +20,21 @@
 //! | the model or a filter declines, at the start or in the middle | `Refused` |
 //! | everything else: no such model, a web page instead of a reply, an untrusted certificate | `Fatal` |
 //!
-//! A reply that was declined in the middle is an error and not an early end: what came of it should be thrown away, and the
-//! same request will be declined again.
+//! A reply that was declined in the middle is an error and not an early end: discard what was received; the same request
+//! would be declined again.
 //!
 //! Where a server does not count tokens, the usage of a reply is zero.
 //!
-//! An error's sentence is ours; its source may be the server's own message, shortened, and with the key taken out.
+//! An error's sentence is ours; its source may be the server's own message, shortened and with the key redacted.
 //!
 //! | file | does |
 //! |---|---|
-//! | `endpoint.rs` | where a model is and what it can do |
+//! | `endpoint.rs` | a model's address, limits and options |
 //! | `anthropic/`, `openai/` | one wire each: requests and replies, both without IO |
-//! | `sse.rs`, `decoder.rs` | bytes to frames to events, however the bytes are cut; without IO |
-//! | `input.rs` | what both wires must know of tool calls: inputs and ids |
+//! | `sse.rs`, `decoder.rs` | bytes to frames to events, independent of how the bytes are split; without IO |
+//! | `transcript.rs`, `input.rs` | what both wires share: turns; inputs and ids of tool calls |
 //! | `exchange.rs` | the IO: one request, one reply |
-//! | `trouble.rs` | what went wrong, sorted |
+//! | `call_failure.rs` | classifies failures |
 
 mod anthropic;
 mod call_failure;
