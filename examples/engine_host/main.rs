@@ -65,13 +65,13 @@ async fn main() -> Result<(), BoxError> {
     match arguments[..] {
         ["bare"] => bare::serve(listening(&[]).await?).await,
         ["serve"] => {
-            let house = House::open(folder.path()).await?;
-            house.start(Noop::default());
-            serve(house).await
+            let service = Service::open(folder.path()).await?;
+            service.start(Noop::default());
+            serve(service).await
         }
-        ["accept"] => serve(House::open(folder.path()).await?).await,
-        ["drain", jobs] => drain(House::open(folder.path()).await?, jobs.parse()?).await,
-        ["pickup", jobs] => pickup(House::open(folder.path()).await?, jobs.parse()?).await,
+        ["accept"] => serve(Service::open(folder.path()).await?).await,
+        ["drain", jobs] => drain(Service::open(folder.path()).await?, jobs.parse()?).await,
+        ["pickup", jobs] => pickup(Service::open(folder.path()).await?, jobs.parse()?).await,
         _ => Err("usage: engine_host serve | accept | drain JOBS | pickup JOBS | bare".into()),
     }
 }
@@ -88,7 +88,7 @@ async fn listening(said: &[String]) -> Result<TcpListener, BoxError> {
 }
 
 /// Store, engine and api, with one project.
-struct House {
+struct Service {
     store: Arc<SqliteStore>,
     jobs: Jobs,
     project: Project,
@@ -96,7 +96,7 @@ struct House {
     key: String,
 }
 
-impl House {
+impl Service {
     async fn open(folder: &Path) -> Result<Self, BoxError> {
         let store = Arc::new(SqliteStore::open(folder.join("docent.db"))?);
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
@@ -169,16 +169,16 @@ impl House {
     }
 }
 
-async fn serve(house: House) -> Result<(), BoxError> {
-    let said = [format!("path: /v2/agent/{NAME}/job"), format!("key: {}", house.key)];
+async fn serve(service: Service) -> Result<(), BoxError> {
+    let said = [format!("path: /v2/agent/{NAME}/job"), format!("key: {}", service.key)];
     let listener = listening(&said).await?;
     let limits = ServerLimits { connections: MANY as usize, ..ServerLimits::default() };
-    docent_web::serve(listener, Counting(house), limits, Arc::new(RandomIds), std::future::pending()).await;
+    docent_web::serve(listener, Counting(service), limits, Arc::new(RandomIds), std::future::pending()).await;
     Ok(())
 }
 
 /// The api, with the counts beside it.
-struct Counting(House);
+struct Counting(Service);
 
 impl Handler for Counting {
     async fn handle(&self, request: Request) -> Response {
@@ -192,36 +192,36 @@ impl Handler for Counting {
     }
 }
 
-async fn drain(house: House, jobs: usize) -> Result<(), BoxError> {
-    let house = Arc::new(house);
+async fn drain(service: Service, jobs: usize) -> Result<(), BoxError> {
+    let service = Arc::new(service);
     let mut submitting = JoinSet::new();
     for _ in 0..jobs {
         if submitting.len() >= SUBMITTERS {
             submitting.join_next().await.transpose()?.transpose()?;
         }
-        let house = Arc::clone(&house);
-        submitting.spawn(async move { house.submit().await });
+        let service = Arc::clone(&service);
+        submitting.spawn(async move { service.submit().await });
     }
     while submitting.join_next().await.transpose()?.transpose()?.is_some() {}
-    let before = house.store.writes();
+    let before = service.store.writes();
     let began = Instant::now();
-    house.start(Noop::default());
-    while house.is_busy().await? {
+    service.start(Noop::default());
+    while service.is_busy().await? {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
-    let (seconds, after) = (began.elapsed().as_secs_f64(), house.store.writes());
+    let (seconds, after) = (began.elapsed().as_secs_f64(), service.store.writes());
     println!("{}", json!({ "jobs": jobs, "seconds": seconds, "commits": after.commits - before.commits }));
-    house.store.close().await?;
+    service.store.close().await?;
     Ok(())
 }
 
-async fn pickup(house: House, jobs: usize) -> Result<(), BoxError> {
+async fn pickup(service: Service, jobs: usize) -> Result<(), BoxError> {
     let (worker, mut begun) = Begun::pair();
-    house.start(worker);
+    service.start(worker);
     let (mut asked, mut accepted) = (Vec::new(), Vec::new());
     for n in 0..jobs + WARM {
         let before = Instant::now();
-        house.submit().await?;
+        service.submit().await?;
         let answered = Instant::now();
         let at = begun.next().await.ok_or("the worker is gone")?;
         if n >= WARM {
@@ -229,7 +229,7 @@ async fn pickup(house: House, jobs: usize) -> Result<(), BoxError> {
             accepted.push(at.saturating_duration_since(answered));
         }
         // Until it is idle again.
-        while house.is_busy().await? {
+        while service.is_busy().await? {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
         tokio::time::sleep(Duration::from_millis(5)).await;
@@ -248,6 +248,6 @@ async fn pickup(house: House, jobs: usize) -> Result<(), BoxError> {
             "accepted_p99": at(&mut accepted, 0.99),
         })
     );
-    house.store.close().await?;
+    service.store.close().await?;
     Ok(())
 }

@@ -3,7 +3,7 @@
 
 use std::cell::RefCell;
 
-use docent_fuzz::{Street, is_told};
+use docent_fuzz::{Harness, is_expected};
 use docent_http_v2::Api;
 use libfuzzer_sys::fuzz_target;
 
@@ -17,16 +17,16 @@ const DOORS: [&str; 3] =
     ["/discovery/v1/search/acme", "/discovery/v1/page/acme", "/discovery/v1/assistant/acme/feedback"];
 
 thread_local! {
-    static STREET: RefCell<Street<Fixture>> = RefCell::new(Street::new(|runtime| runtime.block_on(Fixture::new())));
+    static HARNESS: RefCell<Harness<Fixture>> = RefCell::new(Harness::new(|runtime| runtime.block_on(Fixture::new())));
 }
 
 fuzz_target!(|bytes: &[u8]| {
     let Some((which, body)) = bytes.split_first() else { return };
     let (door, body) = (DOORS[usize::from(*which) % DOORS.len()], body.to_vec());
-    let answer = STREET.with_borrow_mut(|street| {
-        street.visit(async |fixture: &Fixture| {
+    let answer = HARNESS.with_borrow_mut(|harness| {
+        harness.run(async |fixture: &Fixture| {
             fixture.reader(door).header("content-type", "application/json").bytes(body).await
         })
     });
-    assert!(is_told(answer.status), "{door} {answer:?}");
+    assert!(is_expected(answer.status), "{door} {answer:?}");
 });

@@ -11,7 +11,7 @@ use crate::process::Process;
 
 /// What is broken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum Broken {
+pub enum BrokenEngine {
     /// What the engine does outside comes before the entry about it is on the disk: the store says too early that a
     /// write is flushed.
     ActsBeforeItIsWritten,
@@ -26,7 +26,7 @@ pub enum Broken {
 /// The decision as it is, or one that lets late writers in where fencing is broken.
 pub(crate) fn fenced(by: &Process, gate: &WriteGuards, decide: Decide) -> Decide {
     // Callers' writes have a quota or are never refused for want of a lease.
-    if by.world.broken != Some(Broken::Unfenced) || gate.quota.is_some() {
+    if by.world.broken != Some(BrokenEngine::Unfenced) || gate.quota.is_some() {
         return decide;
     }
     Arc::new(move |row: &Row| {

@@ -9,7 +9,7 @@ use docent_forge::{Forge, ForgeError, PullRequest, PullRequestSpec, State};
 use docent_types::{Project, ProjectId};
 use parking_lot::Mutex;
 
-use crate::broken::Broken;
+use crate::broken::BrokenEngine;
 use crate::git::records;
 use crate::process::{Ask, Process};
 use crate::world::World;
@@ -76,7 +76,7 @@ impl Server {
 
 /// A project's forge as a process sees it.
 #[derive(Debug, Clone)]
-pub(crate) struct Desk {
+pub(crate) struct ProcessForge {
     process: Arc<Process>,
     project: Project,
 }
@@ -88,7 +88,7 @@ enum Wish {
     Update(u64, PullRequestSpec),
 }
 
-impl Desk {
+impl ProcessForge {
     pub(crate) fn new(process: Arc<Process>, project: Project) -> Self {
         Self { process, project }
     }
@@ -109,7 +109,7 @@ impl Desk {
                 None => return Err(ForgeError::Refused { sentence: "the pull request is not open".to_owned() }),
             },
             // A forge has one open pull request from a branch to another, unless nobody looks.
-            (Wish::Open(_), Some(found)) if world.broken != Some(Broken::OpensBlindly) => found,
+            (Wish::Open(_), Some(found)) if world.broken != Some(BrokenEngine::OpensBlindly) => found,
             (Wish::Open(_), found) => {
                 self.must_have_changes(request)?;
                 if let Some(found) = found {
@@ -198,7 +198,7 @@ fn must_be_written_down(world: &World, request: &PullRequestSpec) {
 }
 
 #[async_trait]
-impl Forge for Desk {
+impl Forge for ProcessForge {
     async fn find(&self, head: &str) -> Result<Option<PullRequest>, ForgeError> {
         let (process, world) = (&self.process, self.world());
         process.asks(Ask::Forge).await;
@@ -207,7 +207,7 @@ impl Forge for Desk {
         }
         let found = world.forge.find(&self.project.id, head).map(|pull| pull.told());
         process.hears(Ask::Forge).await;
-        Ok(found.filter(|_| world.broken != Some(Broken::OpensBlindly)))
+        Ok(found.filter(|_| world.broken != Some(BrokenEngine::OpensBlindly)))
     }
 
     async fn open(&self, request: &PullRequestSpec) -> Result<PullRequest, ForgeError> {

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use docent_authoring::record::Record;
 use docent_authoring::{BlockingWork, Transport};
 use docent_jobs::EntryBody;
-use docent_workspace::{CommitId, GitError, Mirror, Mirrors, PushError, PushRefusal, Pushed, Remote};
+use docent_workspace::{CommitId, GitError, Mirror, Mirrors, PushError, PushOutcome, PushRefusal, Remote};
 use serde::Deserialize;
 
 use crate::process::{Ask, Process};
@@ -31,12 +31,12 @@ struct Push {
 }
 
 impl Push {
-    fn arrives(&self, from: &Process) -> Result<Pushed, PushError> {
+    fn arrives(&self, from: &Process) -> Result<PushOutcome, PushError> {
         must_be_written_down(&from.world, self);
         let pushed = self.mirror.push(&self.remote, &self.branch, self.commit, self.expected);
         let came = match &pushed {
-            Ok(Pushed::Moved) => "moves",
-            Ok(Pushed::AlreadyThere) => "finds",
+            Ok(PushOutcome::Moved) => "moves",
+            Ok(PushOutcome::AlreadyThere) => "finds",
             Err(PushError::Moved { .. }) => "is too late for",
             Err(_) => "fails on",
         };
@@ -100,7 +100,7 @@ impl Transport for NodeGit {
         branch: String,
         commit: CommitId,
         expected: Option<CommitId>,
-    ) -> Result<Pushed, PushError> {
+    ) -> Result<PushOutcome, PushError> {
         let (process, world) = (&self.process, &self.process.world);
         let odds = &world.plan.odds;
         process.asks(Ask::Push).await;

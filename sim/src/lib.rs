@@ -12,7 +12,7 @@
 //! before something shows outside is on the disk by then; who has lost a lease writes nothing; there is one pull request.
 //! The promises are written down in `docs/DURABILITY.md`.
 //!
-//! [`run`] tells one seed. [`Broken`] breaks the engine from outside, to see that it is noticed.
+//! [`run`] tells one seed. [`BrokenEngine`] breaks the engine from outside, to see that it is noticed.
 
 mod broken;
 mod callers;
@@ -35,5 +35,5 @@ mod world;
 #[cfg(test)]
 mod tests;
 
-pub use broken::Broken;
-pub use story::{Told, run};
+pub use broken::BrokenEngine;
+pub use story::{StoryOutcome, run};

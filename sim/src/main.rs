@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use clap::Parser;
-use docent_sim::{Broken, Told, run};
+use docent_sim::{BrokenEngine, StoryOutcome, run};
 use parking_lot::Mutex;
 
 #[derive(Debug, Parser)]
@@ -23,7 +23,7 @@ struct Arguments {
     seed: Option<u64>,
     /// Breaks the engine from outside: then each world should fail that can
     #[arg(long)]
-    broken: Option<Broken>,
+    broken: Option<BrokenEngine>,
 }
 
 fn main() -> ExitCode {
@@ -34,7 +34,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn one(seed: u64, broken: Option<Broken>) -> ExitCode {
+fn one(seed: u64, broken: Option<BrokenEngine>) -> ExitCode {
     let told = run(seed, broken, true);
     for line in &told.trace {
         println!("{line}");
@@ -43,14 +43,14 @@ fn one(seed: u64, broken: Option<Broken>) -> ExitCode {
     fails(&told)
 }
 
-fn fails(told: &Told) -> ExitCode {
+fn fails(told: &StoryOutcome) -> ExitCode {
     for violation in &told.violations {
         println!("seed {}: {violation}", told.seed);
     }
     if told.violations.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-fn many(from: u64, seeds: u64, broken: Option<Broken>) -> ExitCode {
+fn many(from: u64, seeds: u64, broken: Option<BrokenEngine>) -> ExitCode {
     let (next, began) = (AtomicU64::new(0), Instant::now());
     let counts: Mutex<BTreeMap<String, u64>> = Mutex::default();
     let failed: Mutex<Vec<u64>> = Mutex::default();

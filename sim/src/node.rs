@@ -15,10 +15,10 @@ use futures::FutureExt;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::forge::Desk;
+use crate::forge::ProcessForge;
 use crate::git::{NodeGit, loses_mirrors};
 use crate::model::{Local, Writer};
-use crate::process::{Ask, Placed, Process};
+use crate::process::{Ask, Process, ProcessWorker};
 use crate::store::NodeStore;
 use crate::world::{NodeClock, SeededIds, World};
 
@@ -77,7 +77,7 @@ fn starts(process: &Arc<Process>) -> JoinHandle<()> {
         attempts: world.plan.attempts,
         ..EngineConfig::new(process.name.clone())
     };
-    let worker = Placed { process: Arc::clone(process), worker: author(process) };
+    let worker = ProcessWorker { process: Arc::clone(process), worker: author(process) };
     let engine = Engine::new(jobs.clone(), Arc::new(worker), config);
     world.processes()[node] = Some(Arc::new(Running { process: Arc::clone(process), jobs }));
     let process = Arc::clone(process);
@@ -92,10 +92,11 @@ fn starts(process: &Arc<Process>) -> JoinHandle<()> {
 fn author(process: &Arc<Process>) -> Author {
     let mirrors = Mirrors::new(process.world.mirrors_of(process.node));
     let git = NodeGit { process: Arc::clone(process), mirrors };
-    let repositories = Repositories::reached_by(Arc::new(git), Arc::new(|_| std::future::ready(Ok(None)).boxed()));
+    let repositories = Repositories::with_transport(Arc::new(git), Arc::new(|_| std::future::ready(Ok(None)).boxed()));
     let at = Arc::clone(process);
-    let forges: Forges =
-        Arc::new(move |project: &Project| -> Arc<dyn Forge> { Arc::new(Desk::new(Arc::clone(&at), project.clone())) });
+    let forges: Forges = Arc::new(move |project: &Project| -> Arc<dyn Forge> {
+        Arc::new(ProcessForge::new(Arc::clone(&at), project.clone()))
+    });
     let models: BTreeMap<String, Arc<dyn Model>> = BTreeMap::from([
         ("sonnet".to_owned(), Arc::new(Writer(Arc::clone(process))) as Arc<dyn Model>),
         ("builtin".to_owned(), Arc::new(Local(Arc::clone(process))) as Arc<dyn Model>),

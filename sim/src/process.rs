@@ -166,13 +166,13 @@ impl Process {
 
 /// A worker in its process.
 #[derive(Debug)]
-pub(crate) struct Placed<W> {
+pub(crate) struct ProcessWorker<W> {
     pub(crate) process: Arc<Process>,
     pub(crate) worker: W,
 }
 
 #[async_trait]
-impl<W: Worker> Worker for Placed<W> {
+impl<W: Worker> Worker for ProcessWorker<W> {
     async fn work(&self, handle: &mut Handle) -> Result<Outcome, Failure> {
         let mut work = self.worker.work(handle);
         let polled = move |context: &mut Context<'_>| -> Poll<Result<Outcome, Failure>> {

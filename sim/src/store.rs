@@ -12,7 +12,7 @@ use docent_jobs::{
 use docent_types::{AgentJob, JobId, JobStatus, StoreError, Timestamp};
 use parking_lot::Mutex;
 
-use crate::broken::{self, Broken};
+use crate::broken::{self, BrokenEngine};
 use crate::process::{Ask, Process};
 use crate::world::World;
 
@@ -71,7 +71,7 @@ impl NodeStore {
 
 /// Puts what was written on the disk; in a store that is broken in this way, a while after it has said so.
 fn flush(world: &Arc<World>) {
-    if world.broken != Some(Broken::ActsBeforeItIsWritten) {
+    if world.broken != Some(BrokenEngine::ActsBeforeItIsWritten) {
         return world.disk.flush();
     }
     let (world, pause) = (Arc::clone(world), world.chance().millis(1..=20_000));
@@ -175,7 +175,7 @@ impl Store for NodeStore {
             let witness = Arc::new(Witness::default());
             let decide = witness.watches(broken::fenced(by, &gate, decide));
             let written = by.world.disk.change(&by.name, id, gate, decide);
-            if by.world.broken != Some(Broken::TellsWhatMayBeLost) || !witness.sees_a_takeover(by) {
+            if by.world.broken != Some(BrokenEngine::TellsWhatMayBeLost) || !witness.sees_a_takeover(by) {
                 flush(&by.world);
             }
             witness.testifies(by);

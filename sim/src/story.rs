@@ -11,7 +11,7 @@ use futures::future::join_all;
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
-use crate::broken::Broken;
+use crate::broken::BrokenEngine;
 use crate::checks;
 use crate::process::Process;
 use crate::world::World;
@@ -22,7 +22,7 @@ const REST: Duration = Duration::from_secs(3 * 3600);
 
 /// What there is to tell of a seed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Told {
+pub struct StoryOutcome {
     pub seed: u64,
     /// Stands for the whole course: equal where and only where everything happened in the same way.
     pub digest: u64,
@@ -38,7 +38,7 @@ pub struct Told {
 ///
 /// # Panics
 /// When there is no folder for its repositories, or no runtime.
-pub fn run(seed: u64, broken: Option<Broken>, is_traced: bool) -> Told {
+pub fn run(seed: u64, broken: Option<BrokenEngine>, is_traced: bool) -> StoryOutcome {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
     let runtime = runtime.expect("a runtime is made");
     let world = runtime.block_on(async {
@@ -53,7 +53,7 @@ pub fn run(seed: u64, broken: Option<Broken>, is_traced: bool) -> Told {
     crash::watch(None);
     Process::nobody_runs();
     let (digest, trace, counts, violations) = world.told();
-    Told { seed, digest, trace, counts, violations }
+    StoryOutcome { seed, digest, trace, counts, violations }
 }
 
 async fn tell(world: &Arc<World>) {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use docent_jobs::crash;
 use parking_lot::Mutex;
 
-use crate::{Broken, Told, run};
+use crate::{BrokenEngine, StoryOutcome, run};
 
 /// As many worlds as the tests have time for.
 const WORLDS: u64 = 300;
@@ -43,7 +43,11 @@ const WRONGS: [&str; 26] = [
 ];
 
 /// Worlds of these seeds, two at a time, until `is_enough` says so of one.
-fn worlds(seeds: u64, broken: Option<Broken>, is_enough: impl Fn(&Told) -> bool + Sync) -> Vec<Told> {
+fn worlds(
+    seeds: u64,
+    broken: Option<BrokenEngine>,
+    is_enough: impl Fn(&StoryOutcome) -> bool + Sync,
+) -> Vec<StoryOutcome> {
     let (next, told) = (AtomicU64::new(0), Mutex::new(Vec::new()));
     std::thread::scope(|scope| {
         for _ in 0..2 {
@@ -69,7 +73,8 @@ fn worlds(seeds: u64, broken: Option<Broken>, is_enough: impl Fn(&Told) -> bool 
 fn every_promise_is_kept_in_300_worlds_and_each_named_point_is_died_at() {
     let told = worlds(WORLDS, None, |_| false);
     let failed: Vec<_> = told.iter().filter(|world| !world.violations.is_empty()).collect();
-    let shown = |world: &&Told| format!("cargo xtask sim --seed {}: {}", world.seed, world.violations.join("; "));
+    let shown =
+        |world: &&StoryOutcome| format!("cargo xtask sim --seed {}: {}", world.seed, world.violations.join("; "));
     assert!(failed.is_empty(), "{}", failed.iter().map(shown).collect::<Vec<_>>().join("\n"));
 
     let mut counts = BTreeMap::<&str, u64>::new();
@@ -102,33 +107,33 @@ fn a_seed_tells_its_story_in_the_same_way_each_time() {
 }
 
 /// Breaks every engine, and looks for the complaint that says so.
-fn is_caught(broken: Broken, complaint: &str) {
-    let complains = |world: &Told| world.violations.iter().any(|violation| violation.contains(complaint));
+fn is_caught(broken: BrokenEngine, complaint: &str) {
+    let complains = |world: &StoryOutcome| world.violations.iter().any(|violation| violation.contains(complaint));
     let told = worlds(WORLDS, Some(broken), complains);
     assert!(told.iter().any(complains), "{broken:?} is not noticed in {WORLDS} worlds");
 }
 
 #[test]
 fn an_engine_that_acts_before_its_journal_is_on_the_disk_is_caught() {
-    is_caught(Broken::ActsBeforeItIsWritten, "no journal on the disk holds it");
+    is_caught(BrokenEngine::ActsBeforeItIsWritten, "no journal on the disk holds it");
 }
 
 #[test]
 fn an_accepted_job_that_the_power_takes_is_noticed() {
-    is_caught(Broken::ActsBeforeItIsWritten, "was accepted and is gone");
+    is_caught(BrokenEngine::ActsBeforeItIsWritten, "was accepted and is gone");
 }
 
 #[test]
 fn an_engine_that_lets_late_writers_in_is_caught() {
-    is_caught(Broken::Unfenced, "fencing");
+    is_caught(BrokenEngine::Unfenced, "fencing");
 }
 
 #[test]
 fn an_engine_that_tells_what_the_power_may_take_is_caught() {
-    is_caught(Broken::TellsWhatMayBeLost, "listen");
+    is_caught(BrokenEngine::TellsWhatMayBeLost, "listen");
 }
 
 #[test]
 fn an_engine_that_opens_pull_requests_without_looking_is_caught() {
-    is_caught(Broken::OpensBlindly, "and gets another");
+    is_caught(BrokenEngine::OpensBlindly, "and gets another");
 }

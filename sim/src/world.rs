@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use tokio::time::Instant;
 use uuid::Uuid;
 
-use crate::broken::Broken;
+use crate::broken::BrokenEngine;
 use crate::chance::Chance;
 use crate::disk::Disk;
 use crate::forge::Server;
@@ -29,7 +29,7 @@ const BEGINNING: Timestamp = Timestamp::from_millis(1_795_000_000_000);
 /// One world.
 pub(crate) struct World {
     pub(crate) plan: Plan,
-    pub(crate) broken: Option<Broken>,
+    pub(crate) broken: Option<BrokenEngine>,
     pub(crate) disk: Disk,
     pub(crate) forge: Server,
     pub(crate) projects: Vec<Project>,
@@ -57,10 +57,10 @@ impl fmt::Debug for World {
 }
 
 impl World {
-    pub(crate) fn new(seed: u64, broken: Option<Broken>, is_traced: bool) -> Arc<Self> {
+    pub(crate) fn new(seed: u64, broken: Option<BrokenEngine>, is_traced: bool) -> Arc<Self> {
         let mut chance = Chance::new(seed);
         let mut plan = Plan::of(&mut chance);
-        if broken == Some(Broken::TellsWhatMayBeLost) {
+        if broken == Some(BrokenEngine::TellsWhatMayBeLost) {
             // The power has to fail between a takeover and the next flush.
             plan.odds.power_fails = 10.0;
         }

@@ -120,7 +120,11 @@ fn a_proxy_says_who_asks_when_it_is_trusted() {
         let search = json!({ "query": "webhook" });
         let request = Request::post("/discovery/v1/search/acme").bearer(&key).header("X-Forwarded-For", said);
         let response = server.send(&request.json(&search));
-        assert!(response.status != 400 || response.error().contains("`nobody` is no address"), "{}", response.text());
+        assert!(
+            response.status != 400 || response.error().contains("`nobody` is not an address"),
+            "{}",
+            response.text()
+        );
         response.status
     };
     for (said, status) in

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::Command;
 
 use docent_tests::agent::{branch, id};
-use docent_tests::git_server::{Manner, basic};
+use docent_tests::git_server::{Behaviour, basic};
 use docent_tests::installation::KeyKind;
 use docent_tests::site::{PAGES, PROJECT};
 use docent_tests::{Agent, GitServer, Installation, Repository, Server, eventually};
@@ -145,11 +145,11 @@ fn a_repository_that_is_gone_or_hidden_fails_the_job_with_both_in_the_sentence()
 #[test]
 fn a_host_that_is_down_for_a_moment_is_waited_for() {
     let (hosted, server) = Hosted::over_http(TOKEN);
-    server.behave(Manner::Busy { status: 503, retry_after: Some(1) });
+    server.behave(Behaviour::Busy { status: 503, retry_after: Some(1) });
     server.forget();
     let job = hosted.agent().create(PROMPT);
     eventually("the job to meet the host that is down", || (!server.seen().is_empty()).then_some(()));
-    server.behave(Manner::Normal);
+    server.behave(Behaviour::Normal);
     let job = hosted.agent().reaches(id(&job), "completed");
     hosted.has_the_work_of(&job);
 }
@@ -158,7 +158,7 @@ fn a_host_that_is_down_for_a_moment_is_waited_for() {
 fn a_redirect_to_another_host_gets_no_token() {
     let (hosted, server) = Hosted::over_http(TOKEN);
     let stranger = GitServer::start(hosted.installation.root());
-    server.behave(Manner::Elsewhere(format!("http://{}", stranger.address())));
+    server.behave(Behaviour::Elsewhere(format!("http://{}", stranger.address())));
     let message = hosted.fails();
     assert!(message.contains(&format!("redirects to http://{}", stranger.address())), "{message}");
     assert!(!stranger.saw_credentials());

@@ -6,7 +6,7 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use docent_tests::model_server::{Asked, Gate, Reply, Wire};
+use docent_tests::model_server::{Gate, ModelRequest, Reply, Wire};
 use docent_tests::site::{PAGES, PROJECT};
 use docent_tests::{ModelServer, Site, rig};
 use parking_lot::Mutex;
@@ -107,7 +107,7 @@ impl HeldModel {
     }
 }
 
-fn reply(asked: &Asked, gate: &Gate) -> Reply {
+fn reply(asked: &ModelRequest, gate: &Gate) -> Reply {
     if !is_to_answer(asked) {
         return Reply::text("webhook delivery after the fifth failure");
     }
@@ -119,12 +119,12 @@ fn reply(asked: &Asked, gate: &Gate) -> Reply {
 }
 
 /// Whether it is asked for an answer, and not for the words to search with.
-fn is_to_answer(asked: &Asked) -> bool {
+fn is_to_answer(asked: &ModelRequest) -> bool {
     asked.offers("search")
 }
 
 /// What the reader said last.
-fn newest(asked: &Asked) -> String {
+fn newest(asked: &ModelRequest) -> String {
     asked.said().pop().unwrap_or_default()
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use parking_lot::{Condvar, Mutex};
 use serde_json::{Value, json};
 
-use crate::http_server::{Connection, Received, Then, listen};
+use crate::http_server::{AfterAnswer, Connection, Received, listen};
 
 /// What a text means.
 type Meaning = dyn Fn(&str) -> Vec<f32> + Send + Sync;
@@ -76,7 +76,7 @@ impl EmbeddingServer {
     }
 }
 
-fn serve(received: &Received, connection: &mut Connection, state: &State) -> std::io::Result<Then> {
+fn serve(received: &Received, connection: &mut Connection, state: &State) -> std::io::Result<AfterAnswer> {
     let body: Value = serde_json::from_slice(&received.body).unwrap_or_default();
     let texts = body["input"].as_array().into_iter().flatten().filter_map(Value::as_str);
     let texts: Vec<String> = texts.map(str::to_owned).collect();

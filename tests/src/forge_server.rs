@@ -1,11 +1,11 @@
 //! Forges as their published REST describes them: GitHub, GitLab and Gitea, status by status, for one repository.
 //!
 //! ```no_run
-//! # use docent_tests::{Repository, forge_server::{ForgeServer, Kind, Said}};
+//! # use docent_tests::{Repository, forge_server::{ForgeServer, Kind, PlannedAnswer}};
 //! # let repository = Repository::create("/srv/docs.git".as_ref(), &[("index.md", "")]);
 //! let forge = ForgeServer::start(Kind::Github, &repository);
 //! forge.give("a-token");
-//! forge.says("POST", "/pulls", Said::new(503, "{}").with("Retry-After", "2")); // once
+//! forge.says("POST", "/pulls", PlannedAnswer::new(503, "{}").with("Retry-After", "2")); // once
 //! assert!(forge.pulls().is_empty());
 //! ```
 //!
@@ -25,7 +25,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
-use crate::http_server::{Connection, Received, Then, listen, path_and_query};
+use crate::http_server::{AfterAnswer, Connection, Received, listen, path_and_query};
 use crate::repository::Repository;
 
 pub use self::relay::{Exchange, Relay};
@@ -59,11 +59,11 @@ pub struct Pull {
     pub base: String,
     pub draft: bool,
     pub labels: Vec<String>,
-    pub stage: Stage,
+    pub stage: PullState,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stage {
+pub enum PullState {
     Open,
     Closed,
     Merged,
@@ -71,7 +71,7 @@ pub enum Stage {
 
 /// One request as it came.
 #[derive(Debug, Clone)]
-pub struct Asked {
+pub struct ForgeRequest {
     pub method: String,
     /// Without the query, as it was written.
     pub path: String,
@@ -84,13 +84,13 @@ pub struct Asked {
 
 /// An answer.
 #[derive(Debug, Clone)]
-pub struct Said {
+pub struct PlannedAnswer {
     status: u16,
     headers: Vec<(&'static str, String)>,
     body: String,
 }
 
-impl Said {
+impl PlannedAnswer {
     pub fn new(status: u16, body: impl Into<String>) -> Self {
         Self {
             status,
@@ -129,9 +129,9 @@ struct State {
     tokens: HashMap<String, Rights>,
     pulls: Vec<Pull>,
     labels: Vec<String>,
-    seen: Vec<Asked>,
+    seen: Vec<ForgeRequest>,
     /// Method, end of the path, answer.
-    planned: Vec<(String, String, Said)>,
+    planned: Vec<(String, String, PlannedAnswer)>,
 }
 
 impl ForgeServer {
@@ -176,7 +176,7 @@ impl ForgeServer {
     }
 
     /// Gives this answer to the next request with this method whose path ends so.
-    pub fn says(&self, method: &str, path_end: &str, said: Said) -> &Self {
+    pub fn says(&self, method: &str, path_end: &str, said: PlannedAnswer) -> &Self {
         self.state.lock().planned.push((method.to_owned(), path_end.to_owned(), said));
         self
     }
@@ -196,7 +196,7 @@ impl ForgeServer {
             base: base.to_owned(),
             draft: false,
             labels: Vec::new(),
-            stage: Stage::Open,
+            stage: PullState::Open,
         };
         self.state.lock().add(pull).number
     }
@@ -205,12 +205,12 @@ impl ForgeServer {
     ///
     /// # Panics
     /// When there is none of this number.
-    pub fn ends(&self, number: u64, stage: Stage) {
+    pub fn ends(&self, number: u64, stage: PullState) {
         self.state.lock().pull(number).expect("a pull request of this number").stage = stage;
     }
 
     /// Every request so far.
-    pub fn seen(&self) -> Vec<Asked> {
+    pub fn seen(&self) -> Vec<ForgeRequest> {
         self.state.lock().seen.clone()
     }
 
@@ -234,7 +234,7 @@ impl State {
 
     /// The open one between two branches.
     fn open_between(&self, head: &str, base: &str) -> Option<&Pull> {
-        self.pulls.iter().find(|pull| pull.stage == Stage::Open && pull.head == head && pull.base == base)
+        self.pulls.iter().find(|pull| pull.stage == PullState::Open && pull.head == head && pull.base == base)
     }
 
     /// The commit of a branch, empty when there is no such branch.
@@ -246,7 +246,7 @@ impl State {
         !branch.is_empty() && !self.commit(branch).is_empty()
     }
 
-    fn rights(&self, asked: &Asked) -> Rights {
+    fn rights(&self, asked: &ForgeRequest) -> Rights {
         let header = |name: &str| asked.headers.get(name).map(String::as_str).unwrap_or_default();
         let given = header("authorization");
         let token = given.strip_prefix("Bearer ").or_else(|| given.strip_prefix("token "));
@@ -255,7 +255,7 @@ impl State {
     }
 }
 
-impl Asked {
+impl ForgeRequest {
     fn of(received: &Received) -> Self {
         let (path, query) = path_and_query(&received.target);
         let body = serde_json::from_slice(&received.body).unwrap_or_default();
@@ -273,8 +273,13 @@ impl Asked {
     }
 }
 
-fn serve(kind: Kind, received: &Received, connection: &mut Connection, state: &Mutex<State>) -> io::Result<Then> {
-    let asked = Asked::of(received);
+fn serve(
+    kind: Kind,
+    received: &Received,
+    connection: &mut Connection,
+    state: &Mutex<State>,
+) -> io::Result<AfterAnswer> {
+    let asked = ForgeRequest::of(received);
     let said = {
         let mut state = state.lock();
         state.seen.push(asked.clone());

@@ -1,11 +1,11 @@
 //! A git host over HTTP: `git http-backend` behind a door that wants a token, and that can be told to misbehave.
 //!
 //! ```no_run
-//! # use docent_tests::git_server::{GitServer, Manner};
+//! # use docent_tests::git_server::{GitServer, Behaviour};
 //! let server = GitServer::start("/srv/repositories".as_ref());
 //! server.give("a-token");
 //! let url = server.url("docs.git"); // http://127.0.0.1:PORT/docs.git
-//! server.behave(Manner::Busy { status: 503, retry_after: Some(7) });
+//! server.behave(Behaviour::Busy { status: 503, retry_after: Some(7) });
 //! # drop(url);
 //! ```
 //!
@@ -24,7 +24,7 @@ use parking_lot::Mutex;
 
 /// How the server treats those who ask.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Manner {
+pub enum Behaviour {
     /// As a git host does: by the token.
     Normal,
     /// Lets everybody read and write, whoever they are.
@@ -55,7 +55,7 @@ pub enum Manner {
 
 /// One request as it came.
 #[derive(Debug, Clone)]
-pub struct Seen {
+pub struct GitRequest {
     pub method: String,
     /// Path and query.
     pub target: String,
@@ -67,10 +67,10 @@ pub struct Seen {
 #[derive(Debug)]
 struct State {
     root: PathBuf,
-    manner: Manner,
+    manner: Behaviour,
     /// By token: whether it may write.
     tokens: HashMap<String, bool>,
-    seen: Vec<Seen>,
+    seen: Vec<GitRequest>,
 }
 
 /// A connection with a client.
@@ -79,7 +79,7 @@ pub trait Stream: Read + Write + Send {}
 impl<S: Read + Write + Send> Stream for S {}
 
 /// What becomes of a new connection before it is served: nothing, or TLS.
-pub type Welcome = dyn Fn(TcpStream) -> io::Result<Box<dyn Stream>> + Send + Sync;
+pub type Accept = dyn Fn(TcpStream) -> io::Result<Box<dyn Stream>> + Send + Sync;
 
 /// A running git host. It ends with the process.
 #[derive(Debug, Clone)]
@@ -102,10 +102,11 @@ impl GitServer {
     ///
     /// # Panics
     /// As [`start`](Self::start).
-    pub fn welcoming(root: &Path, scheme: &'static str, welcome: Arc<Welcome>) -> Self {
+    pub fn welcoming(root: &Path, scheme: &'static str, welcome: Arc<Accept>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("listen on the loopback interface");
         let address = listener.local_addr().expect("a listener has an address");
-        let state = State { root: root.to_owned(), manner: Manner::Normal, tokens: HashMap::new(), seen: Vec::new() };
+        let state =
+            State { root: root.to_owned(), manner: Behaviour::Normal, tokens: HashMap::new(), seen: Vec::new() };
         let state = Arc::new(Mutex::new(state));
         let shared = state.clone();
         thread::spawn(move || {
@@ -139,12 +140,12 @@ impl GitServer {
         self.state.lock().tokens.insert(token.to_owned(), false);
     }
 
-    pub fn behave(&self, manner: Manner) {
+    pub fn behave(&self, manner: Behaviour) {
         self.state.lock().manner = manner;
     }
 
     /// Every request so far.
-    pub fn seen(&self) -> Vec<Seen> {
+    pub fn seen(&self) -> Vec<GitRequest> {
         self.state.lock().seen.clone()
     }
 
@@ -169,11 +170,11 @@ fn serve(stream: Box<dyn Stream>, state: &Mutex<State>) -> io::Result<()> {
     let mut reader = BufReader::new(stream);
     while let Some(asked) = read_head(&mut reader)? {
         let manner = state.lock().manner.clone();
-        if manner == Manner::HangsUpOnPush && asked.method == "POST" && asked.is_push() {
+        if manner == Behaviour::HangsUpOnPush && asked.method == "POST" && asked.is_push() {
             return Ok(());
         }
         let body = read_body(&mut reader, &asked.headers)?;
-        let seen = Seen {
+        let seen = GitRequest {
             method: asked.method.clone(),
             target: asked.target.clone(),
             headers: asked.headers.clone(),
@@ -186,47 +187,47 @@ fn serve(stream: Box<dyn Stream>, state: &Mutex<State>) -> io::Result<()> {
         };
         let mut answer = Answer { connection: &mut reader };
         let keep = match manner {
-            Manner::Normal => by_token(&asked, &root, rights, &body, &mut answer)?,
-            Manner::Open => backend(&asked, &root, &body)?.send(&mut answer)?,
-            Manner::Slow(pause) => {
+            Behaviour::Normal => by_token(&asked, &root, rights, &body, &mut answer)?,
+            Behaviour::Open => backend(&asked, &root, &body)?.send(&mut answer)?,
+            Behaviour::Slow(pause) => {
                 thread::sleep(pause);
                 by_token(&asked, &root, rights, &body, &mut answer)?
             }
-            Manner::Cuts { after } if asked.method == "POST" => {
+            Behaviour::Cuts { after } if asked.method == "POST" => {
                 let whole = backend(&asked, &root, &body)?;
                 answer.head(200, &whole.headers, whole.body.len() as u64)?;
                 answer.bytes(&whole.body[..after.min(whole.body.len())])?;
                 false
             }
-            Manner::Cuts { .. } | Manner::HangsUpOnPush => by_token(&asked, &root, rights, &body, &mut answer)?,
-            Manner::Refuses { status, says } if asked.is_push() => {
+            Behaviour::Cuts { .. } | Behaviour::HangsUpOnPush => by_token(&asked, &root, rights, &body, &mut answer)?,
+            Behaviour::Refuses { status, says } if asked.is_push() => {
                 answer.whole(status, "Content-Type: text/plain; charset=utf-8\r\n", says.as_bytes())?
             }
-            Manner::Refuses { .. } => by_token(&asked, &root, rights, &body, &mut answer)?,
-            Manner::Busy { status, retry_after } => {
+            Behaviour::Refuses { .. } => by_token(&asked, &root, rights, &body, &mut answer)?,
+            Behaviour::Busy { status, retry_after } => {
                 let after = retry_after.map(|seconds| format!("Retry-After: {seconds}\r\n")).unwrap_or_default();
                 answer.whole(status, &after, b"later")?
             }
-            Manner::Elsewhere(to) => answer.whole(302, &format!("Location: {to}{}\r\n", asked.target), b"")?,
-            Manner::Renamed { from, to } => match asked.target.strip_prefix(&from) {
+            Behaviour::Elsewhere(to) => answer.whole(302, &format!("Location: {to}{}\r\n", asked.target), b"")?,
+            Behaviour::Renamed { from, to } => match asked.target.strip_prefix(&from) {
                 Some(rest) => answer.whole(301, &format!("Location: {to}{rest}\r\n"), b"")?,
                 None => by_token(&asked, &root, rights, &body, &mut answer)?,
             },
-            Manner::Silent => {
+            Behaviour::Silent => {
                 // Until the other side hangs up.
                 io::copy(answer.connection, &mut io::sink())?;
                 false
             }
-            Manner::Says { content_type, body } => {
+            Behaviour::Says { content_type, body } => {
                 answer.whole(200, &format!("Content-Type: {content_type}\r\n"), &body)?
             }
-            Manner::Endless(bytes) => {
+            Behaviour::Endless(bytes) => {
                 answer.head(200, &asked.right_type(), u64::from(u32::MAX) << 16)?;
                 loop {
                     answer.bytes(&bytes)?;
                 }
             }
-            Manner::Promises(length) => {
+            Behaviour::Promises(length) => {
                 answer.head(200, &asked.right_type(), length)?;
                 answer.bytes(b"001e# service=git-upload-pack\n0000")?;
                 io::copy(answer.connection, &mut io::sink())?;

@@ -23,7 +23,7 @@ pub(crate) struct Received {
 
 /// What becomes of a connection after an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Then {
+pub(crate) enum AfterAnswer {
     Keep,
     HangUp,
 }
@@ -35,7 +35,7 @@ pub(crate) struct Connection {
 }
 
 /// Answers one request.
-pub(crate) type Handler = dyn Fn(Received, &mut Connection) -> io::Result<Then> + Send + Sync;
+pub(crate) type Handler = dyn Fn(Received, &mut Connection) -> io::Result<AfterAnswer> + Send + Sync;
 
 /// Listens on the loopback interface for as long as the process lives; port 0 picks one.
 ///
@@ -58,7 +58,7 @@ fn serve(stream: TcpStream, handler: &Handler) -> io::Result<()> {
     stream.set_nodelay(true)?;
     let mut connection = Connection { reader: BufReader::new(stream) };
     while let Some(received) = connection.read_request()? {
-        if handler(received, &mut connection)? == Then::HangUp {
+        if handler(received, &mut connection)? == AfterAnswer::HangUp {
             break;
         }
     }
@@ -67,11 +67,11 @@ fn serve(stream: TcpStream, handler: &Handler) -> io::Result<()> {
 
 impl Connection {
     /// Sends a whole answer.
-    pub(crate) fn answer(&mut self, status: u16, headers: &[(&str, String)], body: &[u8]) -> io::Result<Then> {
+    pub(crate) fn answer(&mut self, status: u16, headers: &[(&str, String)], body: &[u8]) -> io::Result<AfterAnswer> {
         let mut bytes = head(status, headers, &format!("Content-Length: {}", body.len()));
         bytes.extend_from_slice(body);
         self.reader.get_mut().write_all(&bytes)?;
-        Ok(Then::Keep)
+        Ok(AfterAnswer::Keep)
     }
 
     /// Begins an answer whose body comes in chunks.
@@ -87,9 +87,9 @@ impl Connection {
     }
 
     /// Ends a body that came in chunks.
-    pub(crate) fn end(&mut self) -> io::Result<Then> {
+    pub(crate) fn end(&mut self) -> io::Result<AfterAnswer> {
         self.reader.get_mut().write_all(b"0\r\n\r\n")?;
-        Ok(Then::Keep)
+        Ok(AfterAnswer::Keep)
     }
 
     /// Whether the client has hung up.
@@ -107,9 +107,9 @@ impl Connection {
     }
 
     /// Waits until the client hangs up.
-    pub(crate) fn outwait(&mut self) -> io::Result<Then> {
+    pub(crate) fn outwait(&mut self) -> io::Result<AfterAnswer> {
         io::copy(&mut self.reader, &mut io::sink())?;
-        Ok(Then::HangUp)
+        Ok(AfterAnswer::HangUp)
     }
 
     fn read_request(&mut self) -> io::Result<Option<Received>> {

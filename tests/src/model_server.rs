@@ -33,7 +33,7 @@ use parking_lot::Mutex;
 use self::cache::Cache;
 use crate::http_server::listen;
 
-pub use self::asked::{Answer, Asked, Call, Turn, Wire};
+pub use self::asked::{Answer, Call, ModelRequest, Turn, Wire};
 pub use self::brain::Edit;
 pub use self::reply::{Gate, Reply, Stop};
 
@@ -41,7 +41,7 @@ pub use self::reply::{Gate, Reply, Stop};
 pub const KEY: &str = "sk-model-0123456789";
 
 /// Decides what to answer.
-type Brain = dyn Fn(&Asked) -> Reply + Send + Sync;
+type Brain = dyn Fn(&ModelRequest) -> Reply + Send + Sync;
 
 /// A running model server. It ends with the process.
 #[derive(Debug, Clone)]
@@ -55,7 +55,7 @@ struct State {
     script: VecDeque<Reply>,
     brain: Option<Arc<Brain>>,
     keeps: bool,
-    requests: Vec<Asked>,
+    requests: Vec<ModelRequest>,
     faults: Vec<String>,
     cache: Cache,
     read_from_cache: Vec<u64>,
@@ -114,7 +114,7 @@ impl ModelServer {
     }
 
     /// Answers what the script does not.
-    pub fn thinks(&self, brain: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> &Self {
+    pub fn thinks(&self, brain: impl Fn(&ModelRequest) -> Reply + Send + Sync + 'static) -> &Self {
         self.state.lock().brain = Some(Arc::new(brain));
         self
     }
@@ -129,7 +129,7 @@ impl ModelServer {
     }
 
     /// What it was asked so far, oldest first.
-    pub fn requests(&self) -> Vec<Asked> {
+    pub fn requests(&self) -> Vec<ModelRequest> {
         self.state.lock().requests.clone()
     }
 

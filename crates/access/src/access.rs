@@ -11,7 +11,7 @@ use crate::access_cache::{AccessCache, Destination};
 use crate::address::AddressRange;
 use crate::admit::{Action, Credentials, Denial, admit};
 use crate::key::KeyKind;
-use crate::key_end::{KeyEnd, KeyEnds};
+use crate::key_watch::{KeyWatch, KeyWatches};
 use crate::last_use::LastUse;
 use crate::ports::{Keys, Projects};
 use crate::record::{KeyRecord, Scope};
@@ -52,12 +52,12 @@ pub struct Principal {
     /// The record of the presented key.
     pub key: Arc<KeyRecord>,
     pub project: Arc<Project>,
-    ends: Arc<KeyEnds>,
+    ends: Arc<KeyWatches>,
 }
 
 impl Principal {
     /// Signals when the key stops being valid, for long-running answers.
-    pub fn key_end(&self) -> KeyEnd {
+    pub fn key_watch(&self) -> KeyWatch {
         self.ends.of(self.key.hash)
     }
 }
@@ -96,7 +96,7 @@ pub struct Access {
     limits: AssistantLimits,
     throttle: Arc<Throttle>,
     known: Arc<AccessCache>,
-    ends: Arc<KeyEnds>,
+    ends: Arc<KeyWatches>,
     last_use: Arc<LastUse>,
     clock: Arc<dyn Clock>,
 }
@@ -104,7 +104,7 @@ pub struct Access {
 impl Access {
     pub fn new(keys: Arc<dyn Keys>, projects: Arc<dyn Projects>, clock: Arc<dyn Clock>) -> Self {
         let known = Arc::new(AccessCache::new(keys, projects));
-        let ends = Arc::new(KeyEnds::new(Arc::clone(&known), Arc::clone(&clock)));
+        let ends = Arc::new(KeyWatches::new(Arc::clone(&known), Arc::clone(&clock)));
         let (limits, throttle, last_use) = (AssistantLimits::default(), Arc::default(), Arc::default());
         Self { known, ends, clock, limits, throttle, last_use }
     }
@@ -305,17 +305,17 @@ mod tests {
         };
         let (revoked, expired) = (fixture.key(KeyKind::Admin).await, fixture.key(KeyKind::Admin).await);
         let principal = enter(&revoked).await;
-        let (mut one, mut other) = (principal.key_end(), principal.key_end());
-        assert_eq!(one.unless_told(tokio::time::sleep(Duration::from_secs(60))).await, Ok(()), "it is good meanwhile");
+        let (mut one, mut other) = (principal.key_watch(), principal.key_watch());
+        assert_eq!(one.unless_ended(tokio::time::sleep(Duration::from_secs(60))).await, Ok(()), "it is good meanwhile");
         fixture.store.revoke(&principal.key.id, fixture.clock.now()).await.expect("the store answers");
         let start = tokio::time::Instant::now();
-        assert_eq!((one.told().await, other.told().await), (Denial::Revoked, Denial::Revoked));
+        assert_eq!((one.ended().await, other.ended().await), (Denial::Revoked, Denial::Revoked));
         assert!(start.elapsed() < Duration::from_secs(1), "{:?}", start.elapsed());
-        assert_eq!(principal.key_end().told().await, Denial::Revoked, "and so is who comes later");
+        assert_eq!(principal.key_watch().ended().await, Denial::Revoked, "and so is who comes later");
 
-        let mut ends = enter(&expired).await.key_end();
+        let mut ends = enter(&expired).await.key_watch();
         fixture.clock.advance(LIFETIME);
-        assert!(matches!(ends.told().await, Denial::Expired { .. }));
+        assert!(matches!(ends.ended().await, Denial::Expired { .. }));
     }
 
     #[tokio::test(start_paused = true)]
@@ -327,7 +327,7 @@ mod tests {
         let principal = fixture.access.agent(&credentials, "acme", Scope::Write).await.expect("let in");
         let tasks = || tokio::runtime::Handle::current().metrics().num_alive_tasks();
         let before = tasks();
-        let ends = (principal.key_end(), principal.key_end());
+        let ends = (principal.key_watch(), principal.key_watch());
         assert_eq!(tasks(), before + 1, "one task a key");
         drop(ends);
         tokio::time::sleep(Duration::from_secs(1)).await;

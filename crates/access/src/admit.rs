@@ -23,7 +23,7 @@ pub struct Credentials<'a> {
 impl<'a> Credentials<'a> {
     /// The credentials of a request, from all of its `Authorization` and `Origin` headers. A repeated header is invalid:
     /// proxies disagree on which one counts.
-    pub fn shown(
+    pub fn from_headers(
         authorization: impl IntoIterator<Item = &'a [u8]>,
         origin: impl IntoIterator<Item = &'a [u8]>,
         ip: IpAddr,

@@ -75,21 +75,21 @@ async fn add<S: Projects>(store: &S, name: &str) -> Project {
 }
 
 /// The storage's change number, as soon as it is available.
-async fn told<S: Keys + Projects>(store: &S) -> u64 {
+async fn change_number<S: Keys + Projects>(store: &S) -> u64 {
     loop {
-        if let Some(told) = store.changes() {
-            return told;
+        if let Some(number) = store.changes() {
+            return number;
         }
         tokio::task::yield_now().await;
     }
 }
 
 async fn every_change_is_told<S: Keys + Projects>(store: &S) {
-    let mut last = told(store).await;
+    let mut last = change_number(store).await;
     let mut moved = async |what: &str| {
-        let now = told(store).await;
+        let now = change_number(store).await;
         assert!(now > last, "{what}: {now:?} after {last:?}");
-        assert_eq!(told(store).await, now, "{what} is one change");
+        assert_eq!(change_number(store).await, now, "{what} is one change");
         last = now;
     };
     store.add(sample_project("acme")).await.expect("the project is added");
@@ -235,12 +235,12 @@ pub async fn a_key_knows_its_name_and_its_last_use<S: Keys + Projects>(store: &S
     let record = KeyRecord { name: Some("docs site, é".to_owned()), ..record };
     store.insert(unnamed.clone()).await.expect("the key is added");
     store.insert(record.clone()).await.expect("the key is added");
-    let before = told(store).await;
+    let before = change_number(store).await;
     for at in [NOW.plus(Duration::from_secs(60)), NOW] {
         store.used(&record.id, at).await.expect("the store answers");
     }
     store.used(&KeyId::new("key_nobody"), NOW).await.expect("the store answers");
-    assert_eq!(told(store).await, before, "nothing that is known of keys is to be read again");
+    assert_eq!(change_number(store).await, before, "nothing that is known of keys is to be read again");
     let used = KeyRecord { used_at: Some(NOW.plus(Duration::from_secs(60))), ..record };
     assert_eq!(store.keys(None).await.expect("the store answers"), [unnamed, used]);
 }

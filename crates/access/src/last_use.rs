@@ -20,14 +20,14 @@ pub(crate) struct LastUse(Mutex<HashMap<KeyHash, Timestamp>>);
 impl LastUse {
     /// Whether this use is to be stored. It counts as stored from here on.
     pub(crate) fn is_news(&self, key: &KeyHash, now: Timestamp) -> bool {
-        let mut told = self.0.lock();
-        if told.get(key).is_some_and(|told| now < told.plus(EVERY)) {
+        let mut last_uses = self.0.lock();
+        if last_uses.get(key).is_some_and(|last| now < last.plus(EVERY)) {
             return false;
         }
-        if told.len() >= MOST {
-            told.clear();
+        if last_uses.len() >= MOST {
+            last_uses.clear();
         }
-        told.insert(*key, now);
+        last_uses.insert(*key, now);
         true
     }
 }
@@ -42,7 +42,7 @@ mod tests {
         let (one, other) = (KeyHash::from_bytes([1; 32]), KeyHash::from_bytes([2; 32]));
         let at = |seconds: i64| Timestamp::from_millis(seconds * 1000);
         let news = [(one, 0), (one, 1), (other, 1), (one, 59), (one, 60), (one, 61)];
-        let told: Vec<_> = news.into_iter().map(|(key, seconds)| uses.is_news(&key, at(seconds))).collect();
-        assert_eq!(told, [true, false, true, false, true, false]);
+        let last_uses: Vec<_> = news.into_iter().map(|(key, seconds)| uses.is_news(&key, at(seconds))).collect();
+        assert_eq!(last_uses, [true, false, true, false, true, false]);
     }
 }

@@ -9,7 +9,7 @@
 //! of all that precedes them, so that a mistyped key can be told from an unknown one offline. Only the
 //! key's SHA-256 is ever stored.
 //!
-//! - [`KeyEnd`] ends streams and waiting requests when their key stops being valid.
+//! - [`KeyWatch`] ends streams and waiting requests when their key stops being valid.
 //! - [`Proxies`] finds the client's address behind trusted proxies.
 //! - [`Throttle`] counts, in memory, what need not be exact across processes.
 //! - [`Keys`] and [`Projects`] are the ports to storage; [`memory::MemoryAccess`] implements them for tests and
@@ -21,7 +21,7 @@ mod address;
 mod admit;
 pub mod conformance;
 mod key;
-mod key_end;
+mod key_watch;
 mod last_use;
 pub mod memory;
 mod origin;
@@ -34,7 +34,7 @@ pub use access::{Access, AccessError, AssistantLimits, Principal};
 pub use address::{AddressRange, AddressRangeError};
 pub use admit::{Action, Credentials, Denial, admit};
 pub use key::{Key, KeyHash, KeyKind};
-pub use key_end::KeyEnd;
+pub use key_watch::KeyWatch;
 pub use origin::{Origin, OriginError};
 pub use ports::{AddError, Keys, Projects};
 pub use proxies::Proxies;

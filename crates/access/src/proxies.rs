@@ -50,7 +50,7 @@ impl Proxies {
     fn no_address(&self, entry: &[u8]) -> Refusal {
         let shown: String = String::from_utf8_lossy(entry).trim().chars().take(80).collect();
         Refusal::invalid(format!(
-            "{}: `{shown}` is no address; let the proxy write the IP address of its caller, and not a name or nothing",
+            "{}: `{shown}` is not an address; let the proxy write the IP address of its caller, and not a name or nothing",
             self.header
         ))
     }
@@ -101,7 +101,7 @@ mod tests {
             ("no address before a proxy", "10.0.0.1", &["198.51.100.7, _hidden, 10.0.0.2"], "refused"),
             ("no address further away", "10.0.0.1", &["unknown, 198.51.100.7"], "198.51.100.7"),
             ("an empty entry", "10.0.0.1", &["198.51.100.7, "], "refused"),
-            ("a stranger's word that is no address", "198.51.100.7", &["unknown"], "198.51.100.7"),
+            ("a stranger's word that is not an address", "198.51.100.7", &["unknown"], "198.51.100.7"),
             ("with ports", "10.0.0.1", &["198.51.100.7:4711"], "198.51.100.7"),
             ("of IPv6", "2001:db8:1::1", &["[2001:db8:2::7]:4711"], "2001:db8:2::7"),
             ("of IPv6 in brackets", "2001:db8:1::1", &["[2001:db8:2::7]"], "2001:db8:2::7"),

@@ -123,7 +123,7 @@ pub(crate) fn judge(transcript: &Transcript, settings: &TurnSettings, request: &
         there >>= refusals - 1;
     }
     let notes = NOTES_TOKENS.min(reply_tokens(settings));
-    let fixed = fixed(entries, request) + u64::from(notes);
+    let fixed = fixed_tokens(entries, request) + u64::from(notes);
     // Compact while there is still space to work in, unless the fixed part alone takes that much.
     let soon = if fixed < there / 5 * 4 { there / 5 * 4 } else { there };
     if wanted <= soon {
@@ -171,7 +171,7 @@ fn estimate(entries: &[TranscriptEntry], request: &Request, longest: usize) -> u
 }
 
 /// The approximate tokens of a request that compaction cannot remove.
-fn fixed(entries: &[TranscriptEntry], request: &Request) -> u64 {
+fn fixed_tokens(entries: &[TranscriptEntry], request: &Request) -> u64 {
     let said = entries.iter().filter(|entry| matches!(entry, TranscriptEntry::Said { .. }));
     tokens(standing(request) + said.map(|entry| entry_weight(entry, 0)).sum::<usize>())
 }

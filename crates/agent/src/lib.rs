@@ -15,7 +15,6 @@
 //! Each entry is made durable before the next step is taken, so the process may stop between any two. The effect of the
 //! tools on the [`EditableTree`] is not stored: [`replay`] repeats it, because every editing tool is a function of the
 //! files and its input.
-//! its input.
 //!
 //! Two events are known to the caller only, who appends them: a model that refused a request as too long
 //! ([`TranscriptEntry::TooLong`]), and the end of the turn's time ([`TranscriptEntry::Expired`]). After either it calls

@@ -19,7 +19,7 @@ use serde_json::Value;
 use crate::compaction::{Compaction, RequestSize, judge};
 use crate::request::{Reminder, request};
 use crate::todos::todos_of;
-use crate::tools::{FINISH, addition};
+use crate::tools::{FINISH, remaining_problems};
 use crate::transcript::{AcceptedFinish, Call, Transcript, TranscriptEntry};
 use crate::turn_history::{ForcedEnd, TurnHistory};
 use crate::turn_settings::TurnSettings;
@@ -81,15 +81,15 @@ pub fn next(transcript: &Transcript, settings: &TurnSettings) -> Step {
         let words = trouble.words.iter().map(|message| message.plain_text()).find(|text| !text.trim().is_empty());
         return match words {
             Some(words) => Step::Done(stopped(&trouble.why, words.trim())),
-            None if is_hopeless(trouble) => Step::Done(stopped(&trouble.why, &told_by_plan(transcript))),
+            None if is_hopeless(trouble) => Step::Done(stopped(&trouble.why, &plan_summary(transcript))),
             None => ask(transcript, settings, &Reminder::Farewell(trouble.why.clone())),
         };
     }
-    if history.silence() > REMINDERS {
+    if history.replies_without_calls() > REMINDERS {
         let summary = last_words(transcript.since_last_word());
         return Step::Done(Finish { outcome: FinishOutcome::Done, title: "Documentation changes".to_owned(), summary });
     }
-    ask(transcript, settings, if history.goes_in_circles() { &Reminder::Stuck } else { &Reminder::None })
+    ask(transcript, settings, if history.repeats_itself() { &Reminder::Stuck } else { &Reminder::None })
 }
 
 /// A model call, if its request fits.
@@ -106,7 +106,7 @@ fn ask(transcript: &Transcript, settings: &TurnSettings, reminder: &Reminder) ->
                 "the instruction, with all that the agent needs to know, has about {wanted} tokens, and the model takes \
                  about {there}; ask for less at a time, or configure a model with a larger context"
             );
-            Step::Done(stopped(&why, &told_by_plan(transcript)))
+            Step::Done(stopped(&why, &plan_summary(transcript)))
         }
     }
 }
@@ -134,7 +134,7 @@ fn finish_of(finish: &AcceptedFinish<'_>) -> Finish {
     if summary.is_empty() {
         summary = WORDLESS.to_owned();
     }
-    let more = addition(finish.output);
+    let more = remaining_problems(finish.output);
     if !more.is_empty() {
         summary.push_str("\n\n");
         summary.push_str(more);
@@ -153,7 +153,7 @@ fn stopped(why: &str, rest: &str) -> Finish {
 }
 
 /// The plan, and how much of it was done.
-fn told_by_plan(transcript: &Transcript) -> String {
+fn plan_summary(transcript: &Transcript) -> String {
     let todos = todos_of(transcript.newest_turn());
     let named = |heading: &str, wanted: fn(TodoStatus) -> bool| {
         let lines = todos.iter().filter(|todo| wanted(todo.status)).map(|todo| format!("- {}", todo.content));

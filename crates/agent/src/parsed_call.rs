@@ -56,11 +56,11 @@ pub(crate) fn input<T: DeserializeOwned>(given: &Value) -> Result<T, String> {
             // The raw text of invalid JSON, or of a call that was cut off.
             _ => {
                 let beginning: String = text.chars().take(80).collect();
-                Err(format!("the input is no JSON object: it begins `{beginning}`"))
+                Err(format!("the input is not a JSON object: it begins `{beginning}`"))
             }
         },
         Value::Null => T::deserialize(Value::Object(serde_json::Map::new())).map_err(wrong),
-        _ => Err("the input is no JSON object".to_owned()),
+        _ => Err("the input is not a JSON object".to_owned()),
     }
 }
 
@@ -76,7 +76,7 @@ pub(crate) fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option
 }
 
 /// A boolean, possibly written as a string; missing or null is false.
-pub(crate) fn yes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+pub(crate) fn lenient_bool<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
     match Value::deserialize(deserializer)? {
         Value::Null => Ok(false),
         Value::Bool(yes) => Ok(yes),

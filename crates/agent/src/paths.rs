@@ -114,7 +114,7 @@ pub(crate) fn is_sensitive(part: &str) -> bool {
 
 /// Whether a file is known to be read by programs that build or deploy. The list is incomplete: it only keeps such
 /// files from being taken for samples and API descriptions.
-pub(crate) fn runs_builds(path: &str) -> bool {
+pub(crate) fn is_build_file(path: &str) -> bool {
     const NAMES: [&str; 40] = [
         "makefile",
         "gnumakefile",
@@ -260,10 +260,10 @@ mod tests {
             "a/.env",
             "CODEOWNERS",
         ] {
-            assert!(runs_builds(path), "{path}");
+            assert!(is_build_file(path), "{path}");
         }
         for path in ["samples/signup.py", "openapi.json", "guides/dockerfile.md/x", "a/config.sample.yaml"] {
-            assert!(!runs_builds(path), "{path}");
+            assert!(!is_build_file(path), "{path}");
         }
     }
 }

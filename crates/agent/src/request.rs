@@ -52,14 +52,14 @@ pub(crate) fn request(transcript: &Transcript, settings: &TurnSettings, reminder
     if begin > 0 {
         for entry in &entries[..begin] {
             if let TranscriptEntry::Said { message } = entry {
-                hear(message, &mut messages, &mut instructions);
+                add_message(message, &mut messages, &mut instructions);
             }
         }
-        messages.tell(&compaction::INTRODUCTION.replace("{}", &summary_of(entries)));
+        messages.add_text(&compaction::INTRODUCTION.replace("{}", &summary_of(entries)));
     }
     for entry in &entries[begin..] {
         match entry {
-            TranscriptEntry::Said { message } => hear(message, &mut messages, &mut instructions),
+            TranscriptEntry::Said { message } => add_message(message, &mut messages, &mut instructions),
             TranscriptEntry::Replied { message, reason, .. } => messages.reply(message, *reason),
             TranscriptEntry::Results { results } => messages.answer(results, compaction::longest_output(settings)),
             TranscriptEntry::Compacted { .. } | TranscriptEntry::TooLong | TranscriptEntry::Expired { .. } => {}
@@ -97,7 +97,7 @@ fn before_work(entries: &[TranscriptEntry]) -> (usize, bool) {
     said.fold((0, false), |(count, is_asked), message| (count + 1, is_asked || message.role == Role::User))
 }
 
-fn hear(message: &Message, messages: &mut Messages, instructions: &mut Vec<String>) {
+fn add_message(message: &Message, messages: &mut Messages, instructions: &mut Vec<String>) {
     let text = message.plain_text();
     match message.role {
         _ if text.trim().is_empty() => {}
@@ -119,7 +119,7 @@ struct Messages {
 }
 
 impl Messages {
-    fn tell(&mut self, text: &str) {
+    fn add_text(&mut self, text: &str) {
         self.list.push(Message::text(Role::User, text));
     }
 
@@ -142,7 +142,7 @@ impl Messages {
         }
         self.is_cut = reason == FinishReason::Length;
         if is_silent {
-            self.tell(if self.is_cut { CUT } else { UNFINISHED });
+            self.add_text(if self.is_cut { CUT } else { UNFINISHED });
         }
     }
 
@@ -168,7 +168,7 @@ impl Messages {
             }
         }
         if std::mem::take(&mut self.is_cut) {
-            self.tell(CUT);
+            self.add_text(CUT);
         }
     }
 
@@ -191,10 +191,10 @@ impl Messages {
             self.list.insert(0, Message::text(Role::User, EXAMPLES));
         }
         if let Some(text) = reminder.text() {
-            self.tell(&text);
+            self.add_text(&text);
         }
         if self.list.last()?.role != Role::User {
-            self.tell(BEGIN);
+            self.add_text(BEGIN);
         }
         Some(self.list)
     }

@@ -68,7 +68,7 @@ impl<'a> TurnHistory<'a> {
                     reply = Some(message);
                     history.replies = history.replies.saturating_add(1);
                     history.spend(*usage);
-                    history.hear(message, *reason);
+                    history.add_reply(message, *reason);
                 }
                 TranscriptEntry::Results { results } => {
                     if let Some(message) = reply.take() {
@@ -93,7 +93,7 @@ impl<'a> TurnHistory<'a> {
         self.tokens = self.tokens.saturating_add(read).saturating_add(usage.output_tokens);
     }
 
-    fn hear(&mut self, message: &Message, reason: FinishReason) {
+    fn add_reply(&mut self, message: &Message, reason: FinishReason) {
         let calls = message.parts.iter().any(|part| matches!(part, ContentPart::ToolCall { .. }));
         self.silent = if calls { 0 } else { self.silent + 1 };
         self.cut = if !calls && reason == FinishReason::Length { self.cut + 1 } else { 0 };
@@ -146,12 +146,12 @@ impl<'a> TurnHistory<'a> {
     }
 
     /// Whether the model is to be told that it repeats itself.
-    pub(crate) fn goes_in_circles(&self) -> bool {
+    pub(crate) fn repeats_itself(&self) -> bool {
         self.circles() >= TOLD
     }
 
     /// How many of the last replies made no call.
-    pub(crate) fn silence(&self) -> usize {
+    pub(crate) fn replies_without_calls(&self) -> usize {
         self.silent
     }
 

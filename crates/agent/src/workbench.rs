@@ -67,7 +67,7 @@ struct ContextFile<'a> {
 impl Workbench<'_> {
     /// Parses a path of the docs to be edited, from the model's spelling.
     pub(crate) fn path(&self, written: &str) -> Result<String, String> {
-        match self.aside(written) {
+        match self.context_file(written) {
             Some(ContextFile { name, path, .. }) => Err(format!(
                 "`@{name}/{path}` belongs to the repository `{name}`, which can be read and not changed; only files of \
                  the docs can"
@@ -89,7 +89,7 @@ impl Workbench<'_> {
         }
     }
 
-    fn aside(&self, written: &str) -> Option<ContextFile<'_>> {
+    fn context_file(&self, written: &str) -> Option<ContextFile<'_>> {
         let rest = plain(written).strip_prefix('@')?;
         let (name, path) = rest.split_once('/').unwrap_or((rest, ""));
         let (name, tree) = self.context.context.get_key_value(name)?;
@@ -98,18 +98,19 @@ impl Workbench<'_> {
 
     /// The tree that patterns select from: the docs, or one context repository.
     pub(crate) fn place(&self, written: &Patterns) -> Result<TreeView<'_>, String> {
-        let asides: Vec<ContextFile<'_>> = written.0.iter().filter_map(|pattern| self.aside(pattern)).collect();
-        let Some(first) = asides.first() else {
+        let context_files: Vec<ContextFile<'_>> =
+            written.0.iter().filter_map(|pattern| self.context_file(pattern)).collect();
+        let Some(first) = context_files.first() else {
             let patterns = written.0.iter().map(|pattern| self.inside(pattern)).collect();
             return Ok(TreeView { tree: &*self.files, prefix: String::new(), patterns });
         };
-        if asides.len() < written.0.len() || asides.iter().any(|aside| aside.name != first.name) {
+        if context_files.len() < written.0.len() || context_files.iter().any(|file| file.name != first.name) {
             return Err("look into one repository at a time".to_owned());
         }
         let (tree, prefix) = (first.tree, format!("@{}/", first.name));
         // A repository's name alone selects all of it.
-        let whole = asides.iter().any(|aside| aside.path.is_empty());
-        let patterns = if whole { Vec::new() } else { asides.into_iter().map(|aside| aside.path).collect() };
+        let whole = context_files.iter().any(|file| file.path.is_empty());
+        let patterns = if whole { Vec::new() } else { context_files.into_iter().map(|file| file.path).collect() };
         Ok(TreeView { tree, prefix, patterns })
     }
 
@@ -138,12 +139,12 @@ impl Workbench<'_> {
 
     /// Whether a path is the docs root.
     pub(crate) fn is_root(&self, written: &str) -> bool {
-        self.aside(written).is_none() && self.inside(written).is_empty()
+        self.context_file(written).is_none() && self.inside(written).is_empty()
     }
 
     /// Whether a path is a folder, and not a file.
     pub(crate) fn is_folder(&self, written: &str) -> bool {
-        match self.aside(written) {
+        match self.context_file(written) {
             Some(ContextFile { tree, path, .. }) => path.is_empty() || holds(tree, path.trim_end_matches('/')),
             None => self.is_root(written) || self.has_below(self.inside(written).trim_end_matches('/')),
         }
@@ -152,7 +153,7 @@ impl Workbench<'_> {
     /// A file's bytes, or an error that suggests the right path. The path is in the model's spelling, and may be in a
     /// context repository; the returned one is for display.
     pub(crate) fn open(&self, written: &str) -> Result<(String, Vec<u8>), String> {
-        match self.aside(written) {
+        match self.context_file(written) {
             Some(ContextFile { name, tree, path }) => match tree.read(&path) {
                 Some(bytes) => Ok((format!("@{name}/{path}"), bytes)),
                 None => Err(self.no_such_file(&format!("@{name}/{path}"))),
@@ -171,7 +172,7 @@ impl Workbench<'_> {
         if self.is_folder(path) {
             return format!("`{path}` is a folder; `list` shows what is in it");
         }
-        if path.starts_with('@') && self.aside(path).is_none() {
+        if path.starts_with('@') && self.context_file(path).is_none() {
             let names: Vec<String> = self.context.context.keys().map(|name| format!("`@{name}`")).collect();
             let there = if names.is_empty() {
                 "there is none beside the docs".to_owned()
@@ -200,7 +201,7 @@ impl Workbench<'_> {
         let (path, bytes) = self.bytes(written)?;
         match String::from_utf8(bytes) {
             Ok(text) if !text.contains('\0') => Ok((path, text)),
-            _ => Err(format!("`{path}` is no text file")),
+            _ => Err(format!("`{path}` is not a text file")),
         }
     }
 
@@ -250,7 +251,7 @@ impl Workbench<'_> {
     pub(crate) fn carry_out(&mut self, refactored: Result<Refactored, impl std::fmt::Display>) -> Answer {
         let refactored = refactored.map_err(|why| why.to_string())?;
         self.make(&refactored.changes)?;
-        Ok(told(&refactored))
+        Ok(report(&refactored))
     }
 }
 
@@ -268,7 +269,7 @@ fn holds(tree: &dyn Tree, folder: &str) -> bool {
 const DETAILS: usize = 20;
 
 /// The report of a refactor, as a tool's result.
-fn told(refactored: &Refactored) -> String {
+fn report(refactored: &Refactored) -> String {
     let list = |lines: &[String]| {
         let mut list: Vec<String> = lines.iter().take(DETAILS).map(|line| format!("- {line}")).collect();
         if lines.len() > DETAILS {

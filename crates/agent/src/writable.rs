@@ -21,7 +21,7 @@ use docent_markdown::{Code, CodeReading, is_markdown_page, is_markup};
 use docent_site::{Layout, SiteData, Tree, code_of, is_api_description, read_file};
 
 use crate::allowed::Allowed;
-use crate::paths::{check_new_name, check_path, is_hidden, runs_builds};
+use crate::paths::{check_new_name, check_path, is_build_file, is_hidden};
 
 /// Endings of pages.
 const PAGES: [&str; 4] = ["md", "mdx", "markdown", "rst"];
@@ -140,7 +140,7 @@ impl<'b> Writable<'b> {
             "svg" => FileRules::Page,
             ending if ASSETS.contains(&ending) => FileRules::Asset,
             _ if FOR_READERS.contains(&name) => FileRules::Asset,
-            _ if runs_builds(path) || Layout::files([path].into_iter()).len() == 1 => FileRules::Other,
+            _ if is_build_file(path) || Layout::files([path].into_iter()).len() == 1 => FileRules::Other,
             "json" | "yaml" | "yml" if is_described(path, before, after) => FileRules::Asset,
             "html" | "htm" if self.is_sample(path, &ending) => FileRules::Page,
             ending if self.is_sample(path, ending) => FileRules::Asset,
@@ -252,7 +252,7 @@ impl<'b> Writable<'b> {
     /// Whether a file that a build reads names this one: a page may display a generator's hook.
     fn is_configured(&self, path: &str) -> bool {
         let name = path.rsplit('/').next().unwrap_or(path);
-        let reads = |other: &String| runs_builds(other) || !Layout::files([other.as_str()].into_iter()).is_empty();
+        let reads = |other: &String| is_build_file(other) || !Layout::files([other.as_str()].into_iter()).is_empty();
         let named =
             |other: String| self.base.read(&other).is_some_and(|bytes| String::from_utf8_lossy(&bytes).contains(name));
         self.base.paths().into_iter().filter(reads).any(named)

@@ -61,7 +61,7 @@ async fn begin_patiently(model: &dyn Model, mut request: impl FnMut() -> Request
         if tries == RETRIES || since.elapsed() + wait > PATIENCE {
             return Err(failure);
         }
-        warn!(error = &failure as &dyn std::error::Error, "the model did not begin to answer and is asked again");
+        warn!(error = &failure as &dyn std::error::Error, "the model did not begin to answer; retrying");
         sleep(wait).await;
         tries += 1;
     }

@@ -12,7 +12,7 @@ pub const MOST_EXAMINED: u32 = 10_000;
 pub const MOST_READ: u32 = 500;
 
 /// Which questions to export, sorted by when they were asked, newest first. Turns that a client sent as
-/// [history](Turn::is_told) are not included.
+/// [history](Turn::is_imported) are not included.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExportQuery {
     pub domain: Domain,

@@ -50,14 +50,14 @@ pub(crate) fn query<'a>(
     selected: Option<&str>,
     mut before: impl Iterator<Item = &'a str>,
 ) -> SearchWords {
-    if !leans(question) {
+    if !depends_on_context(question) {
         return SearchWords::only(question);
     }
     if let Some(selected) = selected {
         let selected: String = selected.chars().take(SELECTION).collect();
         return SearchWords::only(format!("{question} {selected}"));
     }
-    match before.find(|question| !leans(question)) {
+    match before.find(|question| !depends_on_context(question)) {
         Some(topic) if points_back(&words(question)) => SearchWords::only(format!("{question} {topic}")),
         Some(topic) => SearchWords { text: question.to_owned(), after: Some(topic.to_owned()) },
         None => SearchWords::only(question),
@@ -65,7 +65,7 @@ pub(crate) fn query<'a>(
 }
 
 /// Whether a question is incomplete without the conversation before it.
-pub(crate) fn leans(question: &str) -> bool {
+pub(crate) fn depends_on_context(question: &str) -> bool {
     let lower = question.trim().to_lowercase();
     let words = words(question);
     words.len() <= 3
@@ -129,7 +129,7 @@ mod tests {
             "Why do deliveries to my endpoint fail with the error E1002?",
             TOPIC,
         ] {
-            assert!(!leans(question), "{question}");
+            assert!(!depends_on_context(question), "{question}");
         }
         for question in [
             "And in Python?",
@@ -138,7 +138,7 @@ mod tests {
             "Why?",
             "Why does the server do that?",
         ] {
-            assert!(leans(question), "{question}");
+            assert!(depends_on_context(question), "{question}");
         }
     }
 }

@@ -73,7 +73,7 @@ pub(crate) fn events(
 
         // The question is stored while the model answers. Only the end of the reply waits for that.
         let kept = writing.keep(dialogue.asked());
-        let leans = query::leans(&dialogue.question);
+        let depends_on_context = query::depends_on_context(&dialogue.question);
         let mut left_tokens = prompt::INPUT_BUDGET;
         let mut steps: Vec<Step> = Vec::new();
         let mut searches = 0;
@@ -84,7 +84,7 @@ pub(crate) fn events(
             }
             let mut tools = tools(is_builtin, searches, steps.len());
             let begun = {
-                let current_page = if is_builtin { None } else { retrieval.page_asked_about(leans) };
+                let current_page = if is_builtin { None } else { retrieval.page_asked_about(depends_on_context) };
                 if let Some(page) = &current_page {
                     retrieval.targets.learn(&page.content);
                 }
@@ -241,7 +241,7 @@ async fn look_for(model: &dyn Model, dialogue: &Dialogue, context: &[ContextItem
     let (question, before) = (dialogue.question.as_str(), dialogue.before.as_slice());
     let selected = context.iter().find(|item| item.kind == ContextKind::TextSelection);
     let selected = selected.map(|item| item.value.as_str());
-    if query::leans(question)
+    if query::depends_on_context(question)
         && !before.is_empty()
         && !model.describe().is_builtin()
         && let Some((better, spent)) = rewrite(model, before, question, selected).await

@@ -71,9 +71,9 @@ impl Retrieval {
     }
 
     /// The page the reader is on, if a question that is incomplete alone, or its search result, is about that page.
-    pub(crate) fn page_asked_about(&self, leans: bool) -> Option<PageContent> {
+    pub(crate) fn page_asked_about(&self, depends_on_context: bool) -> Option<PageContent> {
         let here = self.targets.here()?;
-        let about = leans || self.ours().iter().any(|passage| passage.path == here);
+        let about = depends_on_context || self.ours().iter().any(|passage| passage.path == here);
         if about { self.targets.docs().page(here) } else { None }
     }
 

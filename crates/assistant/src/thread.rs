@@ -66,7 +66,7 @@ impl Turn {
     }
 
     /// Whether this turn is history that the client sent when it began the thread, and was never asked here.
-    pub fn is_told(&self) -> bool {
+    pub fn is_imported(&self) -> bool {
         self.asked_at == Timestamp::default()
     }
 }

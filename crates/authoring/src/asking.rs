@@ -73,7 +73,7 @@ impl Session<'_> {
     }
 
     fn time_left(&mut self) -> Duration {
-        let used = self.progress.time_used.works_until(self.handle.now());
+        let used = self.progress.time_used.count_until(self.handle.now());
         self.limit().saturating_sub(used)
     }
 

@@ -50,7 +50,7 @@ impl Author {
     }
 
     /// Runs work on files on a blocking thread, once there is a permit.
-    pub(crate) async fn works<T: Send + 'static, E: Send + 'static>(
+    pub(crate) async fn run_blocking<T: Send + 'static, E: Send + 'static>(
         &self,
         work: impl FnOnce() -> Result<T, E> + Send + 'static,
     ) -> Result<T, E> {
@@ -84,7 +84,7 @@ impl Worker for Author {
         let mut progress = JobState::fold(handle.read().await?);
         handle.acknowledge(progress.heard);
         if progress.turn.is_none() {
-            hear(handle, &mut progress);
+            append_instructions(handle, &mut progress);
         }
         let untold = progress.untold.clone();
         let stop = match self.desk(handle).await {
@@ -101,7 +101,7 @@ impl Worker for Author {
             Outcome::Completed { .. } => None,
             Outcome::Failed { message, .. } => Some(message.clone()),
         };
-        write_down(handle, &if is_kept { Record::Ended { failed } } else { Record::Dropped { failed } });
+        push_record(handle, &if is_kept { Record::Ended { failed } } else { Record::Dropped { failed } });
         Ok(outcome)
     }
 }
@@ -117,16 +117,16 @@ fn mention(untold: Option<String>, outcome: Outcome) -> Outcome {
 }
 
 /// Appends new instructions to the transcript.
-pub(crate) fn hear(handle: &mut Handle, progress: &mut JobState) {
+pub(crate) fn append_instructions(handle: &mut Handle, progress: &mut JobState) {
     let Some(upto) = progress.unheard.iter().map(|(seq, _)| *seq).max() else { return };
     let heard = Record::Heard { upto };
-    write_down(handle, &heard);
+    push_record(handle, &heard);
     progress.apply(heard);
     handle.acknowledge(upto);
 }
 
 /// Adds a record to the entries to be written.
-pub(crate) fn write_down(handle: &mut Handle, record: &Record) {
+pub(crate) fn push_record(handle: &mut Handle, record: &Record) {
     // Records have no maps with other keys than strings, so this never fails.
     handle.record(record.kind(), serde_json::to_value(record).unwrap_or_default());
 }

@@ -14,18 +14,18 @@ use crate::wording;
 
 impl Session<'_> {
     /// Checks the agent's changes, and commits them.
-    pub(crate) async fn settle(&mut self, turn: &AgentTurn, finish: Finish) -> Result<(), Stop> {
+    pub(crate) async fn check_and_commit(&mut self, turn: &AgentTurn, finish: Finish) -> Result<(), Stop> {
         let Some(draft) = self.draft(turn).await? else { return Ok(()) };
         let is_unchanged = draft.overlay().is_unchanged();
         match finish.outcome {
             agent::FinishOutcome::Stopped if !is_unchanged => {}
             agent::FinishOutcome::Cannot | agent::FinishOutcome::Stopped => {
-                let message = self.told(&finish);
+                let message = self.end_message(&finish);
                 return Err(Stop::Ended(Outcome::Failed { halt: Halt::Error, message }));
             }
             agent::FinishOutcome::Done if !is_unchanged => {}
             agent::FinishOutcome::Done if self.progress.waiting.is_empty() || self.is_on_base() => {
-                return Err(Stop::Ended(Outcome::Completed { message: self.told(&finish) }));
+                return Err(Stop::Ended(Outcome::Completed { message: self.end_message(&finish) }));
             }
             agent::FinishOutcome::Done => {
                 self.record(Record::Unchanged { finish: Some(finish) });
@@ -53,7 +53,7 @@ impl Session<'_> {
 
     /// New problems that the checks find, and what they could not decide.
     async fn check(&self, draft: Draft) -> Result<(Draft, Vec<String>, Vec<String>), Stop> {
-        let checked = self.author.works(move || {
+        let checked = self.author.run_blocking(move || {
             let mut draft = draft;
             let checked = draft.checked();
             draft.check()?;
@@ -71,7 +71,7 @@ impl Session<'_> {
         let (seconds, signing) = (turn.at.seconds(), turn.signing.clone());
         let allowed = self.project.settings.allow_paths.clone();
         let commits = move || {
-            if let Some(why) = draft.unfit(&allowed) {
+            if let Some(why) = draft.refusal_reason(&allowed) {
                 return Err(failed(Halt::Error, why));
             }
             crash::point("checked");
@@ -79,7 +79,7 @@ impl Session<'_> {
             let meta = signing.meta(seconds, &message, vec![trailer], vec![overlay.commit()]);
             Ok(mirror.commit(&overlay, &meta)?)
         };
-        self.author.works(commits).await
+        self.author.run_blocking(commits).await
     }
 
     /// Recreates the commit if the mirror lost it, through a power failure or as a whole. `false`: that is impossible,

@@ -12,7 +12,7 @@ use futures::future::join_all;
 
 use crate::docs::inside;
 use crate::repositories::Repositories;
-use crate::stop::told;
+use crate::stop::one_line;
 
 /// Trees by name.
 pub(crate) type Trees = BTreeMap<String, Arc<dyn Tree + Send + Sync>>;
@@ -28,14 +28,14 @@ const MOST_GUIDANCE: usize = 24;
 const GUIDANCE: usize = 32 << 10;
 
 /// The current commit of each context repository by name, or why it is missing.
-pub(crate) async fn look_beside(
+pub(crate) async fn find_context_commits(
     repositories: &Repositories,
     project: &Project,
 ) -> (BTreeMap<String, String>, BTreeMap<String, String>) {
     let looks = project.context.iter().map(async |(name, url)| {
-        let found = match tokio::time::timeout(PATIENCE, repositories.fetch_beside(project, url)).await {
-            Ok(Ok(mirror)) => repositories.does(move || tip(&mirror)).await.map_err(|error| told(&error)),
-            Ok(Err(error)) => Err(told(&error)),
+        let found = match tokio::time::timeout(PATIENCE, repositories.fetch_context(project, url)).await {
+            Ok(Ok(mirror)) => repositories.does(move || tip(&mirror)).await.map_err(|error| one_line(&error)),
+            Ok(Err(error)) => Err(one_line(&error)),
             Err(_) => Err(format!("it took longer than {} s", PATIENCE.as_secs())),
         };
         (name.clone(), found)
@@ -58,18 +58,18 @@ fn tip(mirror: &Mirror) -> Result<CommitId, GitError> {
 
 /// The context repositories at these commits. One that can no longer be read is left out: what the agent read of it is
 /// in the transcript.
-pub(crate) async fn open_beside(
+pub(crate) async fn open_context(
     repositories: &Repositories,
     project: &Project,
     commits: &BTreeMap<String, String>,
 ) -> Trees {
     let opens = commits.iter().map(async |(name, commit)| {
         let (url, commit) = (project.context.get(name)?, commit.parse().ok()?);
-        let known = repositories.known_beside(url);
+        let known = repositories.known_context(url);
         let base = match known.and_then(|mirror| mirror.base(commit).ok()) {
             Some(base) => base,
             None => {
-                let fetched = tokio::time::timeout(PATIENCE, repositories.fetch_beside(project, url)).await;
+                let fetched = tokio::time::timeout(PATIENCE, repositories.fetch_context(project, url)).await;
                 fetched.ok()?.ok()?.base(commit).ok()?
             }
         };

@@ -1,4 +1,4 @@
-//! Defuses text for commits and pull requests, so that it notifies nobody and triggers nothing.
+//! Escapes text for commits and pull requests, so that it notifies no user and triggers no automation.
 //!
 //! Text of a model, or of an instruction, becomes part of a pull request and a commit. There `@name` would notify
 //! people, `Closes #1` would close an issue, `[skip ci]` would keep checks from running, and on some forges a line that
@@ -9,21 +9,21 @@ mod references;
 
 use docent_types::printable;
 
-use self::references::{broken, undrafted, unheeded};
+use self::references::{broken, without_directives, without_draft_mark};
 
 /// A title, on one line.
 pub(crate) fn title(text: &str) -> String {
-    undrafted(&plain(text))
+    without_draft_mark(&plain(text))
 }
 
 /// Text that a forge does not parse as a Markdown document, such as a commit's message or quoted lines.
 pub(crate) fn plain(text: &str) -> String {
-    unheeded(&broken(&printable(text)))
+    without_directives(&broken(&printable(text)))
 }
 
 /// Markdown.
 pub(crate) fn markdown(text: &str) -> String {
-    unheeded(&without_calls(&printable(text)))
+    without_directives(&without_calls(&printable(text)))
 }
 
 /// Markdown with mentions, references and commands broken, except in code.

@@ -61,7 +61,7 @@ impl Draft {
 
     /// Why these changes must not be committed, if so.
     /// `allowed` are the globs of what may be changed besides documents.
-    pub(crate) fn unfit(&self, allowed: &[String]) -> Option<String> {
+    pub(crate) fn refusal_reason(&self, allowed: &[String]) -> Option<String> {
         let changed = self.changed();
         if let Some(refused) = refused_change(&self.before, self, &changed, allowed) {
             return Some(format!("Nothing was committed: {refused}."));

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use docent_workspace::{CommitId, GitError, Mirror};
 
-use crate::author::hear;
-use crate::context_repositories::look_beside;
+use crate::author::append_instructions;
+use crate::context_repositories::find_context_commits;
 use crate::record::{BranchState, Record};
 use crate::session::{Session, parse};
 use crate::signing::Signing;
-use crate::stop::{Stop, told};
+use crate::stop::{Stop, one_line};
 
 /// The commits that a turn begins from.
 struct Start {
@@ -31,18 +31,18 @@ impl Session<'_> {
             let start = start(&mirror, &branch, &into, pushed)?;
             // The first page of a site creates its folder, so this is a note and not a failure.
             match mirror.check_folder(start.base, &root) {
-                Err(missing @ GitError::NoSuchFolder { .. }) => Ok((start, Some(told(&missing)))),
+                Err(missing @ GitError::NoSuchFolder { .. }) => Ok((start, Some(one_line(&missing)))),
                 checked => checked.map(|()| (start, None)),
             }
         };
-        let (start, no_docs) = self.author.works(starts).await?;
+        let (start, no_docs) = self.author.run_blocking(starts).await?;
         // The builtin model does not read them.
         let (context, missing) = if self.costs() {
-            look_beside(&self.author.repositories, &self.project).await
+            find_context_commits(&self.author.repositories, &self.project).await
         } else {
             (BTreeMap::new(), BTreeMap::new())
         };
-        hear(self.handle, &mut self.progress);
+        append_instructions(self.handle, &mut self.progress);
         self.record(Record::Prepared {
             base: start.base.to_string(),
             remote: start.remote.map(|tip| tip.to_string()),

@@ -117,7 +117,7 @@ impl JobState {
 
     /// Applies one journal entry.
     pub fn read(&mut self, entry: Entry) {
-        self.time_used.goes_on(&entry);
+        self.time_used.apply(&entry);
         match entry.body {
             EntryBody::Instruction(instruction) => self.unheard.push((entry.seq, instruction)),
             EntryBody::Work { data, .. } => {
@@ -139,7 +139,7 @@ impl JobState {
     /// Applies what was just done.
     pub fn apply(&mut self, record: Record) {
         match record {
-            Record::Heard { upto } => self.hear(upto),
+            Record::Heard { upto } => self.add_instructions(upto),
             Record::Prepared { base, remote, agreed, at, found, context, missing, no_docs, signing } => {
                 self.lose(found);
                 self.turn = Some(AgentTurn {
@@ -241,9 +241,9 @@ impl JobState {
         }
     }
 
-    fn hear(&mut self, upto: u64) {
+    fn add_instructions(&mut self, upto: u64) {
         self.heard = self.heard.max(upto);
-        self.time_used.begins_anew();
+        self.time_used.restart();
         let (heard, unheard) = std::mem::take(&mut self.unheard).into_iter().partition(|(seq, _)| *seq <= upto);
         self.unheard = unheard;
         let heard: Vec<(u64, Instruction)> = heard;

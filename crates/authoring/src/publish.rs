@@ -48,7 +48,7 @@ impl Session<'_> {
         let mirror = self.fetch().await?;
         let tips = branches.iter().map(|branch| mirror.find_branch(branch)).collect::<Result<Vec<_>, _>>()?;
         self.author
-            .works(move || {
+            .run_blocking(move || {
                 for tip in tips.into_iter().flatten() {
                     if holds(&mirror, tip, made)? {
                         return Ok(true);
@@ -164,6 +164,6 @@ impl Session<'_> {
 
     /// The turn's end, when all effects are done.
     pub(crate) fn end(&self, turn: &AgentTurn) -> Stop {
-        Stop::Ended(Outcome::Completed { message: self.told(&self.finish(turn)) })
+        Stop::Ended(Outcome::Completed { message: self.end_message(&self.finish(turn)) })
     }
 }

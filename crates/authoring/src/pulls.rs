@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use docent_forge::{Ending, PullRecord, PullRequests, State};
+use docent_forge::{CommitRange, PullRecord, PullRequests, State};
 use docent_site::{NavigationMerge, merge_navigation};
 use docent_types::{BoxError, Clock, Project, ProjectId, StoreError};
 use docent_workspace::{CommitId, Diff, DiffView, FileMerge, GitError, Merged, Mirror, PushError};
@@ -179,7 +179,7 @@ impl Pulls {
         state: State,
         span: Option<(CommitId, CommitId)>,
     ) -> Result<PullRecord, MergeError> {
-        let ending = span.map(|(from, to)| Ending { from: from.to_string(), to: to.to_string() });
+        let ending = span.map(|(from, to)| CommitRange { from: from.to_string(), to: to.to_string() });
         let ended = self.records.end(&record.project, record.id, state, ending, self.clock.now()).await?;
         ended.ok_or_else(|| MergeError::Refused("the pull request was ended by somebody else; look again".to_owned()))
     }

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use docent_types::Project;
-use docent_workspace::{CommitId, Credentials, GitError, Mirror, Mirrors, PushError, Pushed, Remote};
+use docent_workspace::{CommitId, Credentials, GitError, Mirror, Mirrors, PushError, PushOutcome, Remote};
 use futures::FutureExt;
 use futures::future::{BoxFuture, ready};
 use parking_lot::Mutex;
@@ -43,11 +43,11 @@ impl Repositories {
 
     /// `token_of` is called at each use, so that a changed token takes effect at once.
     pub fn new(mirrors: Mirrors, token_of: CredentialsOf) -> Self {
-        Self::reached_by(Arc::new(mirrors), token_of)
+        Self::with_transport(Arc::new(mirrors), token_of)
     }
 
     /// As [`new`](Self::new), with a transport other than git.
-    pub fn reached_by(transport: Arc<dyn Transport>, token_of: CredentialsOf) -> Self {
+    pub fn with_transport(transport: Arc<dyn Transport>, token_of: CredentialsOf) -> Self {
         Self { transport, token_of, changed: Arc::new(Notify::new()), beside: Arc::default() }
     }
 
@@ -69,14 +69,14 @@ impl Repositories {
     }
 
     /// Fetches the mirror of a context repository.
-    pub async fn fetch_beside(&self, project: &Project, url: &str) -> Result<Mirror, GitError> {
-        let mirror = self.transport.fetch(&self.remote_beside(project, url).await?).await?;
+    pub async fn fetch_context(&self, project: &Project, url: &str) -> Result<Mirror, GitError> {
+        let mirror = self.transport.fetch(&self.context_remote(project, url).await?).await?;
         self.beside.lock().insert(url.to_owned(), mirror.clone());
         Ok(mirror)
     }
 
     /// The address of a context repository. The project's own credentials are added only for the same host.
-    pub(crate) async fn remote_beside(&self, project: &Project, url: &str) -> Result<Remote, GitError> {
+    pub(crate) async fn context_remote(&self, project: &Project, url: &str) -> Result<Remote, GitError> {
         if is_same_host(&project.repository, url) {
             let credentials = self.remote(project).await?.credentials;
             return Ok(Remote { url: url.to_owned(), credentials });
@@ -85,7 +85,7 @@ impl Repositories {
     }
 
     /// The mirror of a context repository, as last fetched by this process.
-    pub(crate) fn known_beside(&self, url: &str) -> Option<Mirror> {
+    pub(crate) fn known_context(&self, url: &str) -> Option<Mirror> {
         self.beside.lock().get(url).cloned()
     }
 
@@ -118,17 +118,17 @@ impl Repositories {
         branch: String,
         commit: CommitId,
         expected: Option<CommitId>,
-    ) -> Result<Pushed, PushError> {
+    ) -> Result<PushOutcome, PushError> {
         let remote = self.remote(project).await?;
         self.transport.push(mirror, remote, branch, commit, expected).await
     }
 
     /// Runs blocking work on a mirror on a blocking thread.
     pub(crate) async fn does<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> T {
-        let (tells, told) = oneshot::channel();
+        let (sender, receiver) = oneshot::channel();
         // The receiver is gone when the job was stopped meanwhile.
-        self.transport.does(Box::new(move || drop(tells.send(work())))).await;
-        match told.await {
+        self.transport.does(Box::new(move || drop(sender.send(work())))).await;
+        match receiver.await {
             Ok(result) => result,
             // The work was dropped: the process is shutting down.
             Err(_) => std::future::pending().await,

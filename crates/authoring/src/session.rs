@@ -13,8 +13,8 @@ use docent_types::{Halt, Project};
 use docent_workspace::{CommitId, GitError, Mirror, Overlay};
 use tracing::info;
 
-use crate::author::{Author, hear, write_down};
-use crate::context_repositories::{Trees, guidance, open_beside};
+use crate::author::{Author, append_instructions, push_record};
+use crate::context_repositories::{Trees, guidance, open_context};
 use crate::files::{Draft, OriginalDocs};
 use crate::notes;
 use crate::progress::{AgentTurn, JobState};
@@ -94,7 +94,7 @@ impl<'a> Session<'a> {
             Record::PullRequest { .. } => "pull-request-opened",
             _ => "recorded",
         };
-        write_down(self.handle, &did);
+        push_record(self.handle, &did);
         self.progress.apply(did);
         crash::point(point);
     }
@@ -136,11 +136,11 @@ impl<'a> Session<'a> {
     }
 
     /// The job's message at the turn's end.
-    pub(crate) fn told(&self, finish: &Finish) -> String {
+    pub(crate) fn end_message(&self, finish: &Finish) -> String {
         let turn = self.progress.turn.as_ref();
         let notes = notes::for_people(turn, &self.progress, self.handle.job(), &self.project.branch);
-        let told: Vec<String> = std::iter::once(finish.summary.clone()).chain(notes).collect();
-        told.join("\n\n")
+        let parts: Vec<String> = std::iter::once(finish.summary.clone()).chain(notes).collect();
+        parts.join("\n\n")
     }
 }
 
@@ -150,7 +150,7 @@ impl Session<'_> {
             let news = self.handle.read().await?.into_iter();
             // Our own entries are returned too, and are applied already.
             news.filter(|entry| matches!(entry.body, EntryBody::Instruction(_))).for_each(|e| self.progress.read(e));
-            hear(self.handle, &mut self.progress);
+            append_instructions(self.handle, &mut self.progress);
         }
         let Some(setting) = self.setting(turn).await? else { return Ok(()) };
         let step = agent::next(&self.progress.transcript, &setting);
@@ -167,7 +167,7 @@ impl Session<'_> {
             Step::CallModel(request) => self.ask(turn, request).await,
             Step::Compact(compaction) => self.compact(compaction).await,
             Step::RunTools(calls) => self.run_tools(turn, calls).await,
-            Step::Done(finish) => self.settle(turn, finish).await,
+            Step::Done(finish) => self.check_and_commit(turn, finish).await,
         }
     }
 
@@ -176,7 +176,7 @@ impl Session<'_> {
         let context = self.context(turn).await;
         let (draft, results) = self
             .author
-            .works(move || {
+            .run_blocking(move || {
                 let results = agent::run_tools(&calls, &mut draft, &context);
                 draft.check()?;
                 Ok::<_, GitError>((draft, results))
@@ -211,7 +211,7 @@ impl Session<'_> {
             let base = mirror.base(agreed)?;
             Ok::<_, GitError>((guidance(&base, &root)?, described(&OriginalDocs::new(base, &root)?)))
         };
-        let (guidance, site) = match self.author.works(read).await {
+        let (guidance, site) = match self.author.run_blocking(read).await {
             Err(GitError::NoSuchCommit { .. }) => {
                 self.restart("the commit it began from is gone from the repository")?;
                 return Ok(None);
@@ -238,7 +238,7 @@ impl Session<'_> {
     async fn context(&mut self, turn: &AgentTurn) -> ToolContext {
         let beside = match self.beside.take() {
             Some(beside) => beside,
-            None => open_beside(&self.author.repositories, &self.project, &turn.context).await,
+            None => open_context(&self.author.repositories, &self.project, &turn.context).await,
         };
         self.beside = Some(beside.clone());
         ToolContext {
@@ -275,7 +275,7 @@ impl Session<'_> {
         let context = self.context(turn).await;
         let (draft, replayed) = self
             .author
-            .works(move || {
+            .run_blocking(move || {
                 let mut draft = Draft::new(overlay, &root)?;
                 let replayed = agent::replay(&done, &mut draft, &context);
                 draft.check()?;
@@ -293,5 +293,5 @@ impl Session<'_> {
 
 /// Parses a commit id of the journal.
 pub(crate) fn parse(hex: &str) -> Result<CommitId, Stop> {
-    hex.parse().map_err(|_| failed(Halt::Error, format!("The job's journal holds `{hex}`, which is no commit id.")))
+    hex.parse().map_err(|_| failed(Halt::Error, format!("The job's journal holds `{hex}`, which is not a commit id.")))
 }

@@ -41,20 +41,20 @@ pub(crate) fn failed(halt: Halt, message: impl Into<String>) -> Stop {
 
 /// A failure that may pass.
 pub(crate) fn again(why: &dyn Error, halt: Halt) -> Stop {
-    Stop::Failure(Failure::Retry { why: told(why), halt, after: None, attempts: None })
+    Stop::Failure(Failure::Retry { why: one_line(why), halt, after: None, attempts: None })
 }
 
 impl From<GitError> for Stop {
     /// An unreachable repository may be back soon; any other failure needs a person.
     fn from(error: GitError) -> Self {
         if matches!(error, GitError::OutOfFiles { .. }) {
-            return Stop::Failure(Failure::Wait { why: told(&error) });
+            return Stop::Failure(Failure::Wait { why: one_line(&error) });
         }
         if error.is_transient() {
-            let (why, after) = (told(&error), error.retry_after());
+            let (why, after) = (one_line(&error), error.retry_after());
             return Stop::Failure(Failure::Retry { why, halt: Halt::GitMisconfigured, after, attempts: None });
         }
-        failed(Halt::GitMisconfigured, format!("The repository could not be used: {}.", told(&error)))
+        failed(Halt::GitMisconfigured, format!("The repository could not be used: {}.", one_line(&error)))
     }
 }
 
@@ -62,7 +62,7 @@ impl From<PushError> for Stop {
     fn from(error: PushError) -> Self {
         match error {
             PushError::Git(error) => error.into(),
-            error => failed(Halt::GitMisconfigured, format!("The changes could not be pushed: {}.", told(&error))),
+            error => failed(Halt::GitMisconfigured, format!("The changes could not be pushed: {}.", one_line(&error))),
         }
     }
 }
@@ -71,11 +71,11 @@ impl From<ForgeError> for Stop {
     fn from(error: ForgeError) -> Self {
         match error {
             ForgeError::Refused { .. } | ForgeError::NoChanges { .. } | ForgeError::HeadMissing { .. } => {
-                failed(Halt::GitMisconfigured, format!("The pull request could not be opened: {}.", told(&error)))
+                failed(Halt::GitMisconfigured, format!("The pull request could not be opened: {}.", one_line(&error)))
             }
-            error if is_out_of_files(&error) => Stop::Failure(Failure::Wait { why: told(&error) }),
+            error if is_out_of_files(&error) => Stop::Failure(Failure::Wait { why: one_line(&error) }),
             ForgeError::Unavailable { retry_after: after, .. } => {
-                let (why, halt) = (told(&error), Halt::GitMisconfigured);
+                let (why, halt) = (one_line(&error), Halt::GitMisconfigured);
                 Stop::Failure(Failure::Retry { why, halt, after, attempts: None })
             }
             ForgeError::Store(error) => Interrupted::Store(error).into(),
@@ -92,7 +92,7 @@ const BROKEN: u32 = 6;
 /// A call of the model configured under this name failed.
 pub(crate) fn model_failed(error: &ModelError, name: &str) -> Stop {
     if is_out_of_files(error) {
-        return Stop::Failure(Failure::Wait { why: told(error) });
+        return Stop::Failure(Failure::Wait { why: one_line(error) });
     }
     let attempts = match error.kind {
         ModelErrorKind::RateLimited { .. } | ModelErrorKind::Overloaded { .. } => BUSY,
@@ -104,13 +104,13 @@ pub(crate) fn model_failed(error: &ModelError, name: &str) -> Stop {
         Retry::After(wait) => Some(wait),
         Retry::Never => return failed(Halt::Error, why_never(error, name)),
     };
-    let why = without_secrets(told(error), "the model failed in words that hold what looks like a secret");
+    let why = without_secrets(one_line(error), "the model failed in words that hold what looks like a secret");
     Stop::Failure(Failure::Retry { why, halt: Halt::Error, after, attempts: Some(attempts) })
 }
 
 /// Why a retry is useless, and the remedy.
 fn why_never(error: &ModelError, name: &str) -> String {
-    let why = format!("The model `{name}` could not be asked: {}.", told(error));
+    let why = format!("The model `{name}` could not be asked: {}.", one_line(error));
     let why = without_secrets(why, "The model failed in words that hold what looks like a secret.");
     match error.kind {
         ModelErrorKind::Auth => format!(
@@ -130,7 +130,7 @@ fn without_secrets(text: String, instead: &str) -> String {
 }
 
 /// An error and its causes, on one line and without a full stop. A cause that repeats the text before it is left out.
-pub(crate) fn told(error: &dyn Error) -> String {
+pub(crate) fn one_line(error: &dyn Error) -> String {
     error_chain_of(error, bare)
 }
 

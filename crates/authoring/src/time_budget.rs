@@ -23,7 +23,7 @@ pub struct TimeUsed {
 
 impl TimeUsed {
     /// Applies the next entry of a journal that another process wrote.
-    pub(crate) fn goes_on(&mut self, entry: &Entry) {
+    pub(crate) fn apply(&mut self, entry: &Entry) {
         self.used += self.since(entry.at).min(self.pause.saturating_add(STEP));
         self.last = Some(entry.at);
         self.pause = match &entry.body {
@@ -33,12 +33,12 @@ impl TimeUsed {
     }
 
     /// A message from outside restarts the time.
-    pub(crate) fn begins_anew(&mut self) {
+    pub(crate) fn restart(&mut self) {
         self.used = Duration::ZERO;
     }
 
     /// Counts this process's work until `now`. Returns the time used.
-    pub(crate) fn works_until(&mut self, now: Timestamp) -> Duration {
+    pub(crate) fn count_until(&mut self, now: Timestamp) -> Duration {
         self.used += self.since(now);
         (self.last, self.pause) = (Some(now), Duration::ZERO);
         self.used
@@ -62,7 +62,7 @@ mod tests {
     fn after(entries: &[(u64, EntryBody)]) -> TimeUsed {
         let mut time_used = TimeUsed::default();
         for (minutes, body) in entries {
-            time_used.goes_on(&Entry { seq: 1, at: at(*minutes), body: body.clone() });
+            time_used.apply(&Entry { seq: 1, at: at(*minutes), body: body.clone() });
         }
         time_used
     }
@@ -73,7 +73,7 @@ mod tests {
 
     #[test]
     fn working_and_waiting_count_and_a_night_without_a_process_does_not() {
-        let minutes = |mut time_used: TimeUsed, now: u64| time_used.works_until(at(now)).as_secs() / MINUTE;
+        let minutes = |mut time_used: TimeUsed, now: u64| time_used.count_until(at(now)).as_secs() / MINUTE;
         let waits = EntryBody::Retry { why: "busy".into(), not_before: at(40) };
         let taken_up = EntryBody::Leased { token: 2, holder: "b".into(), rescued: true };
         assert_eq!(minutes(after(&[(10, worked()), (15, worked())]), 45), 35);

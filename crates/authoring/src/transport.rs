@@ -3,7 +3,7 @@
 use std::fmt;
 
 use async_trait::async_trait;
-use docent_workspace::{CommitId, GitError, Mirror, Mirrors, PushError, Pushed, Remote};
+use docent_workspace::{CommitId, GitError, Mirror, Mirrors, PushError, PushOutcome, Remote};
 
 /// Work that blocks on disk or network.
 pub type BlockingWork = Box<dyn FnOnce() + Send>;
@@ -27,7 +27,7 @@ pub trait Transport: Send + Sync + fmt::Debug + 'static {
         branch: String,
         commit: CommitId,
         expected: Option<CommitId>,
-    ) -> Result<Pushed, PushError>;
+    ) -> Result<PushOutcome, PushError>;
 
     /// Runs work on a mirror on a blocking thread. Returns when it is done.
     async fn does(&self, work: BlockingWork);
@@ -50,7 +50,7 @@ impl Transport for Mirrors {
         branch: String,
         commit: CommitId,
         expected: Option<CommitId>,
-    ) -> Result<Pushed, PushError> {
+    ) -> Result<PushOutcome, PushError> {
         off_the_runtime(move || mirror.push(&remote, &branch, commit, expected)).await
     }
 

@@ -61,23 +61,23 @@ pub(crate) fn problems(found: &[impl ToString]) -> Vec<String> {
 /// The pull request's description: the instructions and summary of each turn, the check results of the newest, and the
 /// author.
 pub(crate) fn pull_request_body(parts: &[&TurnSummary], job: JobId) -> String {
-    let mut told: Vec<String> = Vec::new();
+    let mut texts: Vec<String> = Vec::new();
     let mut length = 0;
     for part in parts.iter().rev() {
-        let text = told_part(part);
+        let text = part_text(part);
         length += text.len();
-        if length > BODY && !told.is_empty() {
-            told.push("What was done before that is in the commits.\n\n".to_owned());
+        if length > BODY && !texts.is_empty() {
+            texts.push("What was done before that is in the commits.\n\n".to_owned());
             break;
         }
-        told.push(text);
+        texts.push(text);
     }
-    told.reverse();
-    let checked = parts.last().map(|part| told_checks(part)).unwrap_or_default();
-    format!("{}{checked}Made by Docent, job {job}.\n", told.concat())
+    texts.reverse();
+    let checked = parts.last().map(|part| checks_text(part)).unwrap_or_default();
+    format!("{}{checked}Made by Docent, job {job}.\n", texts.concat())
 }
 
-fn told_part(part: &TurnSummary) -> String {
+fn part_text(part: &TurnSummary) -> String {
     let asked = escape::plain(&cut(&part.asked, ASKED));
     let asked: Vec<String> = asked.lines().map(|line| format!("> {line}").trim_end().to_owned()).collect();
     let summary = escape::markdown(&cut(part.summary.trim(), SUMMARY));
@@ -85,7 +85,7 @@ fn told_part(part: &TurnSummary) -> String {
     paragraphs.iter().filter(|text| !text.is_empty()).map(|text| format!("{text}\n\n")).collect()
 }
 
-fn told_checks(part: &TurnSummary) -> String {
+fn checks_text(part: &TurnSummary) -> String {
     let Some(problems) = &part.problems else { return String::new() };
     let listed = |lines: &[String]| {
         let lines: Vec<String> = lines.iter().map(|line| format!("- {}\n", escape::plain(line))).collect();

@@ -9,7 +9,7 @@ pub(crate) enum AnswerKind {
     Value,
     /// All there are.
     List,
-    /// Whatever it says.
+    /// Any question.
     Statement,
 }
 

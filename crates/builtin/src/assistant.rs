@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::Draft;
 use crate::answer_kind::AnswerKind;
-use crate::language::{Frame, frame_for};
+use crate::language::{Phrases, phrases_for};
 use crate::quote::{Candidate, quotes};
 use crate::suggestions::questions;
 use crate::transcript::{answered, said_by};
@@ -60,9 +60,9 @@ pub(crate) fn next(messages: &[Message], may_search: bool, notes: Notes) -> Draf
     let found = search(messages, may_search);
     let question = found.as_ref().and_then(|found| found.query.clone()).unwrap_or(question);
     let earlier = found.as_ref().and_then(|found| found.after.clone()).unwrap_or_default();
-    let frame = frame_for(&question);
+    let phrases = phrases_for(&question);
     if question.is_empty() {
-        return Draft { text: frame.unasked.to_owned(), calls: Vec::new() };
+        return Draft { text: phrases.unasked.to_owned(), calls: Vec::new() };
     }
     match found {
         None if may_search => {
@@ -71,7 +71,7 @@ pub(crate) fn next(messages: &[Message], may_search: bool, notes: Notes) -> Draf
         }
         found => {
             let result = found.map(|found| found.result).unwrap_or_default();
-            Draft { text: answer(&question, &earlier, &result, frame, notes), calls: Vec::new() }
+            Draft { text: answer(&question, &earlier, &result, phrases, notes), calls: Vec::new() }
         }
     }
 }
@@ -88,7 +88,7 @@ struct Search {
 fn search(messages: &[Message], may_search: bool) -> Option<Search> {
     let asked = messages.iter().rposition(|message| message.role == Role::User && !message.plain_text().is_empty());
     let since = &messages[asked.unwrap_or(0)..];
-    // A caller that lets nobody search has searched itself, before or after it put the question.
+    // A caller that offers no search tool has searched itself, before or after it asked.
     let all = if may_search { since } else { messages };
     [since, all].into_iter().find_map(|messages| {
         let answers = answered(messages);
@@ -99,7 +99,7 @@ fn search(messages: &[Message], may_search: bool) -> Option<Search> {
     })
 }
 
-fn answer(question: &str, earlier: &str, result: &SearchResult, frame: &'static Frame, notes: Notes) -> String {
+fn answer(question: &str, earlier: &str, result: &SearchResult, phrases: &'static Phrases, notes: Notes) -> String {
     let passages = result.results.as_slice();
     let topic = Topic::following(question, earlier);
     let mut ranked: Vec<(f32, Candidate<'_>)> =
@@ -123,13 +123,13 @@ fn answer(question: &str, earlier: &str, result: &SearchResult, frame: &'static 
             .map(|(_, passage)| passage)
             .collect();
         let links = links(&near, MENTIONED, &[]);
-        let mut text = frame.nothing.to_owned();
+        let mut text = phrases.nothing.to_owned();
         if !result.never_mentioned.is_empty() {
             text.push(' ');
-            text.push_str(&unmentioned(&result.never_mentioned, frame));
+            text.push_str(&unmentioned(&result.never_mentioned, phrases));
         }
         if !links.is_empty() {
-            text.push_str(&format!(" {} {links}", frame.nearest));
+            text.push_str(&format!(" {} {links}", phrases.nearest));
         }
         if notes.unanswered {
             text.push_str(&format!("<!--{UNANSWERED}-->"));
@@ -137,25 +137,25 @@ fn answer(question: &str, earlier: &str, result: &SearchResult, frame: &'static 
         return text;
     }
     let good: Vec<Candidate<'_>> = good.into_iter().map(|(_, candidate)| candidate).collect();
-    let mut text = frame.opening.to_owned();
+    let mut text = phrases.opening.to_owned();
     let mut shown: Vec<&str> = Vec::new();
     for quote in quotes(&good, &topic, AnswerKind::by(question), question) {
         let passage = good[quote.passage].passage;
         shown.push(&passage.href);
-        text.push_str(&format!("\n\n{} {}:\n\n{}", frame.from, link(passage), quoted(&quote.text)));
+        text.push_str(&format!("\n\n{} {}:\n\n{}", phrases.from, link(passage), quoted(&quote.text)));
     }
     let found: Vec<&Passage> =
         good.iter().map(|candidate| candidate.passage).filter(|passage| passage.score >= NEAR).collect();
     let more = links(&found, MENTIONED, &shown);
     if !more.is_empty() {
-        text.push_str(&format!("\n\n{} {more}", frame.more));
+        text.push_str(&format!("\n\n{} {more}", phrases.more));
     }
     if notes.suggestions {
         // Further sections of a page have no score of their own.
         let others = rest.iter().filter(|(_, candidate)| candidate.score >= NEAR);
         let others = others.map(|(_, candidate)| candidate.passage);
         let sections = good.iter().map(|candidate| candidate.passage);
-        let questions = questions(question, found.iter().copied().chain(sections).chain(others), &shown, frame);
+        let questions = questions(question, found.iter().copied().chain(sections).chain(others), &shown, phrases);
         if !questions.is_empty() {
             text.push_str(&format!("\n\n<!--{SUGGESTIONS}\n{}\n-->", questions.join("\n")));
         }
@@ -163,12 +163,12 @@ fn answer(question: &str, earlier: &str, result: &SearchResult, frame: &'static 
     text
 }
 
-/// Says that the docs never mention these words, which are shown as text, whatever stands in them.
-fn unmentioned(words: &[String], frame: &Frame) -> String {
-    let (open, close) = frame.quotation;
+/// A sentence that the docs never mention these words. They are escaped, so that they show as text.
+fn unmentioned(words: &[String], phrases: &Phrases) -> String {
+    let (open, close) = phrases.quotation;
     let plain = |word: &String| word.chars().filter(|c| c.is_alphanumeric()).collect::<String>();
     let words: Vec<String> = words.iter().map(|word| format!("{open}{}{close}", plain(word))).collect();
-    format!("{}{}{}", frame.unmentioned.0, words.join(", "), frame.unmentioned.1)
+    format!("{}{}{}", phrases.unmentioned.0, words.join(", "), phrases.unmentioned.1)
 }
 
 /// A passage with what its page scored. Further sections of a page that was found come without a score of their own.

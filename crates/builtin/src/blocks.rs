@@ -12,7 +12,7 @@ pub(crate) struct Block<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BlockKind {
     Prose,
-    /// A few words in bold on a line of their own: what they stand above is about them.
+    /// A few words in bold on a line of their own: the label of the block below.
     Label,
     /// What is set in below an item belongs to it, code too.
     List,
@@ -67,7 +67,7 @@ pub(crate) fn blocks(content: &str) -> Vec<Block<'_>> {
                 Some(run) if run.kind == BlockKind::List => run.is_parted = true,
                 run => blocks.extend(run.take().map(|run| run.block(content))),
             }
-        } else if let Some(run) = run.as_mut().filter(|run| run.goes_on(text, is_set_in)) {
+        } else if let Some(run) = run.as_mut().filter(|run| run.continues(text, is_set_in)) {
             run.to = to;
             run.is_parted = false;
             fence = fence_of(text);
@@ -95,11 +95,11 @@ struct Run {
 
 impl Run {
     /// Whether a line that is not blank belongs to the same block.
-    fn goes_on(&self, text: &str, is_set_in: bool) -> bool {
+    fn continues(&self, text: &str, is_set_in: bool) -> bool {
         match self.kind {
             BlockKind::List => {
-                let goes_on = !self.is_parted && kind(text) == BlockKind::Prose && !text.starts_with('#');
-                is_set_in || list_mark(text).is_some() || goes_on
+                let continues = !self.is_parted && kind(text) == BlockKind::Prose && !text.starts_with('#');
+                is_set_in || list_mark(text).is_some() || continues
             }
             BlockKind::Table => kind(text) == BlockKind::Table,
             BlockKind::Prose => kind(text) == BlockKind::Prose && !text.starts_with('#'),

@@ -48,13 +48,13 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// One word, whatever its case, after any white space.
+    /// One word, in any case, after any white space.
     pub(crate) fn word(&mut self, word: &str) -> bool {
         let mut next = *self;
         next.spaces();
         let rest = next.rest();
         let Some(head) = rest.get(..word.len()) else { return false };
-        // `page` is no word of `page.md`, nor `in` of `in/out`.
+        // `page` is not a word of `page.md`, nor `in` of `in/out`.
         let mut after = rest[word.len()..].chars();
         let bounded = match after.next() {
             None => true,
@@ -79,7 +79,7 @@ impl<'a> Cursor<'a> {
         true
     }
 
-    /// The first of several phrases that stands here.
+    /// The first of several phrases that matches here.
     pub(crate) fn any(&mut self, phrases: &[&str]) -> bool {
         phrases.iter().any(|phrase| self.words(phrase))
     }

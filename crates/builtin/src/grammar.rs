@@ -1,7 +1,7 @@
 //! Reads a prompt as chores. The grammar is written out in `docs/CHORES.md`.
 //!
 //! A prompt is read from left to right. What is an instruction from its verb to the end of its clause is a chore.
-//! What is not is left out to the end of its sentence and told. Nothing is guessed: an instruction with a condition
+//! Unreadable text is skipped to the end of its sentence and reported. Nothing is guessed: an instruction with a condition
 //! (`… except in code`) is left as a whole, because the part that could be read is not what was asked.
 
 use crate::chore::Chore;
@@ -54,7 +54,7 @@ pub fn read(prompt: &str) -> Vec<Instruction> {
     }
 }
 
-/// Words that may stand before an instruction and mean nothing to it.
+/// Words before an instruction that do not change it.
 const FILLERS: [&str; 22] = [
     "please",
     "kindly",
@@ -109,7 +109,7 @@ fn instruction(cursor: Cursor<'_>) -> Option<Parsed<'_>> {
     RULES.iter().find_map(|rule| rule(cursor))
 }
 
-/// The end of a clause: the end of the prompt, the line or the sentence, or a joint to something that is no condition.
+/// The end of a clause: the end of the prompt, the line or the sentence, or a joint to something that is not a condition.
 pub(crate) fn ended(mut cursor: Cursor<'_>) -> Option<Cursor<'_>> {
     let mut polite = cursor;
     polite.mark(',');

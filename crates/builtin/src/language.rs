@@ -4,7 +4,7 @@ use crate::words::is_unspaced;
 
 /// The few fixed sentences of the assistant.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Frame {
+pub(crate) struct Phrases {
     /// Before the quotes.
     pub(crate) opening: &'static str,
     /// Before the link of one quote; the link follows.
@@ -30,10 +30,10 @@ pub(crate) struct Frame {
 
 /// All there are.
 #[cfg(test)]
-pub(crate) const FRAMES: [&Frame; 11] =
+pub(crate) const PHRASES: [&Phrases; 11] =
     [&ENGLISH, &GERMAN, &FRENCH, &SPANISH, &PORTUGUESE, &ITALIAN, &DUTCH, &RUSSIAN, &JAPANESE, &CHINESE, &KOREAN];
 
-const ENGLISH: Frame = Frame {
+const ENGLISH: Phrases = Phrases {
     opening: "Here is what the docs say.",
     from: "From",
     more: "See also:",
@@ -47,7 +47,7 @@ const ENGLISH: Frame = Frame {
     asking: ("", "?"),
 };
 
-const GERMAN: Frame = Frame {
+const GERMAN: Phrases = Phrases {
     opening: "Das sagt die Dokumentation dazu.",
     from: "Aus",
     more: "Siehe auch:",
@@ -61,7 +61,7 @@ const GERMAN: Frame = Frame {
     asking: ("", "?"),
 };
 
-const FRENCH: Frame = Frame {
+const FRENCH: Phrases = Phrases {
     opening: "Voici ce que dit la documentation.",
     from: "Extrait de",
     more: "Voir aussi :",
@@ -75,7 +75,7 @@ const FRENCH: Frame = Frame {
     asking: ("", " ?"),
 };
 
-const SPANISH: Frame = Frame {
+const SPANISH: Phrases = Phrases {
     opening: "Esto es lo que dice la documentación.",
     from: "De",
     more: "Véase también:",
@@ -89,7 +89,7 @@ const SPANISH: Frame = Frame {
     asking: ("¿", "?"),
 };
 
-const PORTUGUESE: Frame = Frame {
+const PORTUGUESE: Phrases = Phrases {
     opening: "Isto é o que diz a documentação.",
     from: "De",
     more: "Veja também:",
@@ -103,7 +103,7 @@ const PORTUGUESE: Frame = Frame {
     asking: ("", "?"),
 };
 
-const ITALIAN: Frame = Frame {
+const ITALIAN: Phrases = Phrases {
     opening: "Ecco che cosa dice la documentazione.",
     from: "Da",
     more: "Vedi anche:",
@@ -117,7 +117,7 @@ const ITALIAN: Frame = Frame {
     asking: ("", "?"),
 };
 
-const DUTCH: Frame = Frame {
+const DUTCH: Phrases = Phrases {
     opening: "Dit zegt de documentatie erover.",
     from: "Uit",
     more: "Zie ook:",
@@ -131,7 +131,7 @@ const DUTCH: Frame = Frame {
     asking: ("", "?"),
 };
 
-const RUSSIAN: Frame = Frame {
+const RUSSIAN: Phrases = Phrases {
     opening: "Вот что говорит документация.",
     from: "Из",
     more: "См. также:",
@@ -145,7 +145,7 @@ const RUSSIAN: Frame = Frame {
     asking: ("", "?"),
 };
 
-const JAPANESE: Frame = Frame {
+const JAPANESE: Phrases = Phrases {
     opening: "ドキュメントには次のように書かれています。",
     from: "出典:",
     more: "関連ページ:",
@@ -159,7 +159,7 @@ const JAPANESE: Frame = Frame {
     asking: ("", "?"),
 };
 
-const CHINESE: Frame = Frame {
+const CHINESE: Phrases = Phrases {
     opening: "文档中是这样说的。",
     from: "出自",
     more: "另请参阅:",
@@ -173,7 +173,7 @@ const CHINESE: Frame = Frame {
     asking: ("", "?"),
 };
 
-const KOREAN: Frame = Frame {
+const KOREAN: Phrases = Phrases {
     opening: "문서에는 다음과 같이 나와 있습니다.",
     from: "출처:",
     more: "함께 보기:",
@@ -189,7 +189,7 @@ const KOREAN: Frame = Frame {
 
 /// The words by which a short question in Latin script gives its language away. Where two languages share a word, it
 /// is left out of both.
-const TELLING: [(&Frame, &[&str]); 7] = [
+const TELLING: [(&Phrases, &[&str]); 7] = [
     (
         &ENGLISH,
         &[
@@ -242,7 +242,7 @@ const TELLING: [(&Frame, &[&str]); 7] = [
 ];
 
 /// The frame for a question: by its script, else by its commonest words, else English.
-pub(crate) fn frame_for(question: &str) -> &'static Frame {
+pub(crate) fn phrases_for(question: &str) -> &'static Phrases {
     let count = |is: fn(char) -> bool| question.chars().filter(|c| is(*c)).count();
     let letters = count(char::is_alphabetic).max(1);
     let most = |part: usize| part * 4 >= letters;
@@ -260,11 +260,11 @@ pub(crate) fn frame_for(question: &str) -> &'static Frame {
     }
     let lower = question.to_lowercase();
     let words: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
-    let mut best: (&'static Frame, usize) = (&ENGLISH, 0);
-    for (frame, telling) in TELLING {
+    let mut best: (&'static Phrases, usize) = (&ENGLISH, 0);
+    for (phrases, telling) in TELLING {
         let seen = words.iter().filter(|word| telling.contains(word)).count();
         if seen > best.1 {
-            best = (frame, seen);
+            best = (phrases, seen);
         }
     }
     best.0
@@ -276,7 +276,7 @@ mod tests {
 
     #[test]
     fn the_frame_speaks_the_askers_language() {
-        for (question, frame) in [
+        for (question, phrases) in [
             ("How do I rotate an API key?", &ENGLISH),
             ("webhooks", &ENGLISH),
             ("", &ENGLISH),
@@ -291,7 +291,7 @@ mod tests {
             ("如何配置 webhook?", &CHINESE),
             ("웹훅을 어떻게 설정하나요?", &KOREAN),
         ] {
-            assert_eq!(frame_for(question), frame, "{question}");
+            assert_eq!(phrases_for(question), phrases, "{question}");
         }
     }
 }

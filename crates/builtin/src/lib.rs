@@ -1,15 +1,15 @@
 //! The model that needs no configuration: honest, local and deterministic.
 //!
-//! It has two faces, and tells by the tools of a request which one is asked:
+//! It plays two parts, and tells from the tools of a request which one is meant:
 //!
 //! - with a `finish` tool it is the **agent**: it reads the instructions of the newest turn by the grammar of
 //!   `docs/CHORES.md`, makes one tool call for each chore, and finishes with what it did, what it left and why;
 //! - otherwise it is the **assistant**: it quotes the passages of the last `search` result that fit the question,
 //!   with links, inside a short fixed frame, and says so when the docs do not answer. Where the system prompt asks for
-//!   notes in comments, that the docs do not answer or what to ask next, it writes them as any model would.
+//!   notes in comments (that the docs do not answer, or what to ask next), it writes them as any model would.
 //!
-//! It is a pure function of the transcript and keeps nothing between calls. This crate refuses to know who runs the
-//! agent and the assistant, and where the passages come from.
+//! It is a pure function of the transcript and keeps nothing between calls. This crate knows neither the
+//! callers of agent and assistant nor the origin of the passages.
 
 mod answer_kind;
 mod assistant;

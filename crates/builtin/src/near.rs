@@ -1,4 +1,4 @@
-//! What was probably meant by a text that the grammar does not read. It is told and never carried out.
+//! What was probably meant by a text that the grammar does not read. It is suggested and never carried out.
 //!
 //! A near miss has the verb of a form, or a word like it, and the parts that the form needs, and nothing else: quotes may be
 //! missing, words of the form may be, or its parts may stand in another order. Where anything is left over there is no
@@ -12,7 +12,7 @@ use crate::grammar::{CONDITIONS, Instruction, read};
 use crate::place::scope;
 use crate::rules::is_path;
 
-/// The longest text that is looked at, in characters.
+/// The longest text considered, in characters.
 const LONGEST: usize = 1_000;
 /// How many words a text without quotes may have.
 const WORDS: usize = 4;
@@ -223,7 +223,7 @@ fn filled(rest: &[Token], text: &str) -> Option<Vec<Chore>> {
     Some(fields.collect())
 }
 
-/// `a page P`, with a title of whatever kind or without.
+/// `a page P`, with or without a title of any kind.
 fn added(rest: &[Token]) -> Option<Vec<Chore>> {
     const TITLED: &[&str] = &["titled", "entitled", "title", "with", "the", "called", "named", "and"];
     let at = rest.iter().position(|token| !token.is(PAGE))?;
@@ -281,7 +281,7 @@ fn only<'t>(tokens: &'t [Token], but: &[&str]) -> Option<&'t Token> {
     others.next().filter(|_| others.next().is_none())
 }
 
-/// Where the only one of these words stands.
+/// The position of the only one of these words.
 fn single(tokens: &[Token], words: &[&str]) -> Option<usize> {
     let mut found = (0..tokens.len()).filter(|at| tokens[*at].is(words));
     found.next().filter(|_| found.next().is_none())

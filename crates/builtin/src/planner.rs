@@ -20,7 +20,7 @@ const TODO_WRITE: &str = "todo_write";
 const TITLE: usize = 72;
 /// How many chores the plan shows.
 const TODOS: usize = 100;
-/// How many unreadable instructions are told one by one.
+/// How many unreadable instructions are listed one by one.
 const UNREADABLE: usize = 10;
 
 /// The next step of the newest turn.
@@ -110,7 +110,7 @@ impl<'a> NewestTurn<'a> {
                 input["summary"] = Value::String(summary);
                 Draft { text: String::new(), calls: vec![self.todos(), (FINISH, input)] }
             }
-            // What the check found is added to the summary by the one who ran it.
+            // The tool that ran the check adds its findings to the summary.
             [_] => {
                 input["summary"] = Value::String(summary);
                 input["known_problems"] = Value::Bool(true);
@@ -175,7 +175,7 @@ impl<'a> NewestTurn<'a> {
         self.refused.iter().map(|(chore, why)| format!("- `{chore}`: {why}"))
     }
 
-    /// What is told when there is no chore to carry out.
+    /// The message when there is no chore to carry out.
     fn nothing_to_do(&self) -> String {
         if self.refused.is_empty() {
             return unreadable_report(&self.unreadable);

@@ -16,7 +16,7 @@ const LONGEST: [usize; 3] = [900, 500, 400];
 const NEAR_BEST: f32 = 0.4;
 /// A block is when it scores at least this share of the best one of its passage.
 const BLOCK_NEAR_BEST: f32 = 0.5;
-/// How far a quote goes on after what answers: with what is to be done next, and with what else is said.
+/// How far a quote extends past the answering block: with the next steps, and with further text.
 const GOES_ON: [usize; 2] = [900, 500];
 /// What a term counts in code, where words come by chance, and one that a block has not itself: in what leads to it, in the heading above, further up.
 const CODE: f32 = 0.85;
@@ -146,7 +146,7 @@ impl<'p> Section<'p> {
         (held * (1.0 - TOGETHER) + together * TOGETHER) * gain * links * self.share
     }
 
-    /// The label that the block stands under: `**timeout**` above what it is.
+    /// The label above the block: `**timeout**` above its description.
     fn label_above(&self, at: usize) -> Option<usize> {
         (0..at).rev().take(3).find(|before| self.blocks[*before].kind == BlockKind::Label)
     }
@@ -198,7 +198,7 @@ impl<'p> Section<'p> {
             from -= 1;
         }
         let is_code = |at: usize| self.blocks.get(at).is_some_and(|block| block.kind == BlockKind::Code);
-        // Code that stands beside code says the same for another system.
+        // Adjacent code blocks are variants of one example, for several systems.
         while wanted == AnswerKind::Steps && is_code(to) && to - at < 3 {
             to += 1;
         }

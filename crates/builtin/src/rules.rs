@@ -8,7 +8,7 @@ use crate::grammar::ended;
 use crate::outline::outline;
 use crate::place::scope;
 
-/// What a rule read: the chores, and where reading goes on.
+/// The result of a rule: the chores, and where reading continues.
 pub(crate) type Parsed<'a> = (Vec<Chore>, Cursor<'a>);
 
 /// The rules in the order they are tried.

@@ -2,7 +2,7 @@
 
 use docent_types::Passage;
 
-use crate::language::{Frame, frame_for};
+use crate::language::{Phrases, phrases_for};
 
 /// How many are suggested, and how long one may be, in characters.
 const MOST: usize = 3;
@@ -13,11 +13,11 @@ pub(crate) fn questions<'p>(
     asked: &str,
     passages: impl Iterator<Item = &'p Passage>,
     quoted: &[&str],
-    frame: &'static Frame,
+    phrases: &'static Phrases,
 ) -> Vec<String> {
     let mut questions: Vec<String> = Vec::new();
     for passage in passages.filter(|passage| !quoted.contains(&passage.href.as_str())) {
-        let Some(question) = question(passage, frame) else { continue };
+        let Some(question) = question(passage, phrases) else { continue };
         let same = |other: &str| words(other) == words(&question);
         if !same(asked) && !questions.iter().any(|other| same(other)) {
             questions.push(question);
@@ -30,13 +30,13 @@ pub(crate) fn questions<'p>(
 }
 
 /// What a section answers, going by its heading; `None` when the heading makes no question.
-fn question(passage: &Passage, frame: &'static Frame) -> Option<String> {
+fn question(passage: &Passage, phrases: &'static Phrases) -> Option<String> {
     let heading = passage.headings.last().unwrap_or(&passage.title).trim();
     let first = heading.chars().next().filter(|c| c.is_alphanumeric() || matches!(c, '¿' | '`'))?;
     let is_question = heading.ends_with(['?', '？']);
-    let says_how = !frame.how.is_empty() && heading.to_lowercase().starts_with(frame.how);
-    let question = if (is_question || says_how) && frame_for(heading) == frame && first != '`' {
-        let (before, after) = if is_question { ("", "") } else { frame.asking };
+    let says_how = !phrases.how.is_empty() && heading.to_lowercase().starts_with(phrases.how);
+    let question = if (is_question || says_how) && phrases_for(heading) == phrases && first != '`' {
+        let (before, after) = if is_question { ("", "") } else { phrases.asking };
         format!("{before}{heading}{after}")
     } else {
         let about = match passage.headings.last() {
@@ -45,9 +45,9 @@ fn question(passage: &Passage, frame: &'static Frame) -> Option<String> {
             }
             _ => heading.to_owned(),
         };
-        format!("{}{about}{}", frame.about.0, frame.about.1)
+        format!("{}{about}{}", phrases.about.0, phrases.about.1)
     };
-    // What stands in a comment of its own line must not end either.
+    // The text goes into a comment on its own line, so it must not end the comment or the line.
     let fits = question.chars().count() <= LONGEST && !question.contains(|c: char| c.is_control() || "<>".contains(c));
     fits.then_some(question)
 }
@@ -59,7 +59,7 @@ fn words(text: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::language::FRAMES;
+    use crate::language::PHRASES;
     use crate::words::Topic;
 
     fn section(title: &str, heading: Option<&str>) -> Passage {
@@ -76,7 +76,7 @@ mod tests {
     }
 
     fn of(asked: &str, passages: &[Passage]) -> Vec<String> {
-        questions(asked, passages.iter(), &["/Webhooks#Quoted"], frame_for(asked))
+        questions(asked, passages.iter(), &["/Webhooks#Quoted"], phrases_for(asked))
     }
 
     #[test]
@@ -117,8 +117,8 @@ mod tests {
 
     #[test]
     fn a_suggested_question_is_about_its_heading_and_nothing_else() {
-        for frame in FRAMES {
-            let question = format!("{}Retries{}", frame.about.0, frame.about.1);
+        for phrases in PHRASES {
+            let question = format!("{}Retries{}", phrases.about.0, phrases.about.1);
             assert_eq!(Topic::of(&question), Topic::of("Retries"), "{question}");
         }
     }

@@ -84,7 +84,7 @@ const EVENLY: f32 = 0.25;
 /// What a term of an earlier question counts.
 const HELPS: f32 = 0.4;
 
-/// What each term of a topic tells; 1 together.
+/// How much each term of a topic weighs; the sum is 1.
 #[derive(Debug, Clone)]
 pub(crate) struct Weights(Vec<f32>);
 

@@ -13,21 +13,21 @@ const FILES: usize = 50;
 /// Most lines of each.
 const LINES_OF_EACH: usize = 400;
 const BYTES_OF_EACH: usize = 64 << 10;
-/// Of one that is looked at alone, at most.
+/// The same for a file that is displayed alone.
 const LINES_OF_ONE: usize = 2_000;
 /// Of changes on a page. Written as HTML they take up to seven times as much.
 const BYTES: usize = 512 << 10;
 
 /// The part of the changes to display.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Look {
+pub(crate) enum View {
     /// The beginning of each file's change, from this file on, counted from 0.
     Files { first: usize },
     /// One file's change, from this line on, counted from 0.
     File { path: String, line: usize },
 }
 
-impl Look {
+impl View {
     pub(crate) fn view(&self) -> DiffView {
         let view =
             DiffView { compared_bytes: 16 << 20, bytes: BYTES, time: Duration::from_secs(2), ..DiffView::default() };
@@ -43,7 +43,7 @@ impl Look {
 }
 
 /// `diff` is `None` when the repository cannot be read at the moment.
-pub(crate) fn pull_request(project: &Project, record: &PullRecord, look: &Look, diff: Option<&Diff>) -> Markup {
+pub(crate) fn pull_request(project: &Project, record: &PullRecord, look: &View, diff: Option<&Diff>) -> Markup {
     html! {
         (DOCTYPE)
         html lang="en" {
@@ -59,7 +59,7 @@ pub(crate) fn pull_request(project: &Project, record: &PullRecord, look: &Look, 
                     p.crumb {
                         (project.id) " / "
                         @match look {
-                            Look::Files { first: 0 } => { "pull request " (record.number) }
+                            View::Files { first: 0 } => { "pull request " (record.number) }
                             _ => { a href=(format_args!("/pulls/{}/{}", project.id, record.id)) { "pull request " (record.number) } }
                         }
                     }
@@ -71,7 +71,7 @@ pub(crate) fn pull_request(project: &Project, record: &PullRecord, look: &Look, 
                         code { (record.head) } " → " code { (record.base) }
                         @if let Some(diff) = diff { (counts(diff)) }
                     }
-                    @if *look == (Look::Files { first: 0 }) {
+                    @if *look == (View::Files { first: 0 }) {
                         pre.body { (record.body) }
                         @if record.state == State::Open { (form()) }
                     }
@@ -111,17 +111,17 @@ fn form() -> Markup {
     }
 }
 
-fn changes(look: &Look, diff: &Diff) -> Markup {
+fn changes(look: &View, diff: &Diff) -> Markup {
     html! {
         @match look {
-            Look::Files { first } => {
+            View::Files { first } => {
                 @for file in &diff.files { (file_diff(file, 0)) }
                 @let next = first + diff.files.len();
                 @if next < diff.files_in_all {
                     p.more { a href=(format_args!("?from={}", next + 1)) { "Show more files: " (diff.files_in_all - next) " are left" } }
                 }
             }
-            Look::File { line, .. } => { @for file in &diff.files { (file_diff(file, *line)) } }
+            View::File { line, .. } => { @for file in &diff.files { (file_diff(file, *line)) } }
         }
     }
 }

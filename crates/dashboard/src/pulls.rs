@@ -16,7 +16,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tracing::warn;
 use uuid::Uuid;
 
-use crate::page::{self, Look};
+use crate::page::{self, View};
 
 /// Most pages in memory at a time, those still being sent included.
 const PAGES: usize = 64;
@@ -111,12 +111,12 @@ impl PullPages {
         match *route {
             Route::Style => Ok(respond::bytes_of(StatusCode::OK, "text/css; charset=utf-8", STYLE)),
             Route::Script => Ok(respond::bytes_of(StatusCode::OK, "text/javascript; charset=utf-8", SCRIPT)),
-            Route::Page { project, id } => self.page(project, id, look(request)?).await,
+            Route::Page { project, id } => self.page(project, id, requested_view(request)?).await,
             Route::Act { project, id, action } => self.act(project, id, action, request).await,
         }
     }
 
-    async fn page(&self, project: &str, id: &str, look: Look) -> Result<Response, HttpError> {
+    async fn page(&self, project: &str, id: &str, look: View) -> Result<Response, HttpError> {
         let name = ProjectId::parse(project).map_err(|_| gone())?;
         let project = self.pulls.project(&name).await.map_err(HttpError::internal)?.ok_or_else(gone)?;
         let record = self.record(&project, id).await?;
@@ -165,20 +165,20 @@ impl PullPages {
             ))
             .into());
         }
-        let told = |record: PullRecord| json!({ "number": record.number, "state": record.state.as_str() });
+        let answer = |record: PullRecord| json!({ "number": record.number, "state": record.state.as_str() });
         let done = match action {
-            Action::Merge => self.pulls.merge(&project, &record).await.map(told),
-            Action::Close => self.pulls.close(&project, &record).await.map(told),
+            Action::Merge => self.pulls.merge(&project, &record).await.map(answer),
+            Action::Close => self.pulls.close(&project, &record).await.map(answer),
             Action::Update => self.pulls.update(&project, &record).await.map(|updated| {
                 let is_updated = updated == Updated::Merged;
                 json!({ "number": record.number, "state": record.state.as_str(), "updated": is_updated })
             }),
         };
-        let told = done.map_err(|error| match error {
+        let answer = done.map_err(|error| match error {
             MergeError::Refused(sentence) => HttpError::Refused(Refusal::conflict(sentence)),
             MergeError::Failed(source) => HttpError::internal(source),
         })?;
-        Ok(respond::json(StatusCode::OK, &told))
+        Ok(respond::json(StatusCode::OK, &answer))
     }
 
     async fn record(&self, project: &Project, id: &str) -> Result<PullRecord, HttpError> {
@@ -188,11 +188,11 @@ impl PullPages {
 }
 
 /// The part of the changes that a request asks for.
-fn look(request: &Request) -> Result<Look, HttpError> {
+fn requested_view(request: &Request) -> Result<View, HttpError> {
     let number = |name| Ok::<_, HttpError>(request.query_number(name, 1..=u32::MAX, 1)? as usize - 1);
     Ok(match request.query("file") {
-        Some(path) => Look::File { path: path.into_owned(), line: number("line")? },
-        None => Look::Files { first: number("from")? },
+        Some(path) => View::File { path: path.into_owned(), line: number("line")? },
+        None => View::Files { first: number("from")? },
     })
 }
 

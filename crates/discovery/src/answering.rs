@@ -6,7 +6,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use bytes::Bytes;
-use docent_access::{KeyEnd, Principal};
+use docent_access::{KeyWatch, Principal};
 use docent_assistant::{Ask, Assistant};
 use docent_types::{StreamEvent, ThreadId};
 use docent_ui_stream::Encoder;
@@ -106,7 +106,7 @@ impl Answering {
         thread: ThreadId,
         encoder: E,
     ) -> Response {
-        let events = while_good(events, principal.key_end());
+        let events = while_good(events, principal.key_watch());
         let bytes = frames(events, encoder);
         let bytes = with_keep_alive(bytes, Bytes::from_static(E::KEEP_ALIVE), SILENCE);
         let mut response = respond::stream(E::CONTENT_TYPE, bytes);
@@ -121,10 +121,10 @@ impl Answering {
 /// The events for as long as the key is valid, and then an error. Their source is dropped at once.
 fn while_good(
     events: impl Stream<Item = StreamEvent> + Send + Unpin + 'static,
-    mut key: KeyEnd,
+    mut key: KeyWatch,
 ) -> impl Stream<Item = StreamEvent> + Send + 'static {
     let ended = Box::pin(async move {
-        key.told().await;
+        key.ended().await;
     });
     let mut left = Some((events, ended));
     stream::poll_fn(move |cx| {

@@ -32,7 +32,7 @@ pub trait MessageBody: DeserializeOwned {
     ///
     /// # Errors
     /// 400 when it cannot be parsed.
-    fn said(self, place: &str) -> Result<Option<ChatMessage>, Refusal>;
+    fn chat_message(self, place: &str) -> Result<Option<ChatMessage>, Refusal>;
 }
 
 /// The body of a question whose messages are written as `M`s.
@@ -134,7 +134,7 @@ impl<M: MessageBody> QuestionBody<M> {
         };
         Ok(Question {
             fp,
-            said: said(self.messages)?,
+            said: chat_messages(self.messages)?,
             // An id that cannot be ours is treated like an expired one.
             thread: thread.as_deref().and_then(ThreadId::parse),
             thread_key: self.thread_key,
@@ -149,11 +149,11 @@ impl<M: MessageBody> QuestionBody<M> {
 }
 
 /// The conversation as plain text, without empty messages.
-fn said<M: MessageBody>(messages: Vec<Object<M>>) -> Result<Vec<ChatMessage>, Refusal> {
+fn chat_messages<M: MessageBody>(messages: Vec<Object<M>>) -> Result<Vec<ChatMessage>, Refusal> {
     let last = messages.len() - 1;
     let mut conversation = Vec::with_capacity(messages.len());
     for (index, Object(message)) in messages.into_iter().enumerate() {
-        let said = message.said(&format!("messages[{index}]"))?;
+        let said = message.chat_message(&format!("messages[{index}]"))?;
         if index == last && said.as_ref().is_none_or(|said| said.role != Role::User) {
             return Err(Refusal::invalid(format!(
                 "messages[{index}]: the last message must be the question, with the role `user` and {}",

@@ -48,8 +48,8 @@ impl Chat {
         (!is_a_name).then_some(Self { project: project.uid, id, address })
     }
 
-    /// Whether the ids are equal, from whatever addresses.
-    pub(crate) fn has_the_id_of(&self, other: &Self) -> bool {
+    /// Whether the ids are equal; the addresses may differ.
+    pub(crate) fn has_same_id(&self, other: &Self) -> bool {
         self.project == other.project && self.id == other.id
     }
 }

@@ -161,8 +161,8 @@ impl State {
 
     /// Removes the replies under a chat's id, from any address, and returns them.
     fn close(&mut self, chat: &Chat) -> Vec<Arc<SharedReply>> {
-        self.unread.retain(|(known, _)| !known.has_the_id_of(chat));
-        self.replies.extract_if(|known, _| known.has_the_id_of(chat)).map(|(_, reply)| reply).collect()
+        self.unread.retain(|(known, _)| !known.has_same_id(chat));
+        self.replies.extract_if(|known, _| known.has_same_id(chat)).map(|(_, reply)| reply).collect()
     }
 }
 
@@ -179,7 +179,7 @@ impl DetachedReply {
     async fn for_a_while(self, declared: bool, draining: Draining) {
         let time = if declared { self.chats.patience } else { GRACE };
         let visited = async {
-            if declared && self.reply.goes_on_alone(self.absence).await {
+            if declared && self.reply.poll_without_reader(self.absence).await {
                 self.chats.is_unread(&self.chat, &self.reply);
             }
             self.reply.is_visited(self.absence).await;

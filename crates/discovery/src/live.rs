@@ -20,7 +20,7 @@ pub(crate) struct Live {
 
 impl Live {
     pub(crate) fn new(events: BoxStream<'static, StreamEvent>, mut permit: Permit) -> Self {
-        permit.comes_to(ReplyOutcome::Begun);
+        permit.set_outcome(ReplyOutcome::Begun);
         Self { events, permit: Some(Box::new(permit)) }
     }
 }
@@ -40,7 +40,7 @@ impl Stream for Live {
             Some(_) => return Poll::Ready(event),
         };
         if let Some(mut permit) = self.permit.take() {
-            permit.comes_to(outcome);
+            permit.set_outcome(outcome);
         }
         Poll::Ready(event)
     }

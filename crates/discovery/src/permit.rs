@@ -38,7 +38,7 @@ impl Permit {
         Self { counters, project, outcome: ReplyOutcome::NotBegun }
     }
 
-    pub(crate) const fn comes_to(&mut self, outcome: ReplyOutcome) {
+    pub(crate) const fn set_outcome(&mut self, outcome: ReplyOutcome) {
         self.outcome = outcome;
     }
 }

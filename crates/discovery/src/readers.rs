@@ -41,7 +41,7 @@ impl Readers {
     pub async fn admit(&mut self, access: &Access, request: &Request, domain: &str) -> Result<Principal, HttpError> {
         let need = if request.method().is_safe() { Scope::Read } else { Scope::Write };
         let (authorization, origin) = (request.header_values(AUTHORIZATION), request.header_values(ORIGIN));
-        let credentials = Credentials::shown(authorization, origin, request.client());
+        let credentials = Credentials::from_headers(authorization, origin, request.client());
         let admitted = access.assistant(&credentials, domain, need).await;
         match &admitted {
             Ok(principal) if principal.key.grant.allow_origin.is_empty() => {}

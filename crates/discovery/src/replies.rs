@@ -142,7 +142,7 @@ mod tests {
             ReplyOutcome::Failed,
         ];
         for outcome in outcomes {
-            replies.permit(project(1)).expect("a place").comes_to(outcome);
+            replies.permit(project(1)).expect("a place").set_outcome(outcome);
         }
         assert_eq!(replies.counts(), ReplyCounts { running: 0, finished: 2, failed: 1, left: 1, refused: 0 });
     }

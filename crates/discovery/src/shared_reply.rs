@@ -100,7 +100,7 @@ impl SharedReply {
     }
 
     /// Polls the reply without a reader. Returns whether it completed before one joined.
-    pub(crate) async fn goes_on_alone(&self, absence: Absence) -> bool {
+    pub(crate) async fn poll_without_reader(&self, absence: Absence) -> bool {
         poll_fn(|cx| {
             for _ in 0..AT_A_TIME {
                 let mut state = self.state.lock();

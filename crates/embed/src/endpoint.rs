@@ -27,7 +27,7 @@ const MOST_WORDS: usize = 300;
 /// Where embeddings are asked for.
 #[derive(Debug, Clone)]
 pub struct EndpointOptions {
-    /// What stands before `/embeddings`, for example `https://api.openai.com/v1`.
+    /// The address without `/embeddings`, for example `https://api.openai.com/v1`.
     pub base_url: String,
     /// The server's name for the model.
     pub model: String,
@@ -40,9 +40,9 @@ pub struct EndpointOptions {
 /// Why embeddings were not had.
 #[derive(Debug, thiserror::Error)]
 pub enum EndpointError {
-    #[error("`{0}` is no base URL: it has to be https://HOST or http://HOST, perhaps with a port and a path")]
+    #[error("`{0}` is not a base URL: it has to be https://HOST or http://HOST, perhaps with a port and a path")]
     Base(String),
-    /// Trying again may help when the source says so.
+    /// A retry may help if the source says so.
     #[error("could not ask {base} for embeddings")]
     Unsent {
         base: String,
@@ -56,7 +56,7 @@ pub enum EndpointError {
     Busy { base: String, status: StatusCode, words: String },
     #[error("{base} has no embeddings of the model `{model}` ({status}{words})")]
     Refused { base: String, model: String, status: StatusCode, words: String },
-    #[error("{base} gave an answer that is no list of embeddings: {problem}")]
+    #[error("{base} gave an answer that is not a list of embeddings: {problem}")]
     Unreadable { base: String, problem: String },
 }
 

@@ -7,12 +7,12 @@
 //! | `Transformer` | a small BERT sentence model: tens of texts a second on each core, a question in milliseconds | `transformer` |
 //!
 //! Models on this machine are read from a folder, or found by name in the cache that the usual tools download to
-//! ([`ModelFolder`]); nothing is ever downloaded. Their files are checked before they are believed: a file that is damaged, or
-//! is something else, ends in a sentence.
+//! ([`ModelFolder`]); nothing is ever downloaded. Files are validated when they are loaded: one that is damaged, or
+//! is something else, is an error that names it.
 //!
-//! [`Questions`] keeps the vectors of questions for any of them, and lets nobody wait longer than is configured.
+//! [`Questions`] caches the vectors of questions for any of them, and limits how long a question waits for its vector.
 //!
-//! This crate refuses to know what is embedded and why, and never asks again for what failed.
+//! This crate does not know what is embedded and why, and never retries.
 
 mod endpoint;
 mod error;

@@ -20,7 +20,7 @@ impl Threads {
         Self { questions: OnceLock::new(), passages: OnceLock::new() }
     }
 
-    /// Runs `work` on one thread, beside whatever runs there for passages.
+    /// Runs `work` on one thread, concurrently with the threads for passages.
     pub(crate) async fn for_question<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
@@ -49,9 +49,9 @@ fn pool(place: &OnceLock<ThreadPool>, threads: usize) -> Result<&ThreadPool, Box
 async fn run<T: Send + 'static>(pool: &ThreadPool, work: impl FnOnce() -> T + Send + 'static) -> Result<T, BoxError> {
     let (sender, receiver) = oneshot::channel();
     pool.spawn(move || {
-        // A panic ends here: the sender is dropped, and whoever waits is told.
+        // A panic ends here: the sender is dropped, which the receiver sees as an error.
         if let Ok(result) = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)) {
-            // Nobody waits any more: then the result is not wanted.
+            // A closed receiver: the caller stopped waiting.
             let _ = sender.send(result);
         }
     });

@@ -1,8 +1,9 @@
-//! Vectors of questions: kept, and waited for no longer than whoever asks would notice.
+//! Vectors of questions: cached, and waited for no longer than a limit that depends on the caller.
 //!
-//! A hosted embedder takes some hundred milliseconds. So a question that was asked before is not sent again, and one whose
-//! vector comes too late is answered by words alone: its request goes on all the same, so that the next one who asks it is
-//! served. Who asks the same at the same time waits for the same request. That words alone answered is counted, and told once in a while.
+//! A hosted embedder takes some hundred milliseconds. So a question that is cached is not sent again, and one whose vector is
+//! late is answered by words alone; its request continues, so that the next caller with this question finds the vector cached.
+//! Concurrent callers with the same question share one request. Answers by words alone are counted, and logged at most once
+//! a minute.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -12,23 +13,23 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use docent_search::{Asker, Embedder, Role};
-use docent_types::BoxError;
+use docent_types::{BoxError, error_chain};
 use futures::FutureExt as _;
 use futures::future::{BoxFuture, Shared};
 use lru::LruCache;
 use parking_lot::Mutex;
 use tokio::time::{Instant, timeout};
 
-/// The most bytes of vectors that are kept, and of the questions they belong to.
+/// Most bytes of cached vectors and their questions.
 const MOST_KEPT: usize = 16 << 20;
-/// A longer question is not asked again in the same words, in bytes.
+/// Longest question that is cached, in bytes: a longer one is unlikely to be asked twice.
 const LONGEST_KEPT: usize = 2_000;
-/// A request that nobody waits for any more goes on for so long. Operators wait as long.
+/// Limit of a request, also once no caller waits for it. Operators wait as long.
 const LONGEST: Duration = Duration::from_secs(20);
-/// So many questions are sent at a time, those that nobody waits for included.
+/// Most requests at a time, including those without a waiting caller.
 const AT_A_TIME: usize = 64;
-/// Between two lines of the log.
-const TOLD_EVERY: Duration = Duration::from_secs(60);
+/// Minimum interval between two log lines about answers by words alone.
+const LOG_INTERVAL: Duration = Duration::from_secs(60);
 
 /// How long the vector of a question is waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,12 +54,12 @@ impl Waits {
     }
 }
 
-/// What became of questions so far.
+/// Outcomes of questions so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct QuestionCounts {
     /// The vector was made in time.
     pub embedded: u64,
-    /// It was known.
+    /// It was cached.
     pub cached: u64,
     /// It was not there in time: words alone answered.
     pub late: u64,
@@ -75,7 +76,7 @@ pub enum QuestionError {
     Late(Duration),
     #[error("the embedder has {AT_A_TIME} questions to answer already")]
     Full,
-    #[error("the embedder broke down over a question")]
+    #[error("the embedder failed on a question")]
     Broken,
     #[error("too few sections of the docs have vectors yet")]
     Unready,
@@ -86,16 +87,15 @@ pub enum QuestionError {
 
 impl QuestionError {
     fn failed(error: &(dyn std::error::Error + 'static)) -> Self {
-        let chain = std::iter::successors(Some(error), |error| error.source());
-        Self::Failed(chain.map(ToString::to_string).collect::<Vec<_>>().join(": ").into())
+        Self::Failed(error_chain(error).into())
     }
 }
 
-/// A request that is under way, for all who ask the same.
+/// A request in progress, shared by all callers with the same question.
 type Flight = Shared<BoxFuture<'static, Result<Arc<[f32]>, QuestionError>>>;
 type Flights = Mutex<HashMap<String, Flight>>;
 
-/// Makes room for another request at the end of this one, however it ends.
+/// Removes a request from those in progress when it ends in any way, even by a panic.
 struct Landing {
     flights: Arc<Flights>,
     key: String,
@@ -111,13 +111,13 @@ impl Drop for Landing {
 pub struct Questions {
     embedder: Arc<dyn Embedder>,
     waits: Waits,
-    kept: Arc<Mutex<Kept>>,
+    kept: Arc<Mutex<VectorCache>>,
     flights: Arc<Flights>,
     counts: [AtomicU64; 5],
-    told: Mutex<Told>,
+    fallbacks: Mutex<Fallbacks>,
 }
 
-/// What becomes of a question.
+/// The outcome of a question.
 #[derive(Debug, Clone, Copy)]
 enum Outcome {
     Embedded,
@@ -127,23 +127,23 @@ enum Outcome {
     Unready,
 }
 
-/// What is to be told of questions that words alone answered.
+/// Answers by words alone since the last log line.
 #[derive(Debug, Default)]
-struct Told {
+struct Fallbacks {
     last: Option<Instant>,
     since: u64,
 }
 
 impl Questions {
     pub fn new(embedder: Arc<dyn Embedder>, waits: Waits) -> Self {
-        let kept = Kept { vectors: LruCache::unbounded(), bytes: 0, most: MOST_KEPT };
+        let kept = VectorCache { vectors: LruCache::unbounded(), bytes: 0, most: MOST_KEPT };
         Self {
             embedder,
             waits,
             kept: Arc::new(Mutex::new(kept)),
             flights: Arc::default(),
             counts: Default::default(),
-            told: Mutex::default(),
+            fallbacks: Mutex::default(),
         }
     }
 
@@ -166,7 +166,7 @@ impl Questions {
         self.counts[outcome as usize].fetch_add(1, Ordering::Relaxed);
     }
 
-    /// The vector of a question, and what became of it.
+    /// The vector of a question, and the outcome to count.
     async fn vector(&self, text: &str, asker: Asker) -> (Outcome, Result<Vec<f32>, BoxError>) {
         let key = key(self.embedder.id(), text);
         if let Some(known) = self.kept.lock().get(&key) {
@@ -183,7 +183,7 @@ impl Questions {
         }
     }
 
-    /// The request for a question: the one that is under way, or a new one. `None` when there are too many.
+    /// The request for a question: the one in progress, or a new one. `None` when there are too many.
     fn flight(&self, key: String, text: &str) -> Option<Flight> {
         let mut flights = self.flights.lock();
         if let Some(flight) = flights.get(&key) {
@@ -194,7 +194,7 @@ impl Questions {
         }
         let (embedder, text) = (Arc::clone(&self.embedder), text.to_owned());
         let (kept, all, own) = (Arc::clone(&self.kept), Arc::clone(&self.flights), key.clone());
-        // A task of its own: whoever asks may stop waiting for it.
+        // A task of its own: it continues when its callers stop waiting.
         let made = tokio::spawn(async move {
             let _landing = Landing { flights: all, key: own.clone() };
             let made = timeout(LONGEST, embedder.embed(&[&text], Role::Question)).await;
@@ -209,23 +209,19 @@ impl Questions {
         Some(flight)
     }
 
-    /// Tells that words alone answer, at most once in a while.
-    fn tell(&self, error: &BoxError) {
-        let mut told = self.told.lock();
-        told.since += 1;
+    /// Logs that words alone answer, at most once per [`LOG_INTERVAL`].
+    fn log_fallback(&self, error: &BoxError) {
+        let mut fallbacks = self.fallbacks.lock();
+        fallbacks.since += 1;
         let now = Instant::now();
-        if told.last.is_some_and(|last| now.duration_since(last) < TOLD_EVERY) {
+        if fallbacks.last.is_some_and(|last| now.duration_since(last) < LOG_INTERVAL) {
             return;
         }
-        let questions = std::mem::take(&mut told.since);
-        told.last = Some(now);
-        drop(told);
+        let questions = std::mem::take(&mut fallbacks.since);
+        fallbacks.last = Some(now);
+        drop(fallbacks);
         let error = &**error as &dyn std::error::Error;
-        tracing::warn!(
-            error,
-            questions,
-            "questions are answered by words alone; `docent doctor` looks at the embedder"
-        );
+        tracing::warn!(error, questions, "questions are answered by words alone; `docent doctor` checks the embedder");
     }
 }
 
@@ -251,14 +247,14 @@ impl Embedder for Questions {
         let (outcome, vector) = self.vector(text, asker).await;
         self.count(outcome);
         if let Err(error) = &vector {
-            self.tell(error);
+            self.log_fallback(error);
         }
         vector
     }
 
     fn passed_over(&self) {
         self.count(Outcome::Unready);
-        self.tell(&QuestionError::Unready.into());
+        self.log_fallback(&QuestionError::Unready.into());
     }
 }
 
@@ -271,19 +267,19 @@ impl fmt::Debug for Questions {
     }
 }
 
-/// A question to a model. No name of a model has a line break.
+/// The cache key of a question to a model. No name of a model has a line break.
 fn key(model: &str, text: &str) -> String {
     format!("{model}\n{text}")
 }
 
-/// Vectors by question, those that were asked for last.
-struct Kept {
+/// Vectors by question, least recently used first to go.
+struct VectorCache {
     vectors: LruCache<String, Arc<[f32]>>,
     bytes: usize,
     most: usize,
 }
 
-impl Kept {
+impl VectorCache {
     fn get(&mut self, key: &str) -> Option<Arc<[f32]>> {
         self.vectors.get(key).cloned()
     }
@@ -314,7 +310,7 @@ mod tests {
 
     #[test]
     fn what_was_asked_last_is_kept_within_its_room() {
-        let mut kept = Kept { vectors: LruCache::unbounded(), bytes: 0, most: 10_000 };
+        let mut kept = VectorCache { vectors: LruCache::unbounded(), bytes: 0, most: 10_000 };
         for number in 0..1_000 {
             kept.put(key("m", &number.to_string()), &[0.5; 100]);
             kept.put(key("m", "0"), &[0.5; 100]);

@@ -14,7 +14,7 @@ use rayon::prelude::*;
 
 use crate::error::ModelError;
 use crate::local::{Threads, model_id, normalize, owned};
-use crate::tokens::{Marks, Tokens};
+use crate::tokens::{SpecialTokens, Tokens};
 use crate::weights::{Table, WeightsFile};
 
 /// Tokens of a text that count. An average over more says less and less.
@@ -64,7 +64,9 @@ impl StaticModel {
 impl Inner {
     fn vector(&self, text: &str) -> Result<Vec<f32>, BoxError> {
         let mut sum = vec![0.0; self.table.width()];
-        for token in self.tokens.of(text, Marks::LeftOut)?.into_iter().filter(|token| Some(*token) != self.unknown) {
+        for token in
+            self.tokens.of(text, SpecialTokens::LeftOut)?.into_iter().filter(|token| Some(*token) != self.unknown)
+        {
             let token = token as usize;
             let row = self.rows.as_ref().map_or(Some(token), |rows| rows.get(token).copied());
             let weight = self.weights.as_ref().map_or(Some(1.0), |weights| weights.get(token).copied());

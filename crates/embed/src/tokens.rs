@@ -40,10 +40,10 @@ impl Tokens {
         Ok(Self { tokenizer, most })
     }
 
-    /// The tokens of a text, those included that mark its ends if `marks` says so.
-    pub(crate) fn of(&self, text: &str, marks: Marks) -> Result<Vec<u32>, BoxError> {
+    /// The tokens of a text, with those that mark its beginning and end according to `marks`.
+    pub(crate) fn of(&self, text: &str, marks: SpecialTokens) -> Result<Vec<u32>, BoxError> {
         let text = &text[..text.floor_char_boundary(self.most.saturating_mul(BYTES_A_TOKEN))];
-        let encoding = self.tokenizer.encode_fast(text, matches!(marks, Marks::Kept))?;
+        let encoding = self.tokenizer.encode_fast(text, matches!(marks, SpecialTokens::Kept))?;
         let mut tokens = encoding.get_ids().to_vec();
         tokens.truncate(self.most);
         Ok(tokens)
@@ -63,7 +63,7 @@ impl Tokens {
 
 /// Whether the tokens that mark a text's beginning and end are wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Marks {
+pub(crate) enum SpecialTokens {
     Kept,
     LeftOut,
 }

@@ -29,7 +29,7 @@ use self::shape::Shape;
 use crate::error::ModelError;
 use crate::folder::read_file;
 use crate::local::{Threads, model_id, normalize, owned};
-use crate::tokens::{Marks, Tokens};
+use crate::tokens::{SpecialTokens, Tokens};
 use crate::weights::WeightsFile;
 
 /// A configuration longer than this is something else.
@@ -146,8 +146,8 @@ impl Inner {
         let tokens: Vec<Vec<u32>> = texts
             .par_iter()
             .map(|text| match prompt.is_empty() {
-                true => self.tokens.of(text, Marks::Kept),
-                false => self.tokens.of(&format!("{prompt}{text}"), Marks::Kept),
+                true => self.tokens.of(text, SpecialTokens::Kept),
+                false => self.tokens.of(&format!("{prompt}{text}"), SpecialTokens::Kept),
             })
             .collect::<Result<_, _>>()?;
         let batches = batches(&tokens);

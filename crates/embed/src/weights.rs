@@ -10,7 +10,7 @@ use safetensors::{Dtype, SafeTensors};
 use crate::error::ModelError;
 use crate::folder::read_file;
 
-/// A model larger than this is no small one: it would take the machine's memory and answer too slowly.
+/// A model larger than this is not a small one: it would take the machine's memory and answer too slowly.
 const LARGEST_FILE: u64 = 4 << 30;
 
 /// The bytes of a file of weights.

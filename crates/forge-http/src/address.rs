@@ -67,11 +67,11 @@ pub struct Address {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum AddressError {
     #[error(
-        "`{repository}` is no address of a repository on {host}: give it as https://HOST/{wanted}, \
+        "`{repository}` is not an address of a repository on {host}: give it as https://HOST/{wanted}, \
          ssh://git@HOST/{wanted} or git@HOST:{wanted}"
     )]
     Repository { repository: String, host: &'static str, wanted: &'static str },
-    #[error("`{base_url}` is no base URL of a forge: give an http or https URL without user, query and fragment")]
+    #[error("`{base_url}` is not a base URL of a forge: give an http or https URL without user, query and fragment")]
     BaseUrl { base_url: String },
 }
 
@@ -176,7 +176,7 @@ impl GitAddress {
     }
 }
 
-/// A base URL that somebody gave.
+/// A base URL from the configuration.
 struct Base(String);
 
 impl Base {

@@ -43,7 +43,7 @@ pub struct GithubApp {
     tokens: Mutex<HashMap<Address, Arc<Slot>>>,
 }
 
-/// The token of one repository. Whoever makes it holds the lock, so that those who come meanwhile wait and share it.
+/// The token of one repository. The lock is held while it is requested, so that concurrent callers wait and share it.
 type Slot = tokio::sync::Mutex<Option<Token>>;
 
 #[derive(Clone)]

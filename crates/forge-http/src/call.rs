@@ -115,7 +115,7 @@ fn request(
         .method(call.method.clone())
         .uri(url)
         .body(body)
-        .map_err(|error| refuse(format!("`{url}` is no address: {error}")))?;
+        .map_err(|error| refuse(format!("`{url}` is not an address: {error}")))?;
     let headers = request.headers_mut();
     if call.body.is_some() {
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));

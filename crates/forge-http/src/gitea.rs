@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use crate::api::ForgeApi;
 use crate::call::{ForgeCall, escaped, readable};
 use crate::cause::Cause;
-use crate::checked::Checked;
 use crate::reply::ForgeReply;
+use crate::setup_check::SetupCheck;
 use crate::title::{self, cut, is_marked, marked};
 
 /// The column holds more; people do not read more.
@@ -57,7 +57,7 @@ impl Pull {
         named && self.head.repo_id == self.base.repo_id
     }
 
-    fn told(self) -> PullRequest {
+    fn into_pull_request(self) -> PullRequest {
         let state = match self.state.as_str() {
             _ if self.merged => State::Merged,
             "open" => State::Open,
@@ -114,7 +114,7 @@ impl Gitea {
             let source = Cause::Unseen { forge: self.0.address.authority().to_owned() };
             return Err(ForgeError::Unavailable { retry_after: None, source: source.into() });
         };
-        self.update(&found.told(), request).await
+        self.update(&found.into_pull_request(), request).await
     }
 
     async fn has_branch(&self, branch: &str) -> Result<bool, ForgeError> {
@@ -155,7 +155,7 @@ impl Gitea {
 #[async_trait]
 impl Forge for Gitea {
     async fn find(&self, head: &str) -> Result<Option<PullRequest>, ForgeError> {
-        Ok(self.newest("all", |pull| pull.is_from(head)).await?.map(Pull::told))
+        Ok(self.newest("all", |pull| pull.is_from(head)).await?.map(Pull::into_pull_request))
     }
 
     async fn open(&self, request: &PullRequestSpec) -> Result<PullRequest, ForgeError> {
@@ -180,7 +180,7 @@ impl Forge for Gitea {
                 }
                 Err(self.0.trouble(&reply))
             }
-            _ => Ok(self.0.read::<Pull>(&reply)?.told()),
+            _ => Ok(self.0.read::<Pull>(&reply)?.into_pull_request()),
         }
     }
 
@@ -188,7 +188,7 @@ impl Forge for Gitea {
         let title = marked(&request.title, title::GITEA, found.draft);
         let body = json!({ "title": title, "body": cut(&request.body, BODY) });
         let call = ForgeCall::new(Method::PATCH, self.path(&format!("/pulls/{}", found.number)), body);
-        Ok(self.0.changes::<Pull>(found.number, call).await?.told())
+        Ok(self.0.changes::<Pull>(found.number, call).await?.into_pull_request())
     }
 }
 
@@ -208,7 +208,7 @@ struct Permissions {
 }
 
 #[async_trait]
-impl Checked for Gitea {
+impl SetupCheck for Gitea {
     async fn check(&self) -> Result<String, ForgeError> {
         let repository: Repository = self.0.asks(ForgeCall::get(self.path(""))).await?;
         let (tokens, forge) = (&self.0.tokens, self.0.address.authority());

@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 use crate::api::ForgeApi;
 use crate::call::{ForgeCall, escaped, readable};
 use crate::cause::Cause;
-use crate::checked::Checked;
 use crate::reply::ForgeReply;
 use crate::reply_context::mentions;
+use crate::setup_check::SetupCheck;
 use crate::title::{cut, plain};
 use crate::token::TokenSource;
 
@@ -54,7 +54,7 @@ impl Pull {
         self.head.branch == head && self.head.repo.is_some() && self.head.repo == self.base.repo
     }
 
-    fn told(self) -> PullRequest {
+    fn into_pull_request(self) -> PullRequest {
         let state = match (self.state.as_str(), &self.merged_at) {
             (_, Some(_)) => State::Merged,
             ("open", None) => State::Open,
@@ -143,7 +143,7 @@ impl Github {
             let source = Cause::Unseen { forge: self.0.address.authority().to_owned() };
             return Err(ForgeError::Unavailable { retry_after: None, source: source.into() });
         };
-        self.update(&found.told(), request).await
+        self.update(&found.into_pull_request(), request).await
     }
 
     /// A pull request without its labels is still one, so nothing here fails the job.
@@ -164,7 +164,7 @@ impl Github {
 impl Forge for Github {
     async fn find(&self, head: &str) -> Result<Option<PullRequest>, ForgeError> {
         let newest = self.of_branch(head, "all").await?.into_iter().max_by_key(|pull| pull.number);
-        Ok(newest.map(Pull::told))
+        Ok(newest.map(Pull::into_pull_request))
     }
 
     async fn open(&self, request: &PullRequestSpec) -> Result<PullRequest, ForgeError> {
@@ -174,7 +174,7 @@ impl Forge for Github {
         }
         let (head, base) = (request.head.clone(), request.base.clone());
         let pull = match OpenAttempt::of(&reply) {
-            OpenAttempt::Made => self.0.read::<Pull>(&reply)?.told(),
+            OpenAttempt::Made => self.0.read::<Pull>(&reply)?.into_pull_request(),
             OpenAttempt::There => self.there(request).await?,
             OpenAttempt::NoChanges => return Err(ForgeError::NoChanges { head, base }),
             OpenAttempt::HeadMissing => return Err(ForgeError::HeadMissing { head }),
@@ -188,7 +188,7 @@ impl Forge for Github {
     async fn update(&self, found: &PullRequest, request: &PullRequestSpec) -> Result<PullRequest, ForgeError> {
         let body = json!({ "title": plain(&request.title), "body": cut(&request.body, BODY) });
         let call = ForgeCall::new(Method::PATCH, self.path(&format!("/pulls/{}", found.number)), body);
-        Ok(self.0.changes::<Pull>(found.number, call).await?.told())
+        Ok(self.0.changes::<Pull>(found.number, call).await?.into_pull_request())
     }
 }
 
@@ -209,7 +209,7 @@ struct Permissions {
 }
 
 #[async_trait]
-impl Checked for Github {
+impl SetupCheck for Github {
     async fn check(&self) -> Result<String, ForgeError> {
         let reply = self.0.ask(ForgeCall::get(self.path(""))).await?;
         let seen: SeenPull = self.0.read(&reply)?;

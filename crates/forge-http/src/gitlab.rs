@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::api::ForgeApi;
 use crate::call::{ForgeCall, escaped, readable};
 use crate::cause::Cause;
-use crate::checked::Checked;
+use crate::setup_check::SetupCheck;
 use crate::title::{self, cut, is_marked, marked};
 use crate::token::TokenSource;
 
@@ -46,7 +46,7 @@ impl MergeRequest {
         same && self.source_branch == head
     }
 
-    fn told(self) -> PullRequest {
+    fn into_pull_request(self) -> PullRequest {
         let state = match self.state.as_str() {
             "merged" => State::Merged,
             "closed" => State::Closed,
@@ -68,7 +68,7 @@ impl Gitlab {
         let listed = self.0.asks(ForgeCall::get(self.path(&format!("/merge_requests?{query}")))).await?;
         let found: Vec<MergeRequest> = readable(listed);
         let newest = found.into_iter().filter(|found| found.is_from(head)).max_by_key(|found| found.iid);
-        Ok(newest.map(MergeRequest::told))
+        Ok(newest.map(MergeRequest::into_pull_request))
     }
 
     /// The open merge request that prevents another.
@@ -121,7 +121,7 @@ impl Forge for Gitlab {
                 }
                 Err(self.0.trouble(&reply))
             }
-            _ => Ok(self.0.read::<MergeRequest>(&reply)?.told()),
+            _ => Ok(self.0.read::<MergeRequest>(&reply)?.into_pull_request()),
         }
     }
 
@@ -129,7 +129,7 @@ impl Forge for Gitlab {
         let title = marked(&request.title, title::GITLAB, found.draft);
         let body = json!({ "title": title, "description": cut(&request.body, BODY) });
         let call = ForgeCall::new(Method::PUT, self.path(&format!("/merge_requests/{}", found.number)), body);
-        Ok(self.0.changes::<MergeRequest>(found.number, call).await?.told())
+        Ok(self.0.changes::<MergeRequest>(found.number, call).await?.into_pull_request())
     }
 }
 
@@ -168,7 +168,7 @@ impl Project {
 }
 
 #[async_trait]
-impl Checked for Gitlab {
+impl SetupCheck for Gitlab {
     async fn check(&self) -> Result<String, ForgeError> {
         let project: Project = self.0.asks(ForgeCall::get(self.path(""))).await?;
         let (name, tokens, forge) = (&project.path_with_namespace, &self.0.tokens, self.0.address.authority());

@@ -10,14 +10,14 @@ use docent_types::Clock;
 
 use crate::address::{Address, Host};
 use crate::api::ForgeApi;
-use crate::checked::Checked;
 use crate::gitea::Gitea;
 use crate::github::Github;
 use crate::gitlab::Gitlab;
+use crate::setup_check::SetupCheck;
 use crate::token::TokenSource;
 
 /// The pull requests of one repository on GitHub, GitLab or Gitea.
-pub struct HttpForge(Box<dyn Checked>);
+pub struct HttpForge(Box<dyn SetupCheck>);
 
 impl HttpForge {
     /// Makes no request yet. The clock is used for rate limits.

@@ -15,13 +15,13 @@ mod api;
 mod app;
 mod call;
 mod cause;
-mod checked;
 mod gitea;
 mod github;
 mod gitlab;
 mod http_forge;
 mod reply;
 mod reply_context;
+mod setup_check;
 #[cfg(test)]
 mod tests;
 mod title;

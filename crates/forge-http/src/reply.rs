@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
 
-/// What came back, of whatever status.
+/// A reply of any status.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ForgeReply {
     pub(crate) status: StatusCode,

@@ -51,7 +51,7 @@ impl ReplyContext<'_> {
 
     /// How long to wait after a rate limit.
     fn limited(&self, reply: &ForgeReply) -> Option<Duration> {
-        let told = retry_after(&reply.headers, self.system_time());
+        let from_header = retry_after(&reply.headers, self.system_time());
         let number = |name: &str| reply.headers.get(name)?.to_str().ok()?.trim().parse::<i64>().ok();
         let until = |name: &str| {
             let reset = Timestamp::from_millis(number(name)?.saturating_mul(1000));
@@ -60,14 +60,14 @@ impl ReplyContext<'_> {
         match reply.status {
             StatusCode::TOO_MANY_REQUESTS => {
                 let reset = || until("x-ratelimit-reset").or_else(|| until("ratelimit-reset"));
-                Some(told.or_else(reset).unwrap_or(SLOW_DOWN))
+                Some(from_header.or_else(reset).unwrap_or(SLOW_DOWN))
             }
             StatusCode::FORBIDDEN if self.address.host == Host::Github => {
                 if number("x-ratelimit-remaining") == Some(0) {
-                    return Some(told.or_else(|| until("x-ratelimit-reset")).unwrap_or(SLOW_DOWN));
+                    return Some(from_header.or_else(|| until("x-ratelimit-reset")).unwrap_or(SLOW_DOWN));
                 }
-                let too_fast = told.is_some() || mentions(reply, &["secondary rate limit", "abuse detection"]);
-                too_fast.then(|| told.unwrap_or(SLOW_DOWN))
+                let too_fast = from_header.is_some() || mentions(reply, &["secondary rate limit", "abuse detection"]);
+                too_fast.then(|| from_header.unwrap_or(SLOW_DOWN))
             }
             _ => None,
         }

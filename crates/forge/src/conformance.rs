@@ -4,7 +4,7 @@ use docent_types::{ProjectId, Timestamp};
 use uuid::Uuid;
 
 use crate::port::Forge;
-use crate::pull_request::{Ending, NewPullRecord, PullRecord, PullRequestSpec, PullRequests, State};
+use crate::pull_request::{CommitRange, NewPullRecord, PullRecord, PullRequestSpec, PullRequests, State};
 
 fn request(head: &str) -> PullRequestSpec {
     PullRequestSpec {
@@ -77,7 +77,7 @@ pub async fn pull_requests(store: &dyn PullRequests) {
     assert_eq!((updated.title.as_str(), updated.draft), ("New", true));
     assert!(store.get(&other, first.id).await.expect("reads").is_none(), "not seen from another project");
 
-    let ending = Ending { from: "a".repeat(40), to: "b".repeat(40) };
+    let ending = CommitRange { from: "a".repeat(40), to: "b".repeat(40) };
     let at = Timestamp::from_millis(9);
     let merged: PullRecord =
         store.end(&acme, first.id, State::Merged, Some(ending.clone()), at).await.expect("ends").expect("was open");

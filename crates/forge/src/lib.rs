@@ -14,4 +14,4 @@ mod pull_request;
 pub use local::LocalForge;
 pub use misconfigured::Misconfigured;
 pub use port::{Forge, ForgeError};
-pub use pull_request::{Ending, NewPullRecord, PullRecord, PullRequest, PullRequestSpec, PullRequests, State};
+pub use pull_request::{CommitRange, NewPullRecord, PullRecord, PullRequest, PullRequestSpec, PullRequests, State};

@@ -36,7 +36,7 @@ impl LocalForge {
         Self { pulls, project, public_url, clock, ids }
     }
 
-    fn tell(&self, record: &PullRecord) -> PullRequest {
+    fn pull_request(&self, record: &PullRecord) -> PullRequest {
         let url = format!("{}/pulls/{}/{}", self.public_url, record.project, record.id);
         PullRequest { number: record.number, url, state: record.state, draft: record.draft }
     }
@@ -46,7 +46,7 @@ impl LocalForge {
 impl Forge for LocalForge {
     async fn find(&self, head: &str) -> Result<Option<PullRequest>, ForgeError> {
         let found = self.pulls.by_head(&self.project, head).await?;
-        Ok(found.map(|record| self.tell(&record)))
+        Ok(found.map(|record| self.pull_request(&record)))
     }
 
     async fn open(&self, request: &PullRequestSpec) -> Result<PullRequest, ForgeError> {
@@ -56,7 +56,7 @@ impl Forge for LocalForge {
             request: request.clone(),
             created_at: self.clock.now(),
         };
-        Ok(self.tell(&self.pulls.open(new).await?))
+        Ok(self.pull_request(&self.pulls.open(new).await?))
     }
 
     async fn update(&self, found: &PullRequest, request: &PullRequestSpec) -> Result<PullRequest, ForgeError> {
@@ -65,10 +65,10 @@ impl Forge for LocalForge {
         };
         let as_asked = (&record.title, &record.body, record.draft) == (&request.title, &request.body, request.draft);
         if as_asked {
-            return Ok(self.tell(&record));
+            return Ok(self.pull_request(&record));
         }
         let updated = self.pulls.update(&self.project, record.id, request).await?;
-        Ok(self.tell(&updated.unwrap_or(record)))
+        Ok(self.pull_request(&updated.unwrap_or(record)))
     }
 }
 

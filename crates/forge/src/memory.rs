@@ -5,7 +5,7 @@ use docent_types::{ProjectId, StoreError, Timestamp};
 use parking_lot::Mutex;
 use uuid::Uuid;
 
-use crate::pull_request::{Ending, NewPullRecord, PullRecord, PullRequestSpec, PullRequests, State};
+use crate::pull_request::{CommitRange, NewPullRecord, PullRecord, PullRequestSpec, PullRequests, State};
 
 /// Pull requests in memory.
 #[derive(Debug, Default)]
@@ -71,7 +71,7 @@ impl PullRequests for MemoryPullRequests {
         project: &ProjectId,
         id: Uuid,
         state: State,
-        ending: Option<Ending>,
+        ending: Option<CommitRange>,
         at: Timestamp,
     ) -> Result<Option<PullRecord>, StoreError> {
         Ok(self.change(project, id, |record| {

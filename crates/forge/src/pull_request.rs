@@ -72,12 +72,12 @@ pub struct PullRecord {
     /// When it was merged or closed.
     pub ended_at: Option<Timestamp>,
     /// The commits it went from and to when it ended, in hex, so that its diff can still be displayed.
-    pub ended: Option<Ending>,
+    pub ended: Option<CommitRange>,
 }
 
 /// The range of commits of an ended pull request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Ending {
+pub struct CommitRange {
     pub from: String,
     pub to: String,
 }
@@ -112,7 +112,7 @@ pub trait PullRequests: Send + Sync + fmt::Debug + 'static {
         project: &ProjectId,
         id: Uuid,
         state: State,
-        ending: Option<Ending>,
+        ending: Option<CommitRange>,
         at: Timestamp,
     ) -> Result<Option<PullRecord>, StoreError>;
 

@@ -13,7 +13,7 @@ use hyper_util::rt::{TokioExecutor, TokioTimer};
 use rustls::RootCertStore;
 use tokio::time::{Instant, timeout};
 
-use crate::connector::{Connector, Fault};
+use crate::connector::{ConnectError, Connector};
 use crate::error::{ClientError, SendError, Wait};
 use crate::near::is_near;
 use crate::proxy::Proxies;
@@ -141,15 +141,19 @@ impl Client {
     }
 
     fn sorted(&self, error: legacy::Error, host: &str, proxy: Option<String>) -> SendError {
-        let fault = error.source().and_then(|source| source.downcast_ref::<Fault>()).cloned();
+        let fault = error.source().and_then(|source| source.downcast_ref::<ConnectError>()).cloned();
         let by = match proxy {
             Some(proxy) => format!("{host} through the proxy {proxy}"),
             None => host.to_owned(),
         };
         match fault {
-            Some(Fault::Slow) => SendError::Timeout { host: by, what: Wait::Connect, limit: self.limits.connect },
-            Some(Fault::Untrusted { reason, cause }) => SendError::Tls { host: host.to_owned(), reason, source: cause },
-            Some(Fault::Unreachable(source)) => SendError::Connect { host: by, source },
+            Some(ConnectError::Slow) => {
+                SendError::Timeout { host: by, what: Wait::Connect, limit: self.limits.connect }
+            }
+            Some(ConnectError::Untrusted { reason, cause }) => {
+                SendError::Tls { host: host.to_owned(), reason, source: cause }
+            }
+            Some(ConnectError::Unreachable(source)) => SendError::Connect { host: by, source },
             None if error.is_connect() => SendError::Connect { host: by, source: Arc::new(error) },
             None => SendError::Cut { host: host.to_owned(), source: Arc::new(error) },
         }

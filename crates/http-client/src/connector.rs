@@ -41,7 +41,7 @@ pub(crate) struct Connector {
 
 /// Why there is no connection.
 #[derive(Debug, Clone, Error)]
-pub(crate) enum Fault {
+pub(crate) enum ConnectError {
     #[error("it took too long")]
     Slow,
     #[error("{reason}")]
@@ -70,10 +70,10 @@ fn tcp() -> HttpConnector {
 
 impl Service<Uri> for Connector {
     type Response = MaybeHttpsStream<ProxiedConnection>;
-    type Error = Fault;
-    type Future = BoxFuture<'static, Result<Self::Response, Fault>>;
+    type Error = ConnectError;
+    type Future = BoxFuture<'static, Result<Self::Response, ConnectError>>;
 
-    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), ConnectError>> {
         self.dial.poll_ready(context).map_err(fault)
     }
 
@@ -83,19 +83,19 @@ impl Service<Uri> for Connector {
         async move {
             match tokio::time::timeout(limit, connecting).await {
                 Ok(connected) => connected.map_err(fault),
-                Err(_) => Err(Fault::Slow),
+                Err(_) => Err(ConnectError::Slow),
             }
         }
         .boxed()
     }
 }
 
-fn fault(error: BoxError) -> Fault {
+fn fault(error: BoxError) -> ConnectError {
     let refusal = error.downcast_ref::<io::Error>().and_then(tls::refusal);
     let cause: Cause = Arc::from(error);
     match refusal {
-        Some(reason) => Fault::Untrusted { reason, cause },
-        None => Fault::Unreachable(cause),
+        Some(reason) => ConnectError::Untrusted { reason, cause },
+        None => ConnectError::Unreachable(cause),
     }
 }
 

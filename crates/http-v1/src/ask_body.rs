@@ -42,7 +42,7 @@ impl MessageBody for AskMessage {
         annotations.iter().rev().find_map(|annotation| annotation.get("threadId")?.as_str())
     }
 
-    fn said(self, place: &str) -> Result<Option<ChatMessage>, Refusal> {
+    fn chat_message(self, place: &str) -> Result<Option<ChatMessage>, Refusal> {
         let role = match self.role {
             RoleBody::System => Role::System,
             RoleBody::User => Role::User,

@@ -30,7 +30,7 @@ pub(crate) async fn create_job(api: &Api, request: &mut Request, principal: &Pri
         messages: wanted.instruction()?,
         // Public scripts name branches after the time, including colons. A header of the answer has the name actually
         // used.
-        branch: wanted.branch.as_deref().and_then(BranchName::mended),
+        branch: wanted.branch.as_deref().and_then(BranchName::sanitized),
         as_draft: wanted.as_draft(),
         model: api.models.choose(wanted.model.clone())?,
     };
@@ -40,8 +40,8 @@ pub(crate) async fn create_job(api: &Api, request: &mut Request, principal: &Pri
 
     let finish = FinishStyle::for_reader(request.headers(), request.query("sdk").as_deref(), wanted.by_sdk());
     let mut encoder = UiMessageStream::new(finish);
-    let told = listening(watch, job, api.events_of, request.draining().clone(), principal.key_end());
-    let bytes = framed(told, move |events, out| {
+    let events = listening(watch, job, api.events_of, request.draining().clone(), principal.key_watch());
+    let bytes = framed(events, move |events, out| {
         events.iter().flatten().for_each(|event| encoder.encode(event, out));
         if encoder.ended() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });

@@ -23,7 +23,7 @@ pub(crate) async fn get_session(
     let look = api.jobs.look(&project.id, id, wait, request.draining().begun());
     let job = match wait {
         None => look.await?,
-        Some(_) => principal.key_end().unless_told(look).await.map_err(Refusal::from)??,
+        Some(_) => principal.key_watch().unless_ended(look).await.map_err(Refusal::from)??,
     };
     Ok(json_unless_known(request, &SessionBody::from(&Session::from(&*job))))
 }

@@ -51,7 +51,7 @@ struct Step {
 #[derive(Debug)]
 struct Text {
     id: Arc<str>,
-    told: String,
+    sent: String,
 }
 
 /// A call without a result.
@@ -97,8 +97,8 @@ impl JobChat {
         }
         match event {
             JobEvent::Status { status, halt, message } => self.stands(status, halt, message.as_deref(), &mut out),
-            JobEvent::Delta { at, text } => self.hears(at, &text, &mut out),
-            JobEvent::Said { text } => self.says(text, &mut out),
+            JobEvent::Delta { at, text } => self.add_live_text(at, &text, &mut out),
+            JobEvent::Said { text } => self.add_text(text, &mut out),
             JobEvent::Called { id, name, input } => self.calls(id, name, input, &mut out),
             JobEvent::Replied { reason, usage } => self.replied(reason, usage, &mut out),
             JobEvent::Answered { id, output, is_error } => self.answered(&id, output, is_error, &mut out),
@@ -144,19 +144,19 @@ impl JobChat {
         out.push(self.status(status, &json!({ "haultReason": hault_reason(halt) })));
         // The agent's last text is often also the final message.
         if let Some(message) = message.filter(|message| !self.said.contains(message.trim())) {
-            self.says(message.to_owned(), out);
+            self.add_text(message.to_owned(), out);
             self.close("", out);
         }
     }
 
-    fn hears(&mut self, at: usize, text: &str, out: &mut Vec<StreamEvent>) {
+    fn add_live_text(&mut self, at: usize, text: &str, out: &mut Vec<StreamEvent>) {
         if text.is_empty() {
             return;
         }
         let step = self.reply(out);
         match &mut step.text {
-            Some(open) if open.told.len() == at => {
-                open.told.push_str(text);
+            Some(open) if open.sent.len() == at => {
+                open.sent.push_str(text);
                 out.push(StreamEvent::TextDelta { id: Arc::clone(&open.id), text: text.to_owned() });
             }
             // The beginning of the reply, or of its repetition.
@@ -169,11 +169,11 @@ impl JobChat {
         }
     }
 
-    fn says(&mut self, text: String, out: &mut Vec<StreamEvent>) {
+    fn add_text(&mut self, text: String, out: &mut Vec<StreamEvent>) {
         self.said.clone_from(&text);
         let step = self.reply(out);
         let rest =
-            step.text.as_ref().and_then(|open| Some((Arc::clone(&open.id), text.strip_prefix(&open.told)?.to_owned())));
+            step.text.as_ref().and_then(|open| Some((Arc::clone(&open.id), text.strip_prefix(&open.sent)?.to_owned())));
         if let Some((id, rest)) = rest {
             if !rest.is_empty() {
                 out.push(StreamEvent::TextDelta { id, text: rest });
@@ -258,7 +258,7 @@ impl JobChat {
         let id: Arc<str> = format!("text-{}", self.texts).into();
         out.push(StreamEvent::TextStart { id: Arc::clone(&id) });
         out.push(StreamEvent::TextDelta { id: Arc::clone(&id), text: text.clone() });
-        self.open(out).text = Some(Text { id, told: text });
+        self.open(out).text = Some(Text { id, sent: text });
     }
 
     fn end_text(&mut self, out: &mut Vec<StreamEvent>) {

@@ -2,7 +2,7 @@
 
 use std::pin::pin;
 
-use docent_access::KeyEnd;
+use docent_access::KeyWatch;
 use docent_jobs::{Entry, JobUpdate, Watch};
 use docent_types::{AgentJob, JobEvent, StreamEvent};
 use docent_web::Draining;
@@ -18,7 +18,7 @@ struct JobStream {
     job_chat: JobChat,
     events_of: EventsOf,
     draining: Draining,
-    key_end: KeyEnd,
+    key_watch: KeyWatch,
     /// The error sent when the stream ends before the job.
     go_on: String,
     place: StreamState,
@@ -41,11 +41,11 @@ pub(crate) fn listening(
     job: &AgentJob,
     events_of: EventsOf,
     draining: Draining,
-    key_end: KeyEnd,
+    key_watch: KeyWatch,
 ) -> impl Stream<Item = Vec<StreamEvent>> + Send + use<> {
     let go_on = format!("The job goes on: poll GET /v1/agent/{}/job/{} until `haulted` is true.", job.project, job.id);
     let job_chat = JobChat::new(job);
-    let listening = JobStream { watch, job_chat, events_of, draining, key_end, go_on, place: StreamState::Beginning };
+    let listening = JobStream { watch, job_chat, events_of, draining, key_watch, go_on, place: StreamState::Beginning };
     stream::unfold(listening, |mut listening| async { Some((listening.next().await?, listening)) })
 }
 
@@ -56,14 +56,14 @@ impl JobStream {
                 self.place = StreamState::Middle;
                 Some(vec![self.job_chat.begin()])
             }
-            StreamState::Middle => Some(self.hear().await),
+            StreamState::Middle => Some(self.next_events().await),
             StreamState::End => None,
         }
     }
 
-    async fn hear(&mut self) -> Vec<StreamEvent> {
+    async fn next_events(&mut self) -> Vec<StreamEvent> {
         let heard = {
-            let (drains, ends) = (pin!(self.draining.begun()), pin!(self.key_end.told()));
+            let (drains, ends) = (pin!(self.draining.begun()), pin!(self.key_watch.ended()));
             match select(select(drains, ends), pin!(self.watch.next())).await {
                 Either::Left((Either::Left(_), _)) => Err("The server is going down."),
                 Either::Left((Either::Right(_), _)) => Err("The API key is no longer good."),

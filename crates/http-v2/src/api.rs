@@ -35,5 +35,5 @@ impl Api {
 }
 
 pub(crate) fn credentials(request: &Request) -> Credentials<'_> {
-    Credentials::shown(request.header_values(AUTHORIZATION), request.header_values(ORIGIN), request.client())
+    Credentials::from_headers(request.header_values(AUTHORIZATION), request.header_values(ORIGIN), request.client())
 }

@@ -28,7 +28,7 @@ impl MessageBody for AskMessage {
         self.metadata.as_ref()?.get("threadId")?.as_str()
     }
 
-    fn said(self, place: &str) -> Result<Option<ChatMessage>, Refusal> {
+    fn chat_message(self, place: &str) -> Result<Option<ChatMessage>, Refusal> {
         let texts = texts(self.parts.as_deref().unwrap_or_default(), &format!("{place}.parts"))?;
         let said: Vec<_> = texts.into_iter().filter(|text| !text.is_empty()).collect();
         let text = said.join("\n\n");

@@ -9,7 +9,7 @@ use std::pin::pin;
 use std::time::Duration;
 
 use bytes::Bytes;
-use docent_access::{KeyEnd, Principal};
+use docent_access::{KeyWatch, Principal};
 use docent_jobs::{Entry, JobUpdate, Jobs, Watch};
 use docent_types::{JobEvent, JobStatus, Refusal, StoreError};
 use docent_web::{Draining, HttpError, Request, Response, framed, respond, with_keep_alive};
@@ -32,18 +32,18 @@ pub(crate) async fn events(api: &Api, request: &Request, principal: &Principal) 
     let id = Jobs::id(&project.id, NamedResource::Job.by(request))?;
     let ended = api.jobs.job(&project.id, id).await?.status != JobStatus::Active;
     let mut watch = api.jobs.watch(&project.id, id, heard(request)?).await?;
-    let first = if ended { told(&mut watch, api.events_of).await? } else { None };
+    let first = if ended { next_batch(&mut watch, api.events_of).await? } else { None };
     if ended && first.is_none() {
         // Stops clients that reconnect automatically.
         return Ok(respond::empty(StatusCode::NO_CONTENT));
     }
     let mut begun = false;
-    let told = telling(watch, api.events_of, first, request.draining().clone(), principal.key_end());
-    let bytes = framed(told, move |told, out| {
+    let batches = telling(watch, api.events_of, first, request.draining().clone(), principal.key_watch());
+    let bytes = framed(batches, move |batch, out| {
         if !std::mem::replace(&mut begun, true) {
             out.extend_from_slice(RETRY);
         }
-        if let Some(EventBatch { entry, events }) = told {
+        if let Some(EventBatch { entry, events }) = batch {
             let last = events.len().saturating_sub(1);
             for (place, event) in events.iter().enumerate() {
                 write_event(&EventBody::from(event), entry.as_ref(), place == last, out);
@@ -69,7 +69,7 @@ fn heard(request: &Request) -> Result<u64, Refusal> {
     number.ok_or_else(|| {
         let shown: String = given.chars().take(80).collect();
         Refusal::invalid(format!(
-            "{place}: `{shown}` is no id of an event; send one as it came, or none to hear it all"
+            "{place}: `{shown}` is not the id of an event; send one as it came, or none to hear it all"
         ))
     })
 }
@@ -83,14 +83,14 @@ struct EventBatch {
 type EventsOf = fn(&Entry) -> Vec<JobEvent>;
 
 /// The next group with any events; `None` once the job has ended.
-async fn told(watch: &mut Watch, events_of: EventsOf) -> Result<Option<EventBatch>, StoreError> {
+async fn next_batch(watch: &mut Watch, events_of: EventsOf) -> Result<Option<EventBatch>, StoreError> {
     while let Some(news) = watch.next().await? {
-        let told = match news {
+        let batch = match news {
             JobUpdate::Entry(entry) => EventBatch { events: events_of(&entry), entry: Some(entry) },
             JobUpdate::Live(event) => EventBatch { entry: None, events: vec![event] },
         };
-        if !told.events.is_empty() {
-            return Ok(Some(told));
+        if !batch.events.is_empty() {
+            return Ok(Some(batch));
         }
     }
     Ok(None)
@@ -103,12 +103,12 @@ fn telling(
     events_of: EventsOf,
     first: Option<EventBatch>,
     draining: Draining,
-    key_end: KeyEnd,
+    key_watch: KeyWatch,
 ) -> impl Stream<Item = EventBatch> + Send {
-    let rest = stream::unfold((watch, draining, key_end), move |(mut watch, draining, mut key_end)| async move {
+    let rest = stream::unfold((watch, draining, key_watch), move |(mut watch, draining, mut key_watch)| async move {
         let next = {
-            let (drains, ends) = (pin!(draining.begun()), pin!(key_end.told()));
-            match select(select(drains, ends), pin!(told(&mut watch, events_of))).await {
+            let (drains, ends) = (pin!(draining.begun()), pin!(key_watch.ended()));
+            match select(select(drains, ends), pin!(next_batch(&mut watch, events_of))).await {
                 Either::Left(_) => None,
                 Either::Right((Ok(next), _)) => next,
                 Either::Right((Err(error), _)) => {
@@ -117,7 +117,7 @@ fn telling(
                 }
             }
         };
-        next.map(|next| (next, (watch, draining, key_end)))
+        next.map(|next| (next, (watch, draining, key_watch)))
     });
     stream::iter(first).chain(rest)
 }

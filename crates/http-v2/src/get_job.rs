@@ -19,7 +19,7 @@ pub(crate) async fn get_job(api: &Api, request: &Request, principal: &Principal)
         // Boxed, so that a request without a wait needs no space for it.
         Some(within) => {
             let look = Box::pin(api.jobs.look(&project.id, id, Some(within), request.draining().begun()));
-            principal.key_end().unless_told(look).await.map_err(Refusal::from)??
+            principal.key_watch().unless_ended(look).await.map_err(Refusal::from)??
         }
     };
     Ok(api.cache.json(job)?.unless_known(request))

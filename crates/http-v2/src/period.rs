@@ -20,7 +20,7 @@ fn bound(name: &str, text: &str) -> Result<Timestamp, Refusal> {
     day().or_else(|| Timestamp::parse(text)).ok_or_else(|| {
         let shown: String = text.chars().take(80).collect();
         Refusal::invalid(format!(
-            "{name}: `{shown}` is no time; write a day as `2026-11-18` or a moment as `2026-11-18T09:30:00Z`, and the `+` of \
+            "{name}: `{shown}` is not a time; write a day as `2026-11-18` or a moment as `2026-11-18T09:30:00Z`, and the `+` of \
              an offset as `%2B`"
         ))
     })

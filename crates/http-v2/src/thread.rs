@@ -40,7 +40,7 @@ pub(crate) async fn thread(api: &Api, request: &Request, project: &Project) -> R
         return Err(Refusal::not_found(sentence).into());
     };
     let Thread { id, created_at, turns, .. } = &thread;
-    let messages = turns.iter().filter(|turn| !turn.is_told()).flat_map(messages).collect();
+    let messages = turns.iter().filter(|turn| !turn.is_imported()).flat_map(messages).collect();
     let body = ThreadBody { thread_id: id.to_string(), created_at: *created_at, messages };
     Ok(not_for_caches(respond::json(StatusCode::OK, &body)))
 }

@@ -149,7 +149,7 @@ impl Jobs {
         let instruction = Instruction { messages };
         let decide = Arc::new(move |row: &_| state::follow_up(row, instruction.clone(), now));
         let written = self.store.change(id, guards, decide).await.map_err(|error| Self::explain(error, "message"))?;
-        self.signals.watchers.wrote(id);
+        self.signals.watchers.notify_written(id);
         self.signals.work.notify_one();
         Ok(written)
     }
@@ -163,7 +163,7 @@ impl Jobs {
         let written = self.store.change(id, guards, decide).await.map_err(|error| Self::explain(error, "job"))?;
         // Without a receiver no engine of this process runs it.
         let _ = self.signals.stopped.send(id);
-        self.signals.watchers.wrote(id);
+        self.signals.watchers.notify_written(id);
         self.signals.work.notify_one();
         Ok(written.job)
     }

@@ -73,7 +73,7 @@ struct Listeners {
 
 impl Watchers {
     /// Signals that the journal of a job has grown.
-    pub(crate) fn wrote(&self, id: JobId) {
+    pub(crate) fn notify_written(&self, id: JobId) {
         for subscriber in self.0.lock().of.get(&id).into_iter().flatten() {
             subscriber.deliver(Signal::Wrote);
         }
@@ -332,7 +332,7 @@ impl Watch {
                 return Ok(Some(JobUpdate::Entry(entry)));
             }
             if self.stale {
-                if self.look().await? {
+                if self.read_new().await? {
                     return Ok(None);
                 }
                 continue;
@@ -347,7 +347,7 @@ impl Watch {
     }
 
     /// Reads new entries. `true`: there are none, and none will come without a signal.
-    async fn look(&mut self) -> Result<bool, StoreError> {
+    async fn read_new(&mut self) -> Result<bool, StoreError> {
         // The status is read first: an entry written after that is found by the next read.
         let ended = self.store.row(self.listener.id).await?.is_none_or(|row| row.job.status != JobStatus::Active);
         let page = self.store.entries(self.listener.id, self.given, PAGE).await?;
@@ -388,10 +388,10 @@ mod tests {
         let (watchers, id) = (Watchers::default(), JobId::new(Uuid::from_u128(1)));
         let (all, writes) = (watchers.join(id, Interest::Everything), watchers.join(id, Interest::Writes));
         watchers.live(id, 1, || delta(0));
-        watchers.wrote(id);
-        watchers.wrote(id);
+        watchers.notify_written(id);
+        watchers.notify_written(id);
         watchers.live(id, 2, || delta(4));
-        watchers.wrote(JobId::new(Uuid::from_u128(2)));
+        watchers.notify_written(JobId::new(Uuid::from_u128(2)));
         assert_eq!(heard(&all).await, [Some(1), None, Some(2)]);
         assert_eq!(heard(&writes).await, [None]);
     }
@@ -426,7 +426,7 @@ mod tests {
         assert_eq!(told(100 * CHECK_INTERVAL).await, 0);
         said.store(0, Ordering::Relaxed);
         assert_eq!(told(3 * CHECK_INTERVAL).await, 3, "a store that cannot say may hold anything");
-        watchers.wrote(JobId::new(Uuid::from_u128(1)));
+        watchers.notify_written(JobId::new(Uuid::from_u128(1)));
         said.store(8, Ordering::Relaxed);
         told(2 * CHECK_INTERVAL).await;
         drop(waiting);

@@ -235,7 +235,7 @@ impl Handle {
                 if let Some(row) = result.lock().take() {
                     self.row = row;
                 }
-                self.watchers.wrote(self.row.id());
+                self.watchers.notify_written(self.row.id());
                 Ok(())
             }
             Err(WriteError::Store(error)) => Err(Interrupted::Store(error)),

@@ -102,7 +102,7 @@ impl FailureReply {
     }
 }
 
-/// Codes that mean one thing, whatever the status.
+/// Codes that mean the same with any status.
 const PLAIN_MARKS: [(&str, CallFailure); 12] = [
     ("context_length_exceeded", CallFailure::ContextTooLong),
     ("exceed_context_size_error", CallFailure::ContextTooLong),
@@ -172,10 +172,10 @@ impl Peer {
     }
 
     /// The error for a failure, with the server's message as its source.
-    pub(crate) fn error(&self, trouble: CallFailure, wait: Option<Duration>, told: &FailureReply) -> ModelError {
+    pub(crate) fn error(&self, trouble: CallFailure, wait: Option<Duration>, reported: &FailureReply) -> ModelError {
         let error = ModelError::new(kind(trouble, wait), self.sentence(trouble));
         // Messages about a key may contain a part of it.
-        let words = if trouble == CallFailure::Key { String::new() } else { self.presentable(&told.message) };
+        let words = if trouble == CallFailure::Key { String::new() } else { self.presentable(&reported.message) };
         if words.is_empty() { error } else { error.because(words) }
     }
 

@@ -12,7 +12,7 @@ use docent_llm::Event;
 use serde_json::Value;
 
 use crate::call_failure::FailureReply;
-use crate::sse::{Frame, Reader, TooLong};
+use crate::sse::{Frame, FrameReader, FrameTooLong};
 
 /// The most bytes of a reply.
 const REPLY_LIMIT: usize = 32 << 20;
@@ -39,7 +39,7 @@ pub(crate) trait Reply: Send + Unpin + 'static {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Broken {
     /// The server said that something went wrong.
-    Told(FailureReply),
+    Reported(FailureReply),
     /// The model, or a filter, declines to go on.
     Refused,
     /// What came is not what this wire speaks.
@@ -55,7 +55,7 @@ pub(crate) enum Broken {
 /// How a server sends its reply.
 #[derive(Debug)]
 enum Form {
-    Frames(Reader),
+    Frames(FrameReader),
     Whole(Vec<u8>),
 }
 
@@ -68,7 +68,7 @@ pub(crate) struct Decoder<R> {
 
 impl<R: Reply> Decoder<R> {
     pub(crate) fn of_stream(reply: R) -> Self {
-        Self { form: Form::Frames(Reader::default()), reply, seen: 0 }
+        Self { form: Form::Frames(FrameReader::default()), reply, seen: 0 }
     }
 
     pub(crate) fn of_whole(reply: R) -> Self {
@@ -110,7 +110,7 @@ impl<R: Reply> Decoder<R> {
                 let body = serde_json::from_slice(&std::mem::take(body));
                 let body = body.map_err(|e| if e.is_eof() { Broken::Cut } else { Broken::Foreign })?;
                 match FailureReply::of(&body) {
-                    Some(told) => Err(Broken::Told(told)),
+                    Some(reported) => Err(Broken::Reported(reported)),
                     None => self.reply.whole(&body, events),
                 }
             }
@@ -135,14 +135,14 @@ fn read<R: Reply>(reply: &mut R, frame: Frame<'_>, events: &mut Vec<Event>) -> R
     let is_error = frame.event == "error";
     let value: Value = serde_json::from_str(data).map_err(|_| Broken::Garbled)?;
     match FailureReply::of(&value) {
-        Some(told) => Err(Broken::Told(told)),
-        None if is_error => Err(Broken::Told(FailureReply::default())),
+        Some(reported) => Err(Broken::Reported(reported)),
+        None if is_error => Err(Broken::Reported(FailureReply::default())),
         None => reply.read(&value, events),
     }
 }
 
-impl From<TooLong> for Broken {
-    fn from(TooLong: TooLong) -> Self {
+impl From<FrameTooLong> for Broken {
+    fn from(FrameTooLong: FrameTooLong) -> Self {
         Self::Endless
     }
 }

@@ -50,7 +50,7 @@ impl Endpoint {
 /// The `base_url` cannot be one.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error(
-    "`{0}` is no base URL: it has to be https://HOST or http://HOST, perhaps with a port and a path, and nothing else"
+    "`{0}` is not a base URL: it has to be https://HOST or http://HOST, perhaps with a port and a path, and nothing else"
 )]
 pub struct EndpointError(String);
 

@@ -19,7 +19,7 @@ use tokio::time::{Sleep, sleep, timeout};
 use crate::call_failure::{CallFailure, FailureReply, Peer};
 use crate::decoder::{Broken, Decoder, Reply};
 
-/// The most bytes of an answer that is no reply.
+/// The most bytes of an answer that is not a reply.
 const ASIDE_LIMIT: usize = 64 << 10;
 
 /// The most bytes of a list of models, of which some servers have hundreds.
@@ -45,7 +45,7 @@ pub(crate) struct Exchange {
 /// A request that was answered with anything but 2xx.
 #[derive(Debug)]
 pub(crate) struct Refusal {
-    pub(crate) told: FailureReply,
+    pub(crate) reported: FailureReply,
     pub(crate) error: ModelError,
     pub(crate) status: u16,
 }
@@ -115,7 +115,7 @@ impl Exchange {
         let transient = error.is_transient();
         let kind = if transient { ModelErrorKind::Unreachable } else { ModelErrorKind::Fatal };
         let error = self.peer.own(kind, "it could not be asked").because(error);
-        Refusal { told: FailureReply::default(), error, status: 0 }
+        Refusal { reported: FailureReply::default(), error, status: 0 }
     }
 
     async fn refused(&self, answer: Response) -> Refusal {
@@ -125,13 +125,13 @@ impl Exchange {
             let target = answer.headers().get(LOCATION).and_then(|value| value.to_str().ok()).unwrap_or("elsewhere");
             let sentence = format!("it redirects to {}: correct `base_url`", self.peer.presentable(target));
             let error = self.peer.own(ModelErrorKind::Fatal, &sentence);
-            return Refusal { told: FailureReply::default(), error, status: status.as_u16() };
+            return Refusal { reported: FailureReply::default(), error, status: status.as_u16() };
         }
         // What cannot be read of the answer is not missed: its status says enough.
         let body = answer.bytes(ASIDE_LIMIT).await.unwrap_or_default();
-        let told = serde_json::from_slice(&body).ok().and_then(|body| FailureReply::of(&body)).unwrap_or_default();
-        let error = self.peer.error(told.sort(Some(status)), wait, &told);
-        Refusal { told, error, status: status.as_u16() }
+        let reported = serde_json::from_slice(&body).ok().and_then(|body| FailureReply::of(&body)).unwrap_or_default();
+        let error = self.peer.error(reported.sort(Some(status)), wait, &reported);
+        Refusal { reported, error, status: status.as_u16() }
     }
 
     /// The events of an answer. Dropping the stream closes the connection.
@@ -191,7 +191,7 @@ impl<R: Reply> Stream for ReplyStream<R> {
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = self.get_mut();
         loop {
-            // The last event waits until the connection is let go: whoever has it may drop us.
+            // Release the connection before the last event: its receiver may drop this stream.
             if this.decoder.is_over() && this.ready.len() <= 1 {
                 ready!(this.let_go(context));
             }
@@ -267,13 +267,13 @@ impl<R: Reply> ReplyStream<R> {
 
     fn error(&self, broken: Broken) -> ModelError {
         match broken {
-            Broken::Told(told) => self.peer.error(told.sort(None), None, &told),
+            Broken::Reported(reported) => self.peer.error(reported.sort(None), None, &reported),
             Broken::Refused => self.peer.error(CallFailure::Refused, None, &FailureReply::default()),
             Broken::Cut => self.peer.error(CallFailure::Interrupted, None, &FailureReply::default()),
             Broken::Garbled => self.peer.own(ModelErrorKind::Interrupted, "its reply cannot be read"),
-            Broken::Foreign => {
-                self.peer.own(ModelErrorKind::Fatal, "what it answers is no reply of a model: `base_url` looks wrong")
-            }
+            Broken::Foreign => self
+                .peer
+                .own(ModelErrorKind::Fatal, "what it answers is not a reply of a model: `base_url` looks wrong"),
             Broken::Endless => self.peer.own(ModelErrorKind::Fatal, "its reply is longer than any reply should be"),
         }
     }

@@ -6,7 +6,7 @@ use docent_types::{ContentPart, Message};
 use serde_json::{Map, Value, json};
 
 /// The input of a call from the text that a model wrote. Nothing at all is an empty object; an object wrapped in a string
-/// is unwrapped; what is no JSON stays the text it is.
+/// is unwrapped; what is not JSON stays the text it is.
 pub(crate) fn read(text: &str) -> Value {
     if text.trim().is_empty() {
         return json!({});

@@ -19,11 +19,11 @@ pub(crate) struct Frame<'f> {
 
 /// A line or a frame beyond [`FRAME_LIMIT`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct TooLong;
+pub(crate) struct FrameTooLong;
 
 /// Puts frames together.
 #[derive(Debug, Default)]
-pub(crate) struct Reader {
+pub(crate) struct FrameReader {
     line: Vec<u8>,
     event: String,
     data: String,
@@ -34,9 +34,9 @@ pub(crate) struct Reader {
     begun: bool,
 }
 
-impl Reader {
+impl FrameReader {
     /// Takes the next bytes and hands on the frames that end in them, until one of them is refused.
-    pub(crate) fn feed<E: From<TooLong>>(
+    pub(crate) fn feed<E: From<FrameTooLong>>(
         &mut self,
         mut bytes: &[u8],
         mut take: impl FnMut(Frame<'_>) -> Result<(), E>,
@@ -49,7 +49,7 @@ impl Reader {
             let end = memchr2(b'\n', b'\r', bytes);
             let text = &bytes[..end.unwrap_or(bytes.len())];
             if self.line.len() + self.data.len() + text.len() > FRAME_LIMIT {
-                return Err(TooLong.into());
+                return Err(FrameTooLong.into());
             }
             self.line.extend_from_slice(text);
             let Some(end) = end else { return Ok(()) };
@@ -116,10 +116,10 @@ mod tests {
     type Owned = (String, String);
 
     fn read<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> Vec<Owned> {
-        let (mut reader, mut frames) = (Reader::default(), Vec::new());
+        let (mut reader, mut frames) = (FrameReader::default(), Vec::new());
         let mut take = |frame: Frame<'_>| {
             frames.push((frame.event.to_owned(), frame.data.to_owned()));
-            Ok::<_, TooLong>(())
+            Ok::<_, FrameTooLong>(())
         };
         for chunk in chunks {
             reader.feed(chunk, &mut take).expect("short enough");
@@ -156,9 +156,9 @@ mod tests {
     fn a_frame_that_never_ends_is_given_up() {
         for (line, times) in [(vec![b'a'; FRAME_LIMIT / 4], 5), (b"data: 0123456789abcdef\n".to_vec(), FRAME_LIMIT / 8)]
         {
-            let mut reader = Reader::default();
+            let mut reader = FrameReader::default();
             let fed = (0..times).try_for_each(|_| reader.feed(&line, |_| panic!("a frame has come")));
-            assert_eq!(fed, Err(TooLong));
+            assert_eq!(fed, Err(FrameTooLong));
         }
     }
 

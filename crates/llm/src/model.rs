@@ -62,7 +62,7 @@ impl Description {
         Self { provider, model, context_tokens: 128_000, costs: true, editor: Editor::Separate }
     }
 
-    /// Whether this is the model that needs no configuration, and that people should be told about.
+    /// Whether this is the model that needs no configuration; answers then mention it.
     pub fn is_builtin(&self) -> bool {
         self.provider == BUILTIN
     }
@@ -116,7 +116,7 @@ pub enum ToolChoice {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
     TextDelta(String),
-    /// A whole call: its input has arrived and is JSON. An input that is no JSON arrives as a JSON string, for the
+    /// A whole call: its input has arrived and is JSON. An input that is not JSON arrives as a JSON string, for the
     /// one who runs tools to refuse.
     ToolCall {
         /// Unique in the transcript.

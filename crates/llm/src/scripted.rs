@@ -27,7 +27,7 @@ use tokio::sync::{Semaphore, watch};
 use crate::error::{ModelError, ModelErrorKind};
 use crate::model::{Description, Event, EventStream, Model, Request};
 
-/// A model that gives the replies it was told to, in order, and remembers what it was asked.
+/// A model that gives prepared replies in order, and records its requests.
 #[derive(Debug, Clone)]
 pub struct Scripted {
     shared: Arc<Shared>,
@@ -256,7 +256,7 @@ impl Default for ReplyGate {
 }
 
 impl ReplyGate {
-    /// A gate nobody passes yet.
+    /// A closed gate.
     pub fn closed() -> Self {
         Self(Arc::new(Semaphore::new(0)))
     }

@@ -285,7 +285,7 @@ fn hugo_slug(text: impl Iterator<Item = char>) -> String {
     if out.is_empty() { "heading".to_owned() } else { out }
 }
 
-/// Whatever is neither letter nor number between two words is one hyphen.
+/// A run of characters that are neither letters nor numbers between two words becomes one hyphen.
 fn blackfriday_slug(text: &str) -> String {
     let words = text.split(|c: char| !is_letter(c) && !c.is_numeric()).filter(|word| !word.is_empty());
     let out: String = words.collect::<Vec<_>>().join("-").chars().map(lower).collect();
@@ -435,7 +435,7 @@ impl Anchors {
         (self.style == AnchorStyle::KramdownGfm).then(|| anchors_kramdown::counted(slug(), &mut self.taken_in_html))
     }
 
-    /// Whether what stands for a picture is no part of an id.
+    /// Whether the placeholder of a picture is left out of ids.
     pub(crate) fn leaves_out_pictures(&self) -> bool {
         self.style == AnchorStyle::KramdownGfm
     }
@@ -449,7 +449,7 @@ impl Anchors {
     pub(crate) fn of_marks(&mut self, raw: &str, words: &str) -> Option<String> {
         (self.style == AnchorStyle::Docfx).then_some(())?;
         let marked = raw.trim_start().trim_start_matches('#').trim_start();
-        // The title of a tab is no heading, but its words are counted.
+        // The title of a tab is not a heading, but its words are counted.
         let own = match marked.starts_with('[') && marked.contains("](#tab/") {
             true => String::new(),
             false => id_of_tag(marked)?.to_owned(),

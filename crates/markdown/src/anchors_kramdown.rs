@@ -37,7 +37,7 @@ pub(crate) fn slug(text: &str) -> String {
     if out.is_empty() { "section".to_owned() } else { out }
 }
 
-/// The second of the same is `-1`, whatever else has that id by then.
+/// The second of the same gets `-1`, even if that id is taken.
 pub(crate) fn counted(slug: String, taken: &mut HashMap<String, usize>) -> String {
     let count = taken.entry(slug.clone()).and_modify(|count| *count += 1).or_insert(0);
     if *count == 0 { slug } else { format!("{slug}-{count}") }

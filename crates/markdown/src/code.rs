@@ -58,13 +58,13 @@ pub enum CodeReading {
     },
     /// Directives and roles.
     Rst,
-    /// The same of a text that pages include, whole or in part: from which folder its paths are read, nobody knows.
+    /// The same of a text that pages include, whole or in part. Its paths are relative to an unknown folder.
     RstPart,
     /// What is run of it is not looked for, so that all of it counts.
     Whole,
     /// Cells of code and all else but the words; in those, tags and templates.
     Notebook,
-    /// Nobody knows which generator it is: what surely is code of MDX counts too.
+    /// The generator is unknown: what surely is code of MDX counts too.
     Unknown,
 }
 
@@ -77,7 +77,7 @@ const SHOWN: usize = 80;
 /// The code of a page, or of a picture or page that is written in tags, in no order. `file` is relative to the docs root.
 pub fn code_of(reading: CodeReading, file: &str, bytes: &[u8]) -> Vec<Code> {
     if reading == CodeReading::RstPart {
-        return rst::code_of(rst::Whole::Part, bytes);
+        return rst::code_of(rst::SourceKind::Part, bytes);
     }
     let text = text_of(bytes);
     let mut found = Found { text: &text, lines: Lines::of(&text), file, code: Vec::new() };
@@ -92,7 +92,7 @@ pub fn code_of(reading: CodeReading, file: &str, bytes: &[u8]) -> Vec<Code> {
         return found.code;
     }
     if reading == CodeReading::Rst {
-        return rst::code_of(rst::Whole::Page(file), bytes);
+        return rst::code_of(rst::SourceKind::Page(file), bytes);
     }
     if reading == CodeReading::Notebook {
         return found.notebook(bytes);
@@ -169,7 +169,7 @@ impl Found<'_> {
         self.code.push(Code { line: self.lines.number(span.start), span, shown, key });
     }
 
-    /// What is no word of a cell of Markdown is one piece: the code, what it has put out, and how it is run.
+    /// What is not a word of a cell of Markdown is one piece: the code, what it has put out, and how it is run.
     fn notebook(mut self, bytes: &[u8]) -> Vec<Code> {
         let Some(notebook) = Notebook::read(bytes) else {
             self.add("notebook", 0..self.text.len());
@@ -224,7 +224,7 @@ impl Found<'_> {
         }
     }
 
-    /// Whether a path is one of the docs, as far as it tells.
+    /// Whether a path looks like one of the docs.
     fn may_include(&self, named: &str) -> bool {
         let is_inside = [folder(self.file), ""].iter().any(|base| joined(base, named).is_some());
         let is_hidden = named.split('/').any(|part| part.starts_with('.') && !matches!(part, "." | ".."));

@@ -112,7 +112,7 @@ fn is_indented_mark(line: &str) -> bool {
     marks::indented(line).is_some() || marks::tab(line).is_some()
 }
 
-/// Whether `{ .class }` in a text is a list of attributes, which nobody reads.
+/// Whether `{ .class }` in a text is a list of attributes, which readers do not see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Attributes {
     Are,

@@ -57,13 +57,13 @@ enum Shape {
     /// A list of nothing but single values.
     List,
     Mapping(Vec<(String, Shape)>),
-    /// What nobody asks for the insides of.
+    /// A value whose contents are not needed.
     Nested,
 }
 
 struct Shapes(Vec<(String, Shape)>);
 
-/// The name of a field: text, whatever it looks like.
+/// The name of a field: text, even if it looks like another type.
 struct Name(String);
 
 impl<'de> Deserialize<'de> for Name {

@@ -4,9 +4,9 @@
 //! [`parse()`] never fails: what cannot be read is text plus a [`Problem`]. Everything a tool may want to change carries the
 //! byte range it was read from, so that an edit touches those bytes and no others.
 //!
-//! What an agent may write asks one thing more: [`code_of()`] tells what of a page is run by a build or a browser.
+//! For the rules of what an agent may write, [`code_of()`] finds what a build or a browser would run.
 //!
-//! This crate is pure. It refuses to know sites and addresses: where a link leads and where a page is served is decided
+//! This crate is pure. It knows neither sites nor addresses: where a link leads and where a page is served is decided
 //! above. What differs between generators and has to be known while parsing is handed in, as [`AnchorStyle`] is.
 
 mod adoc;

@@ -2,7 +2,7 @@
 
 use crate::parse_lines::each_line;
 
-/// The text, and for each of its lines the line of the page it stands for, counted from 1.
+/// A text, and for each of its lines the line of the page it comes from, counted from 1.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Composed {
     pub text: String,
@@ -10,7 +10,7 @@ pub struct Composed {
 }
 
 impl Composed {
-    /// Adds text that stands for a line; what continues a line that was begun belongs to that one.
+    /// Adds text that comes from a line of the page; text that continues an unfinished line belongs to the line of its beginning.
     pub fn push(&mut self, text: &str, origin: usize) {
         for piece in each_line(text) {
             if self.at_line_start() {
@@ -24,7 +24,7 @@ impl Composed {
         self.text.as_bytes().last().is_none_or(|last| *last == b'\n')
     }
 
-    /// The line of the page that a line of the text stands for.
+    /// The line of the page that a line of the text comes from.
     pub fn origin(&self, line: usize) -> usize {
         let at = line.saturating_sub(1).min(self.origins.len().saturating_sub(1));
         self.origins.get(at).copied().unwrap_or(1)

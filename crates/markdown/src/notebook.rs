@@ -18,7 +18,7 @@ use crate::parse_lines::Lines;
 use crate::problem::Problem;
 use crate::text::text_of;
 
-/// More cells than anybody would write.
+/// Most cells of a notebook that is read.
 const MOST_CELLS: usize = 20_000;
 /// Cells with one of these tags are left out by what builds sites of notebooks.
 const REMOVED: [&str; 2] = ["remove-cell", "remove_cell"];
@@ -343,7 +343,7 @@ fn closing(text: &str) -> String {
     std::iter::repeat_n(mark, longest_run(text, mark).max(3)).collect()
 }
 
-/// The letter that an escape of JSON stands for, and how long it is.
+/// The character of a JSON escape, and the length of the escape in bytes.
 fn unescaped(escape: &str) -> (char, usize) {
     let unit = |text: &str| u32::from_str_radix(text.get(2..6)?, 16).ok().filter(|_| text.starts_with("\\u"));
     let letter = match escape.as_bytes().get(1) {

@@ -141,7 +141,7 @@ fn as_markdown(
     (read, problems)
 }
 
-/// A page as one piece of text, whatever stands in it.
+/// A page as one piece of text, without reading any markup.
 fn as_text(text: &str, body: usize, anchors: AnchorStyle) -> Blocks {
     let source = SourceText { text, parsed: text, body, tags: &[], literals: &[], taken: &[] };
     let words = (Event::Text(text[body..].into()), body..text.len());
@@ -171,7 +171,7 @@ fn has_code(text: &str) -> bool {
 }
 
 /// `text` with what stands at its beginning blanked, line ends kept, some marks hidden, and some signs as the bullets of
-/// items: what is indented below those belongs to them and is no code.
+/// items: what is indented below those belongs to them and is not code.
 fn blanked<'t>(text: &'t str, head: Range<usize>, marks: &[usize], signs: &[usize]) -> Cow<'t, str> {
     if head.is_empty() && marks.is_empty() && signs.is_empty() {
         return text.into();

@@ -17,7 +17,7 @@ use crate::parse_markdown::{Definition, Events};
 use crate::parse_tags::{Dialect, Tag, TagKind, scan_tag};
 use crate::sections::{SourceText, cleaned, code_block};
 
-/// A tag further into its line than this does not begin it, whatever is before it.
+/// A tag further into its line than this does not begin the line.
 const DEEPEST_INDENT: usize = 1_000;
 
 /// A page is cut at this many headings; what looks like more of them is text.
@@ -162,7 +162,7 @@ struct Reading<'t> {
     next_taken: usize,
     /// The open elements whose content is Markdown by an attribute, and those in them.
     elements: Vec<String>,
-    /// What stands for pictures in the open heading, in the section's text.
+    /// The placeholders of pictures in the open heading, in the section's text.
     pictures: Vec<Range<usize>>,
 }
 
@@ -396,7 +396,7 @@ impl Reading<'_> {
 
     fn close_link(&mut self, range: Range<usize>) {
         let Some(link) = self.links.pop() else { return };
-        // Nobody can follow it: it only carries an id (`[](){#id}`).
+        // Not a link for readers: it only carries an id (`[](){#id}`).
         if self.source.text.get(range.clone()) == Some("[]()") {
             return;
         }

@@ -56,7 +56,7 @@ fn unread_end(html: &str, at: usize) -> usize {
     html[at..].find(close).map_or(html.len(), |length| at + length + close.len())
 }
 
-/// Whether a tag begins an element that nobody reads.
+/// Whether a tag begins an element without text for readers (`script`, `style`).
 pub(crate) fn is_silent(tag: &Tag) -> bool {
     tag.kind == TagKind::Open && ["script", "style"].iter().any(|name| tag.name.eq_ignore_ascii_case(name))
 }

@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 
 use memchr::memchr;
 
-/// The lines of a text. They are looked for once somebody asks: for most pages nobody does.
+/// The lines of a text. They are found on first use: most pages do not need them.
 #[derive(Debug)]
 pub struct Lines<'t> {
     text: &'t str,
@@ -46,7 +46,7 @@ pub fn each_line(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Whether one of some bytes stands three times in a row. The whole text is looked at, many bytes side by side.
+/// Whether one of some bytes occurs three times in a row. Reads the whole text, many bytes at a time.
 pub(crate) fn has_three(text: &str, is_one: impl Fn(u8) -> bool) -> bool {
     let bytes = text.as_bytes();
     let (second, third) = (bytes.get(1..).unwrap_or_default(), bytes.get(2..).unwrap_or_default());

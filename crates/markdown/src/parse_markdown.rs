@@ -38,7 +38,7 @@ pub(crate) fn read<R>(
     if format == Format::Mdx {
         options |= Options::ENABLE_MDX;
     }
-    // A page is somebody else's text and the parser somebody else's code: a panic in it must cost one page, not the site.
+    // The parser is third-party code and its input is untrusted: a panic in it must cost one page, not the site.
     catch_unwind(AssertUnwindSafe(|| {
         let iterator = Parser::new_ext(text, options).into_offset_iter();
         let definitions = iterator

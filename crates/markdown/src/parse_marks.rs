@@ -12,7 +12,7 @@ const MOST_STEPS: usize = 30_000_000;
 /// many.
 const MOST_READ_THROUGH: usize = 128 << 20;
 
-/// A page larger than this is no prose, in bytes, when so many of a hundred are marks.
+/// A page larger than this is not prose, in bytes, when so many of a hundred are marks.
 const LARGE: usize = 512 << 10;
 const MOST_OF_A_HUNDRED: usize = 40;
 
@@ -90,7 +90,7 @@ fn ends_paragraph(bytes: &[u8], at: usize) -> bool {
     bytes[at..].iter().find(|byte| !matches!(byte, b' ' | b'\t')).is_none_or(|byte| matches!(byte, b'\n' | b'\r'))
 }
 
-/// Whether a run may close emphasis: something is before it, and no word goes on behind it.
+/// Whether a run may close emphasis: something precedes it, and no word continues after it.
 fn closes(bytes: &[u8], start: usize, end: usize) -> bool {
     let before = start.checked_sub(1).map(|at| bytes[at]);
     let is_after_words = before.is_some_and(|byte| !byte.is_ascii_whitespace());

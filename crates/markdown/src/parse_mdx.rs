@@ -12,7 +12,7 @@ use crate::parse_script::{LONGEST_EXPRESSION, expression_end, module_end, paragr
 use crate::parse_tags::{Dialect, LONGEST_TAG, Tag, TagKind, literal, scan_tag};
 use crate::problem::{MOST_PROBLEMS, Problem};
 
-/// Stands for a hidden `{`, `<` or first letter of a line that must not read as a module statement.
+/// Replaces a hidden `{`, `<` or first letter of a line that must not read as a module statement.
 pub(crate) const HIDDEN: u8 = 0x1a;
 
 /// After this many `{` or `<` that lead nowhere, a page's others are text without a look: each look costs up to the
@@ -22,7 +22,7 @@ const PATIENCE: usize = 100;
 /// How many bytes may be looked through for ends that are not there.
 const MOST_LOOKED_THROUGH: usize = 8 << 20;
 
-/// A page with more tags than this is no page that anybody wrote: what follows is text.
+/// Most tags of a page that are read; what follows is text.
 const MOST_TAGS: usize = 50_000;
 
 /// The constructs of a page, in order.
@@ -31,7 +31,7 @@ pub(crate) struct Constructs {
     pub(crate) tags: Vec<Tag>,
     /// The words of expressions that are one plain string, quotes and braces left out.
     pub(crate) literals: Vec<Range<usize>>,
-    /// Everything that is no Markdown: tags, expressions, comments, module statements.
+    /// Everything that is not Markdown: tags, expressions, comments, module statements.
     pub(crate) taken: Vec<Range<usize>>,
     /// What was left out, as it is shown as code.
     pub(crate) code: Vec<Range<usize>>,
@@ -280,7 +280,7 @@ fn is_module(rest: &str) -> bool {
     })
 }
 
-/// Tags that are never closed, or closed by another's name; more than anybody is told are not looked for.
+/// Tags that are never closed, or closed by another's name, up to the number of problems that are reported.
 fn check_balance(tags: &[Tag], lines: &Lines<'_>) -> Vec<Problem> {
     let mut problems = Vec::new();
     let mut open: Vec<&Tag> = Vec::new();

@@ -63,7 +63,7 @@ fn blank_line_at(bytes: &[u8], mut ix: usize) -> bool {
     ix >= bytes.len() || bytes[ix] == b'\n'
 }
 
-/// The end of whatever starts at `ix`: a string, a template, a comment, or one byte. `None` when a template or a
+/// The end of the token at `ix`: a string, a template, a comment, or one byte. `None` when a template or a
 /// comment does not close before `limit`.
 pub fn token_end(bytes: &[u8], ix: usize, limit: usize) -> Option<usize> {
     match bytes[ix] {
@@ -79,7 +79,7 @@ pub fn token_end(bytes: &[u8], ix: usize, limit: usize) -> Option<usize> {
             }
             None
         }
-        // `//` inside of an address (`https://…`) in JSX text is no comment.
+        // `//` inside of an address (`https://…`) in JSX text is not a comment.
         b'/' if bytes.get(ix + 1) == Some(&b'/') && (ix == 0 || bytes[ix - 1] != b':') => {
             let rest = &bytes[ix..limit];
             Some(rest.iter().position(|byte| *byte == b'\n').map_or(limit, |length| ix + length))

@@ -51,7 +51,7 @@ fn template(text: &str) -> Option<usize> {
     Some(line.find(closing)? + closing.len())
 }
 
-/// The links that GitBook's blocks are, in what stands behind `body` and is no code.
+/// The links that GitBook's blocks are, in what stands behind `body` and is not code.
 pub(crate) fn blocks(text: &str, body: usize, code: &[Range<usize>]) -> Vec<Link> {
     static BLOCK: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(r#"\{%[ \t]*(?:(content-ref)[ \t]+(url)|(file)[ \t]+(src))[ \t]*=[ \t]*"([^"\n]{1,1000})"[^%\n]{0,1000}%\}"#)
@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn a_template_may_stand_in_the_middle_of_a_destination() {
-        // What is no definition would end the ones below it.
+        // What is not a definition would end the ones below it.
         let text = "[a][], [b][] and [c](/docs/{{< param \"v\" >}}/c/).\n\n\
                     [a]: https://a.org/{{< param tag >}}.zip\n[b]: {{< relref \"b\" >}}\n";
         let page = parse_as("a.md", text.as_bytes(), Format::Markdown, Default::default());

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-/// A file's bytes as text of the very same length: a byte that is no UTF-8 becomes `?`, so that every span of a
+/// A file's bytes as text of the very same length: a byte that is not UTF-8 becomes `?`, so that every span of a
 /// [`Page`](crate::Page) is also a range of the bytes.
 pub fn text_of(bytes: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(bytes) {

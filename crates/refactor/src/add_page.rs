@@ -69,7 +69,7 @@ fn in_markdown(file: &str, title: &str, outline: &[OutlineHeading]) -> String {
     text
 }
 
-/// Titles are underlined, each level by another sign. A line is never too short, whatever the width of letters.
+/// Titles are underlined, each level by another sign. The line is long enough for wide letters, too.
 fn in_rst(title: &str, outline: &[OutlineHeading]) -> String {
     let titled = |level: u8, words: &str| {
         let sign = ["=", "-", "~", "^", "\"", "'"][usize::from(level.clamp(1, 6)) - 1];

@@ -12,7 +12,7 @@ pub(super) struct JsonString {
     pub(super) member: Option<String>,
 }
 
-/// The string values of a JSON text in order, names of members left out. A text that is no JSON gives what was read
+/// The string values of a JSON text in order, names of members left out. A text that is not JSON gives what was read
 /// up to the mistake.
 pub(super) fn values(text: &str) -> Vec<JsonString> {
     /// A container that is open, and the name its strings go by.

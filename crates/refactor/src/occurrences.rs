@@ -25,7 +25,7 @@ pub fn occurrences(text: &str, find: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// Whether a word or a number that ends in `edge` goes on in what stands next to it.
+/// Whether a word or a number that ends in `edge` continues in the next text.
 fn joins(edge: Option<char>, mut next: impl Iterator<Item = char>) -> bool {
     let Some(edge) = edge.filter(|edge| is_spaced_word(*edge)) else { return false };
     match next.next() {

@@ -169,7 +169,7 @@ impl Work<'_> {
         result.add(file, edits);
     }
 
-    /// Destinations that lead somewhere in the site and would lead nowhere: nobody means those.
+    /// Destinations that lead to something in the site and would lead nowhere: not what the instruction means.
     fn links_that_would_break(&self, file: &str, page: &Page, text: &str) -> Vec<Range<usize>> {
         let breaks = |target: &str, syntax: LinkSyntax| {
             let after = self.replaced(target);

@@ -9,7 +9,7 @@ use tracing_subscriber::EnvFilter;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Logger {
     Server,
-    /// A command that tells on a terminal what its job does, its waiting too.
+    /// A command that prints the progress of its job, including waits, on a terminal.
     Run,
     Command,
 }

@@ -31,7 +31,7 @@ use crate::serve::RunningServer;
 use crate::wiring::app::App;
 
 /// A request is mostly small pieces of memory that one thread takes and another gives back, which the C library's allocator is
-/// slow at. Whoever embeds the crates chooses their own.
+/// slow at. Embedders of the crates choose their own.
 #[global_allocator]
 static MEMORY: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -50,7 +50,7 @@ fn main() -> ExitCode {
         Err(error) => return failed(&Failure::new("cannot start the runtime", error)),
     };
     let result = runtime.block_on(run(&cli));
-    // Blocking work that nobody waits for any more must not hold the process; a push that has begun may come to its end.
+    // Abandoned blocking work must not delay the exit; a push in progress may finish.
     runtime.shutdown_timeout(match cli.command {
         Command::Run(_) => LAST_PUSH,
         _ => Duration::ZERO,
@@ -78,7 +78,7 @@ async fn greet_the_first(running: &RunningServer, json: bool) -> Result<(), Fail
 }
 
 fn failed(failure: &Failure) -> ExitCode {
-    output::aside(format_args!("docent: {failure}"));
+    output::print_note(format_args!("docent: {failure}"));
     ExitCode::from(failure.exit_code())
 }
 
@@ -100,7 +100,7 @@ async fn run(cli: &Cli) -> Result<(), Failure> {
             let url = format!("http://{}", running.address());
             output::line(if json { json!({ "listening": url }).to_string() } else { format!("listening on {url}") })?;
             greet_the_first(&running, json).await?;
-            running.until_told().await
+            running.until_shutdown().await
         }
         Command::Project(command) => projects::run(&App::open(config)?, command, json).await,
         Command::Key(command) => keys::run(&App::open(config)?, command, json).await,

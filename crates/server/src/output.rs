@@ -25,12 +25,12 @@ pub(crate) fn coloured(text: impl fmt::Display) -> Result<(), Failure> {
     write(&mut anstream::stdout().lock(), text)
 }
 
-/// Prints one line beside the output, on stderr. Nobody to read it is no failure.
-pub(crate) fn aside(text: impl fmt::Display) {
+/// Prints one line on stderr. A closed stderr is no failure.
+pub(crate) fn print_note(text: impl fmt::Display) {
     let _ = writeln!(io::stderr(), "{}", printable(&text.to_string()));
 }
 
-/// JSON with `\u` escapes in place of what a terminal would obey, which stands in strings only.
+/// JSON with `\u` escapes for control characters that a terminal would obey; they occur in strings only.
 fn escaped(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     for c in json.chars() {

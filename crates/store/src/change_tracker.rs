@@ -53,7 +53,11 @@ impl ChangeTracker {
     }
 
     /// Checks whether another process has written since the last check. For the writer, on its own connection.
-    pub(crate) fn check_others(&self, connection: &Connection, version: &mut Option<i64>) -> rusqlite::Result<bool> {
+    pub(crate) fn check_other_processes(
+        &self,
+        connection: &Connection,
+        version: &mut Option<i64>,
+    ) -> rusqlite::Result<bool> {
         let now = self.now();
         let found = connection.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))?;
         let changed = version.replace(found).is_some_and(|before| before != found);

@@ -33,7 +33,7 @@ impl Log {
     }
 
     /// Records the length after a commit, in pages.
-    pub(crate) fn grew_to(&self, pages: i32) {
+    pub(crate) fn set_length(&self, pages: i32) {
         self.0.store(u32::try_from(pages).unwrap_or(0), Ordering::Relaxed);
     }
 

@@ -13,7 +13,7 @@ use uuid::Uuid;
 
 use crate::error::Abort;
 use crate::queue_state::QueueState;
-use crate::rows::New;
+use crate::rows::PreparedJob;
 use crate::sqlite::SqliteStore;
 use crate::transaction::{Decides, Durability};
 use crate::write_connection::{Job, WriteConnection};
@@ -23,7 +23,7 @@ use crate::{journal, prune, queue, rows, write_guards};
 impl Store for SqliteStore {
     async fn create(&self, row: Row, entries: Vec<EntryBody>, guards: WriteGuards) -> Result<WriteOutcome, WriteError> {
         let doing = "create the job";
-        let new = New::of(row, entries, guards.now).map_err(|error| StoreError::new(doing, error))?;
+        let new = PreparedJob::of(row, entries, guards.now).map_err(|error| StoreError::new(doing, error))?;
         let (written, _) = self
             .write_jobs(doing, (Durability::Flushed, Decides::BeforeWriting), move |connection| {
                 guarded(connection, &guards, || Ok(()), |()| rows::insert(connection, new))

@@ -78,9 +78,9 @@ impl Journal {
     }
 
     /// With the next batch; `None` when it becomes too long to be cached.
-    pub(crate) fn grown(self, written: Option<Draft>) -> Option<Self> {
+    pub(crate) fn grown(self, written: Option<PreparedEntries>) -> Option<Self> {
         match written {
-            Some(Draft(mut batch)) => {
+            Some(PreparedEntries(mut batch)) => {
                 let bytes = batch.text.len();
                 if batch.bodies.get().is_some() {
                     batch.text = String::new();
@@ -101,9 +101,9 @@ impl Journal {
 
 /// Entries to be written together.
 #[derive(Debug)]
-pub(crate) struct Draft(Batch);
+pub(crate) struct PreparedEntries(Batch);
 
-impl Draft {
+impl PreparedEntries {
     /// The entries that follow number `after`; `None` when there are none.
     pub(crate) fn of(after: u64, at: Timestamp, bodies: Vec<EntryBody>) -> Result<Option<Self>, BoxError> {
         if bodies.is_empty() {

@@ -1,7 +1,7 @@
 //! Pull requests of the local forge.
 
 use async_trait::async_trait;
-use docent_forge::{Ending, NewPullRecord, PullRecord, PullRequestSpec, PullRequests, State};
+use docent_forge::{CommitRange, NewPullRecord, PullRecord, PullRequestSpec, PullRequests, State};
 use docent_types::{BoxError, ProjectId, StoreError, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Params};
 use uuid::Uuid;
@@ -82,7 +82,7 @@ impl PullRequests for SqliteStore {
         project: &ProjectId,
         id: Uuid,
         state: State,
-        ending: Option<Ending>,
+        ending: Option<CommitRange>,
         at: Timestamp,
     ) -> Result<Option<PullRecord>, StoreError> {
         let project = project.clone();

@@ -245,7 +245,7 @@ fn first_free(connection: &WriteConnection, now: Timestamp, project: &str) -> Re
             if passed.is_none() {
                 let mut rest = connection.prepare_cached("UPDATE queues SET waiting = 0 WHERE project = ?1")?;
                 rest.execute([project])?;
-                connection.rests(project);
+                connection.clear_waiting(project);
             }
             return Ok(None);
         };

@@ -11,7 +11,7 @@ use uuid::Uuid;
 use crate::write_connection::WriteConnection;
 
 /// Returns the jobs that were touched.
-pub(crate) fn put_away(connection: &WriteConnection, project: &Project) -> Result<Vec<JobId>, BoxError> {
+pub(crate) fn remove(connection: &WriteConnection, project: &Project) -> Result<Vec<JobId>, BoxError> {
     let (id, uid) = (project.id.as_str(), project.uid.to_string());
     // All states, so that the index on place and project is used.
     const OF_PROJECT: &str = "place IN (0, 1, 2, 3, 4, 5, 6) AND project = ?1";
@@ -19,7 +19,7 @@ pub(crate) fn put_away(connection: &WriteConnection, project: &Project) -> Resul
     let jobs = select.query_map([id], |row| Ok(JobId::new(Uuid::from_bytes(row.get(0)?))))?;
     let jobs = jobs.collect::<Result<Vec<_>, _>>()?;
     jobs.iter().for_each(|job| connection.forget_job(*job));
-    let put_away = [
+    let statements = [
         &format!(
             "UPDATE jobs SET project = ?2, body = json_set(body, '$.job.project', ?2, '$.job.domain', ?2)
              WHERE {OF_PROJECT}"
@@ -27,7 +27,7 @@ pub(crate) fn put_away(connection: &WriteConnection, project: &Project) -> Resul
         "UPDATE queues SET project = ?2 WHERE project = ?1",
         "UPDATE pulls SET project = ?2, body = json_set(body, '$.project', ?2) WHERE project = ?1",
     ];
-    for statement in put_away {
+    for statement in statements {
         connection.execute(statement, [id, &uid])?;
     }
     // Buckets and scopes end with the id, after a colon.
@@ -35,7 +35,7 @@ pub(crate) fn put_away(connection: &WriteConnection, project: &Project) -> Resul
         let of_project = format!("DELETE FROM {table} WHERE substr({column}, instr({column}, ':') + 1) = ?1");
         connection.execute(&of_project, [id])?;
     }
-    connection.rests(id);
+    connection.clear_waiting(id);
     for table in ["threads", "turns"] {
         connection
             .execute(&format!("UPDATE {table} SET domain = ?2 WHERE domain = ?1"), [project.domain.as_str(), &uid])?;

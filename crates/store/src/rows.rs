@@ -7,7 +7,7 @@ use docent_types::{BoxError, JobId, JobStatus, Timestamp};
 use rusqlite::{Connection, params};
 
 use crate::error::Abort;
-use crate::journal::{Draft, Journal};
+use crate::journal::{Journal, PreparedEntries};
 use crate::queue_state::QueueState;
 use crate::write_connection::{Job, WriteConnection};
 use crate::{concurrency_key, queue};
@@ -30,31 +30,31 @@ pub(crate) fn read(connection: &Connection, id: JobId) -> Result<Option<(i64, Ro
 
 /// A new job with its first entries, ready to be written. Made by the caller, to keep work off the writer thread.
 #[derive(Debug)]
-pub(crate) struct New {
+pub(crate) struct PreparedJob {
     row: Row,
     body: String,
-    draft: Option<Draft>,
+    draft: Option<PreparedEntries>,
     now: Timestamp,
 }
 
-impl New {
+impl PreparedJob {
     pub(crate) fn of(mut row: Row, entries: Vec<EntryBody>, now: Timestamp) -> Result<Self, BoxError> {
         row.last_seq = entries.len() as u64;
         // The entries are rarely read before the job is leased, and parsed bodies are many small allocations.
-        let draft = Draft::of(0, now, entries)?.map(Draft::without_bodies);
+        let draft = PreparedEntries::of(0, now, entries)?.map(PreparedEntries::without_bodies);
         Ok(Self { body: body(&row)?, draft, row, now })
     }
 }
 
 /// Writes a new job with its first entries.
-pub(crate) fn insert<E>(connection: &WriteConnection, new: New) -> Result<Arc<Job>, Abort<E>> {
-    let New { row, body, mut draft, now } = new;
+pub(crate) fn insert<E>(connection: &WriteConnection, new: PreparedJob) -> Result<Arc<Job>, Abort<E>> {
+    let PreparedJob { row, body, mut draft, now } = new;
     let id = row.id().uuid().into_bytes();
     if connection.prepare_cached("SELECT 1 FROM jobs WHERE id = ?1")?.exists([id])? {
         return Err(Abort::Failed("there is a job of this id already".into()));
     }
     let place = queue::place_of_new(connection, &row, now)?;
-    let beginning = draft.as_ref().filter(|draft| draft.fits_in_row()).map(Draft::columns);
+    let beginning = draft.as_ref().filter(|draft| draft.fits_in_row()).map(PreparedEntries::columns);
     connection.prepare_cached(
         "INSERT INTO jobs (id, project, place, lane, not_before, lease_until, ended_at, kept, body, began, began_at, beginning)
          VALUES (?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?)",
@@ -93,7 +93,7 @@ pub(crate) fn apply<E>(
 ) -> Result<Arc<Job>, Abort<E>> {
     let (row, Change { mut next, entries }) = (&job.row, change);
     next.last_seq = row.last_seq + entries.len() as u64;
-    let draft = Draft::of(row.last_seq, now, entries)?;
+    let draft = PreparedEntries::of(row.last_seq, now, entries)?;
     let written = draft.map(|draft| draft.append(connection, job.n)).transpose()?;
     let journal = job.journal.clone().and_then(|journal| journal.grown(written));
     let (n, body) = (job.n, body(&next)?);

@@ -317,7 +317,7 @@ mod tests {
 
     #[test]
     fn journals_of_the_fourth_version_are_read_beside_new_ones() {
-        use crate::journal::{self, Draft};
+        use crate::journal::{self, PreparedEntries};
         use docent_jobs::EntryBody;
         use docent_types::{JobId, JobStatus, Timestamp};
         let (_folder, path) = fresh();
@@ -334,7 +334,8 @@ mod tests {
         drop(connection);
         let connection = open_for_writing(&path).expect("opens and migrates");
         let body = EntryBody::Transition { to: JobStatus::Active, halt: None, message: None };
-        let draft = Draft::of(2, Timestamp::from_millis(6), vec![body]).expect("is written").expect("something");
+        let draft =
+            PreparedEntries::of(2, Timestamp::from_millis(6), vec![body]).expect("is written").expect("something");
         draft.append(&connection, 7).expect("appends");
         let id = JobId::parse("00000000-0000-0000-0000-00000000000a").expect("an id");
         let read = |after| journal::read(&connection, id, after, 9).expect("reads");

@@ -173,7 +173,7 @@ impl SqliteStore {
 
     /// The number of writes found of other processes, if it is known at the moment.
     pub(crate) fn others(&self) -> Option<u64> {
-        self.changes.others(|| self.writer.check_others())
+        self.changes.others(|| self.writer.check_other_processes())
     }
 
     /// The number of writes to keys and projects that this process knows of.

@@ -81,7 +81,7 @@ impl Transactions {
         let log = Arc::new(Log::new());
         let grown = Arc::clone(&log);
         let committed = move |_: &mut Wal, pages| {
-            grown.grew_to(pages);
+            grown.set_length(pages);
             Ok(())
         };
         connection.wal_hook(Some(committed))?;
@@ -108,7 +108,7 @@ impl Transactions {
     }
 
     /// Checkpoints the log when it is long. A failed checkpoint is tried again.
-    pub(crate) fn tidy(&self) {
+    pub(crate) fn checkpoint_if_long(&self) {
         if self.log.is_long() {
             let _ = self.move_log();
         }
@@ -123,7 +123,7 @@ impl Transactions {
     fn finish(&mut self, group: &mut [Box<dyn Command>]) -> Result<(), NotCommitted> {
         let failed = |error| NotCommitted::Begin(Arc::new(error));
         // No other process writes from here on, so this check is valid until the commit.
-        let begun = self.check_others().map_err(failed);
+        let begun = self.check_other_processes().map_err(failed);
         let committed =
             begun.and_then(|()| self.commit(group).unwrap_or_else(|error| Err(NotCommitted::Commit(Arc::new(error)))));
         if committed.is_err() {
@@ -150,8 +150,8 @@ impl Transactions {
     }
 
     /// Checks whether other processes have written.
-    pub(crate) fn check_others(&mut self) -> rusqlite::Result<()> {
-        self.connection.check_others(&mut self.version)
+    pub(crate) fn check_other_processes(&mut self) -> rusqlite::Result<()> {
+        self.connection.check_other_processes(&mut self.version)
     }
 
     fn commit(&self, group: &mut [Box<dyn Command>]) -> rusqlite::Result<Result<(), NotCommitted>> {

@@ -100,13 +100,13 @@ impl WriteConnection {
     }
 
     /// Records that a project no longer waits.
-    pub(crate) fn rests(&self, project: &str) {
+    pub(crate) fn clear_waiting(&self, project: &str) {
         self.known().waiting.remove(project);
     }
 
     /// Checks whether other processes have written. None can during a transaction.
-    pub(crate) fn check_others(&self, version: &mut Option<i64>) -> rusqlite::Result<()> {
-        if self.changes.check_others(&self.connection, version)? {
+    pub(crate) fn check_other_processes(&self, version: &mut Option<i64>) -> rusqlite::Result<()> {
+        if self.changes.check_other_processes(&self.connection, version)? {
             *self.known() = Uncommitted::default();
         }
         Ok(())

@@ -149,7 +149,7 @@ impl Writer {
     }
 
     /// Requests a check whether other processes have written.
-    pub(crate) fn check_others(&self) {
+    pub(crate) fn check_other_processes(&self) {
         let _ = self.queue.send(WriterMessage::CheckOthers);
     }
 
@@ -182,21 +182,21 @@ fn serve(
     let mut closing = None;
     while closing.is_none() {
         let Ok(first) = commands.recv() else { break };
-        let (mut group, mut check_others) = (Vec::new(), false);
+        let (mut group, mut check_other_processes) = (Vec::new(), false);
         let mut next = Some(first);
         while let Some(message) = next.take() {
             match message {
                 WriterMessage::Command(command) => group.push(command),
-                WriterMessage::CheckOthers => check_others = true,
+                WriterMessage::CheckOthers => check_other_processes = true,
                 WriterMessage::Close(reply) => closing = Some(reply),
             }
             if closing.is_none() && group.len() < GROUP {
                 next = commands.try_recv().ok();
             }
         }
-        if check_others {
+        if check_other_processes {
             // After a failed check, the cache expires.
-            let _ = transactions.check_others();
+            let _ = transactions.check_other_processes();
         }
         if !group.is_empty() {
             let durability = group.iter().map(|command| command.durability()).max().unwrap_or(Durability::Flushed);
@@ -206,7 +206,7 @@ fn serve(
                 command.answer(committed.clone());
             }
             transactions.clean();
-            transactions.tidy();
+            transactions.checkpoint_if_long();
         }
     }
     changes.close();

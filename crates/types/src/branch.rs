@@ -35,7 +35,7 @@ impl BranchName {
 
     /// The name with each run of characters that git refuses written as one `-`; a name git accepts stays as it is. `None`
     /// when nothing is left of it.
-    pub fn mended(text: &str) -> Option<Self> {
+    pub fn sanitized(text: &str) -> Option<Self> {
         let mut name = text.strip_prefix("refs/heads/").unwrap_or(text).to_owned();
         // Each round yields a shorter or a valid name: cutting and replacing may reveal another fault.
         while fault(&name).is_some() {
@@ -187,16 +187,16 @@ mod tests {
             ("HEAD", None),
             ("@", None),
         ] {
-            assert_eq!(BranchName::mended(given).as_ref().map(BranchName::as_str), mended, "{given}");
+            assert_eq!(BranchName::sanitized(given).as_ref().map(BranchName::as_str), mended, "{given}");
         }
-        let long = BranchName::mended(&"ü".repeat(150)).expect("its beginning");
+        let long = BranchName::sanitized(&"ü".repeat(150)).expect("its beginning");
         assert_eq!(long.as_str().len(), LONGEST);
     }
 
     proptest! {
         #[test]
         fn a_mended_name_is_one_git_accepts(text in "[a.@{}/ :~A-Z\\-\u{1}éklco]{0,30}|refs/.{0,10}|\\PC{0,300}") {
-            let mended = BranchName::mended(&text);
+            let mended = BranchName::sanitized(&text);
             if let Some(name) = &mended {
                 prop_assert_eq!(BranchName::parse(name.as_str()), Ok(name.clone()));
             }

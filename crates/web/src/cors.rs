@@ -20,7 +20,7 @@ pub enum Origins {
     Only(Vec<String>),
 }
 
-/// The answer to a preflight: 204, cacheable for a day, allowing `methods` and whatever headers were asked for.
+/// The answer to a preflight: 204, cacheable for a day, allowing `methods` and the requested headers.
 pub fn preflight(request: &HeaderMap, methods: Methods, origins: &Origins) -> Response {
     let mut response = methods.options();
     let headers = response.headers_mut();

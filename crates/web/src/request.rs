@@ -21,7 +21,7 @@ use crate::body_memory::{BufferedBody, Reservation};
 use crate::draining::Draining;
 use crate::error::HttpError;
 use crate::request_id::RequestId;
-use crate::target::{self, Outline};
+use crate::target::{self, SegmentIndex};
 
 /// One request. Its body is read by [`Request::body`] or [`Request::json`], at most once.
 ///
@@ -30,7 +30,7 @@ pub struct Request(Box<Inner>);
 
 struct Inner {
     head: http::request::Parts,
-    outline: Outline,
+    outline: SegmentIndex,
     peer: SocketAddr,
     client: IpAddr,
     id: RequestId,
@@ -55,7 +55,7 @@ impl Request {
         B::Error: Into<BoxError>,
     {
         let (head, body) = request.into_parts();
-        let outline = Outline::of(head.uri.path());
+        let outline = SegmentIndex::of(head.uri.path());
         let body = (!body.is_end_stream()).then(|| BoxBody::new(body.map_err(Into::into)));
         Self(Box::new(Inner {
             head,

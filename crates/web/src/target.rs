@@ -10,14 +10,14 @@ const INLINE_SEGMENTS: usize = 8;
 
 /// Where the segments of a path are.
 #[derive(Debug)]
-pub(crate) enum Outline {
+pub(crate) enum SegmentIndex {
     /// In the path itself: the offset of each, behind its slash. None is percent-encoded.
     Behind(SmallVec<[usize; INLINE_SEGMENTS]>),
     /// Decoded copies, because at least one is percent-encoded.
     Decoded(Vec<String>),
 }
 
-impl Outline {
+impl SegmentIndex {
     /// Splits a path first and decodes then, so that `%2F` stays inside its segment. Bytes that are not UTF-8 become
     /// U+FFFD, which no id and no name contains. A path that does not begin with `/` (`OPTIONS *`) has no segments.
     pub(crate) fn of(path: &str) -> Self {
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     fn meant(path: &str) -> Vec<String> {
-        Outline::of(path).segments(path).into_iter().map(str::to_owned).collect()
+        SegmentIndex::of(path).segments(path).into_iter().map(str::to_owned).collect()
     }
 
     #[test]

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use docent_tests::git_server::{GitServer, Manner};
+use docent_tests::git_server::{Behaviour, GitServer};
 use docent_workspace::{CommitMeta, Mirrors, Remote};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -25,7 +25,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         None | Some("folder") => bare,
         Some("http") => {
             let server = GitServer::start(root);
-            server.behave(Manner::Open);
+            server.behave(Behaviour::Open);
             server.url("docs.git")
         }
         Some(other) => return Err(format!("`{other}` is neither `folder` nor `http`").into()),

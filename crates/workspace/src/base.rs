@@ -55,7 +55,7 @@ impl Base {
     /// exist holds nothing.
     ///
     /// # Errors
-    /// [`GitError::Path`] when `root` is no path; [`GitError::Corrupt`] when the mirror is damaged.
+    /// [`GitError::Path`] when `root` is not a path; [`GitError::Corrupt`] when the mirror is damaged.
     pub fn files(&self, root: &str) -> Result<Listing, GitError> {
         let root = name::folder(root)?;
         self.shared.noted(self.listed(root))
@@ -89,7 +89,7 @@ impl Base {
     /// The bytes of the file at `path`, `None` when there is nothing there.
     ///
     /// # Errors
-    /// [`GitError::Path`] for a folder, a symbolic link, a submodule or what is no path; [`GitError::Corrupt`] when the
+    /// [`GitError::Path`] for a folder, a symbolic link, a submodule or what is not a path; [`GitError::Corrupt`] when the
     /// mirror is damaged.
     pub fn read(&self, path: &str) -> Result<Option<Vec<u8>>, GitError> {
         match self.node(path)? {

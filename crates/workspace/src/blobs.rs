@@ -16,7 +16,7 @@ const CAPACITY: usize = 64 << 20;
 /// Largest cached content, in bytes: a larger one would evict hundreds of pages.
 const LARGEST: usize = 256 << 10;
 
-/// Content by id. Shared by all mirrors: an id stands for the same bytes everywhere.
+/// Content by id. Shared by all mirrors: an id has the same bytes everywhere.
 ///
 /// Two generations: what is read goes into the young one. When that reaches half of the capacity it becomes the old
 /// one, and what was in the old one without being read meanwhile is evicted.

@@ -54,10 +54,10 @@ pub enum GitError {
     NoCredentials { repository: String, source: Why },
     /// The repository wants credentials, or refuses those it got.
     #[error("{repository} refused us: {}", tried.to_get_in())]
-    Auth { repository: String, tried: Tried, source: Why },
+    Auth { repository: String, tried: TriedCredentials, source: Why },
     /// There is no repository at this address (or, on some forges, none that these credentials may see).
     #[error("there is no repository at {repository}, or none that we may see: {}", tried.to_see())]
-    NotFound { repository: String, tried: Tried, source: Why },
+    NotFound { repository: String, tried: TriedCredentials, source: Why },
     /// The repository's host sends us to another one, where its credentials do not belong.
     #[error("{repository} redirects to {to}: give the address it has now")]
     Elsewhere { repository: String, to: String },
@@ -107,7 +107,7 @@ pub enum GitError {
     #[error("`{name}` is not a branch name: {reason}")]
     BranchName { name: String, reason: &'static str },
     /// The mirror is damaged. The next fetch makes it anew.
-    #[error("could not {doing}: the mirror is damaged and will be made anew by the next fetch")]
+    #[error("could not {doing}: the mirror is damaged and will be re-created by the next fetch")]
     Corrupt { doing: &'static str, source: Why },
     #[error("gave up trying to {doing} after {} s", after.as_secs())]
     Timeout { doing: &'static str, after: Duration },
@@ -164,7 +164,7 @@ impl GitError {
         Self::Unreachable { repository: repository.into(), after, source: Why::new(why.to_string()) }
     }
 
-    /// Whether the same call may succeed later without anybody changing anything.
+    /// Whether the same call may succeed later without a change to the repository or the configuration.
     pub const fn is_transient(&self) -> bool {
         matches!(self, Self::Unreachable { .. } | Self::Timeout { .. } | Self::Corrupt { .. } | Self::OutOfFiles { .. })
     }
@@ -180,8 +180,8 @@ impl GitError {
 
 /// The credentials that were tried, which decide the remedy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Tried {
-    /// As anybody.
+pub enum TriedCredentials {
+    /// Anonymous access.
     Nothing,
     /// With the token we were given.
     Token,
@@ -189,7 +189,7 @@ pub enum Tried {
     SshKey,
 }
 
-impl Tried {
+impl TriedCredentials {
     const fn to_get_in(self) -> &'static str {
         match self {
             Self::Nothing => "give a token that may read and write it",
@@ -235,7 +235,7 @@ pub enum PathRefused {
     TooLong,
     #[error("it is a folder")]
     Folder,
-    #[error("a file stands where it needs a folder")]
+    #[error("a file is in the place of a folder that it needs")]
     BelowFile,
     #[error("it is a symbolic link, which is never followed")]
     Symlink,
@@ -264,13 +264,13 @@ pub enum PushError {
     },
     /// These credentials may not write.
     #[error("{repository} refused the push: {}", tried.to_write())]
-    Denied { repository: String, tried: Tried, source: Why },
+    Denied { repository: String, tried: TriedCredentials, source: Why },
     #[error(transparent)]
     Git(#[from] GitError),
 }
 
 impl PushError {
-    /// Whether the same push may succeed later without anybody changing anything.
+    /// Whether the same push may succeed later without a change to the repository or the configuration.
     pub const fn is_transient(&self) -> bool {
         matches!(self, Self::Git(error) if error.is_transient())
     }

@@ -28,7 +28,8 @@
 //! ```
 //!
 //! This crate knows neither agents nor forges. Only `Mirrors::fetch` is asynchronous; everything else blocks for as long
-//! as the disk or the network takes. Objects and fetches go through gix, which the `odb` module alone knows. A push is
+//! as the disk or the network takes. Objects and fetches go through gix; most of it is in the `odb` module, and no function of this
+//! crate takes or gives a type of gix. A push is
 //! a few lines of git's protocol and a pack, over http or through `ssh`; to a plain folder on this machine it is neither,
 //! and for a folder with hooks `git receive-pack` does it.
 
@@ -63,7 +64,7 @@ mod tests;
 pub use base::{Base, Node};
 pub use create::create_repository;
 pub use diff::{Diff, DiffView, FileDiff, FileStatus};
-pub use error::{GitError, MergeError, PathRefused, PushError, Tried, Why};
+pub use error::{GitError, MergeError, PathRefused, PushError, TriedCredentials, Why};
 pub use id::{BlobId, CommitId, IdError};
 pub use listings::Listing;
 pub use merge::{FileMerge, MergeFile, Merged};
@@ -73,7 +74,7 @@ pub use mirrors::Mirrors;
 pub use name::check_path;
 pub use odb::graph::CommitSummary;
 pub use overlay::{Overlay, PathEdit};
-pub use push::Pushed;
+pub use push::PushOutcome;
 pub use refusal::PushRefusal;
 pub use remote::{Credentials, Remote};
 pub use tree_file::{FileMode, TreeFile};

@@ -76,8 +76,8 @@ fn run(dir: &Path, args: &[&str]) -> Result<(), String> {
 fn warned(dir: &Path, ended: Result<(), String>) {
     let repository = dir.display();
     match ended {
-        Ok(()) => tracing::debug!(%repository, "put in order"),
-        Err(error) => tracing::warn!(%repository, error, "could not be put in order"),
+        Ok(()) => tracing::debug!(%repository, "maintained the mirror"),
+        Err(error) => tracing::warn!(%repository, error, "could not maintain the mirror"),
     }
 }
 

@@ -20,7 +20,7 @@ use crate::odb::tree::{self, Leaf};
 use crate::odb::{self, NewObject, local_error, refs, upload_pack};
 use crate::origin::Origin;
 use crate::overlay::{Overlay, PathEdit};
-use crate::push::{Push, Pushed};
+use crate::push::{Push, PushOutcome};
 use crate::remote::{Location, Remote};
 
 /// Who made a commit, when, and what for. Author and committer are the same.
@@ -44,7 +44,7 @@ pub struct Mirror {
 
 impl Mirror {
     pub(crate) fn new(shared: Arc<MirrorState>, remote: &Remote) -> Self {
-        Self { shared, shown: remote.shown() }
+        Self { shared, shown: remote.redacted() }
     }
 
     pub(crate) fn repo(&self) -> gix::Repository {
@@ -230,7 +230,7 @@ impl Mirror {
     pub fn remote_branch(&self, remote: &Remote, name: &str) -> Result<Option<CommitId>, GitError> {
         name::check_branch(name)?;
         if let Location::Local(path) = remote.location()?
-            && let Some(origin) = Origin::open(&path, &remote.shown())?
+            && let Some(origin) = Origin::open(&path, &remote.redacted())?
         {
             let found = refs::branch(&origin.repo(), name).map_err(|error| refs::unreadable(&self.shown, &error))?;
             return Ok(found.map(CommitId::from));
@@ -250,7 +250,7 @@ impl Mirror {
         branch: &str,
         commit: CommitId,
         expected: Option<CommitId>,
-    ) -> Result<Pushed, PushError> {
+    ) -> Result<PushOutcome, PushError> {
         name::check_branch(branch)?;
         // git would blame the remote for a commit that the mirror lacks.
         odb::commit_tree(&self.repo(), commit)?;

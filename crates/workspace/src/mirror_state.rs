@@ -43,7 +43,7 @@ impl MirrorState {
         // opened.
         let local = repo.local();
         let whole =
-            refs::state(&local).is_ok_and(|state| transfer::tips_are_whole(&local, state.branches.into_values()));
+            refs::state(&local).is_ok_and(|state| transfer::tips_are_readable(&local, state.branches.into_values()));
         Self { repo, dir, limits, listings: Listings::default(), blobs, suspect: AtomicBool::new(!whole) }
     }
 

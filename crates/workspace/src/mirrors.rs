@@ -165,14 +165,14 @@ impl Inner {
     fn fetch(&self, remote: &Remote, interrupt: &AtomicBool) -> Result<Mirror, GitError> {
         let location = remote.location()?;
         let origin = match &location {
-            Location::Local(path) => Origin::open(path, &remote.shown())?,
+            Location::Local(path) => Origin::open(path, &remote.redacted())?,
             Location::Http | Location::Ssh => None,
         };
         // The common case on one machine: nothing is new, which needs no lock to find out.
         if let Some(origin) = &origin
             && let Some(shared) = self.existing(remote).filter(|shared| !shared.is_suspect())
         {
-            let wanted = origin.state(&remote.shown())?;
+            let wanted = origin.state(&remote.redacted())?;
             if refs::state(&shared.repo.local()).is_ok_and(|have| is_current(&have, &wanted)) {
                 return Ok(Mirror::new(shared, remote));
             }
@@ -196,7 +196,7 @@ impl Inner {
             match self.update(&shared, remote, origin, interrupt) {
                 Ok(()) => return Ok(shared),
                 Err(error @ GitError::Corrupt { .. }) => {
-                    tracing::warn!(repository = remote.shown(), %error, "making the mirror anew");
+                    tracing::warn!(repository = remote.redacted(), %error, "re-creating the mirror");
                 }
                 Err(error) => return Err(error),
             }
@@ -219,7 +219,7 @@ impl Inner {
         let Some(origin) = origin else {
             return upload_pack::fetch(&repo, remote, &seen.branches, interrupt, self.limits.fetch);
         };
-        let wanted = origin.state(&remote.shown())?;
+        let wanted = origin.state(&remote.redacted())?;
         bring(origin, &repo, &seen.branches, &seen.branches, &wanted)
     }
 
@@ -240,7 +240,7 @@ impl Inner {
             return Err(match error {
                 // A new mirror cannot be damaged: the remote is.
                 GitError::Corrupt { source, .. } => {
-                    GitError::Unreachable { repository: remote.shown(), after: None, source }
+                    GitError::Unreachable { repository: remote.redacted(), after: None, source }
                 }
                 error => error,
             });
@@ -264,12 +264,13 @@ impl Inner {
         let repo = Repo::create(dir).map_err(|error| local_error(DOING, &error))?.local();
         // The samples are not needed, and no hook must run here.
         let _ = remove(&dir.join("hooks"));
-        fs::write(dir.join("description"), format!("Mirror of {}\n", remote.shown())).map_err(GitError::io(DOING))?;
+        fs::write(dir.join("description"), format!("Mirror of {}\n", remote.redacted()))
+            .map_err(GitError::io(DOING))?;
         let Some(origin) = origin else {
             return upload_pack::fetch(&repo, remote, &empty.branches, interrupt, self.limits.fetch);
         };
         // Read before the files are taken over, which then contain all that these branches need.
-        let before = origin.state(&remote.shown())?;
+        let before = origin.state(&remote.redacted())?;
         let whole = if take_files(&origin.repo(), dir).map_err(GitError::io(DOING))? {
             before.branches
         } else {
@@ -277,13 +278,13 @@ impl Inner {
         };
         // Reopened, to see the files just taken over.
         let repo = Repo::mirror(dir).map_err(|error| local_error(DOING, &error))?.local();
-        let wanted = origin.state(&remote.shown())?;
+        let wanted = origin.state(&remote.redacted())?;
         bring(origin, &repo, &whole, &empty.branches, &wanted)?;
-        if transfer::tips_are_whole(&repo, wanted.branches.values().copied()) {
+        if transfer::tips_are_readable(&repo, wanted.branches.values().copied()) {
             Ok(())
         } else {
             Err(GitError::Unreachable {
-                repository: remote.shown(),
+                repository: remote.redacted(),
                 after: None,
                 source: Why::new("its branches lead to commits that cannot be read"),
             })

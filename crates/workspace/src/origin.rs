@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 use docent_types::is_out_of_files;
 use gix::ObjectId;
 
-use crate::error::{GitError, Tried, Why};
+use crate::error::{GitError, TriedCredentials, Why};
 use crate::odb::pack::Durability;
-use crate::odb::refs::{self, RefState, Swap};
+use crate::odb::refs::{self, RefState, SwapOutcome};
 use crate::odb::{Repo, local_error, transfer};
 
 /// Hooks that run when a branch is pushed.
@@ -110,13 +110,13 @@ impl Origin {
         branch: &str,
         commit: ObjectId,
         expected: Option<ObjectId>,
-    ) -> Result<Swap, GitError> {
+    ) -> Result<SwapOutcome, GitError> {
         let to = self.repo.local();
         let state = refs::state(&to).map_err(|error| local_error("read the branches of the remote", &error))?;
         // A check before the work; the decisive one is made under the lock.
         let now = state.branches.get(branch).copied();
         if now != expected {
-            return Ok(Swap::Differs(now));
+            return Ok(SwapOutcome::Differs(now));
         }
         let known: HashSet<_> = state.branches.into_values().collect();
         transfer::transfer(from, &to, &[commit], &known, Durability::Flushed)?;
@@ -148,5 +148,5 @@ fn is_plain(repo: &gix::Repository) -> bool {
 }
 
 fn not_found(shown: &str, why: &str) -> GitError {
-    GitError::NotFound { repository: shown.to_owned(), tried: Tried::Nothing, source: Why::new(why) }
+    GitError::NotFound { repository: shown.to_owned(), tried: TriedCredentials::Nothing, source: Why::new(why) }
 }

@@ -12,7 +12,7 @@ use crate::id::CommitId;
 use crate::maintenance;
 use crate::mirror::Mirror;
 use crate::mirror_state::MirrorState;
-use crate::odb::refs::Swap;
+use crate::odb::refs::SwapOutcome;
 use crate::odb::sent_pack::SentPack;
 use crate::odb::transfer;
 use crate::origin::Origin;
@@ -20,8 +20,8 @@ use crate::refusal::PushRefusal;
 use crate::remote::{Location, Remote};
 use crate::wire::child::{self, ServiceKind};
 use crate::wire::http::{Body, Http};
-use crate::wire::receive::{Advert, Ended, Report};
-use crate::wire::{Talk, WireFailure};
+use crate::wire::receive::{Advertisement, Ended, Report};
+use crate::wire::{WireFailure, WireSession};
 
 const DOING: &str = "push";
 /// git's id for a branch that does not exist.
@@ -29,7 +29,7 @@ const NOWHERE: &str = "0000000000000000000000000000000000000000";
 
 /// The result of a successful push.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Pushed {
+pub enum PushOutcome {
     /// The branch was moved.
     Moved,
     /// The branch was there already: an earlier push had done it.
@@ -48,45 +48,45 @@ pub(crate) struct Push<'a> {
 }
 
 impl Push<'_> {
-    pub(crate) fn run(&self) -> Result<Pushed, PushError> {
+    pub(crate) fn run(&self) -> Result<PushOutcome, PushError> {
         let location = self.remote.location()?;
         if let Location::Local(path) = &location
-            && let Some(origin) = Origin::open(path, &self.remote.shown())?
+            && let Some(origin) = Origin::open(path, &self.remote.redacted())?
         {
             match origin.accepts_direct(self.branch) {
                 Ok(()) => return self.direct(&origin),
                 Err(reason) => {
-                    tracing::debug!(repository = self.remote.shown(), reason, "pushing by `git receive-pack`");
+                    tracing::debug!(repository = self.remote.redacted(), reason, "pushing by `git receive-pack`");
                 }
             }
         }
-        let talk = Talk::new(self.shared.limits.push);
+        let session = WireSession::new(self.shared.limits.push);
         let report = match location {
-            Location::Http => self.over_http(&talk)?,
-            Location::Ssh | Location::Local(_) => self.through_child(&talk)?,
+            Location::Http => self.over_http(&session)?,
+            Location::Ssh | Location::Local(_) => self.through_child(&session)?,
         };
-        report.map_or(Ok(Pushed::AlreadyThere), |report| self.concluded(report))
+        report.map_or(Ok(PushOutcome::AlreadyThere), |report| self.concluded(report))
     }
 
-    fn direct(&self, origin: &Origin) -> Result<Pushed, PushError> {
+    fn direct(&self, origin: &Origin) -> Result<PushOutcome, PushError> {
         let expected = self.expected.map(CommitId::object);
         match origin.push(&self.mirror.repo(), self.branch, self.commit.object(), expected)? {
-            Swap::Done => {
+            SwapOutcome::Done => {
                 maintenance::origin_when_due(origin);
-                Ok(Pushed::Moved)
+                Ok(PushOutcome::Moved)
             }
-            Swap::Differs(Some(now)) if now == self.commit.object() => Ok(Pushed::AlreadyThere),
-            Swap::Differs(now) => Err(PushError::Moved { now: now.map(CommitId::from) }),
-            Swap::Taken(other) => Err(self.taken(&other)),
+            SwapOutcome::Differs(Some(now)) if now == self.commit.object() => Ok(PushOutcome::AlreadyThere),
+            SwapOutcome::Differs(now) => Err(PushError::Moved { now: now.map(CommitId::from) }),
+            SwapOutcome::Taken(other) => Err(self.taken(&other)),
         }
     }
 
-    fn over_http(&self, talk: &Talk) -> Result<Option<Report>, PushError> {
-        let sorted = |failure: WireFailure| self.denied_or(talk, failure);
+    fn over_http(&self, session: &WireSession) -> Result<Option<Report>, PushError> {
+        let sorted = |failure: WireFailure| self.denied_or(session, failure);
         let service = ServiceKind::Receive.name();
-        let mut http = Http::new(self.remote, talk.clone())?;
+        let mut http = Http::new(self.remote, session.clone())?;
         let mut answer = http.advertisement(service, &HeaderMap::new()).map_err(sorted)?.body;
-        let advert = Advert::read(&mut answer).map_err(sorted)?;
+        let advert = Advertisement::read(&mut answer).map_err(sorted)?;
         answer.finish();
         let Some((command, pack)) = self.prepared(&advert)? else { return Ok(None) };
         let body = match &pack {
@@ -96,23 +96,23 @@ impl Push<'_> {
                 Body::WithFile(command, opened, *bytes)
             }
         };
-        tracing::debug!(repository = self.remote.shown(), bytes = pack.bytes(), "pushing over http");
+        tracing::debug!(repository = self.remote.redacted(), bytes = pack.bytes(), "pushing over http");
         let mut answer = http.request(service, HeaderMap::new(), body).map_err(sorted)?.body;
         let report = advert.report(&mut answer, &self.reference()).map_err(sorted)?;
         answer.finish();
         Ok(Some(report))
     }
 
-    fn through_child(&self, talk: &Talk) -> Result<Option<Report>, PushError> {
-        let (service, mut pipes) = child::start(self.remote, ServiceKind::Receive, talk)?;
-        let mut talked = || -> Result<Option<Report>, TalkError> {
-            let advert = Advert::read(&mut pipes)?;
+    fn through_child(&self, session: &WireSession) -> Result<Option<Report>, PushError> {
+        let (service, mut pipes) = child::start(self.remote, ServiceKind::Receive, session)?;
+        let mut talked = || -> Result<Option<Report>, SessionError> {
+            let advert = Advertisement::read(&mut pipes)?;
             let prepared = self.prepared(&advert);
             if !matches!(prepared, Ok(Some(_))) {
                 // Nothing is to change: end the conversation properly.
                 let _ = pipes.to.write_all(b"0000");
             }
-            let Some((command, pack)) = prepared.map_err(TalkError::Ours)? else { return Ok(None) };
+            let Some((command, pack)) = prepared.map_err(SessionError::Ours)? else { return Ok(None) };
             let sent = pipes.to.write_all(&command).and_then(|()| pack.copy_to(&mut pipes.to));
             let sent = sent.and_then(|()| pipes.to.flush());
             // A remote that hung up in the middle may have sent a reason.
@@ -127,19 +127,19 @@ impl Push<'_> {
         let said = service.end();
         let failure = match ended {
             Ok(report) => return Ok(report),
-            Err(TalkError::Ours(error)) => return Err(error),
-            Err(TalkError::Broken(failure)) => talk.failure().unwrap_or(failure),
+            Err(SessionError::Ours(error)) => return Err(error),
+            Err(SessionError::Broken(failure)) => session.failure().unwrap_or(failure),
         };
         if failure != WireFailure::TimeOver
             && let Some(error) = child::explained(self.remote, ServiceKind::Receive, &said)
         {
             return Err(error);
         }
-        Err(self.denied_or(talk, failure))
+        Err(self.denied_or(session, failure))
     }
 
     /// The request and the pack for a remote with this `advert`; `None` when nothing is left to do.
-    fn prepared(&self, advert: &Advert) -> Result<Option<(Vec<u8>, SentPack)>, PushError> {
+    fn prepared(&self, advert: &Advertisement) -> Result<Option<(Vec<u8>, SentPack)>, PushError> {
         let reference = self.reference();
         let now = advert.refs.get(&reference).copied();
         if now == Some(self.commit) {
@@ -162,9 +162,9 @@ impl Push<'_> {
     }
 
     /// The result that the remote's report amounts to.
-    fn concluded(&self, report: Report) -> Result<Pushed, PushError> {
+    fn concluded(&self, report: Report) -> Result<PushOutcome, PushError> {
         let word = match report.ended {
-            Ended::Moved => return Ok(Pushed::Moved),
+            Ended::Moved => return Ok(PushOutcome::Moved),
             Ended::Refused(word) | Ended::NotUnpacked(word) => word,
         };
         let text = if report.said.is_empty() { word.clone() } else { format!("{word}: {}", report.said) };
@@ -172,7 +172,7 @@ impl Push<'_> {
         // Another push may have come between the advertisement and ours. The branch's current commit decides that, not
         // texts.
         match self.mirror.remote_branch(self.remote, self.branch) {
-            Ok(now) if now == Some(self.commit) => return Ok(Pushed::AlreadyThere),
+            Ok(now) if now == Some(self.commit) => return Ok(PushOutcome::AlreadyThere),
             Ok(now) if now != self.expected => return Err(PushError::Moved { now }),
             Ok(_) => {}
             Err(error) => tracing::debug!(%error, "could not look where the branch is"),
@@ -181,8 +181,8 @@ impl Push<'_> {
     }
 
     /// The error of an aborted conversation. Credentials that suffice for a fetch may be refused for a push.
-    fn denied_or(&self, talk: &Talk, failure: WireFailure) -> PushError {
-        let (repository, tried) = (self.remote.shown(), self.remote.tried());
+    fn denied_or(&self, session: &WireSession, failure: WireFailure) -> PushError {
+        let (repository, tried) = (self.remote.redacted(), self.remote.tried());
         let source = failure.why(self.remote);
         match &failure {
             WireFailure::Status { status: 403, after: None, said } => match PushRefusal::of(said) {
@@ -195,7 +195,7 @@ impl Push<'_> {
             WireFailure::Said(said) => {
                 PushError::Rejected { reason: source.to_string(), refusal: PushRefusal::of(said) }
             }
-            _ => failure.explained(self.remote, DOING, talk).into(),
+            _ => failure.explained(self.remote, DOING, session).into(),
         }
     }
 
@@ -210,12 +210,12 @@ impl Push<'_> {
 }
 
 /// How a conversation with a child ended early.
-enum TalkError {
+enum SessionError {
     Broken(WireFailure),
     Ours(PushError),
 }
 
-impl From<WireFailure> for TalkError {
+impl From<WireFailure> for SessionError {
     fn from(failure: WireFailure) -> Self {
         Self::Broken(failure)
     }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use crate::error::{GitError, Tried};
+use crate::error::{GitError, TriedCredentials};
 
 /// Credentials for a remote.
 ///
@@ -58,7 +58,7 @@ pub struct Remote {
 
 impl fmt::Debug for Remote {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Remote").field("url", &self.shown()).field("credentials", &self.credentials).finish()
+        f.debug_struct("Remote").field("url", &self.redacted()).field("credentials", &self.credentials).finish()
     }
 }
 
@@ -83,8 +83,8 @@ impl Remote {
     }
 
     /// The address without a user name or password: what may be shown, logged and hashed.
-    pub fn shown(&self) -> String {
-        shown(&self.url)
+    pub fn redacted(&self) -> String {
+        redacted(&self.url)
     }
 
     /// The name of the folder the mirror of this repository lives in.
@@ -113,7 +113,7 @@ impl Remote {
 
     pub(crate) fn location(&self) -> Result<Location, GitError> {
         let url = self.url.as_str();
-        let refuse = |reason| Err(GitError::Address { repository: self.shown(), reason });
+        let refuse = |reason| Err(GitError::Address { repository: self.redacted(), reason });
         if url.contains(char::is_control) || url.starts_with('-') {
             return refuse("it begins with a dash or holds a control character");
         }
@@ -157,7 +157,7 @@ impl Remote {
 
     /// Takes the secret out of a text that a server or a program wrote.
     pub(crate) fn scrub(&self, text: &str) -> String {
-        let mut text = text.replace(&self.url, &self.shown());
+        let mut text = text.replace(&self.url, &self.redacted());
         if let Some(Credentials::Token { username, secret }) = &self.credentials
             && !secret.is_empty()
         {
@@ -175,11 +175,11 @@ impl Remote {
     }
 
     /// The kind of credentials used.
-    pub(crate) fn tried(&self) -> Tried {
+    pub(crate) fn tried(&self) -> TriedCredentials {
         match (self.location(), &self.credentials) {
-            (Ok(Location::Ssh), _) => Tried::SshKey,
-            (_, Some(_)) => Tried::Token,
-            (_, None) => Tried::Nothing,
+            (Ok(Location::Ssh), _) => TriedCredentials::SshKey,
+            (_, Some(_)) => TriedCredentials::Token,
+            (_, None) => TriedCredentials::Nothing,
         }
     }
 }
@@ -198,7 +198,7 @@ fn is_near(authority: &str) -> bool {
     }
 }
 
-fn shown(url: &str) -> String {
+fn redacted(url: &str) -> String {
     let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
     let end = rest.find('/').unwrap_or(rest.len());
     match rest[..end].rsplit_once('@') {
@@ -302,13 +302,13 @@ mod tests {
         // The same token may be for the forge's pull requests.
         let token = Remote::new("git@example.com:docs").with_credentials(Credentials::token("s3cret"));
         assert_eq!(token.location().unwrap(), Location::Ssh);
-        assert_eq!(token.tried(), Tried::SshKey);
+        assert_eq!(token.tried(), TriedCredentials::SshKey);
     }
 
     #[test]
     fn secrets_are_not_shown() {
         let remote = Remote::new("https://me:pw@example.com/a").with_credentials(Credentials::token("s3cret"));
-        assert_eq!(remote.shown(), "https://example.com/a");
+        assert_eq!(remote.redacted(), "https://example.com/a");
         assert!(!format!("{:?}", remote.credentials).contains("s3cret"));
         let said = format!("fatal: {} with s3cret and {}", remote.url, remote.authorization().unwrap());
         let scrubbed = remote.scrub(&said);

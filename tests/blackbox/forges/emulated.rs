@@ -7,7 +7,7 @@ use std::process::Command;
 
 use docent_tests::agent::{branch, id};
 use docent_tests::forge_server::Relay;
-use docent_tests::git_server::{Manner, basic};
+use docent_tests::git_server::{Behaviour, basic};
 use docent_tests::model_server::brain::read_edit_finish;
 use docent_tests::model_server::{Edit, Gate, Wire};
 use docent_tests::rig::{Rig, Story, free_port, node, play_side_by_side};
@@ -96,7 +96,7 @@ impl Github {
     fn app_project(&self, name: &str, app: u32) -> Hosted {
         let host = Host::named(name);
         // It does not know the tokens that the emulator makes; what came is looked at afterwards.
-        host.git.behave(Manner::Open);
+        host.git.behave(Behaviour::Open);
         let (app, key) = (app.to_string(), self.app_key.display().to_string());
         let env = [("DOCENT_GITHUB_APP__ID", app.as_str()), ("DOCENT_GITHUB_APP__PRIVATE_KEY_FILE", key.as_str())];
         host.with_project("github", &self.relay.url(), &[], &env)

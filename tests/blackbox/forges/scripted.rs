@@ -1,8 +1,8 @@
 //! Forges that follow the published REST, and that can be told to answer otherwise once.
 
 use docent_tests::agent::{branch, id};
-use docent_tests::forge_server::{Kind, NAME, Said, Stage};
-use docent_tests::git_server::{Manner, basic};
+use docent_tests::forge_server::{Kind, NAME, PlannedAnswer, PullState};
+use docent_tests::git_server::{Behaviour, basic};
 use docent_tests::{ForgeServer, eventually};
 use serde_json::json;
 
@@ -29,7 +29,7 @@ fn hosted_with(kind: Kind, env: &[(&str, &str)]) -> (Hosted, ForgeServer) {
     let forge = ForgeServer::start(kind, &host.repository);
     forge.give(TOKEN);
     // GitLab's users have another name to git than the one that this host knows.
-    host.git.behave(Manner::Open);
+    host.git.behave(Behaviour::Open);
     let env = [&[("DOCS_TOKEN", TOKEN)], env].concat();
     let hosted = host.with_project(name(kind), &forge.url(), &["--token-env", "DOCS_TOKEN"], &env);
     (hosted, forge)
@@ -92,10 +92,10 @@ fn a_follow_up_changes_the_same_pull_request() {
 #[test]
 fn a_pull_request_that_ended_meanwhile_is_followed_by_a_new_one() {
     for kind in KINDS {
-        for stage in [Stage::Closed, Stage::Merged] {
+        for stage in [PullState::Closed, PullState::Merged] {
             let (hosted, forge) = hosted(kind);
             let job = hosted.completes(&prompt());
-            if stage == Stage::Merged {
+            if stage == PullState::Merged {
                 hosted.repository.git(&["update-ref", "refs/heads/main", branch(&job)]);
             }
             forge.ends(1, stage);
@@ -103,9 +103,9 @@ fn a_pull_request_that_ended_meanwhile_is_followed_by_a_new_one() {
             assert_ne!(again["prLink"], job["prLink"], "{kind:?}, {stage:?}");
             let pulls = forge.pulls();
             assert_eq!(pulls.len(), 2, "{kind:?}, {stage:?}");
-            assert_eq!((pulls[0].stage, pulls[1].stage), (stage, Stage::Open));
+            assert_eq!((pulls[0].stage, pulls[1].stage), (stage, PullState::Open));
             let message = again["message"].as_str().expect("a message");
-            let word = if stage == Stage::Merged { "merged" } else { "closed" };
+            let word = if stage == PullState::Merged { "merged" } else { "closed" };
             assert!(message.contains(word), "{kind:?}: the message tells of it: {message}");
         }
     }
@@ -119,7 +119,11 @@ fn a_pull_request_that_somebody_opened_first_is_taken() {
         hosted.repository.git(&["branch", name, "main"]);
         hosted.repository.commit(name, "notes.mdx", "---\ntitle: Notes\n---\n\nA widget.\n");
         // It is not in the list that is asked for first, as when somebody opens it in that very moment.
-        forge.says("GET", if kind == Kind::Gitlab { "/merge_requests" } else { "/pulls" }, Said::new(200, "[]"));
+        forge.says(
+            "GET",
+            if kind == Kind::Gitlab { "/merge_requests" } else { "/pulls" },
+            PlannedAnswer::new(200, "[]"),
+        );
         let number = forge.opens(name, "main", "By hand");
         let job = hosted.completes(&json!({ "prompt": PROMPT, "branch": name }));
         let pulls = forge.pulls();
@@ -134,7 +138,7 @@ fn a_token_the_forge_does_not_know_fails_the_job_and_is_named() {
     for kind in KINDS {
         let host = Host::start();
         let forge = ForgeServer::start(kind, &host.repository);
-        host.git.behave(Manner::Open);
+        host.git.behave(Behaviour::Open);
         let env = [("DOCS_TOKEN", "wr0ng-secret")];
         let hosted = host.with_project(name(kind), &forge.url(), &["--token-env", "DOCS_TOKEN"], &env);
         let message = hosted.fails();
@@ -150,7 +154,7 @@ fn a_token_that_may_only_read_fails_the_job_and_the_message_says_what_to_grant()
         let host = Host::start();
         let forge = ForgeServer::start(kind, &host.repository);
         forge.give_to_read(TOKEN);
-        host.git.behave(Manner::Open);
+        host.git.behave(Behaviour::Open);
         let env = [("DOCS_TOKEN", TOKEN)];
         let hosted = host.with_project(name(kind), &forge.url(), &["--token-env", "DOCS_TOKEN"], &env);
         let message = hosted.fails();
@@ -171,9 +175,9 @@ fn a_repository_that_the_forge_does_not_show_fails_the_job() {
         let (list, open) =
             if kind == Kind::Gitlab { ("/merge_requests", "/merge_requests") } else { ("/pulls", "/pulls") };
         for _ in 0..4 {
-            forge.says("GET", list, Said::json(404, &json!({ "message": "Not Found" })));
+            forge.says("GET", list, PlannedAnswer::json(404, &json!({ "message": "Not Found" })));
         }
-        forge.says("POST", open, Said::json(404, &json!({ "message": "Not Found" })));
+        forge.says("POST", open, PlannedAnswer::json(404, &json!({ "message": "Not Found" })));
         let message = hosted.fails();
         assert!(message.contains("acme/docs"), "{kind:?}: {message}");
         assert!(forge.pulls().is_empty());
@@ -185,8 +189,12 @@ fn a_forge_that_is_busy_is_asked_again_when_it_says() {
     for kind in KINDS {
         let (hosted, forge) = hosted(kind);
         let open = if kind == Kind::Gitlab { "/merge_requests" } else { "/pulls" };
-        forge.says("POST", open, Said::json(503, &json!({ "message": "Unavailable" })).with("Retry-After", "1"));
-        forge.says("POST", open, Said::json(429, &json!({ "message": "Slow down" })).with("Retry-After", "1"));
+        forge.says(
+            "POST",
+            open,
+            PlannedAnswer::json(503, &json!({ "message": "Unavailable" })).with("Retry-After", "1"),
+        );
+        forge.says("POST", open, PlannedAnswer::json(429, &json!({ "message": "Slow down" })).with("Retry-After", "1"));
         let job = hosted.completes(&prompt());
         assert_eq!(forge.pulls().len(), 1, "{kind:?}");
         assert_eq!(hosted.repository.commits_ahead(branch(&job)), 1, "{kind:?}: pushed once");
@@ -199,7 +207,7 @@ fn an_answer_that_was_lost_does_not_open_a_second_pull_request() {
         let (hosted, forge) = hosted(kind);
         let open = if kind == Kind::Gitlab { "/merge_requests" } else { "/pulls" };
         // The forge opens it, and something on the way answers in its place.
-        forge.says("POST", open, Said::new(502, "<html>bad gateway</html>"));
+        forge.says("POST", open, PlannedAnswer::new(502, "<html>bad gateway</html>"));
         let job = hosted.agent().create(PROMPT);
         eventually("the pull request to be asked for", || {
             forge.seen().iter().any(|asked| asked.method == "POST").then_some(())
@@ -215,7 +223,7 @@ fn an_answer_that_was_lost_does_not_open_a_second_pull_request() {
 fn github_explains_its_422s_and_the_job_tells_what_to_do() {
     let custom = |message: &str| {
         let error = json!({ "resource": "PullRequest", "code": "custom", "message": message });
-        Said::json(422, &json!({ "message": "Validation Failed", "errors": [error], "status": "422" }))
+        PlannedAnswer::json(422, &json!({ "message": "Validation Failed", "errors": [error], "status": "422" }))
     };
     let (hosted, forge) = hosted(Kind::Github);
     forge.says("POST", "/pulls", custom("The base branch has rules that this pull request does not meet"));
@@ -223,7 +231,7 @@ fn github_explains_its_422s_and_the_job_tells_what_to_do() {
     assert!(message.contains("rules that this pull request does not meet"), "GitHub's own words stay: {message}");
 
     let no_drafts = json!({ "message": "Draft pull requests are not supported in this repository.", "status": "422" });
-    forge.says("POST", "/pulls", Said::json(422, &no_drafts));
+    forge.says("POST", "/pulls", PlannedAnswer::json(422, &no_drafts));
     let job = hosted.completes(&json!({ "prompt": PROMPT, "asDraft": true }));
     assert!(!forge.pulls()[0].draft, "where there are no drafts it is opened without");
     assert!(job["prLink"].is_string());
@@ -233,12 +241,16 @@ fn github_explains_its_422s_and_the_job_tells_what_to_do() {
 fn a_repository_that_was_archived_or_has_no_base_fails_the_job() {
     let (hosted, forge) = hosted(Kind::Github);
     let archived = json!({ "message": "Repository was archived so is read-only.", "status": "403" });
-    forge.says("POST", "/pulls", Said::json(403, &archived));
+    forge.says("POST", "/pulls", PlannedAnswer::json(403, &archived));
     let message = hosted.fails();
     assert!(message.contains("archived"), "{message}");
 
     let error = json!({ "resource": "PullRequest", "field": "base", "code": "invalid" });
-    forge.says("POST", "/pulls", Said::json(422, &json!({ "message": "Validation Failed", "errors": [error] })));
+    forge.says(
+        "POST",
+        "/pulls",
+        PlannedAnswer::json(422, &json!({ "message": "Validation Failed", "errors": [error] })),
+    );
     let message = hosted.fails();
     assert!(message.contains("main"), "{message}");
     assert!(forge.pulls().is_empty());
@@ -248,7 +260,7 @@ fn a_repository_that_was_archived_or_has_no_base_fails_the_job() {
 fn labels_that_can_not_be_set_do_not_fail_a_job() {
     let (hosted, forge) = hosted_with(Kind::Github, &[("DOCENT_AGENT__LABELS", "docs")]);
     let refused = json!({ "message": "Resource not accessible by personal access token", "status": "403" });
-    forge.says("POST", "/labels", Said::json(403, &refused));
+    forge.says("POST", "/labels", PlannedAnswer::json(403, &refused));
     let job = hosted.completes(&prompt());
     assert!(job["prLink"].is_string());
     assert!(forge.pulls()[0].labels.is_empty());

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use docent_tests::GitServer;
-use docent_tests::git_server::{Stream, Welcome};
+use docent_tests::git_server::{Accept, Stream};
 use docent_tests::site::PROJECT;
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use rustls::pki_types::PrivateKeyDer;
@@ -14,7 +14,7 @@ use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use super::{Hosted, TOKEN};
 
 /// The authority's certificate as a file holds it, and a door that shows one it has signed.
-pub(crate) fn authority() -> (String, Arc<Welcome>) {
+pub(crate) fn authority() -> (String, Arc<Accept>) {
     let mut params = CertificateParams::new(Vec::new()).expect("no names");
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
     let authority =

@@ -76,8 +76,8 @@ fn a_page_whose_move_is_refused_stays_where_it_is() {
             ("move", to("guides")),
         ],
     );
-    assert!(answers[0].contains("a file stands where it needs a folder"), "{answers:?}");
-    assert!(answers[1].contains("a file stands where it needs a folder"), "{answers:?}");
+    assert!(answers[0].contains("a file is in the place of a folder that it needs"), "{answers:?}");
+    assert!(answers[1].contains("a file is in the place of a folder that it needs"), "{answers:?}");
     assert!(answers[2].contains("none of them"), "{answers:?}");
 }
 

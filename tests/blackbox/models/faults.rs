@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use docent_tests::agent::{branch, id};
 use docent_tests::model_server::brain::read_edit_finish;
-use docent_tests::model_server::{Asked, Edit, KEY, Reply, Stop, Wire};
+use docent_tests::model_server::{Edit, KEY, ModelRequest, Reply, Stop, Wire};
 use docent_tests::site::PROJECT;
 use docent_tests::{ModelServer, Request, Site};
 use parking_lot::Mutex;
@@ -54,14 +54,14 @@ fn survives(wire: Wire, idle_seconds: &str, faults: &[(&'static str, Reply)]) {
         let job = agent.ends(id(job));
         assert_eq!(job["status"], "completed", "{wire:?}, {what}: {job:#}");
         has(&site, &job, &edit(n), what);
-        let asked: Vec<Asked> = model.requests().into_iter().filter(|asked| is_about(asked, &edit(n))).collect();
+        let asked: Vec<ModelRequest> = model.requests().into_iter().filter(|asked| is_about(asked, &edit(n))).collect();
         assert_eq!(asked.len(), 4, "{wire:?}, {what}: three steps, one of them twice");
         assert_eq!(asked[1].body, asked[2].body, "{wire:?}, {what}: word by word the same");
     }
     assert_eq!(model.faults(), Vec::<String>::new());
 }
 
-fn is_about(asked: &Asked, edit: &Edit) -> bool {
+fn is_about(asked: &ModelRequest, edit: &Edit) -> bool {
     asked.said().iter().any(|text| text.contains(&edit.prompt()))
 }
 

@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::{Asked, NAME, Pull, Rights, Said, Stage, State};
+use super::{ForgeRequest, NAME, PlannedAnswer, Pull, PullState, Rights, State};
 use crate::http_server::unescaped;
 
 const DRAFT: &str = "WIP: ";
 
-pub(super) fn answer(state: &mut State, asked: &Asked) -> Said {
+pub(super) fn answer(state: &mut State, asked: &ForgeRequest) -> PlannedAnswer {
     let rights = state.rights(asked);
     if rights == Rights::None {
         return refused(401, "invalid username, password or token");
@@ -19,37 +19,37 @@ pub(super) fn answer(state: &mut State, asked: &Asked) -> Said {
     let parts: Vec<String> = rest.split('/').skip(1).map(unescaped).collect();
     let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
     match (asked.method.as_str(), parts.as_slice()) {
-        ("GET", []) => Said::json(200, &repository(rights)),
+        ("GET", []) => PlannedAnswer::json(200, &repository(rights)),
         ("GET", ["branches", branch]) if state.has_branch(branch) => {
-            Said::json(200, &json!({ "name": branch, "commit": { "id": state.commit(branch) } }))
+            PlannedAnswer::json(200, &json!({ "name": branch, "commit": { "id": state.commit(branch) } }))
         }
         ("GET", ["labels"]) => labels(state, asked),
         ("GET", ["pulls"]) => listed(state, asked),
         ("POST", ["pulls"]) => opened(state, asked),
         ("GET", ["pulls", base, head]) => {
             let found = state.pulls.iter().find(|pull| pull.base == *base && pull.head == *head);
-            found.map_or_else(not_found, |pull| Said::json(200, &shown(state, pull)))
+            found.map_or_else(not_found, |pull| PlannedAnswer::json(200, &shown(state, pull)))
         }
         ("PATCH", ["pulls", number]) => edited(state, asked, number),
         ("GET", ["pulls", number]) => {
             let found = state.pulls.iter().find(|pull| number.parse() == Ok(pull.number));
-            found.map_or_else(not_found, |pull| Said::json(200, &shown(state, pull)))
+            found.map_or_else(not_found, |pull| PlannedAnswer::json(200, &shown(state, pull)))
         }
         _ => not_found(),
     }
 }
 
-fn refused(status: u16, message: &str) -> Said {
-    Said::json(status, &json!({ "message": message, "url": "http://forge.example.com/api/swagger" }))
+fn refused(status: u16, message: &str) -> PlannedAnswer {
+    PlannedAnswer::json(status, &json!({ "message": message, "url": "http://forge.example.com/api/swagger" }))
 }
 
-fn not_found() -> Said {
+fn not_found() -> PlannedAnswer {
     let body = json!({
         "message": "The target couldn't be found.",
         "url": "http://forge.example.com/api/swagger",
         "errors": [],
     });
-    Said::json(404, &body)
+    PlannedAnswer::json(404, &body)
 }
 
 fn repository(rights: Rights) -> Value {
@@ -70,8 +70,8 @@ fn shown(state: &State, pull: &Pull) -> Value {
         "id": 1000 + pull.number,
         "number": pull.number,
         "html_url": format!("http://{}/{NAME}/pulls/{}", state.address, pull.number),
-        "state": if pull.stage == Stage::Open { "open" } else { "closed" },
-        "merged": pull.stage == Stage::Merged,
+        "state": if pull.stage == PullState::Open { "open" } else { "closed" },
+        "merged": pull.stage == PullState::Merged,
         "title": pull.title,
         "body": pull.body,
         "draft": pull.title.starts_with(DRAFT),
@@ -82,29 +82,29 @@ fn shown(state: &State, pull: &Pull) -> Value {
 }
 
 /// The part of a list that a page asks for.
-fn page<T: Clone>(all: &[T], asked: &Asked) -> Vec<T> {
+fn page<T: Clone>(all: &[T], asked: &ForgeRequest) -> Vec<T> {
     let number = |name: &str, usual: usize| asked.value(name).parse().unwrap_or(usual).max(1);
     let (page, limit) = (number("page", 1), number("limit", 30).min(50));
     all.iter().skip((page - 1) * limit).take(limit).cloned().collect()
 }
 
-fn labels(state: &State, asked: &Asked) -> Said {
+fn labels(state: &State, asked: &ForgeRequest) -> PlannedAnswer {
     let all = (1..).zip(&state.labels);
     let all: Vec<Value> = all.map(|(id, name): (i64, &String)| json!({ "id": id, "name": name })).collect();
-    Said::json(200, &Value::Array(page(&all, asked)))
+    PlannedAnswer::json(200, &Value::Array(page(&all, asked)))
 }
 
-fn listed(state: &State, asked: &Asked) -> Said {
+fn listed(state: &State, asked: &ForgeRequest) -> PlannedAnswer {
     let wanted = |pull: &&Pull| match asked.value("state") {
         "all" => true,
-        "closed" => pull.stage != Stage::Open,
-        _ => pull.stage == Stage::Open,
+        "closed" => pull.stage != PullState::Open,
+        _ => pull.stage == PullState::Open,
     };
     let all: Vec<Value> = state.pulls.iter().rev().filter(wanted).map(|pull| shown(state, pull)).collect();
-    Said::json(200, &Value::Array(page(&all, asked))).with("X-Total-Count", &all.len().to_string())
+    PlannedAnswer::json(200, &Value::Array(page(&all, asked))).with("X-Total-Count", &all.len().to_string())
 }
 
-fn opened(state: &mut State, asked: &Asked) -> Said {
+fn opened(state: &mut State, asked: &ForgeRequest) -> PlannedAnswer {
     let (head, base) = (asked.text("head"), asked.text("base"));
     if !state.has_branch(&head) || !state.has_branch(&base) {
         return not_found();
@@ -121,13 +121,13 @@ fn opened(state: &mut State, asked: &Asked) -> Said {
     let labels = ids.filter_map(label).cloned().collect();
     let title = asked.text("title");
     let draft = title.starts_with(DRAFT);
-    let pull = Pull { number: 0, title, body: asked.text("body"), head, base, draft, labels, stage: Stage::Open };
+    let pull = Pull { number: 0, title, body: asked.text("body"), head, base, draft, labels, stage: PullState::Open };
     let pull = state.add(pull);
-    Said::json(201, &shown(state, &pull))
+    PlannedAnswer::json(201, &shown(state, &pull))
 }
 
 /// Gitea answers a change with 201.
-fn edited(state: &mut State, asked: &Asked, number: &str) -> Said {
+fn edited(state: &mut State, asked: &ForgeRequest, number: &str) -> PlannedAnswer {
     let Some(pull) = number.parse().ok().and_then(|number| state.pull(number)) else { return not_found() };
     if let Some(title) = asked.body["title"].as_str() {
         pull.title = title.to_owned();
@@ -137,5 +137,5 @@ fn edited(state: &mut State, asked: &Asked, number: &str) -> Said {
         pull.body = body.to_owned();
     }
     let pull = pull.clone();
-    Said::json(201, &shown(state, &pull))
+    PlannedAnswer::json(201, &shown(state, &pull))
 }

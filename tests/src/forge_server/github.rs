@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::{Asked, NAME, Pull, Rights, Said, Stage, State};
+use super::{ForgeRequest, NAME, PlannedAnswer, Pull, PullState, Rights, State};
 
-pub(super) fn answer(state: &mut State, asked: &Asked) -> Said {
+pub(super) fn answer(state: &mut State, asked: &ForgeRequest) -> PlannedAnswer {
     let rights = state.rights(asked);
     if rights == Rights::None {
         return refused(401, "Bad credentials");
@@ -16,7 +16,7 @@ pub(super) fn answer(state: &mut State, asked: &Asked) -> Said {
         return refused(403, "Resource not accessible by personal access token");
     }
     match (asked.method.as_str(), parts.as_slice()) {
-        ("GET", []) => Said::json(200, &repository(rights)),
+        ("GET", []) => PlannedAnswer::json(200, &repository(rights)),
         ("GET", ["pulls"]) => listed(state, asked),
         ("POST", ["pulls"]) => opened(state, asked),
         ("GET" | "PATCH", ["pulls", number]) => edited(state, asked, number),
@@ -25,24 +25,24 @@ pub(super) fn answer(state: &mut State, asked: &Asked) -> Said {
     }
 }
 
-fn refused(status: u16, message: &str) -> Said {
+fn refused(status: u16, message: &str) -> PlannedAnswer {
     let body = json!({
         "message": message,
         "documentation_url": "https://docs.github.com/rest",
         "status": status.to_string(),
     });
-    Said::json(status, &body)
+    PlannedAnswer::json(status, &body)
 }
 
 /// 422, as GitHub explains it.
-fn unprocessable(error: &Value) -> Said {
+fn unprocessable(error: &Value) -> PlannedAnswer {
     let body = json!({
         "message": "Validation Failed",
         "errors": [error],
         "documentation_url": "https://docs.github.com/rest/pulls/pulls#create-a-pull-request",
         "status": "422",
     });
-    Said::json(422, &body)
+    PlannedAnswer::json(422, &body)
 }
 
 fn repository(rights: Rights) -> Value {
@@ -73,8 +73,8 @@ fn shown(state: &State, pull: &Pull) -> Value {
         "number": pull.number,
         "url": format!("http://{}/api/v3/repos/{NAME}/pulls/{}", state.address, pull.number),
         "html_url": format!("http://{}/{NAME}/pull/{}", state.address, pull.number),
-        "state": if pull.stage == Stage::Open { "open" } else { "closed" },
-        "merged_at": (pull.stage == Stage::Merged).then_some("2026-01-02T03:04:05Z"),
+        "state": if pull.stage == PullState::Open { "open" } else { "closed" },
+        "merged_at": (pull.stage == PullState::Merged).then_some("2026-01-02T03:04:05Z"),
         "title": pull.title,
         "body": pull.body,
         "draft": pull.draft,
@@ -84,21 +84,21 @@ fn shown(state: &State, pull: &Pull) -> Value {
     })
 }
 
-fn listed(state: &State, asked: &Asked) -> Said {
+fn listed(state: &State, asked: &ForgeRequest) -> PlannedAnswer {
     let head = asked.value("head").strip_prefix("acme:");
     let wanted = |pull: &&Pull| {
         let state = match asked.value("state") {
             "all" => true,
-            "closed" => pull.stage != Stage::Open,
-            _ => pull.stage == Stage::Open,
+            "closed" => pull.stage != PullState::Open,
+            _ => pull.stage == PullState::Open,
         };
         state && head.is_none_or(|head| head == pull.head)
     };
     let pulls: Vec<Value> = state.pulls.iter().rev().filter(wanted).map(|pull| shown(state, pull)).collect();
-    Said::json(200, &Value::Array(pulls))
+    PlannedAnswer::json(200, &Value::Array(pulls))
 }
 
-fn opened(state: &mut State, asked: &Asked) -> Said {
+fn opened(state: &mut State, asked: &ForgeRequest) -> PlannedAnswer {
     let (head, base) = (asked.text("head"), asked.text("base"));
     let field = |field: &str| json!({ "resource": "PullRequest", "field": field, "code": "invalid" });
     let custom = |message: String| json!({ "resource": "PullRequest", "code": "custom", "message": message });
@@ -122,13 +122,13 @@ fn opened(state: &mut State, asked: &Asked) -> Said {
         base,
         draft: asked.body["draft"] == true,
         labels: Vec::new(),
-        stage: Stage::Open,
+        stage: PullState::Open,
     };
     let pull = state.add(pull);
-    Said::json(201, &shown(state, &pull))
+    PlannedAnswer::json(201, &shown(state, &pull))
 }
 
-fn edited(state: &mut State, asked: &Asked, number: &str) -> Said {
+fn edited(state: &mut State, asked: &ForgeRequest, number: &str) -> PlannedAnswer {
     let Some(pull) = number.parse().ok().and_then(|number| state.pull(number)) else {
         return refused(404, "Not Found");
     };
@@ -139,15 +139,15 @@ fn edited(state: &mut State, asked: &Asked, number: &str) -> Said {
         pull.body = body.to_owned();
     }
     let pull = pull.clone();
-    Said::json(200, &shown(state, &pull))
+    PlannedAnswer::json(200, &shown(state, &pull))
 }
 
-fn labelled(state: &mut State, asked: &Asked, number: &str) -> Said {
+fn labelled(state: &mut State, asked: &ForgeRequest, number: &str) -> PlannedAnswer {
     let Some(pull) = number.parse().ok().and_then(|number| state.pull(number)) else {
         return refused(404, "Not Found");
     };
     let names = asked.body["labels"].as_array().into_iter().flatten();
     pull.labels.extend(names.filter_map(|name| name.as_str().map(str::to_owned)));
     let labels: Vec<Value> = pull.labels.iter().map(|name| json!({ "name": name })).collect();
-    Said::json(200, &Value::Array(labels))
+    PlannedAnswer::json(200, &Value::Array(labels))
 }

@@ -2,42 +2,44 @@
 
 use serde_json::{Value, json};
 
-use super::{Asked, NAME, Pull, Rights, Said, Stage, State};
+use super::{ForgeRequest, NAME, PlannedAnswer, Pull, PullState, Rights, State};
 use crate::http_server::unescaped;
 
 const DRAFT: &str = "Draft: ";
 
-pub(super) fn answer(state: &mut State, asked: &Asked) -> Said {
+pub(super) fn answer(state: &mut State, asked: &ForgeRequest) -> PlannedAnswer {
     let rights = state.rights(asked);
     if rights == Rights::None {
-        return Said::message(401, "401 Unauthorized");
+        return PlannedAnswer::message(401, "401 Unauthorized");
     }
-    let Some(path) = asked.path.strip_prefix("/api/v4/") else { return Said::message(404, "404 Not Found") };
+    let Some(path) = asked.path.strip_prefix("/api/v4/") else { return PlannedAnswer::message(404, "404 Not Found") };
     let parts: Vec<String> = path.split('/').map(unescaped).collect();
     let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
     if parts == ["personal_access_tokens", "self"] {
         let scope = if rights == Rights::Write { "api" } else { "read_api" };
-        return Said::json(200, &json!({ "id": 1, "active": true, "scopes": [scope] }));
+        return PlannedAnswer::json(200, &json!({ "id": 1, "active": true, "scopes": [scope] }));
     }
-    let ["projects", NAME, rest @ ..] = parts.as_slice() else { return Said::message(404, "404 Project Not Found") };
+    let ["projects", NAME, rest @ ..] = parts.as_slice() else {
+        return PlannedAnswer::message(404, "404 Project Not Found");
+    };
     if asked.method != "GET" && rights == Rights::Read {
         let body = json!({
             "error": "insufficient_scope",
             "error_description": "The request requires higher privileges than provided by the access token.",
             "scope": "api",
         });
-        return Said::json(403, &body);
+        return PlannedAnswer::json(403, &body);
     }
     match (asked.method.as_str(), rest) {
-        ("GET", []) => Said::json(200, &project(rights)),
+        ("GET", []) => PlannedAnswer::json(200, &project(rights)),
         ("GET", ["repository", "branches", branch]) if state.has_branch(branch) => {
-            Said::json(200, &json!({ "name": branch, "commit": { "id": state.commit(branch) } }))
+            PlannedAnswer::json(200, &json!({ "name": branch, "commit": { "id": state.commit(branch) } }))
         }
-        ("GET", ["repository", "branches", _]) => Said::message(404, "404 Branch Not Found"),
+        ("GET", ["repository", "branches", _]) => PlannedAnswer::message(404, "404 Branch Not Found"),
         ("GET", ["merge_requests"]) => listed(state, asked),
         ("POST", ["merge_requests"]) => opened(state, asked),
         ("GET" | "PUT", ["merge_requests", number]) => edited(state, asked, number),
-        _ => Said::message(404, "404 Not Found"),
+        _ => PlannedAnswer::message(404, "404 Not Found"),
     }
 }
 
@@ -60,9 +62,9 @@ fn shown(state: &State, pull: &Pull) -> Value {
         "project_id": 7,
         "web_url": format!("http://{}/{NAME}/-/merge_requests/{}", state.address, pull.number),
         "state": match pull.stage {
-            Stage::Open => "opened",
-            Stage::Closed => "closed",
-            Stage::Merged => "merged",
+            PullState::Open => "opened",
+            PullState::Closed => "closed",
+            PullState::Merged => "merged",
         },
         "title": pull.title,
         "description": pull.body,
@@ -76,38 +78,38 @@ fn shown(state: &State, pull: &Pull) -> Value {
     })
 }
 
-fn listed(state: &State, asked: &Asked) -> Said {
+fn listed(state: &State, asked: &ForgeRequest) -> PlannedAnswer {
     let matches = |name: &str, value: &str| asked.query.get(name).is_none_or(|wanted| wanted == value);
     let wanted = |pull: &&Pull| {
         let stage = match asked.value("state") {
-            "opened" => pull.stage == Stage::Open,
-            "closed" => pull.stage == Stage::Closed,
-            "merged" => pull.stage == Stage::Merged,
+            "opened" => pull.stage == PullState::Open,
+            "closed" => pull.stage == PullState::Closed,
+            "merged" => pull.stage == PullState::Merged,
             _ => true,
         };
         stage && matches("source_branch", &pull.head) && matches("target_branch", &pull.base)
     };
     let pulls: Vec<Value> = state.pulls.iter().rev().filter(wanted).map(|pull| shown(state, pull)).collect();
-    Said::json(200, &Value::Array(pulls))
+    PlannedAnswer::json(200, &Value::Array(pulls))
 }
 
-fn opened(state: &mut State, asked: &Asked) -> Said {
+fn opened(state: &mut State, asked: &ForgeRequest) -> PlannedAnswer {
     let (head, base) = (asked.text("source_branch"), asked.text("target_branch"));
     for (field, branch) in [("source_branch", &head), ("target_branch", &base)] {
         if branch.is_empty() {
-            return Said::json(400, &json!({ "error": format!("{field} is missing") }));
+            return PlannedAnswer::json(400, &json!({ "error": format!("{field} is missing") }));
         }
         if !state.has_branch(branch) {
             let said = format!(
                 "{} \"{branch}\" does not exist",
                 if field == "source_branch" { "Source branch" } else { "Target branch" }
             );
-            return Said::json(400, &json!({ "message": [said] }));
+            return PlannedAnswer::json(400, &json!({ "message": [said] }));
         }
     }
     if let Some(there) = state.open_between(&head, &base) {
         let said = format!("Another open merge request already exists for this source branch: !{}", there.number);
-        return Said::json(409, &json!({ "message": [said] }));
+        return PlannedAnswer::json(409, &json!({ "message": [said] }));
     }
     let title = asked.text("title");
     let labels = asked.text("labels");
@@ -119,15 +121,15 @@ fn opened(state: &mut State, asked: &Asked) -> Said {
         head,
         base,
         labels: labels.split(',').filter(|name| !name.is_empty()).map(str::to_owned).collect(),
-        stage: Stage::Open,
+        stage: PullState::Open,
     };
     let pull = state.add(pull);
-    Said::json(201, &shown(state, &pull))
+    PlannedAnswer::json(201, &shown(state, &pull))
 }
 
-fn edited(state: &mut State, asked: &Asked, number: &str) -> Said {
+fn edited(state: &mut State, asked: &ForgeRequest, number: &str) -> PlannedAnswer {
     let Some(pull) = number.parse().ok().and_then(|number| state.pull(number)) else {
-        return Said::message(404, "404 Not found");
+        return PlannedAnswer::message(404, "404 Not found");
     };
     if let Some(title) = asked.body["title"].as_str() {
         pull.title = title.to_owned();
@@ -137,5 +139,5 @@ fn edited(state: &mut State, asked: &Asked, number: &str) -> Said {
         pull.body = body.to_owned();
     }
     let pull = pull.clone();
-    Said::json(200, &shown(state, &pull))
+    PlannedAnswer::json(200, &shown(state, &pull))
 }

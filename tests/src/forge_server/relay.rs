@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 use serde_json::Value;
 
 use crate::http::{Headers, Request};
-use crate::http_server::{Connection, Received, Then, listen};
+use crate::http_server::{AfterAnswer, Connection, Received, listen};
 
 /// A running relay. It ends with the process.
 #[derive(Debug, Clone)]
@@ -57,7 +57,7 @@ fn pass(
     connection: &mut Connection,
     upstream: SocketAddr,
     kept: &Mutex<Vec<Exchange>>,
-) -> io::Result<Then> {
+) -> io::Result<AfterAnswer> {
     let Received { method, target, headers, body } = received;
     let mut request = Request::new(&method, target.clone());
     for (name, value) in &headers {

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::asked::Wire;
 use super::frames::{Frame, Frames, fragments, pieces};
-use super::reply::{Beat, Refusal, Reply, Stop, Why};
+use super::reply::{Refusal, Reply, ReplyStep, Stop, Why};
 
 /// What the service would refuse the request for.
 pub(super) fn fault(body: &Value, headers: &std::collections::HashMap<String, String>) -> Option<String> {
@@ -140,19 +140,19 @@ pub(super) fn frames(reply: &Reply, body: &Value, counted: Counted, id: &str) ->
     let mut index = 0;
     for (n, beat) in reply.beats.iter().enumerate() {
         match beat {
-            Beat::Text(text) => {
+            ReplyStep::Text(text) => {
                 let block = json!({ "type": "text", "text": "" });
                 let deltas = pieces(text).map(|piece| json!({ "type": "text_delta", "text": piece }));
                 block_of(&mut frames, index, &block, deltas, is_whole(reply, n));
             }
-            Beat::Call(tool, input) => {
+            ReplyStep::Call(tool, input) => {
                 let block =
                     json!({ "type": "tool_use", "id": format!("toolu_{id}{index:02}"), "name": tool, "input": {} });
                 let parts = std::iter::once("").chain(fragments(input));
                 let deltas = parts.map(|part| json!({ "type": "input_json_delta", "partial_json": part }));
                 block_of(&mut frames, index, &block, deltas, is_whole(reply, n));
             }
-            Beat::Error(kind) => {
+            ReplyStep::Error(kind) => {
                 let error = json!({ "type": kind, "message": "Overloaded" });
                 frames.event("error", &json!({ "error": error }));
                 frames.push(Frame::End);
@@ -182,7 +182,14 @@ pub(super) fn frames(reply: &Reply, body: &Value, counted: Counted, id: &str) ->
 fn is_whole(reply: &Reply, n: usize) -> bool {
     !matches!(
         reply.beats.get(n + 1),
-        Some(Beat::Cut | Beat::CutInFrame | Beat::Truncated | Beat::Silent | Beat::Garbage(_) | Beat::BadFrame)
+        Some(
+            ReplyStep::Cut
+                | ReplyStep::CutInFrame
+                | ReplyStep::Truncated
+                | ReplyStep::Silent
+                | ReplyStep::Garbage(_)
+                | ReplyStep::BadFrame
+        )
     )
 }
 

@@ -16,7 +16,7 @@ pub enum Wire {
 
 /// One request.
 #[derive(Debug, Clone)]
-pub struct Asked {
+pub struct ModelRequest {
     pub wire: Wire,
     /// By name in small letters.
     pub headers: HashMap<String, String>,
@@ -50,7 +50,7 @@ pub struct Answer {
     pub is_error: bool,
 }
 
-impl Asked {
+impl ModelRequest {
     /// The standing instructions.
     pub fn system(&self) -> String {
         match self.wire {

@@ -5,7 +5,7 @@
 
 use serde_json::json;
 
-use super::asked::{Asked, Turn};
+use super::asked::{ModelRequest, Turn};
 use super::reply::Reply;
 
 /// Words to be changed in one file.
@@ -37,7 +37,7 @@ impl Edit {
 }
 
 /// Reads, edits and finishes, a step a reply.
-pub fn read_edit_finish(asked: &Asked) -> Reply {
+pub fn read_edit_finish(asked: &ModelRequest) -> Reply {
     let turns = asked.turns();
     let order = turns.iter().enumerate().rev().find_map(|(n, turn)| match turn {
         Turn::User(text) => Edit::asked_for(text).map(|edit| (n, edit)),
@@ -83,7 +83,7 @@ fn with_tools(edit: &Edit, step: usize) -> Reply {
 }
 
 /// The edit as agents want it that take it from the text: whole lines, between marks.
-fn search_and_replace(edit: &Edit, asked: &Asked) -> Option<String> {
+fn search_and_replace(edit: &Edit, asked: &ModelRequest) -> Option<String> {
     if !asked.system().contains("SEARCH/REPLACE") {
         return None;
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::asked::Wire;
-use super::reply::{Beat, Gate};
+use super::reply::{Gate, ReplyStep};
 
 /// How many characters of a call's input go into one frame.
 const FRAGMENT: usize = 14;
@@ -62,27 +62,27 @@ impl Frames {
     }
 
     /// What is the same on every wire.
-    pub(super) fn other(&mut self, beat: &Beat) {
+    pub(super) fn other(&mut self, beat: &ReplyStep) {
         match beat {
-            Beat::Pause(pause) => self.push(Frame::Pause(*pause)),
-            Beat::Gate(gate) => self.push(Frame::Gate(gate.clone())),
-            Beat::Garbage(bytes) => self.push(Frame::Bytes(bytes.clone())),
-            Beat::BadFrame => match self.wire {
+            ReplyStep::Pause(pause) => self.push(Frame::Pause(*pause)),
+            ReplyStep::Gate(gate) => self.push(Frame::Gate(gate.clone())),
+            ReplyStep::Garbage(bytes) => self.push(Frame::Bytes(bytes.clone())),
+            ReplyStep::BadFrame => match self.wire {
                 Wire::Anthropic => self.push(Frame::Bytes(
                     b"event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\n\n".to_vec(),
                 )),
                 Wire::OpenAi => self.data("{\"id\":\"chatcmpl-"),
             },
-            Beat::Cut => self.push(Frame::Cut),
-            Beat::CutInFrame => {
+            ReplyStep::Cut => self.push(Frame::Cut),
+            ReplyStep::CutInFrame => {
                 self.push(Frame::Bytes(
                     b"data: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"ty".to_vec(),
                 ));
                 self.push(Frame::Cut);
             }
-            Beat::Truncated => self.push(Frame::End),
-            Beat::Silent => self.push(Frame::Silent),
-            Beat::Text(_) | Beat::Call(..) | Beat::Error(_) => {}
+            ReplyStep::Truncated => self.push(Frame::End),
+            ReplyStep::Silent => self.push(Frame::Silent),
+            ReplyStep::Text(_) | ReplyStep::Call(..) | ReplyStep::Error(_) => {}
         }
     }
 }

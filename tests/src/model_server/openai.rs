@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::asked::Wire;
 use super::frames::{Frame, Frames, fragments, pieces};
-use super::reply::{Beat, Refusal, Reply, Stop, Why};
+use super::reply::{Refusal, Reply, ReplyStep, Stop, Why};
 
 /// What the service would refuse the request for.
 pub(super) fn fault(body: &Value) -> Option<String> {
@@ -111,18 +111,18 @@ pub(super) fn frames(reply: &Reply, body: &Value, input: u64, id: &str) -> Frame
         let choice = json!({ "index": 0, "delta": delta, "logprobs": null, "finish_reason": finish });
         chunk(json!([choice]), Value::Null)
     };
-    let speaks = reply.beats.iter().any(|beat| matches!(beat, Beat::Text(_)));
+    let speaks = reply.beats.iter().any(|beat| matches!(beat, ReplyStep::Text(_)));
     let content = if speaks || !reply.has_calls() { json!("") } else { Value::Null };
     frames.data(&delta(json!({ "role": "assistant", "content": content, "refusal": null }), Value::Null));
     let mut index = 0;
     for beat in &reply.beats {
         match beat {
-            Beat::Text(text) => {
+            ReplyStep::Text(text) => {
                 for piece in pieces(text) {
                     frames.data(&delta(json!({ "content": piece }), Value::Null));
                 }
             }
-            Beat::Call(tool, input) => {
+            ReplyStep::Call(tool, input) => {
                 let call = json!({
                     "index": index,
                     "id": format!("call_{id}{index:02}"),
@@ -136,7 +136,7 @@ pub(super) fn frames(reply: &Reply, body: &Value, input: u64, id: &str) -> Frame
                 }
                 index += 1;
             }
-            Beat::Error(kind) => {
+            ReplyStep::Error(kind) => {
                 let error = json!({ "error": { "message": "Overloaded", "type": kind, "code": null } });
                 frames.data(&error.to_string());
                 frames.push(Frame::End);

@@ -21,14 +21,14 @@ use crate::wait::PATIENCE;
 #[derive(Debug, Clone, Default)]
 pub struct Reply {
     pub(super) refusal: Option<Refusal>,
-    pub(super) beats: Vec<Beat>,
+    pub(super) beats: Vec<ReplyStep>,
     pub(super) stop: Option<Stop>,
     pub(super) usage: Option<(u64, u64)>,
 }
 
 /// One thing that happens in a reply.
 #[derive(Debug, Clone)]
-pub(super) enum Beat {
+pub(super) enum ReplyStep {
     Text(String),
     /// A tool and its input as it goes over the wire, which may be no JSON.
     Call(String, String),
@@ -118,7 +118,7 @@ impl Reply {
 
     /// Not a byte, and the connection stays open.
     pub fn silence() -> Self {
-        Self::default().with(Beat::Silent)
+        Self::default().with(ReplyStep::Silent)
     }
 
     #[must_use]
@@ -131,7 +131,7 @@ impl Reply {
 
     #[must_use]
     pub fn say(self, text: impl Into<String>) -> Self {
-        self.with(Beat::Text(text.into()))
+        self.with(ReplyStep::Text(text.into()))
     }
 
     #[must_use]
@@ -142,7 +142,7 @@ impl Reply {
     /// A call whose input is these characters, whether they are JSON or not.
     #[must_use]
     pub fn raw_call(self, tool: &str, input: &str) -> Self {
-        self.with(Beat::Call(tool.to_owned(), input.to_owned()))
+        self.with(ReplyStep::Call(tool.to_owned(), input.to_owned()))
     }
 
     /// The call that ends a turn of Docent's agent.
@@ -154,62 +154,62 @@ impl Reply {
     /// A pause before what follows.
     #[must_use]
     pub fn pause(self, pause: Duration) -> Self {
-        self.with(Beat::Pause(pause))
+        self.with(ReplyStep::Pause(pause))
     }
 
     /// What follows waits until the gate is opened.
     #[must_use]
     pub fn waits_at(self, gate: &Gate) -> Self {
-        self.with(Beat::Gate(gate.clone()))
+        self.with(ReplyStep::Gate(gate.clone()))
     }
 
     /// All of it waits until the gate is opened.
     #[must_use]
     pub fn held_by(mut self, gate: &Gate) -> Self {
-        self.beats.insert(0, Beat::Gate(gate.clone()));
+        self.beats.insert(0, ReplyStep::Gate(gate.clone()));
         self
     }
 
     /// Bytes that are no frame follow.
     #[must_use]
     pub fn garbage(self, bytes: &[u8]) -> Self {
-        self.with(Beat::Garbage(bytes.to_vec()))
+        self.with(ReplyStep::Garbage(bytes.to_vec()))
     }
 
     /// A frame follows that is no JSON.
     #[must_use]
     pub fn bad_frame(self) -> Self {
-        self.with(Beat::BadFrame)
+        self.with(ReplyStep::BadFrame)
     }
 
     /// The connection breaks here.
     #[must_use]
     pub fn cut(self) -> Self {
-        self.with(Beat::Cut)
+        self.with(ReplyStep::Cut)
     }
 
     /// The connection breaks here, in the middle of a frame.
     #[must_use]
     pub fn cut_in_frame(self) -> Self {
-        self.with(Beat::CutInFrame)
+        self.with(ReplyStep::CutInFrame)
     }
 
     /// The body ends here as if all was well, without what ends a reply.
     #[must_use]
     pub fn truncated(self) -> Self {
-        self.with(Beat::Truncated)
+        self.with(ReplyStep::Truncated)
     }
 
     /// From here on nothing comes, and the connection stays open.
     #[must_use]
     pub fn silent(self) -> Self {
-        self.with(Beat::Silent)
+        self.with(ReplyStep::Silent)
     }
 
     /// The provider breaks off with its error event, such as `overloaded_error`.
     #[must_use]
     pub fn breaks_with(self, kind: &str) -> Self {
-        self.with(Beat::Error(kind.to_owned()))
+        self.with(ReplyStep::Error(kind.to_owned()))
     }
 
     #[must_use]
@@ -226,20 +226,20 @@ impl Reply {
     }
 
     pub(super) fn has_calls(&self) -> bool {
-        self.beats.iter().any(|beat| matches!(beat, Beat::Call(..)))
+        self.beats.iter().any(|beat| matches!(beat, ReplyStep::Call(..)))
     }
 
     /// The tokens of the reply, about.
     pub(super) fn tokens(&self) -> u64 {
-        let bytes = |beat: &Beat| match beat {
-            Beat::Text(text) => text.len(),
-            Beat::Call(tool, input) => tool.len() + input.len() + 16,
+        let bytes = |beat: &ReplyStep| match beat {
+            ReplyStep::Text(text) => text.len(),
+            ReplyStep::Call(tool, input) => tool.len() + input.len() + 16,
             _ => 0,
         };
         (self.beats.iter().map(bytes).sum::<usize>() as u64).div_ceil(4).max(1)
     }
 
-    fn with(mut self, beat: Beat) -> Self {
+    fn with(mut self, beat: ReplyStep) -> Self {
         self.beats.push(beat);
         self
     }

@@ -9,13 +9,13 @@ use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use super::anthropic::Counted;
-use super::asked::{Asked, Wire};
+use super::asked::{ModelRequest, Wire};
 use super::frames::{Frame, Frames};
 use super::reply::{Refusal, Reply, Why};
 use super::{KEY, State, anthropic, openai};
-use crate::http_server::{Connection, Received, Then};
+use crate::http_server::{AfterAnswer, Connection, Received};
 
-pub(super) fn serve(received: Received, connection: &mut Connection, state: &Mutex<State>) -> io::Result<Then> {
+pub(super) fn serve(received: Received, connection: &mut Connection, state: &Mutex<State>) -> io::Result<AfterAnswer> {
     let path = received.target.split('?').next().unwrap_or_default();
     let wire = match (received.method.as_str(), path) {
         ("POST", "/v1/messages") => Wire::Anthropic,
@@ -32,7 +32,7 @@ pub(super) fn serve(received: Received, connection: &mut Connection, state: &Mut
         format!("01{:020}", state.served)
     };
     let body = serde_json::from_slice(&received.body).unwrap_or_default();
-    let asked = Asked { wire, headers: received.headers, body, at: Instant::now() };
+    let asked = ModelRequest { wire, headers: received.headers, body, at: Instant::now() };
     let mut exchange = Exchange { wire, id, connection };
     if !has_key(wire, &asked.headers) {
         return exchange.refuse(&Refusal { status: 401, retry_after: None, why: Why::Usual });
@@ -52,19 +52,19 @@ pub(super) fn serve(received: Received, connection: &mut Connection, state: &Mut
         Ok(Some(then)) => Ok(then),
         Ok(None) | Err(_) => {
             state.lock().hung_up += 1;
-            Ok(Then::HangUp)
+            Ok(AfterAnswer::HangUp)
         }
     }
 }
 
-fn fault(asked: &Asked) -> Option<String> {
+fn fault(asked: &ModelRequest) -> Option<String> {
     match asked.wire {
         Wire::Anthropic => anthropic::fault(&asked.body, &asked.headers),
         Wire::OpenAi => openai::fault(&asked.body),
     }
 }
 
-fn next_reply(asked: &Asked, state: &Mutex<State>) -> Reply {
+fn next_reply(asked: &ModelRequest, state: &Mutex<State>) -> Reply {
     let brain = {
         let mut state = state.lock();
         match state.script.pop_front() {
@@ -76,7 +76,7 @@ fn next_reply(asked: &Asked, state: &Mutex<State>) -> Reply {
     brain.map_or_else(|| Reply::fails(400), |brain| brain(asked))
 }
 
-fn keep(asked: Asked, state: &Mutex<State>) {
+fn keep(asked: ModelRequest, state: &Mutex<State>) {
     let mut state = state.lock();
     if state.keeps {
         state.requests.push(asked);
@@ -90,7 +90,7 @@ fn count(body: &Value, state: &Mutex<State>) -> Counted {
     counted
 }
 
-fn models(headers: &HashMap<String, String>, connection: &mut Connection) -> io::Result<Then> {
+fn models(headers: &HashMap<String, String>, connection: &mut Connection) -> io::Result<AfterAnswer> {
     if !has_key(Wire::OpenAi, headers) && !has_key(Wire::Anthropic, headers) {
         let body = openai::told("invalid_request_error", "You didn't provide an API key.");
         return connection.answer(401, &as_json(), body.to_string().as_bytes());
@@ -126,7 +126,7 @@ impl Exchange<'_> {
         format!("req_{}", self.id)
     }
 
-    fn find_fault(&mut self, fault: &str) -> io::Result<Then> {
+    fn find_fault(&mut self, fault: &str) -> io::Result<AfterAnswer> {
         let body = match self.wire {
             Wire::Anthropic => anthropic::told("invalid_request_error", fault, &self.request_id()),
             Wire::OpenAi => openai::told("invalid_request_error", fault),
@@ -134,7 +134,7 @@ impl Exchange<'_> {
         self.connection.answer(400, &self.headers("application/json"), body.to_string().as_bytes())
     }
 
-    fn refuse(&mut self, refusal: &Refusal) -> io::Result<Then> {
+    fn refuse(&mut self, refusal: &Refusal) -> io::Result<AfterAnswer> {
         let is_proxy = refusal.why == Why::Proxy;
         let mut headers = self.headers(if is_proxy { "text/html" } else { "application/json" });
         headers.extend(refusal.retry_after.iter().map(|after| ("Retry-After", after.clone())));
@@ -149,7 +149,7 @@ impl Exchange<'_> {
     }
 
     /// Gives nothing when the client hung up.
-    fn answer(&mut self, reply: &Reply, body: &Value, counted: Counted) -> io::Result<Option<Then>> {
+    fn answer(&mut self, reply: &Reply, body: &Value, counted: Counted) -> io::Result<Option<AfterAnswer>> {
         let frames = match self.wire {
             Wire::Anthropic => anthropic::frames(reply, body, counted, &self.id),
             Wire::OpenAi => openai::frames(reply, body, counted.fresh + counted.read + counted.written, &self.id),
@@ -166,7 +166,7 @@ impl Exchange<'_> {
     }
 
     /// Sends the frames as they are due.
-    fn stream(&mut self, frames: &Frames) -> io::Result<Option<Then>> {
+    fn stream(&mut self, frames: &Frames) -> io::Result<Option<AfterAnswer>> {
         let mut headers = self.headers("text/event-stream; charset=utf-8");
         headers.push(("Cache-Control", "no-cache".to_owned()));
         let connection = &mut *self.connection;
@@ -185,7 +185,7 @@ impl Exchange<'_> {
                         return Ok(None);
                     }
                 }
-                Frame::Cut => return Ok(Some(Then::HangUp)),
+                Frame::Cut => return Ok(Some(AfterAnswer::HangUp)),
                 Frame::Silent => {
                     connection.outwait()?;
                     return Ok(None);

@@ -168,12 +168,12 @@ fn a_header_that_came_twice_is_no_credential() {
     let key = key.as_bytes();
     let ip = IpAddr::from([127, 0, 0, 1]);
     let shown = |keys: &[&'static [u8]], origins: &[&'static [u8]]| {
-        let shown = Credentials::shown(keys.iter().copied(), origins.iter().copied(), ip);
+        let shown = Credentials::from_headers(keys.iter().copied(), origins.iter().copied(), ip);
         (shown.authorization, shown.origin)
     };
     assert_eq!(shown(&[], &[]), (None, None));
     assert_eq!(shown(&[b"a"], &[b"b"]), (Some(b"a".as_slice()), Some(b"b".as_slice())));
-    let twice = Credentials::shown([key, key], [b"https://a.example".as_slice(); 2], ip);
+    let twice = Credentials::from_headers([key, key], [b"https://a.example".as_slice(); 2], ip);
     assert_eq!(twice.key().err(), Some(Denial::NotBearer));
     assert!(twice.origin.is_some_and(|origin| origin != b"https://a.example"));
 }

@@ -5,7 +5,7 @@ use docent_site::{Doubt, Finding, Site, findings, findings_in, new_findings};
 use serde::Deserialize;
 
 use super::{OfferedTo, Tool, flag, object, within};
-use crate::parsed_call::{Answer, Patterns, reads, yes};
+use crate::parsed_call::{Answer, Patterns, lenient_bool, reads};
 use crate::workbench::Workbench;
 
 pub(super) const TOOL: Tool = Tool {
@@ -28,7 +28,7 @@ const TOLD: usize = 60;
 
 #[derive(Deserialize)]
 struct Input {
-    #[serde(default, deserialize_with = "yes")]
+    #[serde(default, deserialize_with = "lenient_bool")]
     all: bool,
     #[serde(default, rename = "in", alias = "paths", alias = "path", alias = "glob")]
     within: Patterns,
@@ -48,13 +48,13 @@ fn run(Input { all, within }: Input, workbench: &Workbench<'_>) -> Answer {
     if selection.is_narrowed() {
         checked.findings.retain(|finding| selection.has(&finding.path));
     }
-    let told = match (checked.findings.is_empty(), all) {
+    let report = match (checked.findings.is_empty(), all) {
         (true, _) if !checked.is_certain() => "Nothing is known to be wrong.".to_owned(),
         (true, true) => "Nothing is wrong.".to_owned(),
         (true, false) => "Your changes broke nothing.".to_owned(),
         (false, _) => listed(&checked.findings),
     };
-    Ok(format!("{told}{}", doubted(&checked.doubts)))
+    Ok(format!("{report}{}", doubted(&checked.doubts)))
 }
 
 /// What could not be checked, as a paragraph of its own; empty when there is nothing.

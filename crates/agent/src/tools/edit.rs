@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::Deserialize;
 
 use super::{OfferedTo, Tool, flag, object, text};
-use crate::parsed_call::{Answer, edits, yes};
+use crate::parsed_call::{Answer, edits, lenient_bool};
 use crate::workbench::Workbench;
 
 pub(super) const TOOL: Tool = Tool {
@@ -33,7 +33,7 @@ struct Input {
     old: String,
     #[serde(alias = "new_str", alias = "new_string", alias = "new_text")]
     new: String,
-    #[serde(default, alias = "replace_all", deserialize_with = "yes")]
+    #[serde(default, alias = "replace_all", deserialize_with = "lenient_bool")]
     all: bool,
 }
 

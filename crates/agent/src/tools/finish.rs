@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::check_docs::listed;
 use super::{OfferedTo, Tool, flag, object, text};
-use crate::parsed_call::{Answer, ends, yes};
+use crate::parsed_call::{Answer, ends, lenient_bool};
 use crate::secrets::secrets;
 use crate::transcript::ToolResult;
 use crate::workbench::Workbench;
@@ -44,7 +44,7 @@ struct Input {
     outcome: Ending,
     title: String,
     summary: String,
-    #[serde(default, deserialize_with = "yes")]
+    #[serde(default, deserialize_with = "lenient_bool")]
     known_problems: bool,
 }
 
@@ -82,6 +82,6 @@ pub(crate) fn is_handed_back(result: &ToolResult) -> bool {
 }
 
 /// What an accepted `finish` adds to the summary of its call: the remaining problems.
-pub(crate) fn addition(output: &str) -> &str {
+pub(crate) fn remaining_problems(output: &str) -> &str {
     output.strip_prefix(ACCEPTED).unwrap_or("").trim()
 }

@@ -36,7 +36,7 @@ use crate::transcript::{Call, ToolResult, Transcript};
 use crate::turn_settings::TurnSettings;
 use crate::workbench::{ToolContext, Workbench, cut};
 
-pub(crate) use finish::{addition, is_handed_back};
+pub(crate) use finish::{is_handed_back, remaining_problems};
 
 pub(crate) const FINISH: &str = finish::TOOL.name;
 pub(crate) const TODO_WRITE: &str = todo_write::TOOL.name;

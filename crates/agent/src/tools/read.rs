@@ -62,7 +62,7 @@ pub(super) struct LineRange {
 pub(super) fn read(workbench: &Workbench<'_>, path: &str, lines: &LineRange) -> Answer {
     let (path, bytes) = workbench.open(path)?;
     let text = match described(&path, &bytes) {
-        Some(kind) => return Ok(format!("`{path}` is no text: {kind}.")),
+        Some(kind) => return Ok(format!("`{path}` is not text: {kind}.")),
         None => String::from_utf8_lossy(&bytes),
     };
     let total = text.lines().count();

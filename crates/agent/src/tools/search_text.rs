@@ -8,7 +8,7 @@ use regex::{Regex, RegexBuilder};
 use serde::Deserialize;
 
 use super::{OfferedTo, Tool, flag, number, object, text, within};
-use crate::parsed_call::{Answer, Patterns, reads, whole, yes};
+use crate::parsed_call::{Answer, Patterns, lenient_bool, reads, whole};
 use crate::side_by_side::side_by_side;
 use crate::workbench::Workbench;
 
@@ -44,7 +44,7 @@ struct Input {
     pattern: String,
     #[serde(default, rename = "in", alias = "paths", alias = "path", alias = "glob")]
     within: Patterns,
-    #[serde(default, alias = "case_insensitive", deserialize_with = "yes")]
+    #[serde(default, alias = "case_insensitive", deserialize_with = "lenient_bool")]
     ignore_case: bool,
     #[serde(default, alias = "context", deserialize_with = "whole")]
     context_lines: Option<usize>,
@@ -64,19 +64,19 @@ fn run(Input { pattern, within, ignore_case, context_lines }: Input, workbench: 
     };
     let counts = side_by_side(&files, |file| read(file).map_or(0, |text| pattern.count(&text)));
     let (matches, hits): (usize, usize) = (counts.iter().sum(), counts.iter().filter(|count| **count > 0).count());
-    let (mut shown, mut told) = (String::new(), 0);
+    let (mut shown, mut written) = (String::new(), 0);
     // Only the few files that are listed are searched again.
     for (file, _) in files.iter().zip(&counts).filter(|(_, count)| **count > 0) {
-        if told == MATCHES || shown.len() >= BYTES {
+        if written == MATCHES || shown.len() >= BYTES {
             break;
         }
         let lines = read(file).map(|text| pattern.lines(&text, around)).unwrap_or_default();
-        told += write(&mut shown, &format!("{}{file}", place.prefix), &lines, MATCHES - told, around > 0);
+        written += write(&mut shown, &format!("{}{file}", place.prefix), &lines, MATCHES - written, around > 0);
     }
     Ok(match matches {
         0 => "nothing matches".to_owned(),
-        _ if matches > told => {
-            format!("{shown}… {} more matches, {hits} files in all; narrow the pattern or use `in`", matches - told)
+        _ if matches > written => {
+            format!("{shown}… {} more matches, {hits} files in all; narrow the pattern or use `in`", matches - written)
         }
         _ => shown,
     })
@@ -106,7 +106,7 @@ impl Pattern {
                 .multi_line(lines)
                 .size_limit(1 << 20)
                 .build()
-                .map_err(|why| format!("the pattern is no regular expression: {why}"))
+                .map_err(|why| format!("the pattern is not a regular expression: {why}"))
         };
         // These distinguish the start and end of a text from those of a line, or may do so.
         let harmless = written.replace("(?i)", "").replace("(?:", "");
@@ -142,10 +142,10 @@ impl Pattern {
 /// Writes the lines of a file with at most this many matches, and returns how many. Groups of lines that are not
 /// adjacent are separated.
 fn write(out: &mut String, file: &str, lines: &[Line], most: usize, is_apart: bool) -> usize {
-    let mut told = 0;
+    let mut written = 0;
     let mut last = None;
     for Line { number, matches, text } in lines {
-        if out.len() >= BYTES || (*matches && told == most) {
+        if out.len() >= BYTES || (*matches && written == most) {
             break;
         }
         if is_apart && !out.is_empty() && last.is_none_or(|last| last + 1 < *number) {
@@ -153,10 +153,10 @@ fn write(out: &mut String, file: &str, lines: &[Line], most: usize, is_apart: bo
         }
         let mark = if *matches { ':' } else { '-' };
         out.push_str(&format!("{file}{mark}{number}{mark} {text}\n"));
-        told += usize::from(*matches);
+        written += usize::from(*matches);
         last = Some(*number);
     }
-    told
+    written
 }
 
 #[cfg(test)]

@@ -151,7 +151,7 @@ async fn half_a_call_is_answered_and_the_turn_goes_on() {
     assert_eq!(done.outcome, FinishOutcome::Done);
     let messages = model.requests().pop().expect("a request").messages;
     let answer = serde_json::to_string(&messages[2]).expect("JSON");
-    assert!(answer.contains("the input is no JSON object") && answer.contains("`write` takes {"), "{answer}");
+    assert!(answer.contains("the input is not a JSON object") && answer.contains("`write` takes {"), "{answer}");
     assert_eq!(messages[3].plain_text(), crate::request::CUT);
 }
 

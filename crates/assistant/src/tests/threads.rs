@@ -66,7 +66,7 @@ async fn conversations_are_exported_with_what_became_of_them() {
     assert_eq!(asked.len(), 2);
     let turn = &asked[1].turn;
     assert_eq!((asked[1].thread, turn.asked_at, turn.answered_at), (first.thread, NOW, Some(NOW)));
-    assert!(turn.answered && !turn.is_told());
+    assert!(turn.answered && !turn.is_imported());
     assert_eq!((turn.question.as_str(), turn.answer.as_deref()), (QUESTION, Some("Five times.")));
 }
 

@@ -87,7 +87,7 @@ fn is_entity(rest: &str) -> bool {
 
 /// Breaks what build services and git look for in any text, including code: `[skip ci]` and its variants,
 /// `***NO_CI***`, `skip-checks: true`, and trailers that attest something (`Signed-off-by: …`).
-pub(super) fn unheeded(text: &str) -> String {
+pub(super) fn without_directives(text: &str) -> String {
     let lines: Vec<String> = text.split('\n').map(|line| untrailed(&unskipped(line))).collect();
     lines.join("\n")
 }
@@ -131,7 +131,7 @@ fn untrailed(line: &str) -> String {
 }
 
 /// A title that forges do not read as a draft's, nor git as a fixup's.
-pub(super) fn undrafted(title: &str) -> String {
+pub(super) fn without_draft_mark(title: &str) -> String {
     let opened = title.trim_start_matches(|c: char| !c.is_alphanumeric());
     for word in ["draft", "wip", "fixup!", "squash!", "amend!"] {
         let Some(after) = opened.get(..word.len()).filter(|found| found.eq_ignore_ascii_case(word)) else { continue };
@@ -185,19 +185,19 @@ mod tests {
             ("Docent-Job: 7", "Docent-Job|: 7"),
             ("[noci](x), [a page] and a link: ok", "[noci](x), [a page] and a link: ok"),
         ] {
-            assert_eq!(seen(&unheeded(given)), expected, "{given}");
+            assert_eq!(seen(&without_directives(given)), expected, "{given}");
         }
     }
 
     #[test]
     fn no_title_makes_a_draft() {
         for title in ["Draft: a", "[Draft] a", "(draft) a", "WIP: a", "[WIP] a", "wip - a", "Draft", "fixup! a"] {
-            let quiet = undrafted(title);
+            let quiet = without_draft_mark(title);
             assert_ne!(quiet, title);
             assert_eq!(quiet.replace(JOINER, ""), title);
         }
         for title in ["Draft the guide on retries", "Drafts are kept", "Wiping a disk", "Say what a draft: is"] {
-            assert_eq!(undrafted(title), title);
+            assert_eq!(without_draft_mark(title), title);
         }
     }
 }

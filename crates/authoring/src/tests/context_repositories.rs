@@ -139,7 +139,7 @@ async fn credentials_are_for_the_host_of_the_projects_repository() {
     let mut project = world.project();
     project.repository = "https://git.example/acme/docs".to_owned();
     let opens = async |url: &str| {
-        let remote = repositories.remote_beside(&project, url).await;
+        let remote = repositories.context_remote(&project, url).await;
         remote.expect("a remote").credentials.is_some()
     };
     assert!(opens("https://git.example/acme/sdk").await);

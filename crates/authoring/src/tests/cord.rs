@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
-use docent_forge::{Ending, NewPullRecord, PullRecord, PullRequestSpec, PullRequests, State};
+use docent_forge::{CommitRange, NewPullRecord, PullRecord, PullRequestSpec, PullRequests, State};
 use docent_jobs::{
     ClaimRequest, Decide, Entry, EntryBody, JobQuery, Pruned, Pruning, Row, Store, WriteError, WriteGuards,
     WriteOutcome,
@@ -183,7 +183,7 @@ impl PullRequests for CordedPulls {
         project: &ProjectId,
         id: Uuid,
         state: State,
-        ending: Option<Ending>,
+        ending: Option<CommitRange>,
         at: Timestamp,
     ) -> Result<Option<PullRecord>, StoreError> {
         self.cord.write(self.pulls.end(project, id, state, ending, at)).await

@@ -42,9 +42,9 @@ async fn what_the_tools_let_through_is_looked_at_once_more_before_the_commit() {
     let overlay = mirror.overlay(mirror.branch("main").expect("is there")).expect("reads");
     let mut draft = Draft::new(overlay, "docs").expect("reads");
     draft.change(vec![("setup.md".to_owned(), Some(b"Words.\n".to_vec()))]).expect("a page");
-    assert_eq!(draft.unfit(&[]), None);
+    assert_eq!(draft.refusal_reason(&[]), None);
     draft.change(vec![("package.json".to_owned(), Some(b"{}".to_vec()))]).expect("a file");
-    let why = draft.unfit(&[]).expect("no document");
+    let why = draft.refusal_reason(&[]).expect("no document");
     assert!(why.starts_with("Nothing was committed: `package.json`: an agent writes documents"), "{why}");
-    assert_eq!(draft.unfit(&["package.json".to_owned()]), None);
+    assert_eq!(draft.refusal_reason(&["package.json".to_owned()]), None);
 }

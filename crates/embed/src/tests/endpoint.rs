@@ -134,7 +134,7 @@ async fn what_goes_wrong_is_said_without_the_key() {
             told(404, json!({"detail": "no such model"})),
             "no embeddings of the model `small` (404 Not Found: no such model)",
         ),
-        (Answer::Told(200, "<html>".to_owned()), "no list of embeddings"),
+        (Answer::Told(200, "<html>".to_owned()), "not a list of embeddings"),
         (told(200, json!({"data": []})), "0 vectors for 1 texts"),
         (told(200, json!({"data": [{"index": 3, "embedding": [1.0]}]})), "numbers its vectors otherwise"),
         (told(200, json!({"data": [{"index": 0, "embedding": []}]})), "0 numbers"),

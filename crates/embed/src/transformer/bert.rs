@@ -15,7 +15,7 @@ use rten_simd::{SimdOp, SimdUnaryOp};
 use rten_tensor::NdTensorView;
 use rten_vecmath::{ApproxGelu, Gelu, Normalize, NormalizeOptions, Softmax, Sum, SumSquareSub};
 
-use super::linear::{Integers, Linear, Room};
+use super::linear::{Integers, Linear, Scratch};
 use super::shape::{Activation, Shape};
 use crate::error::ModelError;
 use crate::weights::{Table, Weights};
@@ -135,7 +135,7 @@ impl Bert {
 struct Buffers {
     integers: Integers,
     floats: GemmExecutor,
-    room: Room,
+    room: Scratch,
     query_key_value: Vec<f32>,
     attended: Vec<f32>,
     wide: Vec<f32>,
@@ -149,7 +149,7 @@ impl Buffers {
         Self {
             integers: Integers::new(),
             floats: GemmExecutor::new(),
-            room: Room::default(),
+            room: Scratch::default(),
             query_key_value: Vec::new(),
             attended: Vec::new(),
             wide: Vec::new(),

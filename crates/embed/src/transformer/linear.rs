@@ -23,9 +23,9 @@ pub(crate) struct Linear {
     bias: Vec<f32>,
 }
 
-/// Room that is used again from layer to layer.
+/// Buffers that are reused from layer to layer.
 #[derive(Default)]
-pub(crate) struct Room {
+pub(crate) struct Scratch {
     rounded: Vec<u8>,
     rows: Vec<Rounded>,
     sums: Vec<i32>,
@@ -64,7 +64,7 @@ impl Linear {
     }
 
     /// Writes the outputs for each row of `x` to `out`, row by row.
-    pub(crate) fn apply(&self, integers: &Integers, x: &[f32], room: &mut Room, out: &mut Vec<f32>) {
+    pub(crate) fn apply(&self, integers: &Integers, x: &[f32], room: &mut Scratch, out: &mut Vec<f32>) {
         let rows = x.len() / self.inputs;
         room.round(x, self.inputs);
         room.sums.clear();
@@ -90,7 +90,7 @@ impl Linear {
     }
 }
 
-impl Room {
+impl Scratch {
     /// Rounds each row to 0..=255 between its own least and greatest; zero stays exactly zero.
     fn round(&mut self, x: &[f32], width: usize) {
         self.rounded.clear();

@@ -101,7 +101,7 @@ impl Shape {
             return Err(format!("its {} numbers cannot be shared among {} heads", self.hidden, self.heads));
         }
         if !(self.epsilon.is_finite() && self.epsilon >= 0.0) {
-            return Err("its layer_norm_eps is no small number".to_owned());
+            return Err("its layer_norm_eps is not a small number".to_owned());
         }
         Ok(self)
     }

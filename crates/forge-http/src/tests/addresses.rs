@@ -77,10 +77,10 @@ fn what_is_no_address_is_refused_with_what_would_be_one() {
         assert!(error.contains("give it as https://HOST/"), "{error}");
     }
     let leaky = Address::parse(Github, "https://me:s3cret@github.com/docs", None).expect_err("no owner").to_string();
-    assert!(leaky.starts_with("`https://github.com/docs` is no address of a repository on GitHub"), "{leaky}");
+    assert!(leaky.starts_with("`https://github.com/docs` is not an address of a repository on GitHub"), "{leaky}");
     for base in ["", "github.example.com", "ftp://x/", "https://me:s3cret@x/", "https://x/?a=b", "https://x/#a"] {
         let error = Address::parse(Github, "https://github.com/acme/docs", Some(base)).expect_err(base).to_string();
-        assert!(error.contains("no base URL of a forge") && !error.contains("s3cret"), "{error}");
+        assert!(error.contains("not a base URL of a forge") && !error.contains("s3cret"), "{error}");
     }
 }
 

@@ -270,7 +270,7 @@ async fn a_parameter_that_breaks_a_rule_is_told_which() {
     let with_other_filters = format!("dateFrom=2026-11-18&cursor={cursor}");
     let cut = format!("cursor={}", &cursor[..cursor.len() - 1]);
     for (query, place) in [
-        ("dateFrom=yesterday", "dateFrom: `yesterday` is no time"),
+        ("dateFrom=yesterday", "dateFrom: `yesterday` is not a time"),
         ("dateTo=2026-11-31", "dateTo: "),
         ("dateTo=2026-11-18T12:00:00+01:00", "`+` of an offset as `%2B`"),
         ("dateFrom=2026-11-19&dateTo=2026-11-18", "dateFrom: it is after `dateTo`"),

@@ -64,7 +64,7 @@ impl Model for Anthropic {
 
     async fn stream(&self, request: Request) -> Result<EventStream, ModelError> {
         let (body, ids) = (self.body(&request), Ids::after(&request.messages));
-        // The call may take minutes; nobody needs a second copy of the transcript meanwhile.
+        // The call may take minutes; do not keep a second copy of the transcript for so long.
         drop(request);
         let answer = self.exchange.post("/v1/messages", body).await.map_err(|refusal| refusal.error)?;
         self.exchange.events(answer, reply::Message::new(ids))

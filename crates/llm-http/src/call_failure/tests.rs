@@ -116,18 +116,18 @@ fn what_servers_tell_is_understood_in_every_shape() {
         assert_eq!(sorted(status, &body), trouble, "{status} {body}");
     }
     assert_eq!(FailureReply::of(&json!({ "choices": [], "error": null })), None);
-    let told = FailureReply::of(
+    let reported = FailureReply::of(
         &json!({ "detail": [{ "loc": ["body", "stream_options"], "msg": "extra", "input": "my prompt" }] }),
     );
-    let told = told.expect("an error");
-    assert!(told.names("stream_options") && !told.names("max_tokens"));
-    assert_eq!(told.message, "extra");
+    let reported = reported.expect("an error");
+    assert!(reported.names("stream_options") && !reported.names("max_tokens"));
+    assert_eq!(reported.message, "extra");
 }
 
 #[test]
 fn a_sentence_says_what_to_do_and_never_the_key() {
     let peer = peer();
-    let told = FailureReply {
+    let reported = FailureReply {
         message: format!("Bad key sk-0123456789\nor sk-01***89{}", " and so on".repeat(90)),
         ..FailureReply::default()
     };
@@ -141,7 +141,7 @@ fn a_sentence_says_what_to_do_and_never_the_key() {
         (CallFailure::Interrupted, ModelErrorKind::Interrupted, "broke off"),
         (CallFailure::Rejected, ModelErrorKind::Fatal, "does not accept this request"),
     ] {
-        let error = peer.error(trouble, None, &told);
+        let error = peer.error(trouble, None, &reported);
         let source = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();
         assert_eq!(error.kind, kind);
         assert!(error.to_string().contains(says), "{error}");
@@ -150,11 +150,11 @@ fn a_sentence_says_what_to_do_and_never_the_key() {
     }
     let wait = Duration::from_secs(3);
     for trouble in [CallFailure::RateLimited, CallFailure::Overloaded] {
-        assert_eq!(peer.error(trouble, Some(wait), &told).kind.retry(), Retry::After(wait));
+        assert_eq!(peer.error(trouble, Some(wait), &reported).kind.retry(), Retry::After(wait));
     }
     let keyless = Peer { key: None, key_source: None, ..peer };
     assert!(
-        keyless.error(CallFailure::Key, None, &told).to_string().contains("there is none"),
+        keyless.error(CallFailure::Key, None, &reported).to_string().contains("there is none"),
         "a missing key is told as one"
     );
 }
@@ -163,8 +163,8 @@ proptest! {
     #[test]
     fn any_error_is_sorted_and_told_in_one_short_line(message in "\\PC{0,400}", mark in "[a-z_]{0,12}", status in 400_u16..600) {
         let body = json!({ "error": { "message": format!("{message} sk-0123456789"), "type": mark, "code": status } });
-        let told = FailureReply::of(&body).expect("an error");
-        let error = peer().error(told.sort(None), None, &told);
+        let reported = FailureReply::of(&body).expect("an error");
+        let error = peer().error(reported.sort(None), None, &reported);
         let source = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();
         prop_assert!(source.chars().count() <= 241 && !source.contains("0123456789"));
     }

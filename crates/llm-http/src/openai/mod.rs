@@ -22,7 +22,7 @@ use crate::input::Ids;
 const OWN_BASE: &str = "https://api.openai.com/v1";
 const OWN_HOST: &str = "api.openai.com";
 
-/// What is assumed of a model when nothing is said: many have this much context, and the small ones have to be told of.
+/// Default context length, in tokens. Many models have as much; smaller ones need a configuration.
 const USUAL_CONTEXT: u32 = 128_000;
 
 /// A model that is asked with `POST {base}/chat/completions`.
@@ -82,24 +82,24 @@ impl OpenAi {
         self.exchange.check("/models", self).await
     }
 
-    fn body(&self, request: &Request, wording: Wording) -> Bytes {
+    fn body(&self, request: &Request, wording: OptionalFields) -> Bytes {
         let most = self.endpoint.max_reply_tokens.unwrap_or(u32::MAX);
-        let phrasing = request::Phrasing {
+        let options = request::RequestOptions {
             model: &self.endpoint.model,
             max_tokens: request.max_tokens.min(most),
             token_limit: wording.token_limit,
             stream_options: wording.stream_options,
             force_tools: self.dialect.force_tools,
         };
-        Bytes::from(request::body(request, &phrasing).to_string())
+        Bytes::from(request::body(request, &options).to_string())
     }
 
-    pub(crate) fn wording(&self) -> Wording {
+    pub(crate) fn wording(&self) -> OptionalFields {
         let is_own = self.exchange.peer.base.is_host(OWN_HOST);
         let likely = if is_own { TokenLimit::MaxCompletionTokens } else { TokenLimit::MaxTokens };
         let first = self.dialect.token_limit.unwrap_or(likely);
         let other = self.learned.other_token_limit.load(Ordering::Relaxed);
-        Wording {
+        OptionalFields {
             stream_options: !self.learned.no_stream_options.load(Ordering::Relaxed),
             token_limit: if other { first.other() } else { first },
         }
@@ -115,7 +115,7 @@ impl OpenAi {
                 Err(refusal) if changes < 2 && self.learns(wording, &refusal) => {
                     changes += 1;
                     let (base, error) = (&self.exchange.peer.base, &refusal.error);
-                    tracing::debug!(%base, %error, "the request is put in other words");
+                    tracing::debug!(%base, %error, "sending the request again without the fields that the server refused");
                 }
                 Err(refusal) => return Err(refusal.error),
             }
@@ -123,17 +123,17 @@ impl OpenAi {
     }
 
     /// Remembers what the server does not know, if that is why it refused these words.
-    fn learns(&self, sent: Wording, refusal: &Refusal) -> bool {
+    fn learns(&self, sent: OptionalFields, refusal: &Refusal) -> bool {
         if !matches!(refusal.status, 400 | 422) {
             return false;
         }
-        if sent.stream_options && refusal.told.names("stream_options") {
+        if sent.stream_options && refusal.reported.names("stream_options") {
             self.learned.no_stream_options.store(true, Ordering::Relaxed);
             return true;
         }
         // Where only a number is wrong, the other name is not mentioned.
         let names_both =
-            [sent.token_limit, sent.token_limit.other()].iter().all(|name| refusal.told.names(name.name()));
+            [sent.token_limit, sent.token_limit.other()].iter().all(|name| refusal.reported.names(name.name()));
         // Two calls at a time may learn the same; only the words that were sent are given up.
         if names_both && sent.token_limit == self.wording().token_limit {
             self.learned.other_token_limit.fetch_not(Ordering::Relaxed);
@@ -142,9 +142,9 @@ impl OpenAi {
     }
 }
 
-/// The words of a request that not every server knows.
+/// Fields of a request that not every server accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Wording {
+pub(crate) struct OptionalFields {
     pub(crate) stream_options: bool,
     pub(crate) token_limit: TokenLimit,
 }

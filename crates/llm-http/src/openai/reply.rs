@@ -58,15 +58,15 @@ impl Completion {
     /// Text, or a list of parts with text in them.
     fn say(&mut self, content: &Value, events: &mut Vec<Event>) {
         match content {
-            Value::String(text) => self.hear(text, events),
+            Value::String(text) => self.add_text(text, events),
             Value::Array(parts) => {
-                parts.iter().filter_map(|part| part["text"].as_str()).for_each(|text| self.hear(text, events));
+                parts.iter().filter_map(|part| part["text"].as_str()).for_each(|text| self.add_text(text, events));
             }
             _ => {}
         }
     }
 
-    fn hear(&mut self, text: &str, events: &mut Vec<Event>) {
+    fn add_text(&mut self, text: &str, events: &mut Vec<Event>) {
         if text.is_empty() {
             return;
         }

@@ -8,9 +8,9 @@ use super::TokenLimit;
 use crate::input::{plain, write};
 use crate::transcript::{MessageTurn, system, turns};
 
-/// What a request needs beyond what is asked.
+/// What the body of a request needs besides the request of the port.
 #[derive(Debug)]
-pub(super) struct Phrasing<'a> {
+pub(super) struct RequestOptions<'a> {
     pub(super) model: &'a str,
     pub(super) max_tokens: u32,
     pub(super) token_limit: TokenLimit,
@@ -19,7 +19,7 @@ pub(super) struct Phrasing<'a> {
 }
 
 /// The body of a request.
-pub(super) fn body(request: &Request, phrasing: &Phrasing<'_>) -> Value {
+pub(super) fn body(request: &Request, options: &RequestOptions<'_>) -> Value {
     let mut messages = Vec::new();
     let system = system(request).join("\n\n");
     if !system.is_empty() {
@@ -28,16 +28,16 @@ pub(super) fn body(request: &Request, phrasing: &Phrasing<'_>) -> Value {
     for turn in turns(&request.messages) {
         if turn.is_assistant { messages.push(assistant(&turn)) } else { user(&turn, &mut messages) }
     }
-    let mut body = json!({ "model": phrasing.model, "stream": true, "messages": messages });
-    body[phrasing.token_limit.name()] = phrasing.max_tokens.into();
-    if phrasing.stream_options {
+    let mut body = json!({ "model": options.model, "stream": true, "messages": messages });
+    body[options.token_limit.name()] = options.max_tokens.into();
+    if options.stream_options {
         body["stream_options"] = json!({ "include_usage": true });
     }
     if !request.tools.is_empty() {
         body["tools"] = request.tools.iter().map(tool).collect();
         body["tool_choice"] = match request.tool_choice {
             ToolChoice::None => "none",
-            ToolChoice::Auto if phrasing.force_tools => "required",
+            ToolChoice::Auto if options.force_tools => "required",
             ToolChoice::Auto => "auto",
         }
         .into();

@@ -1,4 +1,4 @@
-//! Tool calls that a small model writes into its text, because nobody holds it to the wire's own way.
+//! Tool calls that a small model writes into its text, because its server does not enforce the wire's own format.
 //!
 //! Read are a JSON object, or a list of them, in `<tool_call>` tags, in a fence, or as all there is. An object is a call
 //! when it names a tool that was offered, or names none and is just what one of them takes; anything else is text and

@@ -65,7 +65,7 @@ fn may_be(attributes: &Attributes<'_>, wants_set: bool, what: &str) -> bool {
     let set = if all {
         states.try_fold(true, |all, state| Some(all && state?))
     } else {
-        // One that is set decides, whatever is not known of the others.
+        // One that is set decides, even if others are unknown.
         let states: Vec<Option<bool>> = states.collect();
         if states.contains(&Some(true)) {
             Some(true)

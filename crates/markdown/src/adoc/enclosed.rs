@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::lines::{self, Delimiter, Described};
+use super::lines::{self, BlockAttributes, Delimiter};
 use super::tables::Table;
 use super::{Reading, inline};
 use crate::page::{Link, LinkKind};
@@ -33,7 +33,7 @@ const RAW: [&str; 14] = [
 ];
 
 /// Whether a block shows what it holds as it is written, or holds what no one reads.
-pub(super) fn is_shown(styled: &Described) -> bool {
+pub(super) fn is_shown(styled: &BlockAttributes) -> bool {
     styled.is_style(&VERBATIM) || styled.is_style(&RAW)
 }
 
@@ -44,7 +44,7 @@ impl<'t> Reading<'t> {
         if let Some(depth) = self.open.iter().rposition(|open| *open == line.text) {
             self.open.truncate(depth);
             self.tables.retain(|table| table.depth <= depth);
-            self.pending = Described::default();
+            self.pending = BlockAttributes::default();
             return at + 1;
         }
         let styled = std::mem::take(&mut self.pending);
@@ -70,11 +70,11 @@ impl<'t> Reading<'t> {
         let span = line.start..self.lines[next - 1].end();
         let styled = match kind {
             Delimiter::Comment => return next,
-            Delimiter::Passthrough => Described { style: Some("pass".to_owned()), ..Described::default() },
+            Delimiter::Passthrough => BlockAttributes { style: Some("pass".to_owned()), ..BlockAttributes::default() },
             _ if line.text.starts_with("```") => {
                 let language =
                     line.text[3..].split([',', ' ']).next().filter(|name| !name.is_empty()).map(str::to_owned);
-                Described { style: Some("source".to_owned()), second: language, ..styled }
+                BlockAttributes { style: Some("source".to_owned()), second: language, ..styled }
             }
             _ => styled,
         };
@@ -97,7 +97,13 @@ impl<'t> Reading<'t> {
     }
 
     /// Lines that are shown as they are written: the line behind the block.
-    pub(super) fn shown(&mut self, styled: &Described, lines: Range<usize>, span: Range<usize>, next: usize) -> usize {
+    pub(super) fn shown(
+        &mut self,
+        styled: &BlockAttributes,
+        lines: Range<usize>,
+        span: Range<usize>,
+        next: usize,
+    ) -> usize {
         let lines = lines.start.min(lines.end)..lines.end;
         for at in lines.clone() {
             self.include(self.lines[at]);

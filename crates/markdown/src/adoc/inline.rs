@@ -28,7 +28,7 @@ pub(super) struct Inline {
 /// How deep words may stand in each other: in macros, and in the values of attributes, which may name themselves.
 const DEEPEST: usize = 20;
 
-/// Reads the words of a range. What is deeper than anybody writes is text.
+/// Reads the words of a range. Markup nested deeper than the limit is text.
 pub(super) fn read(text: &str, range: Range<usize>, attributes: &mut Attributes<'_>) -> Inline {
     if attributes.depth >= DEEPEST {
         return Inline { text: text[range].to_owned(), ..Inline::default() };
@@ -306,7 +306,7 @@ impl<'t> Reading<'t, '_, '_> {
         self.push(if rest.starts_with('"') { "“" } else { "‘" });
         let at = self.at + 2;
         if let Some(end) = self.end_of(Ending::Quote, at + 1) {
-            // It is no code that ends there.
+            // It is not code that ends there.
             self.known[Ending::Code as usize] = (usize::MAX, None);
             self.ends.remove(&end);
         }

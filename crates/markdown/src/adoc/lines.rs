@@ -148,7 +148,7 @@ pub(super) fn block_macro(line: &str) -> Option<(&str, usize, usize)> {
 
 /// What a line in brackets says of the block below it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Described {
+pub(super) struct BlockAttributes {
     pub(super) id: Option<String>,
     /// What a cross-reference calls it.
     pub(super) words: Option<String>,
@@ -158,7 +158,7 @@ pub(super) struct Described {
     pub(super) named: Vec<(String, String)>,
 }
 
-impl Described {
+impl BlockAttributes {
     pub(super) fn named(&self, name: &str) -> Option<&str> {
         self.named.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
@@ -178,14 +178,14 @@ impl Described {
 }
 
 /// `[[id]]`, `[style#id.role,…]`.
-pub(super) fn described(line: &str) -> Option<Described> {
+pub(super) fn described(line: &str) -> Option<BlockAttributes> {
     let inside = line.strip_prefix('[')?.strip_suffix(']')?;
     if let Some(anchor) = inside.strip_prefix('[') {
         let anchor = anchor.strip_suffix(']')?;
         let (id, words) =
             anchor.split_once(',').map_or((anchor, None), |(id, words)| (id, Some(words.trim().to_owned())));
         let fits = id.starts_with(|c: char| c.is_alphabetic() || "_:".contains(c)) && !id.contains([' ', '[', ']']);
-        return fits.then(|| Described { id: Some(id.to_owned()), words, ..Described::default() });
+        return fits.then(|| BlockAttributes { id: Some(id.to_owned()), words, ..BlockAttributes::default() });
     }
     let first = inside.chars().next();
     let fits = first.is_none_or(|c| c.is_alphanumeric() || "_.#%{,\"'".contains(c));
@@ -193,8 +193,8 @@ pub(super) fn described(line: &str) -> Option<Described> {
 }
 
 /// `style#id.role%option,second,name=value`.
-pub(super) fn attribute_list(inside: &str) -> Described {
-    let mut found = Described::default();
+pub(super) fn attribute_list(inside: &str) -> BlockAttributes {
+    let mut found = BlockAttributes::default();
     for (ix, part) in commas(inside).into_iter().enumerate() {
         let name = part.split('=').next().unwrap_or_default().trim();
         let is_named = part.contains('=')

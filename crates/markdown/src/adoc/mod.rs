@@ -29,7 +29,7 @@ pub use attributes::AdocAttributes;
 pub(crate) use attributes::slug;
 use attributes::{Attributes, PageIds, described, entry, unwrapped};
 use inline::Inline;
-use lines::{Delimiter, Described, Marker};
+use lines::{BlockAttributes, Delimiter, Marker};
 use tables::Table;
 
 use crate::anchors::AnchorStyle;
@@ -74,7 +74,7 @@ struct Reading<'t> {
     defaults: (&'static str, &'static str),
     ids: PageIds,
     /// What was said of the block that is to come.
-    pending: Described,
+    pending: BlockAttributes,
     /// Delimiters of the blocks around.
     open: Vec<&'t str>,
     tables: Vec<Table>,
@@ -93,7 +93,7 @@ impl<'t> Reading<'t> {
             attributes: Attributes::of(given),
             defaults: if anchors == AnchorStyle::Asciidoctor { ("_", "_") } else { ("", "-") },
             ids: PageIds::default(),
-            pending: Described::default(),
+            pending: BlockAttributes::default(),
             open: Vec::new(),
             tables: Vec::new(),
             run: None,
@@ -227,7 +227,7 @@ impl<'t> Reading<'t> {
         }
         if line.indent > 0 {
             let end = self.paragraph_end(at);
-            let literal = Described { style: Some("literal".to_owned()), ..Described::default() };
+            let literal = BlockAttributes { style: Some("literal".to_owned()), ..BlockAttributes::default() };
             return self.shown(&literal, at..end, line.start..self.lines[end - 1].end(), end);
         }
         let label = ["NOTE: ", "TIP: ", "IMPORTANT: ", "WARNING: ", "CAUTION: "]
@@ -316,7 +316,7 @@ impl<'t> Reading<'t> {
         true
     }
 
-    /// A line goes on with the words before it.
+    /// A line continues the words before it.
     fn extend(&mut self, line: Line<'t>) {
         let Some(run) = &mut self.run else { return };
         let is_next = self.text[run.range.end..line.start].bytes().filter(|byte| *byte == b'\n').count() <= 1;

@@ -1,6 +1,6 @@
 //! Tables: cells are words, and may hold blocks.
 
-use super::lines::{self, Delimiter, Described};
+use super::lines::{self, BlockAttributes, Delimiter};
 use super::{Reading, Run};
 
 /// A table that lines belong to.
@@ -15,7 +15,7 @@ pub(super) struct Table {
 }
 
 impl Table {
-    pub(super) fn of(styled: &Described, separator: Option<char>, depth: usize) -> Self {
+    pub(super) fn of(styled: &BlockAttributes, separator: Option<char>, depth: usize) -> Self {
         let is_plain = styled.named("format").is_some_and(|format| format != "psv");
         let own = styled.named("separator").and_then(|sign| sign.chars().next());
         let has_blocks = styled
@@ -49,7 +49,7 @@ impl Reading<'_> {
         for (ix, cut) in cuts.iter().enumerate() {
             let is_last = ix + 1 == cuts.len();
             let piece = &self.text[from..*cut];
-            // What tells of the next cell stands before its sign.
+            // The specifier of the next cell precedes its separator.
             let specifier = if is_last { "" } else { specifier(piece) };
             let piece = &piece[..piece.len() - specifier.len()];
             if specifier.ends_with('a')
@@ -71,7 +71,7 @@ impl Reading<'_> {
         Some(at + 1)
     }
 
-    /// A piece of a cell; one at the beginning of a line goes on with what stood before.
+    /// A piece of a cell; one at the beginning of a line continues the previous cell.
     fn cell(&mut self, at: usize, range: std::ops::Range<usize>, goes_on: bool, has_blocks: bool) {
         if goes_on && has_blocks && (self.item_in_cell(range.clone()) || self.described(at).is_some()) {
             return;

@@ -28,7 +28,7 @@ impl<'t> Rest<'t> {
                 [b'/', b'/', ..] => Some(self.0.find('\n').unwrap_or(self.0.len())),
                 _ => return,
             };
-            // A comment that never ends is no literal: its sign is left for nobody to take.
+            // A comment that never ends is not a literal: its opening mark stays text.
             let Some(end) = end else { return };
             self.0 = &self.0[end..];
         }

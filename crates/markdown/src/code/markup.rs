@@ -20,7 +20,7 @@ const AS_HTML: [&str; 6] = ["srcdoc", "dangerouslysetinnerhtml", "innerhtml", "s
 /// Names that begin as handlers of events do and are none.
 const NO_HANDLERS: [&str; 3] = ["once", "only", "one"];
 
-/// How far a broken tag is looked at, in bytes.
+/// How far a malformed tag is read, in bytes.
 const BROKEN: usize = 500;
 
 /// Whether a tag is code, its expressions left aside. In JSX a name with a capital is a component, `<Frame>` for one.

@@ -47,7 +47,7 @@ impl Client {
         let stream = TcpStream::connect(self.address).await.map_err(|error| self.failed(error))?;
         let (mut sender, connection) =
             hyper::client::conn::http1::handshake(TokioIo::new(stream)).await.map_err(|error| self.failed(error))?;
-        // The connection's own end is seen by whoever reads the response.
+        // A failed connection is reported by reading the response.
         tokio::spawn(async move { drop(connection.await) });
         let request = Request::builder()
             .method(method)

@@ -16,7 +16,7 @@ use crate::failure::Failure;
 use crate::output;
 use crate::wiring::app::App;
 
-/// How many oddities are told as lines.
+/// How many warnings are printed.
 const TOLD: usize = 10;
 /// How many files are named of those that are skipped for one reason.
 const EXAMPLES: usize = 3;
@@ -26,12 +26,12 @@ pub(crate) async fn run(app: &App, domain: &str, json: bool) -> Result<(), Failu
     let began = Instant::now();
     let summary = index(app, &project).await?;
     let took = began.elapsed();
-    if json { output::json(&told(&project, &summary, took)) } else { output::line(shown(&summary, took)) }?;
+    if json { output::json(&as_json(&project, &summary, took)) } else { output::line(shown(&summary, took)) }?;
     if summary.pages == 0 { Err(Failure::plain(nothing_found(&project, &summary))) } else { Ok(()) }
 }
 
 /// A summary as one value for a program.
-fn told(project: &Project, summary: &Summary, took: Duration) -> Value {
+fn as_json(project: &Project, summary: &Summary, took: Duration) -> Value {
     let odd = |odd: &Oddity| json!({ "file": odd.file, "line": odd.line, "message": odd.message });
     json!({
         "domain": project.domain,
@@ -122,7 +122,7 @@ pub(crate) async fn indexed(app: &App, project: &Project) -> Result<Arc<Snapshot
     if let Some(docs) = app.indexes.snapshot(project.uid)? {
         return Ok(docs);
     }
-    output::aside(format_args!("`{}` was never indexed; reading {} first", project.domain, project.repository));
+    output::print_note(format_args!("`{}` was never indexed; reading {} first", project.domain, project.repository));
     index(app, project).await?;
     Ok(app.indexes.open(project.uid)?.snapshot())
 }
@@ -145,7 +145,7 @@ pub(crate) async fn index(app: &App, project: &Project) -> Result<Summary, Failu
     summary
 }
 
-/// A bar on stderr; hidden where that is no terminal.
+/// A bar on stderr; hidden where that is not a terminal.
 pub(crate) fn bar() -> ProgressBar {
     if !std::io::stderr().is_terminal() {
         return ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());

@@ -23,7 +23,7 @@ pub(crate) async fn run(app: &App, command: &KeyCommand, json: bool) -> Result<(
                 }))?;
             } else {
                 output::line(key.expose())?;
-                output::aside(format_args!("This is the only time the key is shown. Its id is {}.", record.id));
+                output::print_note(format_args!("This is the only time the key is shown. Its id is {}.", record.id));
             }
         }
         KeyCommand::List { project } => {

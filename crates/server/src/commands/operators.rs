@@ -48,7 +48,7 @@ fn show(app: &App, token: &LinkToken, mut about: serde_json::Value, what: &str, 
         return output::json(&about);
     }
     output::line(url)?;
-    output::aside(format_args!("{what} It works once, until {until}, for anybody who has it."));
+    output::print_note(format_args!("{what} It works once, until {until}, for anybody who has it."));
     Ok(())
 }
 

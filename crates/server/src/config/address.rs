@@ -11,7 +11,7 @@ pub(crate) struct BaseUrl(Uri);
 impl BaseUrl {
     /// Reads an address. The error says what it has or lacks.
     pub(crate) fn parse(given: &str) -> Result<Self, &'static str> {
-        let url: Uri = given.parse().map_err(|_| "this is no address")?;
+        let url: Uri = given.parse().map_err(|_| "this is not an address")?;
         if url.scheme() != Some(&Scheme::HTTP) && url.scheme() != Some(&Scheme::HTTPS) {
             return Err("the address must begin with https:// or http://");
         }

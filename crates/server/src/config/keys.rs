@@ -243,7 +243,7 @@ impl RetentionKeys {
     }
 }
 
-/// No days stand for all there will ever be.
+/// `0` days: keep for ever.
 fn days(days: u32) -> Option<Duration> {
     (days > 0).then(|| DAY * days)
 }
@@ -296,7 +296,7 @@ fn listen<'de, D: Deserializer<'de>>(from: D) -> Result<SocketAddr, D::Error> {
     given.parse().map_err(|_| {
         let shown: String = given.chars().take(80).collect();
         D::Error::custom(format!(
-            "`{shown}` is no address to listen on; write an IP address and a port, such as `127.0.0.1:8080`"
+            "`{shown}` is not an address to listen on; write an IP address and a port, such as `127.0.0.1:8080`"
         ))
     })
 }

@@ -88,7 +88,7 @@ fn overlay(table: &mut Table, variable: &str, text: &str) -> Result<(), ConfigEr
         let error = serde_path_to_error::deserialize::<_, Keys>(Value::Table(alone)).err()?;
         Some(error.inner().message().to_owned())
     };
-    // A name may be made of digits: what is no good as a number may be good as a text.
+    // A name may be made of digits: what does not parse as a number may be a text.
     let text = Value::String(text.to_owned());
     let value = Some(scalar(&text)).filter(|value| fault(value).is_none()).unwrap_or(text);
     match fault(&value) {

@@ -24,7 +24,7 @@ use std::time::Duration;
 
 pub(crate) use keys::LimitsConfig;
 pub(crate) use load::ConfigError;
-pub(crate) use model::{Endpoint, ModelConfig, OpenAiWays};
+pub(crate) use model::{Endpoint, ModelConfig, OpenAiQuirks};
 pub(crate) use names::RunsOn;
 pub(crate) use search::{EmbeddingsConfig, SearchConfig};
 
@@ -75,7 +75,7 @@ pub(crate) struct AssistantConfig {
     pub(crate) suggestions: bool,
     /// How long a conversation is kept after it was last touched; `None` for ever.
     pub(crate) keep_threads: Option<Duration>,
-    /// How long a reply goes on that nobody reads, where its chat has said that it resumes.
+    /// How long a reply without a reader continues, if its chat has announced that it resumes.
     pub(crate) resumable: Duration,
 }
 

@@ -15,7 +15,7 @@ use docent_http_client::SecretSource;
 pub(crate) enum ModelConfig {
     Builtin,
     Anthropic(Endpoint),
-    OpenAi(Endpoint, OpenAiWays),
+    OpenAi(Endpoint, OpenAiQuirks),
 }
 
 impl ModelConfig {
@@ -48,7 +48,7 @@ pub(crate) struct Endpoint {
 
 /// Where OpenAI-compatible servers differ.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct OpenAiWays {
+pub(crate) struct OpenAiQuirks {
     /// Asks with `tool_choice: "required"`: for models that would rather talk than act.
     pub(crate) force_tools: bool,
     /// Reads tool calls out of the text, for models whose server does not tell them apart.
@@ -133,7 +133,7 @@ impl ModelKeys {
                 Ok(ModelConfig::Anthropic(endpoint))
             }
             Some(Provider::OpenAi) => {
-                let ways = OpenAiWays {
+                let ways = OpenAiQuirks {
                     force_tools: self.force_tools.unwrap_or_default(),
                     text_tool_calls: self.text_tool_calls.unwrap_or_default(),
                 };
@@ -178,7 +178,7 @@ impl ModelKeys {
                 ));
             }
             (Some(variable), None) if !address::is_variable(&variable) => {
-                // What stands there may well be the key itself, which is not to be shown.
+                // The value may be the key itself, so it is not shown.
                 let sentence =
                     "is no name of a variable; give the name of the variable that holds the key, not the key";
                 return Err(ModelConfigError::new("api_key_env", sentence));

@@ -16,7 +16,7 @@ const OF_THE_API: [&str; 2] = ["sonnet", "opus"];
 pub(crate) enum RunsOn {
     /// A model of the configuration that has this very name.
     Itself,
-    /// There is no model of this name; another of the configuration stands in for it.
+    /// There is no model of this name; another one of the configuration replaces it.
     Other(String),
     /// No language model is configured at all.
     Builtin,
@@ -46,7 +46,7 @@ pub(super) fn judge(
     Ok(Names { agent, assistant, offered })
 }
 
-/// The model of jobs and of the assistant when nobody says which.
+/// The default model of jobs and of the assistant.
 fn default(models: &BTreeMap<String, ModelConfig>) -> Result<String, ConfigError> {
     let configured = OF_THE_API.into_iter().find(|name| models.contains_key(*name));
     if let Some(name) = configured {
@@ -77,7 +77,7 @@ fn offered(models: &BTreeMap<String, ModelConfig>, agent: &str) -> BTreeMap<Stri
         match stand_in {
             _ if !any_language => offered.insert(name.to_owned(), RunsOn::Builtin),
             Some(stand_in) => offered.insert(name.to_owned(), RunsOn::Other(stand_in.to_owned())),
-            // The agent's model is this very name, and nothing may stand in for it: it is refused as unknown.
+            // The agent's model has this very name, so nothing may replace it: it is refused as unknown.
             None => None,
         };
     }

@@ -9,7 +9,7 @@ use super::ConfigError;
 /// What most proxies write.
 const USUAL: &str = "x-forwarded-for";
 
-/// `None` when nobody is trusted: then whoever connects is who asks.
+/// `None` without trusted proxies: the client is the peer of the connection.
 pub(super) fn judge(trusted: Vec<String>, header: Option<String>) -> Result<Option<Proxies>, ConfigError> {
     if trusted.is_empty() {
         return match header {

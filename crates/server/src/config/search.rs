@@ -1,4 +1,4 @@
-//! `[search]`: who turns text into vectors, if anybody does.
+//! `[search]`: the embedder, if any.
 
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
@@ -122,7 +122,7 @@ impl SearchKeys {
             return wrong("model", "is missing; give the server's name for the model");
         };
         let key = match self.api_key_env {
-            // What stands there may well be the key itself, which is not to be shown.
+            // The value may be the key itself, so it is not shown.
             Some(variable) if !address::is_variable(&variable) => {
                 return wrong("api_key_env", "is no name of a variable; give its name, not the key");
             }

@@ -124,7 +124,7 @@ fn mistakes_are_named() {
         (
             "listen = \"8080\"".into(),
             &[],
-            "`listen`: `8080` is no address to listen on; write an IP address and a port",
+            "`listen`: `8080` is not an address to listen on; write an IP address and a port",
         ),
         ("listen = 8080".into(), &[], "`listen`: expected a string, not the number `8080`"),
         ("public_url = \"docs.example.com\"".into(), &[], "`public_url`: the address must begin with https://"),
@@ -135,7 +135,11 @@ fn mistakes_are_named() {
         ("[agent]\nmax_steps = 0".into(), &[], "`agent.max_steps`"),
         ("[agent]\nlabels = 1.5".into(), &[], "`agent.labels`: expected a list of texts"),
         ("[agent".into(), &[], "TOML"),
-        (String::new(), &[("DOCENT_LISTEN", "everywhere")], "DOCENT_LISTEN: `everywhere` is no address to listen on"),
+        (
+            String::new(),
+            &[("DOCENT_LISTEN", "everywhere")],
+            "DOCENT_LISTEN: `everywhere` is not an address to listen on",
+        ),
         (String::new(), &[("DOCENT_PUBLIC_URL", "me")], "`public_url`: the address must begin with https://"),
         (
             String::new(),

@@ -1,4 +1,4 @@
-//! `GET /metrics`: what goes on, in numbers, for Prometheus.
+//! `GET /metrics`: counters and gauges for Prometheus.
 //!
 //! There is no key to it: it tells how much and how often, and never who, what or where. Counters begin at 0 with the
 //! process; the jobs are counted in the store, so they are those of all times.
@@ -48,7 +48,7 @@ impl Metrics {
         Self { started, requests: Mutex::default(), streams: Arc::default(), replies, models, questions: None }
     }
 
-    /// With what becomes of questions that are to get a vector.
+    /// Adds the outcomes of questions that need a vector.
     pub(crate) fn with_questions(self, questions: Option<Arc<Questions>>) -> Self {
         Self { questions, ..self }
     }
@@ -126,7 +126,7 @@ impl Metrics {
     }
 
     fn models(&self, text: &mut Exposition) {
-        let models = self.models.so_far();
+        let models = self.models.totals();
         let mut calls =
             text.family("docent_model_calls_total", MetricKind::Counter, "Calls of models, by how they ended.");
         for (model, counted) in &models {
@@ -162,7 +162,7 @@ async fn jobs(text: &mut Exposition, store: &SqliteStore) -> Result<(), StoreErr
     Ok(())
 }
 
-/// What a path is counted as: a closed list, whatever anybody asks for.
+/// The label of a path: from a closed list, so that requests cannot add labels.
 pub(crate) fn route_of(request: &Request) -> &'static str {
     // What is asked for most often is not taken to pieces for this.
     if request.path().starts_with("/v2/agent/") {

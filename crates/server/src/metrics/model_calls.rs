@@ -31,7 +31,7 @@ impl ModelCalls {
         Arc::new(Counted { name: name.to_owned(), model, calls: self.clone() })
     }
 
-    pub(super) fn so_far(&self) -> BTreeMap<String, Calls> {
+    pub(super) fn totals(&self) -> BTreeMap<String, Calls> {
         self.0.lock().clone()
     }
 
@@ -146,7 +146,7 @@ mod tests {
         let cut: Vec<_> = model.stream(request()).await.expect("a reply").collect().await;
         assert!(matches!(cut.last(), Some(Err(_))));
         drop(model.stream(request()).await.expect("a reply"));
-        let counted = calls.so_far()["sonnet"];
+        let counted = calls.totals()["sonnet"];
         assert_eq!((counted.done, counted.failed, counted.cancelled), (2, 2, 1));
         assert!(counted.usage.output_tokens > 0 || counted.usage == Usage::default());
     }

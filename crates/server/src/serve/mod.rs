@@ -86,7 +86,7 @@ pub(crate) async fn start(config: Config) -> Result<RunningServer, Failure> {
     Ok(RunningServer { app, address, url, drain, http, engine, keepers, _alone: alone })
 }
 
-/// What goes on beside, now that requests are answered.
+/// Starts the background tasks, once requests are answered.
 fn keepers(app: &Arc<App>, drain: &CancellationToken) -> Vec<JoinHandle<()>> {
     let mut keepers = vec![
         tokio::spawn(refresh::keep(Arc::clone(app), drain.clone())),
@@ -99,7 +99,7 @@ fn keepers(app: &Arc<App>, drain: &CancellationToken) -> Vec<JoinHandle<()>> {
     keepers
 }
 
-/// Makes sure that no other server works on this data. The lock goes with the process, however that ends.
+/// Makes sure that no other server uses this data folder. The lock ends with the process, even if it is killed.
 fn lock(data: &Path) -> Result<File, Failure> {
     let path = data.join("serve.lock");
     let failed = |error| Failure::new(format!("cannot open {}", path.display()), error);
@@ -133,11 +133,11 @@ impl RunningServer {
 
     /// Runs until SIGINT or SIGTERM, then drains. A second signal ends the process at once: everything accepted is in
     /// the store, and is taken up at the next start.
-    pub(crate) async fn until_told(self) -> Result<(), Failure> {
-        told().await?;
+    pub(crate) async fn until_shutdown(self) -> Result<(), Failure> {
+        shutdown_signal().await?;
         info!("draining; a second signal stops at once");
         let second = tokio::spawn(async {
-            if told().await.is_ok() {
+            if shutdown_signal().await.is_ok() {
                 std::process::exit(1);
             }
         });
@@ -167,7 +167,7 @@ impl RunningServer {
 }
 
 /// Waits for the first SIGINT or SIGTERM.
-pub(crate) async fn told() -> Result<(), Failure> {
+pub(crate) async fn shutdown_signal() -> Result<(), Failure> {
     let listen = |kind| signal(kind).map_err(|error| Failure::new("cannot listen for signals", error));
     let (mut interrupt, mut terminate) = (listen(SignalKind::interrupt())?, listen(SignalKind::terminate())?);
     tokio::select! {
@@ -214,7 +214,7 @@ impl Handler for Router {
 }
 
 impl Router {
-    /// Refuses a request before anybody has looked into it.
+    /// Refuses a request before it is parsed.
     fn refused(&self, request: &Request, refusal: Refusal) -> Response {
         if docent_http_v1::Route::parse(request).is_some() {
             return self.v1.refused(request, refusal);
@@ -233,7 +233,7 @@ impl Router {
             ["healthz"] => self.probe(&request, async || Ok(healthy())).await,
             ["readyz"] => self.probe(&request, async || self.ready().await.map(|()| healthy())).await,
             ["metrics"] => self.probe(&request, async || Ok(self.metrics.exposed(&self.app.store).await)).await,
-            // What is nobody's is the API's to refuse, with the headers its callers expect.
+            // Unknown paths are refused by the API, with the headers its callers expect.
             _ => return self.v2.handle(request).await,
         };
         answer.unwrap_or_else(|error| error.response(request.id(), ErrorShape::Error))

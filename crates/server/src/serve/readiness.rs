@@ -1,7 +1,7 @@
 //! Whether the server can keep what it accepts: the answer of `/readyz`, but for draining.
 //!
 //! Reading says little about that: a full disk can be read for years. So something is written, where everything is written,
-//! and flushed. Because anybody may ask, that happens every few seconds at most.
+//! and flushed. The endpoint needs no key, so that happens every few seconds at most.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write as _};
@@ -17,7 +17,7 @@ use tracing::{info, warn};
 
 use crate::failure::Failure;
 
-/// For how long an answer stands.
+/// How long a result is reused.
 const FRESH: Duration = Duration::from_secs(3);
 /// How long the disk may take.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -33,11 +33,11 @@ pub(crate) struct Readiness {
     store: Arc<SqliteStore>,
     fresh: Duration,
     last: Mutex<Option<(Instant, Verdict)>>,
-    /// Held while the disk is written to, also when nobody waits for that any more.
+    /// Held while the disk is written to, even after the request was dropped.
     writing: Arc<Mutex<()>>,
 }
 
-/// What is wrong is a sentence for whoever asks; the log has its inside.
+/// The failure is a sentence for the caller; its cause goes to the log.
 type Verdict = Result<(), &'static str>;
 
 impl Readiness {
@@ -48,14 +48,14 @@ impl Readiness {
     /// # Errors
     /// Why nothing that is accepted now could be kept, and what to do.
     pub(crate) async fn check(&self) -> Verdict {
-        // Whoever asks meanwhile waits for the same answer.
+        // Concurrent requests wait for the same result.
         let mut last = self.last.lock().await;
         if let Some((at, verdict)) = *last
             && at.elapsed() < self.fresh
         {
             return verdict;
         }
-        let verdict = match self.look().await {
+        let verdict = match self.probe().await {
             Ok(()) => Ok(()),
             Err((sentence, failure)) => {
                 if last.is_none_or(|(_, before)| before != Err(sentence)) {
@@ -71,7 +71,7 @@ impl Readiness {
         verdict
     }
 
-    async fn look(&self) -> Result<(), (&'static str, Failure)> {
+    async fn probe(&self) -> Result<(), (&'static str, Failure)> {
         let stuck = || {
             let failure = Failure::plain(format!("nothing was written within {} s", PATIENCE.as_secs()));
             ("the disk of the data folder does not answer; see to it", failure)

@@ -17,7 +17,7 @@ use crate::wiring::sites::Sites;
 
 /// How often the projects and the indexes other processes have made are looked at.
 const GLANCE: Duration = Duration::from_secs(1);
-/// How often a repository is fetched when nobody says that it changed.
+/// How often a repository is fetched without a notice that it changed.
 const FETCH: Duration = Duration::from_secs(60);
 
 impl App {
@@ -75,7 +75,7 @@ async fn update(
     mut progress: impl FnMut(Progress) + Send + 'static,
 ) -> Result<Summary, Failure> {
     let work = move || {
-        sites.learn(&project, &docs);
+        sites.refresh(&project, &docs);
         index.update(&docs, &mut progress)
     };
     let done = tokio::task::spawn_blocking(work).await;
@@ -138,10 +138,10 @@ fn glance(app: &App, project: &Project) {
             return;
         }
     };
-    if (is_new || !app.sites.knows(project.uid))
+    if (is_new || !app.sites.has_read(project.uid))
         && let Some(docs) = app.repositories.fetched_docs(project)
     {
-        app.sites.learn(project, &docs);
+        app.sites.refresh(project, &docs);
     }
 }
 
@@ -167,7 +167,7 @@ async fn refresh(app: &App, project: &Project) {
             millis = began.elapsed().as_millis(),
             "index is up to date"
         ),
-        Err(failure) => warn!(domain = %project.domain, "the index is as old as before: {failure}"),
+        Err(failure) => warn!(domain = %project.domain, "the index was not updated: {failure}"),
     }
 }
 

@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
 const EVERY: Duration = Duration::from_secs(60 * 60);
-/// Between two steps of forgetting, for whoever else writes.
+/// Pause between two steps of deletion, so that other writes get their turn.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// Forgets conversations.

@@ -43,7 +43,7 @@ impl Keyring {
     async fn token(&self, project: &Project) -> Result<Option<Credentials>, ForgeError> {
         let (username, secret) = match (self.forges.place(project)?, &project.token_env) {
             (Some(place), _) => (place.host.git_user(), place.tokens.token(&place.address).await?),
-            // The local forge: git's server is nobody we know, and takes any user name beside a token.
+            // The local forge: the git server is unknown; use a user name that servers accept beside a token.
             (None, Some(variable)) => {
                 (Host::Github.git_user(), Some(TokenSource::read(&SecretSource::Variable(variable.clone()))?))
             }

@@ -1,6 +1,6 @@
-//! Docs that cannot be read before somebody changes something: there is no such repository or branch, or no way in.
+//! Docs that cannot be read until the project or the repository changes: it, its branch or access to it is missing.
 //!
-//! Whoever asks for them is not told to try again, as for docs that are still being read.
+//! A question about them gets no advice to retry, unlike one about docs that are still being read.
 
 use std::collections::HashSet;
 use std::sync::Arc;

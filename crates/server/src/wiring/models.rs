@@ -12,7 +12,7 @@ use docent_llm_http::{Anthropic, Dialect, Endpoint, EndpointError, OpenAi};
 use parking_lot::Mutex;
 use tracing::{info, warn};
 
-use crate::config::{self, Config, ModelConfig, OpenAiWays, RunsOn};
+use crate::config::{self, Config, ModelConfig, OpenAiQuirks, RunsOn};
 use crate::failure::Failure;
 use crate::metrics::ModelCalls;
 use docent_http_client::{SecretSource, SecretSourceError};
@@ -20,7 +20,7 @@ use docent_http_client::{SecretSource, SecretSourceError};
 /// All models there are.
 #[derive(Debug)]
 pub(crate) struct Models {
-    configured: BTreeMap<String, Arc<Configured>>,
+    configured: BTreeMap<String, Arc<ConfiguredModel>>,
     offered: BTreeMap<String, Arc<dyn Model>>,
     calls: ModelCalls,
 }
@@ -34,7 +34,7 @@ impl Models {
         let client = Client::new(options).map_err(|error| Failure::new("cannot speak HTTP to models", error))?;
         let mut configured = BTreeMap::new();
         for (name, model) in &config.models {
-            configured.insert(name.clone(), Arc::new(Configured::new(name, model, &client)?));
+            configured.insert(name.clone(), Arc::new(ConfiguredModel::new(name, model, &client)?));
         }
         let calls = ModelCalls::default();
         let runs_on = |name: &str, runs_on: &RunsOn| -> Option<Arc<dyn Model>> {
@@ -65,11 +65,11 @@ impl Models {
         &self.offered
     }
 
-    /// Says in the log what somebody may wonder about later.
+    /// Logs what may surprise later.
     pub(crate) fn announce(&self, config: &Config) {
         for (name, runs_on) in &config.offered {
             if let RunsOn::Other(other) = runs_on {
-                info!(model = name, runs_on = other, "this model is not configured, and another stands in for it");
+                info!(model = name, runs_on = other, "this model is not configured; another one replaces it");
             }
         }
         if !config.models.values().any(ModelConfig::is_language) {
@@ -86,7 +86,7 @@ impl Models {
         }
     }
 
-    pub(crate) fn configured(&self) -> impl Iterator<Item = (&str, &Configured)> {
+    pub(crate) fn configured(&self) -> impl Iterator<Item = (&str, &ConfiguredModel)> {
         self.configured.iter().map(|(name, model)| (name.as_str(), model.as_ref()))
     }
 }
@@ -101,7 +101,7 @@ fn longest_silence(config: &Config) -> Option<Duration> {
 /// Its key is read again for each call, so that a new one counts without a restart. While it is the same, so is what
 /// calls the model, which learns what its server understands.
 #[derive(Debug)]
-pub(crate) struct Configured {
+pub(crate) struct ConfiguredModel {
     name: String,
     config: ModelConfig,
     client: Client,
@@ -117,7 +117,7 @@ enum Called {
     OpenAi(OpenAi),
 }
 
-impl Configured {
+impl ConfiguredModel {
     pub(crate) fn new(name: &str, config: &ModelConfig, client: &Client) -> Result<Self, Failure> {
         let called = Called::new(config, client, None);
         let called = called.map_err(|error| Failure::new(format!("cannot use the model `{name}`"), error))?;
@@ -192,7 +192,7 @@ impl Called {
             ModelConfig::Builtin => Self::Builtin,
             ModelConfig::Anthropic(config) => Self::Anthropic(Anthropic::new(client.clone(), endpoint(config))?),
             ModelConfig::OpenAi(config, ways) => {
-                let OpenAiWays { force_tools, text_tool_calls } = *ways;
+                let OpenAiQuirks { force_tools, text_tool_calls } = *ways;
                 let dialect = Dialect { force_tools, text_tool_calls, ..Dialect::default() };
                 Self::OpenAi(OpenAi::new(client.clone(), endpoint(config), dialect)?)
             }
@@ -209,7 +209,7 @@ impl Called {
 }
 
 #[async_trait]
-impl Model for Configured {
+impl Model for ConfiguredModel {
     fn describe(&self) -> Description {
         self.description.clone()
     }
@@ -264,8 +264,9 @@ mod tests {
         let file = folder.path().join("key");
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let url = format!("http://{}/v1", listener.local_addr().expect("an address"));
-        let config = ModelConfig::OpenAi(endpoint(url, Some(SecretSource::File(file.clone()))), OpenAiWays::default());
-        let model = Configured::new("sonnet", &config, &client()).expect("a model");
+        let config =
+            ModelConfig::OpenAi(endpoint(url, Some(SecretSource::File(file.clone()))), OpenAiQuirks::default());
+        let model = ConfiguredModel::new("sonnet", &config, &client()).expect("a model");
         assert_eq!((model.describe().context_tokens, model.describe().editor), (32_000, Editor::Separate));
 
         let request = || Request {

@@ -1,4 +1,4 @@
-//! The data folder belongs to the user that runs docent, and to nobody else: it holds everybody's docs and conversations.
+//! Only the user that runs docent may read the data folder: it holds the docs and conversations of all projects.
 
 use std::fmt;
 use std::io;
@@ -20,7 +20,7 @@ pub(crate) struct ReadableByOthers {
 }
 
 impl ReadableByOthers {
-    /// Whether somebody has to do something about it.
+    /// Whether it needs action by the operator.
     pub(crate) const fn is_still(&self) -> bool {
         self.still.is_some()
     }

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use docent_markdown::{FieldValue, FrontMatter, parse};
 use http::Uri;
 
-/// Where it stands, from the root of the repository.
+/// Its path, from the root of the repository.
 pub(crate) const FILE: &str = ".docent/assistant.md";
 
 const KNOWN: [&str; 2] = ["address", "suggestions"];

@@ -36,12 +36,12 @@ impl Sites {
     }
 
     /// Whether it was ever read what this site asks.
-    pub(crate) fn knows(&self, project: ProjectUid) -> bool {
+    pub(crate) fn has_read(&self, project: ProjectUid) -> bool {
         self.known.read().contains_key(&project)
     }
 
     /// Reads what is asked at this state of the docs. What cannot be read leaves things as they are.
-    pub(crate) fn learn(&self, project: &Project, docs: &Docs) {
+    pub(crate) fn refresh(&self, project: &Project, docs: &Docs) {
         match docs.file(FILE) {
             Ok(bytes) => self.take(project, bytes.map(|bytes| SiteFile::read(&bytes)).unwrap_or_default()),
             Err(error) => {
@@ -55,7 +55,7 @@ impl Sites {
         self.known.write().retain(|project, _| projects.contains(project));
     }
 
-    /// A problem is told when it is new: docs are read every minute.
+    /// A problem is logged when it is new: docs are read every minute.
     fn take(&self, project: &Project, file: SiteFile) {
         let mut known = self.known.write();
         let told = known.get(&project.uid).map(|before| before.problems.as_slice()).unwrap_or_default();

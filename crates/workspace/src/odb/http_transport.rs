@@ -12,7 +12,7 @@ use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue, USER_AG
 
 use crate::wire::child::ServiceKind;
 use crate::wire::http::{Answer, Body, Http};
-use crate::wire::{Talk, WireFailure};
+use crate::wire::{WireFailure, WireSession};
 
 /// Limit of a request's body, in bytes: a list of the commits we have.
 const ASKED_AT_MOST: usize = 64 << 20;
@@ -20,12 +20,12 @@ const ASKED_AT_MOST: usize = 64 << 20;
 #[derive(Debug)]
 pub(crate) struct Transport {
     http: Arc<Mutex<Http>>,
-    talk: Talk,
+    session: WireSession,
 }
 
 impl Transport {
-    pub(crate) fn new(http: Http, talk: Talk) -> Self {
-        Self { http: Arc::new(Mutex::new(http)), talk }
+    pub(crate) fn new(http: Http, session: WireSession) -> Self {
+        Self { http: Arc::new(Mutex::new(http)), session }
     }
 }
 
@@ -46,8 +46,8 @@ fn taken(lines: impl IntoIterator<Item = impl AsRef<str>>) -> HeaderMap {
 }
 
 impl GixHttp for Transport {
-    type Headers = BufReader<Part>;
-    type ResponseBody = BufReader<Part>;
+    type Headers = BufReader<BodyPart>;
+    type ResponseBody = BufReader<BodyPart>;
     type PostBody = RequestBody;
 
     fn get(
@@ -57,9 +57,9 @@ impl GixHttp for Transport {
         headers: impl IntoIterator<Item = impl AsRef<str>>,
     ) -> gix::Result<GetResponse<Self::Headers, Self::ResponseBody>> {
         let answer = self.http.lock().advertisement(ServiceKind::Upload.name(), &taken(headers));
-        let answer = answer.map_err(|failure| Error::from_error(self.talk.fail(failure)))?;
+        let answer = answer.map_err(|failure| Error::from_error(self.session.fail(failure)))?;
         let exchange = Arc::new(Mutex::new(Exchange::Answered(Parts::of(answer))));
-        let part = |which| BufReader::new(Part { exchange: exchange.clone(), which });
+        let part = |which| BufReader::new(BodyPart { exchange: exchange.clone(), which });
         Ok(GetResponse { headers: part(Which::Headers), body: part(Which::Body) })
     }
 
@@ -70,10 +70,14 @@ impl GixHttp for Transport {
         headers: impl IntoIterator<Item = impl AsRef<str>>,
         _: PostBodyDataKind,
     ) -> gix::Result<PostResponse<Self::Headers, Self::ResponseBody, Self::PostBody>> {
-        let asking =
-            Asking { http: self.http.clone(), talk: self.talk.clone(), headers: taken(headers), body: Vec::new() };
+        let asking = Asking {
+            http: self.http.clone(),
+            session: self.session.clone(),
+            headers: taken(headers),
+            body: Vec::new(),
+        };
         let exchange = Arc::new(Mutex::new(Exchange::Asking(asking)));
-        let part = |which| BufReader::new(Part { exchange: exchange.clone(), which });
+        let part = |which| BufReader::new(BodyPart { exchange: exchange.clone(), which });
         let (headers, body) = (part(Which::Headers), part(Which::Body));
         Ok(PostResponse { post_body: RequestBody(exchange), headers, body })
     }
@@ -94,7 +98,7 @@ enum Exchange {
 #[derive(Debug)]
 struct Asking {
     http: Arc<Mutex<Http>>,
-    talk: Talk,
+    session: WireSession,
     headers: HeaderMap,
     body: Vec<u8>,
 }
@@ -130,7 +134,7 @@ impl Exchange {
         {
             let body = Body::Bytes(asking.body);
             let answer = asking.http.lock().request(ServiceKind::Upload.name(), asking.headers, body);
-            *self = Self::Answered(Parts::of(answer.map_err(|failure| asking.talk.fail(failure))?));
+            *self = Self::Answered(Parts::of(answer.map_err(|failure| asking.session.fail(failure))?));
         }
         match self {
             Self::Answered(parts) => Ok(parts),
@@ -150,7 +154,7 @@ impl Write for RequestBody {
                 asking.body.extend_from_slice(bytes);
                 Ok(bytes.len())
             }
-            Exchange::Asking(asking) => Err(asking.talk.fail(WireFailure::TooMuch { limit: ASKED_AT_MOST as u64 })),
+            Exchange::Asking(asking) => Err(asking.session.fail(WireFailure::TooMuch { limit: ASKED_AT_MOST as u64 })),
             _ => Err(io::Error::other("the request was sent already")),
         }
     }
@@ -168,12 +172,12 @@ enum Which {
 
 /// A part of the answer's body.
 #[derive(Debug)]
-pub(crate) struct Part {
+pub(crate) struct BodyPart {
     exchange: Arc<Mutex<Exchange>>,
     which: Which,
 }
 
-impl Read for Part {
+impl Read for BodyPart {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let mut exchange = self.exchange.lock();
         let parts = exchange.answered()?;

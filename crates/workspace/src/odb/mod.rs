@@ -1,6 +1,7 @@
-//! Objects and references: the one place that knows gix.
+//! Objects and references, through gix.
 //!
-//! Everything above speaks of paths, bytes, [`CommitId`] and [`BlobId`](crate::BlobId).
+//! Other modules of this crate use gix's ids and its repository handle. What the crate offers are paths, bytes, [`CommitId`] and
+//! [`BlobId`](crate::BlobId).
 
 pub(crate) mod graph;
 mod http_transport;

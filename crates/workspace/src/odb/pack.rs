@@ -329,7 +329,7 @@ mod tests {
         // Gives up in the end: then the cause is another.
         let never = within(&folder, || fs::remove_dir(&folder).and_then(|()| fs::read_dir(&folder)));
         assert_eq!(never.unwrap_err().kind(), io::ErrorKind::NotFound);
-        // A missing folder is no error at the end: its content is in a pack.
+        // A missing folder is not an error at the end: its content is in a pack.
         sync_if_there(&folder).unwrap();
     }
 }

@@ -154,7 +154,7 @@ pub(crate) fn record(repo: &gix::Repository, name: &str, id: ObjectId) -> Result
 
 /// The result of an attempt to move a branch.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Swap {
+pub(crate) enum SwapOutcome {
     Done,
     /// The branch has another commit than expected.
     Differs(Option<ObjectId>),
@@ -169,7 +169,7 @@ pub(crate) fn compare_and_swap(
     name: &str,
     new: ObjectId,
     expected: Option<ObjectId>,
-) -> Result<Swap, GitError> {
+) -> Result<SwapOutcome, GitError> {
     const DOING: &str = "move the branch";
     let heads = repo.common_dir().join("refs").join("heads");
     let path = heads.join(name);
@@ -179,23 +179,23 @@ pub(crate) fn compare_and_swap(
         Err(error) => {
             // A branch `a` and a branch `a/b` exclude each other.
             return match conflicting(repo, name)? {
-                Some(other) => Ok(Swap::Taken(other)),
+                Some(other) => Ok(SwapOutcome::Taken(other)),
                 None => Err(GitError::io(DOING)(error)),
             };
         }
     };
     let now = branch(repo, name).map_err(|error| local_error(DOING, &error))?;
     if now != expected {
-        return Ok(Swap::Differs(now));
+        return Ok(SwapOutcome::Differs(now));
     }
     if expected.is_none()
         && let Some(other) = conflicting(repo, name)?
     {
-        return Ok(Swap::Taken(other));
+        return Ok(SwapOutcome::Taken(other));
     }
     lock.commit(&path).map_err(GitError::io(DOING))?;
     sync_folders(&path, &heads).map_err(GitError::io(DOING))?;
-    Ok(Swap::Done)
+    Ok(SwapOutcome::Done)
 }
 
 fn conflicting(repo: &gix::Repository, name: &str) -> Result<Option<String>, GitError> {

@@ -260,7 +260,7 @@ fn take(source: &Path, target: &Path) -> io::Result<()> {
 }
 
 /// Whether the tips can be read: the last check before a copy is accepted.
-pub(crate) fn tips_are_whole(repo: &gix::Repository, tips: impl IntoIterator<Item = ObjectId>) -> bool {
+pub(crate) fn tips_are_readable(repo: &gix::Repository, tips: impl IntoIterator<Item = ObjectId>) -> bool {
     tips.into_iter().all(|tip| {
         let tree = repo.find_commit(tip).and_then(|commit| commit.tree_id().map(gix::Id::detach));
         tree.is_ok_and(|tree| repo.find_tree(tree).is_ok())

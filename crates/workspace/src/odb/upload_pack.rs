@@ -22,7 +22,7 @@ use crate::error::{GitError, PushError, Why};
 use crate::remote::{Location, Remote};
 use crate::wire::child::{self, ServiceKind};
 use crate::wire::http::Http;
-use crate::wire::{Talk, WireFailure};
+use crate::wire::{WireFailure, WireSession};
 
 const DOING: &str = "fetch";
 const ALL_BRANCHES: &str = "+refs/heads/*:refs/heads/*";
@@ -81,7 +81,7 @@ fn attempt(
     if wanted.branches.is_empty() {
         drop(prepared);
     } else {
-        line.talk.content_follows();
+        line.session.content_follows();
         let outcome = match prepared.receive(Discard, interrupt) {
             Ok(outcome) => outcome,
             Err(error) => return Err(line.explained(&error)),
@@ -136,28 +136,28 @@ type Transport = Box<dyn client::blocking_io::Transport + Send>;
 /// A conversation in progress, and the cause of its failure.
 struct Line<'a> {
     remote: &'a Remote,
-    talk: Talk,
+    session: WireSession,
     service: Option<child::Service>,
 }
 
 impl<'a> Line<'a> {
     fn open(remote: &'a Remote, limit: Duration) -> Result<(Self, Transport), GitError> {
-        let talk = Talk::new(limit);
+        let session = WireSession::new(limit);
         if remote.location()? == Location::Http {
-            let http = Http::new(remote, talk.clone())?;
+            let http = Http::new(remote, session.clone())?;
             let url = gix::Url::try_from(http.base()).map_err(|error| GitError::Failed {
                 doing: "read the address of the remote",
                 source: Why::new(remote.scrub(&error.to_string())),
             })?;
-            let ours = http_transport::Transport::new(http, talk.clone());
+            let ours = http_transport::Transport::new(http, session.clone());
             let transport = client::blocking_io::http::Transport::new_http(ours, url, Protocol::V2, false);
-            return Ok((Self { remote, talk, service: None }, Box::new(transport)));
+            return Ok((Self { remote, session, service: None }, Box::new(transport)));
         }
-        let (service, pipes) = child::start(remote, ServiceKind::Upload, &talk)?;
+        let (service, pipes) = child::start(remote, ServiceKind::Upload, &session)?;
         let mode = client::git::ConnectMode::Process;
         let nobody = None::<(String, Option<u16>)>;
         let transport = Connection::new(pipes.from, pipes.to, Protocol::V2, "/", nobody, mode, false);
-        Ok((Self { remote, talk, service: Some(service) }, Box::new(transport)))
+        Ok((Self { remote, session, service: Some(service) }, Box::new(transport)))
     }
 
     /// Ends the conversation properly. The transport is dropped by now.
@@ -170,9 +170,9 @@ impl<'a> Line<'a> {
     /// Classifies a failure. The transport is dropped by now.
     fn explained(self, error: &gix::Error) -> GitError {
         // The transport's failure is more precise than gix's error.
-        let failure = self.talk.failure();
+        let failure = self.session.failure();
         if let Some(failure @ (WireFailure::TimeOver | WireFailure::TooMuch { .. })) = failure {
-            return failure.explained(self.remote, DOING, &self.talk);
+            return failure.explained(self.remote, DOING, &self.session);
         }
         let said = self.service.map(child::Service::end).unwrap_or_default();
         match child::explained(self.remote, ServiceKind::Upload, &said) {
@@ -186,18 +186,18 @@ impl<'a> Line<'a> {
             Some(PushError::Moved { .. }) | None => {}
         }
         match failure {
-            Some(failure) => failure.explained(self.remote, DOING, &self.talk),
-            None => misunderstood(self.remote, &self.talk, error),
+            Some(failure) => failure.explained(self.remote, DOING, &self.session),
+            None => misunderstood(self.remote, &self.session, error),
         }
     }
 }
 
 /// The conversation was complete, but gix could not parse it.
-fn misunderstood(remote: &Remote, talk: &Talk, error: &gix::Error) -> GitError {
-    let repository = remote.shown();
+fn misunderstood(remote: &Remote, session: &WireSession, error: &gix::Error) -> GitError {
+    let repository = remote.redacted();
     let source = Why::new(remote.scrub(&why(error).to_string()));
     if error.is_cancelled() {
-        return GitError::Timeout { doing: DOING, after: talk.limit() };
+        return GitError::Timeout { doing: DOING, after: session.limit() };
     }
     let mut io_errors = error.iter_errors().filter_map(|error| error.downcast_ref::<std::io::Error>());
     if io_errors.any(|error| is_out_of_files(error)) {

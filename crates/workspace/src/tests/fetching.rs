@@ -359,7 +359,7 @@ fn a_long_history_and_an_old_commit_made_a_branch() {
     assert_eq!(mirror.find_branch("old").unwrap(), world.upstream("old"));
     assert_eq!(mirror.commits(mirror.branch("main").unwrap(), None, 1000).unwrap().len(), 71);
     git(&world.mirrors_root.join(world.remote().folder()), &["fsck", "--strict"]);
-    // And the other way: a commit on a base that is no tip any more.
+    // And the other way: a commit on a base that is not a tip any more.
     let mut overlay = mirror.overlay(git(&world.work, &["rev-parse", "HEAD~50"]).parse().unwrap()).unwrap();
     overlay.write("docs/late.md", *b"late\n").unwrap();
     let commit = mirror.commit(&overlay, &super::meta(&[overlay.commit()])).unwrap();

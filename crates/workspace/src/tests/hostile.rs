@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use docent_tests::git_server::{GitServer, Manner};
+use docent_tests::git_server::{Behaviour, GitServer};
 use proptest::prelude::*;
 
 use super::{World, committed};
@@ -39,7 +39,7 @@ impl Bad {
     }
 
     fn says(&self, content_type: &str, body: &[u8]) {
-        self.server.behave(Manner::Says { content_type: content_type.to_owned(), body: body.to_vec() });
+        self.server.behave(Behaviour::Says { content_type: content_type.to_owned(), body: body.to_vec() });
     }
 }
 
@@ -89,7 +89,7 @@ fn branches_without_end_end() {
     let bad = bad();
     let line = format!("003f{} refs/heads/{}\n", "1".repeat(40), "a".repeat(6));
     let many = line.repeat(1000).into_bytes();
-    bad.server.behave(Manner::Endless(many));
+    bad.server.behave(Behaviour::Endless(many));
     let started = Instant::now();
     let error = bad.push();
     assert!(matches!(error, PushError::Git(GitError::Garbled { .. })), "{error:?}");
@@ -101,7 +101,7 @@ fn branches_without_end_end() {
 #[test]
 fn a_promise_of_ten_gigabytes_costs_nothing_but_the_time_limit() {
     let bad = bad();
-    bad.server.behave(Manner::Promises(10 << 30));
+    bad.server.behave(Behaviour::Promises(10 << 30));
     let limits = Limits { fetch: Duration::from_millis(500), push: Duration::from_millis(500) };
     let mirrors = Mirrors::with_limits(&bad.world.mirrors_root, limits);
     let started = Instant::now();

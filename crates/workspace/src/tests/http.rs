@@ -3,12 +3,12 @@
 use std::process::Command;
 use std::time::Duration;
 
-use docent_tests::git_server::{GitServer, Manner, basic};
+use docent_tests::git_server::{Behaviour, GitServer, basic};
 
 #[cfg(unix)]
 use super::hook;
 use super::{World, committed, edited, git, meta};
-use crate::{Credentials, GitError, Limits, Mirror, Mirrors, PushError, PushRefusal, Pushed, Remote};
+use crate::{Credentials, GitError, Limits, Mirror, Mirrors, PushError, PushOutcome, PushRefusal, Remote};
 
 const TOKEN: &str = "t0ken-0f-a-test";
 
@@ -36,14 +36,14 @@ impl Hosted {
     }
 
     /// What becomes of a push to the branch `job`, when the server behaves so from now on.
-    fn push_to(&self, manner: Manner) -> Result<Pushed, PushError> {
+    fn push_to(&self, manner: Behaviour) -> Result<PushOutcome, PushError> {
         let mirror = self.fetched();
         let commit = committed(&mirror, "docs/index.md", "# Changed\n");
         self.server.behave(manner);
         mirror.push(&self.remote, "job", commit, None)
     }
 
-    fn fetch_from(&self, manner: Manner) -> GitError {
+    fn fetch_from(&self, manner: Behaviour) -> GitError {
         self.server.behave(manner);
         self.world.mirrors.fetch_blocking(&self.remote).unwrap_err()
     }
@@ -61,8 +61,8 @@ fn a_token_opens_fetch_and_push() {
     assert_eq!(mirror.branch("main").unwrap(), later);
 
     let commit = committed(&mirror, "docs/index.md", "# Changed\n");
-    assert_eq!(mirror.push(remote, "job", commit, None).unwrap(), Pushed::Moved);
-    assert_eq!(mirror.push(remote, "job", commit, None).unwrap(), Pushed::AlreadyThere);
+    assert_eq!(mirror.push(remote, "job", commit, None).unwrap(), PushOutcome::Moved);
+    assert_eq!(mirror.push(remote, "job", commit, None).unwrap(), PushOutcome::AlreadyThere);
     assert_eq!(world.upstream("job"), Some(commit));
     git(&world.bare, &["fsck", "--strict"]);
     assert_eq!(mirror.remote_branch(remote, "job").unwrap(), Some(commit));
@@ -70,7 +70,7 @@ fn a_token_opens_fetch_and_push() {
     let again = committed(&mirror, "docs/index.md", "# Again\n");
     let moved = mirror.push(remote, "job", again, None).unwrap_err();
     assert!(matches!(moved, PushError::Moved { now: Some(now) } if now == commit), "{moved:?}");
-    assert_eq!(mirror.push(remote, "job", again, Some(commit)).unwrap(), Pushed::Moved);
+    assert_eq!(mirror.push(remote, "job", again, Some(commit)).unwrap(), PushOutcome::Moved);
 
     // The token travels in a header and stays nowhere.
     let authorization = basic(&format!("x-access-token:{TOKEN}"));
@@ -87,7 +87,7 @@ fn a_token_opens_fetch_and_push() {
 #[test]
 fn a_push_sends_what_is_new_and_no_more() {
     let hosted = hosted();
-    hosted.push_to(Manner::Normal).unwrap();
+    hosted.push_to(Behaviour::Normal).unwrap();
     let pushed: Vec<_> =
         hosted.server.seen().into_iter().filter(|seen| seen.target.ends_with("/git-receive-pack")).collect();
     let [push] = pushed.as_slice() else { panic!("{pushed:?}") };
@@ -197,7 +197,7 @@ fn a_protected_branch_is_told_with_the_words_of_the_forge_and_what_to_grant() {
     ] {
         let hosted = hosted();
         hook(&hosted.world.bare, "pre-receive", &format!("#!/bin/sh\ncat >/dev/null\necho '{words}' >&2\nexit 1\n"));
-        let refused = hosted.push_to(Manner::Normal).unwrap_err();
+        let refused = hosted.push_to(Behaviour::Normal).unwrap_err();
         let PushError::Rejected { reason, refusal: found } = &refused else { panic!("{refused:?}") };
         assert_eq!(*found, refusal, "{words}");
         assert!(reason.contains(words) && reason.contains("pre-receive hook declined"), "{reason}");
@@ -212,7 +212,7 @@ fn words_a_forge_says_before_a_push_are_heard() {
         (403, "This repository was archived so it is read-only.", PushRefusal::ReadOnly),
         (413, "Request Entity Too Large", PushRefusal::TooLarge),
     ] {
-        let refused = hosted().push_to(Manner::Refuses { status, says: says.to_owned() }).unwrap_err();
+        let refused = hosted().push_to(Behaviour::Refuses { status, says: says.to_owned() }).unwrap_err();
         assert!(
             matches!(&refused, PushError::Rejected { reason, refusal: found } if *found == refusal && reason.contains(says)),
             "{refused:?}"
@@ -224,40 +224,40 @@ fn words_a_forge_says_before_a_push_are_heard() {
 fn a_busy_server_is_asked_again_when_it_wants_to_be() {
     for status in [429, 500, 502, 503] {
         let hosted = hosted();
-        let refused = hosted.push_to(Manner::Busy { status, retry_after: Some(7) }).unwrap_err();
+        let refused = hosted.push_to(Behaviour::Busy { status, retry_after: Some(7) }).unwrap_err();
         assert!(refused.is_transient(), "{refused:?}");
         assert_eq!(refused.retry_after(), Some(Duration::from_secs(7)));
-        let error = hosted.fetch_from(Manner::Busy { status, retry_after: Some(9) });
+        let error = hosted.fetch_from(Behaviour::Busy { status, retry_after: Some(9) });
         assert!(matches!(error, GitError::Unreachable { .. }) && error.is_transient(), "{error:?}");
         assert_eq!(error.retry_after(), Some(Duration::from_secs(9)));
     }
     // Forges that are tired of us say 403, and when to come back.
-    let tired = hosted().fetch_from(Manner::Busy { status: 403, retry_after: Some(60) });
+    let tired = hosted().fetch_from(Behaviour::Busy { status: 403, retry_after: Some(60) });
     assert_eq!(tired.retry_after(), Some(Duration::from_secs(60)), "{tired:?}");
 }
 
 #[test]
 fn a_server_that_hangs_up_in_the_middle_may_be_there_again() {
     let new = hosted();
-    let error = new.fetch_from(Manner::Cuts { after: 300 });
+    let error = new.fetch_from(Behaviour::Cuts { after: 300 });
     assert!(error.is_transient(), "{error:?}");
     assert!(new.world.mirrors.open_existing(&new.remote).is_none(), "half a clone is none");
-    new.server.behave(Manner::Normal);
+    new.server.behave(Behaviour::Normal);
     new.fetched();
     for after in [0, 7, 40] {
-        let refused = hosted().push_to(Manner::Cuts { after }).unwrap_err();
+        let refused = hosted().push_to(Behaviour::Cuts { after }).unwrap_err();
         assert!(refused.is_transient(), "{after}: {refused:?}");
     }
-    let refused = hosted().push_to(Manner::HangsUpOnPush).unwrap_err();
+    let refused = hosted().push_to(Behaviour::HangsUpOnPush).unwrap_err();
     assert!(refused.is_transient(), "{refused:?}");
     // It may have arrived all the same: then the next push finds it.
     let arrived = hosted();
     let mirror = arrived.fetched();
     let commit = committed(&mirror, "docs/index.md", "# Changed\n");
-    arrived.server.behave(Manner::Cuts { after: 10 });
+    arrived.server.behave(Behaviour::Cuts { after: 10 });
     assert!(mirror.push(&arrived.remote, "job", commit, None).is_err());
-    arrived.server.behave(Manner::Normal);
-    assert_eq!(mirror.push(&arrived.remote, "job", commit, None).unwrap(), Pushed::AlreadyThere);
+    arrived.server.behave(Behaviour::Normal);
+    assert_eq!(mirror.push(&arrived.remote, "job", commit, None).unwrap(), PushOutcome::AlreadyThere);
 }
 
 #[test]
@@ -266,8 +266,8 @@ fn a_redirect_does_not_carry_credentials_to_another_host() {
     let mirror = world.mirrors.fetch_blocking(remote).unwrap();
     let commit = committed(&mirror, "docs/index.md", "# Changed\n");
     let other = GitServer::start(world.bare.parent().unwrap());
-    other.behave(Manner::Open);
-    server.behave(Manner::Elsewhere(format!("http://{}", other.address())));
+    other.behave(Behaviour::Open);
+    server.behave(Behaviour::Elsewhere(format!("http://{}", other.address())));
     let error = world.mirrors.fetch_blocking(remote).unwrap_err();
     let PushError::Git(refused) = mirror.push(remote, "job", commit, None).unwrap_err() else { panic!("no push") };
     for error in [&error, &refused] {
@@ -282,11 +282,11 @@ fn a_redirect_does_not_carry_credentials_to_another_host() {
 fn a_renamed_repository_is_followed_on_its_own_host() {
     let Hosted { world, server, .. } = &hosted();
     // What was at `/old/docs.git` is at `/docs.git`: as forges answer for a repository that was renamed.
-    server.behave(Manner::Renamed { from: "/old/docs.git".to_owned(), to: "/docs.git".to_owned() });
+    server.behave(Behaviour::Renamed { from: "/old/docs.git".to_owned(), to: "/docs.git".to_owned() });
     let remote = Remote::new(server.url("old/docs.git")).with_credentials(Credentials::token(TOKEN));
     let mirror = world.mirrors.fetch_blocking(&remote).unwrap();
     let commit = committed(&mirror, "docs/index.md", "# Changed\n");
-    assert_eq!(mirror.push(&remote, "job", commit, None).unwrap(), Pushed::Moved);
+    assert_eq!(mirror.push(&remote, "job", commit, None).unwrap(), PushOutcome::Moved);
     assert_eq!(world.upstream("job"), Some(commit));
 }
 
@@ -295,7 +295,7 @@ async fn a_server_that_never_answers_ends_in_a_timeout() {
     let Hosted { world, server, remote } = hosted();
     let limits = Limits { fetch: Duration::from_millis(200), push: Duration::from_millis(200) };
     let mirrors = Mirrors::with_limits(&world.mirrors_root, limits);
-    server.behave(Manner::Silent);
+    server.behave(Behaviour::Silent);
     let error = mirrors.fetch(&remote).await.unwrap_err();
     assert!(matches!(error, GitError::Timeout { .. }), "{error:?}");
     // A push gives up too.
@@ -331,7 +331,7 @@ fn an_empty_repository_takes_a_first_commit_of_another() {
     let full = World::new();
     let mirror = full.fetched();
     let main = mirror.branch("main").unwrap();
-    assert_eq!(mirror.push(&empty.remote, "main", main, None).unwrap(), Pushed::Moved);
+    assert_eq!(mirror.push(&empty.remote, "main", main, None).unwrap(), PushOutcome::Moved);
     git(&empty.world.bare, &["fsck", "--strict"]);
     assert_eq!(empty.world.upstream("main"), Some(main));
 }
@@ -347,7 +347,7 @@ fn a_branch_that_appears_between_the_look_and_the_push_is_left_alone() {
         "pre-receive",
         "#!/bin/sh\nunset GIT_QUARANTINE_PATH\ngit update-ref refs/heads/job main\n",
     );
-    let refused = hosted.push_to(Manner::Normal).unwrap_err();
+    let refused = hosted.push_to(Behaviour::Normal).unwrap_err();
     assert!(matches!(refused, PushError::Moved { now: Some(now) } if now == main), "{refused:?}");
     assert_eq!(hosted.world.upstream("job"), Some(main));
 }
@@ -387,6 +387,6 @@ fn a_history_cut_off_upstream_serves_what_it_has() {
 fn a_repository_that_takes_no_pushes_over_http_says_so() {
     let hosted = hosted();
     git(&hosted.world.bare, &["config", "http.receivepack", "false"]);
-    let refused = hosted.push_to(Manner::Normal).unwrap_err();
+    let refused = hosted.push_to(Behaviour::Normal).unwrap_err();
     assert!(matches!(refused, PushError::Denied { .. }), "{refused:?}");
 }

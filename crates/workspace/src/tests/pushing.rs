@@ -3,7 +3,7 @@ use std::fs;
 #[cfg(unix)]
 use super::hook;
 use super::{World, committed, edited, git, meta};
-use crate::{GitError, PushError, Pushed, Remote};
+use crate::{GitError, PushError, PushOutcome, Remote};
 
 fn both(story: impl Fn(World)) {
     story(World::new());
@@ -17,7 +17,7 @@ fn a_commit_becomes_a_branch() {
         let commit = committed(&mirror, "docs/index.md", "# Changed\n");
         assert_eq!(
             mirror.push(&world.remote(), "docent/job 1".replace(' ', "-").as_str(), commit, None).unwrap(),
-            Pushed::Moved
+            PushOutcome::Moved
         );
         assert_eq!(world.upstream("docent/job-1"), Some(commit));
         assert_eq!(world.upstream_file("docent/job-1", "docs/index.md"), "# Changed");
@@ -96,7 +96,7 @@ fn pushing_again_what_is_there_succeeds() {
         let commit = committed(&mirror, "docs/index.md", "# Changed\n");
         mirror.push(&world.remote(), "job", commit, None).unwrap();
         // A worker that died before it could say so does it once more.
-        assert_eq!(mirror.push(&world.remote(), "job", commit, None).unwrap(), Pushed::AlreadyThere);
+        assert_eq!(mirror.push(&world.remote(), "job", commit, None).unwrap(), PushOutcome::AlreadyThere);
     });
 }
 
@@ -120,7 +120,7 @@ fn a_branch_that_moved_is_left_alone() {
         assert_eq!(world.upstream("job"), Some(first));
         assert_eq!(world.upstream("gone"), None);
         // Where it is known to be, even history may be replaced.
-        assert_eq!(mirror.push(&world.remote(), "job", second, Some(first)).unwrap(), Pushed::Moved);
+        assert_eq!(mirror.push(&world.remote(), "job", second, Some(first)).unwrap(), PushOutcome::Moved);
         assert_eq!(world.upstream("job"), Some(second));
     });
 }
@@ -171,7 +171,7 @@ fn a_branch_in_the_way_is_named() {
     let mirror = world.fetched();
     let commit = committed(&mirror, "docs/index.md", "# Changed\n");
     assert!(matches!(mirror.push(&world.remote(), "topic/below", commit, None), Err(PushError::Rejected { .. })));
-    assert_eq!(mirror.push(&world.remote(), "left", commit, None).unwrap(), Pushed::Moved);
+    assert_eq!(mirror.push(&world.remote(), "left", commit, None).unwrap(), PushOutcome::Moved);
 }
 
 #[cfg(unix)]

@@ -5,7 +5,7 @@
 use docent_tests::SshServer;
 
 use super::{World, committed, git};
-use crate::{Credentials, GitError, Mirrors, PushError, Pushed, Remote};
+use crate::{Credentials, GitError, Mirrors, PushError, PushOutcome, Remote};
 
 struct Reached {
     world: World,
@@ -29,8 +29,8 @@ fn a_key_opens_fetch_and_push() {
     assert_eq!(mirror.find_branch("main").unwrap(), world.upstream("main"));
     assert_eq!(mirror.default_branch().as_deref(), Some("main"));
     let commit = committed(&mirror, "docs/index.md", "# Changed\n");
-    assert_eq!(mirror.push(remote, "job", commit, None).unwrap(), Pushed::Moved);
-    assert_eq!(mirror.push(remote, "job", commit, None).unwrap(), Pushed::AlreadyThere);
+    assert_eq!(mirror.push(remote, "job", commit, None).unwrap(), PushOutcome::Moved);
+    assert_eq!(mirror.push(remote, "job", commit, None).unwrap(), PushOutcome::AlreadyThere);
     assert_eq!(world.upstream("job"), Some(commit));
     git(&world.bare, &["fsck", "--strict"]);
     assert_eq!(mirror.remote_branch(remote, "job").unwrap(), Some(commit));

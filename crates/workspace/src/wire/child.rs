@@ -9,7 +9,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-use super::{LimitedReader, Talk, WireFailure};
+use super::{LimitedReader, WireFailure, WireSession};
 use crate::error::{GitError, PushError, Why};
 use crate::program;
 use crate::refusal::PushRefusal;
@@ -66,7 +66,7 @@ impl ServiceKind {
 }
 
 /// Starts the service for `remote`, which is not reached by http.
-pub(crate) fn start(remote: &Remote, kind: ServiceKind, talk: &Talk) -> Result<(Service, Pipes), GitError> {
+pub(crate) fn start(remote: &Remote, kind: ServiceKind, session: &WireSession) -> Result<(Service, Pipes), GitError> {
     let mut command = match remote.location()? {
         Location::Local(path) => {
             let mut command = program::git();
@@ -91,18 +91,18 @@ pub(crate) fn start(remote: &Remote, kind: ServiceKind, talk: &Talk) -> Result<(
         return Err(GitError::Failed { doing: kind.doing(), source: Why::new("the child has no pipes") });
     };
     let said = program::listen(errors);
-    let watch = watch(child.id(), talk);
-    Ok((Service { watch, child, said }, Pipes { to, from: talk.limited(from) }))
+    let watch = watch(child.id(), session);
+    Ok((Service { watch, child, said }, Pipes { to, from: session.limited(from) }))
 }
 
 /// Kills the child at the conversation's time limit.
-fn watch(id: u32, talk: &Talk) -> mpsc::Sender<()> {
+fn watch(id: u32, session: &WireSession) -> mpsc::Sender<()> {
     let (sender, receiver) = mpsc::channel();
-    let talk = talk.clone();
+    let session = session.clone();
     thread::spawn(move || {
-        let ended = receiver.recv_timeout(talk.left().unwrap_or_default());
+        let ended = receiver.recv_timeout(session.left().unwrap_or_default());
         if ended == Err(RecvTimeoutError::Timeout) {
-            let _ = talk.fail(WireFailure::TimeOver);
+            let _ = session.fail(WireFailure::TimeOver);
             program::kill_group(id);
         }
     });
@@ -128,7 +128,7 @@ pub(crate) fn explained(remote: &Remote, kind: ServiceKind, said: &str) -> Optio
     }
     let text: String = lines.join("; ").chars().take(1000).collect();
     let source = Why::new(remote.scrub(&text));
-    let repository = remote.shown();
+    let repository = remote.redacted();
     // The programs report it only as text.
     let says = |words: &[&str]| words.iter().any(|word| text.contains(word));
     let error = if says(&["Host key verification failed", "REMOTE HOST IDENTIFICATION HAS CHANGED"]) {
@@ -178,7 +178,7 @@ const OTHER_OWNER: &str =
 fn ssh(remote: &Remote, kind: ServiceKind) -> Result<Command, GitError> {
     let Some(place) = Place::parse(&remote.url) else {
         let reason = "write it as `ssh://user@host/path` or `user@host:path`";
-        return Err(GitError::Address { repository: remote.shown(), reason });
+        return Err(GitError::Address { repository: remote.redacted(), reason });
     };
     let mut command = Command::new("ssh");
     program::forget_git(&mut command);
@@ -203,7 +203,7 @@ fn ssh(remote: &Remote, kind: ServiceKind) -> Result<Command, GitError> {
     if let Some(Credentials::SshKey { key_file, known_hosts }) = &remote.credentials {
         if let Err(error) = std::fs::File::open(key_file) {
             let source = Why::new(format!("{}: {error}", key_file.display()));
-            return Err(GitError::Key { repository: remote.shown(), source });
+            return Err(GitError::Key { repository: remote.redacted(), source });
         }
         command.args(["-oIdentitiesOnly=yes", "-oIdentityAgent=none", "-i"]).arg(key_file);
         if let Some(known) = known_hosts {

@@ -15,7 +15,7 @@ use reqwest::blocking::{Client, RequestBuilder, Response};
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION, RETRY_AFTER};
 use reqwest::{StatusCode, Url, redirect};
 
-use super::{LimitedReader, Talk, WireFailure};
+use super::{LimitedReader, WireFailure, WireSession};
 use crate::error::{GitError, Why};
 use crate::remote::Remote;
 
@@ -32,7 +32,7 @@ pub(crate) struct Http {
     /// The address without a user name and without a slash at its end; after a redirect, the new one.
     base: String,
     authorization: Option<HeaderValue>,
-    talk: Talk,
+    session: WireSession,
 }
 
 /// The body of a request.
@@ -51,8 +51,8 @@ pub(crate) struct Answer {
 }
 
 impl Http {
-    pub(crate) fn new(remote: &Remote, talk: Talk) -> Result<Self, GitError> {
-        let unusable = |reason| GitError::Address { repository: remote.shown(), reason };
+    pub(crate) fn new(remote: &Remote, session: WireSession) -> Result<Self, GitError> {
+        let unusable = |reason| GitError::Address { repository: remote.redacted(), reason };
         let mut url = Url::parse(&remote.url).map_err(|_| unusable("it is not a URL"))?;
         if url.host().is_none() || url.query().is_some() || url.fragment().is_some() {
             return Err(unusable("give the address of the repository alone, without `?` and `#`"));
@@ -68,7 +68,7 @@ impl Http {
                 Some(value)
             }
         };
-        Ok(Self { base: url.as_str().trim_end_matches('/').to_owned(), authorization, talk })
+        Ok(Self { base: url.as_str().trim_end_matches('/').to_owned(), authorization, session })
     }
 
     pub(crate) fn base(&self) -> &str {
@@ -112,7 +112,7 @@ impl Http {
         if let Some(authorization) = &self.authorization {
             request = request.header(AUTHORIZATION, authorization.clone());
         }
-        let response = request.timeout(self.talk.left()?).send();
+        let response = request.timeout(self.session.left()?).send();
         response.map_err(|error| sorted(&error))
     }
 
@@ -127,17 +127,17 @@ impl Http {
                 tracing::debug!(from = self.base, to = base, "the repository has moved");
                 Ok(base.trim_end_matches('/').to_owned())
             }
-            moved => Err(WireFailure::Elsewhere { to: shown(moved.unwrap_or(to.as_str())) }),
+            moved => Err(WireFailure::Elsewhere { to: redacted(moved.unwrap_or(to.as_str())) }),
         }
     }
 
     fn checked(&self, response: Response, kind: &str) -> Result<Answer, WireFailure> {
         let status = response.status();
         let headers = response.headers().clone();
-        let mut body = self.talk.limited(response);
+        let mut body = self.session.limited(response);
         let answered = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned();
         if !status.is_success() {
-            let said = if answered.starts_with("text/plain") { said(&mut body) } else { String::new() };
+            let said = if answered.starts_with("text/plain") { error_page_start(&mut body) } else { String::new() };
             let after = headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok()).and_then(seconds);
             return Err(WireFailure::Status { status: status.as_u16(), after, said });
         }
@@ -195,7 +195,7 @@ fn redirected(from: &Url, response: &Response) -> Result<Option<Url>, WireFailur
 }
 
 /// An address for an error: without a user, a query, or the part that is git's.
-fn shown(url: &str) -> String {
+fn redacted(url: &str) -> String {
     let Ok(mut url) = Url::parse(url) else { return "another address".to_owned() };
     let _ = url.set_username("");
     let _ = url.set_password(None);
@@ -205,7 +205,7 @@ fn shown(url: &str) -> String {
 }
 
 /// The beginning of an error page.
-fn said(body: &mut impl Read) -> String {
+fn error_page_start(body: &mut impl Read) -> String {
     let mut bytes = Vec::new();
     let _ = body.take(SAID_AT_MOST).read_to_end(&mut bytes);
     let text = String::from_utf8_lossy(&bytes);
@@ -219,7 +219,7 @@ fn seconds(value: &str) -> Option<Duration> {
 
 /// Classifies the failure of a request without an answer.
 pub(super) fn sorted(error: &reqwest::Error) -> WireFailure {
-    let text = told(error);
+    let text = error_text(error);
     if let Some(rustls::Error::InvalidCertificate(_)) = find::<rustls::Error>(error) {
         return WireFailure::Certificate(text);
     }
@@ -230,7 +230,7 @@ pub(super) fn sorted(error: &reqwest::Error) -> WireFailure {
     if error.is_timeout() && !error.is_connect() { WireFailure::TimeOver } else { WireFailure::Network(text) }
 }
 
-fn told(error: &reqwest::Error) -> String {
+fn error_text(error: &reqwest::Error) -> String {
     // The first names the address again, which our sentence does.
     error_chain_of(error, |said| said.split(" for url (").next().unwrap_or_default().to_owned())
 }
@@ -265,7 +265,7 @@ mod tests {
 
     fn http(url: &str) -> Http {
         let remote = Remote::new(url).with_credentials(Credentials::token("s3cret"));
-        Http::new(&remote, Talk::new(Duration::from_secs(1))).unwrap()
+        Http::new(&remote, WireSession::new(Duration::from_secs(1))).unwrap()
     }
 
     #[test]
@@ -299,7 +299,7 @@ mod tests {
     fn the_address_holds_no_user_and_ends_without_a_slash() {
         assert_eq!(http("https://me@git.example.com/docs.git/").base(), "https://git.example.com/docs.git");
         assert_eq!(http("https://git.example.com/a b.git").base(), "https://git.example.com/a%20b.git");
-        let odd = Http::new(&Remote::new("https://git.example.com/docs?x=y"), Talk::new(Duration::from_secs(1)));
+        let odd = Http::new(&Remote::new("https://git.example.com/docs?x=y"), WireSession::new(Duration::from_secs(1)));
         assert!(matches!(odd, Err(GitError::Address { .. })));
         assert!(!format!("{:?}", http("https://git.example.com/docs")).contains("czNjcmV0"));
     }

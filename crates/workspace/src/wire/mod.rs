@@ -1,7 +1,7 @@
 //! Conversations with a remote, as bytes, independent of their meaning to git.
 //!
 //! Over http a conversation is a few requests ([`http`]), over ssh and for a folder on this machine a child process
-//! ([`child`]). In both cases a [`Talk`] has its limits in time and bytes, and stores the failure that ended it, so
+//! ([`child`]). In both cases a [`WireSession`] has its limits in time and bytes, and stores the failure that ended it, so
 //! that a caller above three libraries need not parse their error texts.
 
 pub(crate) mod child;
@@ -53,7 +53,7 @@ pub(crate) enum WireFailure {
 
 /// One conversation: its limits, and the failure that ended it.
 #[derive(Debug, Clone)]
-pub(crate) struct Talk(Arc<State>);
+pub(crate) struct WireSession(Arc<State>);
 
 #[derive(Debug)]
 struct State {
@@ -64,7 +64,7 @@ struct State {
     failure: Mutex<Option<WireFailure>>,
 }
 
-impl Talk {
+impl WireSession {
     /// A conversation with a time limit, and for now with [`WORDS_AT_MOST`].
     pub(crate) fn new(limit: Duration) -> Self {
         Self(Arc::new(State {
@@ -103,7 +103,7 @@ impl Talk {
 
     /// Reads `inner` within the limits of this conversation.
     pub(crate) fn limited<R: Read>(&self, inner: R) -> LimitedReader<R> {
-        LimitedReader { inner, talk: self.clone() }
+        LimitedReader { inner, session: self.clone() }
     }
 
     fn count(&self, bytes: usize) -> Result<(), WireFailure> {
@@ -117,14 +117,14 @@ impl Talk {
 #[derive(Debug)]
 pub(crate) struct LimitedReader<R> {
     inner: R,
-    talk: Talk,
+    session: WireSession,
 }
 
 impl<R: Read> Read for LimitedReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.inner.read(buffer);
-        let read = read.map_err(|error| self.talk.fail(broken(&error)))?;
-        self.talk.count(read).map_err(|failure| self.talk.fail(failure))?;
+        let read = read.map_err(|error| self.session.fail(broken(&error)))?;
+        self.session.count(read).map_err(|failure| self.session.fail(failure))?;
         Ok(read)
     }
 }
@@ -138,8 +138,8 @@ fn broken(error: &io::Error) -> WireFailure {
 
 impl WireFailure {
     /// The error for a caller who was `doing` something with `remote`.
-    pub(crate) fn explained(self, remote: &Remote, doing: &'static str, talk: &Talk) -> GitError {
-        let repository = remote.shown();
+    pub(crate) fn explained(self, remote: &Remote, doing: &'static str, session: &WireSession) -> GitError {
+        let repository = remote.redacted();
         let source = Why::new(remote.scrub(&self.to_string()));
         match self {
             Self::Status { status: 401 | 403, after: None, .. } => {
@@ -153,7 +153,7 @@ impl WireFailure {
             Self::Status { .. } | Self::Said(_) => GitError::Failed { doing, source },
             Self::Elsewhere { to } => GitError::Elsewhere { repository, to: remote.scrub(&to) },
             Self::OutOfFiles => GitError::OutOfFiles { doing },
-            Self::TimeOver => GitError::Timeout { doing, after: talk.limit() },
+            Self::TimeOver => GitError::Timeout { doing, after: session.limit() },
             Self::Network(_) => GitError::Unreachable { repository, after: None, source },
             Self::Certificate(_) => GitError::Certificate { repository, source },
             Self::Garbled(_) | Self::TooMuch { .. } => GitError::Garbled { repository, source },
@@ -167,35 +167,35 @@ mod tests {
 
     #[test]
     fn an_endless_stream_ends() {
-        let talk = Talk::new(Duration::from_secs(600));
-        let mut endless = talk.limited(io::repeat(7));
+        let session = WireSession::new(Duration::from_secs(600));
+        let mut endless = session.limited(io::repeat(7));
         let read = io::copy(&mut endless, &mut io::sink());
         assert!(read.is_err());
-        assert_eq!(talk.failure(), Some(WireFailure::TooMuch { limit: WORDS_AT_MOST }));
+        assert_eq!(session.failure(), Some(WireFailure::TooMuch { limit: WORDS_AT_MOST }));
     }
 
     #[test]
     fn a_slow_stream_ends_when_the_time_is_over() {
-        let talk = Talk::new(Duration::ZERO);
-        assert!(talk.limited(io::repeat(7)).read(&mut [0; 16]).is_err());
-        assert_eq!(talk.failure(), Some(WireFailure::TimeOver));
+        let session = WireSession::new(Duration::ZERO);
+        assert!(session.limited(io::repeat(7)).read(&mut [0; 16]).is_err());
+        assert_eq!(session.failure(), Some(WireFailure::TimeOver));
     }
 
     #[test]
     fn what_broke_first_is_what_counts() {
-        let talk = Talk::new(Duration::from_secs(600));
-        let _ = talk.fail(WireFailure::Network("cut".to_owned()));
-        let _ = talk.fail(WireFailure::Garbled("half a line".to_owned()));
-        assert_eq!(talk.failure(), Some(WireFailure::Network("cut".to_owned())));
+        let session = WireSession::new(Duration::from_secs(600));
+        let _ = session.fail(WireFailure::Network("cut".to_owned()));
+        let _ = session.fail(WireFailure::Garbled("half a line".to_owned()));
+        assert_eq!(session.failure(), Some(WireFailure::Network("cut".to_owned())));
     }
 
     #[test]
     fn a_status_is_sorted_by_what_to_do_about_it() {
         let remote = Remote::new("https://git.example.com/docs");
-        let talk = Talk::new(Duration::from_secs(1));
+        let session = WireSession::new(Duration::from_secs(1));
         let sorted = |status, after: Option<u64>| {
             let after = after.map(Duration::from_secs);
-            WireFailure::Status { status, after, said: String::new() }.explained(&remote, "fetch", &talk)
+            WireFailure::Status { status, after, said: String::new() }.explained(&remote, "fetch", &session)
         };
         assert!(matches!(sorted(401, None), GitError::Auth { .. }));
         assert!(matches!(sorted(403, None), GitError::Auth { .. }));

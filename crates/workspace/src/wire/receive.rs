@@ -16,13 +16,13 @@ const SAID_AT_MOST: usize = 16 << 10;
 
 /// The references of a remote, and its capabilities.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Advert {
+pub(crate) struct Advertisement {
     /// Every reference by its full name.
     pub(crate) refs: BTreeMap<String, CommitId>,
     capabilities: Vec<String>,
 }
 
-impl Advert {
+impl Advertisement {
     fn can(&self, what: &str) -> bool {
         self.capabilities.iter().any(|one| one == what)
     }
@@ -216,9 +216,9 @@ mod tests {
         out
     }
 
-    fn advert(capabilities: &str) -> Advert {
+    fn advert(capabilities: &str) -> Advertisement {
         let first = format!("{ONE} refs/heads/main\0{capabilities}\n");
-        Advert::read(&mut lines(&[first.as_bytes(), b""]).as_slice()).unwrap()
+        Advertisement::read(&mut lines(&[first.as_bytes(), b""]).as_slice()).unwrap()
     }
 
     #[test]
@@ -230,24 +230,24 @@ mod tests {
         let bare = lines(&[first.as_bytes(), second.as_bytes(), have.as_bytes(), shallow.as_bytes(), b""]);
         let announced = [lines(&[b"# service=git-receive-pack\n", b""]), bare.clone()].concat();
         for bytes in [bare, announced] {
-            let advert = Advert::read(&mut bytes.as_slice()).unwrap();
+            let advert = Advertisement::read(&mut bytes.as_slice()).unwrap();
             let names: Vec<_> = advert.refs.iter().map(|(name, id)| (name.as_str(), id.to_string())).collect();
             assert_eq!(names, [("refs/heads/main", ONE.to_owned()), ("refs/tags/v1", TWO.to_owned())]);
         }
         let empty = format!("{} capabilities^{{}}\0report-status", "0".repeat(40));
-        assert!(Advert::read(&mut lines(&[empty.as_bytes(), b""]).as_slice()).unwrap().refs.is_empty());
+        assert!(Advertisement::read(&mut lines(&[empty.as_bytes(), b""]).as_slice()).unwrap().refs.is_empty());
     }
 
     #[test]
     fn a_remote_that_cannot_be_understood_is_said_to_be_that() {
-        let read = |line: &str| Advert::read(&mut lines(&[line.as_bytes(), b""]).as_slice()).unwrap_err();
+        let read = |line: &str| Advertisement::read(&mut lines(&[line.as_bytes(), b""]).as_slice()).unwrap_err();
         let first = |capabilities: &str| format!("{ONE} refs/heads/main\0{capabilities}");
         assert!(matches!(read(&first("side-band-64k")), WireFailure::Garbled(_)));
         assert!(matches!(read(&first("report-status object-format=sha256")), WireFailure::Garbled(_)));
         assert!(matches!(read("hello"), WireFailure::Garbled(_)));
         assert!(matches!(read("ERR access denied or repository not exported"), WireFailure::Said(_)));
         assert!(matches!(
-            Advert::read(&mut lines(&[first("report-status").as_bytes()]).as_slice()),
+            Advertisement::read(&mut lines(&[first("report-status").as_bytes()]).as_slice()),
             Err(WireFailure::Network(_))
         ));
     }
@@ -292,7 +292,7 @@ mod tests {
         fn no_bytes_break_the_readers(bytes in prop::collection::vec(any::<u8>(), 0..400), keep in any::<bool>()) {
             let mut framed = Vec::new();
             if keep { pkt::write(&bytes, &mut framed) } else { framed.clone_from(&bytes) }
-            let _ = Advert::read(&mut framed.as_slice());
+            let _ = Advertisement::read(&mut framed.as_slice());
             for capabilities in ["report-status", "report-status side-band-64k"] {
                 let report = advert(capabilities).report(&mut framed.as_slice(), "refs/heads/x");
                 prop_assert!(report.is_err() || report.is_ok_and(|report| report.ended != Ended::Moved));

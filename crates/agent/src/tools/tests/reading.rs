@@ -82,7 +82,7 @@ fn files_are_listed_and_read() {
     assert!(refused(&mut files, "read", json!({"path": "index.mdx", "from_line": 99})).contains("has 7 lines"));
     assert_eq!(
         ok(&mut files, "read", json!({"path": "logo.png"})),
-        "`logo.png` is no text: a binary file with the ending `.png`, 4 B."
+        "`logo.png` is not text: a binary file with the ending `.png`, 4 B."
     );
 }
 
@@ -127,7 +127,7 @@ fn text_is_searched_by_pattern() {
          guides/crlf.md:5: Two.\n"
     );
     assert_eq!(ok(&mut files, "search_text", json!({"pattern": "Two", "in": ["index"]})), "nothing matches");
-    assert!(refused(&mut files, "search_text", json!({"pattern": "("})).starts_with("the pattern is no regular"));
+    assert!(refused(&mut files, "search_text", json!({"pattern": "("})).starts_with("the pattern is not a regular"));
     assert!(refused(&mut files, "search_text", json!({"pattern": "((a{99}){99}){99}"})).contains("size limit"));
 }
 
@@ -210,9 +210,9 @@ fn malformed_calls_are_answered_with_what_was_wrong() {
     assert!(missing.contains("path: string") && missing.contains("from_line?: integer"), "{missing}");
     assert!(wrong("read", json!({"path": 1})).contains("expected a string"));
     assert!(wrong("read", json!({"path": "index.mdx", "from_line": "x"})).contains("whole number"));
-    assert!(wrong("read", json!("{\"path\": ")).contains("no JSON object"));
+    assert!(wrong("read", json!("{\"path\": ")).contains("not a JSON object"));
     assert!(wrong("read", json!(null)).contains("missing field `path`"));
-    assert!(wrong("read", json!([1])).contains("no JSON object"));
+    assert!(wrong("read", json!([1])).contains("not a JSON object"));
     assert!(
         wrong("insert", json!({"path": "index.mdx", "after_line": null, "text": "x"})).contains("`after_line` is null")
     );

@@ -106,23 +106,23 @@ impl<'t> Blocks<'t> {
         end
     }
 
-    /// Whether the line behind one with a directive at a byte goes on with its argument.
-    pub(super) fn goes_on(&self, at: usize) -> GoesOn {
+    /// Whether the line after one with a directive at a byte continues the directive's argument.
+    pub(super) fn goes_on(&self, at: usize) -> Continues {
         let number = self.number(at);
         let line = &self.lines[number];
-        let Some(next) = self.lines.get(number + 1).filter(|next| !next.is_blank()) else { return GoesOn::No };
+        let Some(next) = self.lines.get(number + 1).filter(|next| !next.is_blank()) else { return Continues::No };
         if self.may_be_in_simple_table(number) || [line, next].iter().any(|line| is_row(line)) {
-            return GoesOn::Unknown;
+            return Continues::Unknown;
         }
         let before = &line.text[..at - line.start];
         let margin = if is_marks(before) { before.chars().count() } else { line.indent };
-        if next.indent > margin { GoesOn::Yes } else { GoesOn::No }
+        if next.indent > margin { Continues::Yes } else { Continues::No }
     }
 }
 
 /// Whether what is indented follows on the next line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum GoesOn {
+pub(super) enum Continues {
     Yes,
     No,
     /// In a table, whose cells begin in any column.

@@ -15,7 +15,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use self::lines::{Blocks, GoesOn};
+use self::lines::{Blocks, Continues};
 use super::{Code, Found, runs_script};
 use crate::anchors::AnchorStyle;
 use crate::page::Format;
@@ -36,9 +36,9 @@ regex!(MARK, r"\.\. +(?:\||([^\s|][^\s]*?) ?::)");
 regex!(SUBSTITUTION, r"\A\.\. +\|[^|\\\s](?:[^|\\\n]*[^|\\\s])?\| +([a-z]+)::(?: |\n|\z)");
 regex!(CODING, r"coding[:=]\s*([-\w.]+)");
 
-/// What a text is.
+/// Which part of a page a text is.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Whole<'f> {
+pub(super) enum SourceKind<'f> {
     /// A page, by its file.
     Page(&'f str),
     /// Something that pages include, whole or in part.
@@ -48,10 +48,10 @@ pub(super) enum Whole<'f> {
 }
 
 /// The code of a page, or of a text that pages include.
-pub(super) fn code_of(whole: Whole<'_>, bytes: &[u8]) -> Vec<Code> {
+pub(super) fn code_of(whole: SourceKind<'_>, bytes: &[u8]) -> Vec<Code> {
     match std::str::from_utf8(bytes) {
         Ok(text) => code_of_text(whole, text),
-        // Nobody knows what else it is read as.
+        // It may be read as another format, too.
         Err(_) => {
             let text = text_of(bytes);
             let mut found = Found { text: &text, lines: Lines::of(&text), file: "", code: Vec::new() };
@@ -61,11 +61,11 @@ pub(super) fn code_of(whole: Whole<'_>, bytes: &[u8]) -> Vec<Code> {
     }
 }
 
-fn code_of_text(whole: Whole<'_>, written: &str) -> Vec<Code> {
+fn code_of_text(whole: SourceKind<'_>, written: &str) -> Vec<Code> {
     let text = lines::plain(written);
     let file = match whole {
-        Whole::Page(file) | Whole::Cells(file) => file,
-        Whole::Part => "",
+        SourceKind::Page(file) | SourceKind::Cells(file) => file,
+        SourceKind::Part => "",
     };
     let mut reading = Reading {
         found: Found { text: &text, lines: Lines::of(&text), file, code: Vec::new() },
@@ -100,7 +100,7 @@ struct Reading<'t> {
     blocks: Blocks<'t>,
     /// Which paragraphs were found to hold code, and of which kind.
     seen: HashSet<(&'static str, usize)>,
-    whole: Whole<'t>,
+    whole: SourceKind<'t>,
 }
 
 impl Reading<'_> {
@@ -138,7 +138,7 @@ impl Reading<'_> {
             };
             if why.is_none()
                 && name == "csv-table"
-                && !matches!(self.whole, Whole::Cells(_))
+                && !matches!(self.whole, SourceKind::Cells(_))
                 && read_as_table <= whole.start
             {
                 read_as_table = self.blocks.block_end(whole.start);
@@ -192,12 +192,12 @@ impl Reading<'_> {
         parts.join("/")
     }
 
-    /// Whether the argument of a directive goes on behind its line, for all that is known.
+    /// Whether the argument of a directive may continue after its line.
     fn goes_on(&self, start: usize, line_end: usize) -> bool {
         match self.blocks.goes_on(start) {
-            GoesOn::No => false,
-            GoesOn::Yes => !self.begins_option(line_end),
-            GoesOn::Unknown => true,
+            Continues::No => false,
+            Continues::Yes => !self.begins_option(line_end),
+            Continues::Unknown => true,
         }
     }
 
@@ -301,7 +301,7 @@ const LONGEST_NAME: usize = 200;
 fn hides_code(file: &str, table: &str) -> bool {
     let cells = table.replace(['"', '\\'], "");
     let is_role = |code: &Code| code.key.starts_with("role ") && !code.key.contains('`');
-    [table, &cells].iter().any(|text| code_of_text(Whole::Cells(file), text).iter().any(|code| !is_role(code)))
+    [table, &cells].iter().any(|text| code_of_text(SourceKind::Cells(file), text).iter().any(|code| !is_role(code)))
 }
 
 /// The name of a field whose first colon was read.

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::lines::GoesOn;
+use super::lines::Continues;
 use super::{Reading, names};
 
 macro_rules! regex {
@@ -32,7 +32,8 @@ impl Reading<'_> {
         let text = self.found.text;
         let line_end = text[end..].find('\n').map_or(text.len(), |length| end + length);
         let name = text[end..line_end].trim().to_lowercase();
-        self.blocks.goes_on(start) == GoesOn::No && (name.is_empty() || (names::is_role(&name) && name != "download"))
+        self.blocks.goes_on(start) == Continues::No
+            && (name.is_empty() || (names::is_role(&name) && name != "download"))
     }
 
     pub(super) fn roles(&mut self) {

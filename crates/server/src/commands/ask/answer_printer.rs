@@ -1,5 +1,5 @@
 //! How an answer looks on a terminal: the answer and its sources on stdout, all else beside it on stderr. Colours are left
-//! out where the output is no terminal (`anstream` sees to it).
+//! out where the output is not a terminal (`anstream` sees to it).
 
 use std::io::{self, ErrorKind, IsTerminal, Write};
 
@@ -38,7 +38,7 @@ impl<W: Write> AnswerPrinter<W> {
         Self { out: Some(out), is_mid_line: false, is_unread: false, has_watcher: false }
     }
 
-    /// Whether the reader went away, so that nobody waits for the rest.
+    /// Whether the output is closed, so that the rest is not needed.
     pub(super) const fn is_unread(&self) -> bool {
         self.is_unread
     }
@@ -81,14 +81,14 @@ impl<W: Write> AnswerPrinter<W> {
         self.write(&text)
     }
 
-    /// What happens meanwhile, for whoever watches on a terminal.
+    /// Progress, shown on a terminal only.
     pub(super) fn note(&self, text: &str) {
         if self.has_watcher {
             self.remark(text);
         }
     }
 
-    /// Something to know beside the answer. Nobody to read it is no failure.
+    /// A note beside the answer, on stderr. A closed stderr is no failure.
     pub(super) fn remark(&self, text: &str) {
         if self.out.is_some() {
             let text = printable(text);

@@ -19,10 +19,10 @@ use crate::cli::AskArgs;
 use crate::commands::index;
 use crate::failure::Failure;
 use crate::output;
-use crate::serve::told;
+use crate::serve::shutdown_signal;
 use crate::wiring::app::App;
 
-/// Who asks, as the conversation keeps it.
+/// The key that conversations of the command line are stored under.
 const FINGERPRINT: &str = "docent-ask";
 /// How many passages are answered from, as over HTTP.
 const PASSAGES: usize = 5;
@@ -42,10 +42,10 @@ pub(crate) async fn run(app: &App, args: &AskArgs, json: bool) -> Result<(), Fai
         return Err(Failure::usage("give a question, for example `docent ask docs \"How are webhooks retried?\"`"));
     }
     let mut printer = if json { AnswerPrinter::blank() } else { AnswerPrinter::on_stdout() };
-    // Whatever is under way is dropped with its future, a model's call too.
+    // Dropping the future cancels the work, including a model call.
     let done = tokio::select! {
         done = ask(app, args, &mut printer) => done,
-        signal = told() => signal.and_then(|()| Err(Failure::plain("stopped before the answer was whole"))),
+        signal = shutdown_signal() => signal.and_then(|()| Err(Failure::plain("stopped before the answer was whole"))),
     };
     printer.end_line()?;
     if let Some(value) = done?
@@ -56,7 +56,7 @@ pub(crate) async fn run(app: &App, args: &AskArgs, json: bool) -> Result<(), Fai
     Ok(())
 }
 
-/// The answer as JSON; `None` when whoever was reading it went away.
+/// The answer as JSON; `None` when the output was closed.
 async fn ask(app: &App, args: &AskArgs, printer: &mut AnswerPrinter) -> Result<Option<Value>, Failure> {
     let project = index::project_of(app, &args.domain).await?;
     let thread = match &args.thread {
@@ -84,7 +84,7 @@ async fn ask(app: &App, args: &AskArgs, printer: &mut AnswerPrinter) -> Result<O
     let mut reply = reply.await.map_err(refused)?;
     let mut answer = Answer::default();
     while let Some(event) = reply.events.next().await {
-        answer.hear(event, printer)?;
+        answer.apply(event, printer)?;
         if printer.is_unread() {
             return Ok(None);
         }
@@ -109,7 +109,7 @@ async fn ask(app: &App, args: &AskArgs, printer: &mut AnswerPrinter) -> Result<O
 
 impl Answer {
     /// Takes up one event and shows what of it is for a reader.
-    fn hear(&mut self, event: StreamEvent, printer: &mut AnswerPrinter) -> Result<(), Failure> {
+    fn apply(&mut self, event: StreamEvent, printer: &mut AnswerPrinter) -> Result<(), Failure> {
         match event {
             StreamEvent::Start { message_id, .. } => self.message = Some(message_id),
             StreamEvent::ToolCall { input, .. } => {
@@ -155,15 +155,17 @@ async fn docs(app: &App, project: &Project) -> Result<Arc<Snapshot>, Failure> {
     let docs = index::indexed(app, project).await?;
     // Nothing is fetched for it: the owners' wishes are read where the index was made from.
     if let Some(files) = app.repositories.fetched_docs(project) {
-        app.sites.learn(project, &files);
+        app.sites.refresh(project, &files);
     }
     Ok(docs)
 }
 
-/// The thread to go on with. Whoever has the data folder needs no key to it.
+/// The thread to continue. Access to the data folder suffices: no thread key is needed.
 async fn known_thread(app: &App, project: &Project, text: &str) -> Result<ThreadId, Failure> {
     let id = ThreadId::parse(text).ok_or_else(|| {
-        Failure::usage(format!("--thread: `{text}` is no thread's id; it stands below the answer it goes on from"))
+        Failure::usage(format!(
+            "--thread: `{text}` is not the id of a thread; it stands below the answer it goes on from"
+        ))
     })?;
     if app.store.thread(&project.domain, id, 0).await?.is_some() {
         return Ok(id);

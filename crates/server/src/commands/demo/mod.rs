@@ -41,7 +41,7 @@ pub(crate) async fn run(args: &DemoArgs, mut config: Config, keep: bool) -> Resu
         Ok(()) if args.exit => running.stop().await,
         Ok(()) => {
             streamed_text::note("The server stays up. Press Ctrl-C to stop it.");
-            running.until_told().await
+            running.until_shutdown().await
         }
         Err(failure) => {
             running.stop().await?;

@@ -15,7 +15,7 @@ use crate::wiring::app::App;
 #[folder = "sample/"]
 struct Sample;
 
-/// Makes the repository, unless it is there from an earlier tour, and tells how many pages the site has.
+/// Creates the repository, unless an earlier tour left it, and returns the number of pages.
 pub(super) fn repository(path: &Path) -> Result<usize, Failure> {
     let files: BTreeMap<String, Vec<u8>> = Sample::iter()
         .filter_map(|name| Sample::get(&name).map(|file| (name.into_owned(), file.data.into_owned())))

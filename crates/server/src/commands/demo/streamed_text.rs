@@ -1,4 +1,4 @@
-//! How the demo looks on a terminal. Colours are left out where the output is no terminal (`anstream` sees to it).
+//! How the demo looks on a terminal. Colours are left out where the output is not a terminal (`anstream` sees to it).
 
 use std::io::Write as _;
 

@@ -16,7 +16,7 @@ use crate::commands::projects::no_pages;
 use crate::failure::Failure;
 use crate::wiring::app::App;
 use crate::wiring::embedders::{self, EmbedderCheck};
-use crate::wiring::models::Configured;
+use crate::wiring::models::ConfiguredModel;
 use crate::wiring::site_file::{FILE, SiteFile};
 use docent_http_client::SecretSource;
 
@@ -24,7 +24,7 @@ use docent_http_client::SecretSource;
 const LEAST_SKIPPED: usize = 3;
 
 /// Whether a model answers.
-pub(super) async fn model(name: &str, model: &Configured) -> Finding {
+pub(super) async fn model(name: &str, model: &ConfiguredModel) -> Finding {
     let who = model.describe();
     if let Err(error) = model.key() {
         return Finding::bad(
@@ -105,7 +105,7 @@ async fn repository(app: &App, project: &Project) -> Findings {
             format!("`{id}`: {}", Failure::from(error)),
             format!("check the address, the branch and what opens it with `git ls-remote {}`", project.repository),
         ),
-        // A first clone may well take longer, and is no fault.
+        // A first clone may well take longer, and is not a fault.
         Err(_) => {
             Finding::Note(format!("`{id}`: {} is still being fetched after {} s", project.repository, LIMIT.as_secs()))
         }
@@ -131,7 +131,7 @@ fn site_file(project: &Project, docs: &Docs) -> Vec<Finding> {
 /// A repository that the agent may read besides.
 async fn context(app: &App, project: &Project, name: &str, url: &str) -> Finding {
     let id = &project.id;
-    match timeout(LIMIT, app.repositories.fetch_beside(project, url)).await {
+    match timeout(LIMIT, app.repositories.fetch_context(project, url)).await {
         Ok(Ok(_)) => Finding::Good(format!("`{id}`: `{name}` is {url}")),
         Ok(Err(error)) => Finding::bad(
             format!("`{id}`: `{name}`: {}", Failure::from(error)),
@@ -141,7 +141,7 @@ async fn context(app: &App, project: &Project, name: &str, url: &str) -> Finding
     }
 }
 
-/// Whether pull requests can be opened, where that is up to somebody else.
+/// Whether pull requests can be opened, if the forge is another server.
 async fn forge(app: &App, project: &Project) -> Option<Finding> {
     let id = &project.id;
     let forge = match app.forges.place(project) {
@@ -184,7 +184,7 @@ fn index(app: &App, project: &Project) -> Finding {
     }
 }
 
-/// What is skipped, where it is so much that somebody may wonder.
+/// The number of skipped files, if it is large enough to be a mistake.
 fn skipped(app: &App, project: &Project) -> Option<Finding> {
     let snapshot = app.indexes.open(project.uid).ok()?.snapshot();
     let skipped: Vec<Skipped> = snapshot.skipped().into_iter().filter(|skipped| !skipped.reason.is_usual()).collect();
@@ -206,11 +206,11 @@ mod tests {
     use tokio::net::TcpListener;
 
     use super::*;
-    use crate::config::{Endpoint, ModelConfig, OpenAiWays};
+    use crate::config::{Endpoint, ModelConfig, OpenAiQuirks};
 
     #[tokio::test(start_paused = true)]
     async fn a_model_that_says_nothing_is_not_waited_for() {
-        // Connections are made and nobody takes them.
+        // Connections are accepted by the kernel, but the server never reads them.
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let endpoint = Endpoint {
             model: "m".into(),
@@ -220,9 +220,9 @@ mod tests {
             max_reply_tokens: None,
             idle: None,
         };
-        let config = ModelConfig::OpenAi(endpoint, OpenAiWays::default());
+        let config = ModelConfig::OpenAi(endpoint, OpenAiQuirks::default());
         let client = Client::new(ClientOptions::default()).expect("a client");
-        let silent = Configured::new("sonnet", &config, &client).expect("a model");
+        let silent = ConfiguredModel::new("sonnet", &config, &client).expect("a model");
         let Finding::Bad { what, fix } = model("sonnet", &silent).await else { panic!("it is well") };
         assert!(what.contains("`sonnet`"), "{what}");
         assert!(fix.contains("http://127.0.0.1:"), "{fix}");

@@ -26,7 +26,7 @@ const LIMIT: Duration = Duration::from_secs(20);
 #[derive(Debug)]
 enum Finding {
     Good(String),
-    /// It works, but somebody may wonder.
+    /// It works, but may surprise.
     Note(String),
     Bad {
         what: String,
@@ -48,7 +48,7 @@ pub(crate) async fn run(app: &Arc<App>, json: bool) -> Result<(), Failure> {
         vec![("configuration", Finding::Good("read, no unknown keys".to_owned())), ("data", here::data(&app.config))];
     findings.extend(here::exposed(app).map(|finding| ("data", finding)));
     findings.extend([("store", here::store(app).await), ("git", here::git().await)]);
-    // A database that does not answer is told of already.
+    // A database that does not answer has its own finding already.
     let sizes = Parts::of(app).await.ok();
     findings.extend(sizes.iter().flat_map(Parts::findings).map(|finding| ("sizes", finding)));
     findings.extend(here::ssh_key(&app.config).await.map(|finding| ("ssh key", finding)));
@@ -70,7 +70,7 @@ pub(crate) async fn run(app: &Arc<App>, json: bool) -> Result<(), Failure> {
     report(&findings, sizes.as_ref(), json)
 }
 
-/// What the names run on that nobody configured.
+/// What the names without a configuration run on.
 fn names(config: &Config) -> Vec<Finding> {
     let note = |(name, runs_on): (&String, &RunsOn)| match runs_on {
         RunsOn::Itself => None,

@@ -15,7 +15,7 @@ pub(super) struct Judged {
     pub(super) id: String,
     pub(super) text: String,
     /// The pages that answer it, best first.
-    pub(super) right: Vec<Right>,
+    pub(super) right: Vec<RelevantPage>,
     /// What was found, best first, ignored pages left out: path and score.
     pub(super) found: Vec<(String, f32)>,
     pub(super) measures: Measures,
@@ -24,7 +24,7 @@ pub(super) struct Judged {
 
 /// A page that answers a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Right {
+pub(super) struct RelevantPage {
     /// As the file of judgements names it.
     pub(super) written: String,
     /// Where it is served; `None` when the index has no such page.
@@ -48,7 +48,7 @@ impl Judged {
     }
 
     /// The place a page was found at, counted from 1.
-    pub(super) fn place(&self, right: &Right) -> Option<usize> {
+    pub(super) fn place(&self, right: &RelevantPage) -> Option<usize> {
         let path = right.path.as_deref()?;
         self.found.iter().position(|(found, _)| found == path).map(|at| at + 1)
     }
@@ -77,7 +77,7 @@ pub(super) async fn judge(
     judged
 }
 
-async fn ask(docs: &Snapshot, question: &JudgedQuestion, right: Vec<Right>, limit: usize) -> Judged {
+async fn ask(docs: &Snapshot, question: &JudgedQuestion, right: Vec<RelevantPage>, limit: usize) -> Judged {
     let query = query(question, limit);
     let began = Instant::now();
     let passages = docs.find(&query).await;
@@ -98,15 +98,15 @@ fn query(question: &JudgedQuestion, limit: usize) -> Query {
     }
 }
 
-fn right(docs: &Snapshot, pages: &BTreeMap<String, u32>) -> Vec<Right> {
-    let of = |(page, grade): (&String, &u32)| Right {
+fn right(docs: &Snapshot, pages: &BTreeMap<String, u32>) -> Vec<RelevantPage> {
+    let of = |(page, grade): (&String, &u32)| RelevantPage {
         written: page.clone(),
         path: docs.path_of(page).map(str::to_owned),
         grade: *grade,
     };
-    let mut right: Vec<Right> = pages.iter().filter(|(_, grade)| **grade > 0).map(of).collect();
+    let mut right: Vec<RelevantPage> = pages.iter().filter(|(_, grade)| **grade > 0).map(of).collect();
     right.sort_by_key(|right| std::cmp::Reverse(right.grade));
-    // Two names of one page are one page: the higher grade stands first.
+    // Two names of one page are one page: keep the higher grade, which is first.
     let mut known: Vec<String> = Vec::new();
     right.retain(|right| match &right.path {
         Some(path) if known.contains(path) => false,
@@ -120,10 +120,10 @@ fn right(docs: &Snapshot, pages: &BTreeMap<String, u32>) -> Vec<Right> {
 }
 
 impl Measures {
-    fn of(found: &[(String, f32)], right: &[Right]) -> Self {
+    fn of(found: &[(String, f32)], right: &[RelevantPage]) -> Self {
         let ranked: Vec<&str> = found.iter().map(|(path, _)| path.as_str()).collect();
-        // A page that is not there is never found, under whatever name; it counts as missed.
-        let name = |right: &Right| right.path.clone().unwrap_or_else(|| format!("?{}", right.written));
+        // A page that does not exist is never found; it counts as missed.
+        let name = |right: &RelevantPage| right.path.clone().unwrap_or_else(|| format!("?{}", right.written));
         let names: Vec<(String, u32)> = right.iter().map(|right| (name(right), right.grade)).collect();
         let grades: HashMap<&str, u32> = names.iter().map(|(name, grade)| (name.as_str(), *grade)).collect();
         Self {
@@ -160,9 +160,9 @@ pub(super) mod tests {
     use super::*;
 
     pub(in super::super) fn judged(id: &str, right: &[(&str, bool, u32)], found: &[&str]) -> Judged {
-        let right: Vec<Right> = right
+        let right: Vec<RelevantPage> = right
             .iter()
-            .map(|(page, is_there, grade)| Right {
+            .map(|(page, is_there, grade)| RelevantPage {
                 written: format!("/{page}"),
                 path: is_there.then(|| (*page).to_owned()),
                 grade: *grade,

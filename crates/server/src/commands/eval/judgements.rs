@@ -19,10 +19,10 @@ pub(super) type Judgements = HashMap<String, BTreeMap<String, u32>>;
 pub(super) fn parse(lines: &Lines) -> Result<Judgements, LineError> {
     let mut judgements = Judgements::new();
     for (number, line) in lines.iter() {
-        let (question, page, grade) = judgement(line).map_err(|wrong| lines.wrong(number, wrong))?;
+        let (question, page, grade) = judgement(line).map_err(|sentence| lines.error_at(number, sentence))?;
         let pages = judgements.entry(question.to_owned()).or_default();
         if pages.insert(page.to_owned(), grade).is_some() {
-            return Err(lines.wrong(number, format!("`{page}` is judged a second time for question `{question}`")));
+            return Err(lines.error_at(number, format!("`{page}` is judged a second time for question `{question}`")));
         }
     }
     Ok(judgements)

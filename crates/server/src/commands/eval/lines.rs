@@ -8,12 +8,12 @@ use crate::failure::Failure;
 
 /// A line that cannot be taken.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("{file}:{line}: {wrong}")]
+#[error("{file}:{line}: {sentence}")]
 pub(super) struct LineError {
     file: String,
     /// Counted from 1.
     line: usize,
-    wrong: String,
+    sentence: String,
 }
 
 impl From<LineError> for Failure {
@@ -52,7 +52,7 @@ impl Lines {
         text.lines().enumerate().map(|(at, line)| (at + 1, line)).filter(|(_, line)| !line.trim().is_empty())
     }
 
-    pub(super) fn wrong(&self, line: usize, sentence: impl Into<String>) -> LineError {
-        LineError { file: self.file.clone(), line, wrong: sentence.into() }
+    pub(super) fn error_at(&self, line: usize, sentence: impl Into<String>) -> LineError {
+        LineError { file: self.file.clone(), line, sentence: sentence.into() }
     }
 }

@@ -52,7 +52,7 @@ pub(crate) async fn run(app: &App, args: &EvalArgs, json: bool) -> Result<(), Fa
         judged,
     };
     for warning in report.warnings() {
-        output::aside(format_args!("warning: {warning}"));
+        output::print_note(format_args!("warning: {warning}"));
     }
     if json { output::json(&report.json()) } else { output::line(report.text()) }
 }

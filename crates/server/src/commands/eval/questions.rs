@@ -24,9 +24,9 @@ pub(super) fn parse(lines: &Lines) -> Result<Vec<JudgedQuestion>, LineError> {
     let mut questions: Vec<JudgedQuestion> = Vec::new();
     let mut seen: HashMap<String, usize> = HashMap::new();
     for (number, line) in lines.iter() {
-        let question = question(line).map_err(|wrong| lines.wrong(number, wrong))?;
+        let question = question(line).map_err(|sentence| lines.error_at(number, sentence))?;
         if let Some(first) = seen.insert(question.id.clone(), number) {
-            return Err(lines.wrong(number, format!("the id `{}` is taken by line {first}", question.id)));
+            return Err(lines.error_at(number, format!("the id `{}` is taken by line {first}", question.id)));
         }
         questions.push(question);
     }

@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 
 use super::judged::{Judged, Measures, percentile};
 
-/// How many of the worst questions are told.
+/// How many of the worst questions are listed.
 const WORST: usize = 10;
-/// How many pages are told of what was found for one of them.
+/// How many of the pages found for one of them are listed.
 const SHOWN: usize = 3;
 /// How many questions a warning names.
 const NAMED: usize = 3;
@@ -97,7 +97,7 @@ impl Report {
             "recall20": mean.recall_20,
             "latencyMillis": latency,
             "outOfReach": self.out_of_reach().map(|judged| &judged.id).collect::<Vec<_>>(),
-            "worst": self.worst().into_iter().map(told).collect::<Vec<_>>(),
+            "worst": self.worst().into_iter().map(as_json).collect::<Vec<_>>(),
         })
     }
 
@@ -116,7 +116,7 @@ impl Report {
     }
 }
 
-fn wanted(judged: &Judged, right: &super::judged::Right) -> String {
+fn wanted(judged: &Judged, right: &super::judged::RelevantPage) -> String {
     match (judged.place(right), &right.path) {
         (Some(place), Some(path)) => format!("/{path} (at {place})"),
         (None, Some(path)) => format!("/{path} (not found)"),
@@ -135,7 +135,7 @@ fn listed(items: impl Iterator<Item = String>) -> String {
     items[..items.len().min(SHOWN)].join(", ") + &more
 }
 
-fn told(judged: &Judged) -> Value {
+fn as_json(judged: &Judged) -> Value {
     let wanted = judged.right.iter().map(|right| {
         json!({
             "page": right.written,

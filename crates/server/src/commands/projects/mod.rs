@@ -1,9 +1,9 @@
 //! `docent project`: add, set, list, remove.
 
-mod look;
+mod inspect;
 mod options;
 
-pub(crate) use look::no_pages;
+pub(crate) use inspect::no_pages;
 pub(crate) use options::{allowed_paths, docs_root};
 
 use std::collections::BTreeMap;
@@ -23,12 +23,12 @@ pub(crate) async fn run(app: &App, command: &ProjectCommand, json: bool) -> Resu
             let uid = ProjectUid::new(app.ids.unguessable());
             let project = options::added(args, uid, app.now())?;
             let branch = args.options.branch.as_deref();
-            let (project, pages) = if args.options.no_check && !look::is_folder(&project) {
+            let (project, pages) = if args.options.no_check && !inspect::is_folder(&project) {
                 (project, None)
             } else {
                 // An id that is taken is no reason to fetch a repository first.
                 app.is_free(&project).await?;
-                let found = look::look(app, project, branch).await.map_err(|failure| {
+                let found = inspect::inspect(app, project, branch).await.map_err(|failure| {
                     failure.then("nothing was added; for a repository that cannot be reached yet there is --no-check")
                 })?;
                 (found.project, Some(found.pages))
@@ -41,13 +41,13 @@ pub(crate) async fn run(app: &App, command: &ProjectCommand, json: bool) -> Resu
                 let pages = pages.map_or_else(|| "not looked at".to_owned(), counted);
                 output::line(format_args!("added `{id}` with its docs in {repository} on `{branch}`: {pages}"))?;
                 if project.forge != ForgeKind::Local && project.token_env.is_none() && app.config.github_app.is_none() {
-                    output::aside(format_args!(
+                    output::print_note(format_args!(
                         "It has no token. Without one a job can neither push nor open a pull request: name a variable with \
                          --token-env{}.",
                         if project.forge == ForgeKind::Github { ", or configure a GitHub App" } else { "" }
                     ));
                 }
-                output::aside(format_args!(
+                output::print_note(format_args!(
                     "Next: docent doctor, docent key create --project {id} --kind admin, and docent serve."
                 ));
             }
@@ -63,10 +63,10 @@ pub(crate) async fn run(app: &App, command: &ProjectCommand, json: bool) -> Resu
                     project.token_env.clone(),
                 )
             };
-            let looks = place(&before) != place(&project) && (!args.options.no_check || look::is_folder(&project));
+            let looks = place(&before) != place(&project) && (!args.options.no_check || inspect::is_folder(&project));
             let (project, pages) = if looks {
                 let branch = project.branch.clone();
-                let found = look::look(app, project, Some(&branch)).await;
+                let found = inspect::inspect(app, project, Some(&branch)).await;
                 let found = found.map_err(|failure| failure.then("nothing was changed"))?;
                 (found.project, Some(found.pages))
             } else {

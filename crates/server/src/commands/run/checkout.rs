@@ -1,4 +1,4 @@
-//! Where a repository on this machine is, and which of its branches somebody has checked out.
+//! Where a repository on this machine is, and which of its branches are checked out.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -30,7 +30,7 @@ fn is_git_dir(folder: &Path) -> bool {
     folder.join("HEAD").is_file() && folder.join("objects").is_dir()
 }
 
-/// A bare repository has a `HEAD` too, and nobody stands on it.
+/// A bare repository has a `HEAD` too, but no work tree.
 fn is_work_tree(repository: &Path, common: &Path) -> bool {
     repository.join(".git").exists() || common.file_name().is_some_and(|name| name == ".git")
 }

@@ -28,7 +28,7 @@ use crate::commands::projects::{allowed_paths, docs_root};
 use crate::config::Config;
 use crate::failure::Failure;
 use crate::output;
-use crate::serve::told;
+use crate::serve::shutdown_signal;
 use crate::wiring::app::App;
 
 /// The only project there is.
@@ -59,7 +59,7 @@ pub(crate) async fn run(args: &RunArgs, mut config: Config, json: bool) -> Resul
     let app = Arc::new(App::open(config)?);
     let task = tokio::select! {
         task = task(args, &app, &model) => task?,
-        signal = told() => {
+        signal = shutdown_signal() => {
             signal?;
             return Err(Failure::plain("stopped; nothing was left in the repository"));
         }
@@ -134,7 +134,7 @@ fn may_be_left(branch: Option<&BranchName>, project: &Project, path: &Path) -> R
     Ok(())
 }
 
-/// Whether somebody stopped a job before it ended.
+/// Whether a job was stopped before it ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stopped {
     Yes,
@@ -168,12 +168,12 @@ async fn carry_out(
         let mut ended = pin!(follow(&mut watch));
         tokio::select! {
             ended = &mut ended => ended?,
-            signal = told() => {
+            signal = shutdown_signal() => {
                 signal?;
                 stopped = Stopped::Yes;
-                output::aside("stopping; a second Ctrl-C stops at once");
+                output::print_note("stopping; a second Ctrl-C stops at once");
                 second = Some(AbortOnDropHandle::new(tokio::spawn(async {
-                    if told().await.is_ok() {
+                    if shutdown_signal().await.is_ok() {
                         std::process::exit(1);
                     }
                 })));
@@ -184,7 +184,7 @@ async fn carry_out(
     }
     drain.cancel();
     if tokio::time::timeout(PATIENCE, engine).await.is_err() {
-        output::aside("the work under way did not stop in time, and is cut");
+        output::print_note("the work under way did not stop in time, and is cut");
     }
     drop(second);
     let job = app.jobs.job(&task.project.id, id).await.map_err(refused)?;
@@ -194,12 +194,12 @@ async fn carry_out(
     Ok((Arc::unwrap_or_clone(job), stopped))
 }
 
-/// Tells what happens until nothing more does.
+/// Prints the events of the job until it ends.
 async fn follow(watch: &mut Watch) -> Result<(), Failure> {
     let mut progress = progress::Progress::on_a_terminal();
     while let Some(news) = watch.next().await? {
         if let JobUpdate::Entry(entry) = news {
-            job_events(&entry).iter().for_each(|event| progress.hear(event));
+            job_events(&entry).iter().for_each(|event| progress.apply(event));
         }
     }
     Ok(())

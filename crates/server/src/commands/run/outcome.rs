@@ -36,7 +36,7 @@ struct Left {
     diff: Diff,
 }
 
-/// Looks at what is in the repository now, whatever the job believes.
+/// Reads the current state of the repository, which may differ from the job's record.
 pub(super) async fn of(app: &App, task: &Task, job: AgentJob, stopped: Stopped) -> Result<Outcome, Failure> {
     let mirror = app.repositories.fetch(&task.project).await?;
     let end = match (stopped, job.halt) {
@@ -58,7 +58,7 @@ fn left(mirror: &Mirror, task: &Task, branch: String) -> Result<Option<Left>, Fa
     let Some(commit) = mirror.find_branch(&branch)?.filter(|now| Some(*now) != task.before) else { return Ok(None) };
     let base = mirror.branch(&task.project.branch)?;
     let from = task.before.map_or_else(|| mirror.merge_base(base, commit), |before| Ok(Some(before)))?;
-    // Only the numbers are told.
+    // Only the numbers are shown.
     let diff = mirror.diff(from.unwrap_or(base), commit, &DiffView { lines: 0, ..DiffView::default() })?;
     Ok(Some(Left { branch, commit, diff }))
 }
@@ -78,7 +78,7 @@ impl Outcome {
             output::line(format_args!("\n{message}"))?;
         }
         if let Some(left) = self.left.as_ref().filter(|_| !json) {
-            output::aside(format_args!(
+            output::print_note(format_args!(
                 "\nLook at it with: git -C {} diff {}...{}",
                 self.repository, self.base, left.branch
             ));

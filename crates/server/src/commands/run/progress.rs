@@ -1,4 +1,4 @@
-//! What the agent does, one line each, for whoever watches on a terminal.
+//! The agent's tool calls, one line each, on a terminal.
 
 use std::io::{IsTerminal, Write as _};
 
@@ -9,7 +9,7 @@ use serde_json::Value;
 const DIM: Style = Style::new().dimmed();
 /// Characters of a line.
 const WIDTH: usize = 140;
-/// Tools whose calls are told by what comes of them: the plan, and the message at the end.
+/// Tools whose calls are not listed, because their result is shown: the plan, and the message at the end.
 const TOLD_OTHERWISE: [&str; 2] = ["todo_write", "finish"];
 /// Characters of one argument of a tool.
 const ARGUMENT: usize = 50;
@@ -26,9 +26,9 @@ impl Progress {
         if std::io::stderr().is_terminal() { Self::Shown } else { Self::Hidden }
     }
 
-    pub(super) fn hear(&mut self, event: &JobEvent) {
+    pub(super) fn apply(&mut self, event: &JobEvent) {
         if let (Self::Shown, Some(line)) = (&self, line(event)) {
-            // Nobody to read it is no failure.
+            // A closed stderr is no failure.
             let _ = writeln!(anstream::stderr(), "{DIM}{line}{DIM:#}");
         }
     }

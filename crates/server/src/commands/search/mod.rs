@@ -19,7 +19,7 @@ use crate::failure::Failure;
 use crate::output;
 use crate::wiring::app::App;
 
-/// So many pages are explained at least: what vectors have lifted may stand far down by words alone.
+/// Least number of pages to rank by words alone: a page that vectors lifted may rank far down.
 const EXPLAINED: usize = 100;
 
 /// A passage, and what else there is to say of it.
@@ -31,7 +31,7 @@ struct Hit {
     why: Option<Why>,
 }
 
-/// Why a passage stands where it does.
+/// Why a passage has its rank.
 #[derive(Debug)]
 struct Why {
     explanation: Explanation,
@@ -63,17 +63,17 @@ pub(crate) async fn run(app: &App, args: &SearchArgs, json: bool) -> Result<(), 
     }
     let never = docs.never_mentioned(&words);
     if json {
-        let passages: Vec<Value> = hits.iter().map(told).collect();
+        let passages: Vec<Value> = hits.iter().map(as_json).collect();
         return output::json(
             &json!({ "domain": project.domain, "commit": docs.commit(), "neverMentioned": never, "passages": passages }),
         );
     }
     if !never.is_empty() {
         let words: Vec<String> = never.iter().map(|word| format!("`{word}`")).collect();
-        output::aside(format_args!("the docs never mention {}", words.join(", ")));
+        output::print_note(format_args!("the docs never mention {}", words.join(", ")));
     }
     if hits.is_empty() {
-        output::aside(format_args!("nothing found on {} pages", docs.page_count()));
+        output::print_note(format_args!("nothing found on {} pages", docs.page_count()));
         return Ok(());
     }
     output::coloured(shown::hits(&hits, &mut docs.highlighter(&words)))
@@ -96,7 +96,7 @@ fn explain(docs: &Snapshot, query: &Query, has_vectors: bool, hits: &mut [Hit]) 
     }
 }
 
-fn told(hit: &Hit) -> Value {
+fn as_json(hit: &Hit) -> Value {
     let Passage { path, href, title, headings, score, version, language, .. } = &hit.passage;
     let mut told = json!({
         "title": title,

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 /// How many characters are shown of a passage.
 const LONGEST: usize = 480;
-/// How many of them stand before the first mark of a line that is too long.
+/// How many of them precede the first mark of a line that is too long.
 const BEFORE: usize = 80;
 
 /// The bytes of the lines in a row that hold most of the marked words, the first of equals. The marks are in order.

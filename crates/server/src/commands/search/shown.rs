@@ -14,7 +14,7 @@ const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
 const LINK: Style = AnsiColor::Blue.on_default().underline();
 
-/// The places a word may stand at, in the order they are told.
+/// The fields a word may be in, in the order they are printed.
 const PLACES: [&str; 9] = ["title", "path", "description", "heading", "section", "code", "headings", "page", "links"];
 
 /// Finds what is to be bold in a text of a language.
@@ -74,7 +74,7 @@ fn lines(content: &str, piece: Range<usize>, marks: &[Range<usize>]) -> Vec<Stri
     lines
 }
 
-/// Which words stand where, and what each adds; a line a place.
+/// Which words are in which field, and the score of each; one line per field.
 fn reasons(why: &Why) -> Vec<String> {
     let mut places: BTreeMap<usize, Vec<&Match>> = BTreeMap::new();
     for found in &why.explanation.matches {

@@ -12,7 +12,7 @@ use crate::wiring::app::App;
 /// Among so many pages a place is looked for.
 const LOOKED_THROUGH: usize = 1_000;
 
-/// Where a page stands among those that are found for some words.
+/// The rank of a page among those found for some words.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Stand {
     /// Its place, counted from 1, and its score; `None` when it is not found.
@@ -39,7 +39,7 @@ pub(super) async fn run(
         _ => None,
     };
     if json {
-        let mut told = told(&why, stand);
+        let mut told = as_json(&why, stand);
         told["domain"] = json!(project.domain);
         told["commit"] = json!(docs.commit());
         output::json(&told)?;
@@ -57,7 +57,7 @@ async fn stand(docs: &Snapshot, query: &Query, found: &IndexedFile) -> Stand {
     Stand { at: at.map(|at| (at + 1, passages[at].score)), found: passages.len() }
 }
 
-fn told(why: &WhyNot, stand: Option<Stand>) -> Value {
+fn as_json(why: &WhyNot, stand: Option<Stand>) -> Value {
     let mut told = match why {
         WhyNot::Indexed(IndexedFile { file, paths, title, sections }) => {
             json!({ "state": "indexed", "file": file, "paths": paths, "title": title, "sections": sections })
@@ -133,13 +133,13 @@ mod tests {
         let rule = Some(RuleAt { file: "mkdocs.yml".to_owned(), line: Some(7) });
         let skipped = WhyNot::Skipped { file: "a.md".to_owned(), skip: Skip { reason: SkipReason::Excluded, rule } };
         assert!(shown(&skipped, None, "").ends_with("its generator: mkdocs.yml:7"), "{}", shown(&skipped, None, ""));
-        assert_eq!(told(&skipped, None)["rule"], json!({ "file": "mkdocs.yml", "line": 7 }));
+        assert_eq!(as_json(&skipped, None)["rule"], json!({ "file": "mkdocs.yml", "line": 7 }));
         let found =
             IndexedFile { file: "a.md".to_owned(), paths: vec!["a".to_owned()], title: "A".to_owned(), sections: 2 };
         let place = Some(Stand { at: Some((3, 0.5)), found: 12 });
         let lines = "`a.md` is indexed: “A” at /a, 2 sections\nfor “some words” it stands at place 3 of 12, score 0.50";
         assert_eq!(shown(&WhyNot::Indexed(found.clone()), place, "some words"), lines);
-        let told = told(&WhyNot::Indexed(found), Some(Stand { at: None, found: 12 }));
+        let told = as_json(&WhyNot::Indexed(found), Some(Stand { at: None, found: 12 }));
         assert_eq!((&told["place"], &told["found"]), (&Value::Null, &json!(12)));
     }
 }

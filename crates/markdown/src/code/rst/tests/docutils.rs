@@ -1,4 +1,4 @@
-//! What is no code to us, as docutils and Sphinx publish it: pages made of all that is awkward in reStructuredText must bring
+//! What is not code to us, as docutils and Sphinx publish it: pages made of all that is awkward in reStructuredText must bring
 //! no raw text, no file from elsewhere and no address that runs something.
 //!
 //! `$DOCENT_FUZZ_SECONDS` says for how long (60), `$DOCENT_FUZZ_SEED` with which pages (1): a run without it tries the same
@@ -57,7 +57,7 @@ fn no_reader_finds_code_where_we_find_none() {
 }
 
 fn harmless(text: &str) -> bool {
-    code_of(Whole::Page(FILE), text.as_bytes()).is_empty()
+    code_of(SourceKind::Page(FILE), text.as_bytes()).is_empty()
 }
 
 /// A page without what is code on it.
@@ -65,7 +65,8 @@ fn without_code(text: &str) -> String {
     let mut text = text.to_owned();
     loop {
         text = lines::plain(&text);
-        let mut code: Vec<_> = code_of(Whole::Page(FILE), text.as_bytes()).into_iter().map(|code| code.span).collect();
+        let mut code: Vec<_> =
+            code_of(SourceKind::Page(FILE), text.as_bytes()).into_iter().map(|code| code.span).collect();
         if code.is_empty() {
             return text;
         }

@@ -23,11 +23,11 @@ const PAUSE: Duration = Duration::from_millis(250);
 
 /// Signals when one key stops being valid.
 #[derive(Debug, Clone)]
-pub struct KeyEnd(watch::Receiver<Option<Denial>>);
+pub struct KeyWatch(watch::Receiver<Option<Denial>>);
 
-impl KeyEnd {
+impl KeyWatch {
     /// Waits until the key is revoked or expires; returns which.
-    pub async fn told(&mut self) -> Denial {
+    pub async fn ended(&mut self) -> Denial {
         match self.0.wait_for(Option::is_some).await.map(|denial| denial.clone()) {
             Ok(Some(denial)) => denial,
             // The watching task is gone: the runtime shuts down.
@@ -39,41 +39,41 @@ impl KeyEnd {
     ///
     /// # Errors
     /// Why the key is no longer valid; `work` is dropped then.
-    pub async fn unless_told<T>(&mut self, work: impl Future<Output = T>) -> Result<T, Denial> {
+    pub async fn unless_ended<T>(&mut self, work: impl Future<Output = T>) -> Result<T, Denial> {
         tokio::select! {
             biased;
             done = work => Ok(done),
-            denial = self.told() => Err(denial),
+            denial = self.ended() => Err(denial),
         }
     }
 }
 
 /// The keys that have waiters.
-pub(crate) struct KeyEnds {
+pub(crate) struct KeyWatches {
     known: Arc<AccessCache>,
     clock: Arc<dyn Clock>,
     watched: Mutex<HashMap<KeyHash, watch::Sender<Option<Denial>>>>,
 }
 
-impl KeyEnds {
+impl KeyWatches {
     pub(crate) fn new(known: Arc<AccessCache>, clock: Arc<dyn Clock>) -> Self {
         Self { known, clock, watched: Mutex::default() }
     }
 
     /// Watches a key, if that is not done yet. Must be called on a runtime.
-    pub(crate) fn of(self: &Arc<Self>, key: KeyHash) -> KeyEnd {
+    pub(crate) fn of(self: &Arc<Self>, key: KeyHash) -> KeyWatch {
         match self.watched.lock().entry(key) {
-            Entry::Occupied(known) => KeyEnd(known.get().subscribe()),
+            Entry::Occupied(known) => KeyWatch(known.get().subscribe()),
             Entry::Vacant(new) => {
                 let (sender, receiver) = watch::channel(None);
                 new.insert(sender);
-                tokio::spawn(Arc::clone(self).look_after(key));
-                KeyEnd(receiver)
+                tokio::spawn(Arc::clone(self).watch(key));
+                KeyWatch(receiver)
             }
         }
     }
 
-    async fn look_after(self: Arc<Self>, key: KeyHash) {
+    async fn watch(self: Arc<Self>, key: KeyHash) {
         loop {
             sleep(PAUSE).await;
             match self.denial(&key).await {
@@ -85,7 +85,7 @@ impl KeyEnds {
                 }
                 Ok(None) => {}
                 // When the storage cannot be read, an admitted caller stays admitted.
-                Err(error) => tracing::warn!(error = &error as &dyn std::error::Error, "could not look a key up"),
+                Err(error) => tracing::warn!(error = &error as &dyn std::error::Error, "could not look up a key"),
             }
             if let Entry::Occupied(sender) = self.watched.lock().entry(key)
                 && sender.get().receiver_count() == 0
@@ -102,8 +102,8 @@ impl KeyEnds {
     }
 }
 
-impl fmt::Debug for KeyEnds {
+impl fmt::Debug for KeyWatches {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("KeyEnds").finish_non_exhaustive()
+        f.debug_struct("KeyWatches").finish_non_exhaustive()
     }
 }

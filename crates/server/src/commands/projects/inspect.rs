@@ -7,14 +7,18 @@ use crate::failure::Failure;
 use crate::wiring::app::App;
 
 /// A project as it was found, and how many pages it has.
-pub(super) struct Found {
+pub(super) struct InspectedProject {
     pub(super) project: Project,
     pub(super) pages: usize,
 }
 
 /// Fetches the repository and looks for the branch, the docs root and pages in it. `branch` is the one that was asked for, if
 /// one was; else it is the repository's own.
-pub(super) async fn look(app: &App, mut project: Project, branch: Option<&str>) -> Result<Found, Failure> {
+pub(super) async fn inspect(
+    app: &App,
+    mut project: Project,
+    branch: Option<&str>,
+) -> Result<InspectedProject, Failure> {
     let mirror = app.repositories.fetch(&project).await?;
     if branch.is_none() {
         project.branch = mirror.default_branch().ok_or_else(|| {
@@ -27,7 +31,7 @@ pub(super) async fn look(app: &App, mut project: Project, branch: Option<&str>) 
     let docs = Docs::at_tip(&mirror, &project)?;
     match docs.page_count()? {
         0 => Err(Failure::plain(no_pages(&project))),
-        pages => Ok(Found { project, pages }),
+        pages => Ok(InspectedProject { project, pages }),
     }
 }
 
