@@ -1,9 +1,8 @@
 //! The port implemented in memory, for tests and experiments.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
 use async_trait::async_trait;
 use docent_types::{StoreError, Timestamp};
+use parking_lot::Mutex;
 
 use crate::audit::AuditEntry;
 use crate::link::{Link, LinkTarget};
@@ -30,10 +29,6 @@ struct State {
 impl MemoryOperators {
     pub fn new() -> Self {
         Self::default()
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -66,19 +61,19 @@ impl State {
 #[async_trait]
 impl OperatorStore for MemoryOperators {
     async fn operators(&self) -> Result<Vec<Operator>, StoreError> {
-        Ok(self.state().operators.clone())
+        Ok(self.state.lock().operators.clone())
     }
 
     async fn by_id(&self, id: OperatorId) -> Result<Option<Operator>, StoreError> {
-        Ok(self.state().operators.iter().find(|operator| operator.id == id).cloned())
+        Ok(self.state.lock().operators.iter().find(|operator| operator.id == id).cloned())
     }
 
     async fn by_name(&self, name: &OperatorName) -> Result<Option<Operator>, StoreError> {
-        Ok(self.state().operators.iter().find(|operator| operator.name == *name).cloned())
+        Ok(self.state.lock().operators.iter().find(|operator| operator.name == *name).cloned())
     }
 
     async fn change(&self, id: OperatorId, change: OperatorChange) -> Result<Operator, WriteError> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.of(id)?;
         match change {
             OperatorChange::Name(name) => {
@@ -100,7 +95,7 @@ impl OperatorStore for MemoryOperators {
     }
 
     async fn remove(&self, id: OperatorId) -> Result<Operator, WriteError> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let removed = state.of(id)?.clone();
         state.leaves_an_owner(id)?;
         state.end_old(id, None);
@@ -109,7 +104,7 @@ impl OperatorStore for MemoryOperators {
     }
 
     async fn add_link(&self, link: Link) -> Result<(), WriteError> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if let LinkTarget::Reset(id) = link.target {
             state.of(id)?;
         }
@@ -118,19 +113,19 @@ impl OperatorStore for MemoryOperators {
     }
 
     async fn link(&self, hash: &TokenHash, now: Timestamp) -> Result<Option<Link>, StoreError> {
-        Ok(self.state().links.iter().find(|link| link.hash == *hash && link.expires_at > now).cloned())
+        Ok(self.state.lock().links.iter().find(|link| link.hash == *hash && link.expires_at > now).cloned())
     }
 
     async fn links(&self, now: Timestamp) -> Result<Vec<Link>, StoreError> {
-        Ok(self.state().links.iter().filter(|link| link.expires_at > now).cloned().collect())
+        Ok(self.state.lock().links.iter().filter(|link| link.expires_at > now).cloned().collect())
     }
 
     async fn remove_link(&self, hash: &TokenHash) -> Result<bool, StoreError> {
-        Ok(self.state().links.extract_if(.., |link| link.hash == *hash).count() > 0)
+        Ok(self.state.lock().links.extract_if(.., |link| link.hash == *hash).count() > 0)
     }
 
     async fn redeem(&self, redemption: Redemption) -> Result<Operator, WriteError> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let Redemption { link, account, session } = redemption;
         let now = session.created_at;
         if !state.links.iter().any(|known| known.hash == link && known.expires_at > now) {
@@ -157,14 +152,14 @@ impl OperatorStore for MemoryOperators {
     }
 
     async fn add_session(&self, session: OperatorSession) -> Result<(), WriteError> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.of(session.operator)?.last_seen_at = Some(session.seen_at);
         state.sessions.push(session);
         Ok(())
     }
 
     async fn session(&self, hash: &TokenHash) -> Result<Option<(OperatorSession, Operator)>, StoreError> {
-        let state = self.state();
+        let state = self.state.lock();
         let Some(session) = state.sessions.iter().find(|session| session.hash == *hash) else { return Ok(None) };
         let of = state.operators.iter().find(|operator| operator.id == session.operator);
         Ok(of.map(|operator| (session.clone(), operator.clone())))
@@ -176,7 +171,7 @@ impl OperatorStore for MemoryOperators {
         seen_at: Timestamp,
         expires_at: Timestamp,
     ) -> Result<(), StoreError> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let Some(session) = state.sessions.iter_mut().find(|session| session.hash == *hash) else { return Ok(()) };
         (session.seen_at, session.expires_at) = (seen_at, expires_at);
         let id = session.operator;
@@ -187,17 +182,17 @@ impl OperatorStore for MemoryOperators {
     }
 
     async fn remove_session(&self, hash: &TokenHash) -> Result<(), StoreError> {
-        self.state().sessions.retain(|session| session.hash != *hash);
+        self.state.lock().sessions.retain(|session| session.hash != *hash);
         Ok(())
     }
 
     async fn remove_sessions_of(&self, id: OperatorId, except: Option<&TokenHash>) -> Result<(), StoreError> {
-        self.state().sessions.retain(|session| session.operator != id || Some(&session.hash) == except);
+        self.state.lock().sessions.retain(|session| session.operator != id || Some(&session.hash) == except);
         Ok(())
     }
 
     async fn audit(&self, entry: AuditEntry) -> Result<(), StoreError> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.audited += 1;
         let number = state.audited;
         state.audit.push((number, entry));
@@ -205,7 +200,7 @@ impl OperatorStore for MemoryOperators {
     }
 
     async fn audited(&self, before: Option<u64>, limit: usize) -> Result<Vec<(u64, AuditEntry)>, StoreError> {
-        let state = self.state();
+        let state = self.state.lock();
         let older = state.audit.iter().rev().filter(|(number, _)| before.is_none_or(|before| *number < before));
         Ok(older.take(limit).cloned().collect())
     }
@@ -216,7 +211,7 @@ impl OperatorStore for MemoryOperators {
         audited_before: Timestamp,
         limit: usize,
     ) -> Result<usize, StoreError> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let sessions = state.sessions.extract_if(.., |session| session.expires_at <= now).take(limit).count();
         let links = state.links.extract_if(.., |link| link.expires_at <= now).take(limit).count();
         let entries = state.audit.extract_if(.., |(_, entry)| entry.at < audited_before).take(limit).count();
