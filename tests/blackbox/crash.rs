@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use docent_tests::agent::{branch, id, pull_request};
-use docent_tests::{Request, Site};
+use docent_tests::{Person, Site};
 use serde_json::{Value, json};
 
 /// Where a debug build can be told to die, in the order a job passes them.
@@ -58,7 +58,7 @@ fn all_is_as_if_nothing_happened(site: &Site, count: usize) {
         assert_eq!(site.repository.commits_ahead(&branch), 1, "one commit on {branch}: {job:#}");
         assert_eq!(site.repository.changed_files(&branch), [format!("page-{n}.mdx")]);
         assert!(site.repository.file(&branch, &format!("page-{n}.mdx")).contains(&format!("beta-{n:04}")));
-        let page = site.server.send(&Request::get(pull_request(&job)));
+        let page = Person::follows(site, &pull_request(&job));
         assert_eq!(page.status, 200, "{job:#}");
         assert!(page.text().contains(&format!("beta-{n:04}")), "the pull request shows the change of job {n}");
         assert!(pull_requests.insert(pull_request(&job)), "a pull request of its own: {job:#}");

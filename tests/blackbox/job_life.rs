@@ -100,7 +100,7 @@ fn a_job_and_its_pull_request_outlive_the_server() {
     let after = site.agent().job(id(&job));
     assert_eq!(after["status"], "completed");
     assert_eq!(pull_request(&after), pull_request(&before));
-    let page = site.server.send(&docent_tests::Request::get(pull_request(&after)));
+    let page = docent_tests::Person::follows(&site, &pull_request(&after));
     assert_eq!(page.status, 200);
     assert!(page.text().contains("gadget"), "the diff is still shown");
 }

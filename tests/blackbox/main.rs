@@ -11,6 +11,7 @@ mod command_line;
 mod configuration;
 mod crash;
 mod cross_origin;
+mod dashboard;
 mod demo;
 mod drain;
 mod embedder;

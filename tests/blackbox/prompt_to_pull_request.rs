@@ -44,7 +44,7 @@ fn a_prompt_becomes_a_pull_request() {
 
     let link = job["prLink"].as_str().expect("a pull request");
     assert!(link.starts_with(&site.server.url()), "the link leads to this server: {link}");
-    let page = site.server.send(&Request::get(pull_request(&job)));
+    let page = docent_tests::Person::follows(&site, &pull_request(&job));
     assert_eq!(page.status, 200);
     assert!(page.header("Content-Type").is_some_and(|kind| kind.starts_with("text/html")), "{:?}", page.headers);
     for shown in ["gadget", "widget", "guides/rate-limits.mdx", "quickstart.mdx"] {

@@ -4,13 +4,13 @@ use std::fs;
 
 use docent_tests::agent::{branch, id, pull_request};
 use docent_tests::repository::git;
-use docent_tests::{Request, Response, Site};
+use docent_tests::{Person, Request, Response, Site};
 use serde_json::{Value, json};
 
 const GADGET: &str = "Replace \"widget\" with \"gadget\"";
 
 fn page(site: &Site, path: &str) -> String {
-    let response = site.server.send(&Request::get(path));
+    let response = Person::follows(site, path);
     assert_eq!(response.status, 200, "{path}: {}", response.text());
     response.text().to_owned()
 }
@@ -54,11 +54,11 @@ fn the_page_of_a_large_change_is_short_and_leads_to_the_rest() {
     let first = page(&site, &path);
     assert!(first.len() < 4 << 20, "{} bytes", first.len());
     assert!(first.contains("72 files"), "all of them are counted");
-    assert!(first.contains("<code>big-000.mdx</code>") && !first.contains("<code>quickstart.mdx"), "the first files");
+    assert!(first.contains("<bdi>big-000.mdx</bdi>") && !first.contains("<bdi>quickstart.mdx"), "the first files");
 
-    let [rest] = links(&first, "Show more files")[..] else { panic!("one link to the other files") };
+    let [rest] = links(&first, "More files")[..] else { panic!("one link to the other files") };
     let rest = page(&site, &format!("{path}{rest}"));
-    assert!(rest.contains("<code>quickstart.mdx</code>") && !rest.contains("big-000.mdx"), "the other files");
+    assert!(rest.contains("<bdi>quickstart.mdx</bdi>") && !rest.contains("big-000.mdx"), "the other files");
 
     let more = links(&first, "lines are left");
     let mut link = more.first().expect("a file of many lines is shown in part").replace("&amp;", "&");
@@ -76,7 +76,7 @@ fn the_page_of_a_large_change_is_short_and_leads_to_the_rest() {
     for odd in ["?file=nowhere.md", "?file=big-000.mdx&line=99999", "?from=9999"] {
         assert!(page(&site, &format!("{path}{odd}")).len() < 10_000, "{odd}");
     }
-    let refused = site.server.send(&Request::get(format!("{path}?from=x")));
+    let refused = Person::follows(&site, &format!("{path}?from=x"));
     assert_eq!(refused.status, 400, "{}", refused.text());
 }
 

@@ -43,6 +43,8 @@ pub(crate) enum Suite {
     Sdk,
     /// Pages with the real chat hooks in a real browser against the built server
     Browser,
+    /// The dashboard in a real browser: one story by keyboard, and every page under axe-core
+    Dashboard,
     /// Only by name: recorded streams of others beside ours; $DOCENT_GOLDEN names their folder
     Golden,
     /// The built server against third-party model servers, and 500 jobs at once
@@ -72,6 +74,7 @@ impl Suite {
         Self::Ssh,
         Self::Sdk,
         Self::Browser,
+        Self::Dashboard,
         Self::Golden,
         Self::Models,
         Self::Forges,
@@ -101,6 +104,7 @@ impl Suite {
             Self::Ssh => "ssh",
             Self::Sdk => "sdk",
             Self::Browser => "browser",
+            Self::Dashboard => "dashboard",
             Self::Golden => "golden",
             Self::Models => "models",
             Self::Forges => "forges",
@@ -144,6 +148,7 @@ impl<'a> Suites<'a> {
             Suite::Ssh => self.ssh(stop).await,
             Suite::Sdk => self.sdk(stop).await,
             Suite::Browser => self.browser(stop).await,
+            Suite::Dashboard => self.dashboard(stop).await,
             Suite::Golden => self.golden(stop).await,
             Suite::Models => self.models(stop).await,
             Suite::Forges => self.forges(stop).await,
@@ -294,6 +299,12 @@ impl<'a> Suites<'a> {
         let chromium = self.tools.chromium(stop).await?;
         let node = self.tools.node_with(&self.workspace.root.join("tests/browser"), stop).await?;
         self.stories("browser::", &[("DOCENT_NODE", node), ("DOCENT_CHROMIUM", chromium)], stop).await
+    }
+
+    async fn dashboard(&mut self, stop: &mut Stop) -> std::result::Result<Outcome, Missing> {
+        let chromium = self.tools.chromium(stop).await?;
+        let node = self.tools.node_with(&self.workspace.root.join("tests/dashboard"), stop).await?;
+        self.stories("dashboard::people", &[("DOCENT_NODE", node), ("DOCENT_CHROMIUM", chromium)], stop).await
     }
 
     /// What others recorded is theirs: it can be brought, and not installed.

@@ -81,6 +81,11 @@ impl Pulls {
         self.records.get(project, id).await
     }
 
+    /// The newest pull requests of a project, newest first.
+    pub async fn list(&self, project: &ProjectId, limit: u32) -> Result<Vec<PullRecord>, StoreError> {
+        self.records.list(project, limit).await
+    }
+
     /// The changes within `view`: from the merge base to the tip of its branch, or those recorded when it ended.
     pub async fn changes(&self, project: &Project, record: &PullRecord, view: DiffView) -> Result<Diff, GitError> {
         let mirror = self.repositories.fetch(project).await?;

@@ -1,9 +1,34 @@
-//! Server-rendered pages: those of the local forge's pull requests.
+//! The dashboard: pages for the people who run a docs assistant, rendered on the server.
 //!
-//! A pull request's link is unguessable, and anyone who has it may read the page. Updating, merging and closing need
-//! the project's admin key.
+//! [`Dashboard::answer`] takes every request below `/dashboard`. A page is a function from what the cores say to markup; a
+//! write is a form that is sent by POST and answered by a redirection, so that everything but what is live works without
+//! scripts, and all state is in the URL.
+//!
+//! | file | what |
+//! |---|---|
+//! | `dashboard.rs`, `route.rs` | from a request to a page; paths, and which role may ask for them |
+//! | `guard.rs`, `form.rs` | cookies, and whether a write comes from a page of ours; the fields of forms |
+//! | `layout.rs`, `text.rs`, `diff.rs`, `csv.rs`, `assets.rs` | what pages have in common |
+//! | `pages/` | the pages |
+//! | `live.rs` | the event stream of live pages |
+//! | `pull_api.rs` | links of pull requests, and merging them by programs |
+//! | `operations.rs` | the port to the server that runs the dashboard |
+//!
+//! This crate refuses to know the insides of the store, git and models.
 
-mod page;
-mod pulls;
+mod assets;
+mod csv;
+mod dashboard;
+mod diff;
+mod form;
+mod guard;
+mod layout;
+mod live;
+mod operations;
+mod pages;
+mod pull_api;
+mod route;
+mod text;
 
-pub use pulls::PullPages;
+pub use dashboard::{Dashboard, DashboardParts};
+pub use operations::{CheckFinding, Findings, FoundProject, IndexStatus, Level, Operations, ProjectForm, Setting};

@@ -12,7 +12,7 @@ use tokio::sync::{Notify, broadcast};
 use tokio_util::sync::CancellationToken;
 
 use crate::crash;
-use crate::entry::Instruction;
+use crate::entry::{Entry, Instruction};
 use crate::request::Fingerprint;
 use crate::row::{Row, own_branch};
 use crate::state;
@@ -254,6 +254,23 @@ impl Jobs {
             .into());
         }
         Ok(Watch::new(Arc::clone(&self.store), Arc::clone(&self.signals.watchers), id, after))
+    }
+
+    /// At most `limit` entries of the journal of a project's job, from the one after `after` on.
+    pub async fn journal(
+        &self,
+        project: &ProjectId,
+        id: JobId,
+        after: u64,
+        limit: u32,
+    ) -> Result<Vec<Entry>, JobError> {
+        self.job(project, id).await?;
+        Ok(self.store.entries(id, after, limit).await?)
+    }
+
+    /// The sequence number of the newest entry of a project's job. Entries are numbered from 1, without gaps.
+    pub async fn last_entry(&self, project: &ProjectId, id: JobId) -> Result<u64, JobError> {
+        Ok(self.row(project, id).await?.last_seq)
     }
 
     /// Jobs of a project, newest first.

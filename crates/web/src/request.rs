@@ -94,6 +94,11 @@ impl Request {
         target::parameter(self.0.head.uri.query()?, name)
     }
 
+    /// The query as it was sent, for parameters that may come several times.
+    pub fn raw_query(&self) -> Option<&str> {
+        self.0.head.uri.query()
+    }
+
     pub fn headers(&self) -> &HeaderMap {
         &self.0.head.headers
     }

@@ -4,7 +4,7 @@ use std::process::Command;
 
 use docent_tests::agent::{branch, id, pull_request};
 use docent_tests::model_server::{Gate, KEY, Reply, Turn, Wire};
-use docent_tests::{ModelServer, Request, Site, eventually};
+use docent_tests::{ModelServer, Site, eventually};
 use serde_json::{Value, json};
 
 use super::{PAGE, PROMPT, change, completes, finish, has_the_change, look, replace, site_on};
@@ -42,7 +42,7 @@ fn a_streamed_reply_with_tools_becomes_a_pull_request_on_both_wires() {
             turns.iter().any(is)
         };
         assert!(said("I will look at the page. ☕") && said("Now the change."), "{wire:?}: {turns:?}");
-        let page = site.server.send(&Request::get(pull_request(&job)));
+        let page = docent_tests::Person::follows(&site, &pull_request(&job));
         assert!(page.text().contains("Say how often a webhook is retried"), "{wire:?}: the title is the model's");
     }
 }

@@ -200,6 +200,7 @@ impl Keys {
             github_app: self.github_app.judge()?,
             git: self.git.judge()?,
             question_waits: self.search.waits()?,
+            sources: BTreeMap::new(),
             search: self.search.judge()?,
         })
     }

@@ -9,6 +9,7 @@ use toml::{Table, Value};
 use tracing::warn;
 
 use super::keys::Keys;
+use super::sources;
 use super::{Config, Overrides};
 
 /// What the variables of the configuration begin with.
@@ -45,6 +46,7 @@ impl Config {
     ) -> Result<Self, ConfigError> {
         let default = Path::new("docent.toml");
         let path = path.or_else(|| default.exists().then_some(default));
+        let mut sources = path.map(sources::of_file).unwrap_or_default();
         let mut table = path.map(read).transpose()?.unwrap_or_default();
         for (variable, value) in environment {
             // A variable of another program need not be text at all.
@@ -53,9 +55,15 @@ impl Config {
                 let message = "is not UTF-8 text; write it anew".to_owned();
                 return Err(ConfigError::Variable { variable: variable.to_owned(), message });
             };
-            overlay(&mut table, variable, value)?;
+            if let Some(key) = overlay(&mut table, variable, value)? {
+                sources.insert(key, format!("variable {variable}"));
+            }
         }
-        keys(table, path.unwrap_or(default))?.judge(overrides)
+        sources.extend(overrides.listen.map(|_| ("listen".to_owned(), "--listen".to_owned())));
+        sources.extend(overrides.data.as_ref().map(|_| ("data".to_owned(), "--data".to_owned())));
+        let mut config = keys(table, path.unwrap_or(default))?.judge(overrides)?;
+        config.sources = sources;
+        Ok(config)
     }
 }
 
@@ -76,10 +84,10 @@ fn read(path: &Path) -> Result<Table, ConfigError> {
     Ok(table)
 }
 
-/// Puts one variable into the table, when it is a key of the configuration.
-fn overlay(table: &mut Table, variable: &str, text: &str) -> Result<(), ConfigError> {
+/// Puts one variable into the table, when it is a key of the configuration, and gives that key.
+fn overlay(table: &mut Table, variable: &str, text: &str) -> Result<Option<String>, ConfigError> {
     let Some(key) = variable.strip_prefix(PREFIX).filter(|_| !OTHER_VARIABLES.contains(&variable)) else {
-        return Ok(());
+        return Ok(None);
     };
     let path: Vec<String> = key.split("__").map(str::to_lowercase).collect();
     let fault = |value: &Value| {
@@ -92,7 +100,10 @@ fn overlay(table: &mut Table, variable: &str, text: &str) -> Result<(), ConfigEr
     let text = Value::String(text.to_owned());
     let value = Some(scalar(&text)).filter(|value| fault(value).is_none()).unwrap_or(text);
     match fault(&value) {
-        None => put(table, &path, value),
+        None => {
+            put(table, &path, value);
+            return Ok(Some(path.join(".")));
+        }
         Some(message) if message.starts_with("unknown field") => {
             warn!(variable, "no such key in the configuration; the variable is ignored");
         }
@@ -102,7 +113,7 @@ fn overlay(table: &mut Table, variable: &str, text: &str) -> Result<(), ConfigEr
             return Err(ConfigError::Variable { variable: variable.to_owned(), message });
         }
     }
-    Ok(())
+    Ok(None)
 }
 
 /// The number or the truth value that a text is the name of; the text itself otherwise.

@@ -13,6 +13,7 @@ mod model;
 mod names;
 mod proxies;
 mod search;
+mod sources;
 
 #[cfg(test)]
 mod tests;
@@ -51,6 +52,8 @@ pub(crate) struct Config {
     pub(crate) search: SearchConfig,
     /// How long the vector of a question is waited for.
     pub(crate) question_waits: docent_embed::Waits,
+    /// Where each key comes from that was given, for people: the line of the file, the variable, the option.
+    pub(crate) sources: BTreeMap<String, String>,
 }
 
 #[derive(Debug, Clone)]

@@ -82,8 +82,14 @@ fn every_key_is_known_to_the_file_and_to_the_environment() {
     let variables: Vec<(String, &str)> =
         KEYS.iter().map(|(key, value)| (format!("DOCENT_{}", key.to_uppercase().replace('.', "__")), *value)).collect();
     let variables: Vec<(&str, &str)> = variables.iter().map(|(name, value)| (name.as_str(), *value)).collect();
-    let of_the_file = load(&file, &[]).expect("a file of every key");
-    let of_the_environment = load("", &variables).expect("a variable for every key");
+    let mut of_the_file = load(&file, &[]).expect("a file of every key");
+    let mut of_the_environment = load("", &variables).expect("a variable for every key");
+    for (key, _) in &KEYS {
+        assert!(of_the_file.sources[*key].contains(".toml:"), "{key}: {:?}", of_the_file.sources);
+        assert!(of_the_environment.sources[*key].starts_with("variable DOCENT_"), "{key}");
+    }
+    of_the_file.sources.clear();
+    of_the_environment.sources.clear();
     assert_eq!(format!("{of_the_file:?}"), format!("{of_the_environment:?}"));
 
     let config = of_the_file;
@@ -314,7 +320,7 @@ const DOCUMENTATION: &str = include_str!("../../../../docs/CONFIGURATION.md");
 
 #[test]
 fn every_key_is_documented() {
-    for (key, _) in KEYS {
+    for (key, _) in &KEYS {
         let named = key.strip_prefix("models.sonnet.").or_else(|| key.strip_prefix("models.opus.")).unwrap_or(key);
         assert!(
             DOCUMENTATION.contains(&format!("| `{named}`")) || DOCUMENTATION.contains(&format!(", `{named}`")),

@@ -1,6 +1,7 @@
 //! The server: wire, wait, drain.
 
 mod open_files;
+mod operations;
 mod readiness;
 mod refresh;
 mod retention;
@@ -11,9 +12,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use docent_dashboard::PullPages;
+use docent_dashboard::{Dashboard, DashboardParts};
 use docent_discovery::{Answering, Replies};
 use docent_jobs::{Engine, EngineConfig, ModelNames};
+use docent_llm::Model as _;
 use docent_types::{Refusal, RefusalKind};
 use docent_web::{ErrorShape, Handler, HttpError, Methods, Request, Response, respond};
 use http::StatusCode;
@@ -27,6 +29,7 @@ use tracing::{info, warn};
 use crate::config::Config;
 use crate::failure::Failure;
 use crate::metrics::{self, Metrics};
+use crate::serve::operations::ServerOperations;
 use crate::serve::readiness::Readiness;
 use crate::wiring::app::App;
 use crate::wiring::missing_docs::IndexedDocs;
@@ -181,7 +184,7 @@ pub(crate) async fn shutdown_signal() -> Result<(), Failure> {
 struct Router {
     v1: docent_http_v1::Api,
     v2: docent_http_v2::Api,
-    pulls: PullPages,
+    dashboard: Dashboard,
     metrics: Metrics,
     app: Arc<App>,
     drain: CancellationToken,
@@ -222,11 +225,11 @@ impl Router {
         self.v2.refused(request, refusal)
     }
 
-    async fn answer_others(&self, request: Request) -> Response {
+    async fn answer_others(&self, mut request: Request) -> Response {
         if let Some(route) = docent_http_v1::Route::parse(&request) {
             return self.v1.answer(route, request).await;
         }
-        if let Some(response) = self.pulls.answer(&request).await {
+        if let Some(response) = self.dashboard.answer(&mut request).await {
             return response;
         }
         let answer = match request.segments().as_slice() {
@@ -273,13 +276,26 @@ impl Router {
         let v2 = docent_http_v2::Api::new(
             app.access.clone(),
             app.jobs.clone(),
-            models,
+            models.clone(),
             answering,
             docent_authoring::job_events,
         );
-        let pulls = PullPages::new(app.access.clone(), app.pulls());
+        let dashboard = Dashboard::new(DashboardParts {
+            operators: app.operators.clone(),
+            access: app.access.clone(),
+            projects: Arc::clone(&app.store) as _,
+            keys: Arc::clone(&app.store) as _,
+            jobs: app.jobs.clone(),
+            models: models.clone(),
+            has_language_model: app.models.configured().any(|(_, model)| !model.describe().is_builtin()),
+            assistant: Arc::clone(&app.assistant),
+            pulls: app.pulls(),
+            operations: Arc::new(ServerOperations::new(Arc::clone(app))),
+            clock: Arc::clone(&app.clock),
+            public_url: app.config.public_url.clone(),
+        });
         let readiness = Readiness::new(app.config.data.clone(), Arc::clone(&app.store));
-        Self { v1, v2, pulls, metrics, app: Arc::clone(app), drain, readiness }
+        Self { v1, v2, dashboard, metrics, app: Arc::clone(app), drain, readiness }
     }
 
     async fn probe(

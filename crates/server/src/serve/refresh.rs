@@ -104,11 +104,15 @@ pub(crate) async fn keep(app: Arc<App>, drain: CancellationToken) {
             fetched.retain(|project, _| known.contains(project));
             app.indexes.keep_open(&known);
             app.sites.keep(&known);
+            app.index_states.keep(&known);
         }
         for project in projects.unwrap_or_default() {
             glance(&app, &project);
             let is_due = |(at, before): &(Instant, Project)| at.elapsed() >= FETCH || *before != project;
-            if fetched.get(&project.uid).is_none_or(is_due) && busy.insert(project.uid) {
+            let is_due = fetched.get(&project.uid).is_none_or(is_due);
+            // One that is wanted while it is being read is read once more.
+            if !busy.contains(&project.uid) && (app.index_states.take(project.uid) || is_due) {
+                busy.insert(project.uid);
                 fetched.insert(project.uid, (Instant::now(), project.clone()));
                 let (app, drain) = (Arc::clone(&app), drain.clone());
                 running.spawn(async move {
@@ -147,17 +151,23 @@ fn glance(app: &App, project: &Project) {
 
 async fn refresh(app: &App, project: &Project) {
     let began = Instant::now();
+    app.index_states.begun(project.uid);
+    let ended = |ended| app.index_states.ended(project.uid, app.now(), ended);
     let docs = match app.repositories.docs(project).await {
         Ok(docs) => docs,
         Err(error) => {
             app.missing_docs.note(project.uid, !error.is_transient());
             let failure = Failure::from(error);
             warn!(domain = %project.domain, "the docs cannot be read; `docent doctor` says what to change: {failure}");
+            ended(Err(failure.to_string()));
             return;
         }
     };
     app.missing_docs.note(project.uid, false);
-    match app.index_docs(project, docs, |_| ()).await {
+    let (states, uid) = (app.index_states.clone(), project.uid);
+    let indexed = app.index_docs(project, docs, move |progress| states.went_on(uid, &progress)).await;
+    ended(indexed.as_ref().map(Clone::clone).map_err(ToString::to_string));
+    match indexed {
         Ok(summary) if !summary.published => {}
         Ok(summary) => info!(
             domain = %project.domain,

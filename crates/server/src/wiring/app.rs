@@ -21,6 +21,7 @@ use crate::failure::Failure;
 use crate::wiring::credentials::Keyring;
 use crate::wiring::embedders;
 use crate::wiring::forges::{AllForges, Forges};
+use crate::wiring::index_states::IndexStates;
 use crate::wiring::missing_docs::MissingDocs;
 use crate::wiring::models::Models;
 use crate::wiring::privacy::{self, ReadableByOthers};
@@ -36,11 +37,12 @@ pub(crate) struct App {
     pub(crate) assistant: Arc<Assistant>,
     pub(crate) sites: Sites,
     pub(crate) missing_docs: MissingDocs,
+    pub(crate) index_states: IndexStates,
     pub(crate) indexes: Arc<Indexes>,
     pub(crate) embedder: Option<Arc<Questions>>,
     pub(crate) repositories: Repositories,
     pub(crate) ids: Arc<dyn Ids>,
-    clock: Arc<dyn Clock>,
+    pub(crate) clock: Arc<dyn Clock>,
     pub(crate) models: Models,
     pub(crate) forges: Forges,
     /// What of the data folder others could read until now.
@@ -81,6 +83,7 @@ impl App {
             assistant: Arc::new(assistant),
             sites,
             missing_docs: MissingDocs::default(),
+            index_states: IndexStates::default(),
             indexes: Arc::new(
                 Indexes::new(config.data.join("index"))
                     .with_embedder(embedder.clone().map(|embedder| embedder as Arc<dyn Embedder>)),

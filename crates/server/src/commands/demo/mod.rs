@@ -74,6 +74,12 @@ async fn tour(running: &RunningServer, repository: &Path, pages: usize) -> Resul
     job(app, &client, &admin).await?;
     question(&client, &assistant).await?;
     next(url, &admin, &assistant);
+    if let Some(link) = app.first_run_link(url).await? {
+        streamed_text::title("4  The dashboard");
+        streamed_text::note("Open this link in a browser and choose a password. It works once.");
+        streamed_text::blank();
+        streamed_text::link("Dashboard", &link);
+    }
     Ok(())
 }
 

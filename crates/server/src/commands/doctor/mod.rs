@@ -24,7 +24,7 @@ const LIMIT: Duration = Duration::from_secs(20);
 
 /// What one check came to.
 #[derive(Debug)]
-enum Finding {
+pub(crate) enum Finding {
     Good(String),
     /// It works, but may surprise.
     Note(String),
@@ -40,10 +40,27 @@ impl Finding {
     }
 }
 
-type Findings = Vec<(&'static str, Finding)>;
+pub(crate) type Findings = Vec<(&'static str, Finding)>;
 
 /// Checks everything and fails when something must be mended.
 pub(crate) async fn run(app: &Arc<App>, json: bool) -> Result<(), Failure> {
+    let (findings, sizes) = checked(app).await?;
+    report(&findings, sizes.as_ref(), json)
+}
+
+/// What each check came to.
+pub(crate) async fn findings(app: &Arc<App>) -> Result<Findings, Failure> {
+    Ok(checked(app).await?.0)
+}
+
+/// What the checks of one project came to, whether it is stored or not.
+pub(crate) async fn of_project(app: &Arc<App>, project: &docent_types::Project) -> Findings {
+    let found = elsewhere::project(Arc::clone(app), project.clone()).await;
+    // A project that is just being added has no index yet.
+    found.into_iter().filter(|(check, _)| *check != "index").collect()
+}
+
+async fn checked(app: &Arc<App>) -> Result<(Findings, Option<Parts>), Failure> {
     let mut findings =
         vec![("configuration", Finding::Good("read, no unknown keys".to_owned())), ("data", here::data(&app.config))];
     findings.extend(here::exposed(app).map(|finding| ("data", finding)));
@@ -67,7 +84,7 @@ pub(crate) async fn run(app: &Arc<App>, json: bool) -> Result<(), Failure> {
     for findings_of_one in join_all(asked).await {
         findings.extend(findings_of_one.map_err(|error| Failure::new("a check stopped short", error))?);
     }
-    report(&findings, sizes.as_ref(), json)
+    Ok((findings, sizes))
 }
 
 /// What the names without a configuration run on.

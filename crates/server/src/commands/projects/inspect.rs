@@ -7,14 +7,14 @@ use crate::failure::Failure;
 use crate::wiring::app::App;
 
 /// A project as it was found, and how many pages it has.
-pub(super) struct InspectedProject {
-    pub(super) project: Project,
-    pub(super) pages: usize,
+pub(crate) struct InspectedProject {
+    pub(crate) project: Project,
+    pub(crate) pages: usize,
 }
 
 /// Fetches the repository and looks for the branch, the docs root and pages in it. `branch` is the one that was asked for, if
 /// one was; else it is the repository's own.
-pub(super) async fn inspect(
+pub(crate) async fn inspect(
     app: &App,
     mut project: Project,
     branch: Option<&str>,

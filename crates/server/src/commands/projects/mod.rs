@@ -3,8 +3,8 @@
 mod inspect;
 mod options;
 
-pub(crate) use inspect::no_pages;
-pub(crate) use options::{allowed_paths, docs_root};
+pub(crate) use inspect::{inspect, no_pages};
+pub(crate) use options::{added, allowed_paths, changed, docs_root};
 
 use std::collections::BTreeMap;
 
@@ -55,15 +55,7 @@ pub(crate) async fn run(app: &App, command: &ProjectCommand, json: bool) -> Resu
         ProjectCommand::Set(args) => {
             let before = app.known_project(&args.id).await?;
             let project = options::changed(before.clone(), args)?;
-            let place = |project: &Project| {
-                (
-                    project.repository.clone(),
-                    project.branch.clone(),
-                    project.docs_root.clone(),
-                    project.token_env.clone(),
-                )
-            };
-            let looks = place(&before) != place(&project) && (!args.options.no_check || inspect::is_folder(&project));
+            let looks = is_elsewhere(&before, &project) && (!args.options.no_check || inspect::is_folder(&project));
             let (project, pages) = if looks {
                 let branch = project.branch.clone();
                 let found = inspect::inspect(app, project, Some(&branch)).await;
@@ -100,6 +92,14 @@ pub(crate) async fn run(app: &App, command: &ProjectCommand, json: bool) -> Resu
         }
     }
     Ok(())
+}
+
+/// Whether the docs of a changed project have to be looked for anew.
+pub(crate) fn is_elsewhere(before: &Project, after: &Project) -> bool {
+    let place = |project: &Project| {
+        (project.repository.clone(), project.branch.clone(), project.docs_root.clone(), project.token_env.clone())
+    };
+    place(before) != place(after)
 }
 
 fn counted(pages: usize) -> String {

@@ -13,7 +13,7 @@ use crate::config::address::{BaseUrl, is_variable};
 use crate::failure::Failure;
 
 /// The project that was asked for.
-pub(super) fn added(args: &ProjectAdd, uid: ProjectUid, now: Timestamp) -> Result<Project, Failure> {
+pub(crate) fn added(args: &ProjectAdd, uid: ProjectUid, now: Timestamp) -> Result<Project, Failure> {
     let usage = |error: IdError| Failure::usage(error.to_string());
     let project = Project {
         uid,
@@ -33,7 +33,7 @@ pub(super) fn added(args: &ProjectAdd, uid: ProjectUid, now: Timestamp) -> Resul
 }
 
 /// A project as it is to be from now on.
-pub(super) fn changed(mut project: Project, args: &ProjectSet) -> Result<Project, Failure> {
+pub(crate) fn changed(mut project: Project, args: &ProjectSet) -> Result<Project, Failure> {
     if let Some(repo) = &args.repo {
         project.repository = repository("--repo", repo)?;
     }

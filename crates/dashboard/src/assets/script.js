@@ -1,0 +1,178 @@
+// What needs a script: copying, live pages, and answers of the playground as they are written. All else works without it.
+"use strict";
+
+const policy = window.trustedTypes?.createPolicy("docent", { createHTML: (text) => text });
+// Markup of this server alone: fetched from its own pages, in which foreign text is escaped.
+const parsed = (text) => {
+  const template = document.createElement("template");
+  template.innerHTML = policy ? policy.createHTML(text) : text;
+  return template.content;
+};
+
+for (const button of document.querySelectorAll("button[data-copy]")) {
+  button.hidden = false;
+  button.addEventListener("click", async () => {
+    const said = button.textContent;
+    try {
+      await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
+      button.textContent = "Copied";
+    } catch {
+      button.textContent = "Select it and copy by hand";
+    }
+    setTimeout(() => { button.textContent = said; }, 2000);
+  });
+}
+
+// ---- Live pages -------------------------------------------------------------------------------------------------------
+// The visible tabs of a browser share one event stream: the tab that holds the lock reads it and passes events on. Events say
+// that something is new; each tab then fetches what it lacks, so that nothing is missing or doubled after a lost connection.
+const live = document.querySelector("[data-live]");
+if (live && navigator.locks && window.BroadcastChannel) {
+  const topic = live.dataset.live;
+  const MOST_ROWS = 5000;
+  const channel = new BroadcastChannel("docent-live");
+  const wanted = new Map();
+  let leads = null;
+
+  // One fetch at a time; what is said meanwhile is fetched after it.
+  let fetching = false;
+  let again = false;
+  const refresh = async () => {
+    if (fetching) { again = true; return; }
+    fetching = true;
+    try {
+      do {
+        again = false;
+        if (live.dataset.events) {
+          const response = await fetch(`${live.dataset.events}?after=${live.dataset.last}`);
+          if (!response.ok) break;
+          const content = parsed(await response.text());
+          await new Promise(requestAnimationFrame);
+          const head = content.querySelector("#job-head");
+          if (head) document.getElementById("job-head").replaceWith(head);
+          const rows = content.querySelector("[data-rows]");
+          if (rows) {
+            live.dataset.last = rows.dataset.last;
+            live.prepend(...rows.children);
+            while (live.children.length > MOST_ROWS) live.lastElementChild.remove();
+            document.getElementById("saying").textContent = "";
+            if (rows.dataset.more) again = true;
+          }
+        } else {
+          const response = await fetch(location.href);
+          if (!response.ok) break;
+          const next = parsed(await response.text()).querySelector("[data-live]");
+          const focus = live.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
+          await new Promise(requestAnimationFrame);
+          live.replaceChildren(...(next?.childNodes ?? []));
+          if (focus) live.querySelector(`[href="${CSS.escape(focus)}"]`)?.focus();
+        }
+      } while (again);
+    } catch { /* The server is away; the stream's next beginning fetches again. */ }
+    fetching = false;
+  };
+
+  const hear = (event) => {
+    if (event.topic !== topic && event.topic !== "*") return;
+    if (event.delta === undefined) { refresh(); return; }
+    const saying = document.getElementById("saying");
+    if (event.at === 0) saying.textContent = "";
+    saying.append(event.delta);
+  };
+
+  const lead = () => {
+    let source = null;
+    let topics = "";
+    const open = () => {
+      const now = Date.now();
+      for (const [tab, want] of wanted) if (now - want.at > 6000) wanted.delete(tab);
+      const next = [...new Set([topic, ...[...wanted.values()].map((want) => want.topic)])].sort().join("&topic=");
+      if (source && next === topics && source.readyState !== EventSource.CLOSED) return;
+      source?.close();
+      topics = next;
+      source = new EventSource(`/dashboard/-/live?topic=${topics}`);
+      const tell = (event) => { channel.postMessage(event); hear(event); };
+      source.onopen = () => tell({ topic: "*" });
+      source.onmessage = (message) => tell(JSON.parse(message.data));
+    };
+    open();
+    const timer = setInterval(open, 2000);
+    return () => { clearInterval(timer); source.close(); };
+  };
+
+  const tab = crypto.randomUUID?.() ?? String(Math.random());
+  channel.onmessage = ({ data }) => {
+    if (data.want) wanted.set(data.tab, { topic: data.want, at: Date.now() });
+    else hear(data);
+  };
+  let beat = null;
+  const show = () => {
+    if (document.hidden) {
+      clearInterval(beat);
+      beat = null;
+      leads?.();
+      return;
+    }
+    if (beat) return;
+    const want = () => channel.postMessage({ tab, want: topic });
+    want();
+    beat = setInterval(want, 2000);
+    refresh();
+    const ended = new AbortController();
+    navigator.locks.request("docent-live", { signal: ended.signal }, () => new Promise((release) => {
+      const stop = lead();
+      leads = () => { stop(); leads = null; release(); };
+    })).catch(() => {});
+    const waiting = () => ended.abort();
+    leads = waiting;
+  };
+  document.addEventListener("visibilitychange", show);
+  addEventListener("pagehide", () => leads?.());
+  show();
+}
+
+// ---- Playground -------------------------------------------------------------------------------------------------------
+const ask = document.getElementById("ask");
+ask?.addEventListener("submit", async (event) => {
+  if (event.submitter?.value === "search") return;
+  event.preventDefault();
+  const answer = document.getElementById("answer");
+  const times = document.getElementById("times");
+  const sources = document.getElementById("sources");
+  answer.textContent = "";
+  sources.replaceChildren();
+  times.textContent = "Asking …";
+  const began = performance.now();
+  const since = () => `${((performance.now() - began) / 1000).toFixed(2)} s`;
+  const told = [];
+  const note = (what) => { told.push(`${what} ${since()}`); times.textContent = told.join(" · "); };
+  try {
+    const response = await fetch(ask.dataset.stream, { method: "POST", body: new URLSearchParams(new FormData(ask)) });
+    if (!response.ok) { times.textContent = (await response.json()).error; return; }
+    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+    let rest = "";
+    for (;;) {
+      const { value, done } = await reader.read();
+      if (done) break;
+      const lines = (rest + value).split("\n");
+      rest = lines.pop();
+      for (const line of lines.filter((line) => line !== "")) {
+        const part = JSON.parse(line);
+        if (part.passages !== undefined) note(`searched, ${part.passages} passages:`);
+        if (part.text !== undefined) {
+          if (answer.textContent === "") note("first word:");
+          answer.append(part.text);
+        }
+        if (part.source) {
+          const item = document.createElement("li");
+          item.textContent = `${part.source.title} (${part.source.href})`;
+          sources.append(item);
+        }
+        if (part.error) note(part.error);
+      }
+    }
+    note("end:");
+  } catch (error) {
+    times.textContent = `The server could not be reached: ${error.message}`;
+  }
+});

@@ -1,0 +1,344 @@
+//! From a request to a page: the path, who asks, whether they may, and the page.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use docent_access::{Access, Keys, Projects};
+use docent_assistant::Assistant;
+use docent_authoring::Pulls;
+use docent_jobs::{Jobs, ModelNames};
+use docent_operators::{AuditEntry, Operators, SignedIn};
+use docent_types::{Clock, Domain, Project, ProjectId, Refusal, RefusalKind, error_chain};
+use docent_web::{HttpError, Request, Response, respond};
+use http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderName, LOCATION, REFERRER_POLICY, RETRY_AFTER};
+use http::{HeaderValue, Method, StatusCode};
+use maud::{Markup, html};
+use tokio::sync::Semaphore;
+
+use crate::assets;
+use crate::form::Form;
+use crate::guard::{Cookie, Cookies, TOKEN, stale};
+use crate::layout::{self, Page, Section};
+use crate::operations::Operations;
+use crate::pages;
+use crate::pull_api;
+use crate::route::{Needs, PageRoute};
+use crate::text::in_url;
+
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
+                      form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'";
+/// Pages with a change of a repository on them that are written at a time, since each takes megabytes.
+const LARGE_PAGES: usize = 8;
+
+/// What the dashboard shows and changes.
+#[derive(Debug, Clone)]
+pub struct DashboardParts {
+    pub operators: Operators,
+    pub access: Access,
+    pub projects: Arc<dyn Projects>,
+    pub keys: Arc<dyn Keys>,
+    pub jobs: Jobs,
+    pub models: ModelNames,
+    /// Whether a model is configured, so that instructions may be in any words.
+    pub has_language_model: bool,
+    pub assistant: Arc<Assistant>,
+    pub pulls: Pulls,
+    pub operations: Arc<dyn Operations>,
+    pub clock: Arc<dyn Clock>,
+    /// Where people reach the server, if that is configured.
+    pub public_url: Option<String>,
+}
+
+/// The dashboard.
+#[derive(Debug, Clone)]
+pub struct Dashboard {
+    pub(crate) parts: DashboardParts,
+    pub(crate) cookies: Cookies,
+    pub(crate) large_pages: Arc<Semaphore>,
+}
+
+/// A request of somebody who may make it.
+pub(crate) struct Visit<'v> {
+    pub(crate) dashboard: &'v Dashboard,
+    pub(crate) request: &'v Request,
+    pub(crate) signed_in: &'v SignedIn,
+    /// The form of a write, its token checked; empty for a read.
+    pub(crate) form: &'v Form,
+}
+
+impl Dashboard {
+    pub fn new(parts: DashboardParts) -> Self {
+        let cookies = Cookies::new(parts.public_url.as_deref());
+        Self { parts, cookies, large_pages: Arc::new(Semaphore::new(LARGE_PAGES)) }
+    }
+
+    /// Answers requests for `/`, below `/dashboard` and for the links of pull requests; `None` for any other path.
+    pub async fn answer(&self, request: &mut Request) -> Option<Response> {
+        if request.path() == "/" && matches!(*request.method(), Method::GET | Method::HEAD) {
+            return Some(see("/dashboard"));
+        }
+        let path = request.path().to_owned();
+        let segments: Vec<String> = request.segments().into_iter().map(str::to_owned).collect();
+        let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
+        if let ["pulls", project, id] = segments.as_slice()
+            && request.method().is_safe()
+        {
+            return Some(self.old_pull(project, id, request.raw_query()).await);
+        }
+        if let ["pulls", project, id, action] = segments.as_slice() {
+            let named = (*project, *id, *action);
+            return Some(pull_api::answer(&self.parts.access, &self.parts.pulls, request, named).await);
+        }
+        let ("dashboard", rest) = segments.split_first().map(|(first, rest)| (*first, rest))? else { return None };
+        let mut response = match PageRoute::of(rest) {
+            None => self.failed(request, &nowhere(), None).await,
+            Some(route) if *request.method() == Method::OPTIONS => route.methods().options(),
+            Some(PageRoute::Asset(name)) => match assets::of(name) {
+                Some(response) => return Some(response),
+                None => self.failed(request, &nowhere(), None).await,
+            },
+            Some(route) => self.page(route, request, &path).await,
+        };
+        secured(&mut response);
+        Some(response)
+    }
+
+    async fn page(&self, route: PageRoute<'_>, request: &mut Request, path: &str) -> Response {
+        let token = self.cookies.read(request, Cookie::Session).map(str::to_owned);
+        let signed_in = match &token {
+            None => Ok(None),
+            Some(token) => self.parts.operators.signed_in(token).await.map_err(HttpError::internal),
+        };
+        let signed_in = match signed_in {
+            Ok(signed_in) => signed_in,
+            Err(error) => return self.failed(request, &error, None).await,
+        };
+        let done = self.serve(route, request, signed_in.as_ref(), path).await;
+        let mut response = match done {
+            Ok(response) => response,
+            Err(error) => self.failed(request, &error, signed_in.as_ref()).await,
+        };
+        // A session is renewed while it is used; its cookie lives as long. One that has ended is taken away.
+        let names_session = response.headers().contains_key(http::header::SET_COOKIE);
+        match (&token, &signed_in) {
+            (Some(token), Some(_)) if !names_session && response.status() == StatusCode::OK => {
+                self.cookies.set(&mut response, Cookie::Session, token, pages::signing::SESSION_SECONDS);
+            }
+            (Some(_), None) if !names_session => self.cookies.set(&mut response, Cookie::Session, "", 0),
+            _ => {}
+        }
+        response
+    }
+
+    async fn serve(
+        &self,
+        route: PageRoute<'_>,
+        request: &mut Request,
+        signed_in: Option<&SignedIn>,
+        path: &str,
+    ) -> Result<Response, HttpError> {
+        let is_write = *route.methods().check(request.method())? == Method::POST;
+        if is_write {
+            self.cookies.check_origin(request)?;
+        }
+        let signed_in = match (route.needs(is_write), signed_in) {
+            (Needs::Nobody, _) => return pages::signing::serve(self, route, request, is_write).await,
+            (Needs::SignedIn(_), None) if is_write => return Err(signed_out()),
+            (Needs::SignedIn(_), None) => return Ok(sign_in_first(request, path)),
+            (Needs::SignedIn(role), Some(signed_in)) if signed_in.operator.role < role => {
+                return Err(Refusal::new(
+                    RefusalKind::Forbidden,
+                    format!(
+                        "This is for the role `{}`, and yours is `{}`. An owner can change it on the page of operators.",
+                        role.as_str(),
+                        signed_in.operator.role.as_str()
+                    ),
+                )
+                .into());
+            }
+            (Needs::SignedIn(_), Some(signed_in)) => signed_in,
+        };
+        let form = if is_write { Form::read(request).await? } else { Form::parse(b"") };
+        if is_write && !signed_in.csrf.fits(form.text(TOKEN)) {
+            return Err(stale());
+        }
+        let visit = Visit { dashboard: self, request, signed_in, form: &form };
+        Box::pin(pages::serve(&visit, route, is_write)).await
+    }
+
+    /// A page that says what went wrong. A failure of ours is logged here and nowhere else.
+    async fn failed(&self, request: &Request, error: &HttpError, signed_in: Option<&SignedIn>) -> Response {
+        let sentence = match error {
+            HttpError::Internal(source) => {
+                tracing::error!(error = error_chain(&**source), "could not answer a request");
+                format!("Something failed on our side. Try again; the server's log has more under {}.", request.id())
+            }
+            other => other.to_string(),
+        };
+        let status = error.status();
+        let title = match status {
+            StatusCode::NOT_FOUND => "Not found",
+            StatusCode::FORBIDDEN => "Not allowed",
+            StatusCode::UNAUTHORIZED => "Signed out",
+            StatusCode::TOO_MANY_REQUESTS => "Too many attempts",
+            status if status.is_server_error() => "Not now",
+            _ => "Not done",
+        };
+        let body = html! {
+            div.box.bad role="alert" { p { (sentence) } }
+            p { a href="/dashboard" { "To the dashboard" } }
+        };
+        let html = match signed_in {
+            None => layout::bare(title, &body),
+            Some(signed_in) => {
+                Page { title, section: Section::Account, project: None, signed_in, done: None }.html(&body)
+            }
+        };
+        let mut response = page(status, html);
+        if let HttpError::Refused(Refusal { kind: RefusalKind::Unavailable(wait), .. }) = error {
+            response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(docent_web::retry_after_seconds(*wait)));
+        }
+        response
+    }
+
+    /// Links of pull requests were of this form before there was a dashboard.
+    async fn old_pull(&self, project: &str, id: &str, query: Option<&str>) -> Response {
+        let known = match ProjectId::parse(project) {
+            Ok(project) => self.parts.projects.by_id(&project).await.ok().flatten(),
+            Err(_) => None,
+        };
+        // Without a project the link leads to a page that is not found, after signing in, as for a wrong id.
+        let domain = known.map_or_else(|| project.to_owned(), |project| project.domain.to_string());
+        let (domain, id) = (in_url(&domain), in_url(id));
+        let query = query.map(|query| format!("?{query}")).unwrap_or_default();
+        see(&format!("/dashboard/{domain}/pulls/{id}{query}"))
+    }
+
+    /// The project of a domain.
+    pub(crate) async fn project(&self, domain: &str) -> Result<Project, HttpError> {
+        let missing = || {
+            HttpError::from(Refusal::not_found(
+                "There is no project with this domain. Projects are listed under “Projects”.",
+            ))
+        };
+        let domain = Domain::parse(domain).map_err(|_| missing())?;
+        let found = self.parts.projects.by_domain(&domain).await.map_err(HttpError::internal)?;
+        found.ok_or_else(missing)
+    }
+}
+
+impl Visit<'_> {
+    pub(crate) const fn parts(&self) -> &DashboardParts {
+        &self.dashboard.parts
+    }
+
+    /// Notes in the audit list that this operator did something.
+    pub(crate) async fn audit(
+        &self,
+        action: &str,
+        project: Option<&ProjectId>,
+        subject: impl Into<String>,
+        detail: Option<String>,
+    ) -> Result<(), HttpError> {
+        let entry = AuditEntry {
+            at: self.parts().clock.now(),
+            operator: Some(self.signed_in.operator.name.clone()),
+            action: action.to_owned(),
+            project: project.cloned(),
+            subject: subject.into(),
+            detail,
+            address: Some(self.request.client()),
+        };
+        self.parts().operators.audit(entry).await.map_err(HttpError::internal)
+    }
+
+    /// A page of this dashboard.
+    pub(crate) fn page(&self, title: &str, section: Section, project: Option<&Project>, body: &Markup) -> Response {
+        let done = self.request.query("done");
+        let done = done.as_deref().and_then(done_sentence);
+        page(StatusCode::OK, Page { title, section, project, signed_in: self.signed_in, done }.html(body))
+    }
+}
+
+/// What was just done, by the word in the address. Only words of ours are shown.
+fn done_sentence(word: &str) -> Option<&'static str> {
+    Some(match word {
+        "saved" => "Saved.",
+        "key-revoked" => "The key is revoked. Requests with it are refused from now on.",
+        "project-removed" => "The project is removed, and its keys are revoked.",
+        "reindex" => "The docs are being fetched and indexed.",
+        "merged" => "Merged.",
+        "updated" => "The branch holds all of its base now.",
+        "up-to-date" => "The branch held all of its base already.",
+        "closed" => "Closed.",
+        "reopened" => "Open again.",
+        "archived" => "Archived.",
+        "sent" => "Sent to the agent.",
+        "commented" => "The comment is there.",
+        "operator-removed" => "The operator is removed and signed out everywhere.",
+        "role" => "The role is changed.",
+        "password" => "The password is changed, and you are signed out everywhere else.",
+        "signed-out" => "You are signed out.",
+        _ => return None,
+    })
+}
+
+/// A page as a response.
+pub(crate) fn page(status: StatusCode, html: Markup) -> Response {
+    respond::bytes_of(status, "text/html; charset=utf-8", html.into_string())
+}
+
+/// Leads to another page, to be fetched with GET.
+pub(crate) fn see(path: &str) -> Response {
+    let mut response = respond::empty(StatusCode::SEE_OTHER);
+    if let Ok(path) = HeaderValue::try_from(path) {
+        response.headers_mut().insert(LOCATION, path);
+    }
+    response
+}
+
+fn sign_in_first(request: &Request, path: &str) -> Response {
+    // A live stream or a fragment cannot show a form.
+    if request.header("sec-fetch-mode").is_some_and(|mode| mode != "navigate") {
+        return respond::json(
+            StatusCode::UNAUTHORIZED,
+            &serde_json::json!({ "error": "You are signed out. Sign in again." }),
+        );
+    }
+    see(&format!("/dashboard/-/sign-in?to={}", in_url(path)))
+}
+
+fn signed_out() -> HttpError {
+    Refusal::new(
+        RefusalKind::Unauthenticated,
+        "You are signed out, so nothing was done. Sign in, open the page again and send its form once more.",
+    )
+    .into()
+}
+
+fn nowhere() -> HttpError {
+    Refusal::not_found("There is no page at this address.").into()
+}
+
+/// The headers that no answer of the dashboard goes without.
+fn secured(response: &mut Response) {
+    let headers = response.headers_mut();
+    let fixed: [(HeaderName, &'static str); 5] = [
+        (CONTENT_SECURITY_POLICY, POLICY),
+        // Browsers leave out `Origin` of forms where nothing may be told.
+        (REFERRER_POLICY, "same-origin"),
+        (http::header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (http::header::X_FRAME_OPTIONS, "DENY"),
+        (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+    ];
+    for (name, value) in fixed {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+}
+
+/// A refusal because too much is going on.
+pub(crate) fn busy() -> HttpError {
+    let sentence = "Too many large pages are being written. Try again in a few seconds.";
+    Refusal::new(RefusalKind::Unavailable(Duration::from_secs(5)), sentence).into()
+}

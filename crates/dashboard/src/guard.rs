@@ -1,0 +1,136 @@
+//! Cookies, and whether a write comes from a page of this server.
+//!
+//! | who asks | is known by |
+//! |---|---|
+//! | an operator | the session cookie; their forms carry a token that follows from the session |
+//! | somebody who signs in | the visit cookie, set with the form; the form carries a token that follows from it |
+//!
+//! A write is carried out only when the browser says that it comes from the same origin and the token fits its cookie.
+
+use docent_types::{Refusal, RefusalKind};
+use docent_web::{HttpError, Request, Response};
+use http::HeaderValue;
+use http::header::{COOKIE, HOST, ORIGIN, SET_COOKIE};
+use sha2::{Digest, Sha256};
+use subtle::ConstantTimeEq;
+
+use crate::form::Form;
+
+/// The field of a form that holds its token.
+pub(crate) const TOKEN: &str = "token";
+
+/// How cookies are named and set.
+#[derive(Debug, Clone)]
+pub(crate) struct Cookies {
+    /// Whether browsers reach the server by HTTPS.
+    is_https: bool,
+    /// The origin that people reach the server at, where it is configured.
+    public_origin: Option<String>,
+}
+
+/// A cookie of ours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Cookie {
+    Session,
+    /// Of somebody who is about to sign in.
+    Visit,
+}
+
+impl Cookies {
+    /// `public_url`: where people reach the server, if that is configured.
+    pub(crate) fn new(public_url: Option<&str>) -> Self {
+        let origin = public_url.map(|url| {
+            let end = url.find("://").and_then(|at| url[at + 3..].find('/').map(|end| at + 3 + end));
+            url[..end.unwrap_or(url.len())].to_ascii_lowercase()
+        });
+        let is_https = origin.as_ref().is_some_and(|origin| origin.starts_with("https://"));
+        Self { is_https, public_origin: origin }
+    }
+
+    const fn name(&self, cookie: Cookie) -> &'static str {
+        // A browser takes a `__Host-` cookie only by HTTPS and for this very host.
+        match (cookie, self.is_https) {
+            (Cookie::Session, true) => "__Host-docent-session",
+            (Cookie::Session, false) => "docent-session",
+            (Cookie::Visit, true) => "__Host-docent-visit",
+            (Cookie::Visit, false) => "docent-visit",
+        }
+    }
+
+    /// The value of a cookie. Two of one name are none: one of them may have been planted.
+    pub(crate) fn read<'r>(&self, request: &'r Request, cookie: Cookie) -> Option<&'r str> {
+        let name = self.name(cookie);
+        let values = request.headers().get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
+        let pairs = values.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));
+        let mut found = pairs.filter(|(key, _)| *key == name).map(|(_, value)| value);
+        let value = found.next()?;
+        found.next().is_none().then_some(value)
+    }
+
+    /// Sets a cookie for this many seconds; 0 takes it away.
+    pub(crate) fn set(&self, response: &mut Response, cookie: Cookie, value: &str, seconds: u64) {
+        let secure = if self.is_https { "; Secure" } else { "" };
+        let text = format!("{}={value}; Path=/; HttpOnly; SameSite=Lax; Max-Age={seconds}{secure}", self.name(cookie));
+        if let Ok(value) = HeaderValue::try_from(text) {
+            response.headers_mut().append(SET_COOKIE, value);
+        }
+    }
+
+    /// Refuses a write that another site makes a browser send.
+    ///
+    /// # Errors
+    /// 403.
+    pub(crate) fn check_origin(&self, request: &Request) -> Result<(), HttpError> {
+        let site = request.header("sec-fetch-site");
+        let origin = request.header(ORIGIN).map(str::to_ascii_lowercase);
+        let host = request.header(HOST).map(str::to_ascii_lowercase);
+        let is_ours = |origin: &str| {
+            self.public_origin.as_deref() == Some(origin)
+                || host.as_deref().is_some_and(|host| {
+                    origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://")) == Some(host)
+                })
+        };
+        let is_same = match (site, &origin) {
+            (Some(site), Some(origin)) => site == "same-origin" && is_ours(origin),
+            (Some(site), None) => site == "same-origin",
+            (None, Some(origin)) => is_ours(origin),
+            (None, None) => false,
+        };
+        if is_same {
+            return Ok(());
+        }
+        Err(Refusal::new(
+            RefusalKind::Forbidden,
+            "This did not come from a page of this server, so nothing was done. Open the page again and send its form.",
+        )
+        .into())
+    }
+}
+
+/// The token of a form for somebody who is not signed in, from the value of their visit cookie.
+pub(crate) fn visit_token(visit: &str) -> String {
+    let digest = Sha256::new().chain_update(b"docent visit").chain_update(visit.as_bytes()).finalize();
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Checks the token of a form of somebody who is not signed in.
+///
+/// # Errors
+/// 403.
+pub(crate) fn check_visit(form: &Form, visit: Option<&str>) -> Result<(), HttpError> {
+    let fits = visit.filter(|visit| !visit.is_empty()).is_some_and(|visit| {
+        let expected = visit_token(visit);
+        bool::from(expected.as_bytes().ct_eq(form.text(TOKEN).as_bytes()))
+    });
+    if fits { Ok(()) } else { Err(stale()) }
+}
+
+/// The refusal of a form whose token does not fit.
+pub(crate) fn stale() -> HttpError {
+    Refusal::new(
+        RefusalKind::Forbidden,
+        "The form has gone stale, or your browser keeps no cookies. Allow cookies for this address, open the page again and \
+         send the form once more.",
+    )
+    .into()
+}

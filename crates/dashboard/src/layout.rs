@@ -1,0 +1,172 @@
+//! What all pages have in common.
+
+use docent_operators::{OperatorRole, SignedIn};
+use docent_types::Project;
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+use crate::assets;
+use crate::guard::TOKEN;
+
+/// Where a page stands in the navigation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Section {
+    Home,
+    Jobs,
+    Pulls,
+    Projects,
+    Playground,
+    Conversations,
+    Analytics,
+    Gaps,
+    Keys,
+    Operators,
+    Audit,
+    Settings,
+    Account,
+}
+
+/// A page for somebody who is signed in.
+pub(crate) struct Page<'p> {
+    pub(crate) title: &'p str,
+    pub(crate) section: Section,
+    pub(crate) project: Option<&'p Project>,
+    pub(crate) signed_in: &'p SignedIn,
+    /// What was just done, in a sentence.
+    pub(crate) done: Option<&'p str>,
+}
+
+impl Page<'_> {
+    pub(crate) fn html(&self, body: &Markup) -> Markup {
+        let project = self.project;
+        html! {
+            (head(self.title, project))
+            body {
+                a.skip href="#main" { "Skip to the page" }
+                div.frame {
+                    nav.side aria-label="Docent" {
+                        p.brand { a href="/dashboard" { "Docent" } }
+                        @if let Some(project) = project { (self.project_links(project)) }
+                        (self.links())
+                        form method="post" action="/dashboard/-/sign-out" {
+                            (token(self.signed_in))
+                            button type="submit" { "Sign out " (self.signed_in.operator.name) }
+                        }
+                    }
+                    main #main tabindex="-1" {
+                        @if let Some(done) = self.done { div.box.good role="status" { p { (done) } } }
+                        h1 { (self.title) }
+                        (body)
+                    }
+                }
+            }
+        }
+    }
+
+    fn links(&self) -> Markup {
+        let is_owner = self.signed_in.operator.role == OperatorRole::Owner;
+        let here = |section| self.project.is_none() && self.section == section;
+        html! {
+            h2 #server-links { "Server" }
+            ul aria-labelledby="server-links" {
+                (link("/dashboard", "Home", here(Section::Home)))
+                (link("/dashboard/-/jobs", "Jobs", here(Section::Jobs)))
+                (link("/dashboard/-/pulls", "Pull requests", here(Section::Pulls)))
+                (link("/dashboard/-/projects", "Projects", here(Section::Projects)))
+                @if is_owner {
+                    (link("/dashboard/-/operators", "Operators", here(Section::Operators)))
+                    (link("/dashboard/-/audit", "Audit", here(Section::Audit)))
+                    (link("/dashboard/-/settings", "Settings", here(Section::Settings)))
+                }
+                (link("/dashboard/-/account", "Your account", here(Section::Account)))
+            }
+        }
+    }
+
+    fn project_links(&self, project: &Project) -> Markup {
+        let role = self.signed_in.operator.role;
+        let domain = &project.domain;
+        let to = |page: &str| format!("/dashboard/{domain}{page}");
+        let here = |section| self.section == section;
+        html! {
+            h2 #project-links { (project.domain) }
+            ul aria-labelledby="project-links" {
+                (link(&to(""), "Overview", here(Section::Home)))
+                (link(&to("/jobs"), "Jobs", here(Section::Jobs)))
+                (link(&to("/pulls"), "Pull requests", here(Section::Pulls)))
+                (link(&to("/playground"), "Playground", here(Section::Playground)))
+                (link(&to("/conversations"), "Conversations", here(Section::Conversations)))
+                (link(&to("/analytics"), "Analytics", here(Section::Analytics)))
+                (link(&to("/gaps"), "Gaps", here(Section::Gaps)))
+                @if role == OperatorRole::Owner {
+                    (link(&to("/keys"), "API keys", here(Section::Keys)))
+                    (link(&to("/settings"), "Project settings", here(Section::Settings)))
+                }
+            }
+        }
+    }
+}
+
+fn link(href: &str, text: &str, is_here: bool) -> Markup {
+    html! { li { a href=(href) aria-current=[is_here.then_some("page")] { (text) } } }
+}
+
+/// A page for somebody who is not signed in.
+pub(crate) fn bare(title: &str, body: &Markup) -> Markup {
+    html! {
+        (head(title, None))
+        body {
+            main.narrow #main {
+                h1 { (title) }
+                (body)
+            }
+        }
+    }
+}
+
+fn head(title: &str, project: Option<&Project>) -> Markup {
+    html! {
+        (DOCTYPE)
+        (PreEscaped("<html lang=\"en\">"))
+        head {
+            meta charset="utf-8";
+            meta name="viewport" content="width=device-width, initial-scale=1";
+            meta name="color-scheme" content="light dark";
+            title { (title) @if let Some(project) = project { " · " (project.domain) } " · Docent" }
+            link rel="stylesheet" href=(assets::STYLE.path());
+            link rel="icon" href="data:,";
+            script src=(assets::SCRIPT.path()) defer {}
+        }
+    }
+}
+
+/// The hidden field that every form of somebody who is signed in carries.
+pub(crate) fn token(signed_in: &SignedIn) -> Markup {
+    html! { input type="hidden" name=(TOKEN) value=(signed_in.csrf.expose()); }
+}
+
+/// A form of one button. `danger` takes a second step: the sentence is read first.
+pub(crate) fn button(signed_in: &SignedIn, action: &str, label: &str) -> Markup {
+    html! {
+        form method="post" action=(action) { (token(signed_in)) button.quiet type="submit" { (label) } }
+    }
+}
+
+/// A button that cannot be pressed by mistake: it is behind a sentence that says what it will do.
+pub(crate) fn danger(signed_in: &SignedIn, action: &str, label: &str, sentence: &Markup) -> Markup {
+    html! {
+        details {
+            summary { (label) }
+            p { (sentence) }
+            form method="post" action=(action) { (token(signed_in)) button.danger type="submit" { (label) } }
+        }
+    }
+}
+
+/// A table that scrolls by itself where the window is narrow.
+pub(crate) fn table(label: &str, head: &Markup, rows: &Markup) -> Markup {
+    html! {
+        div.scroll tabindex="0" role="region" aria-label=(label) {
+            table { thead { tr { (head) } } tbody { (rows) } }
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! The event stream of live pages.
+//!
+//! One stream serves all tabs of a browser: the tab that reads it passes events on. An event says only that something is new
+//! (and carries the words an agent is just writing, which are nowhere else); the page then fetches what it lacks. So a lost
+//! event, or a server that was started again, leaves nothing missing and nothing doubled.
+
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash, Hasher};
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+use bytes::Bytes;
+use docent_jobs::{JobQuery, JobUpdate, Jobs, Watch};
+use docent_types::{JobEvent, JobId, JobStatus, Project, ProjectId};
+use docent_web::{HttpError, Response, framed, respond, with_keep_alive};
+use futures::stream::{BoxStream, SelectAll, StreamExt};
+use futures::{future, stream};
+use serde_json::{Value, json};
+
+use crate::dashboard::{DashboardParts, Visit};
+
+/// Topics of one stream: a browser has no more tabs in view.
+const MOST_TOPICS: usize = 16;
+/// How often lists are looked at.
+const GLANCE: Duration = Duration::from_secs(1);
+const SILENCE: Duration = Duration::from_secs(15);
+/// How long a stream lives. A browser opens the next one by itself, and is asked for its session again.
+const LIFE: Duration = Duration::from_secs(600);
+/// Jobs of a project that a look at the lists compares.
+const LOOKED_AT: u32 = 60;
+
+pub(crate) async fn stream(visit: &Visit<'_>) -> Result<Response, HttpError> {
+    let parts = visit.parts();
+    let query = visit.request.raw_query().unwrap_or_default();
+    let mut topics: Vec<String> = form_urlencoded::parse(query.as_bytes())
+        .filter(|(name, _)| name == "topic")
+        .map(|(_, topic)| topic.into_owned())
+        .take(MOST_TOPICS)
+        .collect();
+    topics.sort();
+    topics.dedup();
+    let mut all: SelectAll<BoxStream<'static, Value>> = SelectAll::new();
+    for topic in topics {
+        match topic.split(':').collect::<Vec<_>>().as_slice() {
+            ["jobs"] => all.push(lists(parts.clone()).boxed()),
+            ["job", domain, id] => {
+                // A job that is gone has nothing new.
+                let Ok(project) = visit.dashboard.project(domain).await else { continue };
+                let Some(id) = JobId::parse(id) else { continue };
+                all.push(job(parts.jobs.clone(), project, id, topic.clone()).boxed());
+            }
+            _ => {}
+        }
+    }
+    let draining = visit.request.draining().clone();
+    let end = async move {
+        future::select(Box::pin(tokio::time::sleep(LIFE)), Box::pin(async move { draining.begun().await })).await;
+    };
+    // Without a topic there is nothing to say until the end.
+    all.push(stream::pending().boxed());
+    let events = all.take_until(Box::pin(end));
+    let mut has_begun = false;
+    let bytes = framed(events, move |event, out| {
+        if !std::mem::replace(&mut has_begun, true) {
+            out.extend_from_slice(b"retry: 1000\n\n");
+        }
+        if let Some(event) = event {
+            out.extend_from_slice(format!("data: {event}\n\n").as_bytes());
+        }
+        ControlFlow::Continue(())
+    });
+    let alive = with_keep_alive(bytes, Bytes::from_static(b": keep-alive\n\n"), SILENCE);
+    Ok(respond::stream("text/event-stream", alive))
+}
+
+/// Says when the newest jobs of any project changed.
+fn lists(parts: DashboardParts) -> impl stream::Stream<Item = Value> + Send {
+    stream::unfold((parts, None), |(parts, mut before)| async move {
+        loop {
+            let now = state(&parts).await;
+            let is_new = before.is_some_and(|before| Some(before) != now);
+            before = now.or(before);
+            tokio::time::sleep(GLANCE).await;
+            if is_new {
+                return Some((json!({ "topic": "jobs" }), (parts, before)));
+            }
+        }
+    })
+}
+
+/// A number that follows from the newest jobs and where they stand; `None` when the store does not answer.
+async fn state(parts: &DashboardParts) -> Option<u64> {
+    let mut hasher = DefaultHasher::new();
+    for project in parts.projects.projects().await.ok()? {
+        let query = JobQuery { project: project.id.clone(), status: None, after: None, skip: 0, limit: LOOKED_AT };
+        for job in parts.jobs.list(query).await.ok()? {
+            (job.id, job.status, job.pr_link.is_some()).hash(&mut hasher);
+        }
+    }
+    Some(hasher.finish())
+}
+
+/// Says when a job's journal grew, and what its agent is just writing.
+fn job(jobs: Jobs, project: Project, id: JobId, topic: String) -> impl stream::Stream<Item = Value> + Send {
+    stream::unfold((jobs, project.id, None::<Watch>), move |(jobs, project, watch)| {
+        let topic = topic.clone();
+        async move {
+            let Some(mut watch) = watch else {
+                // What was written between the page's last look and now is not announced: the page looks once more.
+                let watch = begun(&jobs, &project, id).await?;
+                return Some((json!({ "topic": topic }), (jobs, project, Some(watch))));
+            };
+            loop {
+                match watch.next().await {
+                    Ok(Some(JobUpdate::Entry(entry))) => {
+                        return Some((json!({ "topic": topic, "seq": entry.seq }), (jobs, project, Some(watch))));
+                    }
+                    Ok(Some(JobUpdate::Live(JobEvent::Delta { at, text }))) => {
+                        let event = json!({ "topic": topic, "at": at, "delta": text });
+                        return Some((event, (jobs, project, Some(watch))));
+                    }
+                    Ok(Some(JobUpdate::Live(_))) => {}
+                    Ok(None) => {
+                        // It has ended, until somebody gives it a further instruction.
+                        drop(watch);
+                        wait_for_more(&jobs, &project, id).await?;
+                        return Some((json!({ "topic": topic }), (jobs, project, None)));
+                    }
+                    Err(error) => {
+                        tracing::warn!(error = &error as &dyn std::error::Error, job = %id, "a live page lost its job");
+                        return None;
+                    }
+                }
+            }
+        }
+    })
+}
+
+async fn begun(jobs: &Jobs, project: &ProjectId, id: JobId) -> Option<Watch> {
+    let last = jobs.last_entry(project, id).await.ok()?;
+    jobs.watch(project, id, last).await.ok()
+}
+
+async fn wait_for_more(jobs: &Jobs, project: &ProjectId, id: JobId) -> Option<()> {
+    loop {
+        tokio::time::sleep(GLANCE).await;
+        if jobs.job(project, id).await.ok()?.status == JobStatus::Active {
+            return Some(());
+        }
+    }
+}

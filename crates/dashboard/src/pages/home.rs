@@ -1,0 +1,199 @@
+//! What a docs team looks at first: what runs, what happened, what readers did not find, and what is wrong.
+
+use docent_assistant::{AskedTurn, ExportQuery, QuestionFilter, QuestionOutcome};
+use docent_jobs::JobQuery;
+use docent_types::{AgentJob, JobStatus, Project, Timestamp};
+use docent_web::{HttpError, Response};
+use maud::{Markup, html};
+use std::time::Duration;
+
+use crate::dashboard::Visit;
+use crate::layout::{Section, button};
+use crate::operations::{CheckFinding, IndexStatus, Level};
+use crate::pages::jobs;
+use crate::pages::pulls;
+use crate::text::{Foreign, counted, moment, shortened};
+
+const WEEK: Duration = Duration::from_secs(7 * 24 * 3600);
+/// Jobs and pull requests on the first page.
+const LATEST: u32 = 8;
+/// Unanswered questions that are counted; more are said to be more.
+const COUNTED: u32 = 100;
+const QUESTIONS: usize = 5;
+
+pub(crate) async fn home(visit: &Visit<'_>) -> Result<Response, HttpError> {
+    let parts = visit.parts();
+    let projects = parts.projects.projects().await.map_err(HttpError::internal)?;
+    let now = parts.clock.now();
+    let findings = parts.operations.findings().await;
+    let mut rows = Vec::new();
+    for project in &projects {
+        let active = listed(visit, project, Some(JobStatus::Active), 50).await?;
+        let unanswered = unanswered(visit, project, now).await?;
+        rows.push((project, active, unanswered, parts.operations.index(project)));
+    }
+    let (running, missed): (usize, usize) =
+        rows.iter().fold((0, 0), |(running, missed), row| (running + row.1.len(), missed + row.2.len()));
+    let bad: Vec<&CheckFinding> = findings.findings.iter().filter(|finding| finding.level == Level::Bad).collect();
+    let body = html! {
+        div data-live="jobs" {
+            ul.tiles {
+                li { b { (running) } a href="/dashboard/-/jobs?status=active" { "jobs running or waiting" } }
+                li { b { (missed) } "questions without an answer this week" }
+                li { b { (projects.len()) } a href="/dashboard/-/projects" { @if projects.len() == 1 { "project" } @else { "projects" } } }
+                li { b { (bad.len()) } a href="#findings" { "things to mend" } }
+            }
+            @if projects.is_empty() {
+                div.box {
+                    p { "There is no project yet. A project is a git repository with docs; Docent answers from it and opens pull requests on it." }
+                    p { a.button href="/dashboard/-/projects/new" { "Add a project" } }
+                }
+            } @else {
+                h2 { "Projects" }
+                (project_table(&rows, now))
+                h2 { "Latest jobs" }
+                (jobs::table_of(&jobs::Listed::of(visit, latest(visit, &projects).await?).await?, now, true))
+                h2 { "Latest pull requests" }
+                (pulls::latest(visit, &projects, LATEST as usize).await?)
+            }
+            h2 #findings { "What is wrong" }
+            @match findings.at {
+                None => p.soft { "Not checked yet. The checks run in the background, once they are done they stand here." },
+                Some(at) => {
+                    p.soft { "Checked " (moment(at, now)) "." }
+                    (finding_list(&findings.findings))
+                }
+            }
+        }
+    };
+    Ok(visit.page("Home", Section::Home, None, &body))
+}
+
+fn project_table(rows: &[(&Project, Vec<AgentJob>, Vec<AskedTurn>, IndexStatus)], now: Timestamp) -> Markup {
+    let head = html! { th { "Project" } th.num { "Jobs now" } th.num { "Unanswered" } th { "Index" } };
+    let body = html! {
+        @for (project, active, unanswered, index) in rows {
+            tr {
+                td { a href=(format_args!("/dashboard/{}", project.domain)) { (project.domain) } }
+                td.num { a href=(format_args!("/dashboard/{}/jobs?status=active", project.domain)) { (active.len()) } }
+                td.num { a href=(format_args!("/dashboard/{}/conversations?which=unanswered", project.domain)) { (unanswered.len()) } }
+                td { (index_line(index, now)) }
+            }
+        }
+    };
+    crate::layout::table("Projects", &head, &body)
+}
+
+pub(crate) fn index_line(index: &IndexStatus, now: Timestamp) -> Markup {
+    html! {
+        @if let Some((done, total)) = index.running { "being read: " (done) " of " (total) " files" }
+        @else if let Some(why) = &index.failure { span.state.bad { "failed" } " " (Foreign(why)) }
+        @else if index.commit.is_none() { "not read yet" }
+        @else { (counted(index.pages as u64, "page")) @if let Some(at) = index.at { ", " (moment(at, now)) } }
+    }
+}
+
+pub(crate) fn finding_list(findings: &[CheckFinding]) -> Markup {
+    let mut shown: Vec<&CheckFinding> = findings.iter().filter(|finding| finding.level != Level::Good).collect();
+    shown.sort_by_key(|finding| std::cmp::Reverse(finding.level));
+    html! {
+        @if shown.is_empty() { p { "Nothing. " (counted(findings.len() as u64, "check")) " passed." } }
+        @for finding in shown {
+            div class=(format_args!("box {}", finding.level.as_str())) {
+                p { strong { (finding.check) } ": " (Foreign(&finding.what)) }
+                @if let Some(fix) = &finding.fix { p { "→ " (Foreign(fix)) } }
+            }
+        }
+    }
+}
+
+pub(crate) async fn listed(
+    visit: &Visit<'_>,
+    project: &Project,
+    status: Option<JobStatus>,
+    limit: u32,
+) -> Result<Vec<AgentJob>, HttpError> {
+    let query = JobQuery { project: project.id.clone(), status, after: None, skip: 0, limit };
+    Ok(visit.parts().jobs.list(query).await?)
+}
+
+async fn latest(visit: &Visit<'_>, projects: &[Project]) -> Result<Vec<AgentJob>, HttpError> {
+    let mut jobs = Vec::new();
+    for project in projects {
+        jobs.extend(listed(visit, project, None, LATEST).await?);
+    }
+    jobs.sort_by_key(|job| std::cmp::Reverse(job.id));
+    jobs.truncate(LATEST as usize);
+    Ok(jobs)
+}
+
+async fn unanswered(visit: &Visit<'_>, project: &Project, now: Timestamp) -> Result<Vec<AskedTurn>, HttpError> {
+    let query = ExportQuery {
+        domain: project.domain.clone(),
+        which: QuestionFilter::of_outcome(QuestionOutcome::Unanswered),
+        from: Some(now.minus(WEEK)),
+        to: None,
+        after: None,
+        limit: COUNTED,
+        most_bytes: 1 << 20,
+    };
+    Ok(visit.parts().assistant.export(query).await.map_err(HttpError::internal)?.turns)
+}
+
+/// A project's own first page.
+pub(crate) async fn project(visit: &Visit<'_>, project: &Project) -> Result<Response, HttpError> {
+    let parts = visit.parts();
+    let now = parts.clock.now();
+    let jobs = jobs::Listed::of(visit, listed(visit, project, None, LATEST).await?).await?;
+    let active = listed(visit, project, Some(JobStatus::Active), 50).await?;
+    let unanswered = unanswered(visit, project, now).await?;
+    let index = parts.operations.index(project);
+    let domain = &project.domain;
+    let body = html! {
+        div data-live="jobs" {
+            p.soft { code { (docent_types::repository_url(&project.repository)) } " on " code { (project.branch) } @if !project.docs_root.is_empty() { ", below " code { (project.docs_root) } } }
+            ul.tiles {
+                li { b { (active.len()) } a href=(format_args!("/dashboard/{domain}/jobs?status=active")) { "jobs running or waiting" } }
+                li { b { (unanswered.len()) } a href=(format_args!("/dashboard/{domain}/conversations?which=unanswered")) { "questions without an answer this week" } }
+                li { b { (index.pages) } "pages indexed" }
+            }
+            p { a.button href=(format_args!("/dashboard/{domain}/jobs/new")) { "New job" } " " a.button.quiet href=(format_args!("/dashboard/{domain}/playground")) { "Ask a question" } }
+            h2 { "Latest jobs" }
+            (jobs::table_of(&jobs, now, false))
+            h2 { "Latest pull requests" }
+            (pulls::latest(visit, std::slice::from_ref(project), LATEST as usize).await?)
+            h2 { "Unanswered this week" }
+            @if unanswered.is_empty() { p.soft { "None." } }
+            ul {
+                @for asked in unanswered.iter().take(QUESTIONS) {
+                    li { a href=(format_args!("/dashboard/{domain}/conversations/{}", asked.thread)) { (Foreign(&shortened(&asked.turn.question, 200))) } " " (moment(asked.turn.asked_at, now)) }
+                }
+            }
+            h2 { "Index" }
+            (index_details(visit, project, &index, now))
+        }
+    };
+    Ok(visit.page(project.domain.as_str(), Section::Home, Some(project), &body))
+}
+
+fn index_details(visit: &Visit<'_>, project: &Project, index: &IndexStatus, now: Timestamp) -> Markup {
+    html! {
+        p { (index_line(index, now)) @if let Some(commit) = &index.commit { ", at commit " code { (shortened(commit, 12)) } } }
+        (button(visit.signed_in, &format!("/dashboard/{}/reindex", project.domain), "Fetch and index now"))
+        @if let Some(summary) = &index.summary {
+            p.soft { "Read as " (summary.generator) "." }
+        }
+        @if !index.skipped.is_empty() {
+            h3 { "Files that are not pages readers find" }
+            ul { @for skipped in &index.skipped {
+                li { (counted(skipped.count as u64, "file")) ": " (skipped.reason.label()) " (" (Foreign(&skipped.examples.join(", "))) @if skipped.count > skipped.examples.len() { ", …" } ")" }
+            } }
+        }
+        @if let Some(summary) = index.summary.as_ref().filter(|summary| !summary.odd.is_empty()) {
+            h3 { "What was odd" }
+            details { summary { (counted(summary.odd_in_all as u64, "line")) }
+                ul { @for odd in summary.odd.iter().take(100) { li { code { (odd.file) ":" (odd.line) } " " (Foreign(&odd.message)) } } }
+            }
+        }
+    }
+}

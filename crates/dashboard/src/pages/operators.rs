@@ -1,0 +1,163 @@
+//! The people who may sign in, and what they did.
+
+use docent_operators::{OperatorId, OperatorName, OperatorRole, WriteError};
+use docent_types::Refusal;
+use docent_web::{HttpError, Response};
+use maud::{Markup, html};
+
+use crate::dashboard::{Visit, see};
+use crate::layout::{Section, danger, table, token};
+use crate::text::{Foreign, moment};
+
+const ROLES: [(&str, OperatorRole); 3] =
+    [("viewer", OperatorRole::Viewer), ("editor", OperatorRole::Editor), ("owner", OperatorRole::Owner)];
+/// Entries of the audit list on a page.
+const ENTRIES: usize = 100;
+
+pub(crate) async fn list(visit: &Visit<'_>) -> Result<Response, HttpError> {
+    let body = page_of(visit, None).await?;
+    Ok(visit.page("Operators", Section::Operators, None, &body))
+}
+
+async fn page_of(visit: &Visit<'_>, link: Option<&str>) -> Result<Markup, HttpError> {
+    let operators = visit.parts().operators.operators().await.map_err(HttpError::internal)?;
+    let now = visit.parts().clock.now();
+    let me = visit.signed_in.operator.id;
+    let head = html! { th { "Name" } th { "OperatorRole" } th { "Last seen" } th { "Since" } th { "Change" } };
+    let rows = html! {
+        @for operator in &operators {
+            tr {
+                td { (Foreign(operator.name.as_str())) @if operator.id == me { " (you)" } }
+                td { (operator.role.as_str()) }
+                td { @match operator.last_seen_at { Some(at) => (moment(at, now)), None => "never" } }
+                td { (moment(operator.created_at, now)) }
+                td {
+                    form.row method="post" action=(format_args!("/dashboard/-/operators/{}/role", operator.id)) {
+                        (token(visit.signed_in))
+                        select name="role" aria-label=(format_args!("OperatorRole of {}", operator.name)) {
+                            @for (name, role) in ROLES { option value=(name) selected[role == operator.role] { (name) } }
+                        }
+                        button.quiet type="submit" { "Set" }
+                    }
+                    form method="post" action=(format_args!("/dashboard/-/operators/{}/reset", operator.id)) {
+                        (token(visit.signed_in)) button.quiet type="submit" { "Link for a new password" }
+                    }
+                    @if operator.id != me {
+                        (danger(visit.signed_in, &format!("/dashboard/-/operators/{}/remove", operator.id), "Remove",
+                            &html! { (Foreign(operator.name.as_str())) " will be signed out everywhere and can sign in no more." }))
+                    }
+                }
+            }
+        }
+    };
+    Ok(html! {
+        @if let Some(link) = link {
+            div.box.good role="status" {
+                p { "This link works once, for a day. Give it to the person over a channel you trust; it is not shown again." }
+                p.secret { code #link { (link) } button.quiet type="button" data-copy="link" hidden { "Copy" } }
+            }
+        }
+        (table("Operators", &head, &rows))
+        h2 { "Invite somebody" }
+        form.fields method="post" {
+            (token(visit.signed_in))
+            div { label for="name" { "Name" } small.hint #name-hint { "They can change it when they choose a password. May stay empty." } input #name aria-describedby="name-hint" name="name" maxlength="100" autocomplete="off"; }
+            div {
+                label for="role" { "OperatorRole" }
+                select #role name="role" {
+                    option value="viewer" { "viewer: sees everything but keys and people" }
+                    option value="editor" selected { "editor: jobs and pull requests, too" }
+                    option value="owner" { "owner: keys, projects and operators, too" }
+                }
+            }
+            div { button type="submit" { "Make a link" } }
+        }
+    })
+}
+
+pub(crate) async fn invite(visit: &Visit<'_>) -> Result<Response, HttpError> {
+    let role = visit.form.one_of("role", &ROLES)?;
+    let name = visit.form.given("name").map(OperatorName::parse).transpose();
+    let name = name.map_err(|error| Refusal::invalid(error.to_string()))?;
+    let subject = name.as_ref().map_or_else(|| "somebody".to_owned(), |name| name.as_str().to_owned());
+    let link = visit.parts().operators.invite(name, role).await.map_err(refusal)?;
+    visit.audit("operator.invite", None, subject, Some(role.as_str().to_owned())).await?;
+    with_link(visit, link.expose()).await
+}
+
+pub(crate) async fn reset(visit: &Visit<'_>, id: &str) -> Result<Response, HttpError> {
+    let (id, name) = known(visit, id).await?;
+    let link = visit.parts().operators.reset_link(id).await.map_err(refusal)?;
+    visit.audit("operator.reset", None, name, None).await?;
+    with_link(visit, link.expose()).await
+}
+
+async fn with_link(visit: &Visit<'_>, token: &str) -> Result<Response, HttpError> {
+    let parts = visit.parts();
+    let base = parts
+        .public_url
+        .clone()
+        .unwrap_or_else(|| format!("http://{}", visit.request.header(http::header::HOST).unwrap_or("127.0.0.1")));
+    let link = format!("{}/dashboard/-/join/{token}", base.trim_end_matches('/'));
+    let body = page_of(visit, Some(&link)).await?;
+    Ok(visit.page("Operators", Section::Operators, None, &body))
+}
+
+pub(crate) async fn set_role(visit: &Visit<'_>, id: &str) -> Result<Response, HttpError> {
+    let role = visit.form.one_of("role", &ROLES)?;
+    let (id, name) = known(visit, id).await?;
+    visit.parts().operators.set_role(id, role).await.map_err(refusal)?;
+    visit.audit("operator.role", None, name, Some(role.as_str().to_owned())).await?;
+    Ok(see("/dashboard/-/operators?done=role"))
+}
+
+pub(crate) async fn remove(visit: &Visit<'_>, id: &str) -> Result<Response, HttpError> {
+    let (id, name) = known(visit, id).await?;
+    visit.parts().operators.remove(id).await.map_err(refusal)?;
+    visit.audit("operator.remove", None, name, None).await?;
+    Ok(see("/dashboard/-/operators?done=operator-removed"))
+}
+
+async fn known(visit: &Visit<'_>, id: &str) -> Result<(OperatorId, String), HttpError> {
+    let missing = || HttpError::from(Refusal::not_found("There is no such operator; somebody may have removed them."));
+    let operators = visit.parts().operators.operators().await.map_err(HttpError::internal)?;
+    let found = operators.into_iter().find(|operator| operator.id.to_string() == id).ok_or_else(missing)?;
+    Ok((found.id, found.name.as_str().to_owned()))
+}
+
+/// The audit list, newest first.
+pub(crate) async fn audit(visit: &Visit<'_>) -> Result<Response, HttpError> {
+    let before = visit.request.query("before").and_then(|before| before.parse::<u64>().ok());
+    let entries = visit.parts().operators.audited(before, ENTRIES).await.map_err(HttpError::internal)?;
+    let now = visit.parts().clock.now();
+    let head = html! { th { "When" } th { "Who" } th { "What" } th { "Project" } th { "Of" } th { "From" } };
+    let rows = html! {
+        @for (_, entry) in &entries {
+            tr {
+                td { (moment(entry.at, now)) }
+                td { @match &entry.operator { Some(name) => (Foreign(name.as_str())), None => "command line" } }
+                td { code { (entry.action) } @if let Some(detail) = &entry.detail { " " (Foreign(detail)) } }
+                td { @if let Some(project) = &entry.project { (project) } }
+                td { (Foreign(&entry.subject)) }
+                td { @if let Some(address) = entry.address { (address) } }
+            }
+        }
+    };
+    let body = html! {
+        p { "Who changed what, for a year." }
+        @if entries.is_empty() { p.soft { "Nothing so far." } } @else { (table("Audit list", &head, &rows)) }
+        @if let Some((last, _)) = entries.last().filter(|_| entries.len() == ENTRIES) {
+            p.pages { a href=(format_args!("?before={last}")) rel="next" { "Older" } }
+        }
+    };
+    Ok(visit.page("Audit", Section::Audit, None, &body))
+}
+
+/// An error of the operators as a refusal.
+pub(crate) fn refusal(error: WriteError) -> HttpError {
+    match error {
+        WriteError::Store(source) => HttpError::internal(source),
+        WriteError::NoOperator => Refusal::not_found(error.to_string()).into(),
+        other => Refusal::conflict(other.to_string()).into(),
+    }
+}

@@ -1,0 +1,199 @@
+//! Projects: add one with live checks, change its settings, read its docs anew, remove it.
+
+use docent_types::{Project, repository_url};
+use docent_web::{HttpError, Response};
+use maud::{Markup, html};
+
+use crate::dashboard::{Visit, see};
+use crate::layout::{Section, danger, table, token};
+use crate::operations::{CheckFinding, ProjectForm};
+use crate::pages::home::index_line;
+use crate::text::{Foreign, counted, moment};
+
+const FORGES: [&str; 4] = ["local", "github", "gitlab", "gitea"];
+
+pub(crate) async fn list(visit: &Visit<'_>) -> Result<Response, HttpError> {
+    let parts = visit.parts();
+    let projects = parts.projects.projects().await.map_err(HttpError::internal)?;
+    let now = parts.clock.now();
+    let head = html! { th { "Project" } th { "Domain" } th { "Repository" } th { "Index" } th { "Added" } };
+    let rows = html! {
+        @for project in &projects {
+            tr {
+                td { a href=(format_args!("/dashboard/{}", project.domain)) { (project.id) } }
+                td { code { (project.domain) } }
+                td { code { (repository_url(&project.repository)) } " on " code { (project.branch) } }
+                td { (index_line(&parts.operations.index(project), now)) }
+                td { (moment(project.created_at, now)) }
+            }
+        }
+    };
+    let body = html! {
+        @if projects.is_empty() { p { "There is no project yet." } } @else { (table("Projects", &head, &rows)) }
+        p { a.button href="/dashboard/-/projects/new" { "Add a project" } }
+    };
+    Ok(visit.page("Projects", Section::Projects, None, &body))
+}
+
+pub(crate) fn new(visit: &Visit<'_>) -> Result<Response, HttpError> {
+    let form = ProjectForm { forge: "local".to_owned(), ..ProjectForm::default() };
+    let body = fields(visit, &form, None, &[]);
+    Ok(visit.page("Add a project", Section::Projects, None, &body))
+}
+
+/// Looks at the repository, and adds the project if that was asked for and all is well.
+pub(crate) async fn add(visit: &Visit<'_>) -> Result<Response, HttpError> {
+    let form = filled(visit, None);
+    let operations = &visit.parts().operations;
+    let found = match operations.look(form.clone()).await {
+        Ok(found) => found,
+        Err(refusal) => {
+            let body = fields(visit, &form, Some(&refusal.sentence), &[]);
+            return Ok(visit.page("Add a project", Section::Projects, None, &body));
+        }
+    };
+    if visit.form.text("do") == "check" {
+        let mut checks = found.checks.clone();
+        checks.extend(found.pages.map(|pages| CheckFinding {
+            level: crate::operations::Level::Good,
+            check: "docs".to_owned(),
+            what: format!("{} on `{}`", counted(pages as u64, "page"), found.project.branch),
+            fix: None,
+        }));
+        let body = fields(visit, &form, None, &checks);
+        return Ok(visit.page("Add a project", Section::Projects, None, &body));
+    }
+    let project = found.project;
+    if let Err(refusal) = operations.add(project.clone()).await {
+        let body = fields(visit, &form, Some(&refusal.sentence), &[]);
+        return Ok(visit.page("Add a project", Section::Projects, None, &body));
+    }
+    operations.reindex(&project);
+    visit.audit("project.add", Some(&project.id), repository_url(&project.repository), None).await?;
+    Ok(see(&format!("/dashboard/{}?done=reindex", project.domain)))
+}
+
+pub(crate) fn settings(visit: &Visit<'_>, project: &Project) -> Result<Response, HttpError> {
+    let body = html! {
+        (fields(visit, &of(project), None, &[]))
+        h2 { "Remove" }
+        (danger(visit.signed_in, &format!("/dashboard/{}/remove", project.domain), "Remove the project",
+            &html! { "The project, its index and its keys go: every page and program that uses one of its keys gets 401 from then on. The repository stays as it is." }))
+    };
+    Ok(visit.page("Project settings", Section::Settings, Some(project), &body))
+}
+
+pub(crate) async fn change(visit: &Visit<'_>, project: &Project) -> Result<Response, HttpError> {
+    let form = filled(visit, Some(project));
+    let operations = &visit.parts().operations;
+    let changed = async {
+        let found = operations.look(form.clone()).await?;
+        operations.change(found.project.clone()).await?;
+        Ok::<_, docent_types::Refusal>(found.project)
+    };
+    match changed.await {
+        Ok(changed) => {
+            visit.audit("project.change", Some(&project.id), project.id.as_str(), None).await?;
+            Ok(see(&format!("/dashboard/{}/settings?done=saved", changed.domain)))
+        }
+        Err(refusal) => {
+            let body = fields(visit, &form, Some(&refusal.sentence), &[]);
+            Ok(visit.page("Project settings", Section::Settings, Some(project), &body))
+        }
+    }
+}
+
+pub(crate) async fn reindex(visit: &Visit<'_>, project: &Project) -> Result<Response, HttpError> {
+    visit.parts().operations.reindex(project);
+    visit.audit("project.reindex", Some(&project.id), project.id.as_str(), None).await?;
+    Ok(see(&format!("/dashboard/{}?done=reindex", project.domain)))
+}
+
+pub(crate) async fn remove(visit: &Visit<'_>, project: &Project) -> Result<Response, HttpError> {
+    visit.parts().operations.remove(project).await?;
+    visit.audit("project.remove", Some(&project.id), repository_url(&project.repository), None).await?;
+    Ok(see("/dashboard/-/projects?done=project-removed"))
+}
+
+/// The form as a person filled it in.
+fn filled(visit: &Visit<'_>, of: Option<&Project>) -> ProjectForm {
+    let text = |name| visit.form.text(name).to_owned();
+    ProjectForm {
+        id: of.map_or_else(|| text("id"), |project| project.id.to_string()),
+        domain: text("domain"),
+        repository: text("repository"),
+        branch: text("branch"),
+        docs_root: text("docs_root"),
+        forge: text("forge"),
+        token_env: text("token_env"),
+        base_url: text("base_url"),
+        allow_paths: text("allow_paths"),
+        author: text("author"),
+        sign_off: visit.form.is_ticked("sign_off"),
+        of: of.cloned(),
+    }
+}
+
+/// The form of a project as it is.
+fn of(project: &Project) -> ProjectForm {
+    ProjectForm {
+        id: project.id.to_string(),
+        domain: project.domain.to_string(),
+        repository: project.repository.clone(),
+        branch: project.branch.clone(),
+        docs_root: project.docs_root.clone(),
+        forge: project.forge.as_str().to_owned(),
+        token_env: project.token_env.clone().unwrap_or_default(),
+        base_url: project.base_url.clone().unwrap_or_default(),
+        allow_paths: project.settings.allow_paths.join("\n"),
+        author: project.settings.author.as_ref().map(ToString::to_string).unwrap_or_default(),
+        sign_off: project.settings.sign_off,
+        of: Some(project.clone()),
+    }
+}
+
+fn fields(visit: &Visit<'_>, form: &ProjectForm, problem: Option<&str>, checks: &[CheckFinding]) -> Markup {
+    let is_new = form.of.is_none();
+    html! {
+        @if let Some(problem) = problem { div.box.bad role="alert" { p { (Foreign(problem)) } } }
+        @if !checks.is_empty() {
+            div.box.good role="status" { ul { @for check in checks { li { (check.check) ": " (Foreign(&check.what)) @if let Some(fix) = &check.fix { " → " (Foreign(fix)) } } } } }
+        }
+        form.fields method="post" {
+            (token(visit.signed_in))
+            @if is_new { (input("id", "Project id", "A short name such as acme: lower-case letters, digits, - _ .", &form.id, true)) }
+            (input("domain", "Domain", if is_new { "What the assistant's addresses call the site; empty for the project id." } else { "What the assistant's addresses call the site. Widgets that use the old one stop working." }, &form.domain, !is_new))
+            (input("repository", "Repository", "A URL as git takes it, or a folder on the server.", &form.repository, true))
+            (input("branch", "Branch", "The branch the docs are read from and pull requests go to; empty for the repository's own.", &form.branch, false))
+            (input("docs_root", "Folder of the docs", "Empty for the whole repository.", &form.docs_root, false))
+            div {
+                label for="forge" { "Pull requests are opened on" }
+                select #forge name="forge" {
+                    @for forge in FORGES { option value=(forge) selected[form.forge == forge] { @match forge { "local" => "this server", "github" => "GitHub", "gitlab" => "GitLab", _ => "Gitea or Forgejo" } } }
+                }
+            }
+            (input("token_env", "Variable with the token", "The name of the environment variable of the server that holds the forge's token, never the token.", &form.token_env, false))
+            (input("base_url", "Address of the forge", "Empty where it follows from the repository's.", &form.base_url, false))
+            details open[!form.allow_paths.is_empty() || !form.author.is_empty() || form.sign_off] {
+                summary { "More" }
+                div { label for="allow_paths" { "Files an agent may change besides documents" } small.hint #allow_paths-hint { "Globs relative to the docs folder, one a line." } textarea #allow_paths aria-describedby="allow_paths-hint" name="allow_paths" rows="2" { (form.allow_paths) } }
+                (input("author", "Author of commits", "Name <mail@example.com>; empty for Docent.", &form.author, false))
+                label.tick { input type="checkbox" name="sign_off" checked[form.sign_off]; "Commits carry a Signed-off-by line" }
+            }
+            div {
+                @if is_new { button.quiet type="submit" name="do" value="check" { "Check" } " " button type="submit" name="do" value="add" { "Add" } }
+                @else { button type="submit" { "Save" } }
+            }
+        }
+    }
+}
+
+fn input(name: &str, label: &str, hint: &str, value: &str, required: bool) -> Markup {
+    html! {
+        div {
+            label for=(name) { (label) }
+            small.hint id=(format_args!("{name}-hint")) { (hint) }
+            input id=(name) aria-describedby=(format_args!("{name}-hint")) name=(name) value=(value) required[required] autocomplete="off" spellcheck="false";
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! Signing in: with a password, or for the first time with a one-time link.
+
+use docent_operators::{LinkTarget, OperatorName, SignInError, WriteError};
+use docent_types::Refusal;
+use docent_web::{HttpError, Request, Response, respond};
+use http::StatusCode;
+use maud::{Markup, html};
+
+use crate::assets;
+use crate::dashboard::{Dashboard, page, see};
+use crate::form::Form;
+use crate::guard::{Cookie, TOKEN, check_visit, visit_token};
+use crate::layout::bare;
+use crate::route::PageRoute;
+
+/// How long a browser keeps the session's cookie after it was last set, in seconds: as long as an idle session lives.
+pub(crate) const SESSION_SECONDS: u64 = 14 * 24 * 3600;
+/// How long somebody may take to sign in, in seconds.
+const VISIT_SECONDS: u64 = 3600;
+/// Where to go after signing in when nothing else was asked for.
+const HOME: &str = "/dashboard";
+
+/// The pages for those who are not signed in.
+pub(crate) async fn serve(
+    dashboard: &Dashboard,
+    route: PageRoute<'_>,
+    request: &mut Request,
+    is_write: bool,
+) -> Result<Response, HttpError> {
+    match route {
+        PageRoute::SignIn if is_write => sign_in(dashboard, request).await,
+        PageRoute::SignIn => {
+            let to = request.query("to").map(|to| to.into_owned()).unwrap_or_default();
+            let is_done = request.query("done").as_deref() == Some("signed-out");
+            let is_first = !dashboard.parts.operators.has_any().await.map_err(HttpError::internal)?;
+            shown(dashboard, request, StatusCode::OK, "Sign in", |token| {
+                html! {
+                    @if is_done { div.box.good role="status" { p { "You are signed out." } } }
+                    @if is_first { (first_run()) } @else { (sign_in_form(token, &to, "", None)) }
+                }
+            })
+        }
+        PageRoute::Join(link) if is_write => join(dashboard, request, link).await,
+        PageRoute::Join(link) => {
+            let target = dashboard.parts.operators.look_at_link(link).await.map_err(HttpError::internal)?;
+            let target = target.ok_or_else(used_up)?;
+            shown(dashboard, request, StatusCode::OK, join_title(&target), |token| join_form(token, &target, "", None))
+        }
+        PageRoute::Asset(name) => assets::of(name).ok_or_else(|| Refusal::not_found("There is no such file.").into()),
+        _ => Ok(respond::empty(StatusCode::NOT_FOUND)),
+    }
+}
+
+async fn sign_in(dashboard: &Dashboard, request: &mut Request) -> Result<Response, HttpError> {
+    let form = Form::read(request).await?;
+    check_visit(&form, dashboard.cookies.read(request, Cookie::Visit))?;
+    let (name, to) = (form.text("name").to_owned(), form.text("to").to_owned());
+    let signed = dashboard.parts.operators.sign_in(&name, form.exact("password"), request.client()).await;
+    match signed {
+        Ok((session, _)) => {
+            let mut response = see(inside(&to));
+            dashboard.cookies.set(&mut response, Cookie::Session, session.expose(), SESSION_SECONDS);
+            dashboard.cookies.set(&mut response, Cookie::Visit, "", 0);
+            Ok(response)
+        }
+        Err(error) => {
+            let (status, sentence) = refused(error)?;
+            shown(dashboard, request, status, "Sign in", |token| sign_in_form(token, &to, &name, Some(&sentence)))
+        }
+    }
+}
+
+async fn join(dashboard: &Dashboard, request: &mut Request, link: &str) -> Result<Response, HttpError> {
+    let form = Form::read(request).await?;
+    check_visit(&form, dashboard.cookies.read(request, Cookie::Visit))?;
+    let operators = &dashboard.parts.operators;
+    let target = operators.look_at_link(link).await.map_err(HttpError::internal)?.ok_or_else(used_up)?;
+    let given = form.text("name").to_owned();
+    let again = |dashboard: &Dashboard, request: &Request, status, sentence: &str| {
+        shown(dashboard, request, status, join_title(&target), |token| {
+            join_form(token, &target, &given, Some(sentence))
+        })
+    };
+    if form.exact("password") != form.exact("repeated") {
+        return again(
+            dashboard,
+            request,
+            StatusCode::BAD_REQUEST,
+            "The two passwords differ. Type the same one twice.",
+        );
+    }
+    let name = match form.given("name").map(OperatorName::parse).transpose() {
+        Ok(name) => name,
+        Err(error) => return again(dashboard, request, StatusCode::BAD_REQUEST, &error.to_string()),
+    };
+    match operators.redeem(link, name, form.exact("password"), request.client()).await {
+        Ok((session, _)) => {
+            let mut response = see(HOME);
+            dashboard.cookies.set(&mut response, Cookie::Session, session.expose(), SESSION_SECONDS);
+            dashboard.cookies.set(&mut response, Cookie::Visit, "", 0);
+            Ok(response)
+        }
+        Err(error) => {
+            let (status, sentence) = refused(error)?;
+            again(dashboard, request, status, &sentence)
+        }
+    }
+}
+
+/// The status and the sentence of a refusal; a failure of ours is passed on.
+fn refused(error: SignInError) -> Result<(StatusCode, String), HttpError> {
+    match error {
+        SignInError::Write(WriteError::Store(source)) => Err(HttpError::internal(source)),
+        SignInError::Hash(source) => Err(HttpError::Internal(source)),
+        SignInError::TooMany { .. } => Ok((StatusCode::TOO_MANY_REQUESTS, error.to_string())),
+        SignInError::Wrong => Ok((StatusCode::UNAUTHORIZED, error.to_string())),
+        other => Ok((StatusCode::BAD_REQUEST, other.to_string())),
+    }
+}
+
+/// A page with a form for somebody who is not signed in, whose token goes with a cookie.
+fn shown(
+    dashboard: &Dashboard,
+    request: &Request,
+    status: StatusCode,
+    title: &str,
+    body: impl FnOnce(&str) -> Markup,
+) -> Result<Response, HttpError> {
+    let known = dashboard.cookies.read(request, Cookie::Visit).filter(|visit| is_visit(visit)).map(str::to_owned);
+    let visit = match known {
+        Some(visit) => visit,
+        None => fresh_visit()?,
+    };
+    let mut response = page(status, bare(title, &body(&visit_token(&visit))));
+    dashboard.cookies.set(&mut response, Cookie::Visit, &visit, VISIT_SECONDS);
+    Ok(response)
+}
+
+fn is_visit(text: &str) -> bool {
+    text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+fn fresh_visit() -> Result<String, HttpError> {
+    let mut bytes = [0; 16];
+    docent_access::system_randomness(&mut bytes).map_err(HttpError::Internal)?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// The page to go to after signing in: only one of the dashboard's own.
+fn inside(to: &str) -> &str {
+    let is_plain = to.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
+    let is_ours = to == HOME || to.starts_with("/dashboard/");
+    if is_plain && is_ours && !to.starts_with("/dashboard/-/sign") { to } else { HOME }
+}
+
+fn problem(sentence: Option<&str>) -> Markup {
+    html! { @if let Some(sentence) = sentence { div.box.bad role="alert" #problem { p { (sentence) } } } }
+}
+
+fn sign_in_form(token: &str, to: &str, name: &str, sentence: Option<&str>) -> Markup {
+    html! {
+        (problem(sentence))
+        form.fields method="post" action="/dashboard/-/sign-in" {
+            input type="hidden" name=(TOKEN) value=(token);
+            input type="hidden" name="to" value=(to);
+            div { label for="name" { "Name" } input #name name="name" value=(name) autocomplete="username" required maxlength="100"; }
+            div { label for="password" { "Password" } input #password type="password" name="password" autocomplete="current-password" required maxlength="256"; }
+            div { button type="submit" { "Sign in" } }
+        }
+        p.soft { "No password yet, or forgotten? An owner can make you a link on the page of operators; on the server, " code { "docent operator link" } " makes one." }
+    }
+}
+
+fn first_run() -> Markup {
+    html! {
+        p { "Nobody can sign in yet. Make a one-time link on the machine this server runs on:" }
+        pre { "docent operator link" }
+        p { "Open the link it prints in this browser and choose a password." }
+    }
+}
+
+const fn join_title(target: &LinkTarget) -> &'static str {
+    match target {
+        LinkTarget::New { .. } => "Choose a password",
+        LinkTarget::Reset(_) => "Choose a new password",
+    }
+}
+
+fn join_form(token: &str, target: &LinkTarget, given: &str, sentence: Option<&str>) -> Markup {
+    html! {
+        (problem(sentence))
+        @match target {
+            LinkTarget::New { role, .. } => p { "You will sign in with this name and password, in the role " strong { (role.as_str()) } "." },
+            LinkTarget::Reset(_) => p { "Your other sessions end when the password is changed." },
+        }
+        form.fields method="post" {
+            input type="hidden" name=(TOKEN) value=(token);
+            @if let LinkTarget::New { name, .. } = target {
+                @let shown = if given.is_empty() { name.as_ref().map(OperatorName::as_str).unwrap_or_default() } else { given };
+                div { label for="name" { "Name" } small.hint #name-hint { "For example your e-mail address." } input #name aria-describedby="name-hint" name="name" value=(shown) autocomplete="username" required maxlength="100"; }
+            }
+            div { label for="password" { "Password" } small.hint #password-hint { "At least 12 characters. A few words in a row are easy to keep." } input #password aria-describedby="password-hint" type="password" name="password" autocomplete="new-password" required minlength="12" maxlength="256"; }
+            div { label for="repeated" { "The password again" } input #repeated type="password" name="repeated" autocomplete="new-password" required minlength="12" maxlength="256"; }
+            div { button type="submit" { "Sign in" } }
+        }
+    }
+}
+
+fn used_up() -> HttpError {
+    Refusal::not_found(
+        "This link was used already, is older than a day, or was not copied whole. Ask an owner for a new one, or run `docent \
+         operator link` on the server.",
+    )
+    .into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signing_in_leads_nowhere_else() {
+        for kept in ["/dashboard", "/dashboard/acme/jobs?status=failed"] {
+            assert_eq!(inside(kept), kept);
+        }
+        for refused in [
+            "",
+            "//evil.example",
+            "https://evil.example",
+            "/dashboardx",
+            "/dashboard/\\evil",
+            "/dashboard/a b",
+            "/pulls/x",
+            "/dashboard/-/sign-out",
+            "/dashboard/\r\nset-cookie: a=b",
+        ] {
+            assert_eq!(inside(refused), HOME, "{refused:?}");
+        }
+    }
+}

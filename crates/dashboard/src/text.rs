@@ -1,0 +1,121 @@
+//! Numbers, moments and foreign text, as pages show them.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use docent_types::{Timestamp, printable};
+use maud::{Markup, Render, html};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, PercentEncode, utf8_percent_encode};
+
+/// Text of repositories, models and readers: shown as it is, but for what would reorder or hide the text around it, and set
+/// apart from the direction of the text around it.
+pub(crate) struct Foreign<'t>(pub(crate) &'t str);
+
+impl Render for Foreign<'_> {
+    fn render_to(&self, buffer: &mut String) {
+        html! { bdi { (printable(self.0)) } }.render_to(buffer);
+    }
+}
+
+/// Text as a part of an address.
+pub(crate) fn in_url(text: &str) -> PercentEncode<'_> {
+    /// All but what no address minds.
+    const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
+    utf8_percent_encode(text, ENCODED)
+}
+
+/// At most this many characters, with an ellipsis where more were there.
+pub(crate) fn shortened(text: &str, most: usize) -> Cow<'_, str> {
+    match text.char_indices().nth(most) {
+        None => Cow::Borrowed(text),
+        Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
+    }
+}
+
+/// A moment, told by how long ago it is (or by how soon it comes), with the moment itself beside it for machines and for who
+/// points at it.
+pub(crate) fn moment(at: Timestamp, now: Timestamp) -> Markup {
+    let said = if at > now {
+        format!("in {}", rough(at.since(now)))
+    } else {
+        let since = now.since(at);
+        if since < Duration::from_secs(5) { "just now".to_owned() } else { format!("{} ago", rough(since)) }
+    };
+    html! { time datetime=(at) title=(at) { (said) } }
+}
+
+/// A span in its largest unit: `3 minutes`.
+pub(crate) fn rough(span: Duration) -> String {
+    let seconds = span.as_secs();
+    let (count, unit) = match seconds {
+        0..60 => (seconds, "second"),
+        60..3_600 => (seconds / 60, "minute"),
+        3_600..86_400 => (seconds / 3_600, "hour"),
+        86_400..10_368_000 => (seconds / 86_400, "day"),
+        _ => (seconds / 2_592_000, "month"),
+    };
+    counted(count, unit)
+}
+
+/// A short span in seconds or milliseconds: `1.2 s`, `340 ms`.
+pub(crate) fn exact(span: Duration) -> String {
+    match span.as_millis() {
+        millis @ 0..1_000 => format!("{millis} ms"),
+        1_000..60_000 => format!("{:.1} s", span.as_secs_f64()),
+        _ => format!("{} min {} s", span.as_secs() / 60, span.as_secs() % 60),
+    }
+}
+
+/// A number with its noun: `1 page`, `2 pages`.
+pub(crate) fn counted(count: u64, noun: &str) -> String {
+    let number = grouped(count);
+    let ending = match noun {
+        _ if count == 1 => return format!("{number} {noun}"),
+        noun if noun.ends_with('y') && !noun.ends_with("ay") => {
+            return format!("{number} {}ies", &noun[..noun.len() - 1]);
+        }
+        _ => "s",
+    };
+    format!("{number} {noun}{ending}")
+}
+
+/// A number with its thousands set apart.
+pub(crate) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_and_numbers_are_told_in_their_largest_unit() {
+        for (seconds, told) in [
+            (0, "0 seconds"),
+            (61, "1 minute"),
+            (7_300, "2 hours"),
+            (90_000, "1 day"),
+            (7_776_000, "90 days"),
+            (11_000_000, "4 months"),
+        ] {
+            assert_eq!(rough(Duration::from_secs(seconds)), told);
+        }
+        assert_eq!([exact(Duration::from_millis(340)), exact(Duration::from_millis(1_240))], ["340 ms", "1.2 s"]);
+        assert_eq!([counted(1, "query"), counted(1_234_567, "query")], ["1 query", "1,234,567 queries"]);
+        assert_eq!(shortened("añb", 2), "añ…");
+    }
+
+    #[test]
+    fn foreign_text_is_text() {
+        let shown = html! { (Foreign("<script>alert(1)</script>\u{202e}evil")) }.into_string();
+        assert_eq!(shown, "<bdi>&lt;script&gt;alert(1)&lt;/script&gt;evil</bdi>");
+    }
+}

@@ -1,0 +1,244 @@
+//! What the dashboard asks of this server.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use docent_dashboard::{CheckFinding, Findings, FoundProject, IndexStatus, Level, Operations, ProjectForm, Setting};
+use docent_llm::Model as _;
+use docent_search::Snapshot;
+use docent_types::{Project, ProjectUid, Refusal};
+use parking_lot::{Mutex, MutexGuard};
+
+use crate::cli::{ForgeArg, ProjectAdd, ProjectOptions, ProjectSet, YesOrNo};
+use crate::commands::{doctor, projects};
+use crate::failure::Failure;
+use crate::wiring::app::App;
+
+/// How old findings may be before somebody who looks has them made anew. Checks ask models and forges, which may cost.
+const FRESH: Duration = Duration::from_secs(60 * 60);
+
+/// The operations of a running server.
+pub(crate) struct ServerOperations {
+    app: Arc<App>,
+    findings: Arc<Mutex<Checked>>,
+}
+
+#[derive(Default)]
+struct Checked {
+    last: Findings,
+    is_running: bool,
+}
+
+impl fmt::Debug for ServerOperations {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ServerOperations").finish_non_exhaustive()
+    }
+}
+
+impl ServerOperations {
+    pub(crate) fn new(app: Arc<App>) -> Self {
+        Self { app, findings: Arc::default() }
+    }
+
+    fn checked(&self) -> MutexGuard<'_, Checked> {
+        self.findings.lock()
+    }
+
+    /// Makes new findings in the background, unless that is going on.
+    fn check(&self) {
+        if std::mem::replace(&mut self.checked().is_running, true) {
+            return;
+        }
+        let (app, findings) = (Arc::clone(&self.app), Arc::clone(&self.findings));
+        tokio::spawn(async move {
+            let found = doctor::findings(&app).await;
+            let mut checked = findings.lock();
+            checked.is_running = false;
+            checked.last.at = Some(app.now());
+            checked.last.findings = match found {
+                Ok(found) => found.into_iter().map(|(check, finding)| self::finding(check, finding)).collect(),
+                Err(failure) => vec![CheckFinding {
+                    level: Level::Bad,
+                    check: "checks".to_owned(),
+                    what: failure.to_string(),
+                    fix: Some("run `docent doctor` on the server".to_owned()),
+                }],
+            };
+        });
+    }
+}
+
+fn finding(check: &str, finding: doctor::Finding) -> CheckFinding {
+    let (level, what, fix) = match finding {
+        doctor::Finding::Good(what) => (Level::Good, what, None),
+        doctor::Finding::Note(what) => (Level::Note, what, None),
+        doctor::Finding::Bad { what, fix } => (Level::Bad, what, Some(fix)),
+    };
+    CheckFinding { level, check: check.to_owned(), what, fix }
+}
+
+/// A failure of a command as a refusal: its options are the fields of a form here.
+fn refused(failure: &Failure) -> Refusal {
+    let sentence = failure.to_string();
+    let fields = [
+        ("--repo", "Repository"),
+        ("--domain", "Domain"),
+        ("--ref", "Branch"),
+        ("--docs-root", "Folder of the docs"),
+        ("--forge", "Forge"),
+        ("--token-env", "Variable with the token"),
+        ("--base-url", "Address of the forge"),
+        ("--allow-path", "Files an agent may change"),
+        ("--author", "Author of commits"),
+    ];
+    Refusal::invalid(fields.iter().fold(sentence, |sentence, (option, field)| sentence.replace(option, field)))
+}
+
+fn options(form: &ProjectForm) -> Result<ProjectOptions, Refusal> {
+    let given = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
+    let is_new = form.of.is_none();
+    // An empty field takes away what was there; a new project has nothing yet.
+    let cleared = |text: &str| if is_new { given(text) } else { Some(text.to_owned()) };
+    let forge = match form.forge.as_str() {
+        "local" => ForgeArg::Local,
+        "github" => ForgeArg::Github,
+        "gitlab" => ForgeArg::Gitlab,
+        "gitea" => ForgeArg::Gitea,
+        _ => return Err(Refusal::invalid("Forge: choose one of the list")),
+    };
+    Ok(ProjectOptions {
+        domain: given(&form.domain),
+        branch: given(&form.branch),
+        docs_root: cleared(&form.docs_root),
+        forge: Some(forge),
+        token_env: cleared(&form.token_env),
+        base_url: cleared(&form.base_url),
+        context: Vec::new(),
+        allow_path: match form.allow_paths.lines().map(str::to_owned).collect::<Vec<_>>() {
+            // One empty glob takes all away.
+            lines if lines.is_empty() && !is_new => vec![String::new()],
+            lines => lines,
+        },
+        author: cleared(&form.author),
+        sign_off: Some(if form.sign_off { YesOrNo::Yes } else { YesOrNo::No }),
+        no_check: false,
+    })
+}
+
+#[async_trait]
+impl Operations for ServerOperations {
+    fn docs(&self, project: &Project) -> Option<Arc<Snapshot>> {
+        self.app.indexes.snapshot(project.uid).ok().flatten()
+    }
+
+    fn index(&self, project: &Project) -> IndexStatus {
+        let state = self.app.index_states.of(project.uid);
+        let docs = self.docs(project);
+        IndexStatus {
+            pages: docs.as_ref().map_or(0, |docs| docs.page_count()),
+            commit: docs.as_ref().and_then(|docs| docs.commit().map(str::to_owned)),
+            skipped: docs.as_ref().map(|docs| docs.skipped()).unwrap_or_default(),
+            at: state.at,
+            summary: state.summary,
+            running: state.running,
+            failure: state.failure,
+        }
+    }
+
+    fn reindex(&self, project: &Project) {
+        self.app.index_states.want(project.uid);
+    }
+
+    async fn findings(&self) -> Findings {
+        let last = self.checked().last.clone();
+        if last.at.is_none_or(|at| self.app.now().since(at) > FRESH) {
+            self.check();
+        }
+        last
+    }
+
+    async fn look(&self, form: ProjectForm) -> Result<FoundProject, Refusal> {
+        let options = options(&form)?;
+        let app = &self.app;
+        let branch = form.branch.clone();
+        let branch = Some(branch.as_str()).filter(|branch| !branch.is_empty());
+        let (project, looks) = match &form.of {
+            None => {
+                let uid = ProjectUid::new(app.ids.unguessable());
+                let args = ProjectAdd { id: form.id, repo: form.repository, options };
+                (projects::added(&args, uid, app.now()).map_err(|failure| refused(&failure))?, true)
+            }
+            Some(before) => {
+                let args = ProjectSet { id: form.id, repo: Some(form.repository), options };
+                let after = projects::changed(before.clone(), &args).map_err(|failure| refused(&failure))?;
+                let looks = projects::is_elsewhere(before, &after);
+                (after, looks)
+            }
+        };
+        if form.of.is_none() {
+            app.is_free(&project).await.map_err(|failure| refused(&failure))?;
+        }
+        let (project, pages) = if looks {
+            let found = projects::inspect(app, project, branch).await.map_err(|failure| refused(&failure))?;
+            (found.project, Some(found.pages))
+        } else {
+            (project, None)
+        };
+        let checks = doctor::of_project(app, &project).await;
+        let checks = checks.into_iter().map(|(check, finding)| self::finding(check, finding)).collect();
+        Ok(FoundProject { project, pages, checks })
+    }
+
+    async fn add(&self, project: Project) -> Result<(), Refusal> {
+        self.app.add_project(project).await.map_err(|failure| refused(&failure))
+    }
+
+    async fn change(&self, project: Project) -> Result<(), Refusal> {
+        self.app.change_project(project).await.map_err(|failure| refused(&failure))
+    }
+
+    async fn remove(&self, project: &Project) -> Result<(), Refusal> {
+        self.app.remove_project(project).await.map_err(|failure| refused(&failure))
+    }
+
+    fn settings(&self) -> Vec<Setting> {
+        let config = &self.app.config;
+        let days = |kept: Option<Duration>| {
+            kept.map_or_else(|| "for ever".to_owned(), |kept| format!("{} days", kept.as_secs() / 86_400))
+        };
+        let limits = &config.limits;
+        let mut settings = vec![
+            ("listen", config.listen.to_string()),
+            ("public_url", config.public_url.clone().unwrap_or_else(|| "not given".to_owned())),
+            ("data", config.data.display().to_string()),
+            ("agent.model", config.agent.model.clone()),
+            ("agent.workers", config.agent.workers.to_string()),
+            ("agent.jobs_at_once_per_project", config.agent.at_once_per_project.to_string()),
+            ("assistant.model", config.assistant.model.clone()),
+            ("assistant.thread_days", days(config.assistant.keep_threads)),
+            ("assistant.resume_seconds", config.assistant.resumable.as_secs().to_string()),
+            ("limits.agent_jobs_per_hour", limits.agent_jobs_per_hour.to_string()),
+            ("limits.agent_messages_per_hour", limits.agent_messages_per_hour.to_string()),
+            ("limits.assistant_requests_per_hour", limits.assistant_requests_per_hour.to_string()),
+            (
+                "limits.assistant_requests_per_address_per_day",
+                limits.assistant_requests_per_address_per_day.to_string(),
+            ),
+            ("limits.assistant_replies_at_once", limits.assistant_replies_at_once.to_string()),
+            ("retention.journal_days", days(config.retention.journals)),
+            ("retention.job_days", days(config.retention.jobs)),
+        ];
+        settings.extend(config.github_app.as_ref().map(|app| ("github_app.id", app.id.clone())));
+        let source = |key: &str| config.sources.get(key).cloned().unwrap_or_else(|| "default".to_owned());
+        let settings =
+            settings.into_iter().map(|(key, value)| Setting { key: key.to_owned(), source: source(key), value });
+        let models = self.app.models.configured().map(|(name, model)| Setting {
+            key: format!("models.{name}"),
+            value: model.describe().to_string(),
+            source: source(&format!("models.{name}.provider")),
+        });
+        settings.chain(models).collect()
+    }
+}

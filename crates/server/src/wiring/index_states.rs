@@ -1,0 +1,83 @@
+//! How the index of each project stands, as far as this process brought it there, and which are wanted anew.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use docent_search::{Progress, Summary};
+use docent_types::{ProjectUid, Timestamp};
+use parking_lot::{Mutex, MutexGuard};
+
+/// The states by project. A clone is the same.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct IndexStates(Arc<Mutex<Inner>>);
+
+#[derive(Debug, Default)]
+struct Inner {
+    states: HashMap<ProjectUid, IndexState>,
+    wanted: HashSet<ProjectUid>,
+}
+
+/// How one index stands.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct IndexState {
+    /// When it was last brought up to date.
+    pub(crate) at: Option<Timestamp>,
+    /// What was found then.
+    pub(crate) summary: Option<Summary>,
+    /// Why the last attempt failed.
+    pub(crate) failure: Option<String>,
+    /// Files done and files in all, while it is brought up to date.
+    pub(crate) running: Option<(usize, usize)>,
+}
+
+impl IndexStates {
+    pub(crate) fn of(&self, project: ProjectUid) -> IndexState {
+        self.inner().states.get(&project).cloned().unwrap_or_default()
+    }
+
+    pub(crate) fn begun(&self, project: ProjectUid) {
+        self.inner().states.entry(project).or_default().running = Some((0, 0));
+    }
+
+    pub(crate) fn went_on(&self, project: ProjectUid, progress: &Progress) {
+        self.inner().states.entry(project).or_default().running = Some((progress.done, progress.total));
+    }
+
+    /// An update that changed nothing keeps what the one before found.
+    pub(crate) fn ended(&self, project: ProjectUid, now: Timestamp, ended: Result<Summary, String>) {
+        let mut inner = self.inner();
+        let state = inner.states.entry(project).or_default();
+        state.running = None;
+        match ended {
+            Ok(summary) => {
+                state.at = Some(now);
+                state.failure = None;
+                if summary.published || state.summary.is_none() {
+                    state.summary = Some(summary);
+                }
+            }
+            Err(why) => state.failure = Some(why),
+        }
+    }
+
+    /// Asks for a project's repository to be fetched and indexed at the next look.
+    pub(crate) fn want(&self, project: ProjectUid) {
+        self.inner().wanted.insert(project);
+    }
+
+    /// Whether a project is wanted; it no longer is then.
+    pub(crate) fn take(&self, project: ProjectUid) -> bool {
+        self.inner().wanted.remove(&project)
+    }
+
+    /// Forgets all projects but these.
+    pub(crate) fn keep(&self, known: &HashSet<ProjectUid>) {
+        let mut inner = self.inner();
+        inner.states.retain(|project, _| known.contains(project));
+        inner.wanted.retain(|project| known.contains(project));
+    }
+
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        self.0.lock()
+    }
+}

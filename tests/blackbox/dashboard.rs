@@ -1,0 +1,249 @@
+//! The dashboard from outside: who may do what, and what a browser that is led astray cannot be made to do.
+//!
+//! Pages as people see them, in a real browser, are in `tests/dashboard`.
+
+use std::path::Path;
+
+use docent_tests::person::PASSWORD;
+use docent_tests::site::{PAGES, PROJECT};
+use docent_tests::{Installation, Person, Request, Response, Site, rig};
+use serde_json::json;
+
+#[test]
+fn each_role_may_do_what_it_is_for_and_no_more() {
+    let site = Site::start();
+    let (server, installation) = (&site.server, &site.installation);
+    let agent = site.agent();
+    let job = agent.create("Replace \"widget\" with \"gadget\"");
+    let job = agent.reaches(job["id"].as_str().expect("an id"), "completed");
+    let (job, pull) = (
+        job["id"].as_str().expect("an id").to_owned(),
+        job["prLink"].as_str().and_then(|link| link.rsplit('/').next()).expect("a link").to_owned(),
+    );
+    let mut people = [
+        ("owner", Person::joins(server, installation, "olive", "owner")),
+        ("editor", Person::joins(server, installation, "ed", "editor")),
+        ("viewer", Person::joins(server, installation, "vera", "viewer")),
+    ];
+    let rank = |role: &str| ["viewer", "editor", "owner"].iter().position(|known| *known == role).expect("a role");
+    let of = |rest: &str| format!("/dashboard/{PROJECT}{rest}");
+
+    let pages = [
+        ("viewer", "/dashboard".to_owned()),
+        ("viewer", "/dashboard/-/jobs".to_owned()),
+        ("viewer", "/dashboard/-/pulls".to_owned()),
+        ("viewer", "/dashboard/-/projects".to_owned()),
+        ("viewer", "/dashboard/-/account".to_owned()),
+        ("owner", "/dashboard/-/projects/new".to_owned()),
+        ("owner", "/dashboard/-/operators".to_owned()),
+        ("owner", "/dashboard/-/audit".to_owned()),
+        ("owner", "/dashboard/-/settings".to_owned()),
+        ("viewer", of("")),
+        ("viewer", of("/jobs")),
+        ("viewer", of(&format!("/jobs/{job}"))),
+        ("viewer", of(&format!("/jobs/{job}/events?after=0"))),
+        ("viewer", of(&format!("/jobs/{job}/journal.ndjson"))),
+        ("editor", of("/jobs/new")),
+        ("viewer", of("/pulls")),
+        ("viewer", of(&format!("/pulls/{pull}"))),
+        ("viewer", of("/playground")),
+        ("viewer", of("/conversations")),
+        ("viewer", of("/analytics")),
+        ("owner", of("/keys")),
+        ("owner", of("/settings")),
+    ];
+    for (needed, path) in &pages {
+        for (role, person) in &mut people {
+            let expected = if rank(role) >= rank(needed) { 200 } else { 403 };
+            assert_eq!(person.gets(path).status, expected, "{role} GET {path}");
+        }
+    }
+
+    // The owner last: what they do is done, and would be in the way of the others.
+    let writes = [
+        ("owner", "/dashboard/-/projects/new".to_owned()),
+        ("owner", "/dashboard/-/operators".to_owned()),
+        ("owner", "/dashboard/-/operators/x/role".to_owned()),
+        ("owner", "/dashboard/-/operators/x/reset".to_owned()),
+        ("owner", "/dashboard/-/operators/x/remove".to_owned()),
+        ("owner", of("/keys")),
+        ("owner", of("/keys/key_0000000000000000/revoke")),
+        ("editor", of("/jobs/new")),
+        ("editor", of(&format!("/jobs/{job}/message"))),
+        ("editor", of(&format!("/pulls/{pull}/update"))),
+        ("editor", of("/playground")),
+        ("editor", of("/playground/ask")),
+        ("editor", of("/reindex")),
+        ("owner", of("/settings")),
+        ("editor", of(&format!("/jobs/{job}/archive"))),
+        ("owner", of("/remove")),
+    ];
+    for (needed, path) in &writes {
+        for (role, person) in people.iter_mut().rev() {
+            person.gets("/dashboard/-/account");
+            let status = person.posts(path, &[]).status;
+            let is_refused = status == 403;
+            assert_eq!(is_refused, rank(role) < rank(needed), "{role} POST {path}: {status}");
+        }
+    }
+}
+
+#[test]
+fn nobody_else_gets_in() {
+    let site = Site::start();
+    let server = &site.server;
+    let paths = ["/dashboard", "/dashboard/-/live?topic=jobs", &format!("/dashboard/{PROJECT}/keys")];
+    for path in paths {
+        let refused = server.send(&Request::get(path).header("sec-fetch-mode", "navigate"));
+        assert_eq!(refused.status, 303, "{path}");
+        assert!(refused.header("location").is_some_and(|to| to.starts_with("/dashboard/-/sign-in?to=")), "{path}");
+        // A made-up session is none.
+        let forged = Request::get(path).header("cookie", format!("docent-session={}", "0".repeat(64)));
+        assert_eq!(server.send(&forged).status, 303, "{path}");
+    }
+    // Keys are for programs.
+    let with_key = server.send(&Request::get("/dashboard").bearer(&site.admin_key));
+    assert_eq!(with_key.status, 303);
+    // A link of a pull request leads to its page, which wants somebody who is signed in.
+    let link = server.send(&Request::get(format!("/pulls/{PROJECT}/{}", uuid_of(7))));
+    assert_eq!(link.header("location"), Some(format!("/dashboard/{PROJECT}/pulls/{}", uuid_of(7)).as_str()));
+}
+
+fn uuid_of(n: u8) -> String {
+    format!("00000000-0000-4000-8000-0000000000{n:02}")
+}
+
+#[test]
+fn a_write_of_another_site_is_refused() {
+    let site = Site::start();
+    let mut owner = Person::joins(&site.server, &site.installation, "olive", "owner");
+    let path = format!("/dashboard/{PROJECT}/reindex");
+    let own = format!("http://{}", site.server.address());
+    let others: [&[(&str, &str)]; 6] = [
+        &[("origin", "https://evil.example"), ("sec-fetch-site", "cross-site")],
+        &[("origin", "null"), ("sec-fetch-site", "cross-site")],
+        &[("origin", &own), ("sec-fetch-site", "same-site")],
+        &[("origin", "https://evil.example")],
+        &[("sec-fetch-site", "none")],
+        &[],
+    ];
+    for headers in others {
+        let request = owner.form(&path, &[]);
+        let request = headers.iter().fold(request, |request, (name, value)| request.header(name, *value));
+        assert_eq!(site.server.send(&request).status, 403, "{headers:?}");
+    }
+    // From the right page without the token, or with that of another session.
+    let token = std::mem::take(&mut owner.token);
+    assert_eq!(owner.posts(&path, &[]).status, 403);
+    let editor = Person::joins(&site.server, &site.installation, "ed", "editor");
+    owner.token = editor.token.clone();
+    assert_eq!(owner.posts(&path, &[]).status, 403);
+    owner.token = token;
+    assert_eq!(owner.posts(&path, &[]).status, 303);
+}
+
+#[test]
+fn a_session_is_new_with_each_sign_in_and_ends_when_it_is_signed_out() {
+    let site = Site::start();
+    let server = &site.server;
+    let mut owner = Person::joins(server, &site.installation, "olive", "owner");
+    let first = owner.session().expect("a session").to_owned();
+
+    // Signing in without a jar of cookies, and with one that somebody else filled.
+    let mut thief = Person::new(server);
+    let form = [("name", "olive"), ("password", PASSWORD)];
+    assert_eq!(thief.posts("/dashboard/-/sign-in", &form).status, 403, "no visit, no token");
+    thief.gets("/dashboard/-/sign-in");
+    thief.cookies.clear();
+    assert_eq!(thief.posts("/dashboard/-/sign-in", &form).status, 403, "a token without its cookie");
+
+    let mut fixed = Person::new(server);
+    fixed.gets("/dashboard/-/sign-in");
+    let planted = "f".repeat(64);
+    fixed.cookies.push(("docent-session".to_owned(), planted.clone()));
+    let signed_in = fixed.posts("/dashboard/-/sign-in", &form);
+    assert_eq!(signed_in.status, 303, "{}", signed_in.text());
+    let second = fixed.session().expect("a session").to_owned();
+    assert!(second != planted && second != first, "a session is never one that the browser brought");
+
+    assert_eq!(owner.posts("/dashboard/-/sign-out", &[]).status, 303);
+    let replayed = Request::get("/dashboard").header("cookie", format!("docent-session={first}"));
+    assert_eq!(server.send(&replayed).status, 303, "a session that was signed out is over");
+    assert_eq!(fixed.gets("/dashboard").status, 200, "the other one goes on");
+    assert_eq!(fixed.posts("/dashboard/-/account/sign-out-everywhere", &[]).status, 303);
+    let replayed = Request::get("/dashboard").header("cookie", format!("docent-session={second}"));
+    assert_eq!(server.send(&replayed).status, 303);
+}
+
+#[test]
+fn guesses_are_limited_and_a_wrong_name_looks_like_a_wrong_password() {
+    let site = Site::start();
+    drop(Person::joins(&site.server, &site.installation, "olive", "owner"));
+    let mut guesser = Person::new(&site.server);
+    guesser.gets("/dashboard/-/sign-in");
+    let mut guess =
+        |name: &str| guesser.posts("/dashboard/-/sign-in", &[("name", name), ("password", "not the password")]);
+    let (known, unknown) = (guess("olive"), guess("nobody"));
+    assert_eq!((known.status, unknown.status), (401, 401));
+    let without = |response: &Response, name: &str| response.text().replace(name, "");
+    assert_eq!(without(&known, "olive"), without(&unknown, "nobody"));
+    let statuses: Vec<u16> = (0..12).map(|_| guess("olive").status).collect();
+    assert_eq!(*statuses.last().expect("one"), 429, "{statuses:?}");
+}
+
+#[test]
+fn every_answer_is_guarded_against_scripts_and_frames() {
+    let site = Site::start();
+    let mut owner = Person::joins(&site.server, &site.installation, "olive", "owner");
+    for path in ["/dashboard", "/dashboard/-/none", "/dashboard/nobody", &format!("/dashboard/{PROJECT}/jobs?status=x")]
+    {
+        let response = owner.gets(path);
+        let policy = response.header("content-security-policy").unwrap_or_default();
+        for rule in
+            ["default-src 'none'", "script-src 'self'", "frame-ancestors 'none'", "require-trusted-types-for 'script'"]
+        {
+            assert!(policy.contains(rule), "{path}: {policy}");
+        }
+        assert!(!policy.contains("unsafe"), "{policy}");
+        assert_eq!(response.header("cache-control"), Some("no-store"), "{path}");
+        assert_eq!(response.header("x-content-type-options"), Some("nosniff"), "{path}");
+    }
+}
+
+#[test]
+fn what_was_done_is_in_the_audit_list() {
+    let site = Site::start();
+    let mut owner = Person::joins(&site.server, &site.installation, "olive", "owner");
+    let keys = format!("/dashboard/{PROJECT}/keys");
+    let made = owner.posts(&keys, &[("kind", "admin"), ("scope", "read"), ("days", "7"), ("name", "for <b>CI</b>")]);
+    assert_eq!(made.status, 200, "{}", made.text());
+    let page = made.text();
+    assert!(page.contains("for &lt;b&gt;CI&lt;/b&gt;") && !page.contains("<b>CI"), "{page}");
+    let key = page.split("docent_admin_").nth(1).and_then(|rest| rest.split('<').next()).expect("the key is shown");
+    let works =
+        site.server.send(&Request::get(format!("/v2/agent/{PROJECT}/jobs")).bearer(&format!("docent_admin_{key}")));
+    assert_eq!(works.status, 200, "{}", works.text());
+    assert!(!owner.gets(&keys).text().contains(key), "it is shown once");
+    let audit = owner.gets("/dashboard/-/audit").text().to_owned();
+    for expected in ["key.create", "olive", "admin, read"] {
+        assert!(audit.contains(expected), "{expected}: {audit}");
+    }
+}
+
+/// Needs Chromium, node and the packages of `tests/dashboard`, which `cargo xtask test` brings. `$DOCENT_CHROMIUM` and
+/// `$DOCENT_NODE` name others.
+#[test]
+#[ignore = "needs Chromium and the packages of tests/dashboard: cargo xtask test --only dashboard"]
+fn people_work_with_the_dashboard_in_a_browser() {
+    let chromium = std::env::var_os("DOCENT_CHROMIUM").unwrap_or_else(|| "/usr/bin/chromium".into());
+    let installation = Installation::new();
+    let repository = installation.repository("docs", PAGES);
+    let server = installation.serve();
+    let link = installation.must(&["operator", "link"]).stdout;
+    let path = link.trim().split_once("/dashboard/").map(|(_, rest)| format!("/dashboard/{rest}")).expect("a link");
+    let mut command = rig::node("dashboard", "dashboard.mjs");
+    command.arg(chromium).arg(Path::new(env!("CARGO_TARGET_TMPDIR")).join("dashboard"));
+    command.arg(json!({ "server": server.url(), "link": path, "repository": repository.path() }).to_string());
+    let status = command.status().expect("node starts");
+    assert!(status.success(), "the pages found fault: {status}");
+}

@@ -1,0 +1,203 @@
+// The dashboard in a real browser: one story from an empty data folder by keyboard alone, then every page under axe-core, in
+// light and dark, wide and narrow, with texts that would like to be markup.
+//
+//     node dashboard.mjs CHROMIUM FOLDER '{"server": URL, "link": PATH, "repository": FOLDER}'
+//
+// Screenshots go to FOLDER. Prints what was not met, and exits 1 when there is any.
+import { readFileSync, mkdirSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { gzipSync } from 'node:zlib';
+import { chromium } from 'playwright-core';
+
+const [executablePath, folder, given] = process.argv.slice(2);
+if (!given) {
+  console.error('usage: node dashboard.mjs CHROMIUM FOLDER JSON');
+  process.exit(2);
+}
+setTimeout(() => {
+  console.error('gave up: a page hangs');
+  process.exit(3);
+}, 300_000).unref();
+const { server, link, repository } = JSON.parse(given);
+mkdirSync(folder, { recursive: true });
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
+const HOSTILE = '<img src=x onerror="document.title=\'owned\'"><script>document.title="owned"</script> ‮evil javascript:alert(1)';
+
+const unmet = [];
+const expect = (what, truth, detail = '') => { if (!truth) unmet.push(`${what} ${String(detail).slice(0, 600)}`); };
+const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'] });
+const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
+const page = await context.newPage();
+const watch = (page) => {
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') unmet.push(`console of ${page.url()}: ${message.text()}`);
+  });
+  page.on('pageerror', (error) => unmet.push(`script of ${page.url()}: ${error}`));
+};
+watch(page);
+const picture = (name) => page.screenshot({ path: `${folder}/${name}.jpg`, type: 'jpeg', quality: 60 });
+
+// ---- One story, by keyboard alone ----------------------------------------------------------------------------------------
+/** Moves the focus with the Tab key to the control of a role whose name begins so. */
+const tabTo = async (role, name) => {
+  for (let presses = 0; presses < 120; presses += 1) {
+    await page.keyboard.press('Tab');
+    const there = await page.evaluate(() => {
+      const active = document.activeElement;
+      const text = active.labels?.[0]?.textContent ?? active.getAttribute('aria-label') ?? active.textContent ?? '';
+      return { tag: active.tagName.toLowerCase(), type: active.type ?? '', text: text.trim() };
+    });
+    const fits = { link: there.tag === 'a', button: there.tag === 'button', field: ['input', 'textarea', 'select'].includes(there.tag) }[role];
+    if (fits && there.text.startsWith(name)) return;
+  }
+  throw new Error(`no ${role} “${name}” is reached by Tab on ${page.url()}`);
+};
+const type = async (name, text) => { await tabTo('field', name); await page.keyboard.type(text); };
+const press = async (role, name) => { await tabTo(role, name); await page.keyboard.press('Enter'); };
+const top = () => page.evaluate(() => document.activeElement?.blur?.());
+
+await page.goto(server + link);
+await type('Name', 'ada@example.com');
+await type('Password', 'correct horse battery staple');
+await type('The password again', 'correct horse battery staple');
+await page.keyboard.press('Enter');
+await page.waitForURL('**/dashboard');
+await press('link', 'Add a project');
+await page.waitForURL('**/projects/new');
+await type('Project id', 'acme');
+await type('Repository', repository);
+await press('button', 'Add');
+await page.waitForURL('**/dashboard/acme?done=reindex');
+for (const kind of ['assistant', 'admin']) {
+  await top();
+  await press('link', 'API keys');
+  await page.waitForURL('**/acme/keys');
+  // The page that showed the key before has the same address.
+  await page.getByText('only time the key is shown').waitFor({ state: 'hidden' });
+  await page.waitForLoadState();
+  await tabTo('field', 'Kind');
+  await page.keyboard.type(kind);
+  await press('button', 'Make the key');
+  await page.getByText(`docent_${kind}_`).waitFor();
+}
+await picture('keys');
+await top();
+await press('link', 'Overview');
+await page.waitForURL('**/dashboard/acme');
+await press('link', 'New job');
+await page.waitForURL('**/jobs/new');
+await type('What should be done?', 'Replace "widget" with "gadget"');
+await press('button', 'Start');
+await page.waitForURL(/\/jobs\/[0-9a-f-]{36}$/);
+await page.locator('#job-head .state.completed').waitFor({ timeout: 60_000 });
+await page.locator('article.event').first().waitFor();
+const job = new URL(page.url()).pathname;
+const events = await page.locator('article.event').evaluateAll((events) => events.map((event) => Number(event.id.slice(1))));
+expect('events are there once, newest first', events.every((seq, at) => at === 0 || seq < events[at - 1]), events);
+await picture('job');
+await press('link', 'Open');
+await page.waitForURL(/\/pulls\/[0-9a-f-]{36}$/);
+const pull = new URL(page.url()).pathname;
+await picture('pull-request');
+await press('button', 'Merge');
+await page.getByText('Merged.').waitFor();
+await top();
+await press('link', 'Playground');
+await page.waitForURL('**/playground');
+await type('Question', 'How is a webhook delivered?');
+await press('button', 'Ask');
+await page.getByText('end:').waitFor({ timeout: 60_000 });
+expect('there is an answer', (await page.locator('#answer').textContent()).length > 20);
+await picture('playground');
+await page.goto(`${server}/dashboard/acme/playground`);
+await page.locator('#q').fill(HOSTILE);
+await page.getByRole('button', { name: 'Ask' }).click();
+await page.getByText('end:').waitFor({ timeout: 60_000 });
+await page.waitForTimeout(1_500);
+await page.goto(`${server}/dashboard/acme/analytics`);
+expect('questions are counted', /[12]/.test(await page.locator('.tiles b').first().textContent()));
+
+// ---- Texts that would like to be markup -----------------------------------------------------------------------------------
+await page.goto(`${server}/dashboard/acme/jobs/new`);
+await page.locator('#prompt').fill(`${HOSTILE} ${'x'.repeat(50_000)}`);
+await page.getByRole('button', { name: 'Start' }).click();
+await page.waitForURL(/\/jobs\/[0-9a-f-]{36}$/);
+await page.locator('#job-head .state.failed').waitFor({ timeout: 60_000 });
+const hostileJob = new URL(page.url()).pathname;
+
+// ---- Every page: accessible, whole, quick and small ------------------------------------------------------------------------
+const conversation = await (async () => {
+  await page.goto(`${server}/dashboard/acme/conversations`);
+  return page.locator('td a').first().getAttribute('href');
+})();
+const pages = ['/dashboard', '/dashboard/-/jobs', '/dashboard/-/pulls', '/dashboard/-/projects', '/dashboard/-/projects/new',
+  '/dashboard/-/operators', '/dashboard/-/audit', '/dashboard/-/settings', '/dashboard/-/account', '/dashboard/acme',
+  '/dashboard/acme/jobs', '/dashboard/acme/jobs/new', job, hostileJob, '/dashboard/acme/pulls', pull, `${pull}?layout=split`,
+  '/dashboard/acme/playground', '/dashboard/acme/playground?q=webhook', '/dashboard/acme/conversations', conversation,
+  '/dashboard/acme/analytics', '/dashboard/acme/gaps', '/dashboard/acme/keys', '/dashboard/acme/settings',
+  '/dashboard/nowhere'];
+for (const colorScheme of ['light', 'dark']) {
+  for (const width of [1280, 320]) {
+    await page.emulateMedia({ colorScheme });
+    await page.setViewportSize({ width, height: 900 });
+    for (const path of pages) {
+      const where = `${path} ${colorScheme} ${width}`;
+      const expected = path.endsWith('nowhere') ? 404 : 200;
+      const response = await page.goto(server + path).catch((error) => { throw new Error(`${where}: ${error}`); });
+      expect(`${where}: status`, response.status() === expected, response.status());
+      await page.evaluate(`${axe}; null`);
+      const violations = await page.evaluate(async (values) => {
+        const found = await window.axe.run(document, { runOnly: { type: 'tag', values } });
+        return found.violations.map((violation) => `${violation.id}: ${violation.nodes.map((node) => node.html).slice(0, 3).join(' | ')}`);
+      }, RULES);
+      expect(`${where}: axe`, violations.length === 0, violations.join('\n'));
+      const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      expect(`${where}: no sideways scrolling of the page`, overflow <= 0, overflow);
+      expect(`${where}: nothing ran`, !(await page.title()).includes('owned'));
+      expect(`${where}: no foreign element`, (await page.locator('main img, main script, main iframe').count()) === 0);
+    }
+    const name = width === 320 ? 'narrow' : 'wide';
+    await page.goto(`${server}/dashboard/acme`);
+    await picture(`project-${name}-${colorScheme}`);
+  }
+}
+await page.setViewportSize({ width: 1280, height: 900 });
+
+// What a first visit loads.
+const fresh = await browser.newContext({ storageState: await context.storageState() });
+const visitor = await fresh.newPage();
+const sizes = [];
+let script = 0;
+visitor.on('response', async (response) => {
+  const body = await response.body().catch(() => Buffer.alloc(0));
+  sizes.push(body.length);
+  if (response.url().endsWith('.js')) script = gzipSync(body).length;
+});
+await visitor.goto(`${server}/dashboard`);
+await visitor.waitForTimeout(300);
+const total = sizes.reduce((sum, size) => sum + size, 0);
+expect('a first load is at most 60 KiB', total > 0 && total <= 60 * 1024, total);
+expect('of it at most 12 KiB script', script > 0 && script <= 12 * 1024, script);
+await fresh.close();
+
+// ---- Eight tabs with live pages, and a ninth ------------------------------------------------------------------------------
+const tabs = [];
+for (let tab = 0; tab < 8; tab += 1) {
+  const one = await context.newPage();
+  watch(one);
+  await one.goto(`${server}${tab % 2 ? job : '/dashboard'}`);
+  tabs.push(one);
+}
+const began = performance.now();
+const ninth = await context.newPage();
+await ninth.goto(`${server}/dashboard/-/jobs`);
+const took = performance.now() - began;
+expect('a ninth tab opens within a second', took < 1_000, took);
+
+await browser.close();
+// The page that is not there is told of by the browser, too.
+const told = unmet.filter((line) => !/nowhere.*404/.test(line));
+for (const line of told) console.error(`not met: ${line}`);
+console.log(told.length === 0 ? 'the dashboard holds' : `${told.length} expectations were not met`);
+process.exit(told.length === 0 ? 0 : 1);

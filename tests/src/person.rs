@@ -1,0 +1,115 @@
+//! People who sign in to the dashboard.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::http::{Request, Response};
+use crate::installation::Installation;
+use crate::server::Server;
+use crate::site::Site;
+
+/// What everybody's password is.
+pub const PASSWORD: &str = "a horse and a battery";
+
+/// Somebody with a browser: a jar of cookies, and the token of the form that was looked at last.
+#[derive(Debug)]
+pub struct Person<'s> {
+    server: &'s Server,
+    pub cookies: Vec<(String, String)>,
+    pub token: String,
+}
+
+impl<'s> Person<'s> {
+    /// Somebody whose browser knows nothing yet.
+    pub fn new(server: &'s Server) -> Self {
+        Self { server, cookies: Vec::new(), token: String::new() }
+    }
+
+    /// Signs up by a link of the command line.
+    ///
+    /// # Panics
+    /// When that is refused.
+    pub fn joins(server: &'s Server, installation: &Installation, name: &str, role: &str) -> Self {
+        let link = installation.must(&["operator", "link", "--role", role]).stdout;
+        let path = link.trim().split_once("/dashboard/").map(|(_, rest)| format!("/dashboard/{rest}")).expect("a link");
+        let mut person = Self::new(server);
+        assert_eq!(person.gets(&path).status, 200);
+        let form = [("name", name), ("password", PASSWORD), ("repeated", PASSWORD)];
+        let joined = person.posts(&path, &form);
+        assert_eq!((joined.status, joined.header("location")), (303, Some("/dashboard")), "{}", joined.text());
+        person.gets("/dashboard/-/account");
+        person
+    }
+
+    /// The page that a link leads to, redirections followed, for somebody new who may look at everything.
+    ///
+    /// # Panics
+    /// When it leads on more than three times.
+    pub fn follows(site: &'s Site, link: &str) -> Response {
+        static PEOPLE: AtomicUsize = AtomicUsize::new(0);
+        let name = format!("viewer-{}", PEOPLE.fetch_add(1, Ordering::Relaxed));
+        let mut person = Self::joins(&site.server, &site.installation, &name, "viewer");
+        let mut path = link.to_owned();
+        for _ in 0..4 {
+            let response = person.gets(&path);
+            match response.header("location") {
+                Some(next) if response.status == 303 => path = next.to_owned(),
+                _ => return response,
+            }
+        }
+        panic!("{link} leads in a circle");
+    }
+
+    fn cookie_header(&self) -> String {
+        self.cookies.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join("; ")
+    }
+
+    pub fn gets(&mut self, path: &str) -> Response {
+        let response = self.server.send(&Request::get(path).header("cookie", self.cookie_header()));
+        self.keeps(&response);
+        response
+    }
+
+    /// Sends a form as a browser does from a page of the server.
+    pub fn posts(&mut self, path: &str, fields: &[(&str, &str)]) -> Response {
+        let origin = format!("http://{}", self.server.address());
+        let request = self.form(path, fields).header("origin", origin).header("sec-fetch-site", "same-origin");
+        let response = self.server.send(&request);
+        self.keeps(&response);
+        response
+    }
+
+    /// A form with the token, without what a browser says of where it comes from.
+    pub fn form(&self, path: &str, fields: &[(&str, &str)]) -> Request {
+        let fields = [("token", self.token.as_str())].into_iter().chain(fields.iter().copied());
+        let body: Vec<String> = fields.map(|(name, value)| format!("{name}={}", encoded(value))).collect();
+        Request::post(path)
+            .header("cookie", self.cookie_header())
+            .header("content-type", "application/x-www-form-urlencoded")
+            .body(body.join("&"))
+    }
+
+    /// Takes the cookies of an answer into the jar, and the token of its form.
+    fn keeps(&mut self, response: &Response) {
+        for (_, value) in response.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("set-cookie")) {
+            let (name, rest) = value.split_once('=').expect("a cookie");
+            let (value, attributes) = rest.split_once(';').expect("attributes");
+            assert!(attributes.contains("HttpOnly") && attributes.contains("SameSite=Lax"), "{attributes}");
+            self.cookies.retain(|(known, _)| known != name);
+            if !attributes.contains("Max-Age=0;") && !attributes.ends_with("Max-Age=0") {
+                self.cookies.push((name.to_owned(), value.to_owned()));
+            }
+        }
+        if let Some((_, rest)) = response.text().split_once("name=\"token\" value=\"") {
+            self.token = rest.split('"').next().unwrap_or_default().to_owned();
+        }
+    }
+
+    /// The session in the jar.
+    pub fn session(&self) -> Option<&str> {
+        self.cookies.iter().find(|(name, _)| name == "docent-session").map(|(_, value)| value.as_str())
+    }
+}
+
+fn encoded(text: &str) -> String {
+    text.bytes().map(|byte| format!("%{byte:02X}")).collect()
+}
