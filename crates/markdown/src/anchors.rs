@@ -85,7 +85,8 @@ pub enum AnchorStyle {
 }
 
 impl AnchorStyle {
-    fn slug(self, text: &str) -> String {
+    /// The anchor of a heading with these words, where it is the first with them.
+    pub fn slug(self, text: &str) -> String {
         match self {
             // Mintlify's are made whole, numbers and all, elsewhere.
             Self::GitHub | Self::Mintlify => slug(text),

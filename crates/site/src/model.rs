@@ -317,9 +317,10 @@ impl Site {
             // It stands in the file otherwise than it is read (see `Notebook::page`).
             return Target::NotUnderstood;
         }
-        let Some(link) = Written::read(from, target, syntax) else {
+        let Some(mut link) = Written::read(from, target, syntax) else {
             return rules(self.generator()).expression(self, from, target);
         };
+        link.anchor = link.anchor.map(|anchor| rules(self.generator()).anchor(anchor, syntax));
         if link.path.is_empty() {
             return match target.is_empty() {
                 true => Target::Missing { path: None, anchor: None },

@@ -174,6 +174,11 @@ pub(crate) trait Rules: Sync {
     /// What a link leads to, as this generator and then a browser read it.
     fn follow(&self, site: &Site, link: &Written<'_>) -> Target;
 
+    /// The anchor that a link leads to once the page is built.
+    fn anchor(&self, written: String, _syntax: LinkSyntax) -> String {
+        written
+    }
+
     /// What a target that holds a template or an expression leads to.
     fn expression(&self, _site: &Site, _from: &str, _target: &str) -> Target {
         Target::NotUnderstood

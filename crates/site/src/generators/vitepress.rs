@@ -12,7 +12,7 @@ use super::modules::{ENDINGS, Modules};
 use super::patterns::globs;
 use super::roots::{Root, index_path};
 use super::script::Script;
-use crate::follow::{Wanted, Written, is_external};
+use crate::follow::{LinkSyntax, Wanted, Written, is_external};
 use crate::generators::configured::is_configuration;
 use crate::layout::{Entries, Entry, Generator, Layout, below};
 use crate::model::{Site, Target};
@@ -53,6 +53,11 @@ impl Rules for VitePress {
             })
         });
         is_route || !inside.ends_with(".md") || inside.split('/').rev().skip(1).any(|folder| folder == "dist")
+    }
+
+    fn anchor(&self, written: String, syntax: LinkSyntax) -> String {
+        // It makes the anchor of a link as it makes those of headings: without accents, in small letters.
+        if syntax == LinkSyntax::Markdown { AnchorStyle::VitePress.slug(&written) } else { written }
     }
 
     fn follow(&self, site: &Site, link: &Written<'_>) -> Target {
