@@ -33,11 +33,18 @@ impl Warnings {
             let is_warning = ["warn", "error", "broken", "dead link", "not found", "linking to", "missing", "unknown"]
                 .iter()
                 .any(|word| lower.contains(word));
-            // What only says on which page, or how many, tells nothing of its own.
-            let is_told_by_others =
-                ["source page path", "frequent broken links", "some of the broken links", "maybe those"]
-                    .iter()
-                    .any(|words| lower.contains(words));
+            // What only says on which page, how many, or that a list of them follows, tells nothing of its own.
+            let is_told_by_others = [
+                "source page path",
+                "frequent broken links",
+                "some of the broken links",
+                "maybe those",
+                "found broken links!",
+                "list of all broken links found",
+                "possible to ignore broken links",
+            ]
+            .iter()
+            .any(|words| lower.contains(words));
             if is_warning && !is_told_by_others {
                 let without_digits: String = line.chars().filter(|c| !c.is_ascii_digit()).collect();
                 warnings.lines.insert(without_digits.trim().to_owned(), line.trim().to_owned());
