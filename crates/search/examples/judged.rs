@@ -4,6 +4,7 @@
 //! ```text
 //! cargo run --release -p docent-search --example judged -- links DOCS SET [LANGUAGE]
 //! cargo run --release -p docent-search --example judged -- ask DOCS SET [NAME=VALUE …]
+//! cargo run --release -p docent-search --example judged -- refuse DOCS QUESTIONS
 //! ```
 //!
 //! DOCS is a folder, or a file of `{id, title, text}` a line (`corpus.jsonl`); `REPOSITORY:FOLDER` is a docs root in a
@@ -17,7 +18,9 @@
 //! `ask` prints nDCG@10, how often the right page comes first and among the first three, and of what comes first, and among
 //! the first ten, how much is in another version or another language than the right page. `NAME=VALUE` changes a number of
 //! the ranking; `show=NUMBER` prints so many questions whose right page did not come first;
-//! `near=PATH` asks all questions from a page, `language=NAME` and `version=NAME` filter.
+//! `near=PATH` asks all questions from a page, `language=NAME` and `version=NAME` filter. `belowHalf` is the share of the
+//! questions whose best score is below 0.5, and `rightFirstArea` how well that score tells whether the first page is right
+//! (area under the curve). `refuse` prints `belowHalf` of questions, one a line, that the docs do not answer.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
@@ -48,8 +51,9 @@ fn main() -> Result<(), BoxError> {
     match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["links", docs, set] => links(&Docs::read(docs)?, Path::new(set), None),
         ["links", docs, set, language] => links(&Docs::read(docs)?, Path::new(set), Some(language)),
+        ["refuse", docs, questions] => refuse(&Docs::read(docs)?, Path::new(questions)),
         ["ask", docs, set, changes @ ..] => ask(&Docs::read(docs)?, Path::new(set), changes),
-        _ => Err("usage: judged links DOCS SET [LANGUAGE] | judged ask DOCS SET [NAME=VALUE …]".into()),
+        _ => Err("usage: judged links DOCS SET [LANGUAGE] | judged ask DOCS SET [NAME=VALUE …] | judged refuse DOCS QUESTIONS".into()),
     }
 }
 
@@ -277,6 +281,29 @@ struct Question {
     ignore: Vec<String>,
 }
 
+/// Below this score the docs are taken not to answer.
+const LIKELY: f32 = 0.5;
+
+fn refuse(docs: &Docs, questions: &Path) -> Result<(), BoxError> {
+    let (_folder, index) = indexed(docs)?;
+    let (mut asked, mut below) = (0_usize, 0_usize);
+    for text in fs::read_to_string(questions)?.lines() {
+        let found = index.snapshot().search(&Query { text: text.to_owned(), limit: RESULTS, ..Query::default() });
+        asked += 1;
+        below += usize::from(found.first().is_none_or(|best| best.score < LIKELY));
+    }
+    println!("{}", json!({"questions": asked, "belowHalf": below as f64 / asked.max(1) as f64}));
+    Ok(())
+}
+
+/// How often of two questions the one whose first page is right has the higher score; of equals, half.
+fn area(scores: &[(f32, bool)]) -> f64 {
+    let of = |wanted: bool| scores.iter().filter(move |(_, is_right)| *is_right == wanted).map(|(score, _)| *score);
+    let beats = |right: f32, wrong: f32| if right > wrong { 1.0 } else { 0.5 * f64::from(u8::from(right >= wrong)) };
+    let won: f64 = of(true).flat_map(|right| of(false).map(move |wrong| beats(right, wrong))).sum();
+    won / ((of(true).count() * of(false).count()) as f64).max(1.0)
+}
+
 fn ask(docs: &Docs, set: &Path, changes: &[&str]) -> Result<(), BoxError> {
     let (mut settings, mut query, mut show) = (Settings::default(), Query { limit: RESULTS, ..Query::default() }, 0);
     for change in changes {
@@ -300,7 +327,7 @@ fn ask(docs: &Docs, set: &Path, changes: &[&str]) -> Result<(), BoxError> {
         grades.entry(question.to_owned()).or_default().insert(page.trim_matches('/').to_owned(), grade.trim().parse()?);
     }
     let (mut asked, mut ndcg, mut first, mut in_three) = (0_usize, 0.0, 0_usize, 0_usize);
-    let mut took = Vec::<Duration>::new();
+    let (mut took, mut scores) = (Vec::<Duration>::new(), Vec::new());
     let (mut first_version, mut first_language, mut version, mut language, mut found_in_all) = (0, 0, 0, 0, 0_usize);
     let (mut variant_first, mut variant_found) = (0_usize, 0_usize);
     for line in fs::read_to_string(set.join("queries.jsonl"))?.lines() {
@@ -314,7 +341,9 @@ fn ask(docs: &Docs, set: &Path, changes: &[&str]) -> Result<(), BoxError> {
         took.push(began.elapsed());
         let found: Vec<Passage> = found.into_iter().filter(|passage| !ignore.contains(passage.path.as_str())).collect();
         let shown: Vec<&str> = found.iter().take(SHOWN).map(|passage| passage.href.as_str()).collect();
+        let best = found.first().map_or(0.0, |passage| passage.score);
         let found: Vec<String> = found.iter().map(|passage| passage.path.clone()).collect();
+        scores.push((best, found.first().is_some_and(|path| grades.contains_key(path))));
         asked += 1;
         ndcg += eval::ndcg(&found, grades, 10);
         first += usize::from(found.first().is_some_and(|path| grades.contains_key(path)));
@@ -364,6 +393,8 @@ fn ask(docs: &Docs, set: &Path, changes: &[&str]) -> Result<(), BoxError> {
             "ndcg": ((ndcg / asked.max(1) as f64) * 1e4).round() / 1e4,
             "first": share(first, asked),
             "inThree": share(in_three, asked),
+            "belowHalf": share(scores.iter().filter(|(score, _)| *score < LIKELY).count(), asked),
+            "rightFirstArea": (area(&scores) * 1e3).round() / 1e3,
             "otherVersionFirst": share(first_version, asked),
             "otherVersionInTen": share(version, found_in_all),
             "otherLanguageFirst": share(first_language, asked),

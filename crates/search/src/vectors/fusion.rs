@@ -13,7 +13,6 @@
 //! answers the question is about the same. How likely a page is to answer is not changed by it.
 
 use crate::index::manifest::SectionId;
-use crate::index::page_kind::AskedKind;
 use crate::index::schema::SECTION;
 use crate::rank::allowed::Allowed;
 use crate::rank::lookup::documents_of;
@@ -68,7 +67,7 @@ impl<'s> Search<'s> {
                 let beyond_chance = ((likeness - LEAST_ALIKE) / (1.0 - LEAST_ALIKE)).clamp(0.0, 1.0);
                 candidate.answers += (1.0 - candidate.answers) * share * beyond_chance;
             }
-            self.order_sections(candidate, alike, share, &asks)?;
+            self.order_sections(candidate, alike, share)?;
         }
         if let Some(best) = self.best_section(&fused)? {
             let pages: Vec<u32> = fused.iter().map(|candidate| candidate.number).collect();
@@ -76,6 +75,10 @@ impl<'s> Search<'s> {
             if likeness.iter().any(Option::is_some) {
                 score(&mut fused, &words, &likeness, share);
             }
+        }
+        // The best section may be a list of links: it is like what it leads to. What is shown explains.
+        for candidate in &mut fused {
+            candidate.sections.sort_by_key(|(_, number)| self.kind_of_section(*number).comes_after(&asks));
         }
         fused.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.page.path.cmp(&b.page.path)));
         fused.append(&mut rest);
@@ -99,14 +102,8 @@ impl<'s> Search<'s> {
         (settings.alike + settings.alike_slope * (words / USUAL_WORDS).ln()).clamp(0.0, 1.0)
     }
 
-    /// Puts the sections first that words and likeness together say most for, those that explain before the others.
-    fn order_sections(
-        &self,
-        candidate: &mut Candidate<'_>,
-        alike: &Alike,
-        share: f32,
-        asks: &AskedKind,
-    ) -> tantivy::Result<()> {
+    /// Puts the sections first that words and likeness together say most for.
+    fn order_sections(&self, candidate: &mut Candidate<'_>, alike: &Alike, share: f32) -> tantivy::Result<()> {
         for (_, number) in self.documents_of(candidate, alike)? {
             if candidate.sections.iter().all(|(_, known)| *known != number) {
                 candidate.sections.push((0.0, number));
@@ -119,8 +116,7 @@ impl<'s> Search<'s> {
             let alike = alike.of(section).unwrap_or_default();
             worth.push(((1.0 - share) * score / best + share * alike, (*score, *number)));
         }
-        let comes_after = |(_, (_, number)): &(f32, (f32, usize))| self.kind_of_section(*number).comes_after(asks);
-        worth.sort_by(|a, b| comes_after(a).cmp(&comes_after(b)).then_with(|| b.0.total_cmp(&a.0)));
+        worth.sort_by(|a, b| b.0.total_cmp(&a.0));
         candidate.sections = worth.into_iter().map(|(_, section)| section).collect();
         Ok(())
     }
