@@ -259,6 +259,12 @@ fn python_slug(text: &str, keeps: impl Fn(char) -> bool) -> String {
     out
 }
 
+/// Words of Hugo without three hyphens, which its typographer makes a dash of, and without spaces that break no line.
+fn without_typography(words: &str) -> String {
+    let words: Vec<&str> = words.split(' ').filter(|word| !word.is_empty()).collect();
+    words.join(" ").replace('\u{a0}', "").replace("---", "")
+}
+
 /// Two or three hyphens between words are a dash by the time the anchor is made, and so gone; before a word they are an
 /// option's.
 fn without_dashes(text: &str) -> String {
@@ -410,6 +416,10 @@ impl Anchors {
             }
             // What a role of MyST says is its extension's to tell.
             AnchorStyle::Docutils if has_role(line) => String::new(),
+            // In code, dashes and spaces stay what they are.
+            AnchorStyle::Hugo | AnchorStyle::HugoAscii if !line.contains('`') => {
+                self.for_heading(&without_typography(words))
+            }
             AnchorStyle::KramdownGfm => self.for_heading(&anchors_kramdown::without_dashes(words, line)),
             AnchorStyle::Kramdown => self.for_heading(anchors_kramdown::written(line)),
             AnchorStyle::Docusaurus if level == 1 => {

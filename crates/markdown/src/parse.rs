@@ -296,6 +296,18 @@ AT&amp;T \< 5
     }
 
     #[test]
+    fn spaces_that_break_no_line_and_dashes_are_left_out_of_anchors() {
+        let text = "## A b\u{a0}c\n\n## a rwx------\n\n## a b---- c\n\n## Use `--x` here\n";
+        let anchors = |anchors| {
+            let page = parse_as("a.md", text.as_bytes(), Format::Markdown, anchors);
+            assert_eq!(page.headings[0].text, "A b c");
+            page.headings.into_iter().map(|heading| heading.anchor).collect::<Vec<_>>()
+        };
+        assert_eq!(anchors(AnchorStyle::Hugo), ["a-bc", "a-rwx", "a-b--c", "use---x-here"]);
+        assert_eq!(anchors(AnchorStyle::GithubSlugger)[0], "a-bc");
+    }
+
+    #[test]
     fn of_two_definitions_python_takes_the_last() {
         let text = "[a] [b][A] ![c]\n\n[a]: one.md\n[c]: c.png\n\n    [a]: code.md\n\n!!! note\n\n    [A]:\n      <two.md> 't'\n\n```\n[a]: three.md\n```\n";
         let targets = |anchors| {

@@ -100,10 +100,11 @@ pub(crate) fn blocks(
     blocks
 }
 
-/// The words of a heading with the spaces that stand between them, which some anchors count. Only of one without marks.
+/// The words of a heading with the spaces that stand between them: some anchors count them, and many leave out those that do not
+/// break a line. Only of a heading without marks.
 fn with_own_spaces(raw: &str, words: String) -> String {
     let own = raw.trim().trim_matches('#').trim();
-    let is_same = own.contains("  ") && own.split_whitespace().eq(words.split_whitespace());
+    let is_same = (own.contains("  ") || own.contains('\u{a0}')) && own.split_whitespace().eq(words.split_whitespace());
     if is_same { own.to_owned() } else { words }
 }
 
