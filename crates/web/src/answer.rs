@@ -107,7 +107,7 @@ impl LogLine {
     fn if_wanted(request: &Request) -> Option<Box<Self>> {
         let (method, path) = (request.method(), request.path());
         tracing::enabled!(Level::DEBUG)
-            .then(|| Box::new(Self { started: Instant::now(), method: method.clone(), path: path.to_owned() }))
+            .then(|| Box::new(Self { started: Instant::now(), method: method.clone(), path: without_tokens(path) }))
     }
 
     fn write(&self, response: &Response) {
@@ -119,6 +119,13 @@ impl LogLine {
             "answered"
         );
     }
+}
+
+/// A path without what is a secret in it: segments of 64 hexadecimal digits and more, as the token of a sign-in link is.
+fn without_tokens(path: &str) -> String {
+    const TOKEN: usize = 64;
+    let is_token = |segment: &str| segment.len() >= TOKEN && segment.bytes().all(|byte| byte.is_ascii_hexdigit());
+    path.split('/').map(|segment| if is_token(segment) { "…" } else { segment }).collect::<Vec<_>>().join("/")
 }
 
 /// Turns a panic of `work` into a 500, for an API that gives its errors a shape or headers of their own.
@@ -150,6 +157,13 @@ mod tests {
     use crate::respond;
 
     /// What was logged.
+    #[test]
+    fn the_token_of_a_link_is_not_logged() {
+        let token = "0123456789abcdef".repeat(4);
+        assert_eq!(without_tokens(&format!("/dashboard/-/join/{token}")), "/dashboard/-/join/…");
+        assert_eq!(without_tokens("/v2/agent/acme/jobs"), "/v2/agent/acme/jobs");
+    }
+
     #[derive(Clone, Default)]
     struct Log(std::sync::Arc<parking_lot::Mutex<Vec<u8>>>);
 
