@@ -1,10 +1,11 @@
 //! One docs site's index, open.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use arc_swap::ArcSwap;
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::embedder::Embedder;
 use crate::error::SearchError;
@@ -208,10 +209,10 @@ impl Open {
     }
 
     fn opening(&self) -> MutexGuard<'_, ()> {
-        self.opening.lock().unwrap_or_else(PoisonError::into_inner)
+        self.opening.lock()
     }
 
     fn compacting(&self) -> MutexGuard<'_, Option<JoinHandle<()>>> {
-        self.compacting.lock().unwrap_or_else(PoisonError::into_inner)
+        self.compacting.lock()
     }
 }

@@ -2,9 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use docent_types::ProjectUid;
+use parking_lot::Mutex;
 
 use crate::embedder::Embedder;
 use crate::error::SearchError;
@@ -31,7 +32,7 @@ impl Indexes {
 
     /// The index of a project; an empty one when nothing was indexed yet.
     pub fn open(&self, project: ProjectUid) -> Result<Arc<Index>, SearchError> {
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = self.open.lock();
         if let Some(index) = open.get(&project) {
             return Ok(Arc::clone(index));
         }
@@ -48,12 +49,12 @@ impl Indexes {
 
     /// Closes the indexes of all projects but these. What is asked for again is opened anew.
     pub fn keep_open(&self, projects: &HashSet<ProjectUid>) {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner).retain(|project, _| projects.contains(project));
+        self.open.lock().retain(|project, _| projects.contains(project));
     }
 
     /// Forgets a project and removes its folder.
     pub fn remove(&self, project: ProjectUid) -> Result<(), SearchError> {
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = self.open.lock();
         open.remove(&project);
         remove(self.folder(project))
     }

@@ -35,7 +35,7 @@ impl Skips {
         skips
     }
 
-    pub(crate) fn told(self) -> Vec<Skipped> {
+    pub(crate) fn into_skipped(self) -> Vec<Skipped> {
         let skipped = |(reason, (count, examples))| Skipped { reason, count, examples };
         self.0.into_iter().map(skipped).collect()
     }

@@ -161,7 +161,7 @@ impl Snapshot {
 
     /// What is written as docs are and is not found, by reason.
     pub fn skipped(&self) -> Vec<Skipped> {
-        Skips::of(self.manifest()).told()
+        Skips::of(self.manifest()).into_skipped()
     }
 
     /// A whole page by its path on the site. Slashes around it, an ending and an anchor do not matter.

@@ -137,7 +137,7 @@ fn summary(manifest: &Manifest) -> Summary {
         removed: 0,
         odd: odd.collect(),
         odd_in_all: manifest.site.oddities.len() + manifest.files.iter().map(|file| file.odd).sum::<usize>(),
-        skipped: Skips::of(manifest).told(),
+        skipped: Skips::of(manifest).into_skipped(),
         generator: "",
         folders: Vec::new(),
         published: false,

@@ -1,8 +1,9 @@
 //! What an update has to do: the docs as they are, held against the manifest of what is indexed.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use docent_site::{Layout, Reading, Tree};
+use parking_lot::Mutex;
 
 use crate::error::SearchError;
 use crate::index::manifest::{Manifest, ManifestFile, ManifestOddity, ManifestSite};
@@ -66,7 +67,7 @@ impl<'s> Listing<'s> {
 
     /// What failed while a tree was read.
     pub(crate) fn outcome(&self) -> Result<(), SearchError> {
-        match self.failed.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        match self.failed.lock().take() {
             Some(error) => Err(error),
             None => Ok(()),
         }
@@ -102,7 +103,7 @@ impl Tree for Listing<'_> {
         match self.bytes(self.file(path)?) {
             Ok(bytes) => bytes,
             Err(error) => {
-                self.failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+                self.failed.lock().get_or_insert(error);
                 None
             }
         }
@@ -124,7 +125,7 @@ type ReadLayout = (Vec<(String, String)>, Arc<Layout>);
 impl KnownLayout {
     /// The layout of a tree whose configuration is in these files.
     fn of(&self, listing: &Listing<'_>, inputs: &[(String, String)]) -> Result<Arc<Layout>, SearchError> {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.0.lock();
         if let Some((from, layout)) = &*known
             && from == inputs
         {

@@ -119,7 +119,7 @@ impl<'s> Search<'s> {
         if self.wanted.is_untold {
             let variants = self.snapshot.variants();
             let language = asked_language(&self.lookup, &self.question, &found, variants, self.snapshot.languages())?;
-            self.wanted = std::mem::take(&mut self.wanted).told(variants, language);
+            self.wanted = std::mem::take(&mut self.wanted).in_language(variants, language);
         }
         let this = &*self;
         let mut allowed = Allowed::new(self.snapshot, &self.query.filter, once.then_some(&this.wanted));
@@ -144,8 +144,9 @@ impl<'s> Search<'s> {
         }
         let asks = self.asks();
         for candidate in &mut ranked {
-            candidate.kind_counts =
-                candidate.page.kind.counts(&asks, self.lookup.settings) * self.set_back(candidate, &asks);
+            let by_kind = candidate.page.kind.counts(&asks, self.lookup.settings) * self.set_back(candidate, &asks);
+            // Likeness tells what explains from what lists already; to count the kind besides makes the order worse.
+            candidate.kind_counts = if alike.is_some() { 1.0 } else { by_kind };
             candidate.score *= nearness(self.query.near.as_deref(), &candidate.page.path);
             candidate.score *= self.fitness(candidate.number);
             candidate.score *= candidate.kind_counts;

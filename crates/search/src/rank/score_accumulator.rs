@@ -1,6 +1,8 @@
 //! Sums by number, of sections or of pages.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 /// What everything scores, and which words of the question it holds.
 #[derive(Debug)]
@@ -91,7 +93,7 @@ pub(crate) const MOST_WORDS: usize = 32;
 impl ScoreAccumulator {
     /// For numbers below `size`, of which `of` are in use.
     pub(crate) fn new(size: usize, of: usize, k1: f32, tables: &Arc<Tables>) -> Self {
-        let known = tables.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let known = tables.0.lock().pop();
         let mut table = known.unwrap_or_default();
         table.all.resize(size, Entry::default());
         table.often.resize(size, 0.0);
@@ -223,7 +225,7 @@ impl Drop for ScoreAccumulator {
             return;
         }
         self.clear();
-        let mut tables = self.tables.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tables = self.tables.0.lock();
         if tables.len() < MOST_TABLES {
             tables.push(std::mem::take(&mut self.table));
         }

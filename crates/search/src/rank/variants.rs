@@ -77,7 +77,7 @@ impl WantedVariant {
     }
 
     /// The same, once it is known which language the pages that are found are in.
-    pub(crate) fn told(self, variants: &Variants, language: Option<usize>) -> Self {
+    pub(crate) fn in_language(self, variants: &Variants, language: Option<usize>) -> Self {
         Self { is_untold: false, ..self }.with_language(variants, language)
     }
 

@@ -12,9 +12,10 @@
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use arc_swap::ArcSwap;
+use parking_lot::Mutex;
 
 use crate::embedder::Embedder;
 use crate::error::SearchError;
@@ -63,7 +64,7 @@ impl VectorStore {
     /// Takes up vectors that another process has written. Costs a look at a folder when there are none.
     pub(crate) fn refresh(&self) -> Result<(), SearchError> {
         let Some(embedder) = &self.embedder else { return Ok(()) };
-        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut read = self.read.lock();
         let numbers = self.numbers()?;
         if read.iter().map(|(number, _)| number).eq(&numbers) {
             return Ok(());
@@ -104,7 +105,7 @@ impl VectorStore {
 
     /// Whether what is kept should be written again: many files, or mostly what does not count any more.
     pub(crate) fn is_untidy(&self, counting: usize) -> bool {
-        let read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        let read = self.read.lock();
         let foreign = read.iter().any(|(_, file)| file.is_none());
         foreign || read.len() > MOST_FILES || self.current.load().len() > 2 * counting + 1000
     }

@@ -1,8 +1,9 @@
 //! A description of an API, read.
 
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock};
 
 use docent_markdown::{Problem, text_of};
+use parking_lot::Mutex;
 use regex::bytes::Regex;
 use serde_json::Value;
 
@@ -183,11 +184,11 @@ impl Cache {
         let find = |kept: &[Kept]| {
             kept.iter().find(|kept| kept.file == file && kept.bytes == bytes).map(|kept| kept.read.clone())
         };
-        if let Some(read) = find(&self.0.lock().unwrap_or_else(PoisonError::into_inner)) {
+        if let Some(read) = find(&self.0.lock()) {
             return read;
         }
         let read = Description::read(bytes).map(|read| read.map(Arc::new));
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.0.lock();
         kept.retain(|kept| kept.file != file);
         if kept.len() >= KEPT {
             kept.remove(0);
