@@ -101,6 +101,9 @@ fn nobody_else_gets_in() {
         let forged = Request::get(path).header("cookie", format!("docent-session={}", "0".repeat(64)));
         assert_eq!(server.send(&forged).status, 303, "{path}");
     }
+    // What was asked for is found again after signing in, its query too.
+    let asked = server.send(&Request::get("/dashboard/-/jobs?status=failed"));
+    assert_eq!(asked.header("location"), Some("/dashboard/-/sign-in?to=%2Fdashboard%2F-%2Fjobs%3Fstatus%3Dfailed"));
     // Keys are for programs.
     let with_key = server.send(&Request::get("/dashboard").bearer(&site.admin_key));
     assert_eq!(with_key.status, 303);

@@ -8,6 +8,7 @@ use docent_assistant::Assistant;
 use docent_authoring::Pulls;
 use docent_jobs::{Jobs, ModelNames};
 use docent_operators::{AuditEntry, Operators, SignedIn};
+use docent_search::Snapshot;
 use docent_types::{Clock, Domain, Project, ProjectId, Refusal, RefusalKind, error_chain};
 use docent_web::{HttpError, Request, Response, respond};
 use http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderName, LOCATION, REFERRER_POLICY, RETRY_AFTER};
@@ -252,6 +253,14 @@ impl Visit<'_> {
         self.parts().operators.audit(entry).await.map_err(HttpError::internal)
     }
 
+    /// The docs of a project as they are indexed.
+    pub(crate) fn docs(&self, project: &Project) -> Result<Arc<Snapshot>, HttpError> {
+        self.parts().operations.docs(project).ok_or_else(|| {
+            let sentence = "The docs of this project were not read yet. Look at its overview for how far that is.";
+            Refusal::new(RefusalKind::Unavailable(Duration::from_secs(5)), sentence).into()
+        })
+    }
+
     /// A page of this dashboard.
     pub(crate) fn page(&self, title: &str, section: Section, project: Option<&Project>, body: &Markup) -> Response {
         let done = self.request.query("done");
@@ -271,14 +280,11 @@ fn done_sentence(word: &str) -> Option<&'static str> {
         "updated" => "The branch holds all of its base now.",
         "up-to-date" => "The branch held all of its base already.",
         "closed" => "Closed.",
-        "reopened" => "Open again.",
         "archived" => "Archived.",
         "sent" => "Sent to the agent.",
-        "commented" => "The comment is there.",
         "operator-removed" => "The operator is removed and signed out everywhere.",
         "role" => "The role is changed.",
         "password" => "The password is changed, and you are signed out everywhere else.",
-        "signed-out" => "You are signed out.",
         _ => return None,
     })
 }
@@ -305,7 +311,8 @@ fn sign_in_first(request: &Request, path: &str) -> Response {
             &serde_json::json!({ "error": "You are signed out. Sign in again." }),
         );
     }
-    see(&format!("/dashboard/-/sign-in?to={}", in_url(path)))
+    let query = request.raw_query().map(|query| format!("?{query}")).unwrap_or_default();
+    see(&format!("/dashboard/-/sign-in?to={}", in_url(&format!("{path}{query}"))))
 }
 
 fn signed_out() -> HttpError {

@@ -134,7 +134,7 @@ if (live && navigator.locks && window.BroadcastChannel) {
 // ---- Playground -------------------------------------------------------------------------------------------------------
 const ask = document.getElementById("ask");
 ask?.addEventListener("submit", async (event) => {
-  if (event.submitter?.value === "search") return;
+  if (event.submitter?.name !== "token") return;
   event.preventDefault();
   const answer = document.getElementById("answer");
   const times = document.getElementById("times");
@@ -147,7 +147,7 @@ ask?.addEventListener("submit", async (event) => {
   const told = [];
   const note = (what) => { told.push(`${what} ${since()}`); times.textContent = told.join(" · "); };
   try {
-    const response = await fetch(ask.dataset.stream, { method: "POST", body: new URLSearchParams(new FormData(ask)) });
+    const response = await fetch(ask.dataset.stream, { method: "POST", body: new URLSearchParams(new FormData(ask, event.submitter)) });
     if (!response.ok) { times.textContent = (await response.json()).error; return; }
     const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
     let rest = "";

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use docent_assistant::{DayCount, Days, Gap, Latency, Percentiles, Summary};
-use docent_types::{Project, Refusal, RefusalKind, Timestamp};
+use docent_types::{Project, Timestamp};
 use docent_web::{HttpError, Response};
 use maud::{Markup, PreEscaped, html};
 
@@ -208,10 +208,7 @@ fn file(summary: &Summary, of: Option<&str>) -> Response {
 /// Questions that the docs do not answer, grouped by likeness.
 pub(crate) async fn gaps(visit: &Visit<'_>, project: &Project) -> Result<Response, HttpError> {
     let period = Period::of(visit)?;
-    let docs = visit.parts().operations.docs(project).ok_or_else(|| {
-        let sentence = "The docs of this project were not read yet. Look at its overview for how far that is.";
-        HttpError::from(Refusal::new(RefusalKind::Unavailable(Duration::from_secs(5)), sentence))
-    })?;
+    let docs = visit.docs(project)?;
     let found = visit.parts().assistant.gaps(&project.domain, docs, Some(period.from), Some(period.to), GAPS).await;
     let gaps = found.map_err(HttpError::internal)?;
     if csv::is_wanted(visit.request) {

@@ -17,7 +17,7 @@ use crate::text::{Foreign, counted, moment, shortened};
 const WEEK: Duration = Duration::from_secs(7 * 24 * 3600);
 /// Jobs and pull requests on the first page.
 const LATEST: u32 = 8;
-/// Unanswered questions that are counted; more are said to be more.
+/// Active jobs and unanswered questions of a project that are counted; of more it is said that there are more.
 const COUNTED: u32 = 100;
 const QUESTIONS: usize = 5;
 
@@ -28,12 +28,12 @@ pub(crate) async fn home(visit: &Visit<'_>) -> Result<Response, HttpError> {
     let findings = parts.operations.findings().await;
     let mut rows = Vec::new();
     for project in &projects {
-        let active = listed(visit, project, Some(JobStatus::Active), 50).await?;
+        let active = listed(visit, project, Some(JobStatus::Active), COUNTED).await?;
         let unanswered = unanswered(visit, project, now).await?;
         rows.push((project, active, unanswered, parts.operations.index(project)));
     }
-    let (running, missed): (usize, usize) =
-        rows.iter().fold((0, 0), |(running, missed), row| (running + row.1.len(), missed + row.2.len()));
+    let running = sum(rows.iter().map(|(_, active, ..)| active.len()));
+    let missed = sum(rows.iter().map(|(_, _, unanswered, _)| unanswered.len()));
     let bad: Vec<&CheckFinding> = findings.findings.iter().filter(|finding| finding.level == Level::Bad).collect();
     let body = html! {
         div data-live="jobs" {
@@ -69,14 +69,32 @@ pub(crate) async fn home(visit: &Visit<'_>) -> Result<Response, HttpError> {
     Ok(visit.page("Home", Section::Home, None, &body))
 }
 
+/// A count that went no further than [`COUNTED`].
+fn at_least(count: usize) -> String {
+    let more = if count >= COUNTED as usize { "+" } else { "" };
+    format!("{count}{more}")
+}
+
+/// The sum of such counts.
+fn sum(counts: impl Iterator<Item = usize>) -> String {
+    let (mut sum, mut more) = (0, "");
+    for count in counts {
+        sum += count;
+        if count >= COUNTED as usize {
+            more = "+";
+        }
+    }
+    format!("{sum}{more}")
+}
+
 fn project_table(rows: &[(&Project, Vec<AgentJob>, Vec<AskedTurn>, IndexStatus)], now: Timestamp) -> Markup {
     let head = html! { th { "Project" } th.num { "Jobs now" } th.num { "Unanswered" } th { "Index" } };
     let body = html! {
         @for (project, active, unanswered, index) in rows {
             tr {
                 td { a href=(format_args!("/dashboard/{}", project.domain)) { (project.domain) } }
-                td.num { a href=(format_args!("/dashboard/{}/jobs?status=active", project.domain)) { (active.len()) } }
-                td.num { a href=(format_args!("/dashboard/{}/conversations?which=unanswered", project.domain)) { (unanswered.len()) } }
+                td.num { a href=(format_args!("/dashboard/{}/jobs?status=active", project.domain)) { (at_least(active.len())) } }
+                td.num { a href=(format_args!("/dashboard/{}/conversations?which=unanswered", project.domain)) { (at_least(unanswered.len())) } }
                 td { (index_line(index, now)) }
             }
         }
@@ -86,7 +104,8 @@ fn project_table(rows: &[(&Project, Vec<AgentJob>, Vec<AskedTurn>, IndexStatus)]
 
 pub(crate) fn index_line(index: &IndexStatus, now: Timestamp) -> Markup {
     html! {
-        @if let Some((done, total)) = index.running { "being read: " (done) " of " (total) " files" }
+        @if let Some((_, 0)) = index.running { "being fetched" }
+        @else if let Some((done, total)) = index.running { "being read: " (done) " of " (total) " files" }
         @else if let Some(why) = &index.failure { span.state.bad { "failed" } " " (Foreign(why)) }
         @else if index.commit.is_none() { "not read yet" }
         @else { (counted(index.pages as u64, "page")) @if let Some(at) = index.at { ", " (moment(at, now)) } }
@@ -145,7 +164,7 @@ pub(crate) async fn project(visit: &Visit<'_>, project: &Project) -> Result<Resp
     let parts = visit.parts();
     let now = parts.clock.now();
     let jobs = jobs::Listed::of(visit, listed(visit, project, None, LATEST).await?).await?;
-    let active = listed(visit, project, Some(JobStatus::Active), 50).await?;
+    let active = listed(visit, project, Some(JobStatus::Active), COUNTED).await?;
     let unanswered = unanswered(visit, project, now).await?;
     let index = parts.operations.index(project);
     let domain = &project.domain;
@@ -153,8 +172,8 @@ pub(crate) async fn project(visit: &Visit<'_>, project: &Project) -> Result<Resp
         div data-live="jobs" {
             p.soft { code { (docent_types::repository_url(&project.repository)) } " on " code { (project.branch) } @if !project.docs_root.is_empty() { ", below " code { (project.docs_root) } } }
             ul.tiles {
-                li { b { (active.len()) } a href=(format_args!("/dashboard/{domain}/jobs?status=active")) { "jobs running or waiting" } }
-                li { b { (unanswered.len()) } a href=(format_args!("/dashboard/{domain}/conversations?which=unanswered")) { "questions without an answer this week" } }
+                li { b { (at_least(active.len())) } a href=(format_args!("/dashboard/{domain}/jobs?status=active")) { "jobs running or waiting" } }
+                li { b { (at_least(unanswered.len())) } a href=(format_args!("/dashboard/{domain}/conversations?which=unanswered")) { "questions without an answer this week" } }
                 li { b { (index.pages) } "pages indexed" }
             }
             p { a.button href=(format_args!("/dashboard/{domain}/jobs/new")) { "New job" } " " a.button.quiet href=(format_args!("/dashboard/{domain}/playground")) { "Ask a question" } }

@@ -4,17 +4,18 @@ use std::time::Instant;
 
 use bytes::Bytes;
 use docent_assistant::{Ask, ChatMessage};
+use docent_operators::OperatorRole;
 use docent_search::{Explanation, Filter, Query, Snapshot};
-use docent_types::{Passage, Project, Refusal, RefusalKind, Role, StreamEvent, ToolOutput};
+use docent_types::{Passage, Project, Refusal, Role, StreamEvent, ToolOutput};
 use docent_web::{HttpError, Response, respond};
 use futures::StreamExt;
 use maud::{Markup, html};
 use serde_json::{Value, json};
 use std::sync::Arc;
-use std::time::Duration;
 
 use crate::dashboard::Visit;
-use crate::layout::{Section, table, token};
+use crate::guard::TOKEN;
+use crate::layout::{Section, table};
 use crate::text::{Foreign, exact};
 
 /// Passages that a search shows.
@@ -87,20 +88,13 @@ impl Wanted {
     }
 }
 
-fn docs(visit: &Visit<'_>, project: &Project) -> Result<Arc<Snapshot>, HttpError> {
-    visit.parts().operations.docs(project).ok_or_else(|| {
-        let sentence = "The docs of this project were not read yet. Look at its overview for how far that is.";
-        Refusal::new(RefusalKind::Unavailable(Duration::from_secs(5)), sentence).into()
-    })
-}
-
 /// The form; with a question in the URL, what a search finds for it.
 pub(crate) async fn playground(visit: &Visit<'_>, project: &Project) -> Result<Response, HttpError> {
     let wanted = Wanted::in_url(visit);
     let found = if wanted.question.is_empty() {
         html! {}
     } else {
-        let docs = docs(visit, project)?;
+        let docs = visit.docs(project)?;
         let query = wanted.query();
         let looked = tokio::task::spawn_blocking(move || {
             let began = Instant::now();
@@ -123,8 +117,7 @@ pub(crate) async fn playground(visit: &Visit<'_>, project: &Project) -> Result<R
 fn form(visit: &Visit<'_>, project: &Project, wanted: &Wanted) -> Markup {
     let here = format!("/dashboard/{}/playground", project.domain);
     html! {
-        form.fields #ask method="post" action=(here) data-stream=(format_args!("{here}/ask")) {
-            (token(visit.signed_in))
+        form.fields #ask method="get" action=(here) data-stream=(format_args!("{here}/ask")) {
             div { label for="q" { "Question" } textarea #q name="q" rows="3" required maxlength=(LONGEST_QUESTION) { (wanted.question) } }
             details open[!wanted.filter().eq(&Filter::default()) || !wanted.page.is_empty()] {
                 summary { "Filter and page" }
@@ -133,8 +126,11 @@ fn form(visit: &Visit<'_>, project: &Project, wanted: &Wanted) -> Markup {
                 div { label for="page" { "Page the reader is on" } small.hint #page-hint { "Its path on the site." } input #page aria-describedby="page-hint" name="page" value=(wanted.page); }
             }
             div {
-                button type="submit" { "Ask" } " "
-                button.quiet type="submit" name="do" value="search" formmethod="get" formnovalidate { "Search only" }
+                // The token goes with the button, so that it is in no address when only a search is wanted.
+                @if visit.signed_in.operator.role >= OperatorRole::Editor {
+                    button type="submit" formmethod="post" name=(TOKEN) value=(visit.signed_in.csrf.expose()) { "Ask" } " "
+                }
+                button.quiet type="submit" { "Search only" }
             }
         }
         p.soft #times role="status" {}
@@ -197,7 +193,7 @@ fn snippets(visit: &Visit<'_>, project: &Project, wanted: &Wanted) -> Markup {
 /// The whole answer on a page, for browsers without scripts.
 pub(crate) async fn answered(visit: &Visit<'_>, project: &Project) -> Result<Response, HttpError> {
     let wanted = Wanted::in_form(visit)?;
-    let docs = docs(visit, project)?;
+    let docs = visit.docs(project)?;
     let began = Instant::now();
     let answer = visit.parts().assistant.answer(wanted.ask(project, docs)).await?;
     let parts: Vec<Value> = answer.events.filter_map(|event| async move { as_json(event) }).collect().await;
@@ -217,7 +213,7 @@ pub(crate) async fn answered(visit: &Visit<'_>, project: &Project) -> Result<Res
 /// The answer as it is written: a JSON object a line.
 pub(crate) async fn stream(visit: &Visit<'_>, project: &Project) -> Result<Response, HttpError> {
     let wanted = Wanted::in_form(visit)?;
-    let docs = docs(visit, project)?;
+    let docs = visit.docs(project)?;
     let answer = visit.parts().assistant.answer(wanted.ask(project, docs)).await?;
     let lines = answer.events.filter_map(|event| async move { Some(Bytes::from(format!("{}\n", as_json(event)?))) });
     Ok(respond::stream("application/x-ndjson", lines))

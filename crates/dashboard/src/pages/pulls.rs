@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use docent_authoring::{DiffView, Updated};
+use docent_authoring::{Diff, DiffView, Updated};
 use docent_forge::{PullRecord, State};
 use docent_types::{Project, Refusal};
 use docent_web::{HttpError, Response};
@@ -136,6 +136,15 @@ pub(crate) async fn pull(visit: &Visit<'_>, project: &Project, id: &str) -> Resu
         tracing::warn!(project = %project.id, error = error as &dyn std::error::Error, "cannot show the changes");
     }
     let here = format!("/dashboard/{}/pulls/{}", project.domain, record.id);
+    let changes = match diff {
+        Err(_) => None,
+        // Megabytes of markup: not written where others wait.
+        Ok(diff) => {
+            let here = here.clone();
+            let writes = tokio::task::spawn_blocking(move || changes(&diff, &part, layout, &here));
+            Some(writes.await.map_err(HttpError::internal)?)
+        }
+    };
     let now = visit.parts().clock.now();
     let body = html! {
         p {
@@ -150,26 +159,32 @@ pub(crate) async fn pull(visit: &Visit<'_>, project: &Project, id: &str) -> Resu
                 &html! { "The branch stays in the repository." }))
         }
         h2 { "Changes" }
-        @match &diff {
-            Err(_) => p { "The repository cannot be read at the moment. Look again later; the server's log says why." },
-            Ok(diff) if diff.files.is_empty() => p { "There are no changes." },
-            Ok(diff) => {
-                p {
-                    (diff::counts(diff)) " "
-                    @match layout {
-                        Layout::Unified => a href="?layout=split" { "Side by side" },
-                        Layout::Split => a href="?" { "One below the other" },
-                    }
-                }
-                @match &part {
-                    Part::Files { first } => (diff::files(diff, *first, layout)),
-                    Part::File { line, .. } => { @for file in &diff.files { (diff::file_of(file, *line, layout)) } p { a href=(here) { "All files" } } },
-                }
-            }
+        @match &changes {
+            None => p { "The repository cannot be read at the moment. Look again later; the server's log says why." },
+            Some(changes) => (changes),
         }
     };
     let title = format!("#{} {}", record.number, docent_types::printable(&record.title));
     Ok(visit.page(&title, Section::Pulls, Some(project), &body))
+}
+
+fn changes(diff: &Diff, part: &Part, layout: Layout, here: &str) -> Markup {
+    if diff.files.is_empty() {
+        return html! { p { "There are no changes." } };
+    }
+    html! {
+        p {
+            (diff::counts(diff)) " "
+            @match layout {
+                Layout::Unified => a href="?layout=split" { "Side by side" },
+                Layout::Split => a href="?" { "One below the other" },
+            }
+        }
+        @match part {
+            Part::Files { first } => (diff::files(diff, *first, layout)),
+            Part::File { line, .. } => { @for file in &diff.files { (diff::file_of(file, *line, layout)) } p { a href=(here) { "All files" } } },
+        }
+    }
 }
 
 pub(crate) async fn act(
