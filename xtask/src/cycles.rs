@@ -1,7 +1,8 @@
 //! Module cycles: files of one crate that need each other in a circle cannot be read, tested or moved one by one.
 //!
-//! Two or three files that belong together may do so; more may not. What a file needs is read from the paths it names,
-//! `crate::…` and `super::…`, outside of its tests.
+//! Two or three files that belong together may do so; more may not. What a file needs is read from the paths it names that
+//! begin with `crate`, `super` or `self`, outside of its tests. A file may name the files of its own folder by their bare names
+//! (`mod part;` and `use part::Part;`): what is above knows what is below.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -79,26 +80,61 @@ fn without_tests(text: &str) -> String {
 }
 
 fn needs(sources: &BTreeMap<Module, String>) -> Needs {
-    static PATH: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\b(crate|super)((?:::\w+)+)").expect("a pattern"));
-    static SEVERAL: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"use crate::\{([^;]*)\};").expect("a pattern"));
-    static NAME: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"(?:^|[\s,{])(\w+)").expect("a pattern"));
+    static PATH: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"\b(?:crate|super|self)(?:::\w+)+").expect("a pattern"));
+    static USE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\buse ([^;]*);").expect("a pattern"));
     let module_of =
         |path: &[String]| (1..=path.len()).rev().map(|end| path[..end].to_vec()).find(|m| sources.contains_key(m));
     let mut needs = Needs::new();
     for (module, text) in sources {
-        let mut named: BTreeSet<Module> = BTreeSet::new();
-        for found in PATH.captures_iter(text) {
-            let mut path: Module = if &found[1] == "super" { module[..module.len() - 1].to_vec() } else { Vec::new() };
-            path.extend(found[2].split("::").filter(|part| !part.is_empty()).map(str::to_owned));
-            named.extend(module_of(&path));
-        }
-        for list in SEVERAL.captures_iter(text) {
-            named.extend(NAME.captures_iter(&list[1]).filter_map(|name| module_of(&[name[1].to_owned()])));
-        }
+        let mut paths = Vec::new();
+        USE.captures_iter(text).for_each(|found| write_out("", &found[1], &mut paths));
+        let others = USE.replace_all(text, "");
+        paths.extend(PATH.find_iter(&others).map(|found| found.as_str().to_owned()));
+        let mut named: BTreeSet<Module> =
+            paths.iter().filter_map(|path| module_of(&from_root(module, path)?)).collect();
         named.remove(module);
         needs.insert(module.clone(), named);
     }
     needs
+}
+
+/// The paths of a `use`, its groups written out.
+fn write_out(prefix: &str, tree: &str, paths: &mut Vec<String>) {
+    let Some((path, group)) = tree.split_once('{') else {
+        return paths.push(format!("{prefix}{}", tree.trim()));
+    };
+    let prefix = format!("{prefix}{}", path.trim());
+    let group = group.rsplit_once('}').map_or(group, |(group, _)| group);
+    let (mut depth, mut start) = (0, 0);
+    for (at, c) in group.char_indices() {
+        match c {
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            ',' if depth == 0 => {
+                write_out(&prefix, &group[start..at], paths);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    write_out(&prefix, &group[start..], paths);
+}
+
+/// A path that a module names, from the root of the crate; `None` for one of another crate or of the module's own folder.
+fn from_root(module: &[String], path: &str) -> Option<Module> {
+    let mut parts = path.split("::").peekable();
+    let mut from = match parts.next()? {
+        "crate" => Vec::new(),
+        "self" => module.to_vec(),
+        "super" => module[..module.len() - 1].to_vec(),
+        _ => return None,
+    };
+    while parts.next_if_eq(&"super").is_some() {
+        from.pop();
+    }
+    from.extend(parts.map(|part| part.split_whitespace().next().unwrap_or_default().to_owned()));
+    Some(from)
 }
 
 /// The groups of modules each of which needs all others of its group.
@@ -136,12 +172,15 @@ mod tests {
         let files = [
             ("a", "use crate::{b, other::Thing};\nfn x() {}"),
             ("b", "fn y(c: crate::deep::c::C) {}"),
-            ("deep::c", "use super::d::D;"),
-            ("deep::d", "use crate::a::A;"),
+            ("deep", "mod c;"),
+            ("deep::c", "use super::{d::D, X as Y};"),
+            ("deep::d", "use crate::deep::{e::{self, E}, f as g};"),
+            ("deep::e", "fn z() { super::super::a::f() }"),
+            ("deep::f", ""),
             ("other", "use crate::b::B;"),
             ("apart", "use crate::a::A;"),
         ];
-        assert_eq!(of(&files), [["a", "b", "deep::c", "deep::d", "other"]]);
+        assert_eq!(of(&files), [["a", "b", "deep::c", "deep::d", "deep::e", "other"]]);
     }
 
     #[test]

@@ -5,9 +5,6 @@ use std::collections::BTreeMap;
 
 use crate::workspace::Workspace;
 
-/// Crates with test files elsewhere, from before this was looked at.
-const ELSEWHERE: [&str; 1] = ["site"];
-
 /// A sentence for each file of tests that has another place, and for each file that no module names.
 pub(crate) fn faults(workspace: &Workspace) -> Result<Vec<String>, String> {
     let mut sources = BTreeMap::new();
@@ -16,25 +13,18 @@ pub(crate) fn faults(workspace: &Workspace) -> Result<Vec<String>, String> {
         sources.insert(path, text);
     }
     let mut faults = orphans(&sources);
-    for (path, text) in &sources {
-        if ELSEWHERE.iter().any(|name| path.starts_with(&format!("crates/{name}/"))) {
-            continue;
-        }
-        faults.extend(fault(path, text));
-    }
+    faults.extend(sources.iter().filter_map(|(path, text)| fault(path, text)));
     Ok(faults)
 }
 
-/// Files that no `mod` line names: the compiler never reads them. Attributes of the lines are not looked at.
+/// Files that no `mod` line names: the compiler never reads them.
 fn orphans(sources: &BTreeMap<String, String>) -> Vec<String> {
     let is_named = |path: &str| {
         let module = path.trim_end_matches(".rs").trim_end_matches("/mod");
         let (folder, name) = module.rsplit_once('/').unwrap_or(("", module));
         let parents = ["/lib.rs", "/main.rs", "/mod.rs", ".rs"].map(|end| format!("{folder}{end}"));
         let line = format!("mod {name};");
-        let by_path = path.rsplit('/').next().map(|file| format!("#[path = \"{file}\"]")).unwrap_or_default();
         parents.iter().filter_map(|parent| sources.get(parent)).any(|text| text.contains(&line))
-            || sources.values().any(|text| text.contains(&by_path))
     };
     let roots = ["/src/lib.rs", "/src/main.rs"];
     let orphans = sources.keys().filter(|path| !roots.iter().any(|root| path.ends_with(root)) && !is_named(path));

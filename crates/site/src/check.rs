@@ -544,8 +544,4 @@ fn is_count(rest: &str) -> bool {
 }
 
 #[cfg(test)]
-#[path = "check_sites_tests.rs"]
-mod sites_tests;
-#[cfg(test)]
-#[path = "check_tests.rs"]
 mod tests;

@@ -19,5 +19,4 @@ pub fn code_of(layout: &Layout, file: &str, bytes: &[u8]) -> Vec<Code> {
 }
 
 #[cfg(test)]
-#[path = "code_tests.rs"]
 mod tests;

@@ -210,10 +210,6 @@ pub(crate) fn encoded(path: &str) -> String {
 }
 
 #[cfg(test)]
-#[path = "link_syntax_tests.rs"]
-mod link_syntax_tests;
-
-#[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
 

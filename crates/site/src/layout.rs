@@ -16,10 +16,7 @@ use docent_markdown::{
 use serde::{Deserialize, Serialize};
 
 pub(crate) use crate::generator::Generator;
-use crate::generators::roots::Root;
-use crate::generators::{
-    antora, docfx, docusaurus, gitbook, mdbook, mkdocs, next_config, rules, sphinx, starlight, vitepress,
-};
+use crate::generators::{LayoutOptions, Root, rules};
 use crate::openapi::description::Cache;
 use crate::openapi::operations::Operations;
 pub(crate) use crate::paths::below;
@@ -82,8 +79,6 @@ pub struct Layout {
     pub(crate) anchors: AnchorStyle,
     /// Whether anchors are made by a program of the site's own.
     pub(crate) anchors_computed: bool,
-    pub(crate) vitepress: vitepress::VitePressOptions,
-    pub(crate) starlight: starlight::StarlightOptions,
     /// Folders from which snippets are named, besides the page's own, in order.
     pub(crate) snippets: Vec<String>,
     /// Operations of APIs that the navigation shows without a page of their own.
@@ -93,15 +88,8 @@ pub struct Layout {
     pub(crate) problems: Vec<FileProblem>,
     /// Whether templates are read in the code that pages show, too.
     pub(crate) templates_in_code: bool,
-    pub(crate) mkdocs: mkdocs::MkDocsOptions,
-    pub(crate) mdbook: mdbook::MdBookOptions,
-    pub(crate) sphinx: sphinx::SphinxOptions,
-    pub(crate) gitbook: gitbook::GitBookOptions,
-    pub(crate) docfx: docfx::DocfxOptions,
-    pub(crate) antora: Arc<antora::AntoraOptions>,
+    pub(crate) options: LayoutOptions,
     pub(crate) cache: Cache,
-    pub(crate) docusaurus: docusaurus::DocusaurusSettings,
-    pub(crate) next: next_config::NextSettings,
     pub(crate) declared: Declared,
 }
 
@@ -166,22 +154,13 @@ impl Layout {
             redirects: Vec::new(),
             anchors: AnchorStyle::GitHub,
             anchors_computed: false,
-            vitepress: vitepress::VitePressOptions::default(),
-            starlight: starlight::StarlightOptions::default(),
             snippets: Vec::new(),
             operations: Vec::new(),
             descriptions: Vec::new(),
             problems: Vec::new(),
             templates_in_code: false,
-            mkdocs: mkdocs::MkDocsOptions::default(),
-            mdbook: mdbook::MdBookOptions::default(),
-            sphinx: sphinx::SphinxOptions::default(),
-            gitbook: gitbook::GitBookOptions::default(),
-            docfx: docfx::DocfxOptions::default(),
-            antora: Arc::default(),
+            options: LayoutOptions::default(),
             cache: Cache::default(),
-            docusaurus: docusaurus::DocusaurusSettings::default(),
-            next: next_config::NextSettings::default(),
             declared: Declared::default(),
         }
     }
@@ -348,8 +327,8 @@ impl Layout {
     /// What decides how files are read, beside their contents and where they are served. A file whose part of it and whose
     /// [`Layout::place`] are as they were makes the same pages as before, but for pages that have a say in their place.
     pub fn reading(&self) -> Reading {
-        let Self { generator, home, anchors, sphinx, snippets, antora, descriptions, operations, .. } = self;
-        let of_pages = (generator, home, anchors, sphinx.notebook_anchors, snippets, antora, descriptions);
+        let Self { generator, home, anchors, snippets, descriptions, operations, .. } = self;
+        let of_pages = (generator, home, anchors, rules(*generator).reading(self), snippets, descriptions);
         let of_descriptions = (generator, anchors, operations);
         Reading { pages: format!("{of_pages:?}"), descriptions: format!("{of_descriptions:?}") }
     }
@@ -361,10 +340,8 @@ impl Layout {
 
     /// How the headings of a file get theirs.
     pub(crate) fn anchors_of(&self, file: &str) -> AnchorStyle {
-        match (self.generator, Format::of(file)) {
-            (Generator::Sphinx, Format::Notebook) => self.sphinx.notebook_anchors,
-            _ => self.anchors,
-        }
+        let of_notebooks = || rules(self.generator).notebook_anchors(self);
+        (Format::of(file) == Format::Notebook).then(of_notebooks).flatten().unwrap_or(self.anchors)
     }
 
     /// Whether the anchors of headings are those that [`crate::Site::parse`] makes. They are not where a site's own program
@@ -405,5 +382,4 @@ impl Default for Layout {
 }
 
 #[cfg(test)]
-#[path = "layout_tests.rs"]
 mod tests;

@@ -36,8 +36,6 @@ mod navigation_json;
 mod navigation_merge;
 mod navigation_refs;
 mod navigation_script;
-#[cfg(test)]
-mod notebook_tests;
 mod openapi;
 mod paths;
 mod read_file;
@@ -47,6 +45,8 @@ mod script_pieces;
 mod site_data;
 mod skip_reason;
 mod skipped;
+#[cfg(test)]
+mod tests;
 mod tree;
 mod trust;
 mod variant_folders;

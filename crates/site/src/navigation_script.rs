@@ -267,5 +267,4 @@ fn literal<'t>(pieces: &Pieces<'t>, index: usize) -> Option<Literal<'t>> {
 }
 
 #[cfg(test)]
-#[path = "navigation_script_tests.rs"]
 mod tests;

@@ -8,7 +8,7 @@ use docent_markdown::{Format, Lines, is_agents_file, is_for_editors, is_markup, 
 use crate::generators::configured::is_configuration;
 use crate::generators::patterns::ignore_globs;
 use crate::generators::{self, rules};
-use crate::layout::{Generator, Layout, below};
+use crate::layout::{Generator, Layout};
 use crate::read_file::read_file;
 use crate::skip_reason::SkipReason;
 use crate::tree::Tree;
@@ -74,13 +74,11 @@ impl Layout {
         if rules.hides(root, inside) {
             return Some(rules.why_hidden(root, inside));
         }
-        if self.gitbook.structure.iter().any(|known| known == file) {
-            return Some(SkipReason::Configuration);
+        if let Some(reason) = rules.skips(self, file) {
+            return Some(reason);
         }
         if root.excluded.is_match(inside) {
-            // Sphinx reads Markdown only where an extension does.
-            let is_unread = self.generator == Generator::Sphinx && !self.sphinx.reads(file);
-            return Some(if is_unread { SkipReason::Unsupported } else { SkipReason::Excluded });
+            return Some(SkipReason::Excluded);
         }
         if root.included.as_ref().is_some_and(|included| !included.is_match(inside)) {
             return Some(match root.generator {
@@ -131,12 +129,10 @@ impl Layout {
 
     /// The file that names the pages.
     fn navigation_file(&self, tree: &dyn Tree) -> Option<String> {
-        let summary = match self.generator {
-            Generator::GitBook => below(&self.gitbook.source, "SUMMARY.md"),
-            Generator::MdBook => below(&self.mdbook.source, "SUMMARY.md"),
-            _ => return self.own_configurations(tree).into_iter().next(),
-        };
-        tree.read(&summary).map(|_| summary)
+        match rules(self.generator).summary(self) {
+            Some(summary) => tree.read(&summary).map(|_| summary),
+            None => self.own_configurations(tree).into_iter().next(),
+        }
     }
 
     /// The files that configure this generator, those first that say most.
@@ -185,5 +181,4 @@ impl Layout {
 }
 
 #[cfg(test)]
-#[path = "skipped_tests.rs"]
 mod tests;

@@ -462,5 +462,4 @@ fn own_folder(keys: &[String], of: &[usize]) -> Option<String> {
 }
 
 #[cfg(test)]
-#[path = "variants_tests.rs"]
 mod tests;

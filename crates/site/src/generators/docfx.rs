@@ -6,12 +6,12 @@ use docent_markdown::{AnchorStyle, Format, FrontMatter, folder, joined, text_of}
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use regex::Regex;
 
-use super::roots::{Root, index_path};
 use super::script::{Script, value_at};
-use super::{Rules, docfx_links};
+use super::{Root, RootOptions, Rules, docfx_links};
 use crate::follow::{Wanted, Written};
 use crate::layout::{Generator, Layout, below};
 use crate::model::{Site, Target};
+use crate::paths::index_path;
 use crate::skip_reason::SkipReason;
 use crate::tree::{Tree, at_home, joined_in};
 use crate::version_names::VersionName;
@@ -86,7 +86,8 @@ impl Rules for Docfx {
 
     fn address(&self, root: &Root, inside: &str, front: &FrontMatter) -> String {
         let file = below(&root.folder, inside);
-        let place = root.docfx.as_ref().and_then(|content| content.place(&file)).unwrap_or_else(|| inside.to_owned());
+        let place =
+            root.options.docfx.as_ref().and_then(|content| content.place(&file)).unwrap_or_else(|| inside.to_owned());
         let place = match front.get("output_file_name").filter(|name| !name.contains('/')) {
             Some(name) => below(folder(&place), name),
             None => place,
@@ -103,7 +104,7 @@ impl Rules for Docfx {
     fn hides(&self, root: &Root, inside: &str) -> bool {
         let name = inside.rsplit('/').next().unwrap_or(inside).to_ascii_lowercase();
         let is_named =
-            || root.docfx.as_ref().is_none_or(|content| content.place(&below(&root.folder, inside)).is_some());
+            || root.options.docfx.as_ref().is_none_or(|content| content.place(&below(&root.folder, inside)).is_some());
         !name.ends_with(".md") || name == "toc.md" || !is_named()
     }
 
@@ -148,7 +149,7 @@ fn read(tree: &dyn Tree, home: &str, text: &str) -> Option<Layout> {
     let root = |source: &str| Root {
         folder: source.to_owned(),
         generator: Generator::Docfx,
-        docfx: Some(Arc::clone(&content)),
+        options: RootOptions { docfx: Some(Arc::clone(&content)), ..RootOptions::default() },
         version: version(build, &content, source),
         ..Root::default()
     };
@@ -161,7 +162,7 @@ fn read(tree: &dyn Tree, home: &str, text: &str) -> Option<Layout> {
     };
     let made = entries.iter().map(|entry| entry.text_of("output").or(entry.text_of("dest")).unwrap_or("api"));
     let resources = items("resource");
-    layout.docfx = DocfxOptions {
+    layout.options.docfx = DocfxOptions {
         base: build.get("sitemap").and_then(|sitemap| sitemap.text_of("baseUrl")).map(path_of_url),
         made: made.filter_map(|folder| joined_in(tree.root(), home, folder)).collect(),
         // Descriptions of APIs become pages, and so do files of metadata.
@@ -253,5 +254,4 @@ fn globs<'g>(patterns: impl Iterator<Item = &'g str>) -> GlobSet {
 }
 
 #[cfg(test)]
-#[path = "docfx_tests.rs"]
 mod tests;

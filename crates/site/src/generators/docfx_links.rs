@@ -3,14 +3,14 @@
 
 use docent_markdown::{folder, joined};
 
-use super::roots::index_path;
 use crate::follow::{Wanted, Written, encoded, parts, relative_path, suffix_of};
 use crate::layout::below;
 use crate::model::{Site, Target};
+use crate::paths::index_path;
 use crate::tree::joined_in;
 
 pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
-    let options = &site.layout().docfx;
+    let options = &site.layout().options.docfx;
     if link.path.contains('\\') {
         let slashes = Written { path: link.path.replace('\\', "/"), anchor: link.anchor.clone(), ..*link };
         return follow(site, &slashes);
@@ -64,7 +64,7 @@ pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
 /// The path at which the page of a file is built, without its ending: an index is called so.
 fn built_path(site: &Site, file: &str) -> Option<String> {
     let address = site.address(file)?;
-    let place = site.layout().root(file)?.docfx.as_ref()?.place(file)?;
+    let place = site.layout().root(file)?.options.docfx.as_ref()?.place(file)?;
     // What front matter calls a page is in the same folder.
     Some(if address == folder(&place) { below(address, "index") } else { address.to_owned() })
 }
@@ -94,7 +94,7 @@ pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
     if path.starts_with("~/") {
         forms.push(format!("~/{}", way(site.layout().home(), to)));
     } else if path.starts_with('/') {
-        let base = site.layout().docfx.base.as_deref();
+        let base = site.layout().options.docfx.base.as_deref();
         forms.extend(base.and_then(|base| Some(format!("/{}", below(base, &address(to)?)))));
     } else if path.ends_with(".html") {
         forms.extend(built_path(site, from).and_then(|own| Some(relative_path(folder(&own), &address(to)?))));

@@ -8,15 +8,14 @@ use std::collections::{HashMap, HashSet};
 use docent_markdown::{AnchorStyle, FrontMatter, text_of};
 
 pub(crate) use self::addresses::{id, without_number};
-use super::Rules;
 use super::modules::{ENDINGS, Modules};
 use super::patterns::globs;
-use super::roots::{Root, RootKind, id_key};
+use super::roots::id_key;
 use super::script::Script;
 use super::vitepress::unwrapped;
 use super::yaml::{self, Yaml};
+use super::{Root, RootKind, RootOptions, Rules};
 use crate::follow::{Wanted, Written};
-use crate::generators::configured::is_configuration;
 use crate::layout::{Entries, Entry, Generator, Layout, below};
 use crate::model::{Site as Pages, Target};
 use crate::tree::{Tree, at_home, joined_in};
@@ -51,7 +50,7 @@ impl Rules for Docusaurus {
 
     fn builds(&self, root: &Root, inside: &str, front: &FrontMatter, has: &dyn Fn(&str) -> bool) -> bool {
         // A translation of nothing is not looked at.
-        let original = root.docusaurus.folders.last().filter(|original| **original != root.folder);
+        let original = root.options.docusaurus.folders.last().filter(|original| **original != root.folder);
         !front.flag("draft") && original.is_none_or(|original| has(&below(original, inside)))
     }
 
@@ -102,7 +101,7 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
         .iter()
         .map(|ending| at_home(tree, home, &format!("docusaurus.config.{ending}")))
         .find(|file| has(file))?;
-    let mut modules = Modules::new(tree, is_configuration);
+    let mut modules = Modules::new(tree, has);
     let config = modules.default_export(&file).map_or(Script::Computed, unwrapped);
     let mut site = Site {
         tree,
@@ -202,7 +201,7 @@ impl Site<'_> {
             _ => vec!["static".to_owned()],
         };
         let folders = folders.iter().filter_map(|folder| joined_in(self.tree.root(), self.home, folder)).collect();
-        self.layout.docusaurus = DocusaurusSettings {
+        self.layout.options.docusaurus = DocusaurusSettings {
             base: config.text_of("baseUrl").map(|base| base.trim_matches('/').to_owned()),
             trailing_slash: config.get("trailingSlash").and_then(|flag| match flag {
                 Script::Word(word) if word == "true" => Some(true),
@@ -227,7 +226,7 @@ impl Site<'_> {
                     pages.push(options.get("pages").cloned().unwrap_or_else(usual));
                 }
                 Some((_, options)) => {
-                    self.layout.docusaurus.has_other_plugins = true;
+                    self.layout.options.docusaurus.has_other_plugins = true;
                     docs.extend(options.get("docs").cloned());
                     blog.extend(options.get("blog").cloned());
                     pages.extend(options.get("pages").cloned());
@@ -242,7 +241,7 @@ impl Site<'_> {
                 Some((name, options)) if name.ends_with("content-pages") => pages.push(options),
                 Some((name, options)) if name.ends_with("client-redirects") => self.redirects(&options),
                 Some((name, _)) if adds_no_pages(&name) => {}
-                _ => self.layout.docusaurus.has_other_plugins = true,
+                _ => self.layout.options.docusaurus.has_other_plugins = true,
             }
         }
         if presets.is_empty() && docs.is_empty() {
@@ -269,7 +268,7 @@ impl Site<'_> {
             Some(_) => false,
             None => true,
         };
-        self.layout.docusaurus.redirects_are_computed |=
+        self.layout.options.docusaurus.redirects_are_computed |=
             !is_written_out || options.get("createRedirects").is_some() || options.get("fromExtensions").is_some();
         for redirect in options.get("redirects").map(Script::list).unwrap_or_default() {
             let Some(to) = redirect.text_of("to") else { continue };
@@ -311,7 +310,10 @@ impl Site<'_> {
                 served: below(&prefix, served),
                 generator: Generator::Docusaurus,
                 language,
-                docusaurus: Instance { name: plugin.to_owned(), folders, ..root.docusaurus.clone() },
+                options: RootOptions {
+                    docusaurus: Instance { name: plugin.to_owned(), folders, ..root.options.docusaurus.clone() },
+                    ..RootOptions::default()
+                },
                 ..root.clone()
             });
         }
@@ -356,7 +358,10 @@ impl Site<'_> {
                 navigation: navigation.clone(),
                 excluded: excluded(options),
                 included: included.clone(),
-                docusaurus: Instance { keeps_numbers, ..Instance::default() },
+                options: RootOptions {
+                    docusaurus: Instance { keeps_numbers, ..Instance::default() },
+                    ..RootOptions::default()
+                },
                 ..Root::default()
             };
             self.roots(&plugin, &in_translation, &own, &root, &below(&served, &version.path));
@@ -423,7 +428,7 @@ impl Site<'_> {
             walk.items(sidebar, &[], 0);
         }
         let generated = walk.generated.iter().map(|slug| below(served, slug));
-        self.layout.docusaurus.generated.extend(generated);
+        self.layout.options.docusaurus.generated.extend(generated);
         self.computed |= walk.computed || matches!(script, Script::Computed);
     }
 

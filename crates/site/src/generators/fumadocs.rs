@@ -6,14 +6,12 @@ use std::sync::LazyLock;
 use docent_markdown::{AnchorStyle, FrontMatter, is_markdown_page};
 use regex::Regex;
 
-use super::Rules;
 use super::modules::{ENDINGS, Modules};
 use super::next;
 use super::next_config::{self, Languages};
-use super::roots::Root;
 use super::script::{Script, value_at};
+use super::{Root, Rules};
 use crate::follow::{LinkSyntax, Wanted, Written, has_page_ending};
-use crate::generators::configured::is_configuration;
 use crate::layout::{Generator, Layout, below};
 use crate::model::{Site, Target};
 use crate::tree::{Tree, at_home, joined_in};
@@ -57,7 +55,7 @@ impl Rules for Fumadocs {
             return match by_file(site, link) {
                 _ if link.syntax == LinkSyntax::Html => next::by_url(site, link, &link.path),
                 Some(file)
-                    if site.layout().next.follows_files
+                    if site.layout().options.next.follows_files
                         && link.path.starts_with("./")
                         && link.syntax == LinkSyntax::Markdown =>
                 {
@@ -105,7 +103,7 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
         ENDINGS.iter().map(|ending| at_home(tree, home, &format!("{name}.{ending}"))).find(|file| has(file))
     };
     let file = script("source.config")?;
-    let mut modules = Modules::new(tree, is_configuration);
+    let mut modules = Modules::new(tree, has);
     let scripts = loader_files(tree, home);
     let mut collections = HashMap::new();
     for script in std::iter::once(&file).chain(&scripts) {
@@ -124,10 +122,10 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
     let mut layout = Layout::of(Generator::Fumadocs, home, Vec::new());
     layout.anchors = AnchorStyle::Fumadocs;
     if let Some((config, text)) = next_config::configuration(tree, home, has) {
-        next_config::read(tree, &config, &text, &mut layout);
+        next_config::read(tree, &config, &text, has, &mut layout);
     }
-    layout.next.follows_files = follows_files(tree, home);
-    layout.next.is_open |= !is_plain;
+    layout.options.next.follows_files = follows_files(tree, home);
+    layout.options.next.is_open |= !is_plain;
     let pages: Vec<String> =
         tree.paths().into_iter().chain(tree.paths_outside()).filter(|path| is_markdown_page(path)).collect();
     for loader in loaders {
@@ -140,13 +138,13 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
             // What a build brings here, nobody sees before.
             has_more |= inside.is_empty();
             let roots = match &loader.languages {
-                Some(languages) => in_languages(root, languages, &inside, &mut layout.next.languages),
+                Some(languages) => in_languages(root, languages, &inside, &mut layout.options.next.languages),
                 None => vec![root],
             };
             layout.roots.extend(roots);
         }
         if has_more {
-            layout.next.open.push(served);
+            layout.options.next.open.push(served);
         }
     }
     if !is_plain {

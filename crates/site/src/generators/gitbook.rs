@@ -7,13 +7,13 @@ use globset::{Glob, GlobSet, GlobSetBuilder};
 use super::mdbook::links_of_summary;
 use super::modules::Modules;
 use super::patterns::ignore_globs;
-use super::roots::{Root, index_path};
 use super::script::Script;
 use super::yaml::{self, Yaml};
-use super::{Rules, gitbook_links};
+use super::{Root, Rules, gitbook_links};
 use crate::follow::{LinkSyntax, Wanted, Written, parts, relative_path};
 use crate::layout::{Entries, Entry, Generator, Layout, below};
 use crate::model::{Site, Target};
+use crate::paths::index_path;
 use crate::skip_reason::SkipReason;
 use crate::tree::{Tree, at_home, joined_in};
 
@@ -73,6 +73,14 @@ impl Rules for GitBook {
         SkipReason::Configuration
     }
 
+    fn skips(&self, layout: &Layout, file: &str) -> Option<SkipReason> {
+        layout.options.gitbook.structure.iter().any(|known| known == file).then_some(SkipReason::Configuration)
+    }
+
+    fn summary(&self, layout: &Layout) -> Option<String> {
+        Some(below(&layout.options.gitbook.source, SUMMARY))
+    }
+
     fn follow(&self, site: &Site, link: &Written<'_>) -> Target {
         gitbook_links::follow(site, link)
     }
@@ -112,7 +120,7 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
         for (from, to) in moved {
             let Some(to) = to.text() else { continue };
             let (path, anchor) = (parts(to).0, to.find('#').map_or("", |at| &to[at..]));
-            let file = joined(&layout.gitbook.source, path).unwrap_or_default();
+            let file = joined(&layout.options.gitbook.source, path).unwrap_or_default();
             let address = layout.place(&file).site_path;
             layout.redirects.push((format!("/{}", from.trim_matches('/')), format!("/{address}{anchor}")));
         }
@@ -121,7 +129,7 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
         }
         return Some(layout);
     }
-    let script = Modules::new(tree, |file| is_file("", file.rsplit('/').next().unwrap_or(file)))
+    let script = Modules::new(tree, &|file| is_file("", file.rsplit('/').next().unwrap_or(file)))
         .default_export(&script?)
         .unwrap_or(Script::Computed);
     let names = names(|part, name| match part {
@@ -224,7 +232,7 @@ fn book(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool, names: &Names, 
     // What gitbook.com makes of headings is nowhere to be read.
     layout.anchors = if is_hosted { AnchorStyle::GitHub } else { AnchorStyle::GitBook };
     layout.anchors_computed = is_hosted;
-    layout.gitbook = options;
+    layout.options.gitbook = options;
     Some(layout)
 }
 
@@ -264,5 +272,4 @@ pub(super) fn from_home(root: &str, home: &str, file: &str) -> String {
 }
 
 #[cfg(test)]
-#[path = "gitbook_tests.rs"]
 mod tests;

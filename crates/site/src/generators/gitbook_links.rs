@@ -3,9 +3,9 @@
 
 use docent_markdown::{folder, is_markdown, joined};
 
+use super::Root;
 use super::browser::Browser;
 use super::gitbook::from_home;
-use super::roots::Root;
 use crate::follow::{Wanted, Written, encoded, has_markdown_ending, parts, relative, respelled, suffix_of};
 use crate::generators::by_names::by_names;
 use crate::layout::below;
@@ -23,7 +23,7 @@ pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
             target => target,
         };
     };
-    match layout.gitbook.is_hosted {
+    match layout.options.gitbook.is_hosted {
         true => hosted(site, root, link),
         false => built(site, root, link),
     }
@@ -51,7 +51,7 @@ fn built(site: &Site, root: &Root, link: &Written<'_>) -> Target {
     if let Some(target) = browser(site).find(&path, link.anchor.as_deref()) {
         return target;
     }
-    let options = &site.layout().gitbook;
+    let options = &site.layout().options.gitbook;
     let file = below(&options.source, &path);
     // What is no page is copied as it is.
     match site.has_any(&file) && site.address(&file).is_none() && is_copied(site, &file) {
@@ -61,7 +61,7 @@ fn built(site: &Site, root: &Root, link: &Written<'_>) -> Target {
 }
 
 fn is_copied(site: &Site, file: &str) -> bool {
-    let options = &site.layout().gitbook;
+    let options = &site.layout().options.gitbook;
     let inside = from_home(site.root(), site.layout().home(), file);
     !options.structure.iter().any(|known| known == file) && !options.ignored.is_match(inside)
 }
@@ -98,7 +98,7 @@ fn hosted(site: &Site, root: &Root, link: &Written<'_>) -> Target {
 }
 
 fn browser(site: &Site) -> Browser<'_> {
-    Browser { site, base: "", folders: false, assets: &site.layout().gitbook.source }
+    Browser { site, base: "", folders: false, assets: &site.layout().options.gitbook.source }
 }
 
 /// By the file, unless that names no page: then by what is built of it.

@@ -8,13 +8,13 @@ use docent_markdown::{
 use globset::{Glob, GlobSetBuilder};
 use regex::Regex;
 
-use super::Rules;
 use super::browser::Browser;
-use super::roots::{Root, index_path};
+use super::{Root, Rules};
 use crate::follow::{LinkSyntax, Wanted, Written, encoded, has_page_ending, is_external, parts, relative, respelled};
 use crate::generators::by_names::by_names;
 use crate::layout::{Entries, Entry, Generator, Layout, below};
 use crate::model::{Site, Target};
+use crate::paths::index_path;
 use crate::skip_reason::SkipReason;
 use crate::tree::{Tree, at_home, joined_in};
 
@@ -30,6 +30,11 @@ pub(crate) struct MdBookOptions {
     pub(crate) base: String,
     /// The first page, which is what the book's own address shows.
     pub(crate) first: Option<String>,
+}
+
+/// The path on its host that the book is served below, without slashes around it.
+pub(crate) fn base(site: &Site) -> &str {
+    &site.layout().options.mdbook.base
 }
 
 /// Whether a file says how a book is laid out, by its folder in the home of a site.
@@ -58,6 +63,10 @@ impl Rules for MdBook {
 
     fn why_hidden(&self, _root: &Root, _inside: &str) -> SkipReason {
         SkipReason::Configuration
+    }
+
+    fn summary(&self, layout: &Layout) -> Option<String> {
+        Some(below(&layout.options.mdbook.source, SUMMARY))
     }
 
     fn follow(&self, site: &Site, link: &Written<'_>) -> Target {
@@ -103,7 +112,7 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
     layout.anchors = AnchorStyle::MdBook;
     let url = text(&["output", "html", "site-url"]).unwrap_or_default();
     let url = url.split_once("://").map_or(url, |(_, rest)| rest.split_once('/').map_or("", |(_, path)| path));
-    layout.mdbook = MdBookOptions {
+    layout.options.mdbook = MdBookOptions {
         base: url.trim_matches('/').to_owned(),
         first: chapters.first().map(|(path, _)| below(&source, path)),
         source,
@@ -145,7 +154,7 @@ pub(super) fn links_of_summary(bytes: &[u8]) -> Vec<(String, String)> {
 fn follow(site: &Site, link: &Written<'_>) -> Target {
     static MARKDOWN: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r"^(.*)\.md").expect("the pattern is written out above"));
-    let options = &site.layout().mdbook;
+    let options = &site.layout().options.mdbook;
     if site.address(link.from).is_none() {
         // A piece of other pages, or a file that the book does not have.
         return match by_names(site, link) {
@@ -184,13 +193,13 @@ fn follow(site: &Site, link: &Written<'_>) -> Target {
 }
 
 fn browser(site: &Site) -> Browser<'_> {
-    let options = &site.layout().mdbook;
+    let options = &site.layout().options.mdbook;
     Browser { site, base: &options.base, folders: false, assets: &options.source }
 }
 
 /// The path that a page is built at, there already or not yet: `guide/start.html`.
 pub(crate) fn built_path(site: &Site, file: &str) -> Option<String> {
-    let inside = super::browser::inside(&site.layout().mdbook.source, file)?;
+    let inside = super::browser::inside(&site.layout().options.mdbook.source, file)?;
     let stem = docent_markdown::stem(inside)?;
     let name = stem.rsplit('/').next().unwrap_or(stem);
     let stem = if name.eq_ignore_ascii_case("readme") { below(folder(stem), "index") } else { stem.to_owned() };

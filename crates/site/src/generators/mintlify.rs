@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use docent_markdown::{AnchorStyle, FrontMatter, stem, text_of};
 
+use super::Root;
 use super::patterns::ignore_globs;
-use super::roots::{Root, index_path};
 use super::{Rules, mintlify_links};
 use crate::follow::{Wanted, Written, is_external};
 use crate::layout::{Entries, Entry, Generator, Layout, below};
@@ -17,6 +17,7 @@ use crate::navigation_json::{Json, Value};
 use crate::navigation_refs::resolved;
 use crate::openapi::METHODS;
 use crate::openapi::operations::Operations;
+use crate::paths::index_path;
 use crate::skip_reason::SkipReason;
 use crate::tree::{Tree, at_home, joined_in};
 use crate::variants::Stage;

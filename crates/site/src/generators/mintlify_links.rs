@@ -2,7 +2,7 @@
 
 use docent_markdown::{folder, is_markdown_page, joined, mintlify_anchor, stem};
 
-use super::roots::Root;
+use super::Root;
 use crate::follow::{Wanted, Written, has_markdown_ending, is_external, is_fragment, parts};
 use crate::generators::by_names::by_names;
 use crate::layout::below;
@@ -160,7 +160,7 @@ pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
 /// The shortest name without ending that leads to a page.
 fn named(site: &Site, root: &Root, to: &str, inside: &str) -> String {
     let own = stem(inside).unwrap_or(inside);
-    let names = [super::roots::index_path(own, &["index"]), own.to_owned()];
+    let names = [crate::paths::index_path(own, &["index"]), own.to_owned()];
     let leads = |name: &&String| matches!(find(site, root, name, None), Some(Target::Page { file, .. }) if file == to);
     names.iter().find(leads).cloned().unwrap_or_else(|| match site.has_file(to) {
         true => inside.to_owned(),
@@ -197,5 +197,4 @@ fn encoded(path: &str) -> String {
 }
 
 #[cfg(test)]
-#[path = "mintlify_tests.rs"]
 mod tests;

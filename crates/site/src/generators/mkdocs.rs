@@ -8,13 +8,13 @@ use globset::GlobSet;
 use regex::Regex;
 
 use super::patterns::ignore_globs;
-use super::roots::{Root, index_path};
 use super::yaml::{self, Yaml};
-use super::{Rules, mkdocs_blog, mkdocs_links, mkdocs_names};
+use super::{Root, Rules, mkdocs_blog, mkdocs_links, mkdocs_names};
 use crate::follow::{Wanted, Written};
 use crate::generators::Reference;
 use crate::layout::{Entries, Entry, Generator, Layout, below};
 use crate::model::{Site, Target, front_matter};
+use crate::paths::index_path;
 use crate::tree::{Tree, at_home, joined_in};
 
 pub(crate) const FILES: [&str; 2] = ["mkdocs.yml", "mkdocs.yaml"];
@@ -57,7 +57,7 @@ impl Rules for MkDocs {
     }
 
     fn address(&self, root: &Root, inside: &str, front: &FrontMatter) -> String {
-        let mut blogs = root.blogs.iter();
+        let mut blogs = root.options.blogs.iter();
         if let Some(address) = blogs.find(|blog| blog.holds(inside)).and_then(|blog| blog.address(inside, front)) {
             return below(&root.served, &address);
         }
@@ -72,23 +72,23 @@ impl Rules for MkDocs {
     }
 
     fn read_front_matter(&self, root: &Root, inside: &str, bytes: &dyn Fn() -> Vec<u8>) -> Option<FrontMatter> {
-        root.blogs.iter().any(|blog| blog.holds(inside)).then(|| front_matter_of_post(inside, &bytes()))
+        root.options.blogs.iter().any(|blog| blog.holds(inside)).then(|| front_matter_of_post(inside, &bytes()))
     }
 
     fn builds(&self, root: &Root, inside: &str, front: &FrontMatter, _has: &dyn Fn(&str) -> bool) -> bool {
-        let blog = root.blogs.iter().find(|blog| blog.holds(inside));
+        let blog = root.options.blogs.iter().find(|blog| blog.holds(inside));
         blog.is_none_or(|blog| !front.flag("draft") && blog.address(inside, front).is_some())
     }
 
     fn complete(&self, layout: &Layout, text: &str, page: &mut Page) {
-        if layout.mkdocs.has_hooks {
+        if layout.options.mkdocs.has_hooks {
             // What stands in such a heading is a program's to make.
             page.headings.iter_mut().filter(|heading| heading.text.is_empty()).for_each(|h| h.anchor.clear());
             page.links.extend(mkdocs_links::unused_definitions(text, page));
             page.links.sort_by_key(|link| (link.span.start, link.dest_span.start));
         }
         let post = layout.root(&page.path).and_then(|root| Some((root, root.inside(&page.path)?)));
-        if post.is_some_and(|(root, inside)| root.blogs.iter().any(|blog| blog.holds(inside))) {
+        if post.is_some_and(|(root, inside)| root.options.blogs.iter().any(|blog| blog.holds(inside))) {
             page.links.splice(0..0, mkdocs_blog::links(text, &page.front_matter));
         }
     }
@@ -121,7 +121,7 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
     root.excluded = excluded(&config);
     let (suffixes, languages) = languages(&config);
     root.suffixes = suffixes;
-    root.blogs = mkdocs_blog::blogs(&config);
+    root.options.blogs = mkdocs_blog::blogs(&config);
 
     let mut roots = vec![root];
     for (language, is_default) in languages {
@@ -131,7 +131,7 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
     }
     let mut layout = Layout::of(Generator::MkDocs, home, roots);
     layout.anchors = anchors(&config, &text);
-    layout.mkdocs = MkDocsOptions { docs: folder.clone(), ..options(&config) };
+    layout.options.mkdocs = MkDocsOptions { docs: folder.clone(), ..options(&config) };
     layout.templates_in_code = is_named(&config, "macros");
     layout.snippets = snippets(tree, &config, home, &folder);
     if let Some(nav) = config.get("nav") {

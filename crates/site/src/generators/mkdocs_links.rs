@@ -20,7 +20,7 @@ use crate::model::{Site, Target};
 const OF_THEMES: [&str; 5] = ["img/favicon.ico", "sitemap.xml", "sitemap.xml.gz", "404.html", "search.html"];
 
 pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
-    let options = &site.layout().mkdocs;
+    let options = &site.layout().options.mkdocs;
     if link.syntax == LinkSyntax::Field {
         let path = plain_path(&options.docs, &link.path);
         return match file_of(site, link, &path) {
@@ -112,17 +112,19 @@ fn file_of(site: &Site, link: &Written<'_>, path: &str) -> Option<Target> {
 }
 
 fn may_be_of_blog(site: &Site, from: &str, address: &str) -> bool {
-    site.layout().root(from).is_some_and(|root| root.blogs.iter().any(|blog| blog.may_make(address)))
+    site.layout().root(from).is_some_and(|root| root.options.blogs.iter().any(|blog| blog.may_make(address)))
 }
 
 /// Whether a file is a post of a blog, which may be a draft or have an address that a program makes.
 fn is_post(site: &Site, file: &str) -> bool {
     let root = site.layout().root(file);
-    root.is_some_and(|root| root.inside(file).is_some_and(|inside| root.blogs.iter().any(|blog| blog.holds(inside))))
+    root.is_some_and(|root| {
+        root.inside(file).is_some_and(|inside| root.options.blogs.iter().any(|blog| blog.holds(inside)))
+    })
 }
 
 fn is_in_docs(site: &Site, file: &str) -> bool {
-    let docs = site.layout().mkdocs.docs.as_str();
+    let docs = site.layout().options.mkdocs.docs.as_str();
     site.layout().root(file).is_some() || file.strip_prefix(docs).is_some_and(|rest| rest.starts_with('/'))
 }
 
@@ -139,7 +141,7 @@ fn in_languages(site: &Site, from: &str, path: &str) -> Vec<String> {
         found.push(path.to_owned());
     } else if let Some(own) = &root.language {
         // In a folder for each language, what one of them does not have is taken from the default one.
-        let docs = layout.mkdocs.docs.as_str();
+        let docs = layout.options.mkdocs.docs.as_str();
         let default = layout.roots.iter().find(|root| root.language.is_some() && root.served.is_empty());
         let default = default.and_then(|root| root.language.as_ref()).unwrap_or(own);
         let inside = path.strip_prefix(docs).unwrap_or(path).trim_start_matches('/');
@@ -175,7 +177,7 @@ fn plain_path(folder: &str, path: &str) -> String {
 /// By the name of the file, which MkDocs checks, unless the link before was one for the browser.
 pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
     let Wanted { from, to, anchor, like, syntax } = *wanted;
-    let options = &site.layout().mkdocs;
+    let options = &site.layout().options.mkdocs;
     if syntax == LinkSyntax::Field {
         let inside = to.strip_prefix(options.docs.as_str()).unwrap_or(to).trim_start_matches('/');
         return format!("{inside}{}", suffix(like, anchor));

@@ -30,20 +30,89 @@ pub(crate) mod redirects;
 pub(crate) mod released;
 pub(crate) mod roots;
 mod script;
-mod serving;
 pub(crate) mod sphinx;
 pub(crate) mod starlight;
 pub(crate) mod vitepress;
 pub(crate) mod yaml;
 
-use docent_markdown::{AdocAttributes, Format, FrontMatter, Page, is_markdown, is_partial};
-use roots::Root;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use docent_markdown::{AdocAttributes, AnchorStyle, Format, FrontMatter, Page, is_markdown, is_partial};
+use globset::GlobSet;
 
 use crate::follow::{LinkSyntax, Wanted, Written};
 use crate::layout::{Generator, Layout};
 use crate::model::{Site, Target};
 use crate::skip_reason::SkipReason;
 use crate::tree::Tree;
+
+/// A folder of pages.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Root {
+    /// `""` for the whole tree.
+    pub(crate) folder: String,
+    /// The site path its pages are below.
+    pub(crate) served: String,
+    pub(crate) generator: Generator,
+    pub(crate) kind: RootKind,
+    pub(crate) version: Option<String>,
+    pub(crate) language: Option<String>,
+    /// Which navigation its pages are named in, where they are named by an id and not by their path.
+    pub(crate) navigation: String,
+    /// Files that are no pages, relative to the folder.
+    pub(crate) excluded: GlobSet,
+    /// The only files that are pages, if so.
+    pub(crate) included: Option<GlobSet>,
+    /// Names of its folders for readers, by their path in the tree.
+    pub(crate) labels: HashMap<String, String>,
+    /// Paths of files that are served elsewhere: from, to, relative to the folder.
+    pub(crate) rewrites: Vec<(String, String)>,
+    /// Languages of what is served below a path, and that path.
+    pub(crate) languages: Vec<(String, String)>,
+    /// Languages that file names may end in (`page.fr.md`), the default one first.
+    pub(crate) suffixes: Vec<String>,
+    /// What its generator alone knows of it.
+    pub(crate) options: RootOptions,
+}
+
+/// What the pages of a folder are to their generator.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum RootKind {
+    #[default]
+    Docs,
+    /// Posts, whose names begin with a date.
+    Blog,
+    /// Pages beside the docs: only `index` is its folder.
+    Pages,
+}
+
+/// What one generator alone knows of a folder of pages.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct RootOptions {
+    antora: Option<antora::Module>,
+    /// Blogs of MkDocs.
+    blogs: Vec<mkdocs_blog::Blog>,
+    docfx: Option<Arc<docfx::Content>>,
+    docusaurus: docusaurus::Instance,
+    hugo: Option<Arc<hugo::HugoSettings>>,
+    jekyll: Option<Arc<jekyll::JekyllSettings>>,
+}
+
+/// What a configuration says that one generator alone understands.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct LayoutOptions {
+    antora: Arc<antora::AntoraOptions>,
+    docfx: docfx::DocfxOptions,
+    docusaurus: docusaurus::DocusaurusSettings,
+    gitbook: gitbook::GitBookOptions,
+    mdbook: mdbook::MdBookOptions,
+    mkdocs: mkdocs::MkDocsOptions,
+    next: next_config::NextSettings,
+    sphinx: sphinx::SphinxOptions,
+    starlight: starlight::StarlightOptions,
+    vitepress: vitepress::VitePressOptions,
+}
 
 /// A place that refers to a page by a name which the page gives to something.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,8 +130,13 @@ pub(crate) trait Rules: Sync {
     fn read(&self, tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout>;
 
     /// Where a page is served, without leading slash and as a directory without trailing one: `""` is the first page.
-    /// `inside` is the file's path in the root's folder. Pages of [`roots::RootKind::Pages`] are not asked for.
+    /// `inside` is the file's path in the root's folder. Pages of [`RootKind::Pages`] are not asked for.
     fn address(&self, root: &Root, inside: &str, front: &FrontMatter) -> String;
+
+    /// The file that names the pages, where the configuration does not.
+    fn summary(&self, _layout: &Layout) -> Option<String> {
+        None
+    }
 
     /// Whether front matter may choose a page's address, so that all of it has to be read to know the site.
     fn reads_front_matter(&self) -> bool {
@@ -89,6 +163,16 @@ pub(crate) trait Rules: Sync {
         None
     }
 
+    /// How the headings of notebooks get their anchors, where not as those of other pages.
+    fn notebook_anchors(&self, _layout: &Layout) -> Option<AnchorStyle> {
+        None
+    }
+
+    /// Which of the options decide how a page is read, to be compared with those of another layout.
+    fn reading(&self, _layout: &Layout) -> String {
+        String::new()
+    }
+
     /// The attributes that a page of AsciiDoc is read with; `root` is the docs root in its repository.
     fn attributes(&self, _layout: &Layout, _root: &str, _file: &str) -> Option<AdocAttributes> {
         None
@@ -106,6 +190,11 @@ pub(crate) trait Rules: Sync {
     fn why_hidden(&self, _root: &Root, inside: &str) -> SkipReason {
         let is_usual = is_markdown(inside) && Format::of(inside) == Format::Markdown;
         if is_usual { SkipReason::Excluded } else { SkipReason::Unsupported }
+    }
+
+    /// Why a file of the site makes no page, where the options say so.
+    fn skips(&self, _layout: &Layout, _file: &str) -> Option<SkipReason> {
+        None
     }
 
     /// Whether a file in the folder of a root makes a page once all is published; drafts do not. `has` tells which files

@@ -25,13 +25,13 @@ pub(crate) const ENDINGS: [&str; 8] = ["ts", "mts", "js", "mjs", "cjs", "tsx", "
 pub(crate) struct Modules<'t> {
     tree: &'t dyn Tree,
     /// Which files may be looked at: no configuration reads more than the layout says it does.
-    allowed: fn(&str) -> bool,
+    allowed: &'t dyn Fn(&str) -> bool,
     texts: HashMap<String, Option<String>>,
     left: usize,
 }
 
 impl<'t> Modules<'t> {
-    pub(crate) fn new(tree: &'t dyn Tree, allowed: fn(&str) -> bool) -> Self {
+    pub(crate) fn new(tree: &'t dyn Tree, allowed: &'t dyn Fn(&str) -> bool) -> Self {
         Self { tree, allowed, texts: HashMap::new(), left: MOST_VALUES }
     }
 

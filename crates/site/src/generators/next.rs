@@ -2,8 +2,8 @@
 
 use docent_markdown::is_markdown_page;
 
+use super::Root;
 use super::next_config::{below_or_at, is_served_otherwise};
-use super::roots::Root;
 use crate::follow::{Wanted, Written, encoded, has_page_ending, parts, respelled};
 use crate::layout::below;
 use crate::model::{Site, Target};
@@ -19,7 +19,7 @@ pub(super) fn by_url(site: &Site, link: &Written<'_>, path: &str) -> Target {
     if site.layout().root(link.from).is_none() {
         return crate::generators::by_names::by_names(site, link);
     }
-    let settings = &site.layout().next;
+    let settings = &site.layout().options.next;
     let address = if path.starts_with('/') {
         path.trim_matches('/').to_owned()
     } else {
@@ -69,7 +69,7 @@ enum Found {
 /// The page at an address. One that is not translated is shown in the default language, and an address without a language
 /// is in that of the reader.
 fn page_at(site: &Site, from: &str, address: &str) -> Found {
-    let languages = &site.layout().next.languages;
+    let languages = &site.layout().options.next.languages;
     let file = |address: &str| site.file_at(address).map(str::to_owned);
     let in_language = |language: &str, rest: &str| {
         let own = file(&languages.address(language, rest));
@@ -115,14 +115,14 @@ pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
         None => tail.to_owned(),
     };
     let absolute = format!("{}{tail}", encoded(&format!("/{address}{slash}")));
-    let languages = &site.layout().next.languages;
+    let languages = &site.layout().options.next.languages;
     let is_plain = written.starts_with('/') && languages.split(written.trim_matches('/')).is_none();
     let plain = languages.split(&address).filter(|_| is_plain);
     let plain = plain.map(|(_, rest)| format!("{}{tail}", encoded(&format!("/{rest}{slash}"))));
     let is_relative = !written.is_empty() && !written.starts_with('/') && !has_page_ending(written);
     let own = site.address(from).filter(|_| is_relative);
     let relative = own.map(|own| {
-        let folder = if site.layout().next.trailing_slash { own } else { docent_markdown::folder(own) };
+        let folder = if site.layout().options.next.trailing_slash { own } else { docent_markdown::folder(own) };
         format!("{}{tail}", encoded(&format!("{}{slash}", relative(folder, &address, written.starts_with("./")))))
     });
     by_file.chain(relative).chain(plain).find(leads_there).unwrap_or(absolute)
@@ -142,5 +142,4 @@ fn relative(folder: &str, address: &str, dotted: bool) -> String {
 }
 
 #[cfg(test)]
-#[path = "next_tests.rs"]
 mod tests;

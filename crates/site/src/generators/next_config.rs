@@ -7,7 +7,6 @@ use regex::Regex;
 use super::modules::Modules;
 use super::next::is_group;
 use super::script::{Script, returned_at, value_at};
-use crate::generators::configured::is_configuration;
 use crate::layout::{Layout, below};
 use crate::model::{Site, redirects};
 use crate::tree::{Tree, at_home};
@@ -66,24 +65,24 @@ pub(super) fn configuration(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> b
 }
 
 /// Reads what the configuration of Next.js says plainly into a layout.
-pub(super) fn read(tree: &dyn Tree, file: &str, text: &str, layout: &mut Layout) {
+pub(super) fn read(tree: &dyn Tree, file: &str, text: &str, has: &dyn Fn(&str) -> bool, layout: &mut Layout) {
     let squeezed: String = text.chars().filter(|c| !c.is_whitespace()).collect();
-    layout.next.trailing_slash = squeezed.contains("trailingSlash:true");
-    let mut modules = Modules::new(tree, is_configuration);
-    for item in items(&mut modules, file, text, "redirects").unwrap_or_else(|| computed(&mut layout.next)) {
+    layout.options.next.trailing_slash = squeezed.contains("trailingSlash:true");
+    let mut modules = Modules::new(tree, has);
+    for item in items(&mut modules, file, text, "redirects").unwrap_or_else(|| computed(&mut layout.options.next)) {
         match (item.text_of("source"), item.text_of("destination")) {
             (Some(source), Some(to)) if applies(&item) => layout.redirects.push((pattern(source), to.to_owned())),
             (Some(_), Some(_)) => {}
-            _ => layout.next.is_open = true,
+            _ => layout.options.next.is_open = true,
         }
     }
-    for item in items(&mut modules, file, text, "rewrites").unwrap_or_else(|| computed(&mut layout.next)) {
+    for item in items(&mut modules, file, text, "rewrites").unwrap_or_else(|| computed(&mut layout.options.next)) {
         match item.text_of("source") {
             Some(source) => {
                 let ending = source.rsplit_once("*.").map(|(_, ending)| format!(".{ending}")).unwrap_or_default();
-                layout.next.rewrites.push((pattern(source), ending));
+                layout.options.next.rewrites.push((pattern(source), ending));
             }
-            None => layout.next.is_open = true,
+            None => layout.options.next.is_open = true,
         }
     }
 }
@@ -140,7 +139,7 @@ fn pattern(source: &str) -> String {
 /// Whether the application serves something at an address that is no page of the docs: by a route of its own, or by a
 /// rewrite.
 pub(super) fn is_served_otherwise(site: &Site, address: &str) -> bool {
-    let settings = &site.layout().next;
+    let settings = &site.layout().options.next;
     settings.rewrites.iter().any(|(pattern, ending)| address.ends_with(ending.as_str()) && redirects(pattern, address))
         || settings.open.iter().any(|open| below_or_at(address, open))
         || site.all_files().filter_map(|file| route(site, file)).any(|route| {
@@ -173,7 +172,7 @@ fn route(site: &Site, file: &str) -> Option<String> {
         }
         _ => return None,
     };
-    let names = &site.layout().next.languages.names;
+    let names = &site.layout().options.next.languages.names;
     let parts = match parts.split_first() {
         Some((first, rest)) if !names.is_empty() && first.starts_with('[') && !first.contains("...") => rest,
         _ => &parts,

@@ -2,17 +2,16 @@
 
 use docent_markdown::{AnchorStyle, FrontMatter, stem};
 
-use super::Rules;
 use super::modules::Modules;
 use super::next_config::Languages;
 use super::patterns::globs;
-use super::roots::{Root, index_path};
 use super::script::{Script, value_at};
+use super::{Root, Rules};
 use super::{next, next_config};
 use crate::follow::{LinkSyntax, Wanted, Written, has_page_ending};
-use crate::generators::configured::is_configuration;
 use crate::layout::{Generator, Layout, below};
 use crate::model::{Site, Target};
+use crate::paths::index_path;
 use crate::tree::{Tree, at_home};
 
 #[derive(Debug)]
@@ -60,7 +59,7 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
     if !names.iter().any(|name| text.contains(name)) {
         return None;
     }
-    let mut modules = Modules::new(tree, is_configuration);
+    let mut modules = Modules::new(tree, has);
     let options = modules.argument_of(&file, "nextra");
     let base = options.as_ref().and_then(|options| options.text_of("contentDirBasePath")).unwrap_or_default();
     let paths: Vec<String> = tree.paths().into_iter().chain(tree.paths_outside()).collect();
@@ -98,13 +97,13 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
     }
     let mut layout = Layout::of(Generator::Nextra, home, roots);
     layout.anchors = if is_old { AnchorStyle::NextraPages } else { AnchorStyle::Nextra };
-    next_config::read(tree, &file, &text, &mut layout);
+    next_config::read(tree, &file, &text, has, &mut layout);
     if text.contains("i18n") && languages.is_empty() {
-        layout.next.is_open = true;
+        layout.options.next.is_open = true;
         layout.problem(&file, "the languages are computed; pages are taken to be served by their paths");
     }
     // Next.js itself leaves the default language out of URLs; the folders of release 4 are all named in them.
-    layout.next.languages = Languages { names: languages, default, hides_default: is_old, stands_in: false };
+    layout.options.next.languages = Languages { names: languages, default, hides_default: is_old, stands_in: false };
     Some(layout)
 }
 

@@ -2,8 +2,7 @@
 
 use docent_markdown::{Format, FrontMatter, folder, is_for_editors, is_page, site_path};
 
-use super::Rules;
-use super::roots::Root;
+use super::{Root, Rules};
 use crate::follow::{Wanted, Written, encoded, relative_path, suffix_of};
 use crate::generators::by_names::{find, respelled_by_names};
 use crate::layout::{Layout, below};
@@ -123,5 +122,4 @@ pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
 }
 
 #[cfg(test)]
-#[path = "plain_tests.rs"]
 mod tests;

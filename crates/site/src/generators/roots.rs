@@ -1,65 +1,10 @@
-//! By which rules a file's name becomes the path it is served at.
+//! Which files of a folder are pages, and by which rules a file's name becomes the path it is served at.
 
-use std::sync::Arc;
+use docent_markdown::{Format, FrontMatter, stem};
 
-use docent_markdown::stem;
-use globset::GlobSet;
-
-use super::mkdocs_blog::Blog;
-use super::{antora, docfx, docusaurus, hugo, jekyll};
+use super::{Root, RootKind, docusaurus, rules};
 use crate::generator::Generator;
-use crate::paths::below;
-pub(crate) use crate::paths::index_path;
-
-/// A folder of pages.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Root {
-    /// `""` for the whole tree.
-    pub(crate) folder: String,
-    /// The site path its pages are below.
-    pub(crate) served: String,
-    pub(crate) generator: Generator,
-    pub(crate) kind: RootKind,
-    pub(crate) version: Option<String>,
-    pub(crate) language: Option<String>,
-    /// Which navigation its pages are named in, where they are named by an id and not by their path.
-    pub(crate) navigation: String,
-    /// Files that are no pages, relative to the folder.
-    pub(crate) excluded: GlobSet,
-    /// The only files that are pages, if so.
-    pub(crate) included: Option<GlobSet>,
-    /// Names of its folders for readers, by their path in the tree.
-    pub(crate) labels: std::collections::HashMap<String, String>,
-    /// Paths of files that are served elsewhere: from, to, relative to the folder.
-    pub(crate) rewrites: Vec<(String, String)>,
-    /// Languages of what is served below a path, and that path.
-    pub(crate) languages: Vec<(String, String)>,
-    /// What Docusaurus knows of the plug-in the folder belongs to.
-    pub(crate) docusaurus: docusaurus::Instance,
-    /// Languages that file names may end in (`page.fr.md`), the default one first.
-    pub(crate) suffixes: Vec<String>,
-    /// Blogs of MkDocs in the folder.
-    pub(crate) blogs: Vec<Blog>,
-    /// What Hugo is told of addresses and links.
-    pub(crate) hugo: Option<Arc<hugo::HugoSettings>>,
-    /// Which files docfx makes pages of, and where.
-    pub(crate) docfx: Option<Arc<docfx::Content>>,
-    /// What Jekyll is told of addresses and links.
-    pub(crate) jekyll: Option<Arc<jekyll::JekyllSettings>>,
-    /// The module of Antora that the folder is of.
-    pub(crate) antora: Option<antora::Module>,
-}
-
-/// What the pages of a folder are to their generator.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum RootKind {
-    #[default]
-    Docs,
-    /// Posts, whose names begin with a date.
-    Blog,
-    /// Pages beside the docs: only `index` is its folder.
-    Pages,
-}
+use crate::paths::{below, index_path};
 
 impl Root {
     pub(crate) fn holds(&self, file: &str) -> bool {
@@ -89,6 +34,70 @@ impl Root {
 
     pub(crate) fn rewritten(&self, inside: &str) -> String {
         self.rewrites.iter().find_map(|(from, to)| rewrite(inside, from, to)).unwrap_or_else(|| inside.to_owned())
+    }
+
+    /// Whether a file of the folder is a page at all.
+    pub(crate) fn keeps(&self, file: &str) -> bool {
+        let Some(inside) = self.inside(file) else { return false };
+        let rules = rules(self.generator);
+        rules.reads(Format::of(inside))
+            && !rules.hides(self, inside)
+            && !inside.split('/').any(|part| part == "node_modules")
+            && !self.excluded.is_match(inside)
+            && self.included.as_ref().is_none_or(|included| included.is_match(inside))
+    }
+
+    /// Whether readers are meant to find a file of the folder, by its name.
+    pub(crate) fn lists(&self, file: &str) -> bool {
+        self.keeps(file)
+    }
+
+    /// The path a page is served at, its own wishes honoured.
+    pub(crate) fn path(&self, file: &str, front: &FrontMatter) -> String {
+        let inside = self.inside(file).unwrap_or(file);
+        match self.kind {
+            RootKind::Pages if self.generator != Generator::Docusaurus => {
+                below(&self.served, &index_path(stem(inside).unwrap_or(inside), &["index"]))
+            }
+            _ => rules(self.generator).address(self, inside, front),
+        }
+    }
+
+    /// By what the navigation names a page: an id where ids are used, else the path it is served at.
+    pub(crate) fn key(&self, file: &str, front: &FrontMatter, path: &str) -> Option<String> {
+        match self.navigation.is_empty() {
+            true => Some(path.to_owned()),
+            false => Some(id_key(&self.navigation, &docusaurus::id(self, self.inside(file)?, front))),
+        }
+    }
+
+    pub(crate) fn language_of(&self, file: &str) -> Option<String> {
+        let suffix = self.inside(file).and_then(|inside| self.without_language(inside).1);
+        if !self.languages.is_empty() {
+            let path = self.path(file, &FrontMatter::default());
+            let below =
+                |folder: &str| path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+            if let Some((_, language)) = self.languages.iter().find(|(folder, _)| below(folder)) {
+                return Some(language.clone());
+            }
+        }
+        suffix.or(self.language.as_ref()).or(self.suffixes.first()).cloned()
+    }
+
+    /// The names of the folders around a page, where folders have names for readers.
+    pub(crate) fn categories(&self, file: &str) -> Vec<String> {
+        if self.labels.is_empty() {
+            return Vec::new();
+        }
+        let mut names = Vec::new();
+        let start = if self.folder.is_empty() { 0 } else { self.folder.len() + 1 };
+        for (at, _) in file.match_indices('/').filter(|(at, _)| *at >= start) {
+            let folder = &file[..at];
+            let own = folder.rsplit('/').next().unwrap_or(folder);
+            let label = self.labels.get(folder).cloned();
+            names.push(label.unwrap_or_else(|| docusaurus::without_number(own).to_owned()));
+        }
+        names
     }
 }
 

@@ -8,15 +8,16 @@ use docent_markdown::{
 };
 use regex::Regex;
 
-use super::Rules;
 use super::browser::Browser;
 use super::patterns::globs;
-use super::roots::{Root, index_path};
+use super::{Root, Rules};
 use crate::follow::{LinkSyntax, Wanted, Written, encoded, has_page_ending, parts, relative, respelled};
 use crate::generators::Reference;
 use crate::generators::by_names::by_names;
 use crate::layout::{Generator, Layout, below};
 use crate::model::{Site, Target};
+use crate::paths::index_path;
+use crate::skip_reason::SkipReason;
 use crate::tree::{Tree, at_home, joined_in};
 
 mod myst;
@@ -87,12 +88,25 @@ impl Rules for Sphinx {
         below(&root.served, &index_path(docent_markdown::stem(inside).unwrap_or(inside), &["index"]))
     }
 
+    fn notebook_anchors(&self, layout: &Layout) -> Option<AnchorStyle> {
+        Some(layout.options.sphinx.notebook_anchors)
+    }
+
+    fn reading(&self, layout: &Layout) -> String {
+        format!("{:?}", layout.options.sphinx.notebook_anchors)
+    }
+
     fn reads(&self, format: Format) -> bool {
         matches!(format, Format::Rst | Format::Markdown | Format::Notebook)
     }
 
     fn hides(&self, _root: &Root, inside: &str) -> bool {
         inside.ends_with(".mdx")
+    }
+
+    /// Markdown and notebooks are read only where an extension does.
+    fn skips(&self, layout: &Layout, file: &str) -> Option<SkipReason> {
+        (!layout.options.sphinx.reads(file)).then_some(SkipReason::Unsupported)
     }
 
     fn parse(&self, file: &str, bytes: &[u8]) -> Option<Page> {
@@ -178,7 +192,7 @@ fn read(text: &str, home: &str, source: String) -> Option<Layout> {
     layout.anchors = AnchorStyle::Docutils;
     let makes_pages = MAKERS.iter().any(|name| text.contains(name));
     let notebook_anchors = if text.contains(NOTEBOOKS[1]) { AnchorStyle::Nbsphinx } else { AnchorStyle::Docutils };
-    layout.sphinx = SphinxOptions { source, reads_markdown, reads_notebooks, notebook_anchors, makes_pages };
+    layout.options.sphinx = SphinxOptions { source, reads_markdown, reads_notebooks, notebook_anchors, makes_pages };
     Some(layout)
 }
 
@@ -193,7 +207,7 @@ fn label_of_myst(line: &str) -> Option<&str> {
 /// A link names a file from the page's folder, or from the docs folder when it is absolute. What names no file is looked up
 /// among the labels of all pages, which only a build knows.
 fn follow(site: &Site, link: &Written<'_>) -> Target {
-    let options = &site.layout().sphinx;
+    let options = &site.layout().options.sphinx;
     if Format::of(link.from) == Format::Rst {
         return rst::follow(site, link);
     }
@@ -257,7 +271,7 @@ fn write(site: &Site, wanted: &Wanted<'_>) -> String {
     let (path, _) = parts(like);
     let rest = &like[like.find('#').unwrap_or(like.len())..];
     let suffix = anchor.map_or_else(|| rest.to_owned(), |anchor| format!("#{}", encoded(anchor)));
-    let source = site.layout().sphinx.source.as_str();
+    let source = site.layout().options.sphinx.source.as_str();
     if rst::is_role(like) {
         return rst::write(site, wanted);
     }

@@ -7,15 +7,14 @@ mod links;
 
 use docent_markdown::{AnchorStyle, FrontMatter, slug, stem, text_of};
 
-use super::Rules;
 use super::modules::{ENDINGS, Modules};
-use super::roots::{Root, RootKind, index_path};
 use super::script::Script;
 use super::vitepress::{site_path_of, unwrapped};
+use super::{Root, RootKind, Rules};
 use crate::follow::{Wanted, Written, is_external};
-use crate::generators::configured::is_configuration;
 use crate::layout::{Entries, Entry, Generator, Layout, below};
 use crate::model::{Site, Target};
+use crate::paths::index_path;
 use crate::skip_reason::SkipReason;
 use crate::tree::{Tree, at_home};
 
@@ -123,14 +122,14 @@ impl Rules for Starlight {
 /// default language.
 pub(crate) fn page_of_entry<'s>(site: &'s Site, written: &str) -> Option<&'s str> {
     let is_path = !is_external(written) && !written.starts_with('.') && !written.contains(['#', '?']);
-    let options = &site.layout().starlight;
+    let options = &site.layout().options.starlight;
     is_path.then(|| site.file_at(&below(&options.default_language, &site_path_of(written))))?
 }
 
 /// What names a page in the sidebar, in the style of another entry. A page of another language than the default one has no
 /// entry of its own.
 pub(crate) fn entry_of_page(site: &Site, page: &str, like: &str) -> Option<String> {
-    let (address, language) = (site.address(page)?, site.layout().starlight.default_language.as_str());
+    let (address, language) = (site.address(page)?, site.layout().options.starlight.default_language.as_str());
     let path = match address.strip_prefix(language)? {
         rest if language.is_empty() || rest.is_empty() => rest,
         rest => rest.strip_prefix('/')?,
@@ -149,7 +148,7 @@ pub(crate) fn entry_of_page(site: &Site, page: &str, like: &str) -> Option<Strin
 fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
     let file =
         ENDINGS.iter().map(|ending| at_home(tree, home, &format!("astro.config.{ending}"))).find(|file| has(file))?;
-    let mut modules = Modules::new(tree, is_configuration);
+    let mut modules = Modules::new(tree, has);
     let config = modules.default_export(&file).map_or(Script::Computed, unwrapped);
     // The call may stand where the configuration is computed; it is what counts.
     let starlight = modules.argument_of(&file, "starlight").unwrap_or(Script::Computed);
@@ -167,17 +166,17 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
     let languages: Vec<String> = root.languages.iter().map(|(name, _)| name.clone()).collect();
     let pages = Root { folder: at_home(tree, home, "src/pages"), kind: RootKind::Pages, ..Root::default() };
     let mut layout = Layout::of(Generator::Starlight, home, vec![root, pages]);
-    layout.starlight = options(&config, &starlight, &languages);
-    if !layout.starlight.has_plugins_of_its_own {
+    layout.options.starlight = options(&config, &starlight, &languages);
+    if !layout.options.starlight.has_plugins_of_its_own {
         layout.anchors = AnchorStyle::Starlight;
     }
     let collections =
         COLLECTIONS.iter().flat_map(|name| ENDINGS.map(|ending| at_home(tree, home, &format!("{name}.{ending}"))));
-    layout.starlight.addresses_computed = collections
+    layout.options.starlight.addresses_computed = collections
         .filter(|file| has(file))
         .filter_map(|file| tree.read(&file))
         .any(|bytes| text_of(&bytes).contains("generateId"));
-    if layout.starlight.addresses_computed {
+    if layout.options.starlight.addresses_computed {
         layout.problem(&file, "the addresses of pages are computed; they are taken to be those of their files");
     }
 

@@ -7,15 +7,14 @@ mod links;
 
 use docent_markdown::{AnchorStyle, FrontMatter, stem};
 
-use super::Rules;
 use super::modules::{ENDINGS, Modules};
 use super::patterns::globs;
-use super::roots::{Root, index_path};
 use super::script::Script;
+use super::{Root, Rules};
 use crate::follow::{LinkSyntax, Wanted, Written, is_external};
-use crate::generators::configured::is_configuration;
 use crate::layout::{Entries, Entry, Generator, Layout, below};
 use crate::model::{Site, Target};
+use crate::paths::index_path;
 use crate::tree::{Tree, at_home, joined_in};
 
 /// How deep a sidebar may nest.
@@ -76,7 +75,7 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
         .flat_map(|ending| [format!(".vitepress/config.{ending}"), format!(".vitepress/config/index.{ending}")])
         .map(|name| at_home(tree, home, &name))
         .find(|file| has(file))?;
-    let mut modules = Modules::new(tree, is_configuration);
+    let mut modules = Modules::new(tree, has);
     let config = modules.default_export(&file).map_or(Script::Computed, unwrapped);
     let themed = |config: &Script, name: &str| config.get("themeConfig").and_then(|theme| theme.get(name)).cloned();
 
@@ -115,7 +114,7 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
     };
     layout.anchors_computed = of_markdown("anchor", &["slugify", "getTokensText"])
         || of_markdown("attrs", &["leftDelimiter", "rightDelimiter", "disable", "allowedAttributes"]);
-    layout.vitepress = VitePressOptions {
+    layout.options.vitepress = VitePressOptions {
         base: match config.get("base") {
             // What is spread into the configuration may have one.
             None if config.get("...").is_some() => None,

@@ -10,7 +10,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::{FileEdit, NavigationPlace, way};
 use crate::follow::{LinkSyntax, Written, encoded, is_external};
-use crate::generators::mdbook::{built_path, page_at, path_from};
+use crate::generators::mdbook::{self, built_path, page_at, path_from};
 use crate::layout::Generator;
 use crate::model::Site;
 use crate::tree::{Tree, at_home};
@@ -247,7 +247,7 @@ impl BookRedirect {
             _ => path.strip_suffix(".html").unwrap_or(path),
         };
         let way = match before.starts_with('/') {
-            true => match site.layout().mdbook.base.as_str() {
+            true => match mdbook::base(site) {
                 "" => format!("/{url}"),
                 base => format!("/{base}/{url}"),
             },

@@ -7,8 +7,8 @@ use docent_markdown::{AdocAttributes, folder, joined, text_of};
 
 use super::resources::Id;
 use super::{AntoraOptions, Component, Style};
-use crate::generators::roots::Root;
 use crate::generators::yaml::{self, Yaml};
+use crate::generators::{Root, RootOptions};
 use crate::layout::{Generator, Layout, below};
 use crate::tree::{Tree, from_root};
 
@@ -57,7 +57,7 @@ pub(super) fn read(tree: &dyn Tree, home: &str, configurations: &[&str]) -> Opti
             layout.redirects.push((component.served.clone(), destination));
         }
     }
-    layout.antora = options;
+    layout.options.antora = options;
     for (file, why) in problems {
         layout.problem(&file, format!("this is not YAML that can be read: {why}"));
     }
@@ -193,7 +193,10 @@ fn roots(tree: &dyn Tree, options: &Arc<AntoraOptions>) -> Vec<Root> {
                 served: below(&component.served, if name == "ROOT" { "" } else { name }),
                 generator: Generator::Antora,
                 version: Some(component.version.clone()).filter(|version| !version.is_empty()),
-                antora: Some((Arc::clone(options), index, name.to_owned())),
+                options: RootOptions {
+                    antora: Some((Arc::clone(options), index, name.to_owned())),
+                    ..RootOptions::default()
+                },
                 ..Root::default()
             });
         }

@@ -22,12 +22,12 @@ use resources::{Id, Named, Resource};
 
 pub(crate) use config::is_file;
 
-use super::Rules;
 use super::browser::Browser;
-use super::roots::{Root, index_path};
+use super::{Root, Rules};
 use crate::follow::{LinkSyntax, Wanted, Written, encoded, relative, relative_path, suffix_of};
 use crate::layout::{Layout, below};
 use crate::model::{Site, Target};
+use crate::paths::index_path;
 use crate::tree::{Tree, joined_in};
 
 /// What is known of a site.
@@ -90,6 +90,10 @@ impl Rules for Antora {
         below(&root.served, &index_path(stem(inside).unwrap_or(inside), &["index"]))
     }
 
+    fn reading(&self, layout: &Layout) -> String {
+        format!("{:?}", layout.options.antora)
+    }
+
     fn reads(&self, format: Format) -> bool {
         format == Format::Adoc
     }
@@ -99,7 +103,7 @@ impl Rules for Antora {
     }
 
     fn is_directory(&self, root: &Root, _inside: &str, _front: &FrontMatter) -> bool {
-        root.antora.as_ref().is_some_and(|(options, ..)| options.style == Style::Folders)
+        root.options.antora.as_ref().is_some_and(|(options, ..)| options.style == Style::Folders)
     }
 
     fn takes_front_matter(&self) -> bool {
@@ -111,7 +115,7 @@ impl Rules for Antora {
     }
 
     fn aliases(&self, root: &Root, file: &str, front: &FrontMatter, _address: &str) -> Vec<String> {
-        let Some((options, index, module)) = &root.antora else { return Vec::new() };
+        let Some((options, index, module)) = &root.options.antora else { return Vec::new() };
         let (Some(component), Some(inside)) = (options.components.get(*index), root.inside(file)) else {
             return Vec::new();
         };
@@ -125,7 +129,7 @@ impl Rules for Antora {
 
     /// By the name of the page, its module included, so that it holds wherever the page goes.
     fn alias(&self, root: &Root, file: &str, _address: &str) -> Option<(&'static str, String)> {
-        let (_, _, module) = root.antora.as_ref()?;
+        let (_, _, module) = root.options.antora.as_ref()?;
         Some(("page-aliases", format!("{module}:{}", root.inside(file)?)))
     }
 
@@ -164,7 +168,7 @@ pub(crate) fn anywhere(tree: &dyn Tree, configurations: &[&str]) -> Option<Layou
 /// The attributes that a page is read with.
 pub(crate) fn attributes(layout: &Layout, root: &str, file: &str) -> Option<AdocAttributes> {
     let path = joined(root, file)?;
-    let resource = layout.antora.resource(&path)?;
+    let resource = layout.options.antora.resource(&path)?;
     let mut attributes = resource.component.attributes.clone();
     let depth = resource.path.matches('/').count();
     let up = if depth == 0 { "./".to_owned() } else { "../".repeat(depth) };
@@ -189,8 +193,8 @@ pub(crate) fn included(layout: &Layout, root: &str, from: &str, target: &str) ->
         return joined_in(root, folder(from), &target).into_iter().collect();
     }
     let path = joined(root, from).unwrap_or_default();
-    let named = layout.antora.resource(&path).zip(Id::read(&target));
-    match named.map(|(from, id)| layout.antora.named(root, &from, &id, "page")) {
+    let named = layout.options.antora.resource(&path).zip(Id::read(&target));
+    match named.map(|(from, id)| layout.options.antora.named(root, &from, &id, "page")) {
         Some(Named::Files(files, _)) => files,
         _ => Vec::new(),
     }
@@ -211,7 +215,7 @@ fn name(site: &Site, from: &str, target: &str, syntax: LinkSyntax) -> Option<Tar
         Some((path, anchor)) => (path, Some(anchor.to_owned()).filter(|anchor| !anchor.is_empty())),
         None => (target, None),
     };
-    let options = &site.layout().antora;
+    let options = &site.layout().options.antora;
     let path = joined(site.root(), from).unwrap_or_default();
     let Some(resource) = options.resource(&path) else { return Some(Target::NotUnderstood) };
     if written.is_empty() {
@@ -267,7 +271,7 @@ fn found(site: &Site, file: String, anchor: Option<String>) -> Target {
 fn write(site: &Site, wanted: &Wanted<'_>) -> String {
     let Wanted { from, to, anchor, like, syntax } = *wanted;
     let suffix = suffix_of(like, anchor);
-    let options = &site.layout().antora;
+    let options = &site.layout().options.antora;
     let paths = [from, to].map(|file| joined(site.root(), file).unwrap_or_default());
     let [source, target] = [&paths[0], &paths[1]].map(|path| options.resource(path));
     if syntax == LinkSyntax::Html {
@@ -313,5 +317,4 @@ fn write(site: &Site, wanted: &Wanted<'_>) -> String {
 }
 
 #[cfg(test)]
-#[path = "tests.rs"]
 mod tests;

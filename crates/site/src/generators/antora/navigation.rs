@@ -24,7 +24,7 @@ pub(crate) struct NavEntry {
 /// Each file of the navigation with its text and what it names.
 pub(crate) fn read(tree: &dyn Tree, site: &Site) -> Vec<(String, String, Vec<NavEntry>)> {
     let mut found = Vec::new();
-    for component in &site.layout().antora.components {
+    for component in &site.layout().options.antora.components {
         let names = component.nav.iter().map(String::as_str).chain(["antora.yml"]);
         for name in names {
             let path = below(&component.start, name);
@@ -53,7 +53,7 @@ fn entry(
     item: Option<Range<usize>>,
     title: Option<Range<usize>>,
 ) -> Option<NavEntry> {
-    let options = &site.layout().antora;
+    let options = &site.layout().options.antora;
     let written = text[value.clone()].split('#').next()?;
     let from = options.resource(path)?;
     let Named::Files(files, _) = options.named(site.root(), &from, &Id::read(written)?, "page") else { return None };

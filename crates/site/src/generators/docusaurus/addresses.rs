@@ -5,8 +5,9 @@ use std::sync::LazyLock;
 use docent_markdown::{FrontMatter, stem};
 use regex::Regex;
 
-use crate::generators::roots::{Root, RootKind, index_path};
+use crate::generators::{Root, RootKind};
 use crate::layout::below;
+use crate::paths::index_path;
 
 /// Where a page is served.
 pub(super) fn address(root: &Root, inside: &str, front: &FrontMatter) -> String {
@@ -55,7 +56,7 @@ fn is_index(inside: &str) -> bool {
 /// it has one.
 pub(crate) fn id(root: &Root, inside: &str, front: &FrontMatter) -> String {
     let stem = stem(inside).unwrap_or(inside);
-    let keeps_numbers = root.docusaurus.keeps_numbers || front.get("parse_number_prefixes") == Some("false");
+    let keeps_numbers = root.options.docusaurus.keeps_numbers || front.get("parse_number_prefixes") == Some("false");
     let id = match keeps_numbers {
         true => stem.to_owned(),
         false => stem.split('/').map(without_number).collect::<Vec<_>>().join("/"),

@@ -9,7 +9,7 @@ use docent_markdown::is_markdown_page;
 use super::{DocusaurusSettings, Instance};
 use crate::follow::{LinkSyntax, Wanted, Written, encoded, has_markdown_ending, parts, respelled};
 use crate::generators::by_names::respelled_by_names;
-use crate::generators::roots::{Root, RootKind};
+use crate::generators::{Root, RootKind};
 use crate::layout::below;
 use crate::model::{Site, Target};
 use crate::tree::joined_in;
@@ -47,7 +47,7 @@ fn named_files(site: &Site, root: &Root, link: &Written<'_>) -> Vec<String> {
         return joined(own, &link.path).into_iter().collect();
     }
     let beside = (!link.is_absolute()).then_some(own);
-    let folders = root.docusaurus.folders.iter().map(String::as_str);
+    let folders = root.options.docusaurus.folders.iter().map(String::as_str);
     beside.into_iter().chain(folders).chain([home]).filter_map(|folder| joined(folder, &link.path)).collect()
 }
 
@@ -58,7 +58,7 @@ fn by_file(site: &Site, root: &Root, link: &Written<'_>) -> Option<Target> {
             continue;
         }
         let Some(other) = site.layout().root(&file).filter(|other| other.keeps(&file)) else { continue };
-        let is_same = other.docusaurus.name == root.docusaurus.name && other.kind == root.kind;
+        let is_same = other.options.docusaurus.name == root.options.docusaurus.name && other.kind == root.kind;
         if !is_same || !is_in_language_of(site, other, root, &file) {
             continue;
         }
@@ -76,7 +76,7 @@ fn is_in_language_of(site: &Site, root: &Root, other: &Root, file: &str) -> bool
     if root.language == other.language {
         return true;
     }
-    let Some(translations) = other.docusaurus.translations_of(root) else { return false };
+    let Some(translations) = other.options.docusaurus.translations_of(root) else { return false };
     let inside = root.inside(file).unwrap_or(file);
     !site.has_any(&below(translations, inside))
 }
@@ -100,7 +100,7 @@ fn asset(site: &Site, link: &Written<'_>) -> Option<String> {
 
 fn served_as_is(site: &Site, path: &str) -> Option<String> {
     let path = path.trim_matches('/');
-    let settings = &site.layout().docusaurus;
+    let settings = &site.layout().options.docusaurus;
     settings.static_folders.iter().find_map(|folder| {
         let named = |ending: &str| below(folder, &format!("{path}{ending}"));
         ["", "/index.html", ".html"].iter().map(|ending| named(ending)).find(|file| site.has_any(file))
@@ -108,7 +108,7 @@ fn served_as_is(site: &Site, path: &str) -> Option<String> {
 }
 
 fn by_url(site: &Site, root: &Root, link: &Written<'_>, is_file: bool) -> Target {
-    let settings = &site.layout().docusaurus;
+    let settings = &site.layout().options.docusaurus;
     let language = language_prefix(settings, root);
     let address = if link.is_absolute() {
         let base = format!("/{}", below(settings.base.as_deref().unwrap_or_default(), language));
@@ -145,7 +145,7 @@ fn by_url(site: &Site, root: &Root, link: &Written<'_>, is_file: bool) -> Target
 /// The URL a page's relative links start from, below the base path.
 fn own_folder(site: &Site, from: &str) -> Option<String> {
     let address = site.address(from)?;
-    let is_directory = site.layout().docusaurus.trailing_slash.unwrap_or_else(|| site.is_directory(from));
+    let is_directory = site.layout().options.docusaurus.trailing_slash.unwrap_or_else(|| site.is_directory(from));
     Some(if is_directory || address.is_empty() {
         address.to_owned()
     } else {
@@ -208,7 +208,7 @@ fn component(site: &Site, address: &str) -> Option<String> {
 /// Whether an address may be one that no file of the tree has: lists of posts and tags, index pages of categories, and
 /// what other plug-ins add.
 fn is_made_otherwise(site: &Site, address: &str, language: &str) -> bool {
-    let settings = &site.layout().docusaurus;
+    let settings = &site.layout().options.docusaurus;
     let plain = without_language(address, language);
     let inside = |served: &str| match served {
         "" => Some(plain),
@@ -286,7 +286,7 @@ fn forms(site: &Site, wanted: &Wanted<'_>, written: &str) -> Vec<String> {
     }
     let is_absolute = written.starts_with('/');
     if !is_markdown_page(to) {
-        let statics = site.layout().docusaurus.static_folders.iter();
+        let statics = site.layout().options.docusaurus.static_folders.iter();
         let from_root = statics.filter_map(|folder| below_folder(folder)).map(|path| at(format!("/{path}")));
         return if is_absolute { from_root.collect() } else { Vec::new() };
     }
@@ -295,7 +295,7 @@ fn forms(site: &Site, wanted: &Wanted<'_>, written: &str) -> Vec<String> {
             return vec![respelled(like, from, to, anchor)];
         }
         let root = site.layout().root(from);
-        let folders = root.map(|root| root.docusaurus.folders.clone()).unwrap_or_default();
+        let folders = root.map(|root| root.options.docusaurus.folders.clone()).unwrap_or_default();
         let of_content = folders.iter().filter_map(|folder| below_folder(folder));
         return of_content.chain(below_folder(home)).map(|path| at(format!("/{path}"))).collect();
     }
@@ -308,7 +308,7 @@ fn forms(site: &Site, wanted: &Wanted<'_>, written: &str) -> Vec<String> {
 
 /// The page's address as an absolute link, with the base path where the link before has it.
 fn by_address(site: &Site, wanted: &Wanted<'_>) -> Option<String> {
-    let settings = &site.layout().docusaurus;
+    let settings = &site.layout().options.docusaurus;
     let address = site.address(wanted.to)?;
     let language = site.layout().root(wanted.from).map_or("", |root| language_prefix(settings, root));
     let (written, _) = parts(wanted.like);

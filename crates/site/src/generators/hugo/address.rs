@@ -3,13 +3,13 @@
 use docent_markdown::{FrontMatter, folder};
 
 use super::{HugoSettings, Ugly};
-use crate::generators::roots::Root;
+use crate::generators::Root;
 use crate::layout::below;
 
 /// The address of a page. One that is served as a file keeps its `.html`: what lies beside it is read from its folder.
 pub(super) fn of(root: &Root, inside: &str, front: &FrontMatter) -> String {
     let fallback = HugoSettings::default();
-    let settings = root.hugo.as_deref().unwrap_or(&fallback);
+    let settings = root.options.hugo.as_deref().unwrap_or(&fallback);
     let (stem, _) = root.without_language(inside);
     let language = language_folder(root, inside);
     if let Some(url) = front.get("url") {
@@ -50,8 +50,9 @@ fn served(url: &str) -> String {
 
 /// The folder a language is served in, `""` for none.
 pub(super) fn language_folder(root: &Root, inside: &str) -> String {
-    let Some(settings) = root.hugo.as_deref().filter(|settings| settings.languages.len() > 1) else {
+    let Some(settings) = root.options.hugo.as_deref().filter(|settings| settings.languages.len() > 1) else {
         return root
+            .options
             .hugo
             .as_deref()
             .filter(|settings| settings.default_in_folder)
@@ -68,7 +69,7 @@ pub(super) fn language_folder(root: &Root, inside: &str) -> String {
 
 /// The language of a page.
 pub(super) fn language(root: &Root, inside: &str) -> Option<String> {
-    let settings = root.hugo.as_deref()?;
+    let settings = root.options.hugo.as_deref()?;
     root.without_language(inside).1.or(root.language.as_ref()).or(settings.languages.first()).cloned()
 }
 
@@ -77,7 +78,7 @@ pub(super) fn is_resource(root: &Root, inside: &str) -> bool {
     if has_ending(inside, "mdx") {
         return true;
     }
-    let Some(settings) = root.hugo.as_deref() else { return false };
+    let Some(settings) = root.options.hugo.as_deref() else { return false };
     let own = folder(inside);
     let name = inside.rsplit('/').next().unwrap_or(inside);
     let mut around = Some(own).filter(|own| !own.is_empty());
@@ -93,7 +94,9 @@ pub(super) fn is_resource(root: &Root, inside: &str) -> bool {
 
 /// Other addresses of a page.
 pub(super) fn aliases(root: &Root, file: &str, front: &FrontMatter, address: &str) -> Vec<String> {
-    let Some(settings) = root.hugo.as_deref().filter(|settings| settings.has_aliases) else { return Vec::new() };
+    let Some(settings) = root.options.hugo.as_deref().filter(|settings| settings.has_aliases) else {
+        return Vec::new();
+    };
     let inside = root.inside(file).unwrap_or(file);
     let language = language_folder(root, inside);
     let aliases = front.list("aliases").into_iter().filter_map(|alias| {
@@ -110,7 +113,7 @@ pub(super) fn aliases(root: &Root, file: &str, front: &FrontMatter, address: &st
 
 /// The address of a page as an alias of another one of its language.
 pub(super) fn alias(root: &Root, file: &str, address: &str) -> Option<String> {
-    root.hugo.as_deref().filter(|settings| settings.has_aliases)?;
+    root.options.hugo.as_deref().filter(|settings| settings.has_aliases)?;
     let language = language_folder(root, root.inside(file).unwrap_or(file));
     let rest = match language.as_str() {
         "" => address,

@@ -8,8 +8,7 @@ use regex::Regex;
 use super::address::{language, language_folder};
 use super::{HugoSettings, LinkHook};
 use crate::follow::{LinkSyntax, Wanted, Written, is_external, parts, relative_path, suffix_of};
-use crate::generators::plain;
-use crate::generators::roots::Root;
+use crate::generators::{Root, plain};
 use crate::layout::below;
 use crate::model::{Site, Target};
 
@@ -24,7 +23,7 @@ struct From<'s> {
 impl<'s> From<'s> {
     fn of(site: &'s Site, file: &'s str) -> Option<Self> {
         let root = site.layout().root(file)?;
-        Some(Self { file, inside: root.inside(file)?, root, settings: root.hugo.as_deref()? })
+        Some(Self { file, inside: root.inside(file)?, root, settings: root.options.hugo.as_deref()? })
     }
 
     fn language(&self) -> Option<String> {
@@ -227,7 +226,7 @@ fn at_path(site: &Site, language: Option<&str>, path: &str) -> Option<String> {
         let other = From::of(site, file)?;
         (site.address(file).is_some() && other.language().as_deref() == language).then_some(())
     };
-    let languages = site.layout().roots().next()?.hugo.as_deref()?.languages.as_slice();
+    let languages = site.layout().roots().next()?.options.hugo.as_deref()?.languages.as_slice();
     let wanted = logical(path.trim_matches('/'), languages);
     let plain = stem(path.trim_matches('/')).unwrap_or(path.trim_matches('/'));
     let plain = plain

@@ -11,9 +11,8 @@ use std::sync::Arc;
 
 use docent_markdown::{AnchorStyle, FrontMatter};
 
-use super::Rules;
-use super::roots::Root;
 use super::yaml::Yaml;
+use super::{Root, RootOptions, Rules};
 use crate::follow::{Wanted, Written};
 use crate::layout::{Generator, Layout};
 use crate::model::{Site, Target};
@@ -204,7 +203,7 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
         generator: Generator::Hugo,
         language: language.or_else(|| Some(default.clone()).filter(|_| languages.len() < 2)),
         suffixes: suffixes.clone(),
-        hugo: Some(Arc::clone(&settings)),
+        options: RootOptions { hugo: Some(Arc::clone(&settings)), ..RootOptions::default() },
         ..Root::default()
     });
     let mut layout = Layout::of(Generator::Hugo, home, roots.collect());

@@ -22,7 +22,7 @@ impl<'s> SourceFile<'s> {
     pub(super) fn of(site: &'s Site, file: &'s str) -> Option<Self> {
         let root = site.layout().root(file)?;
         let path = below(&root.served, root.inside(file)?);
-        Some(Self { site, file, path, settings: root.jekyll.as_deref()? })
+        Some(Self { site, file, path, settings: root.options.jekyll.as_deref()? })
     }
 
     /// Where a page is served, or where it would be: a page that is being moved is not there yet.

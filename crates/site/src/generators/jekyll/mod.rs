@@ -19,9 +19,8 @@ use docent_markdown::{AnchorStyle, FrontMatter, Lines, Syntax, folder, is_markdo
 
 use self::address::{FileKind, Served};
 use self::config::{Defaults, Filter, Plugins};
-use super::Rules;
-use super::roots::Root;
 use super::yaml::Yaml;
+use super::{Root, RootOptions, Rules};
 use crate::follow::{Wanted, Written};
 use crate::layout::{Generator, Layout, below};
 use crate::model::{Site, Target};
@@ -118,13 +117,13 @@ impl Rules for Jekyll {
     }
 
     fn hides(&self, root: &Root, inside: &str) -> bool {
-        let Some(settings) = root.jekyll.as_deref() else { return false };
+        let Some(settings) = root.options.jekyll.as_deref() else { return false };
         let path = below(&root.served, inside);
         !settings.is_markdown(&path) || !settings.serves(&path)
     }
 
     fn why_hidden(&self, root: &Root, inside: &str) -> SkipReason {
-        let Some(settings) = root.jekyll.as_deref() else { return SkipReason::Excluded };
+        let Some(settings) = root.options.jekyll.as_deref() else { return SkipReason::Excluded };
         let path = below(&root.served, inside);
         match address::kind(settings, &path) {
             _ if !settings.is_markdown(&path) => SkipReason::Unsupported,
@@ -134,7 +133,7 @@ impl Rules for Jekyll {
     }
 
     fn builds(&self, root: &Root, inside: &str, front: &FrontMatter, has: &dyn Fn(&str) -> bool) -> bool {
-        let Some(settings) = root.jekyll.as_deref() else { return true };
+        let Some(settings) = root.options.jekyll.as_deref() else { return true };
         let path = below(&root.served, inside);
         let kind = address::kind(settings, &path);
         let has_front = front.span.is_some() && front.syntax == Syntax::Yaml;
@@ -163,7 +162,7 @@ impl Rules for Jekyll {
     }
 
     fn aliases(&self, root: &Root, _file: &str, front: &FrontMatter, _address: &str) -> Vec<String> {
-        let reads = root.jekyll.as_deref().is_some_and(|settings| settings.plugins.redirect_from);
+        let reads = root.options.jekyll.as_deref().is_some_and(|settings| settings.plugins.redirect_from);
         let from = if reads { front.list("redirect_from") } else { Vec::new() };
         from.into_iter().map(|from| from.trim().trim_matches('/').to_owned()).collect()
     }
@@ -188,7 +187,7 @@ impl Rules for Jekyll {
 
 /// Where a file is served, by its path in the folder of a root.
 fn served(root: &Root, inside: &str, front: &FrontMatter) -> Option<Served> {
-    address::of(root.jekyll.as_deref()?, &below(&root.served, inside), front)
+    address::of(root.options.jekyll.as_deref()?, &below(&root.served, inside), front)
 }
 
 /// Files of every repository that make no page where front matter can be left out.
@@ -247,7 +246,7 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
         folder,
         served,
         generator: Generator::Jekyll,
-        jekyll: Some(Arc::clone(&settings)),
+        options: RootOptions { jekyll: Some(Arc::clone(&settings)), ..RootOptions::default() },
         language: text("lang").map(str::to_owned),
         ..Root::default()
     });

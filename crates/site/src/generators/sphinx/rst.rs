@@ -67,7 +67,7 @@ pub(super) fn role(site: &Site, from: &str, target: &str) -> Target {
 }
 
 fn doc(site: &Site, from: &str, path: &str) -> Target {
-    let options = &site.layout().sphinx;
+    let options = &site.layout().options.sphinx;
     let Some(path) = from_folder(site, from, path) else { return Target::NotUnderstood };
     match document(site, &path) {
         Some(file) => Target::Page { file, anchor: None },
@@ -80,14 +80,14 @@ fn doc(site: &Site, from: &str, path: &str) -> Target {
 /// A path from the docs folder when it is absolute, else from the page's.
 fn from_folder(site: &Site, from: &str, path: &str) -> Option<String> {
     match path.starts_with('/') {
-        true => joined(&site.layout().sphinx.source, path),
+        true => joined(&site.layout().options.sphinx.source, path),
         false => joined(folder(from), path),
     }
 }
 
 /// A link that is no role.
 pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
-    let options = &site.layout().sphinx;
+    let options = &site.layout().options.sphinx;
     let Some(path) = from_folder(site, link.from, &link.path) else { return Target::NotUnderstood };
     let page = |file: &str| Target::Page { file: file.to_owned(), anchor: link.anchor.clone() };
     if Format::of(&path) == Format::Notebook && options.notebook_anchors != AnchorStyle::Nbsphinx {
@@ -114,7 +114,7 @@ pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
 /// The form that the link before had. A new one is a role.
 pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
     let Wanted { from, to, anchor, like, .. } = *wanted;
-    let source = site.layout().sphinx.source.as_str();
+    let source = site.layout().options.sphinx.source.as_str();
     let is_document = site.address(to).is_some();
     let name = |file: &str| match is_document {
         true => stem(file).unwrap_or(file).to_owned(),

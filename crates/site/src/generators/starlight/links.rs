@@ -103,7 +103,7 @@ pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
 
 impl<'s> Links<'s> {
     fn of(site: &'s Site) -> Self {
-        Self { site, options: &site.layout().starlight, home: site.layout().home() }
+        Self { site, options: &site.layout().options.starlight, home: site.layout().home() }
     }
 
     /// The folder that a relative URL on a page starts from.
@@ -244,5 +244,4 @@ fn escaped(path: &str) -> String {
 }
 
 #[cfg(test)]
-#[path = "links_tests.rs"]
 mod tests;

@@ -4,10 +4,11 @@ use docent_markdown::{folder, is_markdown_page, joined, stem};
 
 use super::VitePressOptions;
 use crate::follow::{LinkSyntax, Wanted, Written, encoded, has_markdown_ending, parts, respelled};
+use crate::generators::Root;
 use crate::generators::by_names::{by_names, respelled_by_names};
-use crate::generators::roots::{Root, index_path};
 use crate::layout::below;
 use crate::model::{Site, Target};
+use crate::paths::index_path;
 
 /// Endings of files that no page has, as VitePress knows them. Behind any other, and without one, a link is to a page.
 const ASSETS: &str = "3g2,3gp,aac,ai,apng,au,avif,bin,bmp,cer,class,conf,crl,css,csv,dll,doc,eps,epub,exe,gif,gz,ics,ief,jar,\
@@ -109,7 +110,7 @@ pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
 impl<'s> Links<'s> {
     fn of(site: &'s Site) -> Option<Self> {
         let layout = site.layout();
-        Some(Self { site, root: layout.roots.first()?, options: &layout.vitepress })
+        Some(Self { site, root: layout.roots.first()?, options: &layout.options.vitepress })
     }
 
     /// The path of a page below the site's root, after it was rewritten, without its ending: an index is `folder/index`.
@@ -281,5 +282,4 @@ fn escaped(path: &str) -> String {
 }
 
 #[cfg(test)]
-#[path = "links_tests.rs"]
 mod tests;

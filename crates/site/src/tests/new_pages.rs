@@ -3,9 +3,10 @@
 
 use docent_markdown::folder;
 
-use super::*;
-use crate::follow::Wanted;
+use crate::check::{Checked, FindingKind, new_findings};
+use crate::follow::{LinkSyntax, Wanted};
 use crate::layout::below;
+use crate::model::Site;
 use crate::navigation_edit::NavigationFiles;
 use crate::sample::{Files, built_site};
 

@@ -1,0 +1,5 @@
+//! What several modules do together.
+
+mod link_syntax;
+mod new_pages;
+mod notebooks;
