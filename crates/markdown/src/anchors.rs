@@ -6,6 +6,7 @@ use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
 use crate::anchors_components::made_anchor;
+use crate::anchors_hugo::HugoWords;
 use crate::anchors_kramdown;
 use crate::anchors_mintlify::MintlifyAnchors;
 
@@ -60,10 +61,12 @@ pub enum AnchorStyle {
     /// The same with letters as they are.
     PymdownCased,
     MdBook,
-    /// Hugo's own, `github` in its configuration.
-    Hugo,
-    /// The same with accents taken off and what is not ASCII gone: `github-ascii`.
-    HugoAscii,
+    /// Hugo's own, `github` in its configuration. With `ascii` (`github-ascii`) accents are taken off and what is not ASCII is
+    /// gone; with `typographer` hyphens in a row are dashes.
+    Hugo {
+        ascii: bool,
+        typographer: bool,
+    },
     /// `blackfriday`, which Hugo still offers.
     Blackfriday,
     /// Of Sphinx: letters of ASCII, never a digit first.
@@ -110,8 +113,8 @@ impl AnchorStyle {
             Self::Docfx => docfx_slug(text),
             // Dashes in prose are made typographic before, and no marks are kept.
             Self::MdBook => slug(&text.replace(" --- ", "  ").replace(" -- ", "  ")).replace(is_combining_mark, ""),
-            Self::Hugo => hugo_slug(without_dashes(text).chars()),
-            Self::HugoAscii => hugo_slug(without_dashes(text).nfd().filter(char::is_ascii)),
+            Self::Hugo { ascii: false, .. } => hugo_slug(text.chars()),
+            Self::Hugo { ascii: true, .. } => hugo_slug(text.nfd().filter(char::is_ascii)),
             Self::Blackfriday => blackfriday_slug(text),
         }
     }
@@ -259,27 +262,6 @@ fn python_slug(text: &str, keeps: impl Fn(char) -> bool) -> String {
     out
 }
 
-/// Words of Hugo without three hyphens, which its typographer makes a dash of, and without spaces that break no line.
-fn without_typography(words: &str) -> String {
-    let words: Vec<&str> = words.split(' ').filter(|word| !word.is_empty()).collect();
-    words.join(" ").replace('\u{a0}', "").replace("---", "")
-}
-
-/// Two or three hyphens between words are a dash by the time the anchor is made, and so gone; before a word they are an
-/// option's.
-fn without_dashes(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text.trim();
-    while let Some(at) = rest.find("--") {
-        let end = at + rest[at..].len() - rest[at..].trim_start_matches('-').len();
-        let is_option = rest[..at].chars().next_back().or(out.chars().next_back()).is_none_or(char::is_whitespace)
-            && rest[end..].starts_with(|c: char| !c.is_whitespace());
-        out.push_str(if is_option || end - at > 3 { &rest[..end] } else { &rest[..at] });
-        rest = &rest[end..];
-    }
-    out + rest
-}
-
 /// A heading of signs alone is called what it is.
 fn hugo_slug(text: impl Iterator<Item = char>) -> String {
     let kept = text.filter_map(|c| match c {
@@ -403,8 +385,17 @@ impl Anchors {
 
     /// Whether a heading may end in a list of attributes, which is not part of its words.
     pub(crate) fn reads_attributes(&self) -> bool {
-        use AnchorStyle::{Blackfriday, Docutils, Hugo, HugoAscii, MdBook};
-        self.is_of_python() || matches!(self.style, MdBook | Docutils | Hugo | HugoAscii | Blackfriday)
+        use AnchorStyle::{Blackfriday, Docutils, Hugo, MdBook};
+        self.is_of_python() || matches!(self.style, MdBook | Docutils | Hugo { .. } | Blackfriday)
+    }
+
+    /// The words of a heading as Hugo counts them, to be filled in; `None` for other generators.
+    pub(crate) fn hugo_words(&self) -> Option<HugoWords> {
+        match self.style {
+            AnchorStyle::Hugo { typographer, .. } => Some(HugoWords::of(typographer)),
+            AnchorStyle::Blackfriday => Some(HugoWords::of(true)),
+            _ => None,
+        }
     }
 
     /// The same for a heading of a level, with its words as they stand between its marks, and its line as it is written.
@@ -416,10 +407,6 @@ impl Anchors {
             }
             // What a role of MyST says is its extension's to tell.
             AnchorStyle::Docutils if has_role(line) => String::new(),
-            // In code, dashes and spaces stay what they are.
-            AnchorStyle::Hugo | AnchorStyle::HugoAscii if !line.contains('`') => {
-                self.for_heading(&without_typography(words))
-            }
             AnchorStyle::KramdownGfm => self.for_heading(&anchors_kramdown::without_dashes(words, line)),
             AnchorStyle::Kramdown => self.for_heading(anchors_kramdown::written(line)),
             AnchorStyle::Docusaurus if level == 1 => {
@@ -557,11 +544,13 @@ mod tests {
             (AnchorStyle::Python, "::: mkdocs.plugins.Event", "mkdocs.plugins.Event"),
             (AnchorStyle::MdBook, "A & B -- `--flag`", "a--b----flag"),
             (AnchorStyle::MdBook, "`::`", ""),
-            (AnchorStyle::Hugo, "Émile ½ 日本 :smile: b_c", "émile--日本-smile-b_c"),
-            (AnchorStyle::Hugo, "A & B -- c", "a--b--c"),
-            (AnchorStyle::Hugo, "With --flag", "with---flag"),
-            (AnchorStyle::Hugo, "?!", "heading"),
-            (AnchorStyle::HugoAscii, "Émile 日本", "emile-"),
+            (
+                AnchorStyle::Hugo { ascii: false, typographer: true },
+                "Émile ½ 日本 :smile: b_c",
+                "émile--日本-smile-b_c",
+            ),
+            (AnchorStyle::Hugo { ascii: false, typographer: true }, "?!", "heading"),
+            (AnchorStyle::Hugo { ascii: true, typographer: true }, "Émile 日本", "emile-"),
             (AnchorStyle::Blackfriday, "§ 1.2 What's new?", "1-2-what-s-new"),
             (AnchorStyle::Docutils, "1. What's `new` in Über?", "what-s-new-in-uber"),
             (AnchorStyle::Docutils, "快速", "id1"),

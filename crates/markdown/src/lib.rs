@@ -12,6 +12,7 @@
 mod adoc;
 mod anchors;
 mod anchors_components;
+mod anchors_hugo;
 mod anchors_kramdown;
 mod anchors_mintlify;
 mod code;

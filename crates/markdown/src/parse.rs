@@ -296,15 +296,30 @@ AT&amp;T \< 5
     }
 
     #[test]
-    fn spaces_that_break_no_line_and_dashes_are_left_out_of_anchors() {
-        let text = "## A b\u{a0}c\n\n## a rwx------\n\n## a b---- c\n\n## Use `--x` here\n";
-        let anchors = |anchors| {
-            let page = parse_as("a.md", text.as_bytes(), Format::Markdown, anchors);
-            assert_eq!(page.headings[0].text, "A b c");
-            page.headings.into_iter().map(|heading| heading.anchor).collect::<Vec<_>>()
-        };
-        assert_eq!(anchors(AnchorStyle::Hugo), ["a-bc", "a-rwx", "a-b--c", "use---x-here"]);
-        assert_eq!(anchors(AnchorStyle::GithubSlugger)[0], "a-bc");
+    fn hugo_counts_spaces_and_code_and_the_first_words_of_marks() {
+        for (heading, typographic, plain) in [
+            ("A b\u{a0}c", "a-bc", "a-bc"),
+            ("a  b -- c", "a--b--c", "a--b----c"),
+            ("Use `--x  y` --z ---", "use---x--y-z-", "use---x--y---z----"),
+            ("rwx------ x---- y", "rwx-x--y", "rwx-------x-----y"),
+            ("One **it's -- bold** here", "one-it-here", "one-its----bold-here"),
+            ("Six **bold \"quoted\" word** and", "six-bold--and", "six-bold-quoted-word-and"),
+            ("The [`code` and *em*](a.md) x", "the-code-x", "the-code-x"),
+            ("[*it* x](y) a_b & c {.wide}", "it-a_b--c", "it-a_b--c"),
+            ("**a \\* b &amp; c_d** e", "a--b--c_-e", "a--b--c_-e"),
+        ] {
+            for (typographer, expected) in [(true, typographic), (false, plain)] {
+                let style = AnchorStyle::Hugo { ascii: false, typographer };
+                let page = parse_as("a.md", format!("# {heading}\n").as_bytes(), Format::Markdown, style);
+                assert_eq!(page.headings[0].anchor, expected, "{heading}");
+            }
+        }
+    }
+
+    #[test]
+    fn spaces_that_break_no_line_are_left_out_of_anchors() {
+        let page = parse_as("a.md", "## A b\u{a0}c\n".as_bytes(), Format::Markdown, AnchorStyle::GithubSlugger);
+        assert_eq!((page.headings[0].text.as_str(), page.headings[0].anchor.as_str()), ("A b c", "a-bc"));
     }
 
     #[test]

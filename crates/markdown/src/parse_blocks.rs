@@ -8,6 +8,7 @@ use satteri_pulldown_cmark::{
 };
 
 use crate::anchors::{AnchorStyle, Anchors};
+use crate::anchors_hugo::HugoWords;
 use crate::anchors_kramdown;
 use crate::page::{CodeBlock, Heading, Link, LinkKind, Section};
 use crate::parse_components::{is_inline, is_readable};
@@ -76,6 +77,7 @@ pub(crate) fn blocks(
         next_taken: 0,
         elements: Vec::new(),
         pictures: Vec::new(),
+        hugo_words: None,
     };
     for (event, range) in events {
         reading.tags_before(range.start);
@@ -165,6 +167,8 @@ struct Reading<'t> {
     elements: Vec<String>,
     /// The placeholders of pictures in the open heading, in the section's text.
     pictures: Vec<Range<usize>>,
+    /// The words of the open heading as Hugo counts them.
+    hugo_words: Option<HugoWords>,
 }
 
 impl Reading<'_> {
@@ -177,6 +181,9 @@ impl Reading<'_> {
         {
             link.inner_end = link.inner_end.max(range.end);
         }
+        if let Some(words) = &mut self.hugo_words {
+            count(words, &event, &text[range.clone()]);
+        }
         match event {
             Event::Start(start) => self.start(start, range),
             Event::End(end) => self.end(end, range),
@@ -188,8 +195,7 @@ impl Reading<'_> {
                 None => self.text(&text, range),
             },
             Event::Code(_) => {
-                let raw = self.source.text[range.clone()].trim_matches('`');
-                self.words(raw.strip_prefix(' ').and_then(|raw| raw.strip_suffix(' ')).unwrap_or(raw));
+                self.words(code_inside(&text[range.clone()]));
                 self.blocks.code.push(range);
             }
             Event::InlineHtml(_) => {
@@ -213,6 +219,7 @@ impl Reading<'_> {
             Start::Heading { .. } => {
                 self.close_section(range.start);
                 self.heading = Some(self.section.text.len());
+                self.hugo_words = self.anchors.hugo_words();
             }
             Start::CodeBlock(kind) => {
                 let info = match kind {
@@ -275,6 +282,7 @@ impl Reading<'_> {
 
     fn close_heading(&mut self, level: HeadingLevel, range: Range<usize>) {
         let Some(words) = self.heading.take() else { return self.paragraph() };
+        let hugo_words = self.hugo_words.take().map(HugoWords::words);
         let raw = self.source.text[range.clone()].lines().next().unwrap_or_default();
         let marks = self.anchors.marks_of_ids();
         let id = match self.anchors.is_kramdown() {
@@ -311,7 +319,13 @@ impl Reading<'_> {
             (None, None) => {
                 let in_html = (!self.elements.is_empty()).then(|| self.anchors.for_heading_in_html(raw)).flatten();
                 let words = without_pictures.as_deref().unwrap_or(&words);
-                in_html.unwrap_or_else(|| self.anchors.for_heading_of(level, words, &text, raw))
+                in_html.unwrap_or_else(|| match hugo_words {
+                    Some(words) => match without_attributes(&words) {
+                        cut if cut.len() < words.len() => self.anchors.for_heading(cut.trim_end()),
+                        whole => self.anchors.for_heading(whole),
+                    },
+                    None => self.anchors.for_heading_of(level, words, &text, raw),
+                })
             }
         };
         self.path.retain(|(outer, _)| *outer < level);
@@ -556,6 +570,28 @@ impl Reading<'_> {
             out.push('\n');
         }
     }
+}
+
+/// Adds what an event says to the words of a heading; `raw` is how it is written.
+fn count(words: &mut HugoWords, event: &Event<'_>, raw: &str) {
+    use TagEnd::{Emphasis, Image, Link, Strikethrough, Strong};
+    match event {
+        Event::Start(
+            Start::Emphasis | Start::Strong | Start::Strikethrough | Start::Link { .. } | Start::Image { .. },
+        ) => words.open(),
+        Event::End(Emphasis | Strong | Strikethrough | Link | Image) => words.close(),
+        Event::Text(text) => words.text(text),
+        Event::Code(_) => words.code(code_inside(raw)),
+        Event::SoftBreak => words.text(" "),
+        Event::InlineHtml(_) => words.tag(),
+        _ => {}
+    }
+}
+
+/// The code between backquotes, as it is written.
+fn code_inside(raw: &str) -> &str {
+    let code = raw.trim_matches('`');
+    code.strip_prefix(' ').and_then(|code| code.strip_suffix(' ')).unwrap_or(code)
 }
 
 /// The words of an event: of the file where the bytes correspond, else the parser's with its marks taken out.

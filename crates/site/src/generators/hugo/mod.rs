@@ -7,9 +7,10 @@ mod links;
 mod tests;
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use docent_markdown::{AnchorStyle, FrontMatter};
+use regex::Regex;
 
 use super::yaml::Yaml;
 use super::{Root, RootOptions, Rules};
@@ -208,15 +209,42 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
     });
     let mut layout = Layout::of(Generator::Hugo, home, roots.collect());
     let parser = |name: &str| config.get("markup")?.get("goldmark")?.get("parser")?.get(name)?.text();
+    let typographer = typographer(config);
     layout.anchors = match parser("autoheadingidtype").or_else(|| parser("autoidtype")) {
-        Some("github-ascii") => AnchorStyle::HugoAscii,
         Some("blackfriday") => AnchorStyle::Blackfriday,
-        _ => AnchorStyle::Hugo,
+        kind => AnchorStyle::Hugo { ascii: kind == Some("github-ascii"), typographer: typographer != Typographer::Off },
     };
+    layout.anchors_computed = typographer == Typographer::OfItsOwn;
     for (file, message) in read.trouble {
         layout.problem(&file, message);
     }
     Some(layout)
+}
+
+/// What becomes of quotes and dashes in text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Typographer {
+    Off,
+    /// They become signs, which no anchor has.
+    Signs,
+    /// They become words, which anchors have.
+    OfItsOwn,
+}
+
+fn typographer(config: &Yaml) -> Typographer {
+    static ENTITY: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new("&[a-z]+;").expect("the pattern is written out above"));
+    let goldmark = config.get("markup").and_then(|markup| markup.get("goldmark"));
+    let options = goldmark.and_then(|goldmark| goldmark.get("extensions")?.get("typographer"));
+    let options = options.map(Yaml::members).unwrap_or_default();
+    let is_word =
+        |text: &str| ENTITY.replace_all(text, "").contains(|c: char| c.is_alphanumeric() || "-_ ".contains(c));
+    let has_words = |(name, value): &(String, Yaml)| name != "disable" && value.text().is_some_and(is_word);
+    match options.iter().any(|(name, value)| name == "disable" && value.text() == Some("true")) {
+        true => Typographer::Off,
+        false if options.iter().any(has_words) => Typographer::OfItsOwn,
+        false => Typographer::Signs,
+    }
 }
 
 /// The languages that are built and what is said of each, the default one first.
