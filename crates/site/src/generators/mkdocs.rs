@@ -135,7 +135,7 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
     layout.templates_in_code = is_named(&config, "macros");
     layout.snippets = snippets(tree, &config, home, &folder);
     if let Some(nav) = config.get("nav") {
-        let mut walk = Walk { layout: &layout, folder: &folder, entries: Entries::default() };
+        let mut walk = Walk { layout: &layout, entries: Entries::default() };
         walk.items(nav, None, &[], 0);
         layout.entries = walk.entries.by_key;
     }
@@ -293,7 +293,6 @@ fn snippets(tree: &dyn Tree, config: &Yaml, home: &str, docs: &str) -> Vec<Strin
 
 struct Walk<'l> {
     layout: &'l Layout,
-    folder: &'l str,
     entries: Entries,
 }
 
@@ -324,11 +323,14 @@ impl Walk<'_> {
         if crate::follow::is_external(path) || !crate::follow::has_page_ending(path) {
             return;
         }
-        let file = below(self.folder, path.trim_start_matches("./"));
-        let Some(root) = self.layout.root(&file) else { return };
-        let key = root.path(&file, &FrontMatter::default());
-        let entry = Entry { title: title.map(str::to_owned), groups: groups.into(), ..Entry::default() };
-        self.entries.add(key, entry);
+        // Where languages have folders, it is a page of each.
+        for folder in self.layout.folders() {
+            let file = below(folder, path.trim_start_matches("./"));
+            let Some(root) = self.layout.root(&file) else { continue };
+            let key = root.path(&file, &FrontMatter::default());
+            let entry = Entry { title: title.map(str::to_owned), groups: groups.into(), ..Entry::default() };
+            self.entries.add(key, entry);
+        }
     }
 }
 
@@ -337,7 +339,12 @@ fn redirects(config: &Yaml, layout: &Layout, folder: &str) -> Vec<(String, Strin
     let Some(map) = plugin(config, "redirects").and_then(|options| options.get("redirect_maps")) else {
         return Vec::new();
     };
-    let path = |file: &str| layout.place(&below(folder, file.split('#').next().unwrap_or(file))).site_path;
+    // The plug-in takes names for addresses, in the folder of a language too.
+    let root = layout.roots().find(|root| root.folder == folder);
+    let path = |file: &str| {
+        let file = below(folder, file.split('#').next().unwrap_or(file));
+        root.map_or_else(String::new, |root| root.path(&file, &FrontMatter::default()))
+    };
     map.members()
         .iter()
         .filter_map(|(from, to)| {

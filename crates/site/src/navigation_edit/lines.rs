@@ -20,11 +20,10 @@ pub(super) fn read(tree: &dyn Tree, site: &Site) -> Vec<Contents> {
         let home = site.layout().home();
         let names = ["mkdocs.yml", "mkdocs.yaml"];
         let file = names.iter().map(|name| at_home(tree, home, name)).find(|file| tree.read(file).is_some());
-        let base = site.layout().roots.iter().map(|root| root.folder.as_str()).min_by_key(|folder| folder.len());
-        if let (Some(file), Some(base)) = (file, base) {
-            found.extend(contents(tree, site, &file, base, Shape::Yaml, mkdocs_section));
-        }
-        return found;
+        // Below the folder of each language, too, where languages have folders.
+        let Some(file) = file else { return found };
+        let bases = site.layout().folders();
+        return bases.filter_map(|base| contents(tree, site, &file, base, Shape::Yaml, mkdocs_section)).collect();
     }
     if site.generator() == Generator::Sphinx {
         let pages = site.files().filter(|file| is_markdown(file) && site.address(file).is_some());

@@ -31,6 +31,8 @@ use crate::tree::Tree;
 use book::BookRedirects;
 use mintlify::MintlifyFiles;
 
+const SHARED: &str = "names it in all languages; what becomes of it is yours to decide";
+
 /// New text in the place of a byte range of a file. An empty range is an insertion.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct FileEdit {
@@ -220,6 +222,7 @@ impl<'s> NavigationFiles<'s> {
                 let written = &contents.text[entry.value.clone()];
                 match self.renamed(contents, entry, written, to) {
                     Some(name) if name == written => {}
+                    Some(_) if self.is_shared(contents, entry) => left.push(contents.told(entry, SHARED)),
                     Some(name) => edits.push(contents.edit(entry.value.clone(), name)),
                     // It may name pages of its own folder only, and some generators refuse it otherwise.
                     None if entry.names == Names::Folder
@@ -233,6 +236,12 @@ impl<'s> NavigationFiles<'s> {
             }
         }
         NavigationEdits::of(edits, left)
+    }
+
+    /// Whether an entry names pages in several languages.
+    fn is_shared(&self, contents: &Contents, entry: &Entry) -> bool {
+        let others = self.others.iter().filter(|other| other.file == contents.file);
+        others.flat_map(|other| &other.entries).any(|other| other.value == entry.value && other.page != entry.page)
     }
 
     /// What the tables of contents on a page that moves are to say from where it is then.
@@ -333,6 +342,7 @@ impl<'s> NavigationFiles<'s> {
             }
             for (entry, cut) in cuts {
                 match cut {
+                    _ if self.is_shared(contents, entry) => left.push(contents.told(entry, SHARED)),
                     Some(range) => edits.push(contents.edit(range, String::new())),
                     None => left.push(contents.told(entry, "still names it")),
                 }

@@ -10,7 +10,7 @@ use super::book::BookRedirects;
 use super::{FileEdit, NavigationEdits, NavigationPlace, way};
 use crate::follow::parts;
 use crate::generators::redirects::plain;
-use crate::layout::Generator;
+use crate::layout::{Generator, below};
 use crate::model::Site;
 use crate::tree::{Tree, at_home};
 
@@ -22,6 +22,15 @@ pub(super) fn is_kept(tree: &dyn Tree, site: &Site) -> bool {
 /// Sends readers of `from` to `to`.
 pub(super) fn redirect(tree: &dyn Tree, site: &Site, from: &str, to: &str) -> NavigationEdits {
     if let Some(map) = mkdocs(tree, site) {
+        // The plug-in takes names for addresses, and the pages of the default language are served above its folder.
+        let is_by_name = |file: &str| {
+            let root = site.layout().root(file)?;
+            Some(below(&root.served, root.inside(file)?) == way(&map.base, file))
+        };
+        if [from, to].iter().any(|file| is_by_name(file) == Some(false)) {
+            let left = told(site, from, to, &map.file, "redirects", "which do not lead to the default language");
+            return NavigationEdits::of(Vec::new(), left.into_iter().collect());
+        }
         return NavigationEdits::of(map.redirect(from, to), Vec::new());
     }
     if let Some(book) = BookRedirects::of(tree, site) {
@@ -55,15 +64,9 @@ pub(super) fn leading_to(tree: &dyn Tree, site: &Site, file: &str) -> Vec<(Navig
 
 /// What is left to a person where a plug-in keeps redirects that are not edited here.
 fn by_program(tree: &dyn Tree, site: &Site, from: &str, to: &str) -> Vec<String> {
-    let (Some(source), Some(destination)) = (address_of(site, from), address_of(site, to)) else { return Vec::new() };
     let home = site.layout().home();
     let names = |file: &str, plugin: &str| {
         tree.read(file).is_some_and(|bytes| String::from_utf8_lossy(&bytes).contains(plugin))
-    };
-    let told = |file: &str, plugin: &str| {
-        format!(
-            "{file} has redirects by `{plugin}`, which are not edited: one from `/{source}` to `/{destination}` is yours to add"
-        )
     };
     let endings = ["ts", "js", "mjs", "cjs", "mts"].map(|ending| format!("docusaurus.config.{ending}"));
     let programs = endings.iter().map(|name| (name.as_str(), "@docusaurus/plugin-client-redirects"));
@@ -71,8 +74,14 @@ fn by_program(tree: &dyn Tree, site: &Site, from: &str, to: &str) -> Vec<String>
         .chain([("_config.yml", "jekyll-redirect-from")])
         .map(|(name, plugin)| (at_home(tree, home, name), plugin))
         .filter(|(file, plugin)| names(file, plugin))
-        .map(|(file, plugin)| told(&file, plugin))
+        .filter_map(|(file, plugin)| told(site, from, to, &file, plugin, "which are not edited"))
         .collect()
+}
+
+/// That a redirect is left to a person, and why.
+fn told(site: &Site, from: &str, to: &str, file: &str, plugin: &str, why: &str) -> Option<String> {
+    let (source, destination) = (address_of(site, from)?, address_of(site, to)?);
+    Some(format!("{file} has redirects by `{plugin}`, {why}: one from `/{source}` to `/{destination}` is yours to add"))
 }
 
 /// The address of a page, there already or not yet.

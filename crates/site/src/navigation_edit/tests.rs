@@ -220,6 +220,30 @@ fn a_page_named_twice_goes_twice() {
 }
 
 #[test]
+fn an_entry_of_several_languages_follows_when_the_last_page_of_them_does() {
+    let mkdocs = "plugins:\n  - i18n:\n      docs_structure: folder\n      languages:\n        - {locale: en, default: true}\n        - {locale: fr}\n  - redirects:\n      redirect_maps:\n        'old.md': 'en/index.md'\nnav:\n  - Home: index.md\n  - A: a.md\n";
+    let pages = [("docs/en/index.md", ""), ("docs/en/a.md", ""), ("docs/fr/index.md", ""), ("docs/fr/a.md", "")];
+    let mut before = tree(&[("mkdocs.yml", mkdocs)]);
+    before.extend(tree(&pages));
+    let site = Site::read(&before);
+    assert_eq!(site.layout().place("docs/fr/a.md").title.as_deref(), Some("A"));
+    assert_eq!(site.redirect("old"), Some("/en"), "where nothing is served");
+    let files = NavigationFiles::of(&before, &site);
+    let told = "mkdocs.yml:12 names it in all languages; what becomes of it is yours to decide";
+    for edits in [files.rename("docs/fr/a.md", "docs/fr/in/a.md"), files.remove("docs/en/a.md")] {
+        assert_eq!((edits.is_empty(), edits.left), (true, vec![told.to_owned()]));
+    }
+    let redirect = files.redirect("docs/fr/a.md", "docs/fr/in/a.md");
+    assert!(text(&after(&before, &redirect, None), "mkdocs.yml").contains("        'fr/a.md': 'fr/in/a.md'\n"));
+    let redirect = files.redirect("docs/en/a.md", "docs/en/in/a.md");
+    assert_eq!((redirect.is_empty(), redirect.left.len()), (true, 1));
+    before.remove("docs/en/a.md");
+    let site = Site::read(&before);
+    let renamed = NavigationFiles::of(&before, &site).rename("docs/fr/a.md", "docs/fr/in/a.md");
+    assert_eq!(text(&after(&before, &renamed, None), "mkdocs.yml"), mkdocs.replace("a.md", "in/a.md"));
+}
+
+#[test]
 fn redirects_are_added_where_they_are_kept() {
     let mkdocs = "plugins:\n  - redirects:\n      redirect_maps:\n        'old.md': 'a.md#x' # why\nnav:\n  - a.md\n";
     let before = tree(&[("mkdocs.yml", mkdocs), ("docs/a.md", "")]);
