@@ -12,8 +12,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use docent_jobs::memory::MemoryStore;
 use docent_jobs::{
-    Change, ClaimRequest, Decide, Entry, EntryBody, JobQuery, Pruned, Pruning, Row, Store, WriteError, WriteGuards,
-    WriteOutcome,
+    Change, ClaimRequest, Decide, Entry, EntryBody, FoundJobs, JobQuery, JobSearch, Pruned, Pruning, Row, Store,
+    WriteError, WriteGuards, WriteOutcome,
 };
 use docent_types::{AgentJob, JobId, StoreError, Timestamp};
 use parking_lot::Mutex as Cell;
@@ -151,6 +151,10 @@ impl Store for LinesStore {
 
     async fn list(&self, query: JobQuery) -> Result<Vec<AgentJob>, StoreError> {
         self.state().await?.memory.list(query).await
+    }
+
+    async fn search(&self, search: JobSearch) -> Result<FoundJobs, StoreError> {
+        self.state().await?.memory.search(search).await
     }
 
     async fn next_due(&self, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {

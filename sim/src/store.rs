@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use docent_jobs::{
-    Change, ClaimRequest, Decide, Entry, EntryBody, JobQuery, Pruned, Pruning, Row, Store, WriteError, WriteGuards,
-    WriteOutcome,
+    Change, ClaimRequest, Decide, Entry, EntryBody, FoundJobs, JobQuery, JobSearch, Pruned, Pruning, Row, Store,
+    WriteError, WriteGuards, WriteOutcome,
 };
 use docent_types::{AgentJob, JobId, JobStatus, StoreError, Timestamp};
 use parking_lot::Mutex;
@@ -224,6 +224,11 @@ impl Store for NodeStore {
     async fn list(&self, query: JobQuery) -> Result<Vec<AgentJob>, StoreError> {
         let world = &self.0.world;
         self.read(async { world.disk.seen().list(query).await }).await?
+    }
+
+    async fn search(&self, search: JobSearch) -> Result<FoundJobs, StoreError> {
+        let world = &self.0.world;
+        self.read(async { world.disk.seen().search(search).await }).await?
     }
 
     async fn next_due(&self, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {

@@ -1,10 +1,13 @@
 //! The conformance suites of [`Forge`] and [`PullRequests`]. They panic at the first broken promise.
 
-use docent_types::{ProjectId, Timestamp};
+use docent_types::{ListPage, ProjectId, Timestamp};
 use uuid::Uuid;
 
 use crate::port::Forge;
-use crate::pull_request::{CommitRange, NewPullRecord, PullRecord, PullRequestSpec, PullRequests, State};
+use crate::pull_request::{
+    CommitRange, MOST_COMMENTS, NewPullRecord, PullComment, PullKey, PullRecord, PullRequestSpec, PullRequests,
+    PullSearch, State,
+};
 
 fn request(head: &str) -> PullRequestSpec {
     PullRequestSpec {
@@ -90,4 +93,75 @@ pub async fn pull_requests(store: &dyn PullRequests) {
     assert_eq!(store.by_head(&acme, "docent/a").await.expect("reads").map(|r| r.number), Some(3), "the newest");
     let listed: Vec<u64> = store.list(&acme, 2).await.expect("lists").iter().map(|r| r.number).collect();
     assert_eq!(listed, [3, 2], "newest first, up to the limit");
+
+    reopening(store, &acme).await;
+    comments(store, &acme, &other).await;
+    searches(store, [acme, other]).await;
+}
+
+async fn reopening(store: &dyn PullRequests, acme: &ProjectId) {
+    let end = async |id: u128, state| {
+        let ended = store.end(acme, Uuid::from_u128(id), state, None, Timestamp::from_millis(9)).await;
+        ended.expect("ends").expect("was open")
+    };
+    let reopen = async |id: u128| store.reopen(acme, Uuid::from_u128(id)).await.expect("reopens");
+    assert!(reopen(3).await.is_none(), "it is open");
+    assert!(reopen(1).await.is_none(), "it was merged");
+    assert!(reopen(4).await.is_none(), "it is of another project");
+    let closed = end(3, State::Closed).await;
+    let again = reopen(3).await.expect("was closed");
+    assert_eq!(again, PullRecord { state: State::Open, ended_at: None, ended: None, ..closed });
+    assert_eq!(store.get(acme, again.id).await.expect("reads"), Some(again));
+    end(3, State::Closed).await;
+    let newer = store.open(new(acme, 6, "docent/b")).await.expect("opens");
+    assert!(reopen(3).await.is_none(), "another one is open from the same head to the same base");
+    end(6, State::Closed).await;
+    assert_eq!((newer.number, reopen(3).await.map(|record| record.number)), (4, Some(2)));
+}
+
+async fn comments(store: &dyn PullRequests, acme: &ProjectId, other: &ProjectId) {
+    let said =
+        |n: i64| PullComment { at: Timestamp::from_millis(n), author: "ada".into(), text: format!("<b>{n}</b>\n") };
+    let id = Uuid::from_u128(1);
+    let all = async |project| store.comments(project, id).await.expect("reads");
+    assert!(all(acme).await.is_empty());
+    assert!(!store.comment(other, id, said(1)).await.expect("answers"), "it is of another project");
+    for n in [5, 3] {
+        assert!(store.comment(acme, id, said(n)).await.expect("answers"));
+    }
+    assert_eq!(all(acme).await, [said(5), said(3)], "in the order in which they were written");
+    assert!(all(other).await.is_empty() && store.comments(acme, Uuid::from_u128(3)).await.expect("reads").is_empty());
+    for n in 2..MOST_COMMENTS {
+        assert!(store.comment(acme, id, said(i64::try_from(n).expect("few"))).await.expect("answers"));
+    }
+    assert!(!store.comment(acme, id, said(1)).await.expect("answers"), "there are enough");
+    assert_eq!(all(acme).await.len(), MOST_COMMENTS);
+}
+
+async fn searches(store: &dyn PullRequests, projects: [ProjectId; 2]) {
+    let all = || PullSearch { projects: projects.to_vec(), limit: 100, ..PullSearch::default() };
+    let found = async |search: PullSearch| {
+        let found = store.search(search).await.expect("searches");
+        let ids: Vec<u128> = found.pulls.iter().map(|record| record.id.as_u128()).collect();
+        (ids, found.counts, found.has_newer, found.has_older)
+    };
+    let later = NewPullRecord { created_at: Timestamp::from_millis(2), ..new(&projects[0], 9, "docs/ÜBER") };
+    store.open(later).await.expect("opens");
+    // 1 was merged, 6 was closed. Those of one moment are sorted by id.
+    assert_eq!(found(all()).await, (vec![6, 5, 4, 3, 1, 9], [4, 1, 1], false, false));
+    let acme = PullSearch { projects: vec![projects[0].clone()], ..all() };
+    assert_eq!(found(acme.clone()).await.0, [6, 5, 3, 1, 9]);
+    assert_eq!(found(PullSearch { state: Some(State::Merged), ..all() }).await, (vec![1], [4, 1, 1], false, false));
+    let saying = async |text: &str| found(PullSearch { text: text.to_owned(), ..all() }).await;
+    assert_eq!(saying("über").await.0, [9], "a part of the branch");
+    assert_eq!(saying("CHANGE DOCENT/B").await, (vec![6, 3], [1, 0, 1], false, false), "a part of the title");
+    assert_eq!(saying("another why").await.0, [0; 0]);
+    assert_eq!(saying("why").await.0.len(), 6, "a part of the description");
+    let key = |id, at| PullKey { created_at: Timestamp::from_millis(at), id: Uuid::from_u128(id) };
+    let page = async |page| found(PullSearch { page, limit: 2, ..all() }).await;
+    assert_eq!(page(ListPage::Newest).await, (vec![6, 5], [4, 1, 1], false, true));
+    assert_eq!(page(ListPage::OlderThan(key(5, 5))).await, (vec![4, 3], [4, 1, 1], true, true));
+    assert_eq!(page(ListPage::OlderThan(key(3, 5))).await, (vec![1, 9], [4, 1, 1], true, false));
+    assert_eq!(page(ListPage::NewerThan(key(1, 5))).await, (vec![4, 3], [4, 1, 1], true, true));
+    assert!(found(PullSearch { projects: Vec::new(), ..all() }).await.0.is_empty());
 }

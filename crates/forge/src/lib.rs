@@ -14,4 +14,7 @@ mod pull_request;
 pub use local::LocalForge;
 pub use misconfigured::Misconfigured;
 pub use port::{Forge, ForgeError};
-pub use pull_request::{CommitRange, NewPullRecord, PullRecord, PullRequest, PullRequestSpec, PullRequests, State};
+pub use pull_request::{
+    CommitRange, FoundPulls, MOST_COMMENTS, NewPullRecord, PullChoice, PullComment, PullKey, PullRecord, PullRequest,
+    PullRequestSpec, PullRequests, PullSearch, State,
+};

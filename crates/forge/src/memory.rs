@@ -1,19 +1,27 @@
 //! The store in memory, for tests.
 
+use std::collections::HashMap;
+
 use async_trait::async_trait;
 use docent_types::{ProjectId, StoreError, Timestamp};
 use parking_lot::Mutex;
 use uuid::Uuid;
 
-use crate::pull_request::{CommitRange, NewPullRecord, PullRecord, PullRequestSpec, PullRequests, State};
+use crate::pull_request::{
+    CommitRange, FoundPulls, MOST_COMMENTS, NewPullRecord, PullChoice, PullComment, PullRecord, PullRequestSpec,
+    PullRequests, PullSearch, State,
+};
 
 /// Pull requests in memory.
 #[derive(Debug, Default)]
-pub struct MemoryPullRequests(Mutex<Vec<PullRecord>>);
+pub struct MemoryPullRequests {
+    records: Mutex<Vec<PullRecord>>,
+    comments: Mutex<HashMap<Uuid, Vec<PullComment>>>,
+}
 
 impl MemoryPullRequests {
     fn change(&self, project: &ProjectId, id: Uuid, change: impl FnOnce(&mut PullRecord)) -> Option<PullRecord> {
-        let mut records = self.0.lock();
+        let mut records = self.records.lock();
         let found = records.iter_mut().find(|r| r.id == id && r.project == *project && r.state == State::Open)?;
         change(found);
         Some(found.clone())
@@ -23,7 +31,7 @@ impl MemoryPullRequests {
 #[async_trait]
 impl PullRequests for MemoryPullRequests {
     async fn open(&self, new: NewPullRecord) -> Result<PullRecord, StoreError> {
-        let mut records = self.0.lock();
+        let mut records = self.records.lock();
         let same = |r: &&PullRecord| {
             r.project == new.project
                 && r.head == new.request.head
@@ -81,16 +89,57 @@ impl PullRequests for MemoryPullRequests {
         }))
     }
 
+    async fn reopen(&self, project: &ProjectId, id: Uuid) -> Result<Option<PullRecord>, StoreError> {
+        let mut records = self.records.lock();
+        let closed = records.iter().position(|r| r.id == id && r.project == *project && r.state == State::Closed);
+        let Some(place) = closed else { return Ok(None) };
+        let (head, base) = (&records[place].head, &records[place].base);
+        let same = |r: &PullRecord| r.project == *project && r.head == *head && r.base == *base;
+        if records.iter().any(|r| same(r) && r.state == State::Open) {
+            return Ok(None);
+        }
+        let record = &mut records[place];
+        (record.state, record.ended_at, record.ended) = (State::Open, None, None);
+        Ok(Some(record.clone()))
+    }
+
+    async fn comment(&self, project: &ProjectId, id: Uuid, comment: PullComment) -> Result<bool, StoreError> {
+        if self.get(project, id).await?.is_none() {
+            return Ok(false);
+        }
+        let mut comments = self.comments.lock();
+        let comments = comments.entry(id).or_default();
+        let has_room = comments.len() < MOST_COMMENTS;
+        if has_room {
+            comments.push(comment);
+        }
+        Ok(has_room)
+    }
+
+    async fn comments(&self, project: &ProjectId, id: Uuid) -> Result<Vec<PullComment>, StoreError> {
+        let found = self.get(project, id).await?;
+        Ok(found.and_then(|record| self.comments.lock().get(&record.id).cloned()).unwrap_or_default())
+    }
+
     async fn get(&self, project: &ProjectId, id: Uuid) -> Result<Option<PullRecord>, StoreError> {
-        Ok(self.0.lock().iter().find(|r| r.id == id && r.project == *project).cloned())
+        Ok(self.records.lock().iter().find(|r| r.id == id && r.project == *project).cloned())
     }
 
     async fn by_head(&self, project: &ProjectId, head: &str) -> Result<Option<PullRecord>, StoreError> {
-        Ok(self.0.lock().iter().rev().find(|r| r.head == head && r.project == *project).cloned())
+        Ok(self.records.lock().iter().rev().find(|r| r.head == head && r.project == *project).cloned())
+    }
+
+    async fn search(&self, search: PullSearch) -> Result<FoundPulls, StoreError> {
+        let records = self.records.lock();
+        let mut choice = PullChoice::new(&search);
+        for record in records.iter().filter(|record| search.projects.contains(&record.project)) {
+            choice.examine(record.key(), record.state, [&record.title, &record.body, &record.head]);
+        }
+        choice.page(|id| Ok(records.iter().find(|record| record.id == id).cloned()))
     }
 
     async fn list(&self, project: &ProjectId, limit: u32) -> Result<Vec<PullRecord>, StoreError> {
-        let records = self.0.lock();
+        let records = self.records.lock();
         Ok(records.iter().rev().filter(|r| r.project == *project).take(limit as usize).cloned().collect())
     }
 }

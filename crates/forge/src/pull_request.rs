@@ -3,7 +3,7 @@
 use std::fmt;
 
 use async_trait::async_trait;
-use docent_types::{ProjectId, StoreError, Timestamp};
+use docent_types::{ListPage, PageChoice, ProjectId, StoreError, Timestamp};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -43,6 +43,8 @@ pub enum State {
 }
 
 impl State {
+    pub const ALL: [Self; 3] = [Self::Open, Self::Merged, Self::Closed];
+
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Open => "open",
@@ -91,6 +93,96 @@ pub struct NewPullRecord {
     pub created_at: Timestamp,
 }
 
+/// Most comments on one pull request.
+pub const MOST_COMMENTS: usize = 1_000;
+
+/// What a person said about a pull request.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PullComment {
+    pub at: Timestamp,
+    /// The operator's name.
+    pub author: String,
+    /// Text, not Markdown.
+    pub text: String,
+}
+
+/// Where a pull request stands in a list: newer ones are greater.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PullKey {
+    pub created_at: Timestamp,
+    pub id: Uuid,
+}
+
+impl PullRecord {
+    pub const fn key(&self) -> PullKey {
+        PullKey { created_at: self.created_at, id: self.id }
+    }
+}
+
+/// Which pull requests to look for.
+#[derive(Debug, Clone, Default)]
+pub struct PullSearch {
+    pub projects: Vec<ProjectId>,
+    pub state: Option<State>,
+    /// A text in title, description or branch, whatever the case of its letters; empty for any.
+    pub text: String,
+    pub page: ListPage<PullKey>,
+    /// Most pull requests on a page.
+    pub limit: usize,
+}
+
+/// A page of pull requests, newest first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FoundPulls {
+    pub pulls: Vec<PullRecord>,
+    /// Pull requests in each state that the search would find without its `state`, on all pages, as [`State::ALL`] has them.
+    pub counts: [u64; State::ALL.len()],
+    pub has_newer: bool,
+    pub has_older: bool,
+}
+
+/// Counts the pull requests that fit but for their state, and chooses those of a page. Stores call it, so that all choose
+/// alike.
+#[derive(Debug)]
+pub struct PullChoice {
+    state: Option<State>,
+    folded: String,
+    counts: [u64; State::ALL.len()],
+    choice: PageChoice<PullKey>,
+}
+
+impl PullChoice {
+    pub fn new(search: &PullSearch) -> Self {
+        let choice = PageChoice::new(search.page, search.limit);
+        Self { state: search.state, folded: search.text.to_lowercase(), counts: Default::default(), choice }
+    }
+
+    /// Whether [`examine`](Self::examine) needs texts.
+    pub const fn reads_texts(&self) -> bool {
+        !self.folded.is_empty()
+    }
+
+    /// A pull request of one of the projects, with its title, description and branch.
+    pub fn examine(&mut self, key: PullKey, state: State, texts: [&str; 3]) {
+        if self.reads_texts() && !texts.iter().any(|text| text.to_lowercase().contains(&self.folded)) {
+            return;
+        }
+        for (known, count) in State::ALL.iter().zip(&mut self.counts) {
+            *count += u64::from(*known == state);
+        }
+        if self.state.is_none_or(|wanted| wanted == state) {
+            self.choice.examine(key);
+        }
+    }
+
+    /// The page; `read` reads the pull request of an id.
+    pub fn page<E>(self, mut read: impl FnMut(Uuid) -> Result<Option<PullRecord>, E>) -> Result<FoundPulls, E> {
+        let chosen = self.choice.page();
+        let pulls = chosen.keys.into_iter().filter_map(|key| read(key.id).transpose()).collect::<Result<_, _>>()?;
+        Ok(FoundPulls { pulls, counts: self.counts, has_newer: chosen.has_newer, has_older: chosen.has_older })
+    }
+}
+
 /// Storage of the local forge's pull requests. A write is durable when the method returns.
 #[async_trait]
 pub trait PullRequests: Send + Sync + fmt::Debug + 'static {
@@ -116,10 +208,23 @@ pub trait PullRequests: Send + Sync + fmt::Debug + 'static {
         at: Timestamp,
     ) -> Result<Option<PullRecord>, StoreError>;
 
+    /// Opens a closed one again. `None` when there is no such closed pull request, or another one is open from its head to its
+    /// base. Check and change are one transaction.
+    async fn reopen(&self, project: &ProjectId, id: Uuid) -> Result<Option<PullRecord>, StoreError>;
+
+    /// Adds a comment. `false` when there is no such pull request, or it has [`MOST_COMMENTS`].
+    async fn comment(&self, project: &ProjectId, id: Uuid, comment: PullComment) -> Result<bool, StoreError>;
+
+    /// The comments on one, oldest first.
+    async fn comments(&self, project: &ProjectId, id: Uuid) -> Result<Vec<PullComment>, StoreError>;
+
     async fn get(&self, project: &ProjectId, id: Uuid) -> Result<Option<PullRecord>, StoreError>;
 
     /// The newest one from this head, whatever its state.
     async fn by_head(&self, project: &ProjectId, head: &str) -> Result<Option<PullRecord>, StoreError>;
+
+    /// A page of those that fit, and how many there are in each state.
+    async fn search(&self, search: PullSearch) -> Result<FoundPulls, StoreError>;
 
     /// All of a project, newest first, at most `limit`.
     async fn list(&self, project: &ProjectId, limit: u32) -> Result<Vec<PullRecord>, StoreError>;

@@ -7,6 +7,7 @@ mod guards;
 mod leases;
 mod pruning;
 mod same;
+mod searches;
 mod turns;
 mod writes;
 
@@ -49,6 +50,9 @@ where
     leases::what_falls_due_next_is_known(make().await).await;
     leases::leases_of_the_dead_are_found_and_taken(make().await).await;
     writes::jobs_are_listed_newest_first(make().await).await;
+    searches::jobs_are_found_by_state_text_and_time(make().await).await;
+    searches::pages_stay_where_they_are_while_jobs_come_in(make().await).await;
+    searches::a_prompt_goes_with_its_journal(make().await).await;
     turns::projects_take_turns(make().await).await;
     turns::a_long_queue_does_not_starve_a_short_one(make().await).await;
     turns::a_project_runs_no_more_than_its_cap(make().await).await;

@@ -15,6 +15,7 @@ use crate::crash;
 use crate::entry::{Entry, Instruction};
 use crate::request::Fingerprint;
 use crate::row::{Row, own_branch};
+use crate::search::{FoundJobs, JobSearch};
 use crate::state;
 use crate::store::{IdempotencyKey, JobQuery, Pruned, Pruning, Store, WriteError, WriteGuards, WriteOutcome};
 use crate::watch::{Waiter, Watch, Watchers};
@@ -276,6 +277,11 @@ impl Jobs {
     /// Jobs of a project, newest first.
     pub async fn list(&self, query: JobQuery) -> Result<Vec<AgentJob>, JobError> {
         Ok(self.store.list(query).await?)
+    }
+
+    /// A page of the jobs that fit, and how many there are in each state.
+    pub async fn search(&self, search: JobSearch) -> Result<FoundJobs, JobError> {
+        Ok(self.store.search(search).await?)
     }
 
     async fn row(&self, project: &ProjectId, id: JobId) -> Result<Row, JobError> {

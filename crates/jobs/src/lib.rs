@@ -24,6 +24,7 @@ pub mod memory;
 mod request;
 mod row;
 pub mod scripted;
+pub mod search;
 pub mod state;
 mod store;
 mod watch;
@@ -34,6 +35,7 @@ pub use entry::{Entry, EntryBody, Instruction};
 pub use jobs::{JobError, JobLimits, Jobs, LONGEST_WAIT, NewJob, Retention};
 pub use request::{Fingerprint, LARGEST_REQUEST, ModelNames, requested_branch};
 pub use row::{Attempt, Lease, Row, named_after};
+pub use search::{FoundJob, FoundJobs, JobSearch};
 pub use state::{JobProgress, Outcome};
 pub use store::{
     ByKey, Change, ClaimRequest, Decide, IdempotencyKey, JobQuery, Pruned, Pruning, Store, WriteError, WriteGuards,

@@ -10,6 +10,7 @@ use parking_lot::Mutex;
 
 use crate::entry::{Entry, EntryBody};
 use crate::row::Row;
+use crate::search::{FoundJob, FoundJobs, JobChoice, JobSearch, prompt, says};
 use crate::state;
 use crate::store::{
     Change, ClaimRequest, Decide, IdempotencyKey, JobQuery, Pruned, Pruning, Store, WriteError, WriteGuards,
@@ -37,6 +38,14 @@ struct Job {
     row: Row,
     journal: Vec<Entry>,
     ended_at: Option<Timestamp>,
+    /// What the first write said; gone with the journal.
+    prompt: Option<String>,
+}
+
+impl Job {
+    fn prompt(&self) -> Option<&String> {
+        self.prompt.as_ref().filter(|_| self.row.pruned_to == 0)
+    }
 }
 
 #[derive(Debug)]
@@ -92,7 +101,12 @@ impl State {
         row.last_seq = seq + bodies.len() as u64;
         let shown = row.job.clone();
         let slot = self.jobs.entry(row.id());
-        let slot = slot.or_insert_with(|| Job { row: row.clone(), journal: Vec::new(), ended_at: None });
+        let slot = slot.or_insert_with(|| Job {
+            row: row.clone(),
+            journal: Vec::new(),
+            ended_at: None,
+            prompt: prompt(&bodies),
+        });
         slot.journal.extend((seq + 1..).zip(bodies).map(|(seq, body)| Entry { seq, at: now, body }));
         slot.ended_at = (shown.status != JobStatus::Active).then(|| slot.ended_at.unwrap_or(now));
         slot.row = row;
@@ -225,6 +239,25 @@ impl Store for MemoryStore {
         };
         let newest_first = state.jobs.values().rev().map(|job| &*job.row.job).filter(fits);
         Ok(newest_first.skip(query.skip as usize).take(query.limit as usize).cloned().collect())
+    }
+
+    async fn search(&self, search: JobSearch) -> Result<FoundJobs, StoreError> {
+        let state = self.state.lock();
+        let folded = search.text.to_lowercase();
+        let mut choice = JobChoice::new(&search);
+        for (id, job) in &state.jobs {
+            if search.projects.contains(&job.row.job.project)
+                && search.from.is_none_or(|from| *id >= from)
+                && search.to.is_none_or(|to| *id < to)
+                && (folded.is_empty() || job.prompt().is_some_and(|prompt| says(prompt, &folded)))
+            {
+                choice.examine(*id, job.row.job.status);
+            }
+        }
+        choice.page(|id| {
+            let found = |job: &Job| FoundJob { job: (*job.row.job).clone(), prompt: job.prompt().cloned() };
+            Ok(state.jobs.get(&id).map(found))
+        })
     }
 
     async fn next_due(&self, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {

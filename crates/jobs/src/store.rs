@@ -10,6 +10,7 @@ use thiserror::Error;
 
 use crate::entry::{Entry, EntryBody};
 use crate::row::Row;
+use crate::search::{FoundJobs, JobSearch};
 #[cfg(doc)]
 use crate::state;
 
@@ -161,6 +162,9 @@ pub trait Store: Send + Sync + fmt::Debug + 'static {
 
     /// Jobs of a project, newest first.
     async fn list(&self, query: JobQuery) -> Result<Vec<AgentJob>, StoreError>;
+
+    /// A page of the jobs that fit, and how many there are in each state.
+    async fn search(&self, search: JobSearch) -> Result<FoundJobs, StoreError>;
 
     /// The earliest time after `now` at which [`Store::claim`] may find something that it does not find at `now`: the
     /// expiry of a lease, or the due time of a retry. `None` when there is neither.

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use docent_jobs::{
-    Change, ClaimRequest, Decide, Entry, EntryBody, JobQuery, Pruned, Pruning, Row, Store, WriteError, WriteGuards,
-    WriteOutcome,
+    Change, ClaimRequest, Decide, Entry, EntryBody, FoundJobs, JobQuery, JobSearch, Pruned, Pruning, Row, Store,
+    WriteError, WriteGuards, WriteOutcome,
 };
 use docent_types::{AgentJob, BoxError, JobId, JobStatus, StoreError, Timestamp};
 use rusqlite::{Connection, ToSql};
@@ -17,7 +17,7 @@ use crate::rows::PreparedJob;
 use crate::sqlite::SqliteStore;
 use crate::transaction::{Decides, Durability};
 use crate::write_connection::{Job, WriteConnection};
-use crate::{journal, prune, queue, rows, write_guards};
+use crate::{job_search, journal, prune, queue, rows, write_guards};
 
 #[async_trait]
 impl Store for SqliteStore {
@@ -84,6 +84,10 @@ impl Store for SqliteStore {
 
     async fn list(&self, query: JobQuery) -> Result<Vec<AgentJob>, StoreError> {
         self.read("list the jobs", move |connection| list(connection, &query)).await
+    }
+
+    async fn search(&self, search: JobSearch) -> Result<FoundJobs, StoreError> {
+        self.read("look for jobs", move |connection| job_search::search(connection, &search)).await
     }
 
     async fn next_due(&self, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {

@@ -21,6 +21,7 @@ mod change_tracker;
 mod checkpoint;
 mod concurrency_key;
 mod error;
+mod job_search;
 mod jobs;
 mod journal;
 mod keys;

@@ -37,6 +37,7 @@ pub(crate) fn step(connection: &WriteConnection, pruning: Pruning) -> Result<(Pr
             return Ok((Pruned { more: true, ..pruned }, touched));
         }
         journal::forget(connection, n)?;
+        forget_prompt(connection, n)?;
         connection.prepare_cached("DELETE FROM jobs WHERE n = ?1")?.execute([n])?;
         connection.forget_job(row.id());
         touched.push(row.id());
@@ -76,11 +77,16 @@ fn first_over(connection: &Connection, kept: bool, before: Option<i64>) -> Resul
 fn delete_oldest(connection: &WriteConnection, n: i64, row: &Row, most: usize) -> Result<usize, Abort<StoreError>> {
     let next = state::prune(row, row.pruned_to + most as u64).map_err(BoxError::from)?;
     journal::cut(connection, n, next.pruned_to)?;
+    forget_prompt(connection, n)?;
     let kept = next.pruned_to + 1 < next.last_seq;
     let body = serde_json::to_string(&next)?;
     connection.prepare_cached("UPDATE jobs SET kept = ?2, body = ?3 WHERE n = ?1")?.execute((n, kept, body))?;
     connection.forget_job(row.id());
     Ok(usize::try_from(next.pruned_to - row.pruned_to).unwrap_or(usize::MAX))
+}
+
+fn forget_prompt(connection: &Connection, n: i64) -> rusqlite::Result<()> {
+    connection.prepare_cached("DELETE FROM prompts WHERE n = ?1")?.execute([n]).map(drop)
 }
 
 /// Deletes uses in buckets that are no longer used; those of other buckets are deleted as the bucket is used.

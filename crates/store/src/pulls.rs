@@ -1,7 +1,10 @@
 //! Pull requests of the local forge.
 
 use async_trait::async_trait;
-use docent_forge::{CommitRange, NewPullRecord, PullRecord, PullRequestSpec, PullRequests, State};
+use docent_forge::{
+    CommitRange, FoundPulls, MOST_COMMENTS, NewPullRecord, PullChoice, PullComment, PullKey, PullRecord,
+    PullRequestSpec, PullRequests, PullSearch, State,
+};
 use docent_types::{BoxError, ProjectId, StoreError, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Params};
 use uuid::Uuid;
@@ -42,8 +45,8 @@ impl PullRequests for SqliteStore {
             };
             connection
                 .prepare_cached(
-                    "INSERT INTO pulls (id, project, number, head, base, state, body)
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                    "INSERT INTO pulls (id, project, number, head, base, state, body, created_at)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
                 )?
                 .execute((
                     record.id.to_string(),
@@ -53,6 +56,7 @@ impl PullRequests for SqliteStore {
                     &record.base,
                     record.state.as_str(),
                     serde_json::to_string(&record)?,
+                    record.created_at.millis(),
                 ))?;
             Ok::<_, Abort<StoreError>>(record)
         })
@@ -67,7 +71,7 @@ impl PullRequests for SqliteStore {
     ) -> Result<Option<PullRecord>, StoreError> {
         let (project, request) = (project.clone(), request.clone());
         self.write("update the pull request", move |connection| {
-            change(connection, &project, id, |record| PullRecord {
+            change(connection, (&project, id, State::Open), |record| PullRecord {
                 title: request.title,
                 body: request.body,
                 draft: request.draft,
@@ -87,9 +91,64 @@ impl PullRequests for SqliteStore {
     ) -> Result<Option<PullRecord>, StoreError> {
         let project = project.clone();
         self.write("end the pull request", move |connection| {
-            change(connection, &project, id, |record| PullRecord { state, ended_at: Some(at), ended: ending, ..record })
+            change(connection, (&project, id, State::Open), |record| PullRecord {
+                state,
+                ended_at: Some(at),
+                ended: ending,
+                ..record
+            })
         })
         .await
+    }
+
+    async fn reopen(&self, project: &ProjectId, id: Uuid) -> Result<Option<PullRecord>, StoreError> {
+        let project = project.clone();
+        self.write("reopen the pull request", move |connection| {
+            let other = connection
+                .prepare_cached(
+                    "SELECT 1 FROM pulls AS closed JOIN pulls AS other USING (project, head, base)
+                     WHERE closed.id = ?1 AND other.state = 'open'",
+                )?
+                .exists([id.to_string()])?;
+            if other {
+                return Ok(None);
+            }
+            let (state, ended_at, ended) = (State::Open, None, None);
+            change(connection, (&project, id, State::Closed), |record| PullRecord { state, ended_at, ended, ..record })
+        })
+        .await
+    }
+
+    async fn comment(&self, project: &ProjectId, id: Uuid, comment: PullComment) -> Result<bool, StoreError> {
+        let project = project.clone();
+        self.write("comment on the pull request", move |connection| {
+            let id = id.to_string();
+            let written = connection
+                .prepare_cached(
+                    "INSERT INTO pull_comments (pull, body) SELECT id, ?3 FROM pulls
+                     WHERE id = ?1 AND project = ?2 AND (SELECT count(*) FROM pull_comments WHERE pull = ?1) < ?4",
+                )?
+                .execute((id, project.as_str(), serde_json::to_string(&comment)?, MOST_COMMENTS))?;
+            Ok::<_, Abort<StoreError>>(written == 1)
+        })
+        .await
+    }
+
+    async fn comments(&self, project: &ProjectId, id: Uuid) -> Result<Vec<PullComment>, StoreError> {
+        let project = project.clone();
+        self.read("read the comments", move |connection| {
+            let mut select = connection.prepare_cached(
+                "SELECT pull_comments.body FROM pull_comments JOIN pulls ON pulls.id = pull
+                 WHERE pull = ?1 AND project = ?2 ORDER BY n",
+            )?;
+            let bodies = select.query_map((id.to_string(), project.as_str()), |row| row.get::<_, String>(0))?;
+            bodies.map(|body| Ok(serde_json::from_str(&body?)?)).collect()
+        })
+        .await
+    }
+
+    async fn search(&self, search: PullSearch) -> Result<FoundPulls, StoreError> {
+        self.read("look for pull requests", move |connection| find_page(connection, &search)).await
     }
 
     async fn get(&self, project: &ProjectId, id: Uuid) -> Result<Option<PullRecord>, StoreError> {
@@ -126,15 +185,34 @@ fn find(connection: &Connection, condition: &str, values: impl Params) -> Result
     Ok(body.map(|body| serde_json::from_str(&body)).transpose()?)
 }
 
-/// Changes an open pull request, if it is there and open.
+/// An index has all that decides about a pull request but its texts.
+fn find_page(connection: &Connection, search: &PullSearch) -> Result<FoundPulls, BoxError> {
+    let snapshot = connection.unchecked_transaction()?;
+    let mut choice = PullChoice::new(search);
+    let texts = if choice.reads_texts() { "body ->> '$.title', body ->> '$.body', head" } else { "'', '', ''" };
+    let mut select = snapshot.prepare_cached(&format!(
+        "SELECT created_at, id, state, {texts} FROM pulls INDEXED BY pulls_listed
+         WHERE project IN (SELECT value FROM json_each(?1))"
+    ))?;
+    let mut rows = select.query([serde_json::to_string(&search.projects)?])?;
+    while let Some(row) = rows.next()? {
+        let text = |column| row.get_ref(column)?.as_str().map_err(BoxError::from);
+        let key = PullKey { created_at: Timestamp::from_millis(row.get(0)?), id: Uuid::try_parse(text(1)?)? };
+        let state = State::ALL.into_iter().find(|state| text(2).is_ok_and(|text| state.as_str() == text));
+        let state = state.ok_or("a pull request is in no state")?;
+        choice.examine(key, state, [text(3)?, text(4)?, text(5)?]);
+    }
+    choice.page(|id| find(&snapshot, "id = ?1", [id.to_string()]))
+}
+
+/// Changes a pull request, if it is there and in this state.
 fn change(
     connection: &Connection,
-    project: &ProjectId,
-    id: Uuid,
+    (project, id, state): (&ProjectId, Uuid, State),
     change: impl FnOnce(PullRecord) -> PullRecord,
 ) -> Result<Option<PullRecord>, Abort<StoreError>> {
-    let open = "id = ?1 AND project = ?2 AND state = 'open'";
-    let Some(record) = find(connection, open, (id.to_string(), project.as_str()))?.map(change) else {
+    let known = (id.to_string(), project.as_str(), state.as_str());
+    let Some(record) = find(connection, "id = ?1 AND project = ?2 AND state = ?3", known)?.map(change) else {
         return Ok(None);
     };
     connection.prepare_cached("UPDATE pulls SET state = ?2, body = ?3 WHERE id = ?1")?.execute((

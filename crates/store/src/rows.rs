@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use docent_jobs::search::prompt;
 use docent_jobs::{Change, EntryBody, Row};
 use docent_types::{BoxError, JobId, JobStatus, Timestamp};
 use rusqlite::{Connection, params};
@@ -34,21 +35,23 @@ pub(crate) struct PreparedJob {
     row: Row,
     body: String,
     draft: Option<PreparedEntries>,
+    prompt: Option<String>,
     now: Timestamp,
 }
 
 impl PreparedJob {
     pub(crate) fn of(mut row: Row, entries: Vec<EntryBody>, now: Timestamp) -> Result<Self, BoxError> {
         row.last_seq = entries.len() as u64;
+        let prompt = prompt(&entries);
         // The entries are rarely read before the job is leased, and parsed bodies are many small allocations.
         let draft = PreparedEntries::of(0, now, entries)?.map(PreparedEntries::without_bodies);
-        Ok(Self { body: body(&row)?, draft, row, now })
+        Ok(Self { body: body(&row)?, draft, prompt, row, now })
     }
 }
 
 /// Writes a new job with its first entries.
 pub(crate) fn insert<E>(connection: &WriteConnection, new: PreparedJob) -> Result<Arc<Job>, Abort<E>> {
-    let PreparedJob { row, body, mut draft, now } = new;
+    let PreparedJob { row, body, mut draft, prompt, now } = new;
     let id = row.id().uuid().into_bytes();
     if connection.prepare_cached("SELECT 1 FROM jobs WHERE id = ?1")?.exists([id])? {
         return Err(Abort::Failed("there is a job of this id already".into()));
@@ -75,6 +78,9 @@ pub(crate) fn insert<E>(connection: &WriteConnection, new: PreparedJob) -> Resul
     let n = connection.last_insert_rowid();
     if beginning.is_none() {
         draft = draft.map(|draft| draft.append(connection, n)).transpose()?;
+    }
+    if let Some(prompt) = prompt {
+        connection.prepare_cached("INSERT INTO prompts (n, text) VALUES (?1, ?2)")?.execute((n, prompt))?;
     }
     if place == QueueState::Ready {
         queue::wake(connection, row.job.project.as_str())?;

@@ -23,6 +23,8 @@ const MIGRATIONS: &[&str] = &[
     include_str!("schema/10.sql"),
     include_str!("schema/11.sql"),
     include_str!("schema/12.sql"),
+    include_str!("schema/13.sql"),
+    include_str!("schema/14.sql"),
 ];
 
 /// "Docn": marks the file as ours.
@@ -367,6 +369,58 @@ mod tests {
         let first = uids();
         assert!(first[0] != first[1] && first.iter().all(|uid| uid.uuid().get_version_num() == 4), "{first:?}");
         assert_eq!(uids(), first);
+    }
+
+    #[test]
+    fn jobs_of_the_twelfth_version_are_found_by_their_instructions() {
+        let (_folder, path) = fresh();
+        make(&path).expect("makes");
+        let mut connection = connect(&path).expect("opens");
+        migrate(&mut connection, &path, &MIGRATIONS[..12]).expect("is a database of the twelfth version");
+        let transition = r#"{"entry":"transition","to":"active"}"#;
+        let said = |role: &str, text: &str| {
+            let parts = format!(r#"[{{"type":"text","text":"{text}"}},{{"type":"text","text":"too"}}]"#);
+            format!(r#"{{"role":"{role}","parts":{parts}}}"#)
+        };
+        let asks = |messages: &str| format!(r#"[{transition},{{"entry":"instruction","messages":[{messages}]}}]"#);
+        let both = asks(&format!("{},{}", said("system", "Be brief."), said("user", "Mend Ü")));
+        let long = asks(&said("system", &"ü".repeat(3_000)));
+        connection
+            .execute_batch(&format!(
+                "INSERT INTO jobs VALUES (1, x'01', 'p', 4, NULL, 1, NULL, NULL, 1, '{{}}', 2, 5, '{both}'),
+                   (2, x'02', 'p', 4, NULL, 1, NULL, NULL, 1, '{{}}', NULL, NULL, NULL),
+                   (3, x'03', 'p', 4, NULL, 1, NULL, NULL, 0, '{{\"pruned_to\":3}}', NULL, NULL, NULL);
+                 INSERT INTO entries VALUES (2, 2, 2, 5, '{long}'), (2, 3, 1, 5, '[{transition}]'), (3, 4, 1, 5, '{both}');"
+            ))
+            .expect("writes");
+        drop(connection);
+        let connection = open_for_writing(&path).expect("opens and migrates");
+        let mut select = connection.prepare("SELECT n, text FROM prompts ORDER BY n").expect("prepares");
+        let rows = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).expect("reads");
+        let rows: Vec<(i64, String)> = rows.collect::<Result<_, _>>().expect("reads");
+        assert_eq!(rows, [(1, "Mend Ü\n\ntoo".to_owned()), (2, "ü".repeat(2_000))]);
+    }
+
+    #[test]
+    fn pull_requests_of_the_thirteenth_version_keep_their_order() {
+        let (_folder, path) = fresh();
+        make(&path).expect("makes");
+        let mut connection = connect(&path).expect("opens");
+        migrate(&mut connection, &path, &MIGRATIONS[..13]).expect("is a database of the thirteenth version");
+        for (id, at) in
+            [("a", "2026-11-18T11:06:40Z"), ("b", "2026-11-18T11:06:40.007Z"), ("c", "1970-01-01T00:00:00.5Z")]
+        {
+            let body = format!(r#"{{"created_at":"{at}"}}"#);
+            let insert = "INSERT INTO pulls VALUES (?1, 'acme', unicode(?1), ?1, 'main', 'open', ?2)";
+            connection.execute(insert, [id, &body]).expect("writes");
+        }
+        drop(connection);
+        let connection = open_for_writing(&path).expect("opens and migrates");
+        let mut select = connection.prepare("SELECT id, created_at FROM pulls ORDER BY created_at").expect("prepares");
+        let rows = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).expect("reads");
+        let rows: Vec<(String, i64)> = rows.collect::<Result<_, _>>().expect("reads");
+        let expected = [("c", 500), ("a", 1_795_000_000_000), ("b", 1_795_000_000_007)];
+        assert_eq!(rows, expected.map(|(id, at)| (id.to_owned(), at)));
     }
 
     #[test]

@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize, Serializer};
 use thiserror::Error;
 use uuid::Uuid;
 
+use crate::clock::Timestamp;
+
 /// Why a project id or a domain was refused.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error(
@@ -138,6 +140,14 @@ id! {
 id! {
     /// One agent job. Sorts by creation time.
     JobId
+}
+
+impl JobId {
+    /// The least id of a job that is made at this moment or later.
+    pub fn first_at(at: Timestamp) -> Self {
+        let millis = u64::try_from(at.millis()).unwrap_or(0);
+        Self::new(Uuid::from_u128(u128::from(millis) << 80))
+    }
 }
 id! {
     /// One conversation with the assistant. Unguessable.

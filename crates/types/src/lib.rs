@@ -10,6 +10,7 @@ mod error;
 mod id;
 mod job;
 mod job_event;
+mod list_page;
 mod message;
 mod passage;
 mod printable;
@@ -28,6 +29,7 @@ pub use error::{
 pub use id::{Domain, IdError, JobId, MessageId, ProjectId, ProjectUid, ThreadId};
 pub use job::{AgentJob, Halt, JobStatus, Session, Source, Todo, TodoPriority, TodoStatus};
 pub use job_event::JobEvent;
+pub use list_page::{ChosenPage, ListPage, PageChoice};
 pub use message::{ContentPart, Message, Role};
 pub use passage::{LONGEST_PASSAGE, Passage};
 pub use printable::{is_obeyed, printable};

@@ -6,10 +6,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
-use docent_forge::{CommitRange, NewPullRecord, PullRecord, PullRequestSpec, PullRequests, State};
+use docent_forge::{
+    CommitRange, FoundPulls, NewPullRecord, PullComment, PullRecord, PullRequestSpec, PullRequests, PullSearch, State,
+};
 use docent_jobs::{
-    ClaimRequest, Decide, Entry, EntryBody, JobQuery, Pruned, Pruning, Row, Store, WriteError, WriteGuards,
-    WriteOutcome,
+    ClaimRequest, Decide, Entry, EntryBody, FoundJobs, JobQuery, JobSearch, Pruned, Pruning, Row, Store, WriteError,
+    WriteGuards, WriteOutcome,
 };
 use docent_types::{AgentJob, JobId, ProjectId, StoreError, Timestamp};
 use tokio_util::sync::CancellationToken;
@@ -133,6 +135,10 @@ impl Store for CordedStore {
         self.cord.read(self.store.list(query)).await
     }
 
+    async fn search(&self, search: JobSearch) -> Result<FoundJobs, StoreError> {
+        self.cord.read(self.store.search(search)).await
+    }
+
     async fn next_due(&self, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
         self.cord.read(self.store.next_due(now)).await
     }
@@ -187,6 +193,22 @@ impl PullRequests for CordedPulls {
         at: Timestamp,
     ) -> Result<Option<PullRecord>, StoreError> {
         self.cord.write(self.pulls.end(project, id, state, ending, at)).await
+    }
+
+    async fn reopen(&self, project: &ProjectId, id: Uuid) -> Result<Option<PullRecord>, StoreError> {
+        self.cord.write(self.pulls.reopen(project, id)).await
+    }
+
+    async fn comment(&self, project: &ProjectId, id: Uuid, comment: PullComment) -> Result<bool, StoreError> {
+        self.cord.write(self.pulls.comment(project, id, comment)).await
+    }
+
+    async fn comments(&self, project: &ProjectId, id: Uuid) -> Result<Vec<PullComment>, StoreError> {
+        self.cord.read(self.pulls.comments(project, id)).await
+    }
+
+    async fn search(&self, search: PullSearch) -> Result<FoundPulls, StoreError> {
+        self.cord.read(self.pulls.search(search)).await
     }
 
     async fn get(&self, project: &ProjectId, id: Uuid) -> Result<Option<PullRecord>, StoreError> {
