@@ -35,6 +35,7 @@
 
 mod base;
 mod blobs;
+mod conflict;
 mod create;
 mod diff;
 mod error;
@@ -62,6 +63,7 @@ mod wire;
 mod tests;
 
 pub use base::{Base, Node};
+pub use conflict::{ConflictKind, FileConflict, LineConflict};
 pub use create::create_repository;
 pub use diff::{Diff, DiffView, FileDiff, FileStatus};
 pub use error::{GitError, MergeError, PathRefused, PushError, TriedCredentials, Why};

@@ -3,8 +3,8 @@
 use gix::ObjectId;
 use gix::bstr::{BString, ByteSlice};
 use gix::objs::Kind;
-use similar::TextMerge;
 
+use crate::conflict::{ConflictKind, FileConflict, merged_lines};
 use crate::error::{GitError, MergeError};
 use crate::id::CommitId;
 use crate::mirror::{CommitMeta, Mirror};
@@ -19,7 +19,7 @@ pub enum Merged {
     Nothing(CommitId),
     /// The target had no commits of its own: it moved to the source.
     FastForward(CommitId),
-    /// A commit with two parents joins both.
+    /// A new commit: with both as its parents after a merge, with the target alone after squashing.
     Commit(CommitId),
 }
 
@@ -76,28 +76,81 @@ impl Mirror {
         Ok(Merged::Commit(commit))
     }
 
+    /// Brings what `source` changed into the branch `target` of the remote as one commit on it, and pushes. Otherwise as
+    /// [`merge`](Self::merge).
+    ///
+    /// # Errors
+    /// As [`merge`](Self::merge).
+    pub fn squash(
+        &self,
+        remote: &Remote,
+        source: CommitId,
+        target: &str,
+        meta: &CommitMeta,
+        files: &MergeFile<'_>,
+    ) -> Result<Merged, MergeError> {
+        let ours = self.branch(target)?;
+        let base = self.merge_base(ours, source)?.ok_or(MergeError::Unrelated)?;
+        let (tree, made) = self.merged([base, ours, source], files)?.map_err(MergeError::conflict)?;
+        if tree == odb::commit_tree(&self.repo(), ours)? {
+            return Ok(Merged::Nothing(ours));
+        }
+        let meta = CommitMeta { parents: vec![ours], ..meta.clone() };
+        let commit = self.write_commit(tree, &meta, made)?;
+        self.push(remote, target, commit, Some(ours))?;
+        Ok(Merged::Commit(commit))
+    }
+
+    /// What would keep `source` from being merged into `target`, file by file. Nothing is written.
+    ///
+    /// # Errors
+    /// [`MergeError::Unrelated`], [`MergeError::Git`].
+    pub fn conflicts(
+        &self,
+        target: CommitId,
+        source: CommitId,
+        files: &MergeFile<'_>,
+    ) -> Result<Vec<FileConflict>, MergeError> {
+        let base = self.merge_base(target, source)?.ok_or(MergeError::Unrelated)?;
+        Ok(self.merged([base, target, source], files)?.err().unwrap_or_default())
+    }
+
     fn merge_commit(
         &self,
         commits: [CommitId; 3],
         meta: &CommitMeta,
         files: &MergeFile<'_>,
     ) -> Result<CommitId, MergeError> {
-        let mut made = Vec::new();
-        let tree = self
-            .noted(merged_tree(&self.repo(), commits, files, &mut made))?
-            .map_err(|paths| MergeError::Conflict { paths })?;
+        let (tree, made) = self.merged(commits, files)?.map_err(MergeError::conflict)?;
         let meta = CommitMeta { parents: commits[1..].to_vec(), ..meta.clone() };
         Ok(self.write_commit(tree, &meta, made)?)
     }
+
+    /// The tree with the changes of both sides and the objects that are new in it, or what conflicts.
+    fn merged(
+        &self,
+        commits: [CommitId; 3],
+        files: &MergeFile<'_>,
+    ) -> Result<Result<(ObjectId, Vec<NewObject>), Vec<FileConflict>>, GitError> {
+        let mut made = Vec::new();
+        let tree = self.noted(merged_tree(&self.repo(), commits, files, &mut made))?;
+        Ok(tree.map(|tree| (tree, made)))
+    }
 }
 
-/// The tree with the changes of both sides, or the conflicting paths.
+impl MergeError {
+    fn conflict(files: Vec<FileConflict>) -> Self {
+        Self::Conflict { paths: files.into_iter().map(|file| file.path).collect() }
+    }
+}
+
+/// The tree with the changes of both sides, or what conflicts.
 fn merged_tree(
     repo: &gix::Repository,
     [base, ours, theirs]: [CommitId; 3],
     files: &MergeFile<'_>,
     made: &mut Vec<NewObject>,
-) -> Result<Result<ObjectId, Vec<String>>, GitError> {
+) -> Result<Result<ObjectId, Vec<FileConflict>>, GitError> {
     let tree_of = |commit| odb::commit_tree(repo, commit);
     let (base, ours, theirs) = (tree_of(base)?, tree_of(ours)?, tree_of(theirs)?);
     let our_changes = tree::differences(repo, Some(base), Some(ours))?;
@@ -106,18 +159,19 @@ fn merged_tree(
     let mut take: Vec<(BString, Option<Leaf>)> = Vec::new();
     for their in their_changes {
         let our = our_changes.binary_search_by(|one| one.path.cmp(&their.path)).ok().map(|place| &our_changes[place]);
-        match our {
-            None if is_file_folder_conflict(&our_changes, &their) => conflicts.push(their.path),
-            None => take.push((their.path, their.new)),
-            Some(our) if our.new == their.new => {}
-            Some(our) => match merged_file(repo, our, &their, files, made)? {
-                Some(leaf) => take.push((their.path, Some(leaf))),
-                None => conflicts.push(their.path),
-            },
+        let leaf = match our {
+            None if is_file_folder_conflict(&our_changes, &their) => Err(ConflictKind::FileAndFolder),
+            None => Ok(their.new),
+            Some(our) if our.new == their.new => continue,
+            Some(our) => merged_file(repo, our, &their, files, made)?.map(Some),
+        };
+        match leaf {
+            Ok(leaf) => take.push((their.path, leaf)),
+            Err(kind) => conflicts.push(FileConflict { path: their.path.to_str_lossy().into_owned(), kind }),
         }
     }
     if !conflicts.is_empty() {
-        return Ok(Err(conflicts.iter().map(|path| path.to_str_lossy().into_owned()).collect()));
+        return Ok(Err(conflicts));
     }
     let changes = take.iter().map(|(path, leaf)| (path.as_slice(), *leaf));
     tree::apply(repo, ours, changes, made).map(Ok)
@@ -138,55 +192,52 @@ fn is_file_folder_conflict(ours: &[Difference], their: &Difference) -> bool {
 /// Files larger than this are not merged.
 const MERGED_AT_MOST: usize = 4 << 20;
 
-/// One text changed on both sides, merged. `None` on a conflict.
+/// One file changed on both sides, merged, or why it is not.
 fn merged_file(
     repo: &gix::Repository,
     our: &Difference,
     their: &Difference,
     files: &MergeFile<'_>,
     made: &mut Vec<NewObject>,
-) -> Result<Option<Leaf>, GitError> {
-    let (Some(base), Some(ours), Some(theirs)) = (our.old, our.new, their.new) else { return Ok(None) };
+) -> Result<Result<Leaf, ConflictKind>, GitError> {
+    let (base, ours, theirs) = match (our.old, our.new, their.new) {
+        (Some(base), Some(ours), Some(theirs)) => (base, ours, theirs),
+        (None, ..) => return Ok(Err(ConflictKind::AddedInBoth)),
+        (_, None, _) => return Ok(Err(ConflictKind::DeletedInTarget)),
+        (_, _, None) => return Ok(Err(ConflictKind::DeletedInSource)),
+    };
     if ![base, ours, theirs].iter().all(|leaf| leaf.mode.is_blob()) {
-        return Ok(None);
+        return Ok(Err(ConflictKind::NoText));
     }
     let mode = match (ours.mode == base.mode, theirs.mode == base.mode) {
         (true, _) => theirs.mode,
         (_, true) => ours.mode,
         _ if ours.mode == theirs.mode => ours.mode,
-        _ => return Ok(None),
+        _ => return Ok(Err(ConflictKind::NoText)),
     };
     // Only the mode changed on one side.
     if ours.id == theirs.id || theirs.id == base.id {
-        return Ok(Some(Leaf { mode, id: ours.id }));
+        return Ok(Ok(Leaf { mode, id: ours.id }));
     }
     if ours.id == base.id {
-        return Ok(Some(Leaf { mode, id: theirs.id }));
+        return Ok(Ok(Leaf { mode, id: theirs.id }));
     }
     for leaf in [base, ours, theirs] {
         if odb::blob_size(repo, leaf.id)? > MERGED_AT_MOST {
-            return Ok(None);
+            return Ok(Err(ConflictKind::NoText));
         }
     }
     let read = |leaf: Leaf| odb::blob(repo, leaf.id);
     let (base, ours, theirs) = (read(base)?, read(ours)?, read(theirs)?);
     let merged = match files(&their.path.to_str_lossy(), [&base, &ours, &theirs]) {
-        FileMerge::Merged(bytes) => Some(bytes),
-        FileMerge::Conflict => None,
+        FileMerge::Merged(bytes) => Ok(bytes),
+        FileMerge::Conflict => Err(ConflictKind::Structure),
         FileMerge::ByLines => merged_lines([&base, &ours, &theirs]),
     };
-    let Some(merged) = merged else { return Ok(None) };
-    let object = NewObject::new(Kind::Blob, merged);
-    let id = object.id;
-    made.push(object);
-    Ok(Some(Leaf { mode, id }))
-}
-
-fn merged_lines(sides: [&[u8]; 3]) -> Option<Vec<u8>> {
-    let [Ok(base), Ok(ours), Ok(theirs)] = sides.map(str::from_utf8) else { return None };
-    if [base, ours, theirs].iter().any(|text| text.contains('\0')) {
-        return None;
-    }
-    let merge = TextMerge::from_lines(base, ours, theirs);
-    (!merge.is_conflicted()).then(|| merge.to_string().into_bytes())
+    Ok(merged.map(|merged| {
+        let object = NewObject::new(Kind::Blob, merged);
+        let id = object.id;
+        made.push(object);
+        Leaf { mode, id }
+    }))
 }

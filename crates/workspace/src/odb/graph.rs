@@ -31,8 +31,9 @@ pub(crate) fn first_parent(repo: &gix::Repository, commit: CommitId) -> Result<O
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommitSummary {
     pub id: CommitId,
-    /// The author's name.
+    /// The author's name and address.
     pub author: String,
+    pub email: String,
     /// When it was committed, in seconds since the Unix epoch.
     pub seconds: i64,
     /// The whole message.
@@ -69,6 +70,7 @@ fn summary(repo: &gix::Repository, id: ObjectId) -> Result<CommitSummary, GitErr
     Ok(CommitSummary {
         id: id.into(),
         author: author.name.to_string(),
+        email: author.email.to_string(),
         seconds: committer.seconds(),
         message: decoded.message.to_string(),
     })

@@ -1,5 +1,5 @@
 use super::{World, committed, git, meta};
-use crate::{FileMerge, MergeError, Merged, PushError};
+use crate::{CommitMeta, ConflictKind, FileMerge, MergeError, Merged, PushError};
 
 fn by_lines(_: &str, _: [&[u8]; 3]) -> FileMerge {
     FileMerge::ByLines
@@ -41,6 +41,74 @@ fn different_files_are_joined_by_a_merge_commit() {
         assert_eq!(world.upstream_file("main", "docs/new/page.md"), "# New");
         git(&world.bare, &["fsck", "--strict"]);
     });
+}
+
+#[test]
+fn squashed_changes_are_one_commit_on_the_target() {
+    both(|world| {
+        let first = world.fetched().branch("main").unwrap();
+        let one = committed(&world.fetched(), "docs/new/page.md", "# New\n");
+        world.put("README.md", "# Theirs\n");
+        let target = world.publish("theirs");
+        let mirror = world.fetched();
+        let squashed = mirror.squash(&world.remote(), one, "main", &meta(&[first]), &by_lines).unwrap();
+        assert_eq!(squashed, Merged::Commit(world.upstream("main").unwrap()));
+        assert_eq!(git(&world.bare, &["log", "-1", "--format=%P", "main"]), target.to_string());
+        assert_eq!(world.upstream_file("main", "README.md"), "# Theirs");
+        assert_eq!(world.upstream_file("main", "docs/new/page.md"), "# New");
+        let again = mirror.squash(&world.remote(), one, "main", &meta(&[]), &by_lines).unwrap();
+        assert_eq!(again, Merged::Nothing(squashed.commit()), "the target has all of it");
+        git(&world.bare, &["fsck", "--strict"]);
+    });
+}
+
+#[test]
+fn a_target_with_nothing_of_its_own_gets_a_new_commit_when_squashed() {
+    let world = World::new();
+    let mirror = world.fetched();
+    let target = mirror.branch("main").unwrap();
+    let source = committed(&mirror, "docs/index.md", "# Changed\n");
+    let meta = CommitMeta { message: "All of it".to_owned(), ..meta(&[]) };
+    let squashed = mirror.squash(&world.remote(), source, "main", &meta, &by_lines).unwrap();
+    assert!(matches!(squashed, Merged::Commit(commit) if commit != source), "{squashed:?}");
+    assert_eq!(git(&world.bare, &["rev-parse", "main^1"]), target.to_string());
+}
+
+#[test]
+fn what_conflicts_is_told_file_by_file() {
+    let told = |source: &[(&str, &str)], ours: &[(&str, Option<&str>)]| {
+        let world = World::new();
+        let mirror = world.fetched();
+        let mut overlay = mirror.overlay(mirror.branch("main").unwrap()).unwrap();
+        for (path, text) in source {
+            overlay.write(path, text.as_bytes().to_vec()).unwrap();
+        }
+        let source = mirror.commit(&overlay, &meta(&[mirror.branch("main").unwrap()])).unwrap();
+        for (path, text) in ours {
+            match text {
+                Some(text) => world.put(path, text),
+                None => std::fs::remove_file(world.work.join(path)).unwrap(),
+            }
+        }
+        let target = world.publish("target");
+        let mirror = world.fetched();
+        let refused = mirror.squash(&world.remote(), source, "main", &meta(&[]), &by_lines);
+        let conflicts = mirror.conflicts(target, source, &by_lines).unwrap();
+        let paths: Vec<&String> = conflicts.iter().map(|file| &file.path).collect();
+        match refused {
+            Err(MergeError::Conflict { paths: refused }) => assert_eq!(refused.iter().collect::<Vec<_>>(), paths),
+            other => assert!(other.is_ok() && paths.is_empty(), "{other:?}"),
+        }
+        conflicts.into_iter().map(|file| (file.path, file.kind)).collect::<Vec<_>>()
+    };
+    let one = |path: &str, kind| vec![(path.to_owned(), kind)];
+    assert_eq!(told(&[("a.md", "a")], &[("b.md", Some("b"))]), []);
+    assert_eq!(told(&[("a.md", "a")], &[("a.md", Some("b"))]), one("a.md", ConflictKind::AddedInBoth));
+    assert_eq!(told(&[("README.md", "a")], &[("README.md", None)]), one("README.md", ConflictKind::DeletedInTarget));
+    assert_eq!(told(&[("a", "a")], &[("a/b.md", Some("b"))]), one("a", ConflictKind::FileAndFolder));
+    let lines = told(&[("README.md", "# Source\n")], &[("README.md", Some("# Target\n"))]);
+    let [(_, ConflictKind::Lines(lines))] = &lines[..] else { panic!("{lines:?}") };
+    assert_eq!((lines[0].line, lines[0].target.as_str(), lines[0].source.as_str()), (1, "# Target\n", "# Source\n"));
 }
 
 #[test]
