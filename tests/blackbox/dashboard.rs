@@ -9,6 +9,8 @@ use docent_tests::site::{PAGES, PROJECT};
 use docent_tests::{Installation, Person, Request, Response, Site, rig};
 use serde_json::json;
 
+use crate::past_jobs::PastJobs;
+
 #[test]
 fn each_role_may_do_what_it_is_for_and_no_more() {
     let site = Site::start();
@@ -46,6 +48,7 @@ fn each_role_may_do_what_it_is_for_and_no_more() {
         ("editor", of("/jobs/new")),
         ("viewer", of("/pulls")),
         ("viewer", of(&format!("/pulls/{pull}"))),
+        ("viewer", of(&format!("/pulls/{pull}/conflicts"))),
         ("viewer", of("/playground")),
         ("viewer", of("/conversations")),
         ("viewer", of("/analytics")),
@@ -71,6 +74,11 @@ fn each_role_may_do_what_it_is_for_and_no_more() {
         ("editor", of("/jobs/new")),
         ("editor", of(&format!("/jobs/{job}/message"))),
         ("editor", of(&format!("/pulls/{pull}/update"))),
+        ("editor", of(&format!("/pulls/{pull}/comment"))),
+        ("editor", of(&format!("/pulls/{pull}/close"))),
+        ("editor", of(&format!("/pulls/{pull}/reopen"))),
+        ("editor", of(&format!("/pulls/{pull}/squash"))),
+        ("editor", of(&format!("/pulls/{pull}/merge"))),
         ("editor", of("/playground")),
         ("editor", of("/playground/ask")),
         ("editor", of("/reindex")),
@@ -214,6 +222,95 @@ fn every_answer_is_guarded_against_scripts_and_frames() {
 }
 
 #[test]
+fn a_journal_is_filtered_over_all_of_it_and_each_entry_has_an_address() {
+    let site = Site::start();
+    let mut owner = Person::joins(&site.server, &site.installation, "olive", "owner");
+    let agent = site.agent();
+    let job = agent.create("Replace \"widget\" with \"gadget\"");
+    let job = agent.reaches(job["id"].as_str().expect("an id"), "completed");
+    let here = format!("/dashboard/{PROJECT}/jobs/{}", job["id"].as_str().expect("an id"));
+    let mut rows = |query: &str| -> Vec<u64> {
+        let page = owner.gets(&format!("{here}{query}"));
+        assert_eq!(page.status, 200, "{query}: {}", page.text());
+        let numbers = page.text().split(" id=\"e").skip(1).filter_map(|rest| rest.split('"').next()?.parse().ok());
+        numbers.collect()
+    };
+    let all = rows("");
+    assert!(all.len() > 3 && all.is_sorted_by(|one, other| one > other), "newest first: {all:?}");
+    let (last, first) = (all[0], all[all.len() - 1]);
+    assert_eq!(rows("?text=WIDGET").last(), Some(&2), "the instruction, whatever the case");
+    assert!(rows("?text=nothing+says+this").is_empty());
+    let called = rows("?tool=replace_text");
+    assert_eq!(called.len(), 2, "the call and its result: {called:?}");
+    assert!(rows("?only=failed").is_empty());
+    assert_eq!(rows(&format!("?before={}", all[1])), all[2..]);
+    assert_eq!(rows(&format!("?after={}", all[2])), all[..2]);
+    for seq in [first, last] {
+        assert!(rows(&format!("?at={seq}")).contains(&seq), "{seq}");
+    }
+    assert!(owner.gets(&here).text().contains("Tokens out"), "what the turn took");
+    for odd in ["?before=0", "?after=99999999999999999999", "?at=18446744073709551615", "?after=18446744073709551615"] {
+        assert_eq!(owner.gets(&format!("{here}{odd}")).status, 200, "{odd}");
+    }
+}
+
+#[test]
+fn a_pull_request_is_talked_about_closed_opened_again_and_becomes_one_commit() {
+    let site = Site::start();
+    let mut editor = Person::joins(&site.server, &site.installation, "ed@example.com", "editor");
+    let agent = site.agent();
+    let job = agent.create("Replace \"widget\" with \"gadget\"");
+    let job = agent.reaches(job["id"].as_str().expect("an id"), "completed");
+    let id = job["prLink"].as_str().and_then(|link| link.rsplit('/').next()).expect("a link").to_owned();
+    let here = format!("/dashboard/{PROJECT}/pulls/{id}");
+    editor.gets(&here);
+    assert_eq!(editor.posts(&format!("{here}/comment"), &[("comment", " ")]).status, 400);
+    assert_eq!(editor.posts(&format!("{here}/comment"), &[("comment", "Is <i>this</i> right?")]).status, 303);
+    let page = editor.gets(&here).text().to_owned();
+    for shown in ["Is &lt;i&gt;this&lt;/i&gt; right?", "ed@example.com", "Commits", "Squash and merge"] {
+        assert!(page.contains(shown), "{shown}: {page}");
+    }
+    assert_eq!(editor.posts(&format!("{here}/reopen"), &[]).status, 409, "it is open");
+    assert_eq!(editor.posts(&format!("{here}/close"), &[]).status, 303);
+    let lists = |editor: &mut Person<'_>, query: &str| {
+        editor.gets(&format!("/dashboard/{PROJECT}/pulls{query}")).text().contains(&id)
+    };
+    assert!(lists(&mut editor, "?state=closed&text=GADGET") && !lists(&mut editor, "?state=open"));
+    assert!(!lists(&mut editor, "?text=nothing"));
+    assert_eq!(editor.posts(&format!("{here}/reopen"), &[]).status, 303);
+
+    // Programs do no more than they did.
+    for action in ["squash", "reopen", "comment"] {
+        let path = format!("/pulls/{PROJECT}/{id}/{action}");
+        assert_eq!(site.server.send(&Request::post(path).bearer(&site.admin_key)).status, 404, "{action}");
+    }
+
+    let before = format!("{}\n", site.repository.file("main", "quickstart.mdx").trim_end());
+    site.repository.commit("main", "quickstart.mdx", &before.replace("widget", "sprocket"));
+    let refused = editor.posts(&format!("{here}/squash"), &[]);
+    assert_eq!(refused.header("location"), Some(format!("{here}/conflicts").as_str()));
+    let page = editor.gets(&format!("{here}/conflicts")).text().to_owned();
+    for shown in ["quickstart.mdx", "Both changed the same lines", "sprocket endpoint", "gadget endpoint", "git merge"]
+    {
+        assert!(page.contains(shown), "{shown}: {page}");
+    }
+    site.repository.commit("main", "quickstart.mdx", &before);
+    assert!(editor.gets(&format!("{here}/conflicts")).text().contains("Nothing conflicts"));
+    assert_eq!(editor.posts(&format!("{here}/squash"), &[]).status, 303);
+    let commit = site.repository.git(&["log", "-1", "--format=%an <%ae>|%P|%(trailers:key=Co-authored-by)", "main"]);
+    let parts: Vec<&str> = commit.split('|').collect();
+    assert_eq!((parts[0], parts[1].len()), ("ed@example.com <ed@example.com>", 40), "one parent: {commit}");
+    assert_eq!(parts[2].trim(), "Co-authored-by: Docent <docent@localhost>");
+    assert!(site.repository.file("main", "quickstart.mdx").contains("gadget"));
+    assert!(editor.gets(&here).text().contains("merged"));
+    let audit =
+        Person::joins(&site.server, &site.installation, "olive", "owner").gets("/dashboard/-/audit").text().to_owned();
+    for action in ["pull.commented", "pull.closed", "pull.reopened", "pull.squashed"] {
+        assert!(audit.contains(action), "{action}");
+    }
+}
+
+#[test]
 fn what_was_done_is_in_the_audit_list() {
     let site = Site::start();
     let mut owner = Person::joins(&site.server, &site.installation, "olive", "owner");
@@ -241,12 +338,18 @@ fn people_work_with_the_dashboard_in_a_browser() {
     let chromium = std::env::var_os("DOCENT_CHROMIUM").unwrap_or_else(|| "/usr/bin/chromium".into());
     let installation = Installation::new();
     let repository = installation.repository("docs", PAGES);
+    let past = PastJobs::of(&installation.data(), "acme");
+    past.short(120);
+    let long = past.long().to_string();
+    drop(past);
     let server = installation.serve();
     let link = installation.must(&["operator", "link"]).stdout;
     let path = link.trim().split_once("/dashboard/").map(|(_, rest)| format!("/dashboard/{rest}")).expect("a link");
     let mut command = rig::node("dashboard", "dashboard.mjs");
     command.arg(chromium).arg(Path::new(env!("CARGO_TARGET_TMPDIR")).join("dashboard"));
-    command.arg(json!({ "server": server.url(), "link": path, "repository": repository.path() }).to_string());
+    command.arg(
+        json!({ "server": server.url(), "link": path, "repository": repository.path(), "long": long }).to_string(),
+    );
     let status = command.status().expect("node starts");
     assert!(status.success(), "the pages found fault: {status}");
 }

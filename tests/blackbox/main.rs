@@ -32,6 +32,7 @@ mod lists;
 mod models;
 mod open_files;
 mod operators;
+mod past_jobs;
 mod projects;
 mod prompt_to_pull_request;
 mod pull_requests;

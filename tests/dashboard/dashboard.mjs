@@ -1,11 +1,13 @@
 // The dashboard in a real browser: one story from an empty data folder by keyboard alone, then every page under axe-core, in
 // light and dark, wide and narrow, with texts that would like to be markup.
 //
-//     node dashboard.mjs CHROMIUM FOLDER '{"server": URL, "link": PATH, "repository": FOLDER}'
+//     node dashboard.mjs CHROMIUM FOLDER '{"server": URL, "link": PATH, "repository": FOLDER, "long": JOB}'
 //
 // Screenshots go to FOLDER. Prints what was not met, and exits 1 when there is any.
-import { readFileSync, mkdirSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { readFileSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
 import { gzipSync } from 'node:zlib';
 import { chromium } from 'playwright-core';
 
@@ -18,7 +20,7 @@ setTimeout(() => {
   console.error('gave up: a page hangs');
   process.exit(3);
 }, 300_000).unref();
-const { server, link, repository } = JSON.parse(given);
+const { server, link, repository, long } = JSON.parse(given);
 mkdirSync(folder, { recursive: true });
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
@@ -126,6 +128,106 @@ await page.getByRole('button', { name: 'Search only' }).click();
 await page.getByRole('heading', { name: 'Found in' }).waitFor();
 expect('no token is in an address', !page.url().includes('token='), page.url());
 
+// ---- Jobs by state, text and time -----------------------------------------------------------------------------------------
+const listed = () => page.locator('main tbody a[href*="/jobs/"]').evaluateAll((links) => links.map((link) => link.pathname));
+const follow = async (name) => {
+  const before = page.url();
+  await page.getByRole('link', { name, exact: true }).click();
+  await page.waitForURL((url) => url.href !== before);
+};
+await page.goto(`${server}/dashboard/acme/jobs`);
+await page.getByLabel('Instruction contains').fill('links of chapter');
+await page.getByRole('button', { name: 'Show' }).click();
+await page.waitForURL('**text=links**');
+await page.getByRole('link', { name: 'failed 60' }).click();
+await page.waitForURL('**status=failed**');
+const firstPage = await listed();
+expect('a page has fifty jobs', firstPage.length === 50, firstPage.length);
+await follow('Older');
+const secondPage = await listed();
+expect('the next page has the rest of the same', secondPage.length === 10 && !secondPage.some((job) => firstPage.includes(job)), secondPage);
+expect('it keeps the filter', /status=failed/.test(page.url()) && /text=links/.test(page.url()), page.url());
+await follow('Newer');
+expect('the page before it is the same as before', JSON.stringify(await listed()) === JSON.stringify(firstPage));
+await page.goto(`${server}/dashboard/-/jobs?to=2020-01-01`);
+expect('nothing was made before there was anything', (await listed()).length === 0);
+
+// ---- A journal of 40,000 entries --------------------------------------------------------------------------------------------
+const longJob = `/dashboard/acme/jobs/${long}`;
+const rowCount = () => page.locator('article.event').count();
+// What a turn took is summed up once, over as many looks as it needs.
+for (let looks = 0; looks < 100; looks += 1) {
+  const start = performance.now();
+  await page.goto(server + longJob);
+  if (looks === 0) console.log(`a job of 40,000 events opened in ${Math.round(performance.now() - start)} ms`);
+  if (!(await page.getByText('look again for the rest').isVisible())) break;
+}
+expect('all of the turn is counted', (await page.locator('#job-head').textContent()).includes('19,998,000'));
+expect('a page of a journal has 300 rows', (await rowCount()) === 300, await rowCount());
+let most = 0;
+for (let clicks = 0; clicks < 20; clicks += 1) {
+  const before = await page.evaluate(() => `${location} ${document.querySelector('article.event:last-of-type').id}`);
+  await page.getByRole('link', { name: 'Older' }).click();
+  await page.waitForFunction((before) => `${location} ${document.querySelector('article.event:last-of-type')?.id}` !== before, before);
+  const ids = await page.locator('article.event').evaluateAll((events) => events.map((event) => Number(event.id.slice(1))));
+  most = Math.max(most, ids.length);
+  expect('older rows are below the others, each once', ids.every((seq, at) => at === 0 || seq < ids[at - 1]));
+}
+console.log(`at most ${most} rows of it were in the page`);
+expect('older rows come into the page, up to 5,000', most > 1_000 && most <= 5_000, most);
+const searching = performance.now();
+await page.goto(`${server}${longJob}?text=THE+needle`);
+console.log(`one of 40,000 events was found in ${Math.round(performance.now() - searching)} ms`);
+expect('a text is found anywhere in a journal', (await rowCount()) === 1, await rowCount());
+await page.locator('article.event header a').click();
+await page.waitForURL('**at=**');
+expect('an address of an event leads to it', await page.locator('article.event:target').getByText('the needle').count() === 1);
+await page.goto(`${server}${longJob}?only=failed&tool=edit`);
+expect('what failed of one tool', (await page.getByText('Failed: edit').count()) === 300, await page.getByText('Failed: edit').count());
+await page.goto(server + longJob);
+
+// ---- Pull requests: a comment, a conflict, closed and open again, one commit --------------------------------------------------
+const does = async (prompt) => {
+  await page.goto(`${server}/dashboard/acme/jobs/new`);
+  await page.locator('#prompt').fill(prompt);
+  await page.getByRole('button', { name: 'Start' }).click();
+  await page.locator('#job-head .state.completed').waitFor({ timeout: 60_000 });
+  await page.getByRole('link', { name: 'Open', exact: true }).click();
+  await page.waitForURL(/\/pulls\/[0-9a-f-]{36}$/);
+  return new URL(page.url()).pathname;
+};
+const clone = mkdtempSync(`${tmpdir()}/docent-`);
+const git = (...args) => execFileSync('git', ['-C', clone, '-c', 'user.name=Eve', '-c', 'user.email=eve@example.com', ...args]).toString().trim();
+git('clone', '--quiet', repository, '.');
+const conflicting = await does('Replace "gadget" with "gizmo"');
+await page.getByLabel('Comment').fill(HOSTILE);
+await page.getByRole('button', { name: 'Add the comment' }).click();
+await page.getByText('The comment is added.').waitFor();
+expect('a comment is text', await page.locator('article.event', { hasText: '<img src=x' }).count() === 1);
+await page.locator('summary', { hasText: 'Close without merging' }).click();
+await page.getByRole('button', { name: 'Close without merging' }).click();
+await page.getByText('Closed.').waitFor();
+await page.getByRole('button', { name: 'Reopen' }).click();
+await page.getByText('Open again.').waitFor();
+git('pull', '--quiet');
+const quickstart = readFileSync(`${clone}/quickstart.mdx`, 'utf8');
+writeFileSync(`${clone}/quickstart.mdx`, quickstart.replace('gadget', 'sprocket'));
+git('commit', '--quiet', '--all', '--message=Sprockets');
+git('push', '--quiet');
+await page.getByRole('button', { name: 'Squash and merge' }).click();
+await page.waitForURL('**/conflicts');
+const explained = await page.locator('main').textContent();
+for (const part of ['quickstart.mdx', 'Both changed the same lines', 'sprocket endpoint', 'gizmo endpoint']) {
+  expect('a conflict is explained', explained.includes(part), part);
+}
+await picture('conflicts');
+await does('Replace "sign in" with "log in"');
+await page.getByRole('button', { name: 'Squash and merge' }).click();
+await page.getByText('Merged as one commit.').waitFor();
+git('pull', '--quiet');
+const squashed = git('log', '-1', '--format=%an|%P|%b');
+expect('one commit of the operator', /^ada@example\.com\|[0-9a-f]{40}\|/.test(squashed) && squashed.includes('Co-authored-by: Docent'), squashed);
+
 // ---- Texts that would like to be markup -----------------------------------------------------------------------------------
 await page.goto(`${server}/dashboard/acme/jobs/new`);
 await page.locator('#prompt').fill(`${HOSTILE} ${'x'.repeat(50_000)}`);
@@ -141,7 +243,8 @@ const conversation = await (async () => {
 })();
 const pages = ['/dashboard', '/dashboard/-/jobs', '/dashboard/-/pulls', '/dashboard/-/projects', '/dashboard/-/projects/new',
   '/dashboard/-/operators', '/dashboard/-/audit', '/dashboard/-/settings', '/dashboard/-/account', '/dashboard/acme',
-  '/dashboard/acme/jobs', '/dashboard/acme/jobs/new', job, hostileJob, '/dashboard/acme/pulls', pull, `${pull}?layout=split`,
+  '/dashboard/acme/jobs', '/dashboard/acme/jobs?status=failed', '/dashboard/acme/jobs/new', job, hostileJob,
+  `${longJob}?only=failed&tool=edit&before=5000`, '/dashboard/acme/pulls', conflicting, `${conflicting}/conflicts`, pull, `${pull}?layout=split`,
   '/dashboard/acme/playground', '/dashboard/acme/playground?q=webhook', '/dashboard/acme/conversations', conversation,
   '/dashboard/acme/analytics', '/dashboard/acme/gaps', '/dashboard/acme/keys', '/dashboard/acme/settings',
   '/dashboard/nowhere'];

@@ -58,7 +58,7 @@ pub use files::{EditableTree, MemoryFiles, Refused};
 pub use next::{Finish, FinishOutcome, Step, next};
 pub use secrets::{Secret, secrets};
 pub use todos::{planned, todos};
-pub use tools::{Diverged, replay, run_tools, specs};
+pub use tools::{Diverged, replay, run_tools, specs, tool_names};
 pub use transcript::{Call, ToolResult, Transcript, TranscriptEntry};
 pub use turn_settings::{Guidance, TurnLimits, TurnSettings};
 pub use workbench::ToolContext;

@@ -2,7 +2,7 @@
 
 use docent_jobs::{Entry, EntryBody, Instruction, LiveEvents};
 use docent_llm::Event;
-use docent_types::{ContentPart, JobEvent, Message, Role};
+use docent_types::{ContentPart, JobEvent, Message, Role, Usage};
 use serde::Deserialize;
 
 use crate::record::Record;
@@ -20,6 +20,26 @@ pub fn job_events(entry: &Entry) -> Vec<JobEvent> {
         // An entry of a newer version that cannot be parsed has no events.
         EntryBody::Work { data, .. } => Record::deserialize(data).map(did).unwrap_or_default(),
         EntryBody::Leased { .. } => Vec::new(),
+    }
+}
+
+/// A step of the agent, as an entry records it when it is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// A call of the model, and its tokens.
+    Model(Usage),
+    /// The tool calls of one reply.
+    Tools,
+}
+
+/// The step that a journal entry is about, if it is about one.
+pub fn step_of(entry: &Entry) -> Option<Step> {
+    let EntryBody::Work { data, .. } = &entry.body else { return None };
+    // Not the whole record, which may be large.
+    match data.get("did")?.as_str()? {
+        "replied" | "compacted" => Usage::deserialize(data.get("usage")?).ok().map(Step::Model),
+        "ran" => Some(Step::Tools),
+        _ => None,
     }
 }
 
@@ -150,6 +170,20 @@ mod tests {
         let silent = Message { role: Role::Assistant, parts: vec![text(" \n")] };
         let events = done(&Record::Replied { message: silent, reason, usage });
         assert_eq!(events, [JobEvent::Replied { reason, usage }]);
+    }
+
+    #[test]
+    fn a_step_is_a_call_of_the_model_or_a_batch_of_tools() {
+        let step = |record: &Record| {
+            let data = serde_json::to_value(record).expect("records are JSON");
+            step_of(&Entry { seq: 1, at: Timestamp::default(), body: EntryBody::Work { kind: String::new(), data } })
+        };
+        let (usage, message) = (Usage::of(3, 4), Message::text(Role::Assistant, "So."));
+        assert_eq!(step(&Record::Replied { message, reason: FinishReason::Stop, usage }), Some(Step::Model(usage)));
+        let compacted = Record::Compacted { summary: "Short.".into(), upto: 4, usage };
+        assert_eq!(step(&compacted), Some(Step::Model(usage)));
+        let ran = Record::Ran { results: Vec::new(), digest: "d".into(), todos: None };
+        assert_eq!((step(&ran), step(&Record::Deleted)), (Some(Step::Tools), None));
     }
 
     #[test]

@@ -49,11 +49,12 @@ mod tests;
 
 pub use author::Author;
 pub use config::{AuthorConfig, SearchOf, search_of};
-pub use docent_workspace::{Diff, DiffView, FileDiff};
+pub use docent_agent::tool_names;
+pub use docent_workspace::{CommitSummary, ConflictKind, Diff, DiffView, FileConflict, FileDiff, LineConflict};
 pub use docs::Docs;
-pub use events::job_events;
+pub use events::{Step, job_events, step_of};
 pub use ports::{Forges, Projects};
-pub use pulls::{MergeError, Pulls, Updated};
+pub use pulls::{MergeError, PullChanges, Pulls, Updated};
 pub use repositories::{CredentialsOf, Repositories};
 pub use signing::Signing;
 pub use time_budget::TimeUsed;

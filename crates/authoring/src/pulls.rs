@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
-use docent_forge::{CommitRange, PullRecord, PullRequests, State};
+use docent_forge::{CommitRange, FoundPulls, MOST_COMMENTS, PullComment, PullRecord, PullRequests, PullSearch, State};
 use docent_site::{NavigationMerge, merge_navigation};
-use docent_types::{BoxError, Clock, Project, ProjectId, StoreError};
-use docent_workspace::{CommitId, Diff, DiffView, FileMerge, GitError, Merged, Mirror, PushError};
+use docent_types::{BoxError, Clock, Project, ProjectId, Signature, StoreError};
+use docent_workspace::{
+    CommitId, CommitSummary, Diff, DiffView, FileConflict, FileMerge, GitError, Merged, Mirror, PushError,
+};
 use thiserror::Error;
 use tokio::sync::Semaphore;
 use uuid::Uuid;
@@ -25,8 +27,20 @@ pub struct Pulls {
     comparing: Arc<Semaphore>,
 }
 
+/// What a pull request changes.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct PullChanges {
+    /// At most the newest hundred.
+    pub commits: Vec<CommitSummary>,
+    pub diff: Diff,
+}
+
+/// Commits of a pull request that are listed.
+const COMMITS: usize = 100;
 /// Concurrent comparisons.
 const COMPARING: usize = 2;
+/// The newest commits whose authors are credited when they become one.
+const CREDITED: usize = 200;
 
 /// Whether a branch lacked commits of its base.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,6 +57,9 @@ pub enum MergeError {
     /// The sentence names the obstacle and the remedy.
     #[error("{0}")]
     Refused(String),
+    /// Both sides changed the same files. The sentence names them; [`Pulls::conflicts`] has more.
+    #[error("{0}")]
+    Conflict(String),
     /// The repository or the store failed; a retry may help.
     #[error("the pull request could not be merged")]
     Failed(#[source] BoxError),
@@ -81,22 +98,101 @@ impl Pulls {
         self.records.get(project, id).await
     }
 
+    /// A page of the pull requests that fit, and how many there are in each state.
+    pub async fn search(&self, search: PullSearch) -> Result<FoundPulls, StoreError> {
+        self.records.search(search).await
+    }
+
+    /// The comments on a pull request, oldest first.
+    pub async fn comments(&self, record: &PullRecord) -> Result<Vec<PullComment>, StoreError> {
+        self.records.comments(&record.project, record.id).await
+    }
+
+    /// Adds a comment of a person.
+    pub async fn comment(&self, record: &PullRecord, author: &str, text: &str) -> Result<(), MergeError> {
+        let comment = PullComment { at: self.clock.now(), author: author.to_owned(), text: text.to_owned() };
+        if self.records.comment(&record.project, record.id, comment).await? {
+            return Ok(());
+        }
+        let sentence = format!("there are {MOST_COMMENTS} comments already, and no more are kept");
+        Err(MergeError::Refused(sentence))
+    }
+
     /// The newest pull requests of a project, newest first.
     pub async fn list(&self, project: &ProjectId, limit: u32) -> Result<Vec<PullRecord>, StoreError> {
         self.records.list(project, limit).await
     }
 
-    /// The changes within `view`: from the merge base to the tip of its branch, or those recorded when it ended.
-    pub async fn changes(&self, project: &Project, record: &PullRecord, view: DiffView) -> Result<Diff, GitError> {
+    /// The commits that its branch has and its base lacks, newest first, and what they change, within `view`; or those recorded
+    /// when it ended.
+    pub async fn changes(
+        &self,
+        project: &Project,
+        record: &PullRecord,
+        view: DiffView,
+    ) -> Result<PullChanges, GitError> {
         let mirror = self.repositories.fetch(project).await?;
         let record = record.clone();
         // The semaphore is never closed.
         let _place = self.comparing.acquire().await;
-        let compares = move || match span(&mirror, &record)? {
-            Some((from, to)) => mirror.diff(from, to, &view),
-            None => Ok(Diff::default()),
+        let compares = move || {
+            let Some((from, to)) = span(&mirror, &record)? else { return Ok(PullChanges::default()) };
+            let commits = mirror.commits(to, Some(from), COMMITS)?;
+            Ok(PullChanges { commits, diff: mirror.diff(from, to, &view)? })
         };
         self.repositories.does(compares).await
+    }
+
+    /// What keeps an open one from being merged, file by file.
+    pub async fn conflicts(&self, project: &Project, record: &PullRecord) -> Result<Vec<FileConflict>, MergeError> {
+        self.must_be_open(record).await?;
+        let (mirror, (_, tip)) = self.branches(project, record).await?;
+        let base = mirror.branch(&record.base)?;
+        // The semaphore is never closed.
+        let _place = self.comparing.acquire().await;
+        self.repositories.does(move || mirror.conflicts(base, tip, &merged_file)).await.map_err(explain)
+    }
+
+    /// Brings it into its base as one commit of the person `by`, with its title and description as the message and the authors
+    /// of its commits credited, and records that.
+    pub async fn squash(&self, project: &Project, record: &PullRecord, by: &str) -> Result<PullRecord, MergeError> {
+        self.must_be_open(record).await?;
+        let (mirror, span) = self.branches(project, record).await?;
+        let remote = self.repositories.remote(project).await?;
+        let signing = Signing::by(project, by);
+        let (record_of, seconds) = (record.clone(), self.clock.now().seconds());
+        let brings = move || {
+            let commits = mirror.commits(span.1, Some(span.0), CREDITED)?;
+            let message = format!("{} (#{})\n\n{}\n", record_of.title, record_of.number, record_of.body.trim());
+            let meta = signing.meta(seconds, &message, credits(&commits, &signing.author), Vec::new());
+            mirror.squash(&remote, span.1, &record_of.base, &meta, &merged_file)
+        };
+        self.repositories.does(brings).await.map_err(explain)?;
+        self.repositories.announce_change();
+        self.end(record, State::Merged, Some(span)).await
+    }
+
+    /// Opens a closed one again.
+    pub async fn reopen(&self, project: &Project, record: &PullRecord) -> Result<PullRecord, MergeError> {
+        let refused = |sentence: String| Err(MergeError::Refused(sentence));
+        if record.state != State::Closed {
+            return refused(format!(
+                "the pull request is {}; only a closed one is opened again",
+                record.state.as_str()
+            ));
+        }
+        let open = PullRecord { ended: None, ..record.clone() };
+        let (_, (from, to)) = self.branches(project, &open).await?;
+        if from == to {
+            return refused(format!("`{}` has all of `{}`; there is nothing to merge", record.base, record.head));
+        }
+        match self.records.reopen(&record.project, record.id).await? {
+            Some(record) => Ok(record),
+            None => refused(format!(
+                "another pull request from `{}` to `{}` is open, or somebody else opened this one; look at the list",
+                record.head, record.base
+            )),
+        }
     }
 
     /// Merges it into its base and records that. A repetition after a crash in between finds the merge made.
@@ -134,7 +230,7 @@ impl Pulls {
         match found.await? {
             Some(span) => Ok((mirror, span)),
             None => Err(MergeError::Refused(format!(
-                "`{}` or `{}` is gone from the repository; close the pull request instead",
+                "`{}` or `{}` is gone from the repository: the pull request can only be closed",
                 record.head, record.base
             ))),
         }
@@ -190,6 +286,22 @@ impl Pulls {
     }
 }
 
+/// Trailers for the authors of these commits but one.
+fn credits(commits: &[CommitSummary], but: &Signature) -> Vec<String> {
+    let clean = |text: &str| {
+        let kept = text.chars().filter(|c| !c.is_control() && !matches!(c, '<' | '>'));
+        kept.collect::<String>().trim().to_owned()
+    };
+    let mut credited: Vec<Signature> = Vec::new();
+    for commit in commits.iter().rev() {
+        let author = Signature { name: clean(&commit.author), email: clean(&commit.email) };
+        if author != *but && !credited.contains(&author) {
+            credited.push(author);
+        }
+    }
+    credited.iter().map(|author| format!("Co-authored-by: {author}")).collect()
+}
+
 /// Navigation files are merged by their entries.
 fn merged_file(path: &str, sides: [&[u8]; 3]) -> FileMerge {
     match merge_navigation(path, sides) {
@@ -215,7 +327,8 @@ fn span(mirror: &Mirror, record: &PullRecord) -> Result<Option<(CommitId, Commit
 fn explain(error: docent_workspace::MergeError) -> MergeError {
     use docent_workspace::MergeError as Git;
     match error {
-        Git::Conflict { .. } | Git::Unrelated | Git::Push(PushError::Rejected { .. } | PushError::Denied { .. }) => {
+        Git::Conflict { .. } => MergeError::Conflict(error.to_string()),
+        Git::Unrelated | Git::Push(PushError::Rejected { .. } | PushError::Denied { .. }) => {
             MergeError::Refused(error.to_string())
         }
         Git::Push(PushError::Moved { .. }) => {

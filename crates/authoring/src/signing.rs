@@ -30,6 +30,14 @@ impl Signing {
         Self { author, sign_off: project.settings.sign_off }
     }
 
+    /// As [`of`](Self::of), by this person. A name that is no mail address gets that of the project.
+    pub(crate) fn by(project: &Project, person: &str) -> Self {
+        let Self { author, sign_off } = Self::of(project);
+        let is_address = person.contains('@') && !person.contains(|c: char| c.is_whitespace() || "<>".contains(c));
+        let email = if is_address { person.to_owned() } else { author.email };
+        Self { author: Signature { name: person.to_owned(), email }, sign_off }
+    }
+
     /// The metadata of a commit. `message` has no trailers; they are appended.
     pub(crate) fn meta(
         &self,

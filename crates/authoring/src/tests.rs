@@ -271,9 +271,12 @@ impl World {
 
     /// The commits a branch has and `main` lacks, newest first.
     async fn commits(&self, branch: &str) -> Vec<CommitSummary> {
+        self.commits_since(branch, self.tip("main").await).await
+    }
+
+    async fn commits_since(&self, branch: &str, since: CommitId) -> Vec<CommitSummary> {
         let mirror = self.look().await;
-        let (tip, main) = (mirror.branch(branch).expect("is there"), mirror.branch("main").expect("is there"));
-        mirror.commits(tip, Some(main), 100).expect("reads")
+        mirror.commits(mirror.branch(branch).expect("is there"), Some(since), 100).expect("reads")
     }
 
     async fn text(&self, branch: &str, path: &str) -> String {

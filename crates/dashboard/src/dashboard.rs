@@ -9,7 +9,7 @@ use docent_authoring::Pulls;
 use docent_jobs::{Jobs, ModelNames};
 use docent_operators::{AuditEntry, Operators, SignedIn};
 use docent_search::Snapshot;
-use docent_types::{Clock, Domain, Project, ProjectId, Refusal, RefusalKind, error_chain};
+use docent_types::{Clock, Domain, Project, ProjectId, Refusal, RefusalKind, Timestamp, error_chain};
 use docent_web::{HttpError, Request, Response, respond};
 use http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderName, LOCATION, REFERRER_POLICY, RETRY_AFTER};
 use http::{HeaderValue, Method, StatusCode};
@@ -25,11 +25,14 @@ use crate::pages;
 use crate::pull_api;
 use crate::route::{Needs, PageRoute};
 use crate::text::in_url;
+use crate::turns::TurnSums;
 
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
                       form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'";
 /// Pages with a change of a repository on them that are written at a time, since each takes megabytes.
 const LARGE_PAGES: usize = 8;
+
+pub(crate) const DAY: Duration = Duration::from_secs(24 * 3600);
 
 /// What the dashboard shows and changes.
 #[derive(Debug, Clone)]
@@ -56,6 +59,7 @@ pub struct Dashboard {
     pub(crate) parts: DashboardParts,
     pub(crate) cookies: Cookies,
     pub(crate) large_pages: Arc<Semaphore>,
+    pub(crate) turns: TurnSums,
 }
 
 /// A request of somebody who may make it.
@@ -70,7 +74,7 @@ pub(crate) struct Visit<'v> {
 impl Dashboard {
     pub fn new(parts: DashboardParts) -> Self {
         let cookies = Cookies::new(parts.public_url.as_deref());
-        Self { parts, cookies, large_pages: Arc::new(Semaphore::new(LARGE_PAGES)) }
+        Self { parts, cookies, large_pages: Arc::new(Semaphore::new(LARGE_PAGES)), turns: TurnSums::default() }
     }
 
     /// Answers requests for `/`, below `/dashboard` and for the links of pull requests; `None` for any other path.
@@ -253,6 +257,13 @@ impl Visit<'_> {
         self.parts().operators.audit(entry).await.map_err(HttpError::internal)
     }
 
+    /// The beginning of a day of UTC that the query names, if it does.
+    pub(crate) fn day(&self, name: &str) -> Result<Option<Timestamp>, HttpError> {
+        let Some(text) = self.request.query(name).filter(|text| !text.trim().is_empty()) else { return Ok(None) };
+        let moment = Timestamp::parse(&format!("{}T00:00:00Z", text.trim()));
+        Ok(Some(moment.ok_or_else(|| Refusal::invalid(format!("{name}: a day is written 2026-01-31")))?))
+    }
+
     /// The docs of a project as they are indexed.
     pub(crate) fn docs(&self, project: &Project) -> Result<Arc<Snapshot>, HttpError> {
         self.parts().operations.docs(project).ok_or_else(|| {
@@ -280,6 +291,9 @@ fn done_sentence(word: &str) -> Option<&'static str> {
         "updated" => "The branch holds all of its base now.",
         "up-to-date" => "The branch held all of its base already.",
         "closed" => "Closed.",
+        "squashed" => "Merged as one commit.",
+        "reopened" => "Open again.",
+        "commented" => "The comment is added.",
         "archived" => "Archived.",
         "sent" => "Sent to the agent.",
         "operator-removed" => "The operator is removed and signed out everywhere.",

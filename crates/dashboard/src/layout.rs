@@ -6,6 +6,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::assets;
 use crate::guard::TOKEN;
+use crate::text::grouped;
 
 /// Where a page stands in the navigation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -167,6 +168,35 @@ pub(crate) fn table(label: &str, head: &Markup, rows: &Markup) -> Markup {
     html! {
         div.scroll tabindex="0" role="region" aria-label=(label) {
             table { thead { tr { (head) } } tbody { (rows) } }
+        }
+    }
+}
+
+/// Links to the states of what a list shows, with how many there are in each; `query` makes the address of a state.
+pub(crate) fn state_links<'s>(
+    states: impl IntoIterator<Item = (&'s str, u64)>,
+    current: &str,
+    query: impl Fn(&str) -> String,
+) -> Markup {
+    html! {
+        nav.pages aria-label="States" {
+            @for (name, count) in states {
+                a href=(format_args!("?{}", query(name))) aria-current=[(name == current).then_some("true")] {
+                    @if name.is_empty() { "all" } @else { (name) } " " (grouped(count))
+                }
+            }
+        }
+    }
+}
+
+/// Links to the pages around the one of a list that is shown. `query` is its filter; the keys are those of its first and last
+/// row, where there is more beyond them.
+pub(crate) fn page_links(query: &str, is_newest: bool, newer: Option<String>, older: Option<String>) -> Markup {
+    html! {
+        nav.pages aria-label="Pages" {
+            @if !is_newest { a href=(format_args!("?{query}")) { "Newest" } }
+            @if let Some(newer) = newer { a href=(format_args!("?{query}before={newer}")) rel="prev" { "Newer" } }
+            @if let Some(older) = older { a href=(format_args!("?{query}after={older}")) rel="next" { "Older" } }
         }
     }
 }

@@ -11,6 +11,7 @@
 //! | `layout.rs`, `text.rs`, `diff.rs`, `csv.rs`, `assets.rs` | what pages have in common |
 //! | `pages/` | the pages |
 //! | `live.rs` | the event stream of live pages |
+//! | `turns.rs` | what each turn of a job took |
 //! | `pull_api.rs` | links of pull requests, and merging them by programs |
 //! | `operations.rs` | the port to the server that runs the dashboard |
 //!
@@ -29,6 +30,7 @@ mod pages;
 mod pull_api;
 mod route;
 mod text;
+mod turns;
 
 pub use dashboard::{Dashboard, DashboardParts};
 pub use operations::{CheckFinding, Findings, FoundProject, IndexStatus, Level, Operations, ProjectForm, Setting};

@@ -11,7 +11,22 @@ use http::StatusCode;
 use serde_json::json;
 use uuid::Uuid;
 
-use crate::route::PullAction;
+/// What programs do to a pull request.
+#[derive(Debug, Clone, Copy)]
+enum ProgramAction {
+    Merge,
+    Update,
+    Close,
+}
+
+fn of_program(action: &str) -> Option<ProgramAction> {
+    Some(match action {
+        "merge" => ProgramAction::Merge,
+        "update" => ProgramAction::Update,
+        "close" => ProgramAction::Close,
+        _ => return None,
+    })
+}
 
 /// Answers `POST /pulls/{projectId}/{id}/{action}`, whatever the action is called.
 pub(crate) async fn answer(
@@ -21,7 +36,7 @@ pub(crate) async fn answer(
     (project, id, action): (&str, &str, &str),
 ) -> Response {
     let answer = async {
-        let action = PullAction::parse(action).ok_or_else(|| HttpError::no_such_path(request.path()))?;
+        let action = of_program(action).ok_or_else(|| HttpError::no_such_path(request.path()))?;
         if *request.method() == http::Method::OPTIONS {
             return Ok(Methods::POST.options());
         }
@@ -37,7 +52,7 @@ async fn act(
     request: &Request,
     project: &str,
     id: &str,
-    action: PullAction,
+    action: ProgramAction,
 ) -> Result<Response, HttpError> {
     let credentials = Credentials {
         authorization: request.header(http::header::AUTHORIZATION).map(str::as_bytes),
@@ -62,9 +77,9 @@ async fn act(
     }
     let shown = |record: PullRecord| json!({ "number": record.number, "state": record.state.as_str() });
     let done = match action {
-        PullAction::Merge => pulls.merge(&project, &record).await.map(shown),
-        PullAction::Close => pulls.close(&project, &record).await.map(shown),
-        PullAction::Update => pulls.update(&project, &record).await.map(|updated| {
+        ProgramAction::Merge => pulls.merge(&project, &record).await.map(shown),
+        ProgramAction::Close => pulls.close(&project, &record).await.map(shown),
+        ProgramAction::Update => pulls.update(&project, &record).await.map(|updated| {
             let is_updated = updated == Updated::Merged;
             json!({ "number": record.number, "state": record.state.as_str(), "updated": is_updated })
         }),
@@ -75,7 +90,9 @@ async fn act(
 /// An error of the local forge as a refusal.
 pub(crate) fn refusal(error: MergeError) -> HttpError {
     match error {
-        MergeError::Refused(sentence) => HttpError::Refused(Refusal::conflict(sentence)),
+        MergeError::Refused(sentence) | MergeError::Conflict(sentence) => {
+            HttpError::Refused(Refusal::conflict(sentence))
+        }
         MergeError::Failed(source) => HttpError::internal(source),
     }
 }

@@ -45,7 +45,8 @@ pub(crate) enum ProjectRoute<'a> {
     Journal(&'a str),
     Pulls,
     Pull(&'a str),
-    EndPull(&'a str, PullAction),
+    PullConflicts(&'a str),
+    ActOnPull(&'a str, PullAction),
     Playground,
     Ask,
     Conversations,
@@ -61,16 +62,22 @@ pub(crate) enum ProjectRoute<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PullAction {
     Merge,
+    Squash,
     Update,
     Close,
+    Reopen,
+    Comment,
 }
 
 impl PullAction {
     pub(crate) fn parse(text: &str) -> Option<Self> {
         Some(match text {
             "merge" => Self::Merge,
+            "squash" => Self::Squash,
             "update" => Self::Update,
             "close" => Self::Close,
+            "reopen" => Self::Reopen,
+            "comment" => Self::Comment,
             _ => return None,
         })
     }
@@ -171,7 +178,8 @@ impl<'a> ProjectRoute<'a> {
             ["jobs", id, "journal.ndjson"] => Self::Journal(id),
             ["pulls"] => Self::Pulls,
             ["pulls", id] => Self::Pull(id),
-            ["pulls", id, action] => Self::EndPull(id, PullAction::parse(action)?),
+            ["pulls", id, "conflicts"] => Self::PullConflicts(id),
+            ["pulls", id, action] => Self::ActOnPull(id, PullAction::parse(action)?),
             ["playground"] => Self::Playground,
             ["playground", "ask"] => Self::Ask,
             ["conversations"] => Self::Conversations,
@@ -194,6 +202,7 @@ impl<'a> ProjectRoute<'a> {
             | Self::Journal(_)
             | Self::Pulls
             | Self::Pull(_)
+            | Self::PullConflicts(_)
             | Self::Conversations
             | Self::Conversation(_)
             | Self::Analytics
@@ -201,7 +210,7 @@ impl<'a> ProjectRoute<'a> {
             Self::RevokeKey(_)
             | Self::JobMessage(_)
             | Self::ArchiveJob(_)
-            | Self::EndPull(..)
+            | Self::ActOnPull(..)
             | Self::Ask
             | Self::Reindex
             | Self::Remove => Methods::POST,
@@ -218,6 +227,7 @@ impl<'a> ProjectRoute<'a> {
             | Self::Journal(_)
             | Self::Pulls
             | Self::Pull(_)
+            | Self::PullConflicts(_)
             | Self::Conversations
             | Self::Conversation(_)
             | Self::Analytics
@@ -229,7 +239,7 @@ impl<'a> ProjectRoute<'a> {
             | Self::NewJob
             | Self::JobMessage(_)
             | Self::ArchiveJob(_)
-            | Self::EndPull(..)
+            | Self::ActOnPull(..)
             | Self::Reindex => OperatorRole::Editor,
             Self::Keys | Self::RevokeKey(_) | Self::Settings | Self::Remove => OperatorRole::Owner,
         }

@@ -90,6 +90,11 @@ const TOOLS: [&Tool; 21] = [
     &finish::TOOL,
 ];
 
+/// The names of all tools.
+pub fn tool_names() -> impl Iterator<Item = &'static str> {
+    TOOLS.iter().map(|tool| tool.name)
+}
+
 fn find(name: &str) -> Option<&'static Tool> {
     TOOLS.into_iter().find(|tool| tool.name == name)
 }

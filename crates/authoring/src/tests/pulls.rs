@@ -23,7 +23,7 @@ async fn a_merge_brings_the_changes_into_the_base_and_they_can_be_looked_at_ever
     let (world, job, pull) = opened().await;
     let desk = world.desk();
     let before = desk.changes(&world.project(), &pull, DiffView::default()).await.expect("compares");
-    assert_eq!(paths(&before), ["docs/index.md", "docs/setup.md"]);
+    assert_eq!(paths(&before.diff), ["docs/index.md", "docs/setup.md"]);
     let merged = desk.merge(&world.project(), &pull).await.expect("merged");
     assert_eq!(merged.state, State::Merged);
     assert!(world.text("main", "docs/setup.md").await.contains("Gadget"));
@@ -52,6 +52,62 @@ async fn a_merge_that_was_not_written_down_is_found_made() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_squash_is_one_commit_of_the_person_and_credits_the_authors() {
+    let (world, job, pull) = opened().await;
+    world.set_project(|project| project.settings.author = "Docs Bot <docs@example.com>".parse().ok());
+    world.colleague().await.pushes(&job.source.branch, "docs/more.md", "# More\n");
+    let (desk, project) = (world.desk(), world.project());
+    let before = world.tip("main").await;
+    let commits = desk.changes(&project, &pull, DiffView::default()).await.expect("compares").commits;
+    assert_eq!(commits.len(), 2);
+    let (pulls, cord) = (Arc::clone(&world.pulls), Cord::new(cord::Pull::Before(1)));
+    let corded = Arc::new(CordedPulls::new(pulls, Arc::clone(&cord)));
+    let projects = Arc::clone(&world.projects) as _;
+    let dying = Pulls::new(corded, projects, world.repositories("dashboard"), Arc::new(world.clock.clone()));
+    tokio::select! {
+        _ = dying.squash(&project, &pull, "ada") => panic!("it outlived its process"),
+        () = cord.pulled() => {}
+    }
+    let tip = world.tip("main").await;
+    let merged = desk.squash(&project, &pull, "ada").await.expect("merged");
+    assert_eq!(
+        (merged.state, world.tip("main").await),
+        (State::Merged, tip),
+        "what was not written down is found made"
+    );
+
+    let main = world.commits_since("main", before).await;
+    let [squashed] = &main[..] else { panic!("one commit, not {main:?}") };
+    assert_eq!((squashed.author.as_str(), squashed.email.as_str()), ("ada", "docs@example.com"));
+    let message = &squashed.message;
+    assert!(message.starts_with(&format!("{} (#{})\n\n", pull.title, pull.number)), "{message}");
+    let credits: Vec<&str> = message.lines().filter(|line| line.starts_with("Co-authored-by: ")).collect();
+    let authors: Vec<String> =
+        commits.iter().rev().map(|commit| format!("Co-authored-by: {} <{}>", commit.author, commit.email)).collect();
+    assert_eq!(credits, authors, "from the oldest on");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_closed_pull_request_is_opened_again_while_there_is_something_to_merge() {
+    let (world, job, pull) = opened().await;
+    let (desk, project) = (world.desk(), world.project());
+    assert!(matches!(desk.reopen(&project, &pull).await, Err(MergeError::Refused(_))), "it is open");
+    let closed = desk.close(&project, &pull).await.expect("closed");
+    let open = desk.reopen(&project, &closed).await.expect("is opened again");
+    assert_eq!((open.state, open.ended_at), (State::Open, None));
+    desk.comment(&open, "ada", "Good.").await.expect("is written");
+    let comments = desk.comments(&open).await.expect("reads");
+    assert_eq!((comments[0].author.as_str(), comments[0].text.as_str()), ("ada", "Good."));
+    let closed = desk.close(&project, &open).await.expect("closed");
+    let branch = PathBuf::from(&project.repository).join("refs/heads").join(&job.source.branch);
+    std::fs::remove_file(branch).expect("the branch is deleted");
+    match desk.reopen(&project, &closed).await {
+        Err(MergeError::Refused(sentence)) => assert!(sentence.contains("gone from the repository"), "{sentence}"),
+        other => panic!("a refusal, not {other:?}"),
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_update_brings_the_base_into_the_branch_and_the_merge_moves_forward() {
     let (world, job, pull) = opened().await;
     world.set_project(|project| project.settings.author = "Docs Bot <docs@example.com>".parse().ok());
@@ -61,10 +117,8 @@ async fn an_update_brings_the_base_into_the_branch_and_the_merge_moves_forward()
     assert_eq!(world.text(&job.source.branch, "docs/new.md").await, "# New\n");
     assert!(world.text(&job.source.branch, "docs/setup.md").await.contains("Gadget"));
     assert_eq!(world.commits(&job.source.branch).await[0].author, "Docs Bot");
-    assert_eq!(
-        paths(&desk.changes(&project, &pull, DiffView::default()).await.expect("compares")),
-        ["docs/index.md", "docs/setup.md"]
-    );
+    let changes = desk.changes(&project, &pull, DiffView::default()).await.expect("compares");
+    assert_eq!(paths(&changes.diff), ["docs/index.md", "docs/setup.md"]);
     assert_eq!(desk.update(&project, &pull).await.expect("nothing to do"), crate::Updated::UpToDate);
     let tip = world.tip(&job.source.branch).await;
     desk.merge(&project, &pull).await.expect("merged");
@@ -78,7 +132,7 @@ async fn an_update_that_conflicts_names_the_files_and_changes_nothing() {
     world.colleague().await.pushes("main", "docs/setup.md", "---\ntitle: Setup\n---\n\nUnpack the Widget.\n");
     let tip = world.tip(&job.source.branch).await;
     match world.desk().update(&world.project(), &pull).await {
-        Err(MergeError::Refused(sentence)) => assert!(sentence.contains("docs/setup.md"), "{sentence}"),
+        Err(MergeError::Conflict(sentence)) => assert!(sentence.contains("docs/setup.md"), "{sentence}"),
         other => panic!("a refusal, not {other:?}"),
     }
     assert_eq!(world.tip(&job.source.branch).await, tip);
@@ -89,10 +143,16 @@ async fn a_conflict_is_refused_with_the_files_it_is_in() {
     let (world, _, pull) = opened().await;
     world.colleague().await.pushes("main", "docs/setup.md", "---\ntitle: Setup\n---\n\nUnpack the Widget.\n");
     match world.desk().merge(&world.project(), &pull).await {
-        Err(MergeError::Refused(sentence)) => assert!(sentence.contains("docs/setup.md"), "{sentence}"),
+        Err(MergeError::Conflict(sentence)) => assert!(sentence.contains("docs/setup.md"), "{sentence}"),
         other => panic!("a refusal, not {other:?}"),
     }
     assert_eq!(world.pull_requests().await[0].state, State::Open);
+    let conflicts = world.desk().conflicts(&world.project(), &pull).await.expect("looks");
+    let [crate::FileConflict { path, kind: crate::ConflictKind::Lines(lines) }] = &conflicts[..] else {
+        panic!("lines of one file, not {conflicts:?}")
+    };
+    assert_eq!(path, "docs/setup.md");
+    assert!(lines[0].target.contains("Unpack the Widget") && lines[0].source.contains("Gadget"), "{lines:?}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -113,12 +173,10 @@ async fn a_pull_request_without_its_branch_can_only_be_closed() {
     let branch = PathBuf::from(world.project().repository).join("refs/heads").join(&job.source.branch);
     std::fs::remove_file(branch).expect("the branch is deleted");
     let desk = world.desk();
-    assert_eq!(
-        desk.changes(&world.project(), &pull, DiffView::default()).await.expect("compares"),
-        crate::Diff::default()
-    );
+    let changes = desk.changes(&world.project(), &pull, DiffView::default()).await.expect("compares");
+    assert_eq!(changes, crate::PullChanges::default());
     match desk.merge(&world.project(), &pull).await {
-        Err(MergeError::Refused(sentence)) => assert!(sentence.contains("close the pull request"), "{sentence}"),
+        Err(MergeError::Refused(sentence)) => assert!(sentence.contains("can only be closed"), "{sentence}"),
         other => panic!("a refusal, not {other:?}"),
     }
     assert_eq!(desk.close(&world.project(), &pull).await.expect("closed").state, State::Closed);

@@ -27,9 +27,10 @@ for (const button of document.querySelectorAll("button[data-copy]")) {
 // The visible tabs of a browser share one event stream: the tab that holds the lock reads it and passes events on. Events say
 // that something is new; each tab then fetches what it lacks, so that nothing is missing or doubled after a lost connection.
 const live = document.querySelector("[data-live]");
+// Of a journal on one page.
+const MOST_ROWS = 5000;
 if (live && navigator.locks && window.BroadcastChannel) {
   const topic = live.dataset.live;
-  const MOST_ROWS = 5000;
   const channel = new BroadcastChannel("docent-live");
   const wanted = new Map();
   let leads = null;
@@ -54,7 +55,10 @@ if (live && navigator.locks && window.BroadcastChannel) {
           if (rows) {
             live.dataset.last = rows.dataset.last;
             live.prepend(...rows.children);
-            while (live.children.length > MOST_ROWS) live.lastElementChild.remove();
+            while (live.children.length > MOST_ROWS) {
+              live.lastElementChild.remove();
+              document.querySelector("a[rel=next]").hidden = false;
+            }
             document.getElementById("saying").textContent = "";
             if (rows.dataset.more) again = true;
           }
@@ -130,6 +134,32 @@ if (live && navigator.locks && window.BroadcastChannel) {
   addEventListener("pagehide", () => leads?.());
   show();
 }
+
+// Older rows of a journal are put below those that are there, as long as a page has room.
+const journal = document.querySelector("[data-rows]");
+document.addEventListener("click", async (event) => {
+  const older = event.target.closest?.("a[rel=next]");
+  if (!journal?.lastElementChild || !older || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  const link = new URL(older.href);
+  // The last row may be another than when the page was sent.
+  link.searchParams.set("before", journal.lastElementChild.id.slice(1));
+  older.href = link.href;
+  if (journal.children.length + 300 > MOST_ROWS) return;
+  event.preventDefault();
+  if (older.ariaBusy === "true") return;
+  older.ariaBusy = "true";
+  try {
+    const response = await fetch(link);
+    if (!response.ok) throw new Error(response.statusText);
+    const page = parsed(await response.text());
+    await new Promise(requestAnimationFrame);
+    journal.append(...page.querySelector("[data-rows]").children);
+    const next = page.querySelector("a[rel=next]");
+    older.href = new URL(next.getAttribute("href"), link).href;
+    older.hidden = next.hidden;
+    older.ariaBusy = "false";
+  } catch { location.href = link.href; }
+});
 
 // ---- Playground -------------------------------------------------------------------------------------------------------
 const ask = document.getElementById("ask");

@@ -6,7 +6,7 @@ use docent_web::{HttpError, Response};
 use maud::{Markup, html};
 
 use crate::csv::{self, Csv};
-use crate::dashboard::Visit;
+use crate::dashboard::{DAY, Visit};
 use crate::layout::{Section, table};
 use crate::text::{Foreign, in_url, moment, shortened};
 
@@ -64,17 +64,11 @@ impl Narrowed {
             page: given("page"),
             language: given("language"),
         };
-        let day = |name: &str| -> Result<Option<Timestamp>, HttpError> {
-            let Some(text) = given(name) else { return Ok(None) };
-            let moment = Timestamp::parse(&format!("{text}T00:00:00Z"));
-            let moment = moment.ok_or_else(|| Refusal::invalid(format!("{name}: a day is written 2026-01-31")))?;
-            Ok(Some(moment))
-        };
-        let to = day("to")?.map(|day| day.plus(std::time::Duration::from_secs(24 * 3600)));
+        let to = visit.day("to")?.map(|day| day.plus(DAY));
         let names = ["which", "rated", "text", "source", "page", "language", "from", "to"];
         let pairs = names.into_iter().filter_map(|name| Some((name, given(name)?)));
         let query = pairs.map(|(name, text)| format!("{name}={}", in_url(&text))).collect::<Vec<_>>().join("&");
-        Ok(Self { filter, from: day("from")?, to, after: cursor(visit), query })
+        Ok(Self { filter, from: visit.day("from")?, to, after: cursor(visit), query })
     }
 }
 

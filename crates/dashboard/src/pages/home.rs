@@ -16,7 +16,7 @@ use crate::text::{Foreign, counted, moment, shortened};
 
 const WEEK: Duration = Duration::from_secs(7 * 24 * 3600);
 /// Jobs and pull requests on the first page.
-const LATEST: u32 = 8;
+const LATEST: usize = 8;
 /// Active jobs and unanswered questions of a project that are counted; of more it is said that there are more.
 const COUNTED: u32 = 100;
 const QUESTIONS: usize = 5;
@@ -28,7 +28,7 @@ pub(crate) async fn home(visit: &Visit<'_>) -> Result<Response, HttpError> {
     let findings = parts.operations.findings().await;
     let mut rows = Vec::new();
     for project in &projects {
-        let active = listed(visit, project, Some(JobStatus::Active), COUNTED).await?;
+        let active = active(visit, project).await?;
         let unanswered = unanswered(visit, project, now).await?;
         rows.push((project, active, unanswered, parts.operations.index(project)));
     }
@@ -52,9 +52,9 @@ pub(crate) async fn home(visit: &Visit<'_>) -> Result<Response, HttpError> {
                 h2 { "Projects" }
                 (project_table(&rows, now))
                 h2 { "Latest jobs" }
-                (jobs::table_of(&jobs::Listed::of(visit, latest(visit, &projects).await?).await?, now, true))
+                (jobs::table_of(&jobs::latest(visit, &projects, LATEST).await?, now, true))
                 h2 { "Latest pull requests" }
-                (pulls::latest(visit, &projects, LATEST as usize).await?)
+                (pulls::latest(visit, &projects, LATEST).await?)
             }
             h2 #findings { "What is wrong" }
             @match findings.at {
@@ -126,24 +126,10 @@ pub(crate) fn finding_list(findings: &[CheckFinding]) -> Markup {
     }
 }
 
-pub(crate) async fn listed(
-    visit: &Visit<'_>,
-    project: &Project,
-    status: Option<JobStatus>,
-    limit: u32,
-) -> Result<Vec<AgentJob>, HttpError> {
-    let query = JobQuery { project: project.id.clone(), status, after: None, skip: 0, limit };
+async fn active(visit: &Visit<'_>, project: &Project) -> Result<Vec<AgentJob>, HttpError> {
+    let status = Some(JobStatus::Active);
+    let query = JobQuery { project: project.id.clone(), status, after: None, skip: 0, limit: COUNTED };
     Ok(visit.parts().jobs.list(query).await?)
-}
-
-async fn latest(visit: &Visit<'_>, projects: &[Project]) -> Result<Vec<AgentJob>, HttpError> {
-    let mut jobs = Vec::new();
-    for project in projects {
-        jobs.extend(listed(visit, project, None, LATEST).await?);
-    }
-    jobs.sort_by_key(|job| std::cmp::Reverse(job.id));
-    jobs.truncate(LATEST as usize);
-    Ok(jobs)
 }
 
 async fn unanswered(visit: &Visit<'_>, project: &Project, now: Timestamp) -> Result<Vec<AskedTurn>, HttpError> {
@@ -163,8 +149,8 @@ async fn unanswered(visit: &Visit<'_>, project: &Project, now: Timestamp) -> Res
 pub(crate) async fn project(visit: &Visit<'_>, project: &Project) -> Result<Response, HttpError> {
     let parts = visit.parts();
     let now = parts.clock.now();
-    let jobs = jobs::Listed::of(visit, listed(visit, project, None, LATEST).await?).await?;
-    let active = listed(visit, project, Some(JobStatus::Active), COUNTED).await?;
+    let jobs = jobs::latest(visit, std::slice::from_ref(project), LATEST).await?;
+    let active = active(visit, project).await?;
     let unanswered = unanswered(visit, project, now).await?;
     let index = parts.operations.index(project);
     let domain = &project.domain;
@@ -180,7 +166,7 @@ pub(crate) async fn project(visit: &Visit<'_>, project: &Project) -> Result<Resp
             h2 { "Latest jobs" }
             (jobs::table_of(&jobs, now, false))
             h2 { "Latest pull requests" }
-            (pulls::latest(visit, std::slice::from_ref(project), LATEST as usize).await?)
+            (pulls::latest(visit, std::slice::from_ref(project), LATEST).await?)
             h2 { "Unanswered this week" }
             @if unanswered.is_empty() { p.soft { "None." } }
             ul {

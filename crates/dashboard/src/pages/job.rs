@@ -1,9 +1,8 @@
 //! One job: its plan and its journal, newest first and live while it runs; the next instruction; its journal as a file.
 
 use bytes::Bytes;
-use docent_authoring::job_events;
-use docent_jobs::{Entry, Jobs};
-use docent_types::{AgentJob, JobEvent, JobId, JobStatus, Project, Timestamp, Todo, TodoStatus};
+use docent_jobs::Jobs;
+use docent_types::{AgentJob, JobId, JobStatus, Project, Timestamp, Todo, TodoStatus};
 use docent_web::{HttpError, Response, respond};
 use futures::stream;
 use http::header::CONTENT_DISPOSITION;
@@ -13,62 +12,12 @@ use maud::{Markup, html};
 use crate::dashboard::{Visit, page, see};
 use crate::layout::{Section, danger, token};
 use crate::pages::jobs::{instruction, prompt, pull_link, state};
-use crate::text::{Foreign, counted, in_url, moment, shortened};
+use crate::pages::journal::{self, BATCH, JournalFilter, JournalPage};
+use crate::text::{Foreign, in_url, moment};
+use crate::turns::Turns;
 
-/// Entries of a journal on a page, and in an answer to a live page.
-const ENTRIES: u64 = 300;
-/// Entries read at a time while a journal is sent as a file or searched.
-const BATCH: u32 = 500;
-/// The most entries that are looked through for a filter.
-const SEARCHED: u64 = 50_000;
-/// The longest piece of a tool's input or output that is shown, in characters. The file has the rest.
-const LONGEST_SHOWN: usize = 4_000;
 /// The longest instruction that goes into an address, in bytes.
 const LONGEST_IN_URL: usize = 2_000;
-
-/// Which entries are shown.
-#[derive(Default)]
-struct Filter {
-    only_failed: bool,
-    text: String,
-    /// Entries before this one.
-    before: Option<u64>,
-}
-
-impl Filter {
-    fn of(visit: &Visit<'_>) -> Self {
-        let query = |name| visit.request.query(name).map(|text| text.trim().to_owned()).unwrap_or_default();
-        Self {
-            only_failed: query("only") == "failed",
-            text: query("text").to_lowercase(),
-            before: query("before").parse().ok(),
-        }
-    }
-
-    fn is_open(&self) -> bool {
-        !self.only_failed && self.text.is_empty()
-    }
-
-    fn has(&self, events: &[JobEvent]) -> bool {
-        let is_failed = |event: &JobEvent| match event {
-            JobEvent::Answered { is_error, .. } => *is_error,
-            JobEvent::StartedOver { .. } | JobEvent::Waiting { .. } => true,
-            JobEvent::Status { status, .. } => *status == JobStatus::Failed,
-            _ => false,
-        };
-        let says = |event: &JobEvent| self.text.is_empty() || words(event).to_lowercase().contains(&self.text);
-        events.iter().any(|event| (!self.only_failed || is_failed(event)) && says(event))
-    }
-}
-
-/// Rows of a journal, newest first.
-struct Rows {
-    rows: Vec<(Entry, Vec<JobEvent>)>,
-    /// The number of the newest entry that was looked at.
-    last: u64,
-    /// Where the next page begins, if the journal goes on.
-    before: Option<u64>,
-}
 
 async fn found(visit: &Visit<'_>, project: &Project, id: &str) -> Result<(JobId, std::sync::Arc<AgentJob>), HttpError> {
     let id = Jobs::id(&project.id, id)?;
@@ -78,30 +27,42 @@ async fn found(visit: &Visit<'_>, project: &Project, id: &str) -> Result<(JobId,
 pub(crate) async fn job(visit: &Visit<'_>, project: &Project, id: &str) -> Result<Response, HttpError> {
     let (id, job) = found(visit, project, id).await?;
     let now = visit.parts().clock.now();
-    let filter = Filter::of(visit);
-    let rows = newest(visit, project, id, &filter).await?;
+    let filter = JournalFilter::of(visit);
+    let shown = JournalPage::of(visit);
+    let rows = journal::page(visit, project, id, &filter, shown).await?;
+    let turns = visit.dashboard.turns.of(visit.parts(), project, id).await?;
     let here = format!("/dashboard/{}/jobs/{id}", project.domain);
-    let is_live = filter.is_open() && filter.before.is_none();
+    let is_live = filter.is_open() && shown == JournalPage::Newest;
     let topic = is_live.then(|| format!("job:{}:{id}", project.domain));
     let prompt = prompt(visit, &job).await?;
+    let query = filter.query();
     let body = html! {
-        (head(&job, now))
+        (head(&job, &turns, &here, now))
         (controls(visit, &job, &here, prompt.as_deref()))
         h2 { "What happened" }
         form.row method="get" {
-            div { label for="text" { "Contains" } input #text name="text" value=(filter.text); }
-            label.tick { input type="checkbox" name="only" value="failed" checked[filter.only_failed]; "only what failed" }
+            div { label for="text" { "Contains" } input #text name="text" value=(filter.text()); }
+            div {
+                label for="tool" { "Tool" }
+                select #tool name="tool" {
+                    option value="" { "any" }
+                    @for name in filter.tools() { option selected[name == filter.tool()] { (name) } }
+                }
+            }
+            label.tick { input type="checkbox" name="only" value="failed" checked[filter.is_only_failed()]; "only what failed" }
             button.quiet type="submit" { "Filter" }
             @if !is_live { a href=(here) { "All, newest first" } }
             a href=(format_args!("{here}/journal.ndjson")) { "Journal as NDJSON" }
         }
         pre.said #saying aria-hidden="true" {}
         @if rows.rows.is_empty() { p.soft { "Nothing here." } }
-        div data-live=[topic] data-last=(rows.last) data-events=(format_args!("{here}/events")) {
-            @for (entry, events) in &rows.rows { (row(entry, events, now)) }
+        div data-live=[topic] data-rows data-last=(rows.last) data-events=(format_args!("{here}/events")) {
+            @for row in &rows.rows { (row) }
         }
-        @if let Some(before) = rows.before {
-            nav.pages aria-label="Pages" { a rel="next" href=(format_args!("?before={before}&text={}{}", in_url(&filter.text), if filter.only_failed { "&only=failed" } else { "" })) { "Older" } }
+        nav.pages aria-label="Pages" {
+            @if let Some(newer) = rows.newer { a rel="prev" href=(format_args!("?{query}after={newer}")) { "Newer" } }
+            // Without older rows, it is for those that a live page takes away again.
+            a rel="next" href=(format_args!("?{query}before={}", rows.older.unwrap_or(1))) hidden[rows.older.is_none()] { "Older" }
         }
     };
     Ok(visit.page(&format!("Job on {}", job.source.branch), Section::Jobs, Some(project), &body))
@@ -112,50 +73,18 @@ pub(crate) async fn events(visit: &Visit<'_>, project: &Project, id: &str) -> Re
     let (id, job) = found(visit, project, id).await?;
     let now = visit.parts().clock.now();
     let after = visit.request.query("after").and_then(|after| after.parse().ok()).unwrap_or(0);
-    let entries = visit.parts().jobs.journal(&project.id, id, after, ENTRIES as u32).await?;
-    let last = entries.last().map_or(after, |entry| entry.seq);
-    let is_more = entries.len() as u64 == ENTRIES;
+    let rows = journal::new(visit, project, id, after).await?;
+    let turns = visit.dashboard.turns.of(visit.parts(), project, id).await?;
+    let here = format!("/dashboard/{}/jobs/{id}", project.domain);
     let html = html! {
-        (head(&job, now))
-        div data-rows data-last=(last) data-more[is_more] {
-            @for entry in entries.iter().rev() {
-                @let events = job_events(entry);
-                @if !events.is_empty() { (row(entry, &events, now)) }
-            }
-        }
+        (head(&job, &turns, &here, now))
+        div data-rows data-last=(rows.last) data-more[rows.newer.is_some()] { @for row in &rows.rows { (row) } }
     };
     Ok(page(StatusCode::OK, html))
 }
 
-/// The newest entries that a filter has, read backwards.
-async fn newest(visit: &Visit<'_>, project: &Project, id: JobId, filter: &Filter) -> Result<Rows, HttpError> {
-    let jobs = &visit.parts().jobs;
-    let last = jobs.last_entry(&project.id, id).await?;
-    let mut before = filter.before.unwrap_or(last + 1).min(last + 1);
-    let (mut rows, mut looked) = (Vec::new(), 0);
-    while before > 1 && (rows.len() as u64) < ENTRIES && looked < SEARCHED {
-        let after = before.saturating_sub(u64::from(BATCH) + 1);
-        let limit = u32::try_from(before - 1 - after).unwrap_or(BATCH);
-        let batch = jobs.journal(&project.id, id, after, limit).await?;
-        looked += u64::from(limit);
-        before = after + 1;
-        for entry in batch.into_iter().rev() {
-            let events = job_events(&entry);
-            if events.is_empty() || !filter.has(&events) {
-                continue;
-            }
-            if rows.len() as u64 == ENTRIES {
-                before = entry.seq + 1;
-                return Ok(Rows { rows, last, before: Some(before) });
-            }
-            rows.push((entry, events));
-        }
-    }
-    Ok(Rows { rows, last, before: (before > 1).then_some(before) })
-}
-
 /// What a job is, without its journal.
-fn head(job: &AgentJob, now: Timestamp) -> Markup {
+fn head(job: &AgentJob, turns: &Turns, here: &str, now: Timestamp) -> Markup {
     let is_active = job.status == JobStatus::Active;
     html! {
         section #job-head {
@@ -168,6 +97,7 @@ fn head(job: &AgentJob, now: Timestamp) -> Markup {
                 div class=(if job.status == JobStatus::Failed { "box bad" } else { "box" }) { p.said { (Foreign(message)) } }
             }
             @if !job.todos.is_empty() { (plan(&job.todos)) }
+            (turns.table(here, now))
         }
     }
 }
@@ -210,61 +140,6 @@ fn controls(visit: &Visit<'_>, job: &AgentJob, here: &str, prompt: Option<&str>)
     }
 }
 
-/// One entry of a journal.
-fn row(entry: &Entry, events: &[JobEvent], now: Timestamp) -> Markup {
-    let failed = events.iter().any(|event| matches!(event, JobEvent::Answered { is_error: true, .. }));
-    html! {
-        article class=(if failed { "event failed" } else { "event" }) id=(format_args!("e{}", entry.seq)) {
-            header { a href=(format_args!("#e{}", entry.seq)) { "#" (entry.seq) } " " (moment(entry.at, now)) }
-            @for event in events { (shown(event)) }
-        }
-    }
-}
-
-fn shown(event: &JobEvent) -> Markup {
-    html! {
-        @match event {
-            JobEvent::Asked { text } => { strong { "Instruction" } p.text { (Foreign(text)) } },
-            JobEvent::Said { text } | JobEvent::Delta { text, .. } => p.text { (Foreign(text)) },
-            JobEvent::Called { name, input, .. } => (folded(&format!("Calls {name}"), &serde_json::to_string_pretty(input).unwrap_or_default(), true)),
-            JobEvent::Answered { output, is_error, .. } => (folded(if *is_error { "Failed" } else { "Result" }, output, *is_error)),
-            JobEvent::Replied { usage, .. } => p.soft { (counted(usage.input_tokens, "token")) " in, " (counted(usage.output_tokens, "token")) " out" },
-            JobEvent::Planned { todos } => p.soft { "The plan has " (counted(todos.len() as u64, "step")) "." },
-            JobEvent::StartedOver { why } => p { "Started over: " (Foreign(why)) },
-            JobEvent::Waiting { why, until } => p { "Waits until " time datetime=(until) { (until) } ": " (Foreign(why)) },
-            JobEvent::Pushed { commit } => p { "Pushed commit " code { (shortened(commit, 12)) } },
-            JobEvent::PullRequest { url } => p { "Pull request: " (Foreign(url)) },
-            JobEvent::Status { status, .. } => p { (state(*status)) },
-        }
-    }
-}
-
-fn folded(title: &str, text: &str, is_open: bool) -> Markup {
-    let is_long = text.chars().nth(LONGEST_SHOWN).is_some();
-    html! {
-        details open[is_open && text.len() < 400] {
-            summary { (Foreign(title)) }
-            pre { (Foreign(&shortened(text, LONGEST_SHOWN))) }
-            @if is_long { p.soft { "Shortened; the journal as NDJSON has all of it." } }
-        }
-    }
-}
-
-/// What a filter looks for text in.
-fn words(event: &JobEvent) -> String {
-    match event {
-        JobEvent::Asked { text } | JobEvent::Said { text } | JobEvent::Delta { text, .. } => text.clone(),
-        JobEvent::Called { name, input, .. } => format!("{name} {input}"),
-        JobEvent::Answered { output, .. } => output.clone(),
-        JobEvent::StartedOver { why } | JobEvent::Waiting { why, .. } => why.clone(),
-        JobEvent::Pushed { commit } => commit.clone(),
-        JobEvent::PullRequest { url } => url.clone(),
-        JobEvent::Status { message, status, .. } => format!("{} {}", status.as_str(), message.as_deref().unwrap_or("")),
-        JobEvent::Planned { todos } => todos.iter().map(|todo| todo.content.as_str()).collect::<Vec<_>>().join(" "),
-        JobEvent::Replied { .. } => String::new(),
-    }
-}
-
 pub(crate) async fn message(visit: &Visit<'_>, project: &Project, id: &str) -> Result<Response, HttpError> {
     let (id, _) = found(visit, project, id).await?;
     let messages = instruction(visit.form.text("message"))?;
@@ -287,7 +162,7 @@ pub(crate) async fn journal(visit: &Visit<'_>, project: &Project, id: &str) -> R
     let lines = stream::unfold(Some(0), move |after| {
         let (jobs, project) = (jobs.clone(), project.clone());
         async move {
-            let entries = jobs.journal(&project, id, after?, BATCH).await.unwrap_or_else(|error| {
+            let entries = jobs.journal(&project, id, after?, BATCH as u32).await.unwrap_or_else(|error| {
                 tracing::warn!(error = &error as &dyn std::error::Error, job = %id, "a journal was cut off");
                 Vec::new()
             });

@@ -1,16 +1,16 @@
 //! Lists of jobs, and the form of a new one.
 
 use docent_authoring::job_events;
-use docent_jobs::{JobQuery, NewJob, requested_branch};
-use docent_types::{AgentJob, JobEvent, JobId, JobStatus, Message, Project, Refusal, Role, Timestamp};
+use docent_jobs::{FoundJob, FoundJobs, JobSearch, NewJob, requested_branch};
+use docent_types::{AgentJob, JobEvent, JobId, JobStatus, ListPage, Message, Project, Refusal, Role, Timestamp};
 use docent_web::{HttpError, Response};
 use maud::{Markup, html};
 
-use crate::dashboard::{Visit, see};
-use crate::layout::{Section, table, token};
+use crate::dashboard::{DAY, Visit, see};
+use crate::layout::{Section, page_links, state_links, table, token};
 use crate::text::{Foreign, in_url, moment, shortened};
 
-const PAGE: u32 = 50;
+const PAGE: usize = 50;
 /// The longest instruction, in characters.
 const LONGEST_PROMPT: usize = 100_000;
 const STATES: [(&str, Option<JobStatus>); 5] = [
@@ -23,71 +23,70 @@ const STATES: [(&str, Option<JobStatus>); 5] = [
 
 /// Which jobs a list shows, as the URL says it.
 struct Filter {
-    status: Option<JobStatus>,
-    after: Option<JobId>,
+    status: &'static str,
+    /// Days, as they were written.
+    from: String,
+    to: String,
+    search: JobSearch,
 }
 
 impl Filter {
-    fn of(visit: &Visit<'_>) -> Result<Self, HttpError> {
-        let given = visit.request.query("status").unwrap_or_default();
-        let status = STATES.iter().find(|(name, _)| *name == given).map(|(_, status)| *status);
-        let status = status.ok_or_else(|| Refusal::invalid("status: it is active, completed, failed or archived"))?;
-        let after = visit.request.query("after").and_then(|after| JobId::parse(&after));
-        Ok(Self { status, after })
+    fn of(visit: &Visit<'_>, projects: &[Project]) -> Result<Self, HttpError> {
+        let given = |name| visit.request.query(name).map(|text| text.trim().to_owned()).unwrap_or_default();
+        let named = given("status");
+        let status = STATES.iter().find(|(name, _)| *name == named);
+        let (status, wanted) =
+            *status.ok_or_else(|| Refusal::invalid("status: it is active, completed, failed or archived"))?;
+        let cursor = |name| JobId::parse(&given(name));
+        let page = match (cursor("after"), cursor("before")) {
+            (Some(job), _) => ListPage::OlderThan(job),
+            (None, Some(job)) => ListPage::NewerThan(job),
+            (None, None) => ListPage::Newest,
+        };
+        let search = JobSearch {
+            projects: projects.iter().map(|project| project.id.clone()).collect(),
+            status: wanted,
+            text: given("text"),
+            from: visit.day("from")?.map(JobId::first_at),
+            to: visit.day("to")?.map(|day| JobId::first_at(day.plus(DAY))),
+            page,
+            limit: PAGE,
+        };
+        Ok(Self { status, from: given("from"), to: given("to"), search })
     }
 
-    fn query(&self) -> String {
-        self.status.map_or_else(String::new, |status| format!("status={}&", status.as_str()))
+    /// The same as a query, with another state.
+    fn query(&self, status: &str) -> String {
+        let pairs = [("status", status), ("text", &self.search.text), ("from", &self.from), ("to", &self.to)];
+        let given = pairs.iter().filter(|(_, text)| !text.is_empty());
+        given.map(|(name, text)| format!("{name}={}&", in_url(text))).collect()
     }
 }
 
 /// The jobs of all projects.
 pub(crate) async fn all(visit: &Visit<'_>) -> Result<Response, HttpError> {
     let projects = visit.parts().projects.projects().await.map_err(HttpError::internal)?;
-    let filter = Filter::of(visit)?;
-    let mut jobs = Vec::new();
-    for project in &projects {
-        jobs.extend(page_of(visit, project, &filter).await?);
-    }
-    jobs.sort_by_key(|job| std::cmp::Reverse(job.id));
-    let listed = Listed::of(visit, jobs).await?;
-    let body = list(&listed, &filter, visit.parts().clock.now(), true);
+    let filter = Filter::of(visit, &projects)?;
+    let found = visit.parts().jobs.search(filter.search.clone()).await?;
+    let body = list(&found, &filter, visit.parts().clock.now(), true);
     Ok(visit.page("Jobs", Section::Jobs, None, &body))
 }
 
 pub(crate) async fn of_project(visit: &Visit<'_>, project: &Project) -> Result<Response, HttpError> {
-    let filter = Filter::of(visit)?;
-    let listed = Listed::of(visit, page_of(visit, project, &filter).await?).await?;
+    let filter = Filter::of(visit, std::slice::from_ref(project))?;
+    let found = visit.parts().jobs.search(filter.search.clone()).await?;
     let body = html! {
         p { a.button href=(format_args!("/dashboard/{}/jobs/new", project.domain)) { "New job" } }
-        (list(&listed, &filter, visit.parts().clock.now(), false))
+        (list(&found, &filter, visit.parts().clock.now(), false))
     };
     Ok(visit.page("Jobs", Section::Jobs, Some(project), &body))
 }
 
-/// One more than a page has, to know whether there are more.
-async fn page_of(visit: &Visit<'_>, project: &Project, filter: &Filter) -> Result<Vec<AgentJob>, HttpError> {
-    let query =
-        JobQuery { project: project.id.clone(), status: filter.status, after: filter.after, skip: 0, limit: PAGE + 1 };
-    Ok(visit.parts().jobs.list(query).await?)
-}
-
-/// A job in a list, with what it was made for.
-pub(crate) struct Listed {
-    job: AgentJob,
-    /// The beginning of its first instruction; `None` once its journal is deleted.
-    prompt: Option<String>,
-}
-
-impl Listed {
-    pub(crate) async fn of(visit: &Visit<'_>, jobs: Vec<AgentJob>) -> Result<Vec<Self>, HttpError> {
-        let mut listed = Vec::with_capacity(jobs.len());
-        for job in jobs {
-            let prompt = prompt(visit, &job).await?;
-            listed.push(Self { job, prompt });
-        }
-        Ok(listed)
-    }
+/// The newest jobs of some projects.
+pub(crate) async fn latest(visit: &Visit<'_>, projects: &[Project], most: usize) -> Result<Vec<FoundJob>, HttpError> {
+    let projects = projects.iter().map(|project| project.id.clone()).collect();
+    let search = JobSearch { projects, limit: most, ..JobSearch::default() };
+    Ok(visit.parts().jobs.search(search).await?.jobs)
 }
 
 /// The first instruction of a job, which is among the first entries of its journal.
@@ -100,39 +99,39 @@ pub(crate) async fn prompt(visit: &Visit<'_>, job: &AgentJob) -> Result<Option<S
     }))
 }
 
-fn list(jobs: &[Listed], filter: &Filter, now: Timestamp, with_project: bool) -> Markup {
-    let page = &jobs[..jobs.len().min(PAGE as usize)];
-    let is_more = jobs.len() > page.len();
+fn list(found: &FoundJobs, filter: &Filter, now: Timestamp, with_project: bool) -> Markup {
+    let here = filter.query(filter.status);
+    let key = |found: Option<&FoundJob>| found.map(|found| found.job.id.to_string());
+    let newer = key(found.jobs.first()).filter(|_| found.has_newer);
+    let older = key(found.jobs.last()).filter(|_| found.has_older);
     html! {
         form.row method="get" {
-            div {
-                label for="status" { "State" }
-                select #status name="status" {
-                    @for (name, status) in STATES {
-                        option value=(name) selected[status == filter.status] { @if name.is_empty() { "all" } @else { (name) } }
-                    }
-                }
-            }
+            @if !filter.status.is_empty() { input type="hidden" name="status" value=(filter.status); }
+            div { label for="text" { "Instruction contains" } input #text name="text" value=(filter.search.text); }
+            div { label for="from" { "From" } input #from type="date" name="from" value=(filter.from); }
+            div { label for="to" { "To" } input #to type="date" name="to" value=(filter.to); }
             button.quiet type="submit" { "Show" }
+            @if !here.is_empty() { a href="?" { "All" } }
         }
         div data-live="jobs" {
-            (table_of(page, now, with_project))
-            nav.pages aria-label="Pages" {
-                @if filter.after.is_some() { a href=(format_args!("?{}", filter.query())) { "Newest" } }
-                @if let Some(last) = page.last().map(|listed| &listed.job).filter(|_| is_more) {
-                    a href=(format_args!("?{}after={}", filter.query(), last.id)) rel="next" { "Older" }
-                }
-            }
+            (state_links(STATES.map(|(name, status)| (name, count(found, status))), filter.status, |name| filter.query(name)))
+            (table_of(&found.jobs, now, with_project))
+            (page_links(&here, filter.search.page == ListPage::Newest, newer, older))
         }
     }
 }
 
+fn count(found: &FoundJobs, status: Option<JobStatus>) -> u64 {
+    let counts = JobStatus::ALL.iter().zip(found.counts);
+    counts.filter(|(known, _)| status.is_none_or(|status| status == **known)).map(|(_, count)| count).sum()
+}
+
 /// Jobs as rows.
-pub(crate) fn table_of(jobs: &[Listed], now: Timestamp, with_project: bool) -> Markup {
+pub(crate) fn table_of(jobs: &[FoundJob], now: Timestamp, with_project: bool) -> Markup {
     let head =
         html! { th { "State" } th { "Job" } @if with_project { th { "Project" } } th { "Made" } th { "Pull request" } };
     let rows = html! {
-        @for Listed { job, prompt } in jobs {
+        @for FoundJob { job, prompt } in jobs {
             tr {
                 td { (state(job.status)) }
                 td {

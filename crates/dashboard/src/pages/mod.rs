@@ -6,6 +6,7 @@ mod conversations;
 mod home;
 mod job;
 mod jobs;
+mod journal;
 mod keys;
 mod operators;
 mod playground;
@@ -72,7 +73,8 @@ async fn project(
         ProjectRoute::Journal(id) => job::journal(visit, &project, id).await,
         ProjectRoute::Pulls => pulls::of_project(visit, &project).await,
         ProjectRoute::Pull(id) => pulls::pull(visit, &project, id).await,
-        ProjectRoute::EndPull(id, action) => pulls::act(visit, &project, id, action).await,
+        ProjectRoute::PullConflicts(id) => pulls::conflicts(visit, &project, id).await,
+        ProjectRoute::ActOnPull(id, action) => pulls::act(visit, &project, id, action).await,
         ProjectRoute::Playground if is_write => playground::answered(visit, &project).await,
         ProjectRoute::Playground => playground::playground(visit, &project).await,
         ProjectRoute::Ask => playground::stream(visit, &project).await,

@@ -3,22 +3,26 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use docent_authoring::{Diff, DiffView, Updated};
-use docent_forge::{PullRecord, State};
-use docent_types::{Project, Refusal};
+use docent_authoring::{CommitSummary, ConflictKind, Diff, DiffView, FileConflict, MergeError, PullChanges, Updated};
+use docent_forge::{FoundPulls, PullKey, PullRecord, PullSearch, State};
+use docent_types::{ListPage, Project, Refusal, Timestamp};
 use docent_web::{HttpError, Response};
 use maud::{Markup, html};
 use uuid::Uuid;
 
 use crate::dashboard::{Visit, busy, see};
 use crate::diff::{self, Layout};
-use crate::layout::{Section, button, danger, table};
+use crate::layout::{Section, button, danger, page_links, state_links, table, token};
 use crate::pull_api::refusal;
 use crate::route::PullAction;
-use crate::text::{Foreign, moment};
+use crate::text::{Foreign, counted, in_url, moment, shortened};
 
 /// Pull requests on a page.
-const PAGE: u32 = 200;
+const PAGE: usize = 50;
+/// The longest comment, in characters.
+const LONGEST_COMMENT: usize = 20_000;
+const STATES: [(&str, Option<State>); 4] =
+    [("", None), ("open", Some(State::Open)), ("merged", Some(State::Merged)), ("closed", Some(State::Closed))];
 /// Files of a change on a page, and the most lines and bytes of each.
 const FILES: usize = 50;
 const LINES_OF_EACH: usize = 400;
@@ -28,47 +32,96 @@ const LINES_OF_ONE: usize = 2_000;
 /// Of changes on a page, in bytes. Written as HTML they take up to seven times as much.
 const BYTES: usize = 512 << 10;
 
+/// Which pull requests a list shows, as the URL says it.
+struct Filter {
+    state: &'static str,
+    search: PullSearch,
+}
+
+impl Filter {
+    fn of(visit: &Visit<'_>, projects: &[Project]) -> Result<Self, HttpError> {
+        let given = |name| visit.request.query(name).map(|text| text.trim().to_owned()).unwrap_or_default();
+        let named = given("state");
+        let state = STATES.iter().find(|(name, _)| *name == named);
+        let (state, wanted) = *state.ok_or_else(|| Refusal::invalid("state: it is open, merged or closed"))?;
+        let page = match (parsed_key(&given("after")), parsed_key(&given("before"))) {
+            (Some(key), _) => ListPage::OlderThan(key),
+            (None, Some(key)) => ListPage::NewerThan(key),
+            (None, None) => ListPage::Newest,
+        };
+        let projects = projects.iter().map(|project| project.id.clone()).collect();
+        Ok(Self { state, search: PullSearch { projects, state: wanted, text: given("text"), page, limit: PAGE } })
+    }
+
+    /// The same as a query, with another state.
+    fn query(&self, state: &str) -> String {
+        let given = [("state", state), ("text", &self.search.text)].into_iter().filter(|(_, text)| !text.is_empty());
+        given.map(|(name, text)| format!("{name}={}&", in_url(text))).collect()
+    }
+}
+
+/// A place in a list as a part of an address.
+fn key(record: &PullRecord) -> String {
+    format!("{}_{}", record.created_at.millis(), record.id)
+}
+
+fn parsed_key(text: &str) -> Option<PullKey> {
+    let (millis, id) = text.split_once('_')?;
+    Some(PullKey { created_at: Timestamp::from_millis(millis.parse().ok()?), id: Uuid::try_parse(id).ok()? })
+}
+
 pub(crate) async fn all(visit: &Visit<'_>) -> Result<Response, HttpError> {
     let projects = visit.parts().projects.projects().await.map_err(HttpError::internal)?;
-    let mut pulls = Vec::new();
-    for project in &projects {
-        for record in visit.parts().pulls.list(&project.id, PAGE).await.map_err(HttpError::internal)? {
-            pulls.push((project, record));
-        }
-    }
-    pulls.sort_by_key(|(_, record)| std::cmp::Reverse(record.created_at));
-    pulls.truncate(PAGE as usize);
     let body = html! {
         p.soft { "Pull requests of repositories on this machine. Those on GitHub, GitLab, Gitea and Forgejo are there." }
-        (rows(visit, &pulls, true))
+        (list(visit, &projects, true).await?)
     };
     Ok(visit.page("Pull requests", Section::Pulls, None, &body))
 }
 
 pub(crate) async fn of_project(visit: &Visit<'_>, project: &Project) -> Result<Response, HttpError> {
-    let records = visit.parts().pulls.list(&project.id, PAGE).await.map_err(HttpError::internal)?;
-    let pulls: Vec<_> = records.into_iter().map(|record| (project, record)).collect();
-    let body = rows(visit, &pulls, false);
+    let body = list(visit, std::slice::from_ref(project), false).await?;
     Ok(visit.page("Pull requests", Section::Pulls, Some(project), &body))
 }
 
 /// The newest of some projects.
 pub(crate) async fn latest(visit: &Visit<'_>, projects: &[Project], most: usize) -> Result<Markup, HttpError> {
-    let mut pulls = Vec::new();
-    for project in projects {
-        let records = visit.parts().pulls.list(&project.id, u32::try_from(most).unwrap_or(PAGE)).await;
-        pulls.extend(records.map_err(HttpError::internal)?.into_iter().map(|record| (project, record)));
-    }
-    pulls.sort_by_key(|(_, record)| std::cmp::Reverse(record.created_at));
-    pulls.truncate(most);
-    Ok(rows(visit, &pulls, projects.len() > 1))
+    let ids = projects.iter().map(|project| project.id.clone()).collect();
+    let search = PullSearch { projects: ids, limit: most, ..PullSearch::default() };
+    let found = visit.parts().pulls.search(search).await.map_err(HttpError::internal)?;
+    Ok(rows(visit, projects, &found.pulls, projects.len() > 1))
 }
 
-fn rows(visit: &Visit<'_>, pulls: &[(&Project, PullRecord)], with_project: bool) -> Markup {
+async fn list(visit: &Visit<'_>, projects: &[Project], with_project: bool) -> Result<Markup, HttpError> {
+    let filter = Filter::of(visit, projects)?;
+    let found = visit.parts().pulls.search(filter.search.clone()).await.map_err(HttpError::internal)?;
+    let here = filter.query(filter.state);
+    let newer = found.pulls.first().map(key).filter(|_| found.has_newer);
+    let older = found.pulls.last().map(key).filter(|_| found.has_older);
+    Ok(html! {
+        form.row method="get" {
+            @if !filter.state.is_empty() { input type="hidden" name="state" value=(filter.state); }
+            div { label for="text" { "Title, description or branch contains" } input #text name="text" value=(filter.search.text); }
+            button.quiet type="submit" { "Show" }
+            @if !here.is_empty() { a href="?" { "All" } }
+        }
+        (state_links(STATES.map(|(name, state)| (name, count(&found, state))), filter.state, |name| filter.query(name)))
+        (rows(visit, projects, &found.pulls, with_project))
+        (page_links(&here, filter.search.page == ListPage::Newest, newer, older))
+    })
+}
+
+fn count(found: &FoundPulls, state: Option<State>) -> u64 {
+    let counts = State::ALL.iter().zip(found.counts);
+    counts.filter(|(known, _)| state.is_none_or(|state| state == **known)).map(|(_, count)| count).sum()
+}
+
+fn rows(visit: &Visit<'_>, projects: &[Project], pulls: &[PullRecord], with_project: bool) -> Markup {
     let now = visit.parts().clock.now();
     let head = html! { th { "State" } th { "Pull request" } @if with_project { th { "Project" } } th { "Opened" } };
+    let project = |record: &PullRecord| projects.iter().find(|project| project.id == record.project);
     let rows = html! {
-        @for (project, record) in pulls {
+        @for (record, project) in pulls.iter().filter_map(|record| Some((record, project(record)?))) {
             tr {
                 td { (state(record)) }
                 td { a href=(format_args!("/dashboard/{}/pulls/{}", project.domain, record.id)) { "#" (record.number) " " (Foreign(&record.title)) } }
@@ -131,41 +184,86 @@ pub(crate) async fn pull(visit: &Visit<'_>, project: &Project, id: &str) -> Resu
     let layout =
         if visit.request.query("layout").as_deref() == Some("split") { Layout::Split } else { Layout::Unified };
     let _place = Arc::clone(&visit.dashboard.large_pages).try_acquire_owned().map_err(|_| busy())?;
-    let diff = visit.parts().pulls.changes(project, &record, part.view()).await;
-    if let Err(error) = &diff {
-        tracing::warn!(project = %project.id, error = error as &dyn std::error::Error, "cannot show the changes");
-    }
+    let found = visit.parts().pulls.changes(project, &record, part.view()).await;
     let here = format!("/dashboard/{}/pulls/{}", project.domain, record.id);
-    let changes = match diff {
-        Err(_) => None,
-        // Megabytes of markup: not written where others wait.
-        Ok(diff) => {
+    let now = visit.parts().clock.now();
+    let (commits, changes) = match found {
+        Err(error) => {
+            let error = &error as &dyn std::error::Error;
+            tracing::warn!(project = %project.id, error, "cannot show the changes");
+            let sentence = "The repository cannot be read at the moment. Look again later; the server's log says why.";
+            (html! {}, html! { p { (sentence) } })
+        }
+        Ok(PullChanges { commits, diff }) => {
+            // Megabytes of markup: not written where others wait.
             let here = here.clone();
             let writes = tokio::task::spawn_blocking(move || changes(&diff, &part, layout, &here));
-            Some(writes.await.map_err(HttpError::internal)?)
+            (commit_list(&commits, now), writes.await.map_err(HttpError::internal)?)
         }
     };
-    let now = visit.parts().clock.now();
+    let comments = visit.parts().pulls.comments(&record).await.map_err(HttpError::internal)?;
     let body = html! {
         p {
             (state(&record)) " " code { (Foreign(&record.head)) } " → " code { (Foreign(&record.base)) } ", opened " (moment(record.created_at, now))
             @if let Some(at) = record.ended_at { ", " (record.state.as_str()) " " (moment(at, now)) }
         }
         @if !record.body.trim().is_empty() { div.box { p.said { (Foreign(&record.body)) } } }
-        @if record.state == State::Open {
-            (button(visit.signed_in, &format!("{here}/merge"), "Merge"))
-            (button(visit.signed_in, &format!("{here}/update"), "Update branch"))
-            (danger(visit.signed_in, &format!("{here}/close"), "Close without merging",
-                &html! { "The branch stays in the repository." }))
+        (actions(visit, &record, &here))
+        h2 { "Comments" }
+        @for comment in &comments {
+            article.event {
+                header { (Foreign(&comment.author)) ", " (moment(comment.at, now)) }
+                p.text { (Foreign(&comment.text)) }
+            }
         }
+        form.fields method="post" action=(format_args!("{here}/comment")) {
+            (token(visit.signed_in))
+            div { label for="comment" { "Comment" } textarea #comment name="comment" rows="3" required maxlength=(LONGEST_COMMENT) {} }
+            div { button.quiet type="submit" { "Add the comment" } }
+        }
+        (commits)
         h2 { "Changes" }
-        @match &changes {
-            None => p { "The repository cannot be read at the moment. Look again later; the server's log says why." },
-            Some(changes) => (changes),
-        }
+        (changes)
     };
     let title = format!("#{} {}", record.number, docent_types::printable(&record.title));
     Ok(visit.page(&title, Section::Pulls, Some(project), &body))
+}
+
+fn actions(visit: &Visit<'_>, record: &PullRecord, here: &str) -> Markup {
+    html! {
+        @match record.state {
+            State::Open => {
+                div.actions {
+                    (button(visit.signed_in, &format!("{here}/merge"), "Merge"))
+                    (button(visit.signed_in, &format!("{here}/squash"), "Squash and merge"))
+                    (button(visit.signed_in, &format!("{here}/update"), "Update branch"))
+                    a href=(format_args!("{here}/conflicts")) { "Look for conflicts" }
+                }
+                (danger(visit.signed_in, &format!("{here}/close"), "Close without merging", &html! { "The branch stays in the repository." }))
+            },
+            State::Closed => (button(visit.signed_in, &format!("{here}/reopen"), "Reopen")),
+            State::Merged => {},
+        }
+    }
+}
+
+fn commit_list(commits: &[CommitSummary], now: Timestamp) -> Markup {
+    let head = html! { th { "Commit" } th { "Message" } th { "Author" } th { "Made" } };
+    let rows = html! {
+        @for commit in commits {
+            @let (first, rest) = commit.message.trim().split_once('\n').unwrap_or((commit.message.trim(), ""));
+            tr {
+                td { code { (shortened(&commit.id.to_string(), 10)) } }
+                td {
+                    (Foreign(&shortened(first, 200)))
+                    @if !rest.trim().is_empty() { details { summary { "More" } pre { (Foreign(&shortened(rest.trim(), 4_000))) } } }
+                }
+                td { (Foreign(&shortened(&commit.author, 100))) }
+                td { (moment(Timestamp::from_millis(commit.seconds.saturating_mul(1_000)), now)) }
+            }
+        }
+    };
+    html! { @if !commits.is_empty() { h2 { "Commits" } (table("Commits", &head, &rows)) } }
 }
 
 fn changes(diff: &Diff, part: &Part, layout: Layout, here: &str) -> Markup {
@@ -195,16 +293,92 @@ pub(crate) async fn act(
 ) -> Result<Response, HttpError> {
     let record = found(visit, project, id).await?;
     let pulls = &visit.parts().pulls;
+    let by = visit.signed_in.operator.name.as_str();
     let done = match action {
         PullAction::Merge => pulls.merge(project, &record).await.map(|_| "merged"),
+        PullAction::Squash => pulls.squash(project, &record, by).await.map(|_| "squashed"),
         PullAction::Close => pulls.close(project, &record).await.map(|_| "closed"),
+        PullAction::Reopen => pulls.reopen(project, &record).await.map(|_| "reopened"),
+        PullAction::Comment => pulls.comment(&record, by, comment(visit)?).await.map(|()| "commented"),
         PullAction::Update => pulls.update(project, &record).await.map(|updated| match updated {
             Updated::Merged => "updated",
             Updated::UpToDate => "up-to-date",
         }),
     };
-    let done = done.map_err(refusal)?;
+    let here = format!("/dashboard/{}/pulls/{}", project.domain, record.id);
+    let done = match done {
+        Err(MergeError::Conflict(_)) => return Ok(see(&format!("{here}/conflicts"))),
+        done => done.map_err(refusal)?,
+    };
     let subject = format!("#{} {}", record.number, record.title);
     visit.audit(&format!("pull.{done}"), Some(&project.id), subject, None).await?;
-    Ok(see(&format!("/dashboard/{}/pulls/{}?done={done}", project.domain, record.id)))
+    Ok(see(&format!("{here}?done={done}")))
+}
+
+fn comment<'v>(visit: &'v Visit<'_>) -> Result<&'v str, Refusal> {
+    let text = visit.form.text("comment");
+    if text.is_empty() {
+        return Err(Refusal::invalid("Write the comment."));
+    }
+    if text.chars().count() > LONGEST_COMMENT {
+        return Err(Refusal::invalid(format!("The comment is longer than {LONGEST_COMMENT} characters. Shorten it.")));
+    }
+    Ok(text)
+}
+
+/// What keeps a pull request from being merged, and what to do about it.
+pub(crate) async fn conflicts(visit: &Visit<'_>, project: &Project, id: &str) -> Result<Response, HttpError> {
+    let record = found(visit, project, id).await?;
+    let _place = Arc::clone(&visit.dashboard.large_pages).try_acquire_owned().map_err(|_| busy())?;
+    let files = visit.parts().pulls.conflicts(project, &record).await.map_err(refusal)?;
+    let body = html! {
+        p { a href=(format_args!("/dashboard/{}/pulls/{}", project.domain, record.id)) { "Back to the pull request" } }
+        @if files.is_empty() {
+            div.box.good { p { "Nothing conflicts: it can be merged." } }
+        } @else {
+            div.box.bad role="alert" {
+                p {
+                    "It was not merged: " code { (Foreign(&record.base)) } " and " code { (Foreign(&record.head)) } " changed "
+                    (counted(files.len() as u64, "file")) " in ways that do not fit together."
+                }
+            }
+            @for file in files.iter().take(FILES) { (conflict(file, &record)) }
+            @if files.len() > FILES { p { "And " (counted((files.len() - FILES) as u64, "other file")) "." } }
+            h2 { "To resolve them" }
+            p { "Merge the base into the branch, say for each file what is right, and push. Then merge here." }
+            pre { "git fetch origin\ngit switch " (Foreign(&record.head)) "\ngit merge origin/" (Foreign(&record.base)) "\n# edit the files, git add them\ngit commit\ngit push" }
+        }
+    };
+    Ok(visit.page(&format!("Conflicts of #{}", record.number), Section::Pulls, Some(project), &body))
+}
+
+fn conflict(file: &FileConflict, record: &PullRecord) -> Markup {
+    let (base, head) = (html! { code { (Foreign(&record.base)) } }, html! { code { (Foreign(&record.head)) } });
+    html! {
+        h3 { code { (Foreign(&file.path)) } }
+        @match &file.kind {
+            ConflictKind::Lines(lines) => {
+                p { "Both changed the same lines." }
+                @for lines in lines {
+                    p.soft { "From line " (lines.line) " on " (base) ":" }
+                    (side(&html! { "Before" }, &lines.base))
+                    (side(&html! { "On " (base) }, &lines.target))
+                    (side(&html! { "On " (head) }, &lines.source))
+                }
+            },
+            ConflictKind::Structure => p { "Both changed the same entries of the navigation." },
+            ConflictKind::AddedInBoth => p { "Both added this file, each with another content." },
+            ConflictKind::DeletedInTarget => p { "Deleted on " (base) " and changed on " (head) "." },
+            ConflictKind::DeletedInSource => p { "Changed on " (base) " and deleted on " (head) "." },
+            ConflictKind::FileAndFolder => p { "One made a file here where the other made a folder." },
+            ConflictKind::NoText => p { "Both changed it, and it is no text or too large to be merged by lines." },
+        }
+    }
+}
+
+fn side(label: &Markup, lines: &str) -> Markup {
+    html! {
+        p { (label) ":" @if lines.is_empty() { " these lines are gone." } }
+        @if !lines.is_empty() { pre { (Foreign(lines)) } }
+    }
 }

@@ -140,7 +140,7 @@ async fn show_change(app: &App, link: &str) -> Result<(), Failure> {
     let id = link.rsplit('/').next().and_then(|id| uuid::Uuid::try_parse(id).ok()).ok_or_else(missing)?;
     let pulls = app.pulls();
     let record = pulls.record(&project.id, id).await?.ok_or_else(missing)?;
-    let diff = pulls.changes(&project, &record, DiffView::default()).await?;
+    let diff = pulls.changes(&project, &record, DiffView::default()).await?.diff;
     let files = &diff.files;
     let (mut added, mut removed) = (0, 0);
     for file in files {

@@ -1,0 +1,391 @@
+//! A job's journal as rows: newest first, filtered, a page at a time. However long a journal is, it is read in batches, and what
+//! is kept of a batch are the rows that are shown.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use docent_authoring::{job_events, step_of, tool_names};
+use docent_jobs::Entry;
+use docent_types::{JobEvent, JobId, JobStatus, Project, Timestamp};
+use docent_web::HttpError;
+use maud::{Markup, html};
+
+use crate::dashboard::Visit;
+use crate::pages::jobs::state;
+use crate::text::{Foreign, counted, exact, in_url, moment, shortened};
+
+/// Rows on a page, and in an answer to a live page.
+const ROWS: usize = 300;
+/// Entries read at a time.
+pub(crate) const BATCH: u64 = 200;
+/// Entries read before those that are shown, for what they say about them: which tool a result is of, and how long a step took.
+const CONTEXT: u64 = 4;
+/// Rows above the one that an address names.
+const ABOVE: u64 = 10;
+/// The longest piece of a tool's input or output that is shown, in characters. The file has the rest.
+const LONGEST_SHOWN: usize = 4_000;
+
+/// Which entries are shown, as the URL says it.
+#[derive(Debug, Default)]
+pub(crate) struct JournalFilter {
+    only_failed: bool,
+    tool: String,
+    text: String,
+    folded: String,
+}
+
+impl JournalFilter {
+    pub(crate) fn of(visit: &Visit<'_>) -> Self {
+        let query = |name| visit.request.query(name).map(|text| text.trim().to_owned()).unwrap_or_default();
+        let text = query("text");
+        let folded = text.to_lowercase();
+        Self { only_failed: query("only") == "failed", tool: query("tool"), text, folded }
+    }
+
+    pub(crate) fn is_open(&self) -> bool {
+        !self.only_failed && self.tool.is_empty() && self.text.is_empty()
+    }
+
+    pub(crate) const fn is_only_failed(&self) -> bool {
+        self.only_failed
+    }
+
+    pub(crate) fn tool(&self) -> &str {
+        &self.tool
+    }
+
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The tools there are, and the one that is asked for.
+    pub(crate) fn tools(&self) -> Vec<&str> {
+        let mut tools: Vec<&str> = tool_names().collect();
+        if !self.tool.is_empty() && !tools.contains(&self.tool()) {
+            tools.push(&self.tool);
+        }
+        tools.sort_unstable();
+        tools
+    }
+
+    pub(crate) fn query(&self) -> String {
+        let only = if self.only_failed { "failed" } else { "" };
+        let pairs = [("text", self.text()), ("tool", self.tool()), ("only", only)];
+        let given = pairs.iter().filter(|(_, text)| !text.is_empty());
+        given.map(|(name, text)| format!("{name}={}&", in_url(text))).collect()
+    }
+
+    fn has(&self, row: &JournalRow) -> bool {
+        row.told.iter().any(|Told { event, tool }| {
+            (!self.only_failed || is_failed(event))
+                && (self.tool.is_empty() || tool.as_deref() == Some(&self.tool))
+                && (self.folded.is_empty() || words(event).to_lowercase().contains(&self.folded))
+        })
+    }
+}
+
+fn is_failed(event: &JobEvent) -> bool {
+    match event {
+        JobEvent::Answered { is_error, .. } => *is_error,
+        JobEvent::StartedOver { .. } | JobEvent::Waiting { .. } => true,
+        JobEvent::Status { status, .. } => *status == JobStatus::Failed,
+        _ => false,
+    }
+}
+
+/// Where a page of a journal lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum JournalPage {
+    Newest,
+    /// Entries with a lower number.
+    Before(u64),
+    /// Entries with a higher number.
+    After(u64),
+}
+
+impl JournalPage {
+    pub(crate) fn of(visit: &Visit<'_>) -> Self {
+        let number = |name| visit.request.query(name).and_then(|text| text.parse::<u64>().ok());
+        match (number("at"), number("before"), number("after")) {
+            (Some(at), ..) => Self::Before(at.saturating_add(1 + ABOVE)),
+            (_, Some(before), _) => Self::Before(before),
+            (_, _, Some(after)) => Self::After(after),
+            _ => Self::Newest,
+        }
+    }
+}
+
+/// Rows of a journal, newest first.
+pub(crate) struct JournalRows {
+    pub(crate) rows: Vec<Markup>,
+    /// The number of the newest entry there was.
+    pub(crate) last: u64,
+    /// Where the pages on both sides begin, if there are any.
+    pub(crate) newer: Option<u64>,
+    pub(crate) older: Option<u64>,
+}
+
+/// A page of the entries that a filter has.
+pub(crate) async fn page(
+    visit: &Visit<'_>,
+    project: &Project,
+    id: JobId,
+    filter: &JournalFilter,
+    shown: JournalPage,
+) -> Result<JournalRows, HttpError> {
+    let last = visit.parts().jobs.last_entry(&project.id, id).await?;
+    let now = visit.parts().clock.now();
+    match shown {
+        JournalPage::After(after) => {
+            let (rows, has_newer) = forwards(visit, project, id, filter, after, last).await?;
+            let (oldest, newest) = (rows.first().map(|row| row.0), rows.last().map(|row| row.0));
+            let newer = newest.filter(|_| has_newer);
+            let rows = rows.into_iter().rev().map(|row| row.1).collect();
+            let older = Some(oldest.unwrap_or(after.saturating_add(1))).filter(|older| *older > 1);
+            Ok(JournalRows { rows, last, newer, older })
+        }
+        JournalPage::Newest | JournalPage::Before(_) => {
+            let end = last + 1;
+            let before = if let JournalPage::Before(before) = shown { before.clamp(1, end) } else { end };
+            let mut rows: Vec<(u64, Markup)> = Vec::new();
+            let mut first = before;
+            while first > 1 {
+                let batch_end = first;
+                first = first.saturating_sub(BATCH).max(1);
+                for row in read(visit, project, id, first, batch_end).await?.into_iter().rev() {
+                    if !filter.has(&row) {
+                        continue;
+                    }
+                    if rows.len() == ROWS {
+                        let older = rows.last().map(|row| row.0);
+                        return Ok(JournalRows { newer: newer(&rows, before, last), older, last, rows: markup(rows) });
+                    }
+                    rows.push((row.entry.seq, row.markup(now)));
+                }
+            }
+            Ok(JournalRows { newer: newer(&rows, before, last), older: None, last, rows: markup(rows) })
+        }
+    }
+}
+
+fn markup(rows: Vec<(u64, Markup)>) -> Vec<Markup> {
+    rows.into_iter().map(|row| row.1).collect()
+}
+
+/// Where the page above begins: after the first row, or after all that was looked at.
+fn newer(rows: &[(u64, Markup)], before: u64, last: u64) -> Option<u64> {
+    (before <= last).then(|| rows.first().map_or(before - 1, |row| row.0))
+}
+
+/// What a live page lacks: the rows after the last one it has.
+pub(crate) async fn new(visit: &Visit<'_>, project: &Project, id: JobId, after: u64) -> Result<JournalRows, HttpError> {
+    let end = visit.parts().jobs.last_entry(&project.id, id).await?;
+    let last = end.min(after.saturating_add(ROWS as u64)).max(after);
+    let now = visit.parts().clock.now();
+    let rows = read(visit, project, id, after.saturating_add(1), last + 1).await?;
+    let rows = rows.into_iter().rev().map(|row| row.markup(now)).collect();
+    Ok(JournalRows { rows, last, newer: (last < end).then_some(last), older: None })
+}
+
+/// The first rows after an entry, oldest first, and whether there are more.
+async fn forwards(
+    visit: &Visit<'_>,
+    project: &Project,
+    id: JobId,
+    filter: &JournalFilter,
+    after: u64,
+    last: u64,
+) -> Result<(Vec<(u64, Markup)>, bool), HttpError> {
+    let now = visit.parts().clock.now();
+    let mut rows = Vec::new();
+    let mut first = after.saturating_add(1);
+    while first <= last {
+        let end = first.saturating_add(BATCH).min(last + 1);
+        for row in read(visit, project, id, first, end).await? {
+            if !filter.has(&row) {
+                continue;
+            }
+            if rows.len() == ROWS {
+                return Ok((rows, true));
+            }
+            rows.push((row.entry.seq, row.markup(now)));
+        }
+        first = end;
+    }
+    Ok((rows, false))
+}
+
+/// The entries from `first` to before `end` that tell something, oldest first.
+async fn read(
+    visit: &Visit<'_>,
+    project: &Project,
+    id: JobId,
+    first: u64,
+    end: u64,
+) -> Result<Vec<JournalRow>, HttpError> {
+    let after = first.saturating_sub(1 + CONTEXT);
+    let limit = u32::try_from(end.saturating_sub(1 + after)).unwrap_or(u32::MAX);
+    let entries = visit.parts().jobs.journal(&project.id, id, after, limit).await?;
+    Ok(rows(entries).filter(|row| row.entry.seq >= first && !row.told.is_empty()).collect())
+}
+
+/// An event, and the tool it is about if it is about one that is known.
+#[derive(Debug)]
+struct Told {
+    event: JobEvent,
+    tool: Option<String>,
+}
+
+/// An entry with what it tells.
+#[derive(Debug)]
+struct JournalRow {
+    entry: Entry,
+    told: Vec<Told>,
+    /// How long the step took that this entry is about.
+    took: Option<Duration>,
+}
+
+/// Entries as rows, in order. A result names its call, which an entry before it made.
+fn rows(entries: Vec<Entry>) -> impl Iterator<Item = JournalRow> {
+    let mut tools: HashMap<String, String> = HashMap::new();
+    let mut before: Option<Timestamp> = None;
+    entries.into_iter().map(move |entry| {
+        let told = job_events(&entry).into_iter().map(|event| {
+            let tool = match &event {
+                JobEvent::Called { id, name, .. } => {
+                    tools.insert(id.clone(), name.clone());
+                    Some(name.clone())
+                }
+                JobEvent::Answered { id, .. } => tools.get(id).cloned(),
+                _ => None,
+            };
+            Told { event, tool }
+        });
+        let told = told.collect();
+        let took = before.replace(entry.at).map(|before| entry.at.since(before));
+        let took = took.filter(|_| step_of(&entry).is_some());
+        JournalRow { entry, told, took }
+    })
+}
+
+impl JournalRow {
+    fn markup(&self, now: Timestamp) -> Markup {
+        let seq = self.entry.seq;
+        let failed = self.told.iter().any(|told| matches!(told.event, JobEvent::Answered { is_error: true, .. }));
+        html! {
+            article class=(if failed { "event failed" } else { "event" }) id=(format_args!("e{seq}")) {
+                header {
+                    a href=(format_args!("?at={seq}#e{seq}")) { "#" (seq) } " " (moment(self.entry.at, now))
+                    @if let Some(took) = self.took.filter(|took| !took.is_zero()) { ", took " (exact(took)) }
+                }
+                @for told in &self.told { (shown(told)) }
+            }
+        }
+    }
+}
+
+fn shown(Told { event, tool }: &Told) -> Markup {
+    let tool = tool.as_deref().unwrap_or("a tool");
+    html! {
+        @match event {
+            JobEvent::Asked { text } => { strong { "Instruction" } p.text { (Foreign(text)) } },
+            JobEvent::Said { text } | JobEvent::Delta { text, .. } => p.text { (Foreign(text)) },
+            JobEvent::Called { name, input, .. } => (folded(&format!("Calls {name}"), &serde_json::to_string_pretty(input).unwrap_or_default(), true)),
+            JobEvent::Answered { output, is_error: true, .. } => (folded(&format!("Failed: {tool}"), output, true)),
+            JobEvent::Answered { output, .. } => (folded(&format!("Result of {tool}"), output, false)),
+            JobEvent::Replied { usage, .. } => p.soft { (counted(usage.input_tokens, "token")) " in, " (counted(usage.output_tokens, "token")) " out" },
+            JobEvent::Planned { todos } => p.soft { "The plan has " (counted(todos.len() as u64, "step")) "." },
+            JobEvent::StartedOver { why } => p { "Started over: " (Foreign(why)) },
+            JobEvent::Waiting { why, until } => p { "Waits until " time datetime=(until) { (until) } ": " (Foreign(why)) },
+            JobEvent::Pushed { commit } => p { "Pushed commit " code { (shortened(commit, 12)) } },
+            JobEvent::PullRequest { url } => p { "Pull request: " (Foreign(url)) },
+            JobEvent::Status { status, .. } => p { (state(*status)) },
+        }
+    }
+}
+
+fn folded(title: &str, text: &str, is_open: bool) -> Markup {
+    let is_long = text.chars().nth(LONGEST_SHOWN).is_some();
+    html! {
+        details open[is_open && text.len() < 400] {
+            summary { (Foreign(title)) }
+            pre { (Foreign(&shortened(text, LONGEST_SHOWN))) }
+            @if is_long { p.soft { "Shortened; the journal as NDJSON has all of it." } }
+        }
+    }
+}
+
+/// What a filter looks for text in.
+fn words(event: &JobEvent) -> String {
+    match event {
+        JobEvent::Asked { text } | JobEvent::Said { text } | JobEvent::Delta { text, .. } => text.clone(),
+        JobEvent::Called { name, input, .. } => format!("{name} {input}"),
+        JobEvent::Answered { output, .. } => output.clone(),
+        JobEvent::StartedOver { why } | JobEvent::Waiting { why, .. } => why.clone(),
+        JobEvent::Pushed { commit } => commit.clone(),
+        JobEvent::PullRequest { url } => url.clone(),
+        JobEvent::Status { message, status, .. } => format!("{} {}", status.as_str(), message.as_deref().unwrap_or("")),
+        JobEvent::Planned { todos } => todos.iter().map(|todo| todo.content.as_str()).collect::<Vec<_>>().join(" "),
+        JobEvent::Replied { .. } => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use docent_authoring::record::Record;
+    use docent_jobs::EntryBody;
+    use docent_types::{ContentPart, FinishReason, Message, Role, Usage};
+    use serde_json::json;
+
+    use super::*;
+
+    fn calls(seq: u64, at: i64, id: &str, name: &str) -> Entry {
+        let call = ContentPart::ToolCall { id: id.into(), name: name.into(), input: json!({ "path": "a.md" }) };
+        let message = Message { role: Role::Assistant, parts: vec![call] };
+        entry(seq, at, &Record::Replied { message, reason: FinishReason::ToolCalls, usage: Usage::of(3, 4) })
+    }
+
+    fn answers(seq: u64, at: i64, id: &str, output: &str, is_error: bool) -> Entry {
+        let results = serde_json::from_value(json!([{ "call_id": id, "output": output, "is_error": is_error }]));
+        let results = results.expect("a result");
+        entry(seq, at, &Record::Ran { results, digest: String::new(), todos: None })
+    }
+
+    fn entry(seq: u64, at: i64, record: &Record) -> Entry {
+        let data = serde_json::to_value(record).expect("records are JSON");
+        let body = EntryBody::Work { kind: String::new(), data };
+        Entry { seq, at: Timestamp::from_millis(at), body }
+    }
+
+    #[test]
+    fn a_result_is_of_the_tool_that_was_called_and_a_step_took_its_time() {
+        let entries =
+            vec![calls(1, 1_000, "a", "edit"), answers(2, 1_250, "a", "done", false), answers(3, 1_250, "b", "", true)];
+        let rows: Vec<JournalRow> = rows(entries).collect();
+        assert_eq!(rows[0].told[0].tool.as_deref(), Some("edit"));
+        assert_eq!((rows[1].told[0].tool.as_deref(), rows[1].took), (Some("edit"), Some(Duration::from_millis(250))));
+        assert_eq!((rows[2].told[0].tool.as_deref(), rows[0].took), (None, None), "what came before is not known");
+    }
+
+    #[test]
+    fn a_filter_is_about_one_event() {
+        let entries = vec![
+            calls(1, 0, "a", "edit"),
+            answers(2, 0, "a", "No SUCH file", true),
+            calls(3, 0, "b", "read"),
+            answers(4, 0, "b", "such is life", false),
+        ];
+        let rows: Vec<JournalRow> = rows(entries).collect();
+        let found = |only_failed, tool: &str, text: &str| -> Vec<u64> {
+            let (tool, text, folded) = (tool.to_owned(), text.to_owned(), text.to_lowercase());
+            let filter = JournalFilter { only_failed, tool, text, folded };
+            rows.iter().filter(|row| filter.has(row)).map(|row| row.entry.seq).collect()
+        };
+        assert_eq!(found(false, "", ""), [1, 2, 3, 4]);
+        assert_eq!(found(false, "", "such"), [2, 4]);
+        assert_eq!(found(false, "edit", ""), [1, 2]);
+        assert_eq!(found(true, "", "Such"), [2]);
+        assert_eq!(found(true, "read", ""), [0; 0]);
+        assert_eq!(found(false, "read", "a.md"), [3], "what a tool is called with");
+    }
+}

@@ -1,0 +1,197 @@
+//! What each turn of a job took: time, steps and tokens, summed up from its journal.
+//!
+//! A journal only grows, so the sums of a job are kept and go on where they ended.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use docent_authoring::{Step, step_of};
+use docent_jobs::{Entry, EntryBody};
+use docent_types::{JobId, JobStatus, Project, Timestamp, Usage};
+use docent_web::HttpError;
+use maud::{Markup, html};
+use parking_lot::Mutex;
+
+use crate::dashboard::DashboardParts;
+use crate::layout::table;
+use crate::text::{counted, exact, grouped, moment};
+
+/// Jobs whose sums are kept.
+const KEPT: usize = 64;
+/// Entries read at a time.
+const BATCH: u32 = 500;
+/// The longest that a page waits for the sums of a long journal. The next page goes on.
+const PATIENCE: Duration = Duration::from_millis(200);
+/// The newest turns that are shown. All are in the sums.
+const SHOWN: usize = 20;
+
+/// From an instruction to its answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Turn {
+    /// The number of the entry it began with.
+    first: u64,
+    began: Timestamp,
+    /// When and how it ended, if it has.
+    ended: Option<(Timestamp, JobStatus)>,
+    sums: Sums,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Sums {
+    usage: Usage,
+    model_calls: u64,
+    model_time: Duration,
+    tools_time: Duration,
+}
+
+/// The turns of a job, as far as its journal was read.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Turns {
+    turns: Vec<Turn>,
+    /// The number and time of the last entry that was read.
+    read_to: u64,
+    before: Option<Timestamp>,
+    /// The number of the newest entry.
+    last: u64,
+}
+
+impl Turns {
+    fn add(&mut self, entry: &Entry) {
+        let took = self.before.map_or(Duration::ZERO, |before| entry.at.since(before));
+        (self.read_to, self.before) = (entry.seq, Some(entry.at));
+        let open = self.turns.last_mut().filter(|turn| turn.ended.is_none());
+        match (&entry.body, open) {
+            (EntryBody::Instruction(_), None) => {
+                self.turns.push(Turn { first: entry.seq, began: entry.at, ended: None, sums: Sums::default() });
+            }
+            (EntryBody::Transition { to, .. }, Some(turn)) if *to != JobStatus::Active => {
+                turn.ended = Some((entry.at, *to));
+            }
+            (EntryBody::Work { .. }, Some(turn)) => match step_of(entry) {
+                Some(Step::Model(usage)) => {
+                    turn.sums.usage += usage;
+                    turn.sums.model_calls += 1;
+                    turn.sums.model_time += took;
+                }
+                Some(Step::Tools) => turn.sums.tools_time += took,
+                None => {}
+            },
+            _ => {}
+        }
+    }
+
+    /// The tokens of all turns.
+    pub(crate) fn usage(&self) -> Usage {
+        let mut usage = Usage::default();
+        self.turns.iter().for_each(|turn| usage += turn.sums.usage);
+        usage
+    }
+
+    /// `here` is the address of the job.
+    pub(crate) fn table(&self, here: &str, now: Timestamp) -> Markup {
+        let hidden = self.turns.len().saturating_sub(SHOWN);
+        let head = html! {
+            th { "Turn" } th { "Began" } th.num { "Took" } th.num { "Model calls" } th.num { "In the model" } th.num { "In tools" }
+            th.num { "Tokens in" } th.num { "Tokens out" } th { "Ended" }
+        };
+        let rows = html! {
+            @for (at, turn) in self.turns.iter().enumerate().skip(hidden) {
+                @let Turn { first, began, ended, sums } = turn;
+                tr {
+                    td { a href=(format_args!("{here}?at={first}#e{first}")) { (at + 1) } }
+                    td { (moment(*began, now)) }
+                    td.num { (exact(ended.map_or(now, |(at, _)| at).since(*began))) }
+                    td.num { (grouped(sums.model_calls)) }
+                    td.num { (exact(sums.model_time)) }
+                    td.num { (exact(sums.tools_time)) }
+                    td.num { (grouped(sums.usage.input_tokens)) }
+                    td.num { (grouped(sums.usage.output_tokens)) }
+                    td { @if let Some((_, status)) = ended { (status.as_str()) } }
+                }
+            }
+        };
+        let usage = self.usage();
+        html! {
+            @if !self.turns.is_empty() {
+                h2 { "Time and tokens" }
+                (table("Turns", &head, &rows))
+                p.soft {
+                    (counted(usage.input_tokens, "token")) " in, " (counted(usage.output_tokens, "token")) " out in "
+                    (counted(self.turns.len() as u64, "turn")) "."
+                    @if hidden > 0 { " The newest " (SHOWN) " turns are shown." }
+                    @if self.read_to < self.last {
+                        " Up to entry " (grouped(self.read_to)) " of " (grouped(self.last)) "; look again for the rest."
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The sums of jobs that were looked at, the latest one last.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct TurnSums(Arc<Mutex<Vec<(JobId, Turns)>>>);
+
+impl TurnSums {
+    /// The turns of a project's job.
+    pub(crate) async fn of(&self, parts: &DashboardParts, project: &Project, id: JobId) -> Result<Turns, HttpError> {
+        let kept = self.0.lock().iter().find(|(known, _)| *known == id).map(|(_, turns)| turns.clone());
+        let mut turns = kept.unwrap_or_default();
+        turns.last = parts.jobs.last_entry(&project.id, id).await?;
+        let begun = parts.clock.now();
+        while turns.read_to < turns.last && parts.clock.now().since(begun) < PATIENCE {
+            let entries = parts.jobs.journal(&project.id, id, turns.read_to, BATCH).await?;
+            if entries.is_empty() {
+                break;
+            }
+            entries.iter().for_each(|entry| turns.add(entry));
+        }
+        let mut kept = self.0.lock();
+        kept.retain(|(known, _)| *known != id);
+        kept.push((id, turns.clone()));
+        let surplus = kept.len().saturating_sub(KEPT);
+        kept.drain(..surplus);
+        Ok(turns)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use docent_jobs::Instruction;
+    use docent_types::{Message, Role};
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_turn_is_summed_up_from_its_instruction_to_its_end() {
+        let asked = || EntryBody::Instruction(Instruction { messages: vec![Message::text(Role::User, "Do it")] });
+        let went = |to| EntryBody::Transition { to, halt: None, message: None };
+        let did = |kind: &str, data| EntryBody::Work { kind: kind.to_owned(), data };
+        let usage = json!({ "input_tokens": 100, "output_tokens": 7, "cached_input_tokens": 0 });
+        let message = json!({ "role": "assistant", "parts": [] });
+        let replied = json!({ "did": "replied", "message": message, "reason": "tool-calls", "usage": usage });
+        let journal = [
+            (0, went(JobStatus::Active)),
+            (0, asked()),
+            (10, EntryBody::Leased { token: 1, holder: "here".into(), rescued: false }),
+            (1_010, did("replied", replied.clone())),
+            (1_210, did("ran", json!({ "did": "ran", "results": [], "digest": "" }))),
+            (1_300, asked()),
+            (2_000, did("replied", replied)),
+            (2_500, did("pushed", json!({ "did": "newer" }))),
+            (3_000, went(JobStatus::Completed)),
+            (9_000, asked()),
+        ];
+        let mut turns = Turns::default();
+        for (seq, (at, body)) in (1..).zip(journal) {
+            turns.add(&Entry { seq, at: Timestamp::from_millis(at), body });
+        }
+        let [first, second] = turns.turns[..] else { panic!("{turns:?}") };
+        assert_eq!((first.first, first.ended), (2, Some((Timestamp::from_millis(3_000), JobStatus::Completed))));
+        let millis = |sums: Sums| (sums.model_calls, sums.model_time.as_millis(), sums.tools_time.as_millis());
+        assert_eq!(millis(first.sums), (2, 1_700, 200), "a further instruction meanwhile is of the same turn");
+        assert_eq!((second.first, second.ended, millis(second.sums)), (10, None, (0, 0, 0)));
+        assert_eq!((turns.usage().input_tokens, turns.usage().output_tokens), (200, 14));
+    }
+}
