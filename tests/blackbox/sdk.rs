@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use docent_tests::model_server::{Gate, ModelRequest, Reply, Wire};
 use docent_tests::site::{PAGES, PROJECT};
-use docent_tests::{ModelServer, Site, rig};
+use docent_tests::{ModelServer, Person, Site, rig};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
@@ -27,10 +27,20 @@ fn the_real_sdk_clients_read_the_assistant_and_the_agent() {
         .args([&site.server.url(), PROJECT, &held.server.url()])
         .env("DOCENT_KEY", &site.assistant_key)
         .env("DOCENT_ADMIN_KEY", &site.admin_key)
-        .env("DOCENT_HELD_KEY", &held.assistant_key);
+        .env("DOCENT_HELD_KEY", &held.assistant_key)
+        .env("DOCENT_SNIPPET", snippet(&site));
     let status = converse(command, |asked| model.answers(asked));
     assert!(status.success(), "the clients found fault: {status}");
     assert_eq!(model.faults(), [""; 0], "what the model's service would not take");
+}
+
+/// The code that the playground shows for a question, with the key of the site.
+fn snippet(site: &Site) -> String {
+    let mut owner = Person::joins(&site.server, &site.installation, "olive", "owner");
+    let page = owner.gets(&format!("/dashboard/{PROJECT}/playground?q=How+is+a+webhook+delivery+retried%3F"));
+    let code = page.text().split_once("<pre id=\"typescript\">").and_then(|(_, rest)| rest.split_once("</pre>"));
+    let code = code.expect("a snippet").0.replace("&quot;", "\"").replace("&lt;", "<").replace("&gt;", ">");
+    code.replace("&amp;", "&").replace("docent_assistant_YOUR_KEY", &site.assistant_key)
 }
 
 /// Runs a program to its end, prints what it says, and answers what it asks: a line `? WORDS` of its gets a line of JSON.

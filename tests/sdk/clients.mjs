@@ -1,10 +1,11 @@
 // Drives the real SDK clients against a running server.
 //
-//     DOCENT_KEY=docent_assistant_… DOCENT_ADMIN_KEY=docent_admin_… DOCENT_HELD_KEY=docent_assistant_… \
+//     DOCENT_KEY=docent_assistant_… DOCENT_ADMIN_KEY=docent_admin_… DOCENT_HELD_KEY=docent_assistant_… DOCENT_SNIPPET=… \
 //         node clients.mjs http://127.0.0.1:8080 DOMAIN http://127.0.0.1:8081
 //
 // DOMAIN is the name of the project in both kinds of paths, and on both servers. The second one has a model that can be
-// held in the middle of a reply; whoever started this holds it when it is asked to (see stage.mjs).
+// held in the middle of a reply; whoever started this holds it when it is asked to (see stage.mjs). DOCENT_SNIPPET is the code
+// of the playground, with a key.
 //
 // Prints one line a story and client, and exits 1 when an expectation was not met.
 import { Stage } from './stage.mjs';
@@ -12,9 +13,9 @@ import * as stories from './stories.mjs';
 import * as stories4 from './stories4.mjs';
 
 const [base, domain, heldBase] = process.argv.slice(2);
-const { DOCENT_KEY: key, DOCENT_ADMIN_KEY: adminKey, DOCENT_HELD_KEY: heldKey } = process.env;
-if (!base || !domain || !heldBase || !key || !adminKey || !heldKey) {
-  console.error('usage: DOCENT_KEY=… DOCENT_ADMIN_KEY=… DOCENT_HELD_KEY=… node clients.mjs BASE_URL DOMAIN HELD_BASE_URL');
+const { DOCENT_KEY: key, DOCENT_ADMIN_KEY: adminKey, DOCENT_HELD_KEY: heldKey, DOCENT_SNIPPET: snippet } = process.env;
+if (!base || !domain || !heldBase || !key || !adminKey || !heldKey || !snippet) {
+  console.error('usage: DOCENT_KEY=… DOCENT_ADMIN_KEY=… DOCENT_HELD_KEY=… DOCENT_SNIPPET=… node clients.mjs BASE_URL DOMAIN HELD_BASE_URL');
   process.exit(2);
 }
 if (Number(process.versions.node.split('.')[0]) < 22) {
@@ -31,10 +32,11 @@ const server = {
   ...assistant(base, key),
   agent: at(`${base}/v1/agent/${domain}/job`, adminKey),
   held: { ...assistant(heldBase, heldKey), stage },
+  snippet,
 };
 
 const EVERY = ['aTurn', 'aSecondTurn', 'aJob', 'aJobThatFails'];
-const CURRENT = [...EVERY, 'aRegeneratedReply', 'aRefusal', 'aStreamReadByHand', 'aStreamInSmallPieces', 'aStop', 'aPage',
+const CURRENT = [...EVERY, 'theSnippet', 'aRegeneratedReply', 'aRefusal', 'aStreamReadByHand', 'aStreamInSmallPieces', 'aStop', 'aPage',
   'aLostReplyIsResumed', 'aReplyForTwoReaders'];
 const OLD = ['aTurn', 'aStreamInSmallPieces', 'aRefusal', 'aPage', 'aStop', 'aPageThatResumes',
   'aLostReplyIsResumed'];

@@ -60,6 +60,16 @@ export async function aSecondTurn(client, server, expect) {
   expect('null begins a new thread', other && other !== first, `${other} ${fresh.error?.message ?? ''}`);
 }
 
+/** The code that the playground of the dashboard shows, as it is. */
+export async function theSnippet(client, server, expect) {
+  const code = server.snippet.replaceAll(/^import \{ (\w+) \} from '([^']+)';$/gm, "const { $1 } = packages['$2'];");
+  const printed = [];
+  const run = new (async () => {}).constructor('packages', 'console', code);
+  await run({ ai: client.ai, '@ai-sdk/react': await client.react() }, { log: (...words) => printed.push(words.join(' ')) });
+  expect('it prints an answer', printed.some(line => line.includes('retried')), printed.join('\n'));
+  expect('and the pages it is from', printed.some(line => line.includes('/guides/webhooks')), printed.join('\n'));
+}
+
 export async function aJob(client, server, expect) {
   const { chat, log, finish, error } = await asked(open(client, server.agent), 'Replace "parcel" with "package"');
   expect('no error', !error && chat.status === 'ready', error?.message);

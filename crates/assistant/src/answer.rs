@@ -83,6 +83,19 @@ impl Assistant {
         self
     }
 
+    /// The same assistant on another model.
+    #[must_use]
+    pub fn on(&self, model: Arc<dyn Model>) -> Self {
+        Self {
+            model,
+            threads: Arc::clone(&self.threads),
+            writes: self.writes.clone(),
+            sites: self.sites.clone(),
+            clock: Arc::clone(&self.clock),
+            ids: Arc::clone(&self.ids),
+        }
+    }
+
     /// Begins a reply. Errors before the first event are returned; later ones are events.
     pub async fn answer(&self, ask: Ask) -> Result<AnswerStream, AnswerError> {
         let (asked, history) = dialogue::question(&ask.said)?;

@@ -46,6 +46,8 @@ pub struct DashboardParts {
     /// Whether a model is configured, so that instructions may be in any words.
     pub has_language_model: bool,
     pub assistant: Arc<Assistant>,
+    /// The same on each configured model, by its name, for the playground.
+    pub assistants: Vec<(String, Arc<Assistant>)>,
     pub pulls: Pulls,
     pub operations: Arc<dyn Operations>,
     pub clock: Arc<dyn Clock>,

@@ -9,19 +9,21 @@ const parsed = (text) => {
   return template.content;
 };
 
-for (const button of document.querySelectorAll("button[data-copy]")) {
-  button.hidden = false;
-  button.addEventListener("click", async () => {
-    const said = button.textContent;
-    try {
-      await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
-      button.textContent = "Copied";
-    } catch {
-      button.textContent = "Select it and copy by hand";
-    }
-    setTimeout(() => { button.textContent = said; }, 2000);
-  });
-}
+// A button needs a script, so it is shown by one; markup that comes later brings more of them.
+const showCopying = () => { for (const button of document.querySelectorAll("button[data-copy]")) button.hidden = false; };
+showCopying();
+document.addEventListener("click", async (event) => {
+  const button = event.target.closest?.("button[data-copy]");
+  if (!button) return;
+  const said = button.textContent;
+  try {
+    await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
+    button.textContent = "Copied";
+  } catch {
+    button.textContent = "Select it and copy by hand";
+  }
+  setTimeout(() => { button.textContent = said; }, 2000);
+});
 
 // ---- Live pages -------------------------------------------------------------------------------------------------------
 // The visible tabs of a browser share one event stream: the tab that holds the lock reads it and passes events on. Events say
@@ -169,8 +171,13 @@ ask?.addEventListener("submit", async (event) => {
   const answer = document.getElementById("answer");
   const times = document.getElementById("times");
   const sources = document.getElementById("sources");
+  const found = document.getElementById("found");
+  const asked = new URLSearchParams(new FormData(ask));
+  // Long addresses are refused.
+  if (`${asked}`.length < 8000) history.replaceState(null, "", `?${asked}`);
   answer.textContent = "";
   sources.replaceChildren();
+  found.replaceChildren();
   times.textContent = "Asking …";
   const began = performance.now();
   const since = () => `${((performance.now() - began) / 1000).toFixed(2)} s`;
@@ -188,7 +195,14 @@ ask?.addEventListener("submit", async (event) => {
       rest = lines.pop();
       for (const line of lines.filter((line) => line !== "")) {
         const part = JSON.parse(line);
-        if (part.passages !== undefined) note(`searched, ${part.passages} passages:`);
+        if (part.snippets) {
+          document.getElementById("snippets").replaceWith(parsed(part.snippets));
+          showCopying();
+        }
+        if (part.passages !== undefined) {
+          note(`searched, ${part.passages} passages:`);
+          found.append(parsed(part.found));
+        }
         if (part.text !== undefined) {
           if (answer.textContent === "") note("first word:");
           answer.append(part.text);

@@ -14,6 +14,7 @@ mod projects;
 mod pulls;
 mod settings;
 pub(crate) mod signing;
+mod snippets;
 
 use docent_types::Refusal;
 use docent_web::{HttpError, Response};

@@ -1,27 +1,31 @@
 //! A place to ask as a reader would, and to see why each passage was found.
 
-use std::time::Instant;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use docent_assistant::{Ask, ChatMessage};
+use docent_assistant::{Ask, Assistant, ChatMessage};
 use docent_operators::OperatorRole;
-use docent_search::{Explanation, Filter, Query, Snapshot};
+use docent_search::{Asker, Explanation, Filter, Query, Snapshot};
 use docent_types::{Passage, Project, Refusal, Role, StreamEvent, ToolOutput};
 use docent_web::{HttpError, Response, respond};
-use futures::StreamExt;
+use futures::stream::BoxStream;
+use futures::{Stream, StreamExt, stream};
 use maud::{Markup, html};
-use serde_json::{Value, json};
-use std::sync::Arc;
+use serde_json::{Map, Value, json};
 
 use crate::dashboard::Visit;
 use crate::guard::TOKEN;
 use crate::layout::{Section, table};
-use crate::text::{Foreign, exact};
+use crate::pages::snippets::SampleCall;
+use crate::text::{Foreign, counted, exact};
 
 /// Passages that a search shows.
 const SHOWN: usize = 10;
 /// Passages that an answer is made from, as where a client does not say.
 const PASSAGES: usize = 5;
+/// Passages that are explained: those found by what they mean may stand far behind by their words.
+const EXPLAINED: usize = 20;
 /// What stands for the fingerprint of an operator who tries the assistant.
 const FP: &str = "dashboard-playground";
 const LONGEST_QUESTION: usize = 8_000;
@@ -29,14 +33,23 @@ const LONGEST_QUESTION: usize = 8_000;
 /// What is asked, as the form has it.
 struct Wanted {
     question: String,
+    model: String,
     version: String,
     language: String,
+    tag: String,
     page: String,
 }
 
 impl Wanted {
     fn of(text: impl Fn(&str) -> String) -> Self {
-        Self { question: text("q"), version: text("version"), language: text("language"), page: text("page") }
+        Self {
+            question: text("q"),
+            model: text("model"),
+            version: text("version"),
+            language: text("language"),
+            tag: text("tag"),
+            page: text("page"),
+        }
     }
 
     fn in_url(visit: &Visit<'_>) -> Self {
@@ -54,20 +67,26 @@ impl Wanted {
 
     fn filter(&self) -> Filter {
         let given = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
-        Filter { version: given(&self.version), language: given(&self.language), ..Filter::default() }
+        Filter {
+            version: given(&self.version),
+            language: given(&self.language),
+            tag: given(&self.tag),
+            ..Filter::default()
+        }
     }
 
     fn page(&self) -> Option<String> {
         Some(self.page.clone()).filter(|page| !page.is_empty())
     }
 
-    fn query(&self) -> Query {
+    fn query(&self, text: &str, limit: usize) -> Query {
         Query {
-            text: self.question.clone(),
-            limit: SHOWN,
+            text: text.to_owned(),
+            after: None,
+            limit,
             filter: self.filter(),
             near: self.page(),
-            ..Query::default()
+            asker: Asker::Assistant,
         }
     }
 
@@ -86,6 +105,40 @@ impl Wanted {
             current_path: self.page(),
         }
     }
+
+    /// The assistant on the model that was chosen.
+    fn assistant(&self, visit: &Visit<'_>) -> Result<Arc<Assistant>, HttpError> {
+        let parts = visit.parts();
+        if self.model.is_empty() {
+            return Ok(Arc::clone(&parts.assistant));
+        }
+        let chosen = parts.assistants.iter().find(|(name, _)| *name == self.model);
+        let missing = || Refusal::invalid("Model: choose one of the list.");
+        Ok(chosen.map(|(_, assistant)| Arc::clone(assistant)).ok_or_else(missing)?)
+    }
+
+    /// The same question as others ask it.
+    fn sample_call(&self, visit: &Visit<'_>, project: &Project) -> SampleCall {
+        let mut options = Map::new();
+        options.insert("fp".to_owned(), "anonymous".into());
+        let filter: Map<String, Value> = [("version", &self.version), ("language", &self.language), ("tag", &self.tag)]
+            .into_iter()
+            .filter(|(_, text)| !text.is_empty())
+            .map(|(name, text)| (name.to_owned(), text.as_str().into()))
+            .collect();
+        if !filter.is_empty() {
+            options.insert("filter".to_owned(), filter.into());
+        }
+        options.extend(self.page().map(|page| ("currentPath".to_owned(), page.into())));
+        let host = || visit.request.header(http::header::HOST).unwrap_or("127.0.0.1");
+        let base = visit.parts().public_url.clone().unwrap_or_else(|| format!("http://{}", host()));
+        SampleCall {
+            base: base.trim_end_matches('/').to_owned(),
+            domain: project.domain.to_string(),
+            question: if self.question.is_empty() { "How do I …?" } else { &self.question }.to_owned(),
+            options,
+        }
+    }
 }
 
 /// The form; with a question in the URL, what a search finds for it.
@@ -95,19 +148,15 @@ pub(crate) async fn playground(visit: &Visit<'_>, project: &Project) -> Result<R
         html! {}
     } else {
         let docs = visit.docs(project)?;
-        let query = wanted.query();
-        let looked = tokio::task::spawn_blocking(move || {
-            let began = Instant::now();
-            let passages = docs.search(&query);
-            let took = began.elapsed();
-            (passages, docs.explain(&query), docs.never_mentioned(&query.text), took)
-        });
-        let (passages, explanations, unknown, took) = looked.await.map_err(HttpError::internal)?;
+        let query = wanted.query(&wanted.question, SHOWN);
+        let began = Instant::now();
+        let passages: Vec<_> = docs.find(&query).await.into_iter().map(Arc::new).collect();
+        let took = began.elapsed();
+        let unknown = docs.never_mentioned(&query.text);
         html! {
             h2 { "Found in " (exact(took)) }
             @if !unknown.is_empty() { p { "These docs never mention: " (Foreign(&unknown.join(", "))) "." } }
-            @if passages.is_empty() { p { "Nothing." } }
-            ol { @for (at, passage) in passages.iter().enumerate() { li { (shown(passage, explanations.get(at))) } } }
+            (explained(docs, query, passages).await?)
         }
     };
     let body = html! { (form(visit, project, &wanted)) (found) (snippets(visit, project, &wanted)) };
@@ -116,13 +165,25 @@ pub(crate) async fn playground(visit: &Visit<'_>, project: &Project) -> Result<R
 
 fn form(visit: &Visit<'_>, project: &Project, wanted: &Wanted) -> Markup {
     let here = format!("/dashboard/{}/playground", project.domain);
+    let assistants = &visit.parts().assistants;
+    let has_options = !wanted.filter().eq(&Filter::default()) || !wanted.page.is_empty() || !wanted.model.is_empty();
     html! {
         form.fields #ask method="get" action=(here) data-stream=(format_args!("{here}/ask")) {
             div { label for="q" { "Question" } textarea #q name="q" rows="3" required maxlength=(LONGEST_QUESTION) { (wanted.question) } }
-            details open[!wanted.filter().eq(&Filter::default()) || !wanted.page.is_empty()] {
-                summary { "Filter and page" }
+            details open[has_options] {
+                summary { "Filter, model and page" }
+                @if assistants.len() > 1 {
+                    div {
+                        label for="model" { "Model" }
+                        select #model name="model" {
+                            option value="" { "the one readers get" }
+                            @for (name, _) in assistants { option value=(name) selected[*name == wanted.model] { (name) } }
+                        }
+                    }
+                }
                 div { label for="version" { "Version" } input #version name="version" value=(wanted.version); }
                 div { label for="language" { "Language" } input #language name="language" value=(wanted.language); }
+                div { label for="tag" { "Tag" } input #tag name="tag" value=(wanted.tag); }
                 div { label for="page" { "Page the reader is on" } small.hint #page-hint { "Its path on the site." } input #page aria-describedby="page-hint" name="page" value=(wanted.page); }
             }
             div {
@@ -136,16 +197,34 @@ fn form(visit: &Visit<'_>, project: &Project, wanted: &Wanted) -> Markup {
         p.soft #times role="status" {}
         p.said #answer aria-live="polite" {}
         ul #sources {}
+        div #found {}
     }
+}
+
+/// Passages with their scores, and what of their words counted.
+async fn explained(docs: Arc<Snapshot>, query: Query, passages: Vec<Arc<Passage>>) -> Result<Markup, HttpError> {
+    let query = Query { limit: query.limit.max(EXPLAINED), ..query };
+    let work = move || {
+        let explanations = docs.explain(&query);
+        html! {
+            @if passages.is_empty() { p { "Nothing." } }
+            ol {
+                @for passage in &passages {
+                    li { (shown(passage, explanations.iter().find(|explanation| explanation.path == passage.path))) }
+                }
+            }
+        }
+    };
+    tokio::task::spawn_blocking(work).await.map_err(HttpError::internal)
 }
 
 fn shown(passage: &Passage, explanation: Option<&Explanation>) -> Markup {
     html! {
-        p { strong { (Foreign(&passage.title)) } @for heading in &passage.headings { " › " (Foreign(heading)) } " " code { (passage.href) } " score " (format!("{:.2}", passage.score)) @if let Some(version) = &passage.version { ", version " (version) } @if let Some(language) = &passage.language { ", " (language) } }
+        p { strong { (Foreign(&passage.title)) } @for heading in &passage.headings { " › " (Foreign(heading)) } " " code { (Foreign(&passage.href)) } " score " (format!("{:.2}", passage.score)) @if let Some(version) = &passage.version { ", version " (Foreign(version)) } @if let Some(language) = &passage.language { ", " (Foreign(language)) } }
         details { summary { "Passage" } pre { (Foreign(&passage.content)) } }
-        @if let Some(explanation) = explanation {
-            details {
-                summary { "Why it is here" }
+        details {
+            summary { "Why it is here" }
+            @if let Some(explanation) = explanation {
                 @let head = html! { th { "Word" } th { "Found in" } th.num { "Adds" } };
                 @let rows = html! {
                     @for found in &explanation.matches {
@@ -153,59 +232,110 @@ fn shown(passage: &Passage, explanation: Option<&Explanation>) -> Markup {
                     }
                 };
                 (table("Why it is here", &head, &rows))
-                p.soft { "Linked from " (explanation.linked_from) " pages." }
+                p.soft { "Linked from " (counted(explanation.linked_from.into(), "page")) "." }
+            } @else {
+                p { "For what it means: its words alone would not have brought it here." }
             }
         }
     }
 }
 
-/// The question as programs ask it.
 fn snippets(visit: &Visit<'_>, project: &Project, wanted: &Wanted) -> Markup {
-    let parts = visit.parts();
-    let base = parts
-        .public_url
-        .clone()
-        .unwrap_or_else(|| format!("http://{}", visit.request.header(http::header::HOST).unwrap_or("127.0.0.1")));
-    let base = base.trim_end_matches('/');
-    let (domain, question) =
-        (&project.domain, if wanted.question.is_empty() { "How do I …?" } else { &wanted.question });
-    let body =
-        json!({ "fp": "anonymous", "messages": [{ "role": "user", "parts": [{ "type": "text", "text": question }] }] });
-    let quoted = body.to_string().replace('\'', "'\\''");
-    let curl = format!(
-        "curl -N {base}/discovery/v2/assistant/{domain}/message \\\n  -H 'Authorization: Bearer docent_assistant_…' \\\n  -H \
-         'Content-Type: application/json' \\\n  -d '{quoted}'"
-    );
-    let script = format!(
-        "import {{ Chat }} from '@ai-sdk/react'; // releases 5 to 7\nimport {{ DefaultChatTransport }} from 'ai';\n\nconst chat \
-         = new Chat({{\n  transport: new DefaultChatTransport({{\n    api: '{base}/discovery/v2/assistant/{domain}/message',\n    \
-         headers: {{ Authorization: 'Bearer docent_assistant_…' }},\n    body: {{ fp: 'anonymous' }},\n  }}),\n}});\nawait \
-         chat.sendMessage({{ text: {} }});",
-        Value::from(question)
-    );
-    html! {
-        h2 { "From a program" }
-        details { summary { "curl" } pre #curl { (curl) } button.quiet type="button" data-copy="curl" hidden { "Copy" } }
-        details { summary { "TypeScript" } pre #typescript { (script) } button.quiet type="button" data-copy="typescript" hidden { "Copy" } }
+    let keys = format!("/dashboard/{}/keys", project.domain);
+    html! { div #snippets { (wanted.sample_call(visit, project).html(&keys)) } }
+}
+
+/// What the page shows of an event of a reply.
+enum Shown {
+    Found { query: String, count: usize, list: Markup },
+    Text(String),
+    Source { title: String, href: String },
+    Problem(String),
+}
+
+impl Shown {
+    fn as_json(&self) -> Value {
+        match self {
+            Self::Found { query, count, list } => {
+                let title = html! { h2 { "Found for “" (Foreign(query)) "”" } (list) };
+                json!({ "passages": count, "found": title.into_string() })
+            }
+            Self::Text(text) => json!({ "text": text }),
+            Self::Source { title, href } => json!({ "source": { "title": title, "href": href } }),
+            Self::Problem(sentence) => json!({ "error": sentence }),
+        }
     }
+}
+
+/// A reply as the page shows it.
+fn shown_of(
+    events: BoxStream<'static, StreamEvent>,
+    docs: Arc<Snapshot>,
+    wanted: Wanted,
+) -> impl Stream<Item = Shown> + Send + 'static {
+    stream::unfold((events, String::new()), move |(mut events, mut query)| {
+        let (docs, all) = (Arc::clone(&docs), wanted.query("", PASSAGES));
+        async move {
+            loop {
+                let shown = match events.next().await? {
+                    StreamEvent::ToolCall { input, .. } => {
+                        input.get("query").and_then(Value::as_str).unwrap_or_default().clone_into(&mut query);
+                        continue;
+                    }
+                    StreamEvent::ToolResult { output: ToolOutput::Passages(passages), .. } => {
+                        let (count, asked) = (passages.len(), Query { text: query.clone(), ..all.clone() });
+                        let list = explained(Arc::clone(&docs), asked, passages).await;
+                        // An answer goes on without what would explain it.
+                        let list = list.unwrap_or_else(|_| html! {});
+                        Shown::Found { query: query.clone(), count, list }
+                    }
+                    StreamEvent::TextDelta { text, .. } => Shown::Text(text),
+                    StreamEvent::Source { passage, .. } => {
+                        Shown::Source { title: passage.title.clone(), href: passage.href.clone() }
+                    }
+                    StreamEvent::Error { sentence } => Shown::Problem(sentence),
+                    _ => continue,
+                };
+                return Some((shown, (events, query)));
+            }
+        }
+    })
 }
 
 /// The whole answer on a page, for browsers without scripts.
 pub(crate) async fn answered(visit: &Visit<'_>, project: &Project) -> Result<Response, HttpError> {
     let wanted = Wanted::in_form(visit)?;
     let docs = visit.docs(project)?;
+    let (form, snippets) = (form(visit, project, &wanted), snippets(visit, project, &wanted));
     let began = Instant::now();
-    let answer = visit.parts().assistant.answer(wanted.ask(project, docs)).await?;
-    let parts: Vec<Value> = answer.events.filter_map(|event| async move { as_json(event) }).collect().await;
-    let text: String = parts.iter().filter_map(|part| part.get("text")?.as_str()).collect();
-    let sources = parts.iter().filter_map(|part| part.get("source"));
-    let member = |value: &Value, name: &str| value.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let answer = wanted.assistant(visit)?.answer(wanted.ask(project, Arc::clone(&docs))).await?;
+    let mut parts = Box::pin(shown_of(answer.events, docs, wanted));
+    let (mut text, mut searches, mut sources, mut problems) = (String::new(), Vec::new(), Vec::new(), Vec::new());
+    let mut first_word: Option<Duration> = None;
+    while let Some(part) = parts.next().await {
+        match part {
+            Shown::Found { query, list, .. } => searches.push((query, list, began.elapsed())),
+            Shown::Text(more) => {
+                first_word.get_or_insert_with(|| began.elapsed());
+                text.push_str(&more);
+            }
+            Shown::Source { title, href } => sources.push((title, href)),
+            Shown::Problem(sentence) => problems.push(sentence),
+        }
+    }
     let body = html! {
-        (form(visit, project, &wanted))
-        h2 { "Answer, after " (exact(began.elapsed())) }
+        (form)
+        h2 { "Answer" }
+        p.soft {
+            @if let Some((_, _, after)) = searches.first() { "searched: " (exact(*after)) " · " }
+            @if let Some(after) = first_word { "first word: " (exact(after)) " · " }
+            "end: " (exact(began.elapsed()))
+        }
         p.said { (Foreign(&text)) }
-        @for problem in parts.iter().filter_map(|part| part.get("error")?.as_str()) { div.box.bad role="alert" { p { (Foreign(problem)) } } }
-        ul { @for source in sources { li { (Foreign(&member(source, "title"))) " (" (Foreign(&member(source, "href"))) ")" } } }
+        @for problem in &problems { div.box.bad role="alert" { p { (Foreign(problem)) } } }
+        ul { @for (title, href) in &sources { li { (Foreign(title)) " (" (Foreign(href)) ")" } } }
+        @for (query, list, _) in &searches { h2 { "Found for “" (Foreign(query)) "”" } (list) }
+        (snippets)
     };
     Ok(visit.page("Playground", Section::Playground, Some(project), &body))
 }
@@ -214,22 +344,9 @@ pub(crate) async fn answered(visit: &Visit<'_>, project: &Project) -> Result<Res
 pub(crate) async fn stream(visit: &Visit<'_>, project: &Project) -> Result<Response, HttpError> {
     let wanted = Wanted::in_form(visit)?;
     let docs = visit.docs(project)?;
-    let answer = visit.parts().assistant.answer(wanted.ask(project, docs)).await?;
-    let lines = answer.events.filter_map(|event| async move { Some(Bytes::from(format!("{}\n", as_json(event)?))) });
+    let snippets = json!({ "snippets": snippets(visit, project, &wanted).into_string() });
+    let answer = wanted.assistant(visit)?.answer(wanted.ask(project, Arc::clone(&docs))).await?;
+    let parts = shown_of(answer.events, docs, wanted).map(|part| part.as_json());
+    let lines = stream::once(async { snippets }).chain(parts).map(|part| Bytes::from(format!("{part}\n")));
     Ok(respond::stream("application/x-ndjson", lines))
-}
-
-/// What the page shows of an event.
-fn as_json(event: StreamEvent) -> Option<Value> {
-    match event {
-        StreamEvent::ToolResult { output: ToolOutput::Passages(passages), .. } => {
-            Some(json!({ "passages": passages.len() }))
-        }
-        StreamEvent::TextDelta { text, .. } => Some(json!({ "text": text })),
-        StreamEvent::Source { passage, .. } => {
-            Some(json!({ "source": { "title": passage.title, "href": passage.href } }))
-        }
-        StreamEvent::Error { sentence } => Some(json!({ "error": sentence })),
-        _ => None,
-    }
 }

@@ -289,6 +289,7 @@ impl Router {
             models: models.clone(),
             has_language_model: app.models.configured().any(|(_, model)| !model.describe().is_builtin()),
             assistant: Arc::clone(&app.assistant),
+            assistants: app.models.callable().map(|(name, model)| (name, Arc::new(app.assistant.on(model)))).collect(),
             pulls: app.pulls(),
             operations: Arc::new(ServerOperations::new(Arc::clone(app))),
             clock: Arc::clone(&app.clock),

@@ -65,6 +65,11 @@ impl Models {
         &self.offered
     }
 
+    /// The configured models, their calls counted, by their names.
+    pub(crate) fn callable(&self) -> impl Iterator<Item = (String, Arc<dyn Model>)> {
+        self.configured.keys().filter_map(|name| Some((name.clone(), Arc::clone(self.offered.get(name)?))))
+    }
+
     /// Logs what may surprise later.
     pub(crate) fn announce(&self, config: &Config) {
         for (name, runs_on) in &config.offered {

@@ -1,0 +1,174 @@
+//! A question of the playground as programs and pages of others ask it.
+
+use maud::{Markup, html};
+use serde_json::{Map, Value, json};
+
+/// What stands for the key, which the server does not know: it keeps no key, only its digest.
+const KEY: &str = "docent_assistant_YOUR_KEY";
+
+/// A question to the assistant of a site.
+#[derive(Debug)]
+pub(crate) struct SampleCall {
+    /// Where the server is reached, without a slash at the end.
+    pub(crate) base: String,
+    pub(crate) domain: String,
+    pub(crate) question: String,
+    /// What the body holds besides the question.
+    pub(crate) options: Map<String, Value>,
+}
+
+impl SampleCall {
+    fn url(&self) -> String {
+        format!("{}/discovery/v2/assistant/{}/message", self.base, self.domain)
+    }
+
+    /// The question by `curl`, to be pasted in a shell.
+    fn curl(&self) -> String {
+        let mut body = self.options.clone();
+        let text = json!({ "type": "text", "text": self.question });
+        body.insert("messages".to_owned(), json!([{ "role": "user", "parts": [text] }]));
+        let quoted = |text: &str| format!("'{}'", text.replace('\'', "'\\''"));
+        let [url, body] = [self.url(), Value::from(body).to_string()].map(|text| quoted(&text));
+        format!(
+            "curl -N {url} \\\n  -H 'Authorization: Bearer {KEY}' \\\n  -H 'Content-Type: application/json' \\\n  -d {body}"
+        )
+    }
+
+    /// The question by a chat SDK. Its releases 5, 6 and 7 take the same text.
+    fn typescript(&self) -> String {
+        let [url, body, question] =
+            [self.url().into(), Value::from(self.options.clone()), self.question.as_str().into()].map(in_script);
+        format!(
+            "// ai 5, 6 and 7, which go with @ai-sdk/react 2, 3 and 4: npm install ai @ai-sdk/react
+import {{ Chat }} from '@ai-sdk/react';
+import {{ DefaultChatTransport }} from 'ai';
+
+const chat = new Chat({{
+  transport: new DefaultChatTransport({{
+    api: {url},
+    headers: {{ Authorization: 'Bearer {KEY}' }},
+    body: {body},
+  }}),
+}});
+await chat.sendMessage({{ text: {question} }});
+for (const part of chat.messages.at(-1)?.parts ?? []) {{
+  if (part.type === 'text') console.log(part.text);
+  if (part.type === 'source-url') console.log(part.title, part.url);
+}}"
+        )
+    }
+
+    /// A form for a page of the docs. It needs neither inline styles nor handlers, and makes no markup of what it is told.
+    fn widget(&self) -> String {
+        let [url, body] = [self.url().into(), Value::from(self.options.clone())].map(in_script);
+        format!(
+            r#"<form id="ask-docs">
+  <label>Ask the docs <input name="question" required maxlength="2000" autocomplete="off"></label>
+  <button>Ask</button>
+  <p role="status"></p>
+  <ul></ul>
+</form>
+<script type="module">
+const form = document.getElementById('ask-docs');
+const [answer, sources] = [form.querySelector('p'), form.querySelector('ul')];
+answer.style.whiteSpace = 'pre-line';
+let threadId = null;
+form.addEventListener('submit', async (event) => {{
+  event.preventDefault();
+  const text = form.elements.question.value;
+  answer.textContent = 'Looking it up …';
+  sources.replaceChildren();
+  try {{
+    const response = await fetch({url}, {{
+      method: 'POST',
+      headers: {{ 'Authorization': 'Bearer {KEY}', 'Content-Type': 'application/json' }},
+      body: JSON.stringify({{ ...{body}, threadId, messages: [{{ role: 'user', parts: [{{ type: 'text', text }}] }}] }}),
+    }});
+    if (!response.ok) throw new Error((await response.json()).error);
+    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+    let [markdown, rest] = ['', ''];
+    for (let read = await reader.read(); !read.done; read = await reader.read()) {{
+      const lines = (rest + read.value).split('\n');
+      rest = lines.pop();
+      for (const line of lines.filter((line) => line.startsWith('data: {{'))) {{
+        const part = JSON.parse(line.slice(6));
+        if (part.type === 'start') threadId = part.messageMetadata.threadId;
+        if (part.type === 'error') throw new Error(part.errorText);
+        if (part.type === 'text-delta') {{
+          markdown += part.delta;
+          answer.textContent = markdown.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1');
+        }}
+        if (part.type === 'source-url') {{
+          const link = document.createElement('a');
+          link.href = part.url;
+          link.textContent = part.title ?? part.url;
+          sources.appendChild(document.createElement('li')).append(link);
+        }}
+      }}
+    }}
+  }} catch (error) {{
+    answer.textContent = error.message;
+  }}
+}});
+</script>"#
+        )
+    }
+
+    pub(crate) fn html(&self, keys: &str) -> Markup {
+        html! {
+            h2 { "From a program or a page" }
+            p.soft { "The key is an assistant key: " a href=(keys) { "API keys" } " makes one. It is public, so give it the origins of your site." }
+            (snippet("curl", "curl", &self.curl()))
+            (snippet("typescript", "TypeScript, with the AI SDK 5, 6 or 7", &self.typescript()))
+            (snippet("widget", "HTML, for a page of the docs", &self.widget()))
+            p.soft { "Where the page has a Content-Security-Policy, put the script into a file of the site and add " code { "connect-src " (self.base) } "." }
+        }
+    }
+}
+
+fn snippet(id: &str, title: &str, text: &str) -> Markup {
+    html! {
+        details { summary { (title) } pre id=(id) { (text) } button.quiet type="button" data-copy=(id) hidden { "Copy" } }
+    }
+}
+
+/// A value as a script writes it, which neither ends the script nor begins a comment of HTML.
+fn in_script(value: Value) -> String {
+    value.to_string().replace('<', "\\u003c")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample(question: &str) -> SampleCall {
+        let mut options = Map::new();
+        options.insert("fp".to_owned(), "anonymous".into());
+        SampleCall {
+            base: "https://docent.example.com".to_owned(),
+            domain: "acme".to_owned(),
+            question: question.to_owned(),
+            options,
+        }
+    }
+
+    #[test]
+    fn no_question_leaves_its_quotes() {
+        let hostile = sample("it's \"</script><script>alert(1)</script><!--");
+        let curl = hostile.curl();
+        assert!(curl.contains(r#"it'\''s \"</script>"#), "{curl}");
+        let script = hostile.typescript();
+        assert!(script.contains(r#"text: "it's \"\u003c/script>"#) && !script.contains('<'), "{script}");
+        assert_eq!(hostile.widget(), sample("other").widget(), "a reader asks what they like there");
+    }
+
+    #[test]
+    fn what_is_chosen_is_in_each_body() {
+        let mut call = sample("How?");
+        call.options.insert("filter".to_owned(), json!({ "version": "v2" }));
+        for text in [call.curl(), call.typescript(), call.widget()] {
+            assert!(text.contains(r#""filter":{"version":"v2"}"#), "{text}");
+            assert!(text.contains("https://docent.example.com/discovery/v2/assistant/acme/message"), "{text}");
+        }
+    }
+}
