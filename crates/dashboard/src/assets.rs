@@ -41,3 +41,32 @@ pub(crate) fn of(name: &str) -> Option<Response> {
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     Some(response)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The colour that a variable has the first (light) or second (dark) time it is set, by its relative luminance.
+    fn luminance(name: &str, theme: usize) -> f64 {
+        let set = STYLE.text.match_indices(&format!("--{name}: #")).nth(theme).expect("a colour in each theme").0;
+        let digits = STYLE.text[set..].split_once('#').expect("a colour").1;
+        let channel = |at: usize| {
+            let value = f64::from(u8::from_str_radix(&digits[at..at + 2], 16).expect("six digits")) / 255.0;
+            if value <= 0.04045 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
+        };
+        0.2126 * channel(0) + 0.7152 * channel(2) + 0.0722 * channel(4)
+    }
+
+    #[test]
+    fn code_is_read_on_every_ground_of_a_diff() {
+        for theme in [0, 1] {
+            for ground in ["ground", "good-ground", "bad-ground", "mark-add", "mark-del"] {
+                for colour in ["text", "name", "word", "literal", "value", "note"] {
+                    let (a, b) = (luminance(ground, theme), luminance(colour, theme));
+                    let contrast = (a.max(b) + 0.05) / (a.min(b) + 0.05);
+                    assert!(contrast >= 4.5, "{colour} on {ground}: {contrast:.2}");
+                }
+            }
+        }
+    }
+}

@@ -1,12 +1,18 @@
 //! A change of a repository, as people read it: lines with their numbers, unified or side by side.
 
+use std::ops::Range;
+
 use docent_authoring::{Diff, FileDiff};
+use docent_types::printable;
 use maud::{Markup, html};
 
+use crate::colours::{Coloured, Colours};
 use crate::text::{Foreign, counted, in_url};
 
 /// The largest line in which changed words are marked, in bytes.
 const LONGEST_MARKED: usize = 2_000;
+/// Coloured parts of lines on a page: each takes some thirty bytes of markup.
+const MOST_COLOURED: usize = 20_000;
 
 /// A line of a unified diff.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,6 +46,47 @@ struct Row<'d> {
     line: Line<'d>,
     /// The line that stands in its place on the other side, where one does.
     other: Option<&'d str>,
+    coloured: Vec<Coloured>,
+}
+
+/// Reads the lines of both sides of a change, and counts what was coloured.
+struct Reader<'f> {
+    file: &'f FileDiff,
+    old: Colours,
+    new: Colours,
+    left: usize,
+}
+
+impl<'f> Reader<'f> {
+    fn new(file: &'f FileDiff, left: usize) -> Self {
+        let [old, new] =
+            [file.old_path.as_ref().unwrap_or(&file.path), &file.path].map(|path| Colours::of(path, false));
+        Self { file, old, new, left }
+    }
+
+    /// Begins at these lines, counted from 1.
+    fn hunk(&mut self, begins: Option<(usize, usize)>) {
+        let (old, new) = begins.map_or((false, false), |(old, new)| (old == 1, new == 1));
+        self.old = Colours::of(self.file.old_path.as_ref().unwrap_or(&self.file.path), old);
+        self.new = Colours::of(&self.file.path, new);
+    }
+
+    fn coloured(&mut self, line: Line<'_>) -> Vec<Coloured> {
+        let coloured = match line {
+            Line::Same(text) => {
+                self.old.line(text);
+                self.new.line(text)
+            }
+            Line::Added(text) => self.new.line(text),
+            Line::Removed(text) => self.old.line(text),
+            Line::Hunk(_) | Line::Note(_) => return Vec::new(),
+        };
+        if coloured.len() > self.left {
+            return Vec::new();
+        }
+        self.left -= coloured.len();
+        coloured
+    }
 }
 
 /// How a change is laid out.
@@ -65,8 +112,9 @@ pub(crate) fn counts(diff: &Diff) -> Markup {
 pub(crate) fn files(diff: &Diff, first: usize, layout: Layout) -> Markup {
     let next = first + diff.files.len();
     let split = if layout == Layout::Split { "&layout=split" } else { "" };
+    let mut left = MOST_COLOURED;
     html! {
-        @for file in &diff.files { (file_of(file, 0, layout)) }
+        @for file in &diff.files { (shown(file, 0, layout, &mut left)) }
         @if next < diff.files_in_all {
             p { a href=(format_args!("?from={}{split}", next + 1)) { "More files: " (diff.files_in_all - next) " are left" } }
         }
@@ -75,6 +123,11 @@ pub(crate) fn files(diff: &Diff, first: usize, layout: Layout) -> Markup {
 
 /// The change of one file, from a line of its diff on, counted from 0.
 pub(crate) fn file_of(file: &FileDiff, first: usize, layout: Layout) -> Markup {
+    shown(file, first, layout, &mut { MOST_COLOURED })
+}
+
+/// `left`: how many parts of lines may still be coloured.
+fn shown(file: &FileDiff, first: usize, layout: Layout, left: &mut usize) -> Markup {
     let shown = file.unified.lines().count();
     let next = first + shown.max(1);
     let split = if layout == Layout::Split { "&layout=split" } else { "" };
@@ -93,7 +146,7 @@ pub(crate) fn file_of(file: &FileDiff, first: usize, layout: Layout) -> Markup {
                             Layout::Split => { col.n; col; col.n; col; },
                         }
                     }
-                    tbody { (body(&file.unified, first > 0, layout)) }
+                    tbody { (body(file, first > 0, layout, left)) }
                 }
             }
             @if next < file.lines || (shown == 0 && first < file.lines) {
@@ -105,8 +158,10 @@ pub(crate) fn file_of(file: &FileDiff, first: usize, layout: Layout) -> Markup {
 }
 
 /// `is_rest`: the part begins after the headers of the file, in the middle of a hunk perhaps.
-fn body(unified: &str, is_rest: bool, layout: Layout) -> Markup {
-    let rows = rows(unified, is_rest);
+fn body(file: &FileDiff, is_rest: bool, layout: Layout, left: &mut usize) -> Markup {
+    let mut reader = Reader::new(file, *left);
+    let rows = rows(&mut reader, is_rest);
+    *left = reader.left;
     html! {
         @match layout {
             Layout::Unified => { @for row in &rows { (unified_row(row)) } },
@@ -117,12 +172,12 @@ fn body(unified: &str, is_rest: bool, layout: Layout) -> Markup {
 
 /// The lines of a diff with their numbers, and with each changed line its counterpart: the first removed line of a run stands
 /// against the first added one behind it, and so on.
-fn rows(unified: &str, is_rest: bool) -> Vec<Row<'_>> {
+fn rows<'f>(reader: &mut Reader<'f>, is_rest: bool) -> Vec<Row<'f>> {
     let mut in_hunk = is_rest;
     // Unknown before the first hunk begins.
     let (mut old, mut new) = (None, None);
     let mut rows: Vec<Row<'_>> = Vec::new();
-    for text in unified.lines() {
+    for text in reader.file.unified.lines() {
         let line = Line::of(text, in_hunk);
         let (mut of_old, mut of_new) = (None, None);
         let next = |number: &mut Option<usize>| {
@@ -133,14 +188,16 @@ fn rows(unified: &str, is_rest: bool) -> Vec<Row<'_>> {
         match line {
             Line::Hunk(text) => {
                 in_hunk = true;
-                (old, new) = beginnings(text).unzip();
+                let begins = beginnings(text);
+                reader.hunk(begins);
+                (old, new) = begins.unzip();
             }
             Line::Same(_) => (of_old, of_new) = (next(&mut old), next(&mut new)),
             Line::Added(_) => of_new = next(&mut new),
             Line::Removed(_) => of_old = next(&mut old),
             Line::Note(_) => {}
         }
-        rows.push(Row { old: of_old, new: of_new, line, other: None });
+        rows.push(Row { old: of_old, new: of_new, line, other: None, coloured: reader.coloured(line) });
     }
     pair(&mut rows);
     rows
@@ -178,9 +235,9 @@ fn unified_row(row: &Row<'_>) -> Markup {
     html! {
         @match row.line {
             Line::Hunk(text) | Line::Note(text) => tr.hunk { td.n {} td.n {} td { (Foreign(text)) } },
-            Line::Same(text) => tr { (number(row.old)) (number(row.new)) td { "  " (Foreign(text)) } },
-            Line::Added(text) => tr.add { (number(row.old)) (number(row.new)) td { "+ " (marked(row.other, text, true)) } },
-            Line::Removed(text) => tr.del { (number(row.old)) (number(row.new)) td { "− " (marked(row.other, text, false)) } },
+            Line::Same(text) => tr { (number(row.old)) (number(row.new)) td { "  " (piece(row, text, 0..text.len())) } },
+            Line::Added(text) => tr.add { (number(row.old)) (number(row.new)) td { "+ " (marked(row, text)) } },
+            Line::Removed(text) => tr.del { (number(row.old)) (number(row.new)) td { "− " (marked(row, text)) } },
         }
     }
 }
@@ -204,7 +261,8 @@ fn split_rows(rows: &[Row<'_>]) -> Markup {
         }
         push(match row.line {
             Line::Same(text) => {
-                html! { tr { (number(row.old)) td { (Foreign(text)) } (number(row.new)) td { (Foreign(text)) } } }
+                let same = piece(row, text, 0..text.len());
+                html! { tr { (number(row.old)) td { "  " (same) } (number(row.new)) td { "  " (same) } } }
             }
             Line::Hunk(text) | Line::Note(text) => html! { tr.hunk { td.n {} td colspan="3" { (Foreign(text)) } } },
             // These are in the runs above.
@@ -218,8 +276,8 @@ fn split_rows(rows: &[Row<'_>]) -> Markup {
 fn side(row: Option<&Row<'_>>) -> Markup {
     html! {
         @match row.map(|row| (row, row.line)) {
-            Some((row, Line::Removed(text))) => { (number(row.old)) td.del { "− " (marked(row.other, text, false)) } },
-            Some((row, Line::Added(text))) => { (number(row.new)) td.add { "+ " (marked(row.other, text, true)) } },
+            Some((row, Line::Removed(text))) => { (number(row.old)) td.del { "− " (marked(row, text)) } },
+            Some((row, Line::Added(text))) => { (number(row.new)) td.add { "+ " (marked(row, text)) } },
             _ => { td.n {} td {} },
         }
     }
@@ -227,9 +285,10 @@ fn side(row: Option<&Row<'_>>) -> Markup {
 
 /// A changed line with what differs from its counterpart marked: everything between their common beginning and end, in whole
 /// words.
-fn marked(other: Option<&str>, text: &str, is_new: bool) -> Markup {
-    let Some(other) = other.filter(|other| other.len().max(text.len()) <= LONGEST_MARKED) else {
-        return html! { (Foreign(text)) };
+fn marked(row: &Row<'_>, text: &str) -> Markup {
+    let whole = 0..text.len();
+    let Some(other) = row.other.filter(|other| other.len().max(text.len()) <= LONGEST_MARKED) else {
+        return piece(row, text, whole);
     };
     let words = words(text);
     let others = self::words(other);
@@ -241,12 +300,33 @@ fn marked(other: Option<&str>, text: &str, is_new: bool) -> Markup {
     let to = text.len() - length(&words[words.len() - end..]);
     // Nothing in common is no change of words but another line.
     if from == 0 && to == text.len() {
-        return html! { (Foreign(text)) };
+        return piece(row, text, whole);
     }
+    let changed = piece(row, text, from..to);
     html! {
-        (Foreign(&text[..from]))
-        @if from < to { @if is_new { ins { (Foreign(&text[from..to])) } } @else { del { (Foreign(&text[from..to])) } } }
-        (Foreign(&text[to..]))
+        (piece(row, text, 0..from))
+        @if from < to { @if matches!(row.line, Line::Added(_)) { ins { (changed) } } @else { del { (changed) } } }
+        (piece(row, text, to..text.len()))
+    }
+}
+
+/// A part of a line in its colours.
+fn piece(row: &Row<'_>, text: &str, of: Range<usize>) -> Markup {
+    if of.is_empty() {
+        return html! {};
+    }
+    let mut at = of.start;
+    let inside = row.coloured.iter().filter(|part| part.at.end > of.start && part.at.start < of.end);
+    html! {
+        bdi {
+            @for part in inside {
+                @let (start, end) = (part.at.start.max(of.start), part.at.end.min(of.end));
+                (printable(&text[at..start]))
+                span class=(part.class.as_str()) { (printable(&text[start..end])) }
+                @let _ = { at = end };
+            }
+            (printable(&text[at..of.end]))
+        }
     }
 }
 
@@ -273,11 +353,29 @@ fn words(text: &str) -> Vec<&str> {
 mod tests {
     use super::*;
 
+    fn file(path: &str, unified: &str) -> FileDiff {
+        FileDiff {
+            path: path.to_owned(),
+            old_path: None,
+            status: docent_authoring::FileStatus::Modified,
+            additions: 1,
+            deletions: 1,
+            is_binary: false,
+            unified: unified.to_owned(),
+            lines: unified.lines().count(),
+        }
+    }
+
+    fn read(file: &FileDiff, is_rest: bool) -> Vec<Row<'_>> {
+        rows(&mut Reader::new(file, MOST_COLOURED), is_rest)
+    }
+
     const DIFF: &str = "--- a/x.md\n+++ b/x.md\n@@ -3,3 +3,4 @@\n same\n-- the old word\n+- the new word\n+more\n";
 
     #[test]
     fn lines_have_their_numbers_and_their_counterparts() {
-        let found = rows(DIFF, false);
+        let file = file("x.md", DIFF);
+        let found = read(&file, false);
         let numbers: Vec<_> = found.iter().map(|row| (row.old, row.new)).collect();
         assert_eq!(
             numbers,
@@ -300,7 +398,8 @@ mod tests {
 
     #[test]
     fn a_part_that_begins_in_the_middle_of_a_hunk_has_its_lines() {
-        let found = rows("+added\n same\n@@ -9 +9 @@\n-gone\n", true);
+        let file = file("x.md", "+added\n same\n@@ -9 +9 @@\n-gone\n");
+        let found = read(&file, true);
         let lines: Vec<_> = found.iter().map(|row| (row.old, row.new, row.line)).collect();
         assert_eq!(lines[0], (None, None, Line::Added("added")));
         assert_eq!(lines[3], (Some(9), None, Line::Removed("gone")));
@@ -308,19 +407,39 @@ mod tests {
 
     #[test]
     fn only_the_words_that_differ_are_marked() {
-        let plain = |markup: Markup| markup.into_string().replace("<bdi>", "").replace("</bdi>", "");
-        assert_eq!(plain(marked(Some("the old word"), "the new word", true)), "the <ins>new</ins> word");
-        assert_eq!(plain(marked(Some("a a"), "a a a", true)), "a a<ins> a</ins>");
-        assert_eq!(plain(marked(Some("x"), "y", false)), "y", "nothing in common");
-        assert_eq!(plain(marked(None, "<b>", true)), "&lt;b&gt;");
+        let marks = |other: Option<&'static str>, text: &'static str| {
+            let row = Row { old: None, new: Some(1), line: Line::Added(text), other, coloured: Vec::new() };
+            marked(&row, text).into_string().replace("<bdi>", "").replace("</bdi>", "")
+        };
+        assert_eq!(marks(Some("the old word"), "the new word"), "the <ins>new</ins> word");
+        assert_eq!(marks(Some("a a"), "a a a"), "a a<ins> a</ins>");
+        assert_eq!(marks(Some("x"), "y"), "y", "nothing in common");
+        assert_eq!(marks(None, "<b>"), "&lt;b&gt;");
+    }
+
+    #[test]
+    fn colours_and_marks_go_together() {
+        let file = file("x.yml", "@@ -1 +1 @@\n-title: \"an old <b>\"\n+title: \"a new <b>\"\n");
+        let shown = body(&file, false, Layout::Unified, &mut { MOST_COLOURED }).into_string();
+        let expected = concat!(
+            "<bdi><span class=\"c-name\">title</span>: <span class=\"c-lit\">&quot;</span></bdi>",
+            "<ins><bdi><span class=\"c-lit\">a new</span></bdi></ins>",
+            "<bdi><span class=\"c-lit\"> &lt;b&gt;&quot;</span></bdi>"
+        );
+        assert!(shown.contains(expected), "{shown}");
+        let plain = body(&file, false, Layout::Split, &mut { 0 }).into_string();
+        assert!(!plain.contains("<span") && plain.contains("a new"), "{plain}");
     }
 
     proptest::proptest! {
         #[test]
         fn any_text_is_some_diff(text in ".{0,300}", other in ".{0,60}") {
             let text = format!("@@ -1 +1 @@\n{text}\n-{other}\n+{text}");
-            assert_eq!(rows(&text, false).len(), text.lines().count());
-            let _ = (body(&text, false, Layout::Unified), body(&text, true, Layout::Split));
+            let file = file("x.md", &text);
+            assert_eq!(read(&file, false).len(), text.lines().count());
+            for (is_rest, layout) in [(false, Layout::Unified), (true, Layout::Split)] {
+                let _ = body(&file, is_rest, layout, &mut { MOST_COLOURED });
+            }
             assert_eq!(words(&other).concat(), other);
         }
     }

@@ -8,7 +8,7 @@
 //! |---|---|
 //! | `dashboard.rs`, `route.rs` | from a request to a page; paths, and which role may ask for them |
 //! | `guard.rs`, `form.rs` | cookies, and whether a write comes from a page of ours; the fields of forms |
-//! | `layout.rs`, `text.rs`, `diff.rs`, `csv.rs`, `assets.rs` | what pages have in common |
+//! | `layout.rs`, `text.rs`, `diff.rs`, `colours.rs`, `csv.rs`, `assets.rs` | what pages have in common |
 //! | `pages/` | the pages |
 //! | `live.rs` | the event stream of live pages |
 //! | `turns.rs` | what each turn of a job took |
@@ -18,6 +18,7 @@
 //! This crate refuses to know the insides of the store, git and models.
 
 mod assets;
+mod colours;
 mod csv;
 mod dashboard;
 mod diff;

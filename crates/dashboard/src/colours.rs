@@ -1,0 +1,503 @@
+//! Which parts of a line of a file are names, texts, comments and the like, so that a diff is read faster.
+//!
+//! Docs are Markdown with front matter and fenced code, YAML, JSON and scripts. Lines are read one after another, and what a
+//! line left open is all that is kept, so that a hunk can begin anywhere. Whatever is not understood stays plain.
+
+use std::ops::Range;
+
+/// The largest line that is coloured, in bytes.
+const LONGEST: usize = 1_000;
+
+/// A part of a line that has a colour. They are in order and do not overlap.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Coloured {
+    pub(crate) at: Range<usize>,
+    pub(crate) class: Class,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Class {
+    /// A comment.
+    Note,
+    /// A text in quotes, or code inside of prose.
+    Literal,
+    /// A number, a constant, the target of a link.
+    Value,
+    /// A word of the language, a mark of Markdown.
+    Word,
+    /// The name of a field or of a tag.
+    Name,
+    Heading,
+}
+
+impl Class {
+    /// The class in the style sheet.
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Note => "c-note",
+            Self::Literal => "c-lit",
+            Self::Value => "c-val",
+            Self::Word => "c-word",
+            Self::Name => "c-name",
+            Self::Heading => "c-head",
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Language {
+    Markdown,
+    Yaml,
+    Json,
+    Toml,
+    Script,
+    Python,
+    Shell,
+    Markup,
+    Style,
+}
+
+impl Language {
+    /// By the ending of a file, or by the word behind a fence.
+    fn of(name: &str) -> Option<Self> {
+        Some(match name.to_ascii_lowercase().as_str() {
+            "md" | "mdx" | "markdown" | "mdoc" | "qmd" => Self::Markdown,
+            "yml" | "yaml" => Self::Yaml,
+            "json" | "jsonc" | "json5" => Self::Json,
+            "toml" => Self::Toml,
+            "js" | "jsx" | "ts" | "tsx" | "mjs" | "cjs" | "mts" | "cts" | "javascript" | "typescript" | "rust"
+            | "rs" | "go" | "java" | "c" | "cpp" | "csharp" | "kotlin" | "swift" | "php" => Self::Script,
+            "py" | "python" => Self::Python,
+            "sh" | "bash" | "zsh" | "shell" | "console" => Self::Shell,
+            "html" | "htm" | "xml" | "svg" | "vue" | "svelte" | "astro" => Self::Markup,
+            "css" | "scss" => Self::Style,
+            _ => return None,
+        })
+    }
+
+    const fn rules(self) -> Rules {
+        const NONE: Rules = Rules { comment: "", block: ("", ""), lasting: &[], words: &[] };
+        match self {
+            Self::Markdown | Self::Markup => Rules { block: ("<!--", "-->"), ..NONE },
+            Self::Yaml => Rules { comment: "#", words: &["true", "false", "null", "yes", "no"], ..NONE },
+            Self::Json => Rules { comment: "//", block: ("/*", "*/"), words: &["true", "false", "null"], ..NONE },
+            Self::Toml => Rules { comment: "#", lasting: &["\"\"\"", "'''"], words: &["true", "false"], ..NONE },
+            Self::Script => Rules { comment: "//", block: ("/*", "*/"), lasting: &["`"], words: SCRIPT },
+            Self::Python => Rules { comment: "#", lasting: &["\"\"\"", "'''"], words: PYTHON, ..NONE },
+            Self::Shell => Rules { comment: "#", words: SHELL, ..NONE },
+            Self::Style => Rules { block: ("/*", "*/"), ..NONE },
+        }
+    }
+}
+
+/// What is code in most languages. Empty where a language has no such thing.
+struct Rules {
+    /// What begins a comment that the line ends.
+    comment: &'static str,
+    block: (&'static str, &'static str),
+    /// Quotes of texts that may go over several lines.
+    lasting: &'static [&'static str],
+    words: &'static [&'static str],
+}
+
+const SCRIPT: &[&str] = &[
+    "as",
+    "async",
+    "await",
+    "break",
+    "case",
+    "catch",
+    "class",
+    "const",
+    "continue",
+    "default",
+    "do",
+    "else",
+    "enum",
+    "export",
+    "extends",
+    "false",
+    "finally",
+    "fn",
+    "for",
+    "from",
+    "func",
+    "function",
+    "if",
+    "impl",
+    "import",
+    "in",
+    "interface",
+    "let",
+    "match",
+    "mut",
+    "new",
+    "nil",
+    "null",
+    "of",
+    "package",
+    "private",
+    "pub",
+    "public",
+    "return",
+    "self",
+    "static",
+    "struct",
+    "super",
+    "switch",
+    "this",
+    "throw",
+    "trait",
+    "true",
+    "try",
+    "type",
+    "typeof",
+    "undefined",
+    "use",
+    "var",
+    "void",
+    "while",
+    "yield",
+];
+const PYTHON: &[&str] = &[
+    "False", "None", "True", "and", "as", "async", "await", "break", "class", "continue", "def", "elif", "else",
+    "except", "finally", "for", "from", "if", "import", "in", "is", "lambda", "not", "or", "pass", "raise", "return",
+    "self", "try", "while", "with", "yield",
+];
+const SHELL: &[&str] =
+    &["case", "do", "done", "elif", "else", "esac", "export", "fi", "for", "function", "if", "in", "then", "while"];
+
+/// Reads the lines of one file.
+#[derive(Debug, Clone)]
+pub(crate) struct Colours {
+    language: Option<Language>,
+    /// What ends the comment or text that an earlier line began.
+    open: Option<(&'static str, Class)>,
+    inner: Option<Box<Inner>>,
+    /// Whether nothing was read yet, and whether that is the first line of the file.
+    begins: Option<bool>,
+}
+
+/// Front matter or fenced code inside of Markdown.
+#[derive(Debug, Clone)]
+struct Inner {
+    /// The line that ends it begins with this.
+    end: String,
+    colours: Colours,
+}
+
+impl Colours {
+    /// For the file at this path, whose first line is read next or not.
+    pub(crate) fn of(path: &str, at_first_line: bool) -> Self {
+        let name = path.rsplit('/').next().unwrap_or_default();
+        let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
+        Self::new(Language::of(ending), Some(at_first_line))
+    }
+
+    const fn new(language: Option<Language>, begins: Option<bool>) -> Self {
+        Self { language, open: None, inner: None, begins }
+    }
+
+    /// The coloured parts of the next line.
+    pub(crate) fn line(&mut self, text: &str) -> Vec<Coloured> {
+        let begins = self.begins.take();
+        let Some(language) = self.language.filter(|_| text.len() <= LONGEST) else { return Vec::new() };
+        let mut line = Line { text, at: 0, found: Vec::new() };
+        match language {
+            Language::Markdown => self.markdown(&mut line, begins),
+            _ => self.code(&mut line, language),
+        }
+        line.found
+    }
+
+    fn markdown(&mut self, line: &mut Line<'_>, begins: Option<bool>) {
+        let trimmed = line.text.trim_start();
+        if let Some(inner) = &mut self.inner {
+            if trimmed.starts_with(&inner.end) && trimmed.trim_end().chars().all(|c| inner.end.contains(c)) {
+                self.inner = None;
+                line.rest(Class::Note);
+            } else {
+                line.found = inner.colours.line(line.text);
+            }
+            return;
+        }
+        if begins == Some(true) && line.text.trim_end() == "---" {
+            self.enclose("---", Some(Language::Yaml));
+            return line.rest(Class::Note);
+        }
+        if self.open.is_none() {
+            let fence: String =
+                trimmed.chars().take_while(|c| ['`', '~'].contains(c) && trimmed.starts_with(*c)).collect();
+            let info = trimmed[fence.len()..].trim();
+            if fence.len() >= 3 && !info.contains('`') {
+                line.rest(Class::Note);
+                // The first fence of a part that has no word behind it ends code whose beginning is not shown.
+                let ends = begins == Some(false) && info.is_empty();
+                if !ends {
+                    let word = info.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
+                    self.enclose(&fence, Language::of(word));
+                }
+                return;
+            }
+            if begins == Some(false) {
+                self.begins = begins;
+            }
+            let level = trimmed.bytes().take_while(|byte| *byte == b'#').count();
+            if (1..=6).contains(&level) && trimmed[level..].starts_with(' ') {
+                return line.rest(Class::Heading);
+            }
+            if trimmed.starts_with("import ") || trimmed.starts_with("export ") {
+                return self.code(line, Language::Script);
+            }
+            line.at = line.text.len() - trimmed.len();
+            line.marker();
+        }
+        self.code(line, Language::Markdown);
+    }
+
+    fn enclose(&mut self, end: &str, language: Option<Language>) {
+        let colours = Self::new(language, None);
+        self.inner = Some(Box::new(Inner { end: end.to_owned(), colours }));
+    }
+
+    /// The rest of a line of code, and of prose.
+    fn code(&mut self, line: &mut Line<'_>, language: Language) {
+        let rules = language.rules();
+        if let Some((end, class)) = self.open.take() {
+            self.until(line, 0, end, class);
+        }
+        if matches!(language, Language::Yaml | Language::Toml) && line.at == 0 {
+            line.field(if language == Language::Yaml { ':' } else { '=' });
+        }
+        // A quote, bracket or backtick that nothing closes is not looked for again.
+        let mut unclosed = String::new();
+        while let Some(c) = line.rest_of().chars().next() {
+            let rest = line.rest_of();
+            let after_word = line.text[..line.at].chars().next_back().is_some_and(|c| c.is_alphanumeric() || c == '_');
+            let (comment, block) = (rules.comment, rules.block);
+            let lasting = rules.lasting.iter().find(|quote| rest.starts_with(**quote));
+            if !comment.is_empty() && rest.starts_with(comment) && !(comment == "#" && after_word) {
+                line.rest(Class::Note);
+            } else if !block.0.is_empty() && rest.starts_with(block.0) {
+                self.until(line, block.0.len(), block.1, Class::Note);
+            } else if let Some(quote) = lasting {
+                self.until(line, quote.len(), quote, Class::Literal);
+            } else if language == Language::Markdown && c == '`' {
+                let ticks = rest.len() - rest.trim_start_matches('`').len();
+                match rest[ticks..].find(&rest[..ticks]) {
+                    Some(end) => line.take(ticks + end + ticks, Class::Literal),
+                    None => line.at += ticks,
+                }
+            } else if language == Language::Markdown && rest.starts_with("](") && !unclosed.contains(')') {
+                match rest.find(')') {
+                    Some(end) => {
+                        line.at += 2;
+                        line.take(end - 2, Class::Value);
+                    }
+                    None => unclosed.push(')'),
+                }
+                line.at += 1;
+            } else if c == '<' && rest[1..].starts_with(|c: char| c.is_ascii_alphabetic() || c == '/') {
+                line.at += 1;
+                let name = rest[1..].find(|c: char| !(c.is_alphanumeric() || "/.-:_".contains(c)));
+                line.take(name.unwrap_or(rest.len() - 1), Class::Name);
+            } else if ['"', '\''].contains(&c) && language != Language::Markdown && !after_word && !unclosed.contains(c)
+            {
+                match closing(rest, c) {
+                    Some(end) => {
+                        let is_name = language == Language::Json && rest[end..].trim_start().starts_with(':');
+                        line.take(end, if is_name { Class::Name } else { Class::Literal });
+                    }
+                    None => {
+                        unclosed.push(c);
+                        line.at += 1;
+                    }
+                }
+            } else if c.is_alphanumeric() {
+                let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(rest.len());
+                let is_number = c.is_ascii_digit() && !after_word;
+                if language != Language::Markdown && is_number {
+                    line.take(end, Class::Value);
+                } else if rules.words.contains(&&rest[..end]) {
+                    line.take(end, Class::Word);
+                } else {
+                    line.at += end;
+                }
+            } else {
+                line.at += c.len_utf8();
+            }
+        }
+    }
+
+    /// Takes all up to the end of a comment or text, or leaves it open.
+    fn until(&mut self, line: &mut Line<'_>, beginning: usize, end: &'static str, class: Class) {
+        let rest = line.rest_of();
+        match rest[beginning..].find(end) {
+            Some(at) => line.take(beginning + at + end.len(), class),
+            None => {
+                self.open = Some((end, class));
+                line.rest(class);
+            }
+        }
+    }
+}
+
+/// Where a text in quotes ends, its quotes included.
+fn closing(text: &str, quote: char) -> Option<usize> {
+    let mut is_escaped = false;
+    text.char_indices().skip(1).find_map(|(at, c)| {
+        let ends = c == quote && !is_escaped;
+        is_escaped = c == '\\' && !is_escaped;
+        ends.then(|| at + c.len_utf8())
+    })
+}
+
+/// A line that is being read.
+struct Line<'l> {
+    text: &'l str,
+    at: usize,
+    found: Vec<Coloured>,
+}
+
+impl<'l> Line<'l> {
+    fn rest_of(&self) -> &'l str {
+        &self.text[self.at..]
+    }
+
+    fn take(&mut self, length: usize, class: Class) {
+        if length > 0 {
+            self.found.push(Coloured { at: self.at..self.at + length, class });
+        }
+        self.at += length;
+    }
+
+    fn rest(&mut self, class: Class) {
+        self.take(self.text.len() - self.at, class);
+    }
+
+    /// The mark of a quote, a list or a box.
+    fn marker(&mut self) {
+        let rest = self.rest_of();
+        let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        let word = rest.split(' ').next().unwrap_or_default();
+        if rest.starts_with(":::") || rest.starts_with("!!! ") {
+            self.rest(Class::Word);
+        } else if matches!(word, "-" | "*" | "+" | ">") || word.strip_suffix(['.', ')']).is_some_and(is_number) {
+            self.take(word.len(), Class::Word);
+        }
+    }
+
+    /// The name of a field, before its sign; the name of a table.
+    fn field(&mut self, sign: char) {
+        let trimmed = self.text.trim_start_matches([' ', '-']);
+        let begin = self.text.len() - trimmed.len();
+        if trimmed.starts_with('[') && sign == '=' {
+            return self.rest(Class::Heading);
+        }
+        let Some(end) = trimmed.find(sign) else { return };
+        let is_name = |c: char| c.is_alphanumeric() || "_-./$ \"'".contains(c);
+        let behind = &trimmed[end + sign.len_utf8()..];
+        if end > 0
+            && trimmed[..end].chars().all(is_name)
+            && (behind.is_empty() || behind.starts_with(' ') || sign == '=')
+        {
+            self.at = begin;
+            self.take(trimmed[..end].trim_end().len(), Class::Name);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The coloured parts of each line, as `class:text`.
+    fn read(path: &str, at_first_line: bool, text: &str) -> Vec<String> {
+        let mut colours = Colours::of(path, at_first_line);
+        let parts = |line: &str| -> Vec<String> {
+            let found = colours.line(line);
+            found.iter().map(|part| format!("{}:{}", &part.class.as_str()[2..], &line[part.at.clone()])).collect()
+        };
+        text.lines().map(parts).map(|parts| parts.join(" | ")).collect()
+    }
+
+    #[test]
+    fn markdown_has_front_matter_code_and_prose() {
+        let page = "---\ntitle: \"A\" # why\n---\n## Use it\n- See [the guide](/guide) or `npm i`.\n```js\nconst a = 'b'; \
+                    // c\n```\nIt isn't <Note type=\"x\">.";
+        assert_eq!(
+            read("docs/a.mdx", true, page),
+            [
+                "note:---",
+                "name:title | lit:\"A\" | note:# why",
+                "note:---",
+                "head:## Use it",
+                "word:- | val:/guide | lit:`npm i`",
+                "note:```js",
+                "word:const | lit:'b' | note:// c",
+                "note:```",
+                "name:Note",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_part_may_begin_in_the_middle_of_code() {
+        assert_eq!(read("a.md", false, "some code\n```\n# Title"), ["", "note:```", "head:# Title"]);
+        assert_eq!(read("a.md", false, "---\nx: 1"), ["", ""], "a rule, not front matter");
+        assert_eq!(read("a.md", true, "```\n# no title\n```"), ["note:```", "", "note:```"]);
+    }
+
+    #[test]
+    fn data_and_scripts_have_names_texts_and_words() {
+        for (path, line, expected) in [
+            ("a.yml", "  - url: https://x.y/z", "name:url"),
+            ("a.yaml", "on: true", "name:on | word:true"),
+            ("docs.json", r#"  "pages": ["a", 12, null],"#, r#"name:"pages" | lit:"a" | val:12 | word:null"#),
+            ("a.toml", "[site]", "head:[site]"),
+            ("a.toml", "name = \"x\"", "name:name | lit:\"x\""),
+            ("a.ts", "export default { a: `b`, c: 0x1F }", "word:export | word:default | lit:`b` | val:0x1F"),
+            ("a.py", "def f(): # x", "word:def | note:# x"),
+            ("a.html", "<!-- a --><b>", "note:<!-- a --> | name:b"),
+            ("a.unknown", "const a = 1", ""),
+            ("Makefile", "if a", ""),
+        ] {
+            assert_eq!(read(path, true, line), [expected], "{path}: {line}");
+        }
+    }
+
+    #[test]
+    fn what_a_line_leaves_open_goes_on() {
+        assert_eq!(read("a.ts", true, "/* a\nb */ let c"), ["note:/* a", "note:b */ | word:let"]);
+        assert_eq!(read("a.md", true, "<!-- a\n# b\n-->c"), ["note:<!-- a", "note:# b", "note:-->"]);
+    }
+
+    #[test]
+    fn hostile_lines_come_to_an_end() {
+        for unit in ["`", "`a``b```", "](", "<a", "'", "\"\\", "[", "/*", "${", "::"] {
+            for path in ["a.md", "a.ts", "a.yml", "a.json", "a.toml"] {
+                let line = unit.repeat(LONGEST / unit.len());
+                let mut colours = Colours::of(path, true);
+                colours.line(&line);
+                assert_eq!(colours.line(&unit.repeat(1 << 20)), [], "{path}: too long a line has none");
+            }
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn parts_are_in_order_and_inside_of_their_line(
+            lines in proptest::collection::vec("([#`~<>/*\"'=:a-z0-9 ]|\\PC){0,60}", 0..8), ending in "(md|ts|yml|json|toml|html|sh)",
+        ) {
+            let mut colours = Colours::of(&format!("a.{ending}"), true);
+            for line in &lines {
+                let mut last = 0;
+                for part in colours.line(line) {
+                    proptest::prop_assert!(part.at.start >= last && part.at.end > part.at.start);
+                    proptest::prop_assert!(line.get(part.at.clone()).is_some());
+                    last = part.at.end;
+                }
+            }
+        }
+    }
+}
