@@ -6,7 +6,7 @@ use std::path::Path;
 
 use docent_tests::person::PASSWORD;
 use docent_tests::site::{PAGES, PROJECT};
-use docent_tests::{Installation, Person, Request, Response, Site, rig};
+use docent_tests::{Installation, Person, Repository, Request, Response, Site, rig};
 use serde_json::json;
 
 use crate::past_jobs::PastJobs;
@@ -330,6 +330,38 @@ fn what_was_done_is_in_the_audit_list() {
     }
 }
 
+/// The branch of [`hostile`] that is served.
+const HOSTILE_BRANCH: &str = "\"><img/src=x/onerror=document.title='owned'>";
+
+/// A repository whose branch, names, titles, texts and sizes would like to be more than text; and enough pages to see that
+/// they are read.
+fn hostile(installation: &Installation) -> Repository {
+    let markup = "<img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>";
+    // An agent changes the last line alone: it writes no markup that runs, and no file whose name holds control characters.
+    let page = format!(
+        "---\ntitle: {markup}\n---\n\n# {markup} \u{202e}evil\n\n```{markup}\n{markup}\n```\n\n[evil](javascript:alert(1)) {markup} \
+         \u{2066}\n\nThe widget is here.\n"
+    );
+    let mut files: Vec<(String, String)> = [
+        ("index.md".to_owned(), page.clone()),
+        ("<img src=x onerror=alert(1)>.md".to_owned(), page.clone()),
+        (format!("{}.md", "w".repeat(200)), page.clone()),
+        ("javascript:alert(1).md".to_owned(), page.clone()),
+        ("new\nline \"quoted\" & 'so'.md".to_owned(), page.replace("widget", "thing")),
+        ("\u{202e}dm.ti.md".to_owned(), page.replace("widget", "thing")),
+    ]
+    .into();
+    files.push(("long.md".to_owned(), format!("# Long\n\n{}\n\nThe widget is long.\n", "evil <b> ".repeat(120_000))));
+    files.push(("dense.md".to_owned(), format!("# Dense\n\n{}", "The widget `a` [a](b) 1.\n".repeat(3_000))));
+    files.extend((0..PLENTY).map(|n| (format!("many/{n}.md"), format!("# Page {n}\n\nIt has number {n}.\n"))));
+    let repository = installation.repository("hostile", &files);
+    repository.git(&["branch", HOSTILE_BRANCH, "main"]);
+    repository
+}
+
+/// Pages that take a moment to be read.
+const PLENTY: usize = 500;
+
 /// Needs Chromium, node and the packages of `tests/dashboard`, which `cargo xtask test` brings. `$DOCENT_CHROMIUM` and
 /// `$DOCENT_NODE` name others.
 #[test]
@@ -347,9 +379,15 @@ fn people_work_with_the_dashboard_in_a_browser() {
     let path = link.trim().split_once("/dashboard/").map(|(_, rest)| format!("/dashboard/{rest}")).expect("a link");
     let mut command = rig::node("dashboard", "dashboard.mjs");
     command.arg(chromium).arg(Path::new(env!("CARGO_TARGET_TMPDIR")).join("dashboard"));
-    command.arg(
-        json!({ "server": server.url(), "link": path, "repository": repository.path(), "long": long }).to_string(),
-    );
+    let given = json!({
+        "server": server.url(),
+        "link": path,
+        "repository": repository.path(),
+        "hostile": hostile(&installation).path(),
+        "branch": HOSTILE_BRANCH,
+        "long": long,
+    });
+    command.arg(given.to_string());
     let status = command.status().expect("node starts");
     assert!(status.success(), "the pages found fault: {status}");
 }

@@ -1,11 +1,16 @@
 // The dashboard in a real browser: one story from an empty data folder by keyboard alone, then every page under axe-core, in
 // light and dark, wide and narrow, with texts that would like to be markup.
 //
-//     node dashboard.mjs CHROMIUM FOLDER '{"server": URL, "link": PATH, "repository": FOLDER, "long": JOB}'
+//     node dashboard.mjs CHROMIUM FOLDER '{"server": URL, "link": PATH, "repository": FOLDER, "hostile": FOLDER, "branch": NAME, "long": JOB}'
 //
-// Screenshots go to FOLDER. Prints what was not met, and exits 1 when there is any.
+// `hostile` is a repository whose names and files would like to be markup, `branch` the one of its branches that is served. `long` is a job
+// with a journal of 40,000 entries.
+//
+// Screenshots go to FOLDER. Where $DOCENT_PICTURES names a folder, the pictures of the documentation are made anew there. Prints
+// what was not met, and exits 1 when there is any.
 import { execFileSync } from 'node:child_process';
 import { readFileSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { gzipSync } from 'node:zlib';
@@ -20,7 +25,7 @@ setTimeout(() => {
   console.error('gave up: a page hangs');
   process.exit(3);
 }, 300_000).unref();
-const { server, link, repository, long } = JSON.parse(given);
+const { server, link, repository, hostile, branch, long } = JSON.parse(given);
 mkdirSync(folder, { recursive: true });
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
@@ -28,6 +33,11 @@ const HOSTILE = '<img src=x onerror="document.title=\'owned\'"><script>document.
 
 const unmet = [];
 const expect = (what, truth, detail = '') => { if (!truth) unmet.push(`${what} ${String(detail).slice(0, 600)}`); };
+// What was not met before a step fails is mostly why.
+process.on('uncaughtException', (error) => {
+  for (const line of [...unmet, error.stack]) console.error(`not met: ${line}`);
+  process.exit(1);
+});
 const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'] });
 const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
 const page = await context.newPage();
@@ -35,10 +45,15 @@ const watch = (page) => {
   page.on('console', (message) => {
     if (message.type() === 'error' || message.type() === 'warning') unmet.push(`console of ${page.url()}: ${message.text()}`);
   });
+  page.on('dialog', (dialog) => {
+    unmet.push(`dialog on ${page.url()}: ${dialog.message()}`);
+    dialog.dismiss();
+  });
   page.on('pageerror', (error) => unmet.push(`script of ${page.url()}: ${error}`));
 };
 watch(page);
-const picture = (name) => page.screenshot({ path: `${folder}/${name}.jpg`, type: 'jpeg', quality: 60 });
+const gallery = process.env.DOCENT_PICTURES;
+const picture = (name) => page.screenshot({ path: `${gallery || folder}/${name}.jpg`, type: 'jpeg', quality: 60 });
 
 // ---- One story, by keyboard alone ----------------------------------------------------------------------------------------
 /** Moves the focus with the Tab key to the control of a role whose name begins so. */
@@ -71,6 +86,7 @@ await type('Project id', 'acme');
 await type('Repository', repository);
 await press('button', 'Add');
 await page.waitForURL('**/dashboard/acme?done=reindex');
+const keys = {};
 for (const kind of ['assistant', 'admin']) {
   await top();
   await press('link', 'API keys');
@@ -81,7 +97,9 @@ for (const kind of ['assistant', 'admin']) {
   await tabTo('field', 'Kind');
   await page.keyboard.type(kind);
   await press('button', 'Make the key');
-  await page.getByText(`docent_${kind}_`).waitFor();
+  const shown = page.getByText(`docent_${kind}_`);
+  await shown.waitFor();
+  keys[kind] = (await shown.textContent()).trim();
 }
 await picture('keys');
 await top();
@@ -111,7 +129,19 @@ await type('Question', 'How is a webhook delivered?');
 await press('button', 'Ask');
 await page.getByText('end:').waitFor({ timeout: 60_000 });
 expect('there is an answer', (await page.locator('#answer').textContent()).length > 20);
+const found = await page.locator('#found li').evaluateAll((items) => items.map((item) => item.textContent));
+expect('its passages have scores', found.length > 0 && found.every((text) => /score 0\.\d\d/.test(text)), found);
+expect('and why they are there', found.some((text) => /webhook.*(title|heading|section)/s.test(text)), found);
+const times = await page.locator('#times').textContent();
+expect('the times are told', /searched, \d passages: [\d.]+ s · first word: [\d.]+ s · end: [\d.]+ s/.test(times), times);
+expect('the question is in the address', page.url().includes('q=How+is+a+webhook+delivered'), page.url());
 await picture('playground');
+const snippet = async (id) => (await page.locator(`#${id}`).textContent()).replaceAll('docent_assistant_YOUR_KEY', keys.assistant);
+const curl = await snippet('curl');
+expect('the snippet asks the question', curl.includes('How is a webhook delivered?'), curl);
+const streamed = execFileSync('sh', ['-c', curl.replace('curl ', 'curl -s ')], { encoding: 'utf8' });
+expect('curl is answered', streamed.includes('"type":"finish"') && streamed.includes('[DONE]'), streamed);
+const widget = await snippet('widget');
 await page.goto(`${server}/dashboard/acme/playground`);
 await page.locator('#q').fill(HOSTILE);
 await page.getByRole('button', { name: 'Ask' }).click();
@@ -119,9 +149,10 @@ await page.getByText('end:').waitFor({ timeout: 60_000 });
 // A question is written down a moment after its answer has ended.
 for (let looks = 0; looks < 50; looks += 1) {
   await page.goto(`${server}/dashboard/acme/analytics`);
-  if ((await page.locator('.tiles b').first().textContent()) === '2') break;
+  if ((await page.locator('.tiles b').first().textContent()) === '3') break;
 }
-expect('both questions are counted', (await page.locator('.tiles b').first().textContent()) === '2');
+const counted = await page.locator('.tiles b').first().textContent();
+expect('both questions are counted, and that of the snippet', counted === '3', counted);
 await page.goto(`${server}/dashboard/acme/playground`);
 await page.locator('#q').fill('webhook');
 await page.getByRole('button', { name: 'Search only' }).click();
@@ -228,6 +259,31 @@ git('pull', '--quiet');
 const squashed = git('log', '-1', '--format=%an|%P|%b');
 expect('one commit of the operator', /^ada@example\.com\|[0-9a-f]{40}\|/.test(squashed) && squashed.includes('Co-authored-by: Docent'), squashed);
 
+// ---- The snippet for pages of the docs, on a site of another origin: pasted, and under a strict policy ---------------------
+const code = /<script type="module">([^]*)<\/script>/.exec(widget)[1];
+const docs = createServer((request, response) => {
+  const strict = request.url.startsWith('/strict');
+  const kind = request.url === '/strict.js' ? 'text/javascript' : 'text/html; charset=utf-8';
+  const policy = `default-src 'none'; script-src 'self'; img-src data:; connect-src ${server}; require-trusted-types-for 'script'`;
+  response.writeHead(200, strict ? { 'Content-Type': kind, 'Content-Security-Policy': policy } : { 'Content-Type': kind });
+  const head = '<!doctype html><title>Docs</title><link rel="icon" href="data:,">';
+  if (request.url === '/strict.js') response.end(code);
+  else response.end(head + (strict ? widget.replace(code, '').replace('<script', '<script src="/strict.js"') : widget));
+}).listen(0, '127.0.0.1');
+await new Promise((listening) => docs.once('listening', listening));
+for (const path of ['/', '/strict']) {
+  const reader = await context.newPage();
+  watch(reader);
+  await reader.goto(`http://127.0.0.1:${docs.address().port}${path}`);
+  await reader.getByLabel('Ask the docs').fill('How is a webhook delivered?');
+  await reader.getByRole('button', { name: 'Ask' }).click();
+  const cited = await reader.locator('#ask-docs li a').first().waitFor({ timeout: 30_000 }).catch(() => null);
+  const answer = await reader.locator('#ask-docs p').textContent();
+  expect(`the snippet answers on ${path}`, cited !== null && answer.length > 20 && !answer.includes(']('), answer);
+  await reader.close();
+}
+docs.close();
+
 // ---- Texts that would like to be markup -----------------------------------------------------------------------------------
 await page.goto(`${server}/dashboard/acme/jobs/new`);
 await page.locator('#prompt').fill(`${HOSTILE} ${'x'.repeat(50_000)}`);
@@ -235,6 +291,30 @@ await page.getByRole('button', { name: 'Start' }).click();
 await page.waitForURL(/\/jobs\/[0-9a-f-]{36}$/);
 await page.locator('#job-head .state.failed').waitFor({ timeout: 60_000 });
 const hostileJob = new URL(page.url()).pathname;
+await page.goto(`${server}/dashboard/-/projects/new`);
+await page.getByLabel('Project id').fill('hostile');
+await page.getByLabel('Repository').fill(hostile);
+await page.getByLabel('Branch').fill(branch);
+await page.getByRole('button', { name: 'Add' }).click();
+await page.waitForURL('**/dashboard/hostile?done=reindex');
+// It has enough pages to be seen at it.
+await page.locator('progress').waitFor({ timeout: 60_000 });
+await page.locator('progress').waitFor({ state: 'detached', timeout: 60_000 });
+await page.goto(`${server}/dashboard/hostile/jobs/new`);
+await page.locator('#prompt').fill('Replace "widget" with "gadget"');
+await page.getByRole('button', { name: 'Start' }).click();
+await page.waitForURL(/\/jobs\/[0-9a-f-]{36}$/);
+await page.locator('#job-head .state.completed').waitFor({ timeout: 60_000 });
+const evilJob = new URL(page.url()).pathname;
+await page.getByRole('link', { name: 'Open' }).first().click();
+await page.waitForURL(/\/pulls\/[0-9a-f-]{36}$/);
+const evilPull = new URL(page.url()).pathname;
+await page.goto(`${server}/dashboard/hostile/playground`);
+await page.locator('#q').fill('What is evil about the widget?');
+await page.getByRole('button', { name: 'Ask' }).click();
+await page.getByText('end:').waitFor({ timeout: 60_000 });
+expect('nothing of the repository ran in the playground', !(await page.title()).includes('owned'));
+expect('no foreign element is in the playground', (await page.locator('main img, main script, main iframe').count()) === 0);
 
 // ---- Every page: accessible, whole, quick and small ------------------------------------------------------------------------
 const conversation = await (async () => {
@@ -247,6 +327,9 @@ const pages = ['/dashboard', '/dashboard/-/jobs', '/dashboard/-/pulls', '/dashbo
   `${longJob}?only=failed&tool=edit&before=5000`, '/dashboard/acme/pulls', conflicting, `${conflicting}/conflicts`, pull, `${pull}?layout=split`,
   '/dashboard/acme/playground', '/dashboard/acme/playground?q=webhook', '/dashboard/acme/conversations', conversation,
   '/dashboard/acme/analytics', '/dashboard/acme/gaps', '/dashboard/acme/keys', '/dashboard/acme/settings',
+  '/dashboard/hostile', '/dashboard/hostile/jobs', evilJob, '/dashboard/hostile/pulls', evilPull, `${evilPull}?layout=split`,
+  '/dashboard/hostile/playground?q=evil+widget', '/dashboard/hostile/conversations', '/dashboard/hostile/analytics',
+  '/dashboard/hostile/gaps', '/dashboard/hostile/settings',
   '/dashboard/nowhere'];
 for (const colorScheme of ['light', 'dark']) {
   for (const width of [1280, 320]) {
@@ -257,6 +340,8 @@ for (const colorScheme of ['light', 'dark']) {
       const expected = path.endsWith('nowhere') ? 404 : 200;
       const response = await page.goto(server + path).catch((error) => { throw new Error(`${where}: ${error}`); });
       expect(`${where}: status`, response.status() === expected, response.status());
+      const size = (await response.body()).length;
+      expect(`${where}: no more than 2 MiB`, size <= 2 << 20, size);
       await page.evaluate(`${axe}; null`);
       const violations = await page.evaluate(async (values) => {
         const found = await window.axe.run(document, { runOnly: { type: 'tag', values } });
@@ -266,12 +351,35 @@ for (const colorScheme of ['light', 'dark']) {
       const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
       expect(`${where}: no sideways scrolling of the page`, overflow <= 0, overflow);
       expect(`${where}: nothing ran`, !(await page.title()).includes('owned'));
-      expect(`${where}: no foreign element`, (await page.locator('main img, main script, main iframe').count()) === 0);
+      expect(`${where}: no foreign element`, (await page.locator('main img, main script, main iframe, a[href^="javascript:"]').count()) === 0);
     }
-    const name = width === 320 ? 'narrow' : 'wide';
+    const name = { light320: 'project-narrow', light1280: 'project', dark1280: 'project-dark' }[colorScheme + width];
+    if (!name) continue;
     await page.goto(`${server}/dashboard/acme`);
-    await picture(`project-${name}-${colorScheme}`);
+    await picture(name);
   }
+}
+
+// One picture of all pages in each theme.
+if (gallery) {
+  const camera = await browser.newContext({
+    viewport: { width: 1280, height: 900 }, deviceScaleFactor: 0.5, storageState: await context.storageState(),
+  });
+  for (const colorScheme of ['light', 'dark']) {
+    const shot = await camera.newPage();
+    await shot.emulateMedia({ colorScheme });
+    const tiles = [];
+    for (const path of pages.filter((path) => !/nowhere|hostile/.test(path) && path !== hostileJob)) {
+      await shot.goto(server + path);
+      const image = (await shot.screenshot({ type: 'png' })).toString('base64');
+      tiles.push(`<figure><img src="data:image/png;base64,${image}"><figcaption>${await shot.title()}</figcaption></figure>`);
+    }
+    const style = 'body{margin:8px;display:grid;grid-template-columns:repeat(4,1fr);gap:8px;font:12px sans-serif}figure{margin:0}img{width:100%;border:1px solid #888}';
+    const sheet = await browser.newPage({ viewport: { width: 1600, height: 900 } });
+    await sheet.setContent(`<style>${style}</style>${tiles.join('')}`);
+    await sheet.screenshot({ path: `${gallery}/pages-${colorScheme}.jpg`, type: 'jpeg', quality: 55, fullPage: true });
+  }
+  await camera.close();
 }
 await page.setViewportSize({ width: 1280, height: 900 });
 

@@ -73,7 +73,7 @@ pub(crate) async fn stream(visit: &Visit<'_>) -> Result<Response, HttpError> {
     Ok(respond::stream("text/event-stream", alive))
 }
 
-/// Says when the newest jobs of any project changed.
+/// Says when the newest jobs of any project changed, or how far its index is.
 fn lists(parts: DashboardParts) -> impl stream::Stream<Item = Value> + Send {
     stream::unfold((parts, None), |(parts, mut before)| async move {
         loop {
@@ -88,10 +88,11 @@ fn lists(parts: DashboardParts) -> impl stream::Stream<Item = Value> + Send {
     })
 }
 
-/// A number that follows from the newest jobs and where they stand; `None` when the store does not answer.
+/// A number that follows from the newest jobs, where they stand, and how far indexes are; `None` when the store does not answer.
 async fn state(parts: &DashboardParts) -> Option<u64> {
     let mut hasher = DefaultHasher::new();
     for project in parts.projects.projects().await.ok()? {
+        parts.operations.index_progress(&project).hash(&mut hasher);
         let query = JobQuery { project: project.id.clone(), status: None, after: None, skip: 0, limit: LOOKED_AT };
         for job in parts.jobs.list(query).await.ok()? {
             (job.id, job.status, job.pr_link.is_some()).hash(&mut hasher);

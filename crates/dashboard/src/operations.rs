@@ -16,6 +16,9 @@ pub trait Operations: Send + Sync + fmt::Debug + 'static {
     /// How the index of a project stands.
     fn index(&self, project: &Project) -> IndexStatus;
 
+    /// How far bringing it up to date is, as [`IndexStatus::running`] says it; asked every second.
+    fn index_progress(&self, project: &Project) -> Option<(usize, usize)>;
+
     /// Begins to fetch and index a project anew, unless that is going on already. Returns at once.
     fn reindex(&self, project: &Project);
 

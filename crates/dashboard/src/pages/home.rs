@@ -105,7 +105,10 @@ fn project_table(rows: &[(&Project, Vec<AgentJob>, Vec<AskedTurn>, IndexStatus)]
 pub(crate) fn index_line(index: &IndexStatus, now: Timestamp) -> Markup {
     html! {
         @if let Some((_, 0)) = index.running { "being fetched" }
-        @else if let Some((done, total)) = index.running { "being read: " (done) " of " (total) " files" }
+        @else if let Some((done, total)) = index.running {
+            "being read: " (done) " of " (total) " files "
+            progress value=(done) max=(total) aria-label="Files read" {}
+        }
         @else if let Some(why) = &index.failure { span.state.bad { "failed" } " " (Foreign(why)) }
         @else if index.commit.is_none() { "not read yet" }
         @else { (counted(index.pages as u64, "page")) @if let Some(at) = index.at { ", " (moment(at, now)) } }
@@ -197,7 +200,7 @@ fn index_details(visit: &Visit<'_>, project: &Project, index: &IndexStatus, now:
         @if let Some(summary) = index.summary.as_ref().filter(|summary| !summary.odd.is_empty()) {
             h3 { "What was odd" }
             details { summary { (counted(summary.odd_in_all as u64, "line")) }
-                ul { @for odd in summary.odd.iter().take(100) { li { code { (odd.file) ":" (odd.line) } " " (Foreign(&odd.message)) } } }
+                ul { @for odd in summary.odd.iter().take(100) { li { code { (Foreign(&odd.file)) ":" (odd.line) } " " (Foreign(&odd.message)) } } }
             }
         }
     }

@@ -29,7 +29,9 @@ pub(crate) async fn list(visit: &Visit<'_>) -> Result<Response, HttpError> {
         }
     };
     let body = html! {
-        @if projects.is_empty() { p { "There is no project yet." } } @else { (table("Projects", &head, &rows)) }
+        div data-live="jobs" {
+            @if projects.is_empty() { p { "There is no project yet." } } @else { (table("Projects", &head, &rows)) }
+        }
         p { a.button href="/dashboard/-/projects/new" { "Add a project" } }
     };
     Ok(visit.page("Projects", Section::Projects, None, &body))

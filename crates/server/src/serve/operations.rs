@@ -147,6 +147,10 @@ impl Operations for ServerOperations {
         }
     }
 
+    fn index_progress(&self, project: &Project) -> Option<(usize, usize)> {
+        self.app.index_states.progress(project.uid)
+    }
+
     fn reindex(&self, project: &Project) {
         self.app.index_states.want(project.uid);
     }

@@ -35,6 +35,11 @@ impl IndexStates {
         self.inner().states.get(&project).cloned().unwrap_or_default()
     }
 
+    /// [`IndexState::running`] alone.
+    pub(crate) fn progress(&self, project: ProjectUid) -> Option<(usize, usize)> {
+        self.inner().states.get(&project)?.running
+    }
+
     pub(crate) fn begun(&self, project: ProjectUid) {
         self.inner().states.entry(project).or_default().running = Some((0, 0));
     }
