@@ -3,8 +3,8 @@
 //
 //     node dashboard.mjs CHROMIUM FOLDER '{"server": URL, "link": PATH, "repository": FOLDER, "hostile": FOLDER, "branch": NAME, "long": JOB}'
 //
-// `hostile` is a repository whose names and files would like to be markup, `branch` the one of its branches that is served. `long` is a job
-// with a journal of 40,000 entries.
+// `hostile` is a repository whose names and files would like to be markup, `branch` the one of its branches that is served.
+// `long` is a job with a journal of 40,000 entries.
 //
 // Screenshots go to FOLDER. Where $DOCENT_PICTURES names a folder, the pictures of the documentation are made anew there. Prints
 // what was not met, and exits 1 when there is any.

@@ -1,6 +1,7 @@
 //! `cargo xtask bench`: the built server beside what people use otherwise, in one run on one machine.
 
 mod agent;
+mod dashboard;
 mod engine;
 mod job;
 mod peer;
@@ -36,6 +37,8 @@ enum Bench {
     Engine(engine::Options),
     /// Search on judged sets: quality beside the peers' figures, and cost beside plain tantivy
     Search(search::Options),
+    /// The dashboard's pages, with 10,000 jobs and 100,000 conversations in the store
+    Dashboard(dashboard::Options),
 }
 
 pub(crate) async fn run(options: &Options, stop: &mut Stop) -> Result<ExitCode, String> {
@@ -46,6 +49,7 @@ pub(crate) async fn run(options: &Options, stop: &mut Stop) -> Result<ExitCode, 
         Bench::Stream(options) => stream::run(options, &workspace, stop).await,
         Bench::Engine(options) => engine::run(options, &workspace, stop).await,
         Bench::Search(options) => search::run(options, &workspace, stop).await,
+        Bench::Dashboard(options) => dashboard::run(options, &workspace, stop).await,
     }
 }
 

@@ -1,0 +1,129 @@
+//! How long the dashboard's pages take, with many jobs and conversations in the store.
+//!
+//! ```text
+//! a project with docs ──▶ one job and one question by hand ──▶ 10,000 jobs and 100,000 conversations
+//!     ──▶ docent serve ──▶ each page, again and again, as an owner
+//! ```
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use docent_tests::installation::KeyKind;
+use docent_tests::site::{PAGES, PROJECT};
+use docent_tests::{Agent, Assistant, Installation, Person};
+
+use crate::bench::Times;
+use crate::bench::running::{Profile, Stopping, run_to_its_end};
+use crate::bench::stream::table::{Row, Wanted, shown};
+use crate::child::Stop;
+use crate::workspace::Workspace;
+
+/// How long a page may take, on loopback.
+const LONGEST: Duration = Duration::from_millis(50);
+/// How often each page is asked for, after a first time that does not count.
+const TRIES: usize = 20;
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Options {
+    /// Jobs in the store
+    #[arg(long, default_value_t = 10_000)]
+    jobs: u32,
+    /// Conversations in the store
+    #[arg(long, default_value_t = 100_000)]
+    conversations: u32,
+    /// Measure a build without optimisation, to try the bench out
+    #[arg(long)]
+    dev: bool,
+}
+
+pub(crate) async fn run(options: &Options, workspace: &Workspace, stop: &mut Stop) -> Result<ExitCode, String> {
+    let profile = if options.dev { Profile::Dev } else { Profile::Release };
+    let what: [&[&str]; 2] = [&["--package", "docent-server"], &["--package", "docent-store", "--example", "seed"]];
+    let (options, folder) = (options.clone(), workspace.target.join(profile.folder()));
+    let measure = move |stopping: &Stopping| measured(&options, &folder, stopping);
+    let Some(rows) = run_to_its_end(profile, &what, workspace, stop, measure).await? else {
+        return Ok(ExitCode::from(130));
+    };
+    println!("\n{}", shown(&rows?));
+    Ok(if stop.was_asked() { ExitCode::from(130) } else { ExitCode::SUCCESS })
+}
+
+fn measured(options: &Options, folder: &Path, stopping: &Stopping) -> Result<Vec<Row>, String> {
+    let installation = Installation::of(folder.join("docent"));
+    let repository = installation.repository(PROJECT, PAGES);
+    installation.add_project(PROJECT, &repository);
+    let (job, pull) = begun(&installation);
+    seed(&folder.join("examples/seed"), &installation.data().join("docent.db"), options)?;
+    let server = installation.serve();
+    let key = installation.mint(PROJECT, KeyKind::Assistant, &[]);
+    Assistant::new(&server, PROJECT, &key).is_ready();
+    let mut owner = Person::joins(&server, &installation, "olive", "owner");
+    let mut rows = Vec::new();
+    for path in pages(&job, &pull) {
+        stopping.check()?;
+        let mut times = Times::default();
+        let mut size = 0;
+        for _ in 0..=TRIES {
+            let began = Instant::now();
+            let page = owner.gets(&path);
+            times.0.push(began.elapsed());
+            if page.status != 200 {
+                return Err(format!("{path} answers {}: {}", page.status, page.text()));
+            }
+            size = page.body.len();
+        }
+        let first = times.0.remove(0);
+        println!("{path}: {}, at first {:.1}, {} KiB", times.shown(), first.as_secs_f64() * 1e3, size >> 10);
+        let millis = times.median().as_secs_f64() * 1e3;
+        rows.push(Row::alone(path, millis, "ms", Wanted::AtMost(LONGEST.as_secs_f64() * 1e3)));
+    }
+    Ok(rows)
+}
+
+/// A job that was done, whose pull request is open, and a question that was answered: their pages have what pages have.
+fn begun(installation: &Installation) -> (String, String) {
+    let keys = [KeyKind::Admin, KeyKind::Assistant].map(|kind| installation.mint(PROJECT, kind, &[]));
+    let server = installation.serve();
+    let agent = Agent::new(&server, PROJECT, &keys[0]);
+    let created = agent.create("Replace \"widget\" with \"gadget\"");
+    let done = agent.reaches(created["id"].as_str().expect("an id"), "completed");
+    let last = |name: &str| done[name].as_str().and_then(|text| text.rsplit('/').next()).expect("text").to_owned();
+    (last("id"), last("prLink"))
+}
+
+fn seed(program: &PathBuf, database: &Path, options: &Options) -> Result<(), String> {
+    println!("{} jobs and {} conversations …", options.jobs, options.conversations);
+    let mut command = Command::new(program);
+    command.arg(database).arg(PROJECT).args([options.jobs, options.conversations].map(|count| count.to_string()));
+    let status = command.status().map_err(|error| format!("could not run {}: {error}", program.display()))?;
+    if status.success() { Ok(()) } else { Err(format!("{} failed: {status}", program.display())) }
+}
+
+fn pages(job: &str, pull: &str) -> Vec<String> {
+    let server = ["", "/-/jobs", "/-/pulls", "/-/projects", "/-/operators", "/-/audit", "/-/settings", "/-/account"];
+    let of_project = [
+        "",
+        "/jobs",
+        "/jobs?status=failed",
+        "/jobs/new",
+        "/pulls",
+        "/playground",
+        "/playground?q=How+is+a+webhook+delivered%3F",
+        "/conversations",
+        "/conversations?which=unanswered",
+        "/conversations?text=number+7",
+        "/conversations?text=nowhere",
+        "/analytics",
+        "/gaps",
+        "/keys",
+        "/settings",
+    ];
+    let mut pages: Vec<String> = server.iter().map(|page| format!("/dashboard{page}")).collect();
+    pages.extend(of_project.iter().map(|page| format!("/dashboard/{PROJECT}{page}")));
+    pages.push(format!("/dashboard/{PROJECT}/jobs/{job}"));
+    pages.push(format!("/dashboard/{PROJECT}/pulls/{pull}"));
+    pages.push(format!("/dashboard/{PROJECT}/pulls/{pull}?layout=split"));
+    pages
+}
