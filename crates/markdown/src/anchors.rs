@@ -1,5 +1,6 @@
 //! Anchors of headings, made as the generators of sites make them.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use unicode_normalization::UnicodeNormalization;
@@ -438,9 +439,41 @@ impl Anchors {
         self.style == AnchorStyle::KramdownGfm
     }
 
-    /// Whether a space between tags at a heading's beginning and its words becomes a hyphen.
-    pub(crate) fn counts_space_after_tags(&self) -> bool {
+    /// Whether every space of a heading becomes a hyphen, those beside tags too.
+    pub(crate) fn counts_every_space(&self) -> bool {
         self.style == AnchorStyle::Docusaurus
+    }
+
+    /// Whether a comment at a heading's end may hold its id.
+    pub(crate) fn reads_comments(&self) -> bool {
+        self.style == AnchorStyle::Docusaurus
+    }
+
+    /// Words of a heading without what is a text directive to Docusaurus (`:name`, unless a backslash is before it), which has no
+    /// part in an anchor, though it is shown as it is written.
+    pub(crate) fn without_directives<'t>(&self, words: &'t str, is_escaped: bool) -> Cow<'t, str> {
+        if self.style != AnchorStyle::Docusaurus || !words.contains(':') {
+            return words.into();
+        }
+        let mut out = String::with_capacity(words.len());
+        let mut rest = words;
+        while let Some(at) = rest.find(':') {
+            let (before, marked) = rest.split_at(at);
+            out.push_str(before);
+            let name = &marked[1..];
+            let is_name = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+            let name = &name[..name.find(|c| !is_name(c)).unwrap_or(name.len())];
+            let is_directive = name.starts_with(|c: char| c.is_ascii_alphabetic())
+                && !name.ends_with(['-', '_'])
+                && !marked[1 + name.len()..].starts_with(':')
+                && !out.ends_with(':')
+                && !(is_escaped && out.is_empty());
+            if !is_directive {
+                out.push(':');
+            }
+            rest = &marked[1 + if is_directive { name.len() } else { 0 }..];
+        }
+        (out + rest).into()
     }
 
     /// The anchor of a heading, where marks at its beginning decide about it: `None` elsewhere.
@@ -587,6 +620,18 @@ mod tests {
         let mut docusaurus = Anchors::of(AnchorStyle::Docusaurus);
         assert_eq!(docusaurus.for_heading_of(1, "Setup", "Setup", ""), "", "the title has no anchor");
         assert_eq!(docusaurus.explicit("other"), "other");
+        for (words, expected) in [
+            ("run build:prod now", "run build now"),
+            ("a :tada: b", "a :tada: b"),
+            ("std::vec", "std::vec"),
+            ("x:y-", "x:y-"),
+            ("12:30", "12:30"),
+            ("a:b:c d", "a:b d"),
+            ("node:fs/promises", "node/promises"),
+        ] {
+            assert_eq!(docusaurus.without_directives(words, false), expected, "as Docusaurus 3.10 reads {words}");
+        }
+        assert_eq!(docusaurus.without_directives(":b c", true), ":b c");
         assert_eq!(
             docusaurus.for_heading_of(2, "Setup", "Setup", ""),
             "setup-1",

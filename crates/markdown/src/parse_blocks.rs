@@ -69,6 +69,7 @@ pub(crate) fn blocks(
             code: Vec::new(),
         },
         heading: None,
+        verbatim: String::new(),
         links: Vec::new(),
         code: None,
         html_until: 0,
@@ -102,22 +103,18 @@ pub(crate) fn blocks(
     blocks
 }
 
+/// What an expression holds, as it is written; nothing of a tag.
+fn expression<'t>(text: &'t str, taken: &Range<usize>) -> &'t str {
+    let inner = |text: &'t str| text.strip_prefix('{').and_then(|text| text.strip_suffix('}'));
+    text.get(taken.clone()).and_then(inner).unwrap_or_default()
+}
+
 /// The words of a heading with the spaces that stand between them: some anchors count them, and many leave out those that do not
 /// break a line. Only of a heading without marks.
 fn with_own_spaces(raw: &str, words: String) -> String {
     let own = raw.trim().trim_matches('#').trim();
     let is_same = (own.contains("  ") || own.contains('\u{a0}')) && own.split_whitespace().eq(words.split_whitespace());
     if is_same { own.to_owned() } else { words }
-}
-
-/// Whether a heading begins with tags and goes on with a space: in Markdown that is no indentation but one of its words' spaces.
-fn begins_with_space_after_tags(raw: &str) -> bool {
-    let mut at = raw.len() - raw.trim_start().trim_start_matches('#').trim_start().len();
-    let first = at;
-    while let Some(tag) = scan_tag(raw, at, Dialect::Html) {
-        at = tag.span.end;
-    }
-    at > first && raw[at..].starts_with(' ')
 }
 
 /// A reference's label as CommonMark compares it.
@@ -155,6 +152,8 @@ struct Reading<'t> {
     section: Open,
     /// Where the words of the open heading begin in the section's text.
     heading: Option<usize>,
+    /// The words of the open heading with every space, and with expressions as they are written.
+    verbatim: String,
     links: Vec<OpenLink>,
     /// The open code block: the fence's info, and its text so far.
     code: Option<(String, String)>,
@@ -220,6 +219,7 @@ impl Reading<'_> {
                 self.close_section(range.start);
                 self.heading = Some(self.section.text.len());
                 self.hugo_words = self.anchors.hugo_words();
+                self.verbatim.clear();
             }
             Start::CodeBlock(kind) => {
                 let info = match kind {
@@ -289,7 +289,9 @@ impl Reading<'_> {
             true => anchors_kramdown::own_id(raw)
                 .or_else(|| anchors_kramdown::id_below(&self.source.text[range.end..]))
                 .or_else(|| anchors_kramdown::id_above(&self.source.text[..range.start])),
-            false => marks.and_then(|(open, close)| explicit_id(raw, open, close)),
+            false => marks
+                .and_then(|(open, close)| explicit_id(raw, open, close))
+                .or_else(|| self.anchors.reads_comments().then(|| id_in_comment(raw)).flatten()),
         };
         let open = marks.map_or('{', |(open, _)| open);
         let start = words.min(self.section.text.len());
@@ -307,11 +309,11 @@ impl Reading<'_> {
         } else if id.is_none() && self.anchors.reads_attributes() {
             text.truncate(without_attributes(&text).len());
         }
-        let words = match self.anchors.counts_space_after_tags() && begins_with_space_after_tags(raw) {
-            true => format!(" {}", with_own_spaces(raw, text)),
-            false => with_own_spaces(raw, text),
+        let words = match self.anchors.counts_every_space() {
+            true => self.with_ends(range.start, raw),
+            false => with_own_spaces(raw, text.clone()),
         };
-        let text = words.split_whitespace().collect::<Vec<_>>().join(" ");
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         let level = level as u8;
         let anchor = match (id, self.anchors.of_marks(raw, &words)) {
             (_, Some(anchor)) => anchor,
@@ -338,6 +340,38 @@ impl Reading<'_> {
         self.section.start = range.start;
         self.section.body = range.end;
         self.blocks.headings.push(Heading { level, text, anchor, span: range });
+    }
+
+    /// The words of a heading that begins at `start` with the blanks beside tags and expressions at its ends, which the parser
+    /// takes for none of its words.
+    fn with_ends(&self, start: usize, raw: &str) -> String {
+        let text = self.source.text;
+        let indent = raw.len() - raw.trim_start().trim_start_matches('#').trim_start().len();
+        let (first, last) = (start + indent, start + raw.trim_end().len());
+        let taken = self.source.taken;
+        let taken = &taken[taken.partition_point(|taken| taken.start < first)..];
+        let taken = &taken[..taken.partition_point(|taken| taken.end <= last)];
+        let is_blank = |range: Range<usize>| text.as_bytes()[range].iter().all(u8::is_ascii_whitespace);
+        let front = taken
+            .iter()
+            .fold(first, |at, taken| if is_blank(at..taken.start.max(at)) { taken.end.max(at) } else { at });
+        let back =
+            taken.iter().rev().fold(last, |at, taken| if is_blank(taken.end.min(at)..at) { taken.start } else { at });
+        let back = back.max(front);
+        let inner = &text[front..back];
+        let before = back - inner.trim_start().len();
+        let after = before + inner.trim().len();
+        let worth = |range: Range<usize>| {
+            let mut out = String::new();
+            let mut at = range.start;
+            for taken in taken.iter().filter(|taken| range.start <= taken.start && taken.end <= range.end) {
+                out.push_str(&text[at..taken.start]);
+                out.push_str(expression(text, taken));
+                at = taken.end;
+            }
+            out + &text[at..range.end]
+        };
+        worth(first..before) + &self.verbatim + &worth(after..last)
     }
 
     fn close_section(&mut self, end: usize) {
@@ -377,10 +411,16 @@ impl Reading<'_> {
             let taken = self.source.taken.get(self.next_taken).filter(|taken| taken.start < range.end);
             let stop = taken.map_or(range.end, |taken| taken.start.max(at));
             if stop > at {
-                self.words(&self.source.text[at..stop]);
+                let words = &self.source.text[at..stop];
+                let is_escaped = self.source.text[..at].ends_with('\\');
+                self.keep(&self.anchors.without_directives(words, is_escaped));
+                self.spaced(words);
                 if !self.links.last().is_some_and(|link| link.link_type == LinkType::Autolink) {
                     self.blocks.prose.push(at..stop);
                 }
+            }
+            if let Some(taken) = taken {
+                self.keep(expression(self.source.text, taken));
             }
             at = taken.map_or(range.end, |taken| taken.end);
             self.tags_before(at);
@@ -388,6 +428,17 @@ impl Reading<'_> {
     }
 
     fn words(&mut self, words: &str) {
+        self.keep(words);
+        self.spaced(words);
+    }
+
+    fn keep(&mut self, words: &str) {
+        if self.heading.is_some() {
+            self.verbatim.push_str(words);
+        }
+    }
+
+    fn spaced(&mut self, words: &str) {
         let out = &mut self.section.text;
         for c in words.chars() {
             if !c.is_whitespace() {
@@ -449,7 +500,7 @@ impl Reading<'_> {
     fn literals_before(&mut self, at: usize) {
         while let Some(literal) = self.source.literals.get(self.next_literal).filter(|literal| literal.start < at) {
             self.next_literal += 1;
-            self.words(&self.source.text[literal.clone()]);
+            self.spaced(&self.source.text[literal.clone()]);
             self.blocks.prose.push(literal.clone());
         }
     }
@@ -625,6 +676,16 @@ fn explicit_id(line: &str, open: char, close: char) -> Option<&str> {
     (!id.is_empty()).then_some(id)
 }
 
+/// The id in `## Words {/* #id */}` and in `## Words <!-- #id -->`.
+fn id_in_comment(line: &str) -> Option<&str> {
+    let line = line.trim_end();
+    let comment = match line.strip_suffix("-->") {
+        Some(line) => line.rsplit_once("<!--")?.1,
+        None => line.strip_suffix('}')?.rsplit_once('{')?.1.trim().strip_prefix("/*")?.strip_suffix("*/")?,
+    };
+    comment.split_whitespace().next()?.strip_prefix('#').filter(|id| !id.is_empty())
+}
+
 /// The words of a heading without the list of attributes at their end (`{ .wide data-toc-label="Short" }`).
 fn without_attributes(words: &str) -> &str {
     let attributes = words.trim_end().strip_suffix('}').and_then(|rest| rest.rsplit_once('{'));
@@ -642,17 +703,44 @@ fn is_name(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::begins_with_space_after_tags;
+    use crate::{AnchorStyle, Format};
+
+    /// Each as Docusaurus 3.10 makes it.
+    #[test]
+    fn docusaurus_counts_every_space_and_every_expression_of_a_heading() {
+        for (heading, anchor) in [
+            ("a <b/> b", "a--b"),
+            ("<b/> b", "-b"),
+            ("<a name=\"x\"/><a name=\"y\"/> Words", "-words"),
+            ("<b/>b", "b"),
+            ("a <b/>", "a-"),
+            ("a <b/> <c/> d", "a---d"),
+            ("a <Icon/> b <Icon/>", "a--b-"),
+            ("a <b x=\"1\"> y </b> z", "a--y--z"),
+            ("**a** <b/> `c`", "a--c"),
+            ("[a](b \"c d\") <b/>", "a-"),
+            ("a {x} b", "a-x-b"),
+            ("a {\"y z\"} b", "a-y-z-b"),
+            ("{x} a {y}", "x-a-y"),
+            ("a {/* c */} b", "a--c--b"),
+            ("a {/* #own */}", "own"),
+            ("a <b/> {#own}", "own"),
+            ("a &nbsp; b", "a--b"),
+            ("a   b", "a---b"),
+            ("a `b  c` d", "a-b--c-d"),
+            ("![pic](x.png) b", "pic-b"),
+        ] {
+            let text = format!("## {heading}\n");
+            let page = crate::parse_as("a.mdx", text.as_bytes(), Format::Mdx, AnchorStyle::Docusaurus);
+            assert_eq!(page.headings[0].anchor, anchor, "{heading}");
+        }
+    }
 
     #[test]
-    fn a_space_after_tags_at_a_headings_beginning_is_one_of_its_words() {
-        for (raw, expected) in [
-            ("## <a name=\"x\"/><a name=\"y\"/> Words", true),
-            ("## <a name=\"x\"/>Words", false),
-            ("##  Words", false),
-            ("## Words <i/> more", false),
-        ] {
-            assert_eq!(begins_with_space_after_tags(raw), expected, "{raw}");
-        }
+    fn docusaurus_reads_ids_in_comments_of_markdown() {
+        let text = b"## a <!-- #own -->\n\n## b <!-- c --> d\n";
+        let page = crate::parse_as("a.md", text, Format::Markdown, AnchorStyle::Docusaurus);
+        let anchors: Vec<&str> = page.headings.iter().map(|heading| heading.anchor.as_str()).collect();
+        assert_eq!(anchors, ["own", "b--d"]);
     }
 }
