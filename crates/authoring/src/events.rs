@@ -25,7 +25,7 @@ pub fn job_events(entry: &Entry) -> Vec<JobEvent> {
 
 /// A step of the agent, as an entry records it when it is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
+pub enum AgentStep {
     /// A call of the model, and its tokens.
     Model(Usage),
     /// The tool calls of one reply.
@@ -33,12 +33,12 @@ pub enum Step {
 }
 
 /// The step that a journal entry is about, if it is about one.
-pub fn step_of(entry: &Entry) -> Option<Step> {
+pub fn step_of(entry: &Entry) -> Option<AgentStep> {
     let EntryBody::Work { data, .. } = &entry.body else { return None };
     // Not the whole record, which may be large.
     match data.get("did")?.as_str()? {
-        "replied" | "compacted" => Usage::deserialize(data.get("usage")?).ok().map(Step::Model),
-        "ran" => Some(Step::Tools),
+        "replied" | "compacted" => Usage::deserialize(data.get("usage")?).ok().map(AgentStep::Model),
+        "ran" => Some(AgentStep::Tools),
         _ => None,
     }
 }
@@ -179,11 +179,14 @@ mod tests {
             step_of(&Entry { seq: 1, at: Timestamp::default(), body: EntryBody::Work { kind: String::new(), data } })
         };
         let (usage, message) = (Usage::of(3, 4), Message::text(Role::Assistant, "So."));
-        assert_eq!(step(&Record::Replied { message, reason: FinishReason::Stop, usage }), Some(Step::Model(usage)));
+        assert_eq!(
+            step(&Record::Replied { message, reason: FinishReason::Stop, usage }),
+            Some(AgentStep::Model(usage))
+        );
         let compacted = Record::Compacted { summary: "Short.".into(), upto: 4, usage };
-        assert_eq!(step(&compacted), Some(Step::Model(usage)));
+        assert_eq!(step(&compacted), Some(AgentStep::Model(usage)));
         let ran = Record::Ran { results: Vec::new(), digest: "d".into(), todos: None };
-        assert_eq!((step(&ran), step(&Record::Deleted)), (Some(Step::Tools), None));
+        assert_eq!((step(&ran), step(&Record::Deleted)), (Some(AgentStep::Tools), None));
     }
 
     #[test]

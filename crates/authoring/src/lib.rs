@@ -52,7 +52,7 @@ pub use config::{AuthorConfig, SearchOf, search_of};
 pub use docent_agent::tool_names;
 pub use docent_workspace::{CommitSummary, ConflictKind, Diff, DiffView, FileConflict, FileDiff, FileStatus, LineConflict};
 pub use docs::Docs;
-pub use events::{Step, job_events, step_of};
+pub use events::{AgentStep, job_events, step_of};
 pub use ports::{Forges, Projects};
 pub use pulls::{MergeError, PullChanges, Pulls, Updated};
 pub use repositories::{CredentialsOf, Repositories};

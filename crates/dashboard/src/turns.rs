@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use docent_authoring::{Step, step_of};
+use docent_authoring::{AgentStep, step_of};
 use docent_jobs::{Entry, EntryBody};
 use docent_types::{JobId, JobStatus, Project, Timestamp, Usage};
 use docent_web::HttpError;
@@ -27,7 +27,7 @@ const SHOWN: usize = 20;
 
 /// From an instruction to its answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Turn {
+struct JobTurn {
     /// The number of the entry it began with.
     first: u64,
     began: Timestamp,
@@ -47,7 +47,7 @@ struct Sums {
 /// The turns of a job, as far as its journal was read.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Turns {
-    turns: Vec<Turn>,
+    turns: Vec<JobTurn>,
     /// The number and time of the last entry that was read.
     read_to: u64,
     before: Option<Timestamp>,
@@ -62,18 +62,18 @@ impl Turns {
         let open = self.turns.last_mut().filter(|turn| turn.ended.is_none());
         match (&entry.body, open) {
             (EntryBody::Instruction(_), None) => {
-                self.turns.push(Turn { first: entry.seq, began: entry.at, ended: None, sums: Sums::default() });
+                self.turns.push(JobTurn { first: entry.seq, began: entry.at, ended: None, sums: Sums::default() });
             }
             (EntryBody::Transition { to, .. }, Some(turn)) if *to != JobStatus::Active => {
                 turn.ended = Some((entry.at, *to));
             }
             (EntryBody::Work { .. }, Some(turn)) => match step_of(entry) {
-                Some(Step::Model(usage)) => {
+                Some(AgentStep::Model(usage)) => {
                     turn.sums.usage += usage;
                     turn.sums.model_calls += 1;
                     turn.sums.model_time += took;
                 }
-                Some(Step::Tools) => turn.sums.tools_time += took,
+                Some(AgentStep::Tools) => turn.sums.tools_time += took,
                 None => {}
             },
             _ => {}
@@ -96,7 +96,7 @@ impl Turns {
         };
         let rows = html! {
             @for (at, turn) in self.turns.iter().enumerate().skip(hidden) {
-                @let Turn { first, began, ended, sums } = turn;
+                @let JobTurn { first, began, ended, sums } = turn;
                 tr {
                     td { a href=(format_args!("{here}?at={first}#e{first}")) { (at + 1) } }
                     td { (moment(*began, now)) }

@@ -33,12 +33,12 @@ const LINES_OF_ONE: usize = 2_000;
 const BYTES: usize = 512 << 10;
 
 /// Which pull requests a list shows, as the URL says it.
-struct Filter {
+struct PullFilter {
     state: &'static str,
     search: PullSearch,
 }
 
-impl Filter {
+impl PullFilter {
     fn of(visit: &Visit<'_>, projects: &[Project]) -> Result<Self, HttpError> {
         let given = |name| visit.request.query(name).map(|text| text.trim().to_owned()).unwrap_or_default();
         let named = given("state");
@@ -93,7 +93,7 @@ pub(crate) async fn latest(visit: &Visit<'_>, projects: &[Project], most: usize)
 }
 
 async fn list(visit: &Visit<'_>, projects: &[Project], with_project: bool) -> Result<Markup, HttpError> {
-    let filter = Filter::of(visit, projects)?;
+    let filter = PullFilter::of(visit, projects)?;
     let found = visit.parts().pulls.search(filter.search.clone()).await.map_err(HttpError::internal)?;
     let here = filter.query(filter.state);
     let newer = found.pulls.first().map(key).filter(|_| found.has_newer);
