@@ -24,7 +24,7 @@ if (!given) {
 setTimeout(() => {
   console.error('gave up: a page hangs');
   process.exit(3);
-}, 300_000).unref();
+}, 600_000).unref();
 const { server, link, repository, hostile, branch, long } = JSON.parse(given);
 mkdirSync(folder, { recursive: true });
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -40,6 +40,8 @@ process.on('uncaughtException', (error) => {
 });
 const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'] });
 const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
+// A busy machine and a server that is not optimised: how long a page took is said or asserted where it matters.
+context.setDefaultNavigationTimeout(120_000);
 const page = await context.newPage();
 const watch = (page) => {
   page.on('console', (message) => {
