@@ -50,7 +50,9 @@ mod tests;
 pub use author::Author;
 pub use config::{AuthorConfig, SearchOf, search_of};
 pub use docent_agent::tool_names;
-pub use docent_workspace::{CommitSummary, ConflictKind, Diff, DiffView, FileConflict, FileDiff, FileStatus, LineConflict};
+pub use docent_workspace::{
+    CommitSummary, ConflictKind, Diff, DiffView, FileConflict, FileDiff, FileStatus, LineConflict,
+};
 pub use docs::Docs;
 pub use events::{AgentStep, job_events, step_of};
 pub use ports::{Forges, Projects};
