@@ -5,11 +5,13 @@
 //! | `.. class:: A`, `.. autoclass:: a.A`, `.. setting:: X` | a name, below the module and the class it stands in |
 //! | `` :class:`a.A` ``, `` :meth:`~a.A.run` ``, `` :setting:`X` `` | a name, on any page and in any docstring |
 //! | `` :ref:`label` ``, `` :doc:`/path` `` in a docstring | a label or a page, read where the docstring is shown |
+//! | `.. setting:: X` in a docstring | a name, on the page that shows the docstring |
+//! | `def run(a: A) -> B` | classes, where a page shows the signature |
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use docent_markdown::{is_page, line_of, stem, text_of};
+use docent_markdown::{Lines, line_of, stem, text_of};
 use regex::Regex;
 
 use crate::generators::Reference;
@@ -67,7 +69,6 @@ impl Name {
         let (own, named) = (self.name.as_str(), other.name.as_str());
         let ends =
             |name: &str| (name.split('.').next() == own.split('.').next()) && own.contains('.') && name.contains('.');
-        let last = |name: &str| name.rsplit('.').next().unwrap_or_default().to_owned();
         self.kind == other.kind
             && (own == named
                 || self.kind == "code"
@@ -81,13 +82,17 @@ fn kind(name: &str) -> String {
     if OF_CODE.contains(&plain) { "code".to_owned() } else { last.to_owned() }
 }
 
-/// What a page documents.
-fn documented(text: &str) -> BTreeSet<Name> {
+fn last(name: &str) -> &str {
+    name.rsplit('.').next().unwrap_or(name)
+}
+
+/// What a page documents, and whether with the signature and the docstring that the source code has.
+fn documented(text: &str) -> Vec<(Name, bool)> {
     static DIRECTIVE: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(r"(?m)^([ \t]*)(?:\.\. ([\w:+-]+)::|[`:]{3,}\{([\w:+-]+)\})[ \t]+(\S[^\n]*)")
             .expect("the pattern is written out above")
     });
-    let mut names = BTreeSet::new();
+    let mut names = Vec::new();
     let mut module = String::new();
     // The classes around a line: how far they are indented, and their names.
     let mut around: Vec<(usize, String)> = Vec::new();
@@ -103,13 +108,17 @@ fn documented(text: &str) -> BTreeSet<Name> {
             }
         }
         let outer = around.last().map_or(module.as_str(), |(_, name)| name);
-        let is_whole = kind != "code" || outer.is_empty() || argument.starts_with(outer) || directive.contains("auto");
+        // What begins with a class is below the current module for autodoc, too.
+        let has_module =
+            directive.contains("auto") && argument.contains('.') && argument.starts_with(char::is_lowercase);
+        let is_whole = kind != "code" || outer.is_empty() || argument.starts_with(outer) || has_module;
         let name = if is_whole { argument.to_owned() } else { format!("{outer}.{argument}") };
         if kind == "code" {
             around.push((found[1].len(), name.clone()));
         }
         if !argument.is_empty() {
-            names.insert(Name { kind, name });
+            names
+                .push((Name { kind, name }, directive.rsplit(':').next().is_some_and(|name| name.starts_with("auto"))));
         }
     }
     names
@@ -130,30 +139,110 @@ fn roles(text: &str) -> impl Iterator<Item = (usize, &str, String)> {
     })
 }
 
-/// Where pages and docstrings refer to what a page alone documents.
+/// A class or a function of source code.
+struct Definition<'t> {
+    name: Name,
+    start: usize,
+    is_function: bool,
+    /// All of it.
+    text: &'t str,
+}
+
+impl<'t> Definition<'t> {
+    fn all(file: &str, text: &'t str) -> Vec<Self> {
+        static HEAD: LazyLock<Regex> = LazyLock::new(|| {
+            Regex::new(r"(?m)^([ \t]*)(?:async[ \t]+)?(class|def)[ \t]+(\w+)")
+                .expect("the pattern is written out above")
+        });
+        let path = file.trim_start_matches("../").trim_end_matches(".py").trim_end_matches("/__init__");
+        let module = path.strip_prefix("src/").unwrap_or(path).replace('/', ".");
+        let heads: Vec<_> = HEAD.captures_iter(text).filter_map(|head| Some((head.get(0)?.start(), head))).collect();
+        let mut around: Vec<(usize, String)> = Vec::new();
+        let mut definitions = Vec::new();
+        for (at, (start, head)) in heads.iter().enumerate() {
+            let indent = head[1].len();
+            around.retain(|(outer, _)| *outer < indent);
+            let name = format!("{}.{}", around.last().map_or(module.as_str(), |(_, name)| name), &head[3]);
+            around.push((indent, name.clone()));
+            let end =
+                heads[at + 1..].iter().find(|(_, next)| next[1].len() <= indent).map_or(text.len(), |(end, _)| *end);
+            definitions.push(Definition {
+                name: Name { kind: "code".to_owned(), name },
+                start: *start,
+                is_function: &head[2] == "def",
+                text: &text[*start..end],
+            });
+        }
+        definitions
+    }
+
+    fn is_shown_by(&self, names: &[Name]) -> bool {
+        names.iter().any(|name| name.is_meant_by(&self.name))
+    }
+
+    /// Its parameters with their types, and the type of its result.
+    fn signature(&self) -> &'t str {
+        let mut lines = self.text.split_inclusive('\n').scan(0, |end, line| {
+            *end += line.len();
+            Some((*end, line.trim_end().ends_with(':')))
+        });
+        lines.find(|(_, is_last)| *is_last).map_or("", |(end, _)| &self.text[..end])
+    }
+}
+
+/// Where pages and source code refer to what a page alone documents.
 pub(super) fn referring(tree: &dyn Tree, site: &Site, file: &str) -> Vec<Reference> {
-    let mut own = documented(&text_of(&tree.read(file).unwrap_or_default()));
-    let mut found = Vec::new();
-    for from in site.all_files().filter(|from| *from != file && (site.address(from).is_some() || is_source(from))) {
+    let read = |file: &str| text_of(&tree.read(file).unwrap_or_default()).into_owned();
+    let here = documented(&read(file));
+    let mut own: BTreeSet<Name> = here.iter().map(|(name, _)| name.clone()).collect();
+    let mut shown_elsewhere = Vec::new();
+    let mut found: Vec<(&str, usize, Name)> = Vec::new();
+    for from in site.all_files().filter(|from| *from != file && site.address(from).is_some()) {
         if own.is_empty() {
-            break;
+            return Vec::new();
         }
-        let bytes = tree.read(from).unwrap_or_default();
-        let text = text_of(&bytes);
-        if is_page(from) {
-            let others = documented(&text);
-            own.retain(|name| !others.contains(name));
+        let text = read(from);
+        for (name, is_shown) in documented(&text) {
+            own.remove(&name);
+            shown_elsewhere.extend(is_shown.then_some(name));
         }
-        for (at, role, named) in roles(&text) {
-            let name = named.trim_start_matches(['~', '.']).trim_end_matches("()").to_owned();
-            let named = Name { kind: kind(role), name };
-            found.push((from, line_of(&text, at), named));
+        found.extend(named(from, &text));
+    }
+    let shown_here: Vec<Name> =
+        here.into_iter().filter(|(name, is_shown)| *is_shown && own.contains(name)).map(|(name, _)| name).collect();
+    // Classes begin with a capital letter.
+    let is_class = |name: &&Name| name.kind == "code" && last(&name.name).starts_with(char::is_uppercase);
+    let classes: Vec<Name> = own.iter().filter(is_class).cloned().collect();
+    for from in site.all_files().filter(|from| is_source(from)) {
+        let text = read(from);
+        for definition in Definition::all(from, &text) {
+            let is_elsewhere = || definition.is_shown_by(&shown_elsewhere);
+            if definition.text.contains(".. ") && definition.is_shown_by(&shown_here) && !is_elsewhere() {
+                own.extend(documented(definition.text).into_iter().map(|(name, _)| name));
+            }
+            let signature = if definition.is_function { definition.signature() } else { "" };
+            let is_word =
+                |word: &str| signature.split(|c: char| !c.is_alphanumeric() && c != '_').any(|one| one == word);
+            for class in classes.iter().filter(|class| is_word(last(&class.name)) && is_elsewhere()) {
+                let named = Name { name: last(&class.name).to_owned(), ..class.clone() };
+                found.push((from, line_of(&text, definition.start), named));
+            }
         }
+        found.extend(named(from, &text));
     }
     found.retain(|(_, _, named)| own.iter().any(|own| own.is_meant_by(named)));
     let reference =
         |(from, line, named): (&str, usize, Name)| Reference { file: from.to_owned(), line, name: named.name };
     found.into_iter().map(reference).collect()
+}
+
+/// What the roles in a text name: in which file, at which line, and the name.
+fn named<'f>(file: &'f str, text: &str) -> Vec<(&'f str, usize, Name)> {
+    let name = |named: String| named.trim_start_matches(['~', '.']).trim_end_matches("()").to_owned();
+    let lines = Lines::of(text);
+    roles(text)
+        .map(|(at, role, named)| (file, lines.number(at), Name { kind: kind(role), name: name(named) }))
+        .collect()
 }
 
 /// Where docstrings name a page, by its path or by a label of it: the role as it is written.
@@ -196,9 +285,41 @@ mod tests {
 
     #[test]
     fn names_stand_below_their_module_and_class() {
-        let text = ".. currentmodule:: a.b\n\n.. class:: C(x)\n\n   .. method:: run()\n\n.. function:: f()\n.. autoclass:: a.d.D\n   :members:\n.. setting:: NAME\n.. note:: Words\n";
-        let names: Vec<_> = documented(text).into_iter().map(|name| format!("{} {}", name.kind, name.name)).collect();
-        assert_eq!(names, ["code a.b.C", "code a.b.C.run", "code a.b.f", "code a.d.D", "note Words", "setting NAME"]);
+        let text = ".. currentmodule:: a.b\n\n.. class:: C(x)\n\n   .. method:: run()\n\n.. function:: f()\n.. autoclass:: a.d.D\n   :members:\n.. automethod:: E.run\n.. setting:: NAME\n.. note:: Words\n";
+        let shown =
+            |(name, is_shown): (Name, bool)| format!("{} {}{}", name.kind, name.name, if is_shown { " *" } else { "" });
+        let names: Vec<_> = documented(text).into_iter().map(shown).collect();
+        assert_eq!(
+            names,
+            [
+                "code a.b.C",
+                "code a.b.C.run",
+                "code a.b.f",
+                "code a.d.D *",
+                "code a.b.E.run *",
+                "setting NAME",
+                "note Words"
+            ]
+        );
+    }
+
+    #[test]
+    fn docstrings_document_names_and_signatures_name_classes() {
+        let code = "class A:\n    \"\"\"Words.\n\n    .. setting:: LIMIT\n    \"\"\"\n\n\nclass Other:\n    \"\"\"\n    .. setting:: MORE\n    \"\"\"\n\n    async def run(\n        self, a: A | None = None\n    ) -> None:\n        pass\n\n    def hidden(self, b: B): ...\n";
+        let tree = crate::sample::site(&[
+            ("conf.py", "extensions = ['sphinx.ext.autodoc']\n"),
+            ("index.rst", "Home\n====\n\n:setting:`LIMIT` :setting:`MORE`\n\n.. automethod:: pkg.Other.run\n"),
+            ("a.rst", "A\n=\n\n.. autoclass:: pkg.A\n"),
+            ("b.rst", "B\n=\n\n.. class:: pkg.B\n"),
+            ("pkg/code.py", code),
+        ]);
+        let site = Site::read(&tree);
+        let told = |file: &str| -> Vec<String> {
+            let references = referring(&tree, &site, file).into_iter();
+            references.map(|found| format!("{}:{} {}", found.file, found.line, found.name)).collect()
+        };
+        assert_eq!(told("a.rst"), ["index.rst:4 LIMIT", "pkg/code.py:13 A"]);
+        assert!(told("b.rst").is_empty(), "no page shows the function that names it");
     }
 
     #[test]
