@@ -72,7 +72,7 @@ pub enum AnchorStyle {
     Blackfriday,
     /// Of Sphinx: letters of ASCII, never a digit first.
     Docutils,
-    /// Of nbsphinx, as Jupyter makes them: the words with hyphens for blanks. The same words again have none that is known.
+    /// Of nbsphinx, as Jupyter makes them: the words with hyphens for spaces. A second heading with the same words has no known anchor.
     Nbsphinx,
     /// Of GitBook's own tool and of HonKit: a list of signs goes, and the same words again get the same anchor.
     GitBook,
@@ -292,7 +292,7 @@ fn is_letter(c: char) -> bool {
     c.is_alphabetic() && !unicode_normalization::char::is_combining_mark(c)
 }
 
-/// Hands out the anchors of one page: the second `setup` becomes `setup-1`.
+/// Makes the anchors of one page, each once: the second `setup` becomes `setup-1`.
 #[derive(Debug, Default)]
 pub struct Anchors {
     style: AnchorStyle,

@@ -61,8 +61,8 @@ pub(crate) fn is_silent(tag: &Tag) -> bool {
     tag.kind == TagKind::Open && ["script", "style"].iter().any(|name| tag.name.eq_ignore_ascii_case(name))
 }
 
-/// Finds the ends of elements that nobody reads, of one text from its beginning on: where one has none, those behind it need
-/// not be looked for.
+/// Finds the ends of `script` and `style` in one text, from its beginning on. Where one has no end, no later one has, and the
+/// search is not repeated.
 #[derive(Debug, Default)]
 pub(crate) struct Ends {
     no_script_ends: bool,

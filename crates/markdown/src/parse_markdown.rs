@@ -1,4 +1,4 @@
-//! The Markdown parser we lean on, behind one door.
+//! The Markdown parser, which no other module calls.
 //!
 //! Two settings matter. In MDX mode the parser knows neither HTML nor indented code, which is what MDX wants; the text
 //! it is given has no `{`, `<` or module statement left in it ([`crate::parse_mdx`] takes them out), so its scanners
@@ -20,11 +20,11 @@ pub(crate) struct Definition {
     pub(crate) span: Range<usize>,
 }
 
-/// What the parser says of a text, one thing after the other. Ranges are of the text as given.
+/// The parser's events, in order. Ranges are of the text as given.
 pub(crate) type Events<'e, 'a> = &'e mut dyn Iterator<Item = (Event<'a>, Range<usize>)>;
 
-/// Reads a text and hands what it says to `consume` as it is read: a page may say a million things, and nobody needs all
-/// of them at once. `None` when the parser gave up on the text, which no text is known to make it do.
+/// Parses a text and hands the events to `consume` one by one: a page may have a million. `None` when the parser panicked,
+/// which no known text causes.
 pub(crate) fn read<R>(
     text: &str,
     format: Format,

@@ -12,7 +12,7 @@ const MOST_STEPS: usize = 30_000_000;
 /// many.
 const MOST_READ_THROUGH: usize = 128 << 20;
 
-/// A page larger than this is not prose, in bytes, when so many of a hundred are marks.
+/// In bytes: a larger page is not prose when more than [`MOST_OF_A_HUNDRED`] percent of it are marks.
 const LARGE: usize = 512 << 10;
 const MOST_OF_A_HUNDRED: usize = 40;
 

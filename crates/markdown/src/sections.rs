@@ -242,7 +242,7 @@ struct Strip<'t> {
 }
 
 impl Strip<'_> {
-    /// Takes a line, and what a tag or a comment that begins on it goes on for. Gives back where it ended.
+    /// Takes a line, and the lines that a tag or a comment which begins on it goes on for. Returns where it ended.
     fn line(&mut self, start: usize, end: usize) -> usize {
         let (mut at, mut end) = (start, end);
         let (mut from, mut taken) = (start, false);

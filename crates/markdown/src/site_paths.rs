@@ -49,7 +49,7 @@ fn has_ending(path: &str, endings: &[&str]) -> bool {
     path.rsplit_once('.').is_some_and(|(_, ending)| endings.iter().any(|known| ending.eq_ignore_ascii_case(known)))
 }
 
-/// Only `.md`: nobody writes MDX but for a site.
+/// Only `.md`: MDX is written for sites alone.
 fn is_named(path: &str, names: &[&str]) -> bool {
     let Some((name, ending)) = path.rsplit_once('.') else { return false };
     ending.eq_ignore_ascii_case("md") && names.iter().any(|known| name.eq_ignore_ascii_case(known))

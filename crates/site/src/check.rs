@@ -117,7 +117,7 @@ pub fn new_findings(before: &dyn Tree, after: &dyn Tree, changed: &[String]) -> 
     parted(found, |found| old.led_somewhere(found) || trust.is_shown(found.rule))
 }
 
-/// Findings that are told, and by rule those that are not. A site whose pages go without titles is understood all the same.
+/// Parts findings into those that are told and, by rule, those that are doubted. Missing titles are no reason for doubt.
 fn parted(found: Vec<Found>, mut is_told: impl FnMut(&Found) -> bool) -> Checked {
     let mut checked = Checked::default();
     let mut doubts: BTreeMap<Rule, Vec<Finding>> = BTreeMap::new();

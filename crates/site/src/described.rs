@@ -1,4 +1,4 @@
-//! What somebody who writes for a site has to know of it: how its pages are written, linked and listed.
+//! What an author has to know of a site: how its pages are written, linked and listed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -62,7 +62,7 @@ fn written(pages: &[Page]) -> Vec<String> {
     if let Some((ending, _)) = endings.iter().max_by_key(|(_, count)| **count) {
         lines.push(format!("Pages are `.{ending}` files."));
     }
-    // What one page in twenty has is in use; what fewer have is somebody's exception.
+    // A field of at least one page in twenty is in use; a rarer one is an exception.
     let mut used: Vec<(&str, usize)> = fields.into_iter().filter(|(_, count)| count * 20 >= pages.len()).collect();
     used.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     let told: Vec<String> = used

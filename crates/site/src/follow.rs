@@ -32,7 +32,7 @@ impl LinkSyntax {
     }
 }
 
-/// A link as it stands on a page, none that leaves the site and none to the page itself.
+/// A link as it stands on a page, to another page or a file of the site.
 #[derive(Debug)]
 pub struct Written<'a> {
     /// The file it stands in.
@@ -102,7 +102,7 @@ pub fn parts(target: &str) -> (&str, Option<String>) {
     (rest.split('?').next().unwrap_or(rest), anchor)
 }
 
-/// `%20` and its like as the characters they stand for; what cannot be decoded stays.
+/// A percent-encoded text, decoded; what cannot be decoded stays.
 pub(crate) fn decoded(text: &str) -> String {
     if !text.contains('%') {
         return text.to_owned();
@@ -193,7 +193,7 @@ pub(crate) fn relative(folder: &str, path: &str) -> String {
     if parts.is_empty() { ".".to_owned() } else { parts.join("/") }
 }
 
-/// A path with what would end a Markdown destination or an attribute written as `%20` and its like.
+/// A path in which the characters that would end a Markdown destination or an attribute are percent-encoded.
 pub(crate) fn encoded(path: &str) -> String {
     let mut out = String::with_capacity(path.len());
     for c in path.chars() {

@@ -19,8 +19,8 @@ pub struct Linking {
     pub unclear: Vec<Link>,
 }
 
-/// Finds any of these texts, whatever their case and with or without `%20` and its like; `None` when one of them is
-/// empty, and so everywhere.
+/// Finds any of these texts, in any letter case, percent-encoded or not; `None` when one of them is empty, which would be
+/// found everywhere.
 pub fn any_of<'a>(needles: impl IntoIterator<Item = &'a str>) -> Option<AhoCorasick> {
     let mut patterns = Vec::new();
     for needle in needles {
@@ -38,7 +38,7 @@ pub fn any_of<'a>(needles: impl IntoIterator<Item = &'a str>) -> Option<AhoCoras
     AhoCorasick::builder().ascii_case_insensitive(true).build(&patterns).ok()
 }
 
-/// Every byte that is no ASCII and every space as `%20` and its like.
+/// A text with its spaces and all bytes but ASCII percent-encoded.
 fn encoded(text: &str) -> String {
     let bytes = text.bytes().map(|byte| match byte {
         b' ' | 0x80.. => format!("%{byte:02X}"),
@@ -61,8 +61,8 @@ pub fn needles(file: &str, slug: Option<&str>) -> Vec<String> {
     needles
 }
 
-/// The files that link to a file, in order, the file itself left out. Those that are no pages of the site too: their
-/// links are to stay good.
+/// The other files that link to a file, in order. Files that are no pages of the site are among them, as their links are
+/// to stay good, too.
 pub fn linking_to(tree: &dyn Tree, site: &Site, file: &str, slug: Option<&str>) -> Vec<Linking> {
     let mut needles = needles(file, slug);
     let address = site.address(file);

@@ -175,7 +175,7 @@ impl Layout {
         self.place_of(file, &FrontMatter::default())
     }
 
-    /// Where a page is served, its own wishes honoured.
+    /// Where a page is served, with what its front matter says of that.
     pub fn place_of(&self, file: &str, front: &FrontMatter) -> Place {
         let Some(root) = self.root(file) else {
             return Place { site_path: site_path(file), ..Place::default() };

@@ -87,7 +87,7 @@ impl SkipReason {
         }
     }
 
-    /// Whether it is how docs are meant to be, so that nobody need wonder.
+    /// Whether the reason is an ordinary one, which needs no attention.
     pub const fn is_usual(self) -> bool {
         matches!(self, Self::Partial | Self::ForEditors | Self::Configuration)
     }

@@ -1,7 +1,6 @@
-//! Why a file that is written as pages are is none that readers find.
+//! Why a file in a format of pages is not a page that readers find.
 //!
-//! Nothing is left out in silence: whoever reads a tree counts what it skips by these reasons, and may ask of one file which
-//! rule it was, and where that rule stands.
+//! Skipped files are counted by reason, and for each of them the rule can be asked, with its file and line.
 
 use docent_markdown::{Format, Lines, is_agents_file, is_for_editors, is_markup, is_page, read_front_matter, text_of};
 
@@ -30,14 +29,14 @@ pub struct RuleAt {
     pub line: Option<usize>,
 }
 
-/// Endings of what people write docs in and that is not read.
+/// Endings of formats of docs that are not read.
 const UNREAD: [&str; 13] =
     ["asc", "creole", "dita", "ditamap", "docx", "mediawiki", "org", "pod", "qmd", "rdoc", "rmd", "textile", "typ"];
 
 /// Names of files that say what is left out, line by line.
 const IGNORE_FILES: [&str; 2] = [".mintignore", ".bookignore"];
 
-/// After a line that speaks of what is left out, so many may list it.
+/// How many lines behind one that names a list of exclusions may belong to that list.
 const LONGEST_LIST: usize = 60;
 
 /// Whether a file is written as docs are, read or not: what is counted when it is skipped.

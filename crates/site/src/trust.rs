@@ -84,11 +84,11 @@ struct Tally {
 }
 
 impl Tally {
-    /// So many may be broken by mistake, be the site ever so small.
+    /// How many broken links even a small site may have by mistake.
     const SLIPS: usize = 5;
-    /// And so many of a hundred in a large one.
+    /// The same for a large site, in percent.
     const SHARE: usize = 4;
-    /// From so many on, more broken than obeyed is no accident.
+    /// From this many broken ones on, a majority of broken ones shows that the rule is not the site's.
     const SEVERAL: usize = 3;
     /// A site with fewer links than this has not shown how it writes them.
     const FEW: usize = 5;
@@ -121,7 +121,7 @@ impl Trust {
     }
 
     /// Whether the site obeys a rule and has shown it: what breaks it for the first time is a mistake. A site of a few links
-    /// cannot have shown much, and is taken at its word.
+    /// cannot have shown much, and counts as obeying.
     pub fn is_shown(&self, rule: Rule) -> bool {
         let obeyed = self.tallies.get(&rule).is_some_and(|tally| tally.obeyed > 0);
         self.holds(rule) && (obeyed || self.links() < Tally::FEW)

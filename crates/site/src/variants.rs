@@ -277,7 +277,7 @@ impl Reading {
             others.entry((&self.keys[at], self.pages[at].language)).or_default().insert(page.version);
         }
         let shared = others.values().filter(|versions| versions.len() > 1);
-        // Pages that name their versions themselves are no chance.
+        // Where the configuration or front matter names versions, one page in several of them is evidence enough.
         let is_related = !declared.versions.is_empty() || shared.clone().next().is_some();
         let has_unnamed = shared.filter(|versions| versions.contains(&None)).count() >= FEWEST_SHARED;
         let names: Vec<(String, VersionName)> =
@@ -366,7 +366,7 @@ impl Reading {
     }
 }
 
-/// So many pages have to be in several versions, for those to be versions of one thing.
+/// How many pages several versions have to share, to be versions of one thing.
 const FEWEST_SHARED: usize = 2;
 
 /// Which of several versions is current.

@@ -72,7 +72,7 @@ impl VersionName {
         Some(Self { numbers, kind, is_bare })
     }
 
-    /// Reads what people are shown. Any text is one: where it says nothing, it is that of a release without a number.
+    /// Reads a label for readers. A text that says nothing of a version is the label of a release without a number.
     pub(crate) fn of_label(label: &str) -> Self {
         let lower = label.to_ascii_lowercase();
         let mut words = lower.split(|c: char| !c.is_alphanumeric() && c != '.').filter(|word| !word.is_empty());

@@ -135,7 +135,7 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
             let Some(folder) = joined_in(tree.root(), home, folder) else { continue };
             let root = Root { folder, served: served.clone(), generator: Generator::Fumadocs, ..Root::default() };
             let inside: Vec<&str> = pages.iter().filter_map(|page| root.inside(page)).collect();
-            // What a build brings here, nobody sees before.
+            // A build fills this folder; its pages are not known before.
             has_more |= inside.is_empty();
             let roots = match &loader.languages {
                 Some(languages) => in_languages(root, languages, &inside, &mut layout.options.next.languages),
@@ -226,7 +226,7 @@ fn loaders_in(modules: &mut Modules<'_>, file: &str, collections: &HashMap<Strin
 
 /// The roots of a folder whose pages are in several languages: told by the ending of their names, or by their folder.
 fn in_languages(root: Root, options: &Script, pages: &[&str], known: &mut Languages) -> Vec<Root> {
-    // `defineI18n` gives back what it is given.
+    // `defineI18n` returns its argument.
     let options = match options {
         Script::Call(_, arguments) => arguments.first().unwrap_or(options),
         options => options,

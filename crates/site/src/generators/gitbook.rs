@@ -229,7 +229,7 @@ fn book(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool, names: &Names, 
     (has_summary || is_hosted).then_some(())?;
     layout.entries = entries.by_key;
     layout.snippets = vec![source];
-    // What gitbook.com makes of headings is nowhere to be read.
+    // Which anchors gitbook.com makes of headings is not documented.
     layout.anchors = if is_hosted { AnchorStyle::GitHub } else { AnchorStyle::GitBook };
     layout.anchors_computed = is_hosted;
     layout.options.gitbook = options;

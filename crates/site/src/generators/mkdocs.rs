@@ -82,7 +82,7 @@ impl Rules for MkDocs {
 
     fn complete(&self, layout: &Layout, text: &str, page: &mut Page) {
         if layout.options.mkdocs.has_hooks {
-            // What stands in such a heading is a program's to make.
+            // Only the program knows the words of such a heading.
             page.headings.iter_mut().filter(|heading| heading.text.is_empty()).for_each(|h| h.anchor.clear());
             page.links.extend(mkdocs_links::unused_definitions(text, page));
             page.links.sort_by_key(|link| (link.span.start, link.dest_span.start));

@@ -106,7 +106,7 @@ fn file_of(site: &Site, link: &Written<'_>, path: &str) -> Option<Target> {
     Some(match site.address(&file) {
         Some(_) => Target::Page { file, anchor: link.anchor.clone() },
         None if is_post(site, &file) => Target::NotUnderstood,
-        // It is a page to nobody: the docs leave it out.
+        // The docs leave it out, so it is no page.
         None => Target::Missing { path: Some(file), anchor: link.anchor.clone() },
     })
 }

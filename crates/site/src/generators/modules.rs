@@ -200,7 +200,7 @@ impl<'t> Modules<'t> {
                     let value = self.resolved(value, file, depth + 1);
                     match (name.as_str(), value) {
                         ("...", Script::Object(members)) => all.extend(members),
-                        // `defineConfig` and its like give back what they are given.
+                        // `defineConfig` and similar functions return their argument.
                         ("...", Script::Call(name, arguments)) if name.starts_with("define") => {
                             match arguments.into_iter().next() {
                                 Some(Script::Object(members)) => all.extend(members),

@@ -52,7 +52,7 @@ impl Root {
         self.keeps(file)
     }
 
-    /// The path a page is served at, its own wishes honoured.
+    /// The path a page is served at, with what its front matter says of that.
     pub(crate) fn path(&self, file: &str, front: &FrontMatter) -> String {
         let inside = self.inside(file).unwrap_or(file);
         match self.kind {

@@ -234,7 +234,7 @@ fn follow(site: &Site, link: &Written<'_>) -> Target {
             (true, Some(_)) => page(&path),
             // It is shown as it is.
             (true, None) if !options.reads(&path) => Target::Asset { file: path },
-            // It is a document to nobody: the docs leave it out.
+            // The docs leave it out, so it is no document.
             (true, None) => Target::Missing { path: Some(path), anchor: link.anchor.clone() },
             (false, _) => Target::Asset { file: path },
         };

@@ -35,8 +35,8 @@ const MOST_LOOKED_THROUGH: usize = 8 << 20;
 /// How many bytes the pieces of one page may come to.
 const LARGEST: usize = 2 << 20;
 
-/// After this many tags that lead nowhere, the others of a page are text without a look: each look costs up to the
-/// longest tag there may be.
+/// How many tags of a page that are no pieces are scanned; the rest are text. A scan costs up to the length of the longest
+/// tag there may be.
 const PATIENCE: usize = 100;
 
 /// A page with its pieces in it.
@@ -218,7 +218,7 @@ impl Work<'_> {
     }
 
     /// Adds a line (and the rest of a tag that begins on it), its tags and comments that stand for pieces replaced.
-    /// Gives back where it ends.
+    /// Returns where it ends.
     fn tags(
         &mut self,
         file: &str,
@@ -252,7 +252,7 @@ impl Work<'_> {
             }
         }
         let rest = &text[from..end];
-        // What is left of a line whose pieces ended it is nothing.
+        // Of a line that consists of pieces nothing is left.
         if !(self.out.composed.at_line_start() && from > line.start && rest.trim().is_empty()) {
             self.line(rest, origin, indent);
         }

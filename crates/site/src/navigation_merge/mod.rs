@@ -1,6 +1,7 @@
 //! Two changes of one navigation, merged by its entries and not by its lines.
 //!
-//! Whoever adds a page adds it after its siblings, so two who do add at the same line. As data, both entries belong there.
+//! Two branches that each add a page change the same line, as a new page goes behind its siblings. Merged as data, both
+//! entries stay.
 //! The order of the side that is merged into is kept, and what the other side added follows what stood before it there. What
 //! does not fit for sure is a conflict.
 

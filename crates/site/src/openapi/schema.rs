@@ -194,7 +194,7 @@ fn plain(value: &Value) -> String {
     }
 }
 
-/// The beginning of a text, no more than so many bytes of it.
+/// The beginning of a text, at most `most` bytes.
 pub(super) fn cut(text: &str, most: usize) -> &str {
     &text[..text.floor_char_boundary(most)]
 }

@@ -1,7 +1,7 @@
 //! Addresses that run what they hold, and commands of TeX that read files or make such addresses.
 //!
-//! docutils takes white space and backslashes out of addresses, and lets them go on over lines. So nobody asks here where an
-//! address begins and ends: a scheme that may run something is looked for wherever one may be.
+//! docutils takes white space and backslashes out of addresses, and lets them go on over lines. So this does not depend on
+//! where an address begins and ends: a scheme that may run something is looked for wherever one may be.
 
 use std::sync::LazyLock;
 

@@ -1,6 +1,6 @@
 //! What of reStructuredText is code: directives that run programs, read files of the machine, or write HTML.
 //!
-//! Extensions add directives and roles that nobody can list, so those that surely do nothing of the kind are listed, and all
+//! Extensions add directives and roles, so there is no full list of those that are code: the harmless ones are listed, and all
 //! others are code. Where docutils would look for markup depends on lists, tables and quotations around it; so marks are
 //! looked for wherever they may stand, in code that is only shown, too. What is neither surely harmless nor surely code
 //! counts as code: a page may keep what it has.
@@ -313,7 +313,7 @@ fn field_name(text: &str) -> Option<&str> {
     while let Some((at, c)) = chars.next() {
         match c {
             '\n' => return None,
-            // In doubt it is one, and none that is known.
+            // Longer than any known name: taken for one that is not known.
             _ if at > LONGEST_NAME => return Some(&text[..at]),
             '\\' => {
                 chars.next_if(|(_, next)| *next != '\n');

@@ -320,7 +320,7 @@ fn hook<'p>(
 ) -> LinkHook {
     let goldmark = config.get("markup").and_then(|markup| markup.get("goldmark"));
     let setting = |name: &str| goldmark?.get("renderhooks")?.get("link")?.get(name)?.text();
-    // Where languages are configured, be it only one, Hugo's own hook is on unless each has its copy of all resources.
+    // Where languages are configured, one alone too, Hugo's own hook is on unless each has its copy of all resources.
     let has_copies = goldmark.and_then(|goldmark| goldmark.get("duplicateresourcefiles")?.text()) == Some("true");
     let is_multilingual =
         is_one_host && !has_copies && config.get("languages").is_some_and(|all| !all.members().is_empty());

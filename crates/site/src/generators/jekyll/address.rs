@@ -60,7 +60,7 @@ impl Served {
     }
 }
 
-/// The page's front matter with what the configuration says for want of it.
+/// The page's front matter, with the `defaults` of the configuration for what it does not say.
 pub(super) fn with_defaults(settings: &JekyllSettings, path: &str, front: &FrontMatter) -> FrontMatter {
     let mut front = front.clone();
     let (path, kind) = match kind(settings, path) {

@@ -121,7 +121,7 @@ impl Plugins {
         let is_allowed = |name: &String| OF_GITHUB.contains(&name.as_str());
         let is_github = names.iter().any(|name| name == "github-pages")
             || gems.iter().flatten().any(|gem| gem.name == "github-pages")
-            // Nobody else builds a site for which nothing is to be installed.
+            // A site without a Gemfile and with the plug-ins of GitHub alone is one that GitHub builds.
             || gems.is_none() && !has_own && names.iter().all(is_allowed);
         let named = |name: &str| names.iter().any(|known| known == name);
         let option = |plugin: &str, name: &str| config.get(plugin)?.get(name)?.text();

@@ -148,7 +148,7 @@ impl Rules for Jekyll {
             FileKind::Page => settings.plugins.optional_front_matter && !is_left_out(inside),
             _ => false,
         };
-        // What the configuration says for want of it counts for posts and items alone.
+        // `defaults` count for posts and items alone.
         let published = match kind {
             FileKind::Page => front.get("published").map(str::to_owned),
             _ => address::with_defaults(settings, &path, front).get("published").map(str::to_owned),
