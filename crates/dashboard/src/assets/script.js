@@ -200,7 +200,7 @@ ask?.addEventListener("submit", async (event) => {
           showCopying();
         }
         if (part.passages !== undefined) {
-          note(`searched, ${part.passages} passages:`);
+          note(`searched, ${part.passages} ${part.passages === 1 ? "passage" : "passages"}:`);
           found.append(parsed(part.found));
         }
         if (part.text !== undefined) {
