@@ -17,6 +17,7 @@ use maud::{Markup, html};
 use tokio::sync::Semaphore;
 
 use crate::assets;
+use crate::cost::Prices;
 use crate::form::Form;
 use crate::guard::{Cookie, Cookies, TOKEN, stale};
 use crate::layout::{self, Page, Section};
@@ -51,6 +52,8 @@ pub struct DashboardParts {
     pub pulls: Pulls,
     pub operations: Arc<dyn Operations>,
     pub clock: Arc<dyn Clock>,
+    /// What models cost, as far as that is configured.
+    pub prices: Prices,
     /// Where people reach the server, if that is configured.
     pub public_url: Option<String>,
 }

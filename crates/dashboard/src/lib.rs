@@ -10,6 +10,7 @@
 //! | `guard.rs`, `form.rs` | cookies, and whether a write comes from a page of ours; the fields of forms |
 //! | `layout.rs`, `text.rs`, `diff.rs`, `colours.rs`, `csv.rs`, `assets.rs` | what pages have in common |
 //! | `pages/` | the pages |
+//! | `cost.rs` | what tokens cost |
 //! | `live.rs` | the event stream of live pages |
 //! | `turns.rs` | what each turn of a job took |
 //! | `pull_api.rs` | links of pull requests, and merging them by programs |
@@ -19,6 +20,7 @@
 
 mod assets;
 mod colours;
+mod cost;
 mod csv;
 mod dashboard;
 mod diff;
@@ -33,5 +35,6 @@ mod route;
 mod text;
 mod turns;
 
+pub use cost::{Prices, TokenPrice};
 pub use dashboard::{Dashboard, DashboardParts};
 pub use operations::{CheckFinding, Findings, FoundProject, IndexStatus, Level, Operations, ProjectForm, Setting};

@@ -87,12 +87,13 @@ impl Turns {
         usage
     }
 
-    /// `here` is the address of the job.
-    pub(crate) fn table(&self, here: &str, now: Timestamp) -> Markup {
+    /// `here` is the address of the job, `cost` what the tokens of its model cost, if that is configured.
+    pub(crate) fn table(&self, here: &str, now: Timestamp, cost: impl Fn(Usage) -> Option<String>) -> Markup {
+        let total = cost(self.usage());
         let hidden = self.turns.len().saturating_sub(SHOWN);
         let head = html! {
             th { "Turn" } th { "Began" } th.num { "Took" } th.num { "Model calls" } th.num { "In the model" } th.num { "In tools" }
-            th.num { "Tokens in" } th.num { "Tokens out" } th { "Ended" }
+            th.num { "Tokens in" } th.num { "Tokens out" } @if total.is_some() { th.num { "Cost" } } th { "Ended" }
         };
         let rows = html! {
             @for (at, turn) in self.turns.iter().enumerate().skip(hidden) {
@@ -106,6 +107,7 @@ impl Turns {
                     td.num { (exact(sums.tools_time)) }
                     td.num { (grouped(sums.usage.input_tokens)) }
                     td.num { (grouped(sums.usage.output_tokens)) }
+                    @if total.is_some() { td.num { (cost(sums.usage).unwrap_or_default()) } }
                     td { @if let Some((_, status)) = ended { (status.as_str()) } }
                 }
             }
@@ -117,7 +119,7 @@ impl Turns {
                 (table("Turns", &head, &rows))
                 p.soft {
                     (counted(usage.input_tokens, "token")) " in, " (counted(usage.output_tokens, "token")) " out in "
-                    (counted(self.turns.len() as u64, "turn")) "."
+                    (counted(self.turns.len() as u64, "turn")) @if let Some(total) = &total { ", " (total) } "."
                     @if hidden > 0 { " The newest " (SHOWN) " turns are shown." }
                     @if self.read_to < self.last {
                         " Up to entry " (grouped(self.read_to)) " of " (grouped(self.last)) "; look again for the rest."
@@ -193,5 +195,11 @@ mod tests {
         assert_eq!(millis(first.sums), (2, 1_700, 200), "a further instruction meanwhile is of the same turn");
         assert_eq!((second.first, second.ended, millis(second.sums)), (10, None, (0, 0, 0)));
         assert_eq!((turns.usage().input_tokens, turns.usage().output_tokens), (200, 14));
+
+        let table = |cost: &dyn Fn(Usage) -> Option<String>| turns.table("/here", Timestamp::from_millis(9_000), cost);
+        let priced = |usage: Usage| (usage != Usage::default()).then(|| format!("USD {}", usage.input_tokens));
+        let shown = table(&priced).into_string();
+        assert!(shown.contains("<td class=\"num\">USD 200</td>") && shown.contains("2 turns, USD 200."), "{shown}");
+        assert!(!table(&|_| None).into_string().contains("Cost"), "nothing is shown where no price is known");
     }
 }

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use docent_jobs::Jobs;
-use docent_types::{AgentJob, JobId, JobStatus, Project, Timestamp, Todo, TodoStatus};
+use docent_types::{AgentJob, JobId, JobStatus, Project, Todo, TodoStatus};
 use docent_web::{HttpError, Response, respond};
 use futures::stream;
 use http::header::CONTENT_DISPOSITION;
@@ -26,7 +26,6 @@ async fn found(visit: &Visit<'_>, project: &Project, id: &str) -> Result<(JobId,
 
 pub(crate) async fn job(visit: &Visit<'_>, project: &Project, id: &str) -> Result<Response, HttpError> {
     let (id, job) = found(visit, project, id).await?;
-    let now = visit.parts().clock.now();
     let filter = JournalFilter::of(visit);
     let shown = JournalPage::of(visit);
     let rows = journal::page(visit, project, id, &filter, shown).await?;
@@ -37,7 +36,7 @@ pub(crate) async fn job(visit: &Visit<'_>, project: &Project, id: &str) -> Resul
     let prompt = prompt(visit, &job).await?;
     let query = filter.query();
     let body = html! {
-        (head(&job, &turns, &here, now))
+        (head(visit, &job, &turns, &here))
         (controls(visit, &job, &here, prompt.as_deref()))
         h2 { "What happened" }
         form.row method="get" {
@@ -71,20 +70,21 @@ pub(crate) async fn job(visit: &Visit<'_>, project: &Project, id: &str) -> Resul
 /// What a live page lacks: the head, and the rows after the last one it has.
 pub(crate) async fn events(visit: &Visit<'_>, project: &Project, id: &str) -> Result<Response, HttpError> {
     let (id, job) = found(visit, project, id).await?;
-    let now = visit.parts().clock.now();
     let after = visit.request.query("after").and_then(|after| after.parse().ok()).unwrap_or(0);
     let rows = journal::new(visit, project, id, after).await?;
     let turns = visit.dashboard.turns.of(visit.parts(), project, id).await?;
     let here = format!("/dashboard/{}/jobs/{id}", project.domain);
     let html = html! {
-        (head(&job, &turns, &here, now))
+        (head(visit, &job, &turns, &here))
         div data-rows data-last=(rows.last) data-more[rows.newer.is_some()] { @for row in &rows.rows { (row) } }
     };
     Ok(page(StatusCode::OK, html))
 }
 
 /// What a job is, without its journal.
-fn head(job: &AgentJob, turns: &Turns, here: &str, now: Timestamp) -> Markup {
+fn head(visit: &Visit<'_>, job: &AgentJob, turns: &Turns, here: &str) -> Markup {
+    let now = visit.parts().clock.now();
+    let cost = |usage| visit.parts().prices.cost(&job.model, usage);
     let is_active = job.status == JobStatus::Active;
     html! {
         section #job-head {
@@ -97,7 +97,7 @@ fn head(job: &AgentJob, turns: &Turns, here: &str, now: Timestamp) -> Markup {
                 div class=(if job.status == JobStatus::Failed { "box bad" } else { "box" }) { p.said { (Foreign(message)) } }
             }
             @if !job.todos.is_empty() { (plan(&job.todos)) }
-            (turns.table(here, now))
+            (turns.table(here, now, cost))
         }
     }
 }

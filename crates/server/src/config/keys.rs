@@ -7,12 +7,13 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use docent_agent::TurnLimits;
+use docent_dashboard::Prices;
 use docent_jobs::Retention;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
 use super::model::ModelKeys;
-use super::names::{self, Names};
+use super::names::{self, Names, RunsOn};
 use super::proxies;
 use super::search::SearchKeys;
 use super::{AgentConfig, AssistantConfig, Config, ConfigError, GitConfig, GithubApp, ModelConfig, Overrides, SshKey};
@@ -29,6 +30,7 @@ pub(super) struct Keys {
     public_url: Option<String>,
     data: PathBuf,
     store: String,
+    currency: String,
     models: BTreeMap<String, ModelKeys>,
     agent: AgentKeys,
     assistant: AssistantKeys,
@@ -49,6 +51,7 @@ impl Default for Keys {
             public_url: None,
             data: PathBuf::from("./docent-data"),
             store: "sqlite".to_owned(),
+            currency: "USD".to_owned(),
             models: BTreeMap::new(),
             agent: AgentKeys::default(),
             assistant: AssistantKeys::default(),
@@ -184,6 +187,7 @@ impl Keys {
             listen: overrides.listen.unwrap_or(self.listen),
             public_url: self.public_url.as_deref().map(public_url).transpose()?,
             data: overrides.data.unwrap_or(self.data),
+            prices: prices(self.currency, &models, &offered),
             models,
             offered,
             agent: AgentConfig {
@@ -278,6 +282,19 @@ impl GitKeys {
         };
         Ok(GitConfig { ssh })
     }
+}
+
+/// What each name costs that a request may give.
+fn prices(currency: String, models: &BTreeMap<String, ModelConfig>, offered: &BTreeMap<String, RunsOn>) -> Prices {
+    let price = |(name, on): (&String, &RunsOn)| {
+        let model = match on {
+            RunsOn::Itself => name,
+            RunsOn::Other(other) => other,
+            RunsOn::Builtin => return None,
+        };
+        Some((name.clone(), models.get(model)?.endpoint()?.price?))
+    };
+    Prices { currency, models: offered.iter().filter_map(price).collect() }
 }
 
 /// Where people reach the server, without a slash at its end.

@@ -40,6 +40,8 @@ pub(crate) struct Config {
     pub(crate) models: BTreeMap<String, ModelConfig>,
     /// Every name a request may give, and what it runs on.
     pub(crate) offered: BTreeMap<String, RunsOn>,
+    /// What they cost, as far as that is said.
+    pub(crate) prices: docent_dashboard::Prices,
     pub(crate) agent: AgentConfig,
     pub(crate) assistant: AssistantConfig,
     pub(crate) limits: LimitsConfig,

@@ -4,7 +4,9 @@ use std::num::{NonZeroU32, NonZeroU64};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use serde::Deserialize;
+use docent_dashboard::TokenPrice;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 
 use super::ConfigError;
 use crate::config::address::{self, BaseUrl};
@@ -44,6 +46,7 @@ pub(crate) struct Endpoint {
     pub(crate) max_reply_tokens: Option<NonZeroU32>,
     /// How long it may say nothing.
     pub(crate) idle: Option<Duration>,
+    pub(crate) price: Option<TokenPrice>,
 }
 
 /// Where OpenAI-compatible servers differ.
@@ -69,6 +72,28 @@ pub(super) struct ModelKeys {
     idle_seconds: Option<NonZeroU64>,
     force_tools: Option<bool>,
     text_tool_calls: Option<bool>,
+    #[serde(default, deserialize_with = "price")]
+    input_price: Option<f64>,
+    #[serde(default, deserialize_with = "price")]
+    cached_input_price: Option<f64>,
+    #[serde(default, deserialize_with = "price")]
+    output_price: Option<f64>,
+}
+
+/// A number, or, as in a variable, the text of one.
+fn price<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged, expecting = "expected a number")]
+    enum Price {
+        Number(f64),
+        Text(String),
+    }
+    let price = match Price::deserialize(from)? {
+        Price::Number(number) => Some(number),
+        Price::Text(text) => text.trim().parse().ok(),
+    };
+    let price = price.filter(|price| price.is_finite() && *price >= 0.0);
+    price.map(Some).ok_or_else(|| D::Error::custom("expected the price of a million tokens, such as 3 or 0.25"))
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -160,12 +185,32 @@ impl ModelKeys {
             ("idle_seconds", self.idle_seconds.is_some()),
             ("force_tools", self.force_tools.is_some()),
             ("text_tool_calls", self.text_tool_calls.is_some()),
+            ("input_price", self.input_price.is_some()),
+            ("cached_input_price", self.cached_input_price.is_some()),
+            ("output_price", self.output_price.is_some()),
         ]
         .into_iter()
         .find_map(|(key, given)| given.then_some(key))
     }
 
+    fn price(&self) -> Result<Option<TokenPrice>, ModelConfigError> {
+        let beside = |key, other| {
+            Err(ModelConfigError::new(key, format!("is missing beside `{other}`; give the prices of both, or none")))
+        };
+        match (self.input_price, self.output_price) {
+            (Some(input), Some(output)) => {
+                let cached_input = self.cached_input_price.unwrap_or(input);
+                Ok(Some(TokenPrice { input, cached_input, output }))
+            }
+            (None, None) if self.cached_input_price.is_some() => beside("input_price", "cached_input_price"),
+            (None, None) => Ok(None),
+            (None, Some(_)) => beside("input_price", "output_price"),
+            (Some(_), None) => beside("output_price", "input_price"),
+        }
+    }
+
     fn endpoint(self, example: &str) -> Result<Endpoint, ModelConfigError> {
+        let price = self.price()?;
         let Some(model) = self.model.filter(|model| !model.trim().is_empty()) else {
             let sentence = format!("is missing; give the provider's name for the model, for example `{example}`");
             return Err(ModelConfigError::new("model", sentence));
@@ -207,6 +252,7 @@ impl ModelKeys {
             return Err(ModelConfigError::new("max_reply_tokens", sentence));
         }
         let idle = self.idle_seconds.map(|seconds| Duration::from_secs(seconds.get()));
-        Ok(Endpoint { model, base_url: self.base_url, key, context_tokens: context, max_reply_tokens: reply, idle })
+        let (context_tokens, max_reply_tokens) = (context, reply);
+        Ok(Endpoint { model, base_url: self.base_url, key, context_tokens, max_reply_tokens, idle, price })
     }
 }

@@ -19,11 +19,15 @@ const OPUS: &str = "[models.opus]\nprovider = \"openai\"\nmodel = \"m\"\nbase_ur
 const FAST: &str = "[models.fast]\nprovider = \"openai\"\nmodel = \"m\"\nbase_url = \"http://127.0.0.1:1/v1\"\n";
 
 /// Every key, with a value that goes with the others.
-const KEYS: [(&str, &str); 42] = [
+const KEYS: [(&str, &str); 46] = [
     ("listen", "127.0.0.1:9"),
     ("public_url", "https://docs.example.com"),
     ("data", "./elsewhere"),
     ("store", "sqlite"),
+    ("currency", "EUR"),
+    ("models.sonnet.input_price", "3"),
+    ("models.sonnet.cached_input_price", "0.25"),
+    ("models.sonnet.output_price", "15"),
     ("models.sonnet.provider", "openai"),
     ("models.sonnet.model", "m"),
     ("models.sonnet.base_url", "https://example.com/v1"),
@@ -105,6 +109,9 @@ fn every_key_is_known_to_the_file_and_to_the_environment() {
     let ModelConfig::OpenAi(sonnet, ways) = &config.models["sonnet"] else { panic!("{:?}", config.models) };
     assert_eq!(sonnet.key, Some(SecretSource::Variable("K".to_owned())));
     assert!(ways.force_tools && ways.text_tool_calls);
+    let price = docent_dashboard::TokenPrice { input: 3.0, cached_input: 0.25, output: 15.0 };
+    assert_eq!((config.prices.currency.as_str(), config.prices.models.get("sonnet")), ("EUR", Some(&price)));
+    assert_eq!(config.prices.models.get("opus"), None, "it has none");
     let ModelConfig::Anthropic(opus) = &config.models["opus"] else { panic!("{:?}", config.models) };
     assert_eq!(opus.key, Some(SecretSource::File("/run/secrets/key".into())));
     for (variable, value) in [("DOCENT_MODELS__OPUS__API_KEY", "s3cret"), ("DOCENT_AGENT__LABEL", "x")] {
@@ -179,6 +186,10 @@ fn mistakes_are_named() {
             "`models.sonnet.force_tools`: only the provider `openai`",
         ),
         (openai(""), &[], "`models.sonnet.api_key_env`: is missing"),
+        (openai("input_price = 3"), &[], "`models.sonnet.output_price`: is missing beside `input_price`"),
+        (openai("cached_input_price = 3"), &[], "`models.sonnet.input_price`: is missing beside `cached_input_price`"),
+        (openai("input_price = \"dear\""), &[], "`models.sonnet.input_price`: expected the price of a million tokens"),
+        (openai("output_price = -1"), &[], "`models.sonnet.output_price`: expected the price of a million tokens"),
         (openai("api_key_env = \"K\"\napi_key_file = \"k\""), &[], "`models.sonnet.api_key_file`: stands beside"),
         (openai("api_key_env = \"sk-secret\""), &[], "`models.sonnet.api_key_env`: is no name of a variable"),
         (

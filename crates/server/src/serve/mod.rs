@@ -293,6 +293,7 @@ impl Router {
             pulls: app.pulls(),
             operations: Arc::new(ServerOperations::new(Arc::clone(app))),
             clock: Arc::clone(&app.clock),
+            prices: app.config.prices.clone(),
             public_url: app.config.public_url.clone(),
         });
         let readiness = Readiness::new(app.config.data.clone(), Arc::clone(&app.store));

@@ -243,6 +243,7 @@ mod tests {
             context_tokens,
             max_reply_tokens: None,
             idle: None,
+            price: None,
         }
     }
 

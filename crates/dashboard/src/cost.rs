@@ -1,0 +1,67 @@
+//! What tokens cost, where their prices are configured.
+
+use std::collections::BTreeMap;
+
+use docent_types::Usage;
+
+/// What a model costs, for each million tokens.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TokenPrice {
+    pub input: f64,
+    /// Of input that the provider had in its cache.
+    pub cached_input: f64,
+    pub output: f64,
+}
+
+impl TokenPrice {
+    pub(crate) fn of(&self, usage: Usage) -> f64 {
+        let cached = usage.cached_input_tokens.min(usage.input_tokens);
+        let tokens = |count: u64| count as f64 / 1e6;
+        tokens(usage.input_tokens - cached) * self.input
+            + tokens(cached) * self.cached_input
+            + tokens(usage.output_tokens) * self.output
+    }
+}
+
+/// The prices that are configured.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Prices {
+    /// What they are in, as people are shown it, for example `USD`.
+    pub currency: String,
+    /// By the names that jobs give their models.
+    pub models: BTreeMap<String, TokenPrice>,
+}
+
+impl Prices {
+    /// What tokens of a model cost, as people read it; `None` where its price is not configured or nothing was used.
+    pub(crate) fn cost(&self, model: &str, usage: Usage) -> Option<String> {
+        let cost = self.models.get(model)?.of(usage);
+        // Small sums keep two digits that say something.
+        let digits = if cost >= 1.0 { 2 } else { 4 };
+        (usage != Usage::default()).then(|| format!("{} {cost:.digits$}", self.currency))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cached_input_has_its_own_price() {
+        let price = TokenPrice { input: 3.0, cached_input: 0.3, output: 15.0 };
+        let prices = Prices { currency: "USD".to_owned(), models: [("sonnet".to_owned(), price)].into() };
+        let used =
+            |input, cached, output| Usage { input_tokens: input, cached_input_tokens: cached, output_tokens: output };
+        for (usage, expected) in [
+            (used(1_000_000, 0, 0), Some("USD 3.00")),
+            (used(1_000_000, 1_000_000, 0), Some("USD 0.3000")),
+            (used(1_000_000, 500_000, 100_000), Some("USD 3.15")),
+            (used(1_000, 0, 10), Some("USD 0.0032")),
+            (used(10, 20, 0), Some("USD 0.0000")),
+            (used(0, 0, 0), None),
+        ] {
+            assert_eq!(prices.cost("sonnet", usage).as_deref(), expected, "{usage:?}");
+        }
+        assert_eq!(prices.cost("opus", used(1, 0, 1)), None, "nothing is made up");
+    }
+}
