@@ -391,3 +391,30 @@ fn people_work_with_the_dashboard_in_a_browser() {
     let status = command.status().expect("node starts");
     assert!(status.success(), "the pages found fault: {status}");
 }
+
+/// Needs what [`people_work_with_the_dashboard_in_a_browser`] needs.
+#[test]
+#[ignore = "needs Chromium and the packages of tests/dashboard: cargo xtask test --only dashboard"]
+fn people_sign_in_at_an_identity_provider_in_a_browser() {
+    let chromium = std::env::var_os("DOCENT_CHROMIUM").unwrap_or_else(|| "/usr/bin/chromium".into());
+    let installation = Installation::new();
+    let (issuer, secret) = (format!("http://127.0.0.1:{}", rig::free_port()), "a-secret-of-the-test");
+    let server = installation.serve_with(&[
+        ("DOCENT_OPENID__ISSUER", &issuer),
+        ("DOCENT_OPENID__CLIENT_ID", "docent"),
+        ("DOCENT_OPENID__CLIENT_SECRET_ENV", "OPENID_SECRET"),
+        ("DOCENT_OPENID__OWNER_GROUPS", "admins"),
+        ("DOCENT_OPENID__EDITOR_GROUPS", "docs, writers"),
+        ("DOCENT_OPENID__LABEL", "Example"),
+        ("OPENID_SECRET", secret),
+    ]);
+    drop(Person::joins(&server, &installation, "olive", "owner"));
+    let mut command = rig::node("dashboard", "openid.mjs");
+    let given = json!({
+        "server": server.url(), "issuer": issuer, "client": "docent", "secret": secret, "name": "olive",
+        "password": PASSWORD,
+    });
+    command.arg(chromium).arg(given.to_string());
+    let status = command.status().expect("node starts");
+    assert!(status.success(), "the sign-in found fault: {status}");
+}

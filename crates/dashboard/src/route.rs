@@ -11,6 +11,10 @@ const BOTH: Methods = Methods::new(&[Method::GET, Method::POST]);
 pub(crate) enum PageRoute<'a> {
     Asset(&'a str),
     SignIn,
+    /// Leads to the identity provider.
+    SignInElsewhere,
+    /// Where the identity provider sends browsers back to.
+    SignInReturn,
     SignOut,
     Join(&'a str),
     Home,
@@ -98,6 +102,8 @@ impl<'a> PageRoute<'a> {
             ["-", rest @ ..] => match rest {
                 ["assets", name] => Self::Asset(name),
                 ["sign-in"] => Self::SignIn,
+                ["sign-in", "openid"] => Self::SignInElsewhere,
+                ["sign-in", "openid", "return"] => Self::SignInReturn,
                 ["sign-out"] => Self::SignOut,
                 ["join", token] => Self::Join(token),
                 ["live"] => Self::Live,
@@ -122,6 +128,8 @@ impl<'a> PageRoute<'a> {
     pub(crate) const fn methods(&self) -> Methods {
         match self {
             Self::Asset(_)
+            | Self::SignInElsewhere
+            | Self::SignInReturn
             | Self::Home
             | Self::Live
             | Self::Jobs
@@ -142,7 +150,9 @@ impl<'a> PageRoute<'a> {
     /// Who may ask for this path by this method. Reading is a viewer's, but for what shows secrets or people.
     pub(crate) const fn needs(&self, is_write: bool) -> Needs {
         Needs::SignedIn(match self {
-            Self::Asset(_) | Self::SignIn | Self::Join(_) => return Needs::Nobody,
+            Self::Asset(_) | Self::SignIn | Self::SignInElsewhere | Self::SignInReturn | Self::Join(_) => {
+                return Needs::Nobody;
+            }
             Self::SignOut
             | Self::SignOutEverywhere
             | Self::Account

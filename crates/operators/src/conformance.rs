@@ -8,8 +8,9 @@ use docent_types::{ProjectId, Timestamp};
 use uuid::Uuid;
 
 use crate::audit::AuditEntry;
+use crate::identity::Identity;
 use crate::link::{LINK_LIFETIME, Link, LinkTarget};
-use crate::operator::{Operator, OperatorId, OperatorName, OperatorRole};
+use crate::operator::{Credential, Operator, OperatorId, OperatorName, OperatorRole};
 use crate::password::PasswordHash;
 use crate::ports::{Account, OperatorChange, OperatorStore, Redemption, WriteError};
 use crate::session::OperatorSession;
@@ -36,6 +37,8 @@ where
     of_many_who_use_a_link_one_wins(make().await).await;
     a_reset_ends_what_the_old_password_began(&*make().await).await;
     a_new_password_spares_one_session(&*make().await).await;
+    an_identity_is_one_operator_whatever_its_name(&*make().await).await;
+    of_many_first_sign_ins_of_an_identity_one_makes_the_operator(make().await).await;
     a_session_is_known_until_it_is_removed(&*make().await).await;
     what_was_done_is_read_from_the_end(&*make().await).await;
     what_is_over_is_forgotten(&*make().await).await;
@@ -52,10 +55,14 @@ pub fn sample_operator(text: &str, role: OperatorRole) -> Operator {
         id: OperatorId::new(Uuid::from_u128(number)),
         name: name(text),
         role,
-        password: PasswordHash::from_stored(format!("hash of {text}'s password")),
+        credential: password(&format!("hash of {text}'s password")),
         created_at: NOW,
         last_seen_at: None,
     }
+}
+
+fn password(text: &str) -> Credential {
+    Credential::Password(PasswordHash::from_stored(text))
 }
 
 fn hash(seed: u8) -> TokenHash {
@@ -251,7 +258,7 @@ pub async fn a_reset_ends_what_the_old_password_began<S: OperatorStore>(store: &
     let account = Account::Reset { operator: ann.id, password: password.clone() };
     let redemption = Redemption { link: hash(3), account, session: session(5, ann.id) };
     let reset = store.redeem(redemption.clone()).await.expect("is reset");
-    assert_eq!(reset, Operator { password, ..ann });
+    assert_eq!(reset, Operator { credential: Credential::Password(password), ..ann });
     for (seed, open) in [(1, false), (2, true), (5, true)] {
         assert_eq!(is_open(store, seed).await, open, "session {seed}");
     }
@@ -265,9 +272,69 @@ pub async fn a_new_password_spares_one_session<S: OperatorStore>(store: &S) {
     store.add_link(link(3, LinkTarget::Reset(ann.id))).await.expect("is added");
     let password = PasswordHash::from_stored("new");
     let change = OperatorChange::Password { password: password.clone(), except: hash(2) };
-    assert_eq!(store.change(ann.id, change).await.expect("changes").password, password);
+    let changed = store.change(ann.id, change).await.expect("changes");
+    assert_eq!(changed.credential, Credential::Password(password));
     assert!(!is_open(store, 1).await && is_open(store, 2).await);
     assert_eq!(store.links(NOW).await.expect("the store answers"), []);
+}
+
+/// An operator who signs in at a provider.
+fn identified(text: &str, role: OperatorRole, issuer: &str, subject: &str) -> Operator {
+    let identity = Identity { issuer: issuer.to_owned(), subject: subject.to_owned() };
+    // Not the id of an operator of this name with a password.
+    let id = sample_operator(&format!("{text} at"), role).id;
+    Operator { id, credential: Credential::Identity(identity), ..sample_operator(text, role) }
+}
+
+pub async fn an_identity_is_one_operator_whatever_its_name<S: OperatorStore>(store: &S) {
+    let sign_in =
+        async |operator: Operator, seed| store.sign_in_by_identity(operator.clone(), session(seed, operator.id)).await;
+    let (here, there) = ("https://id.test", "https://other.test");
+    let ann = sign_in(identified("Ann", OperatorRole::Owner, here, "1"), 1).await.expect("signs in");
+    let first = identified("Ann", OperatorRole::Owner, here, "1");
+    assert_eq!(ann, Operator { last_seen_at: Some(NOW), ..first.clone() });
+    let (_, of) = store.session(&hash(1)).await.expect("the store answers").expect("it began");
+    assert_eq!(of, ann);
+    let Credential::Identity(identity) = &first.credential else { panic!("an identity") };
+    assert_eq!(store.by_identity(identity).await.expect("the store answers"), Some(ann.clone()));
+
+    // The only owner, by another name and with another role: the same operator.
+    let again = sign_in(identified("Anna", OperatorRole::Viewer, here, "1"), 2).await.expect("signs in");
+    assert_eq!(again, Operator { role: OperatorRole::Viewer, ..ann.clone() });
+    let (_, of) = store.session(&hash(2)).await.expect("the store answers").expect("it began");
+    assert_eq!(of.id, ann.id);
+
+    // The same subject elsewhere is somebody else, and so is who has a password and the same name.
+    let taken = sign_in(identified("ann", OperatorRole::Viewer, there, "1"), 3).await;
+    assert!(matches!(taken, Err(WriteError::NameTaken(name)) if name.as_str() == "Ann"));
+    assert!(!is_open(store, 3).await);
+    let other = sign_in(identified("Ann 2", OperatorRole::Editor, there, "1"), 4).await.expect("signs in");
+    assert_ne!(other.id, ann.id);
+    join(store, sample_operator("Bob", OperatorRole::Owner), 5).await;
+    let taken = sign_in(identified("Bob", OperatorRole::Owner, here, "2"), 6).await;
+    assert!(matches!(taken, Err(WriteError::NameTaken(_))));
+    assert_eq!(store.operators().await.expect("the store answers").len(), 3);
+    store.remove(other.id).await.expect("is removed");
+    assert!(!is_open(store, 4).await);
+}
+
+pub async fn of_many_first_sign_ins_of_an_identity_one_makes_the_operator<S: OperatorStore>(store: Arc<S>) {
+    let tries: Vec<_> = (0..8)
+        .map(|seed| {
+            let store = Arc::clone(&store);
+            let operator = identified(&format!("operator {seed}"), OperatorRole::Editor, "https://id.test", "1");
+            let session = session(seed, operator.id);
+            tokio::spawn(async move { store.sign_in_by_identity(operator, session).await.expect("signs in").id })
+        })
+        .collect();
+    for attempt in tries {
+        attempt.await.expect("no panic");
+    }
+    let operators = store.operators().await.expect("the store answers");
+    assert_eq!(operators.len(), 1);
+    for seed in 0..8 {
+        assert!(is_open(&*store, seed).await, "session {seed}");
+    }
 }
 
 pub async fn a_session_is_known_until_it_is_removed<S: OperatorStore>(store: &S) {

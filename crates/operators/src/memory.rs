@@ -5,8 +5,9 @@ use docent_types::{StoreError, Timestamp};
 use parking_lot::Mutex;
 
 use crate::audit::AuditEntry;
+use crate::identity::Identity;
 use crate::link::{Link, LinkTarget};
-use crate::operator::{Operator, OperatorId, OperatorName, OperatorRole};
+use crate::operator::{Credential, Operator, OperatorId, OperatorName, OperatorRole};
 use crate::ports::{Account, OperatorChange, OperatorStore, Redemption, WriteError};
 use crate::session::OperatorSession;
 use crate::token::TokenHash;
@@ -35,6 +36,12 @@ impl MemoryOperators {
 impl State {
     fn of(&mut self, id: OperatorId) -> Result<&mut Operator, WriteError> {
         self.operators.iter_mut().find(|operator| operator.id == id).ok_or(WriteError::NoOperator)
+    }
+
+    fn of_identity(&self, identity: &Identity) -> Option<&Operator> {
+        let is_same =
+            |operator: &&Operator| matches!(&operator.credential, Credential::Identity(one) if one == identity);
+        self.operators.iter().find(is_same)
     }
 
     fn is_free(&self, name: &OperatorName, of: OperatorId) -> Result<(), WriteError> {
@@ -72,6 +79,10 @@ impl OperatorStore for MemoryOperators {
         Ok(self.state.lock().operators.iter().find(|operator| operator.name == *name).cloned())
     }
 
+    async fn by_identity(&self, identity: &Identity) -> Result<Option<Operator>, StoreError> {
+        Ok(self.state.lock().of_identity(identity).cloned())
+    }
+
     async fn change(&self, id: OperatorId, change: OperatorChange) -> Result<Operator, WriteError> {
         let mut state = self.state.lock();
         state.of(id)?;
@@ -87,7 +98,7 @@ impl OperatorStore for MemoryOperators {
                 state.of(id)?.role = role;
             }
             OperatorChange::Password { password, except } => {
-                state.of(id)?.password = password;
+                state.of(id)?.credential = Credential::Password(password);
                 state.end_old(id, Some(&except));
             }
         }
@@ -139,7 +150,7 @@ impl OperatorStore for MemoryOperators {
                 id
             }
             Account::Reset { operator, password } => {
-                state.of(operator)?.password = password;
+                state.of(operator)?.credential = Credential::Password(password);
                 state.end_old(operator, None);
                 operator
             }
@@ -149,6 +160,29 @@ impl OperatorStore for MemoryOperators {
         let operator = state.of(id)?;
         operator.last_seen_at = Some(now);
         Ok(operator.clone())
+    }
+
+    async fn sign_in_by_identity(
+        &self,
+        operator: Operator,
+        mut session: OperatorSession,
+    ) -> Result<Operator, WriteError> {
+        let mut state = self.state.lock();
+        let known = match &operator.credential {
+            Credential::Identity(identity) => state.of_identity(identity).map(|known| known.id),
+            Credential::Password(_) => None,
+        };
+        let (id, role) = (known.unwrap_or(operator.id), operator.role);
+        if known.is_none() {
+            state.is_free(&operator.name, operator.id)?;
+            state.operators.push(operator);
+        }
+        session.operator = id;
+        let operator = state.of(id)?;
+        (operator.role, operator.last_seen_at) = (role, Some(session.seen_at));
+        let operator = operator.clone();
+        state.sessions.push(session);
+        Ok(operator)
     }
 
     async fn add_session(&self, session: OperatorSession) -> Result<(), WriteError> {

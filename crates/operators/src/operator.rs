@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use uuid::Uuid;
 
+use crate::identity::Identity;
 use crate::password::PasswordHash;
 
 const LONGEST_NAME: usize = 100;
@@ -136,16 +137,34 @@ impl From<OperatorName> for String {
     }
 }
 
+/// What an operator signs in with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Credential {
+    Password(PasswordHash),
+    /// At the identity provider, whose groups give the role at each sign-in.
+    Identity(Identity),
+}
+
 /// Somebody who may sign in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Operator {
     pub id: OperatorId,
     pub name: OperatorName,
     pub role: OperatorRole,
-    pub password: PasswordHash,
+    pub credential: Credential,
     pub created_at: Timestamp,
     /// To the minute.
     pub last_seen_at: Option<Timestamp>,
+}
+
+impl Operator {
+    /// The hash of the password; `None` for who signs in at the identity provider.
+    pub const fn password(&self) -> Option<&PasswordHash> {
+        match &self.credential {
+            Credential::Password(hash) => Some(hash),
+            Credential::Identity(_) => None,
+        }
+    }
 }
 
 #[cfg(test)]

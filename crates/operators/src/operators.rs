@@ -12,8 +12,11 @@ use docent_types::{BoxError, Clock, Ids, Quota, QuotaStatus, StoreError, Timesta
 use thiserror::Error;
 
 use crate::audit::{AUDIT_KEPT, AuditEntry};
+use crate::identity::{
+    AuthorizationResponse, GroupRoles, IdentityClaims, IdentityError, IdentityProvider, ProviderSignIn,
+};
 use crate::link::{LINK_LIFETIME, Link, LinkTarget};
-use crate::operator::{Operator, OperatorId, OperatorName, OperatorRole};
+use crate::operator::{Credential, Operator, OperatorId, OperatorName, OperatorRole};
 use crate::password::{self, PasswordError, Passwords};
 use crate::ports::{Account, OperatorChange, OperatorStore, Redemption, WriteError};
 use crate::session::{OperatorSession, SignedIn};
@@ -22,6 +25,8 @@ use crate::token::{LinkToken, SessionToken, TokenHash};
 const WINDOW: Duration = Duration::from_secs(15 * 60);
 const PER_ACCOUNT: u32 = 10;
 const PER_ADDRESS: u32 = 30;
+/// Characters of a name at a provider that are kept where it needs a number.
+const LONGEST_CALLED: usize = 90;
 /// Rows that are forgotten at once, of each kind.
 const FORGET: usize = 500;
 
@@ -37,6 +42,19 @@ pub enum SignInError {
     },
     #[error("choose a name to sign in with")]
     NameNeeded,
+    #[error("nobody can sign in at an identity provider here: sign in with a password")]
+    NoProvider,
+    #[error("this sign-in was ended already, began over ten minutes ago, or in another browser: sign in once more")]
+    Stale,
+    /// With the provider's word for it.
+    #[error("the identity provider did not sign you in and says `{0}`: try again, or ask who runs it")]
+    Declined(String),
+    #[error(
+        "the identity provider knows you, and none of your groups may sign in here: ask an owner which group to join"
+    )]
+    NoGroup,
+    #[error(transparent)]
+    Identity(#[from] IdentityError),
     #[error(transparent)]
     Password(#[from] PasswordError),
     #[error(transparent)]
@@ -59,11 +77,24 @@ pub struct Operators {
     ids: Arc<dyn Ids>,
     attempts: Arc<Throttle>,
     passwords: Passwords,
+    provider: Option<Arc<ProviderSignIn>>,
 }
 
 impl Operators {
     pub fn new(store: Arc<dyn OperatorStore>, clock: Arc<dyn Clock>, ids: Arc<dyn Ids>) -> Self {
-        Self { store, clock, ids, attempts: Arc::default(), passwords: Passwords::new() }
+        Self { store, clock, ids, attempts: Arc::default(), passwords: Passwords::new(), provider: None }
+    }
+
+    /// Lets people sign in at an identity provider, too.
+    #[must_use]
+    pub fn with_provider(mut self, provider: Arc<dyn IdentityProvider>, roles: GroupRoles) -> Self {
+        self.provider = Some(Arc::new(ProviderSignIn::new(provider, roles)));
+        self
+    }
+
+    /// The identity provider, where people can sign in at one.
+    pub fn provider(&self) -> Option<&dyn IdentityProvider> {
+        self.provider.as_ref().map(|sign_in| &*sign_in.provider)
     }
 
     pub fn now(&self) -> Timestamp {
@@ -100,7 +131,13 @@ impl Operators {
 
     /// Makes a link with which an operator sets a new password.
     pub async fn reset_link(&self, id: OperatorId) -> Result<LinkToken, WriteError> {
+        self.has_password(id).await?;
         self.add_link(LinkTarget::Reset(id)).await
+    }
+
+    async fn has_password(&self, id: OperatorId) -> Result<(), WriteError> {
+        let operator = self.store.by_id(id).await?.ok_or(WriteError::NoOperator)?;
+        operator.password().map(drop).ok_or(WriteError::ByIdentity(operator.name))
     }
 
     async fn add_link(&self, target: LinkTarget) -> Result<LinkToken, WriteError> {
@@ -147,7 +184,8 @@ impl Operators {
                 }
                 let password = self.passwords.hash(password).await.map_err(SignInError::Hash)?;
                 let id = OperatorId::new(self.ids.ordered(now));
-                let operator = Operator { id, name, role, password, created_at: now, last_seen_at: None };
+                let credential = Credential::Password(password);
+                let operator = Operator { id, name, role, credential, created_at: now, last_seen_at: None };
                 ("operator.join", Account::New(operator))
             }
             LinkTarget::Reset(id) => {
@@ -157,14 +195,14 @@ impl Operators {
                 ("operator.password", Account::Reset { operator: id, password })
             }
         };
-        let id = match &account {
-            Account::New(operator) => operator.id,
-            Account::Reset { operator, .. } => *operator,
+        let (id, credential) = match &account {
+            Account::New(operator) => (operator.id, operator.credential.clone()),
+            Account::Reset { operator, password } => (*operator, Credential::Password(password.clone())),
         };
         let token = SessionToken::random()?;
-        let session = OperatorSession::begin(&token, id, now);
+        let session = OperatorSession::begin(&token, id, &credential, now);
         let operator = self.store.redeem(Redemption { link, account, session }).await?;
-        self.audit_own(&operator, action, Some(from)).await?;
+        self.audit_own(&operator.name, action, None, Some(from)).await?;
         Ok(signed_in(token, operator))
     }
 
@@ -181,18 +219,94 @@ impl Operators {
             Some(name) => self.store.by_name(name).await?,
             None => None,
         };
-        let fits = self.passwords.fits(password, known.as_ref().map(|operator| &operator.password)).await;
+        let fits = self.passwords.fits(password, known.as_ref().and_then(Operator::password)).await;
         let fits = fits.map_err(SignInError::Hash)?;
         // Names of nobody are not listed: people type their passwords there.
         let Some(operator) = known else { return Err(SignInError::Wrong) };
         if !fits {
-            self.audit_own(&operator, "sign_in.failed", Some(from)).await?;
+            self.audit_own(&operator.name, "sign_in.failed", None, Some(from)).await?;
             return Err(SignInError::Wrong);
         }
         let token = SessionToken::random()?;
-        self.store.add_session(OperatorSession::begin(&token, operator.id, self.now())).await?;
-        self.audit_own(&operator, "sign_in", Some(from)).await?;
+        let session = OperatorSession::begin(&token, operator.id, &operator.credential, self.now());
+        self.store.add_session(session).await?;
+        self.audit_own(&operator.name, "sign_in", None, Some(from)).await?;
         Ok(signed_in(token, operator))
+    }
+
+    /// Begins to sign in at the identity provider; returns where to send the browser. `browser` is a secret of that
+    /// browser, and `to` where it goes afterwards.
+    pub async fn begin_at_provider(&self, browser: &str, to: &str, from: IpAddr) -> Result<String, SignInError> {
+        let sign_in = self.provider.as_ref().ok_or(SignInError::NoProvider)?;
+        self.attempt(None, Some(from))?;
+        let request = sign_in.provider.begin().await?;
+        let url = request.url.clone();
+        sign_in.wait(request, browser, to, self.now());
+        Ok(url)
+    }
+
+    /// Signs in who comes back from the identity provider, in the role that their groups give; returns where to go, too.
+    pub async fn return_from_provider(
+        &self,
+        browser: &str,
+        response: AuthorizationResponse,
+        from: IpAddr,
+    ) -> Result<(SessionToken, SignedIn, String), SignInError> {
+        let sign_in = self.provider.as_ref().ok_or(SignInError::NoProvider)?;
+        let now = self.now();
+        let waiting = sign_in.returned(&response.state, browser, now).ok_or(SignInError::Stale)?;
+        let provider = &sign_in.provider;
+        if response.issuer.is_some_and(|issuer| issuer != provider.issuer()) {
+            return Err(IdentityError::Unproven("the browser returned from another issuer".into()).into());
+        }
+        let code = response.code.map_err(SignInError::Declined)?;
+        let claims = provider.identify(code, &waiting.request).await?;
+        let known = self.store.by_identity(&claims.identity).await?;
+        let name = match &known {
+            Some(operator) => operator.name.clone(),
+            None => self.free_name(&claims).await?,
+        };
+        let at = Some(format!("at {}", provider.issuer()));
+        let Some(role) = sign_in.roles.role_of(&claims.groups) else {
+            if let Some(operator) = known {
+                self.store.remove_sessions_of(operator.id, None).await?;
+            }
+            self.audit_own(&name, "sign_in.refused", at, Some(from)).await?;
+            return Err(SignInError::NoGroup);
+        };
+        let token = SessionToken::random()?;
+        let (id, credential) = (OperatorId::new(self.ids.ordered(now)), Credential::Identity(claims.identity));
+        let session = OperatorSession::begin(&token, id, &credential, now);
+        let operator = Operator { id, name, role, credential, created_at: now, last_seen_at: None };
+        let operator = self.store.sign_in_by_identity(operator, session).await?;
+        match known {
+            None => self.audit_own(&operator.name, "operator.join", Some(role.to_string()), Some(from)).await?,
+            Some(before) if before.role != role => {
+                self.audit_own(&operator.name, "operator.role", Some(role.to_string()), Some(from)).await?;
+            }
+            Some(_) => {}
+        }
+        self.audit_own(&operator.name, "sign_in", at, Some(from)).await?;
+        let (token, who) = signed_in(token, operator);
+        Ok((token, who, waiting.to))
+    }
+
+    /// A name that nobody has, after what the provider calls somebody: never that of another operator.
+    async fn free_name(&self, claims: &IdentityClaims) -> Result<OperatorName, StoreError> {
+        let called = claims.names.iter().find_map(|name| OperatorName::parse(name).ok());
+        let called = called.map_or_else(|| "somebody".to_owned(), |name| name.as_str().to_owned());
+        let mut number = 1_u32;
+        loop {
+            let numbered = if number == 1 {
+                called.clone()
+            } else {
+                format!("{} {number}", called.chars().take(LONGEST_CALLED).collect::<String>())
+            };
+            match OperatorName::parse(&numbered) {
+                Ok(name) if self.store.by_name(&name).await?.is_none() => return Ok(name),
+                _ => number += 1,
+            }
+        }
     }
 
     /// Who a session's token belongs to, unless the session is over. Keeps, once a minute, that it was seen.
@@ -201,7 +315,7 @@ impl Operators {
         let (hash, now) = (token.hash(), self.now());
         let found = self.store.session(&hash).await?.filter(|(session, _)| !session.is_over(now));
         let Some((session, operator)) = found else { return Ok(None) };
-        if let Some(expires_at) = session.seen(now) {
+        if let Some(expires_at) = session.seen(&operator.credential, now) {
             self.store.touch_session(&hash, now, expires_at).await?;
         }
         Ok(Some(signed_in(token, operator).1))
@@ -220,18 +334,20 @@ impl Operators {
     /// Changes the password of somebody who knows the old one, and ends all other sessions.
     pub async fn change_password(&self, who: &SignedIn, old: &str, new: &str) -> Result<(), SignInError> {
         let operator = &who.operator;
+        self.has_password(operator.id).await?;
         self.attempt(Some(&operator.name), None)?;
         password::check(new, &operator.name)?;
-        if !self.passwords.fits(old, Some(&operator.password)).await.map_err(SignInError::Hash)? {
+        if !self.passwords.fits(old, operator.password()).await.map_err(SignInError::Hash)? {
             return Err(SignInError::Wrong);
         }
         let password = self.passwords.hash(new).await.map_err(SignInError::Hash)?;
         self.store.change(operator.id, OperatorChange::Password { password, except: who.session }).await?;
-        Ok(self.audit_own(operator, "operator.password", None).await?)
+        Ok(self.audit_own(&operator.name, "operator.password", None, None).await?)
     }
 
-    /// Refused where it would leave no owner.
+    /// Refused where it would leave no owner, and for who signs in at the identity provider.
     pub async fn set_role(&self, id: OperatorId, role: OperatorRole) -> Result<Operator, WriteError> {
+        self.has_password(id).await?;
         self.store.change(id, OperatorChange::Role(role)).await
     }
 
@@ -262,14 +378,20 @@ impl Operators {
         self.store.forget_expired(now, now.minus(AUDIT_KEPT), FORGET).await
     }
 
-    async fn audit_own(&self, who: &Operator, action: &str, address: Option<IpAddr>) -> Result<(), StoreError> {
+    async fn audit_own(
+        &self,
+        who: &OperatorName,
+        action: &str,
+        detail: Option<String>,
+        address: Option<IpAddr>,
+    ) -> Result<(), StoreError> {
         let entry = AuditEntry {
             at: self.now(),
-            operator: Some(who.name.clone()),
+            operator: Some(who.clone()),
             action: action.to_owned(),
             project: None,
-            subject: who.name.as_str().to_owned(),
-            detail: None,
+            subject: who.as_str().to_owned(),
+            detail,
             address,
         };
         self.audit(entry).await

@@ -7,6 +7,7 @@ use docent_types::{StoreError, Timestamp};
 use thiserror::Error;
 
 use crate::audit::AuditEntry;
+use crate::identity::Identity;
 use crate::link::Link;
 use crate::operator::{Operator, OperatorId, OperatorName, OperatorRole};
 use crate::password::PasswordHash;
@@ -58,6 +59,8 @@ pub enum WriteError {
          one, or run `docent operator link` on the server"
     )]
     NoLink,
+    #[error("`{0}` signs in at the identity provider: password and role are changed there")]
+    ByIdentity(OperatorName),
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -73,6 +76,9 @@ pub trait OperatorStore: Send + Sync + fmt::Debug + 'static {
 
     /// The operator of this name, in whatever letter case.
     async fn by_name(&self, name: &OperatorName) -> Result<Option<Operator>, StoreError>;
+
+    /// The operator of this identity.
+    async fn by_identity(&self, identity: &Identity) -> Result<Option<Operator>, StoreError>;
 
     /// Changes an operator and returns the new state. Refused: a name of somebody else, and a lower role for the only
     /// owner.
@@ -96,6 +102,10 @@ pub trait OperatorStore: Send + Sync + fmt::Debug + 'static {
     /// Uses a link: makes the operator or sets the password, and begins the session, at the moment the session begins.
     /// Only one caller can use a link; refused, it can be used again.
     async fn redeem(&self, redemption: Redemption) -> Result<Operator, WriteError>;
+
+    /// Signs in somebody whom an identity provider knows, and begins the session. The operator of the same identity is given
+    /// the role of this one, also when it was the only owner; where there is none, this one is added. Returns who it is.
+    async fn sign_in_by_identity(&self, operator: Operator, session: OperatorSession) -> Result<Operator, WriteError>;
 
     /// Begins a session of an operator, who is seen at that moment.
     async fn add_session(&self, session: OperatorSession) -> Result<(), WriteError>;

@@ -4,13 +4,15 @@ use std::time::Duration;
 
 use docent_types::Timestamp;
 
-use crate::operator::{Operator, OperatorId};
+use crate::operator::{Credential, Operator, OperatorId};
 use crate::token::{CsrfToken, SessionToken, TokenHash};
 
 /// Without a request, a session ends after this long.
 const IDLE: Duration = Duration::from_secs(14 * 24 * 3600);
-/// Every session ends after this long.
+/// Every session ends after this long,
 const LONGEST: Duration = Duration::from_secs(90 * 24 * 3600);
+/// and one that began at an identity provider after this long: what is changed there counts at the next sign-in.
+const LONGEST_BY_IDENTITY: Duration = Duration::from_secs(24 * 3600);
 /// How exactly the last request is kept.
 const TOUCH: Duration = Duration::from_secs(60);
 
@@ -26,8 +28,9 @@ pub struct OperatorSession {
 }
 
 impl OperatorSession {
-    pub(crate) fn begin(token: &SessionToken, operator: OperatorId, now: Timestamp) -> Self {
-        Self { hash: token.hash(), operator, created_at: now, seen_at: now, expires_at: now.plus(IDLE) }
+    pub(crate) fn begin(token: &SessionToken, operator: OperatorId, credential: &Credential, now: Timestamp) -> Self {
+        let expires_at = now.plus(IDLE.min(longest(credential)));
+        Self { hash: token.hash(), operator, created_at: now, seen_at: now, expires_at }
     }
 
     pub(crate) fn is_over(&self, now: Timestamp) -> bool {
@@ -35,8 +38,15 @@ impl OperatorSession {
     }
 
     /// When it is seen now: the new end, if that is to be stored.
-    pub(crate) fn seen(&self, now: Timestamp) -> Option<Timestamp> {
-        (now.since(self.seen_at) >= TOUCH).then(|| now.plus(IDLE).min(self.created_at.plus(LONGEST)))
+    pub(crate) fn seen(&self, credential: &Credential, now: Timestamp) -> Option<Timestamp> {
+        (now.since(self.seen_at) >= TOUCH).then(|| now.plus(IDLE).min(self.created_at.plus(longest(credential))))
+    }
+}
+
+const fn longest(credential: &Credential) -> Duration {
+    match credential {
+        Credential::Password(_) => LONGEST,
+        Credential::Identity(_) => LONGEST_BY_IDENTITY,
     }
 }
 
@@ -51,20 +61,37 @@ pub struct SignedIn {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::identity::Identity;
+    use crate::password::PasswordHash;
 
     #[test]
     fn a_session_slides_and_ends_all_the_same() {
         let at = |days: u64| Timestamp::from_millis(0).plus(Duration::from_secs(days * 24 * 3600));
         let token = SessionToken::random().expect("randomness");
-        let mut session = OperatorSession::begin(&token, OperatorId::new(uuid::Uuid::nil()), at(0));
+        let password = Credential::Password(PasswordHash::from_stored(""));
+        let mut session = OperatorSession::begin(&token, OperatorId::new(uuid::Uuid::nil()), &password, at(0));
         assert!(!session.is_over(at(13)) && session.is_over(at(14)));
-        assert_eq!(session.seen(at(0).plus(TOUCH - Duration::from_millis(1))), None, "once a minute is enough");
+        assert_eq!(
+            session.seen(&password, at(0).plus(TOUCH - Duration::from_millis(1))),
+            None,
+            "once a minute is enough"
+        );
         for day in (13..=89).step_by(10) {
             assert!(!session.is_over(at(day)), "day {day}");
-            session.expires_at = session.seen(at(day)).expect("a day later");
+            session.expires_at = session.seen(&password, at(day)).expect("a day later");
             session.seen_at = at(day);
             assert_eq!(session.expires_at, at(90).min(at(day + 14)));
         }
         assert!(session.is_over(at(90)));
+    }
+
+    #[test]
+    fn a_session_that_began_at_a_provider_ends_within_a_day() {
+        let at = |hours: u64| Timestamp::from_millis(0).plus(Duration::from_secs(hours * 3600));
+        let token = SessionToken::random().expect("randomness");
+        let identity = Credential::Identity(Identity { issuer: "https://id.test".to_owned(), subject: "1".to_owned() });
+        let session = OperatorSession::begin(&token, OperatorId::new(uuid::Uuid::nil()), &identity, at(0));
+        assert_eq!(session.expires_at, at(24));
+        assert_eq!(session.seen(&identity, at(23)), Some(at(24)));
     }
 }

@@ -2,8 +2,8 @@
 
 use async_trait::async_trait;
 use docent_operators::{
-    Account, AuditEntry, Link, LinkTarget, Operator, OperatorChange, OperatorId, OperatorName, OperatorRole,
-    OperatorSession, OperatorStore, PasswordHash, Redemption, TokenHash, WriteError,
+    Account, AuditEntry, Credential, Identity, Link, LinkTarget, Operator, OperatorChange, OperatorId, OperatorName,
+    OperatorRole, OperatorSession, OperatorStore, PasswordHash, Redemption, TokenHash, WriteError,
 };
 use docent_types::{BoxError, StoreError, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row, ToSql};
@@ -13,7 +13,7 @@ use crate::error::Abort;
 use crate::sqlite::SqliteStore;
 
 /// The columns that [`operator`] reads, from the first.
-const OPERATOR: &str = "operators.id, name, role, password, operators.created_at, last_seen_at";
+const OPERATOR: &str = "operators.id, name, role, password, operators.created_at, last_seen_at, issuer, subject";
 const LINK: &str = "hash, target, created_at, expires_at";
 
 type Refusal = Abort<WriteError>;
@@ -37,6 +37,11 @@ impl OperatorStore for SqliteStore {
     async fn by_name(&self, name: &OperatorName) -> Result<Option<Operator>, StoreError> {
         let folded = name.folded();
         self.read("look up the operator", move |connection| find(connection, "folded = ?1", folded)).await
+    }
+
+    async fn by_identity(&self, identity: &Identity) -> Result<Option<Operator>, StoreError> {
+        let identity = identity.clone();
+        self.read("look up the operator", move |connection| find_identity(connection, &identity)).await
     }
 
     async fn change(&self, id: OperatorId, change: OperatorChange) -> Result<Operator, WriteError> {
@@ -157,6 +162,33 @@ impl OperatorStore for SqliteStore {
         .await
     }
 
+    async fn sign_in_by_identity(
+        &self,
+        operator: Operator,
+        mut session: OperatorSession,
+    ) -> Result<Operator, WriteError> {
+        self.write("sign in by an identity", move |connection| {
+            let known = match &operator.credential {
+                Credential::Identity(identity) => find_identity(connection, identity)?,
+                Credential::Password(_) => None,
+            };
+            session.operator = match known {
+                Some(known) => known.id,
+                None => {
+                    is_free(connection, &operator.name, operator.id)?;
+                    insert(connection, &operator)?;
+                    operator.id
+                }
+            };
+            connection
+                .prepare_cached("UPDATE operators SET role = ?2 WHERE id = ?1")?
+                .execute((session.operator.uuid().into_bytes(), operator.role.as_str()))?;
+            begin(connection, &session)?;
+            self::known(connection, session.operator)
+        })
+        .await
+    }
+
     async fn add_session(&self, session: OperatorSession) -> Result<(), WriteError> {
         self.write("begin the session", move |connection| {
             known(connection, session.operator)?;
@@ -174,7 +206,7 @@ impl OperatorStore for SqliteStore {
             ))?;
             let read = |row: &Row<'_>| {
                 let at = |column| row.get(column).map(Timestamp::from_millis);
-                let times = (at(6)?, at(7)?, at(8)?);
+                let times = (at(8)?, at(9)?, at(10)?);
                 Ok((times, operator(row)))
             };
             let found = select.query_row([hash.as_bytes()], read).optional()?;
@@ -278,6 +310,13 @@ fn find(connection: &Connection, condition: &str, value: impl ToSql) -> Result<O
     select.query_row([value], |row| Ok(operator(row))).optional()?.transpose()
 }
 
+fn find_identity(connection: &Connection, identity: &Identity) -> Result<Option<Operator>, BoxError> {
+    let mut select =
+        connection.prepare_cached(&format!("SELECT {OPERATOR} FROM operators WHERE issuer = ?1 AND subject = ?2"))?;
+    let Identity { issuer, subject } = identity;
+    select.query_row((issuer, subject), |row| Ok(operator(row))).optional()?.transpose()
+}
+
 fn known(connection: &Connection, id: OperatorId) -> Result<Operator, Refusal> {
     find(connection, "id = ?1", id.uuid().into_bytes())?.ok_or(Abort::Refused(WriteError::NoOperator))
 }
@@ -299,19 +338,25 @@ fn leaves_an_owner(connection: &Connection, id: OperatorId) -> Result<(), Refusa
 }
 
 fn insert(connection: &Connection, operator: &Operator) -> Result<(), Refusal> {
+    let (password, issuer, subject) = match &operator.credential {
+        Credential::Password(password) => (password.as_str(), None, None),
+        Credential::Identity(Identity { issuer, subject }) => ("", Some(issuer), Some(subject)),
+    };
     connection
         .prepare_cached(
-            "INSERT INTO operators (id, name, folded, role, password, created_at, last_seen_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+            "INSERT INTO operators (id, name, folded, role, password, created_at, last_seen_at, issuer, subject)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
         )?
         .execute((
             operator.id.uuid().into_bytes(),
             operator.name.as_str(),
             operator.name.folded(),
             operator.role.as_str(),
-            operator.password.as_str(),
+            password,
             operator.created_at.millis(),
             operator.last_seen_at.map(Timestamp::millis),
+            issuer,
+            subject,
         ))?;
     Ok(())
 }
@@ -325,7 +370,7 @@ fn set_password(
 ) -> Result<(), Refusal> {
     let bytes = id.uuid().into_bytes();
     connection
-        .prepare_cached("UPDATE operators SET password = ?2 WHERE id = ?1")?
+        .prepare_cached("UPDATE operators SET password = ?2, issuer = NULL, subject = NULL WHERE id = ?1")?
         .execute((bytes, password.as_str()))?;
     connection.prepare_cached("DELETE FROM operator_links WHERE operator = ?1")?.execute([bytes])?;
     Ok(end_sessions(connection, id, except)?)
@@ -368,7 +413,10 @@ fn operator(row: &Row<'_>) -> Result<Operator, BoxError> {
         id: OperatorId::new(Uuid::from_bytes(row.get(0)?)),
         name: OperatorName::parse(row.get_ref(1)?.as_str()?)?,
         role: OperatorRole::parse(&role).ok_or_else(|| format!("`{role}` is not a role"))?,
-        password: PasswordHash::from_stored(row.get::<_, String>(3)?),
+        credential: match (row.get(6)?, row.get(7)?) {
+            (Some(issuer), Some(subject)) => Credential::Identity(Identity { issuer, subject }),
+            _ => Credential::Password(PasswordHash::from_stored(row.get::<_, String>(3)?)),
+        },
         created_at: Timestamp::from_millis(row.get(4)?),
         last_seen_at: row.get::<_, Option<i64>>(5)?.map(Timestamp::from_millis),
     })

@@ -1,19 +1,35 @@
 //! One's own account: password, sessions, signing out.
 
-use docent_operators::SignInError;
+use docent_operators::{Credential, SignInError};
 use docent_types::Refusal;
 use docent_web::{HttpError, Response};
-use maud::html;
+use maud::{Markup, html};
 
 use crate::dashboard::{Visit, see};
 use crate::guard::Cookie;
 use crate::layout::{Section, button, token};
 use crate::pages::operators::refusal;
+use crate::text::Foreign;
 
 pub(crate) fn account(visit: &Visit<'_>) -> Result<Response, HttpError> {
     let operator = &visit.signed_in.operator;
     let body = html! {
         p { "You are " strong { (operator.name) } ", in the role " strong { (operator.role.as_str()) } "." }
+        @if let Credential::Identity(identity) = &operator.credential {
+            p { "You sign in at " (Foreign(&identity.issuer)) ", where your groups give the role." }
+        } @else {
+            (password_form(visit))
+        }
+        h2 { "Sessions" }
+        p { "A session ends when it was not used for 14 days, and after 90 days in any case; one from an identity provider after a day." }
+        (button(visit.signed_in, "/dashboard/-/account/sign-out-everywhere", "Sign out everywhere"))
+    };
+    Ok(visit.page("Your account", Section::Account, None, &body))
+}
+
+fn password_form(visit: &Visit<'_>) -> Markup {
+    let operator = &visit.signed_in.operator;
+    html! {
         h2 { "Password" }
         form.fields method="post" {
             (token(visit.signed_in))
@@ -23,11 +39,7 @@ pub(crate) fn account(visit: &Visit<'_>) -> Result<Response, HttpError> {
             div { label for="repeated" { "New password again" } input #repeated type="password" name="repeated" autocomplete="new-password" required minlength="12" maxlength="256"; }
             div { button type="submit" { "Change password" } }
         }
-        h2 { "Sessions" }
-        p { "A session ends when it was not used for 14 days, and after 90 days in any case." }
-        (button(visit.signed_in, "/dashboard/-/account/sign-out-everywhere", "Sign out everywhere"))
-    };
-    Ok(visit.page("Your account", Section::Account, None, &body))
+    }
 }
 
 pub(crate) async fn change_password(visit: &Visit<'_>) -> Result<Response, HttpError> {

@@ -46,9 +46,11 @@ pub(crate) async fn serve(visit: &Visit<'_>, route: PageRoute<'_>, is_write: boo
         PageRoute::Settings => settings::settings(visit).await,
         PageRoute::Project(domain, route) => project(visit, domain, route, is_write).await,
         // These are served before anybody is signed in.
-        PageRoute::Asset(_) | PageRoute::SignIn | PageRoute::Join(_) => {
-            Err(Refusal::not_found("There is no page here.").into())
-        }
+        PageRoute::Asset(_)
+        | PageRoute::SignIn
+        | PageRoute::SignInElsewhere
+        | PageRoute::SignInReturn
+        | PageRoute::Join(_) => Err(Refusal::not_found("There is no page here.").into()),
     }
 }
 

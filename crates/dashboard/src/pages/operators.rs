@@ -1,6 +1,6 @@
 //! The people who may sign in, and what they did.
 
-use docent_operators::{OperatorId, OperatorName, OperatorRole, WriteError};
+use docent_operators::{Credential, OperatorId, OperatorName, OperatorRole, WriteError};
 use docent_types::Refusal;
 use docent_web::{HttpError, Response};
 use maud::{Markup, html};
@@ -23,7 +23,7 @@ async fn page_of(visit: &Visit<'_>, link: Option<&str>) -> Result<Markup, HttpEr
     let operators = visit.parts().operators.operators().await.map_err(HttpError::internal)?;
     let now = visit.parts().clock.now();
     let me = visit.signed_in.operator.id;
-    let head = html! { th { "Name" } th { "OperatorRole" } th { "Last seen" } th { "Since" } th { "Change" } };
+    let head = html! { th { "Name" } th { "Role" } th { "Last seen" } th { "Since" } th { "Change" } };
     let rows = html! {
         @for operator in &operators {
             tr {
@@ -32,15 +32,20 @@ async fn page_of(visit: &Visit<'_>, link: Option<&str>) -> Result<Markup, HttpEr
                 td { @match operator.last_seen_at { Some(at) => (moment(at, now)), None => "never" } }
                 td { (moment(operator.created_at, now)) }
                 td {
-                    form.row method="post" action=(format_args!("/dashboard/-/operators/{}/role", operator.id)) {
-                        (token(visit.signed_in))
-                        select name="role" aria-label=(format_args!("OperatorRole of {}", operator.name)) {
-                            @for (name, role) in ROLES { option value=(name) selected[role == operator.role] { (name) } }
+                    @match &operator.credential {
+                        Credential::Identity(identity) => p.soft { "Signs in at " (Foreign(&identity.issuer)) },
+                        Credential::Password(_) => {
+                            form.row method="post" action=(format_args!("/dashboard/-/operators/{}/role", operator.id)) {
+                                (token(visit.signed_in))
+                                select name="role" aria-label=(format_args!("Role of {}", operator.name)) {
+                                    @for (name, role) in ROLES { option value=(name) selected[role == operator.role] { (name) } }
+                                }
+                                button.quiet type="submit" { "Set" }
+                            }
+                            form method="post" action=(format_args!("/dashboard/-/operators/{}/reset", operator.id)) {
+                                (token(visit.signed_in)) button.quiet type="submit" { "Link for a new password" }
+                            }
                         }
-                        button.quiet type="submit" { "Set" }
-                    }
-                    form method="post" action=(format_args!("/dashboard/-/operators/{}/reset", operator.id)) {
-                        (token(visit.signed_in)) button.quiet type="submit" { "Link for a new password" }
                     }
                     @if operator.id != me {
                         (danger(visit.signed_in, &format!("/dashboard/-/operators/{}/remove", operator.id), "Remove",
@@ -63,7 +68,7 @@ async fn page_of(visit: &Visit<'_>, link: Option<&str>) -> Result<Markup, HttpEr
             (token(visit.signed_in))
             div { label for="name" { "Name" } small.hint #name-hint { "They can change it when they choose a password. May stay empty." } input #name aria-describedby="name-hint" name="name" maxlength="100" autocomplete="off"; }
             div {
-                label for="role" { "OperatorRole" }
+                label for="role" { "Role" }
                 select #role name="role" {
                     option value="viewer" { "viewer: sees everything but keys and people" }
                     option value="editor" selected { "editor: jobs and pull requests, too" }

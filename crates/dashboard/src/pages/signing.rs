@@ -1,7 +1,9 @@
-//! Signing in: with a password, or for the first time with a one-time link.
+//! Signing in: with a password, at the identity provider, or for the first time with a one-time link.
 
-use docent_operators::{LinkTarget, OperatorName, SignInError, WriteError};
-use docent_types::Refusal;
+use docent_operators::{
+    AuthorizationResponse, IdentityError, LinkTarget, OperatorName, SessionToken, SignInError, WriteError,
+};
+use docent_types::{Refusal, error_chain};
 use docent_web::{HttpError, Request, Response, respond};
 use http::StatusCode;
 use maud::{Markup, html};
@@ -12,6 +14,7 @@ use crate::form::Form;
 use crate::guard::{Cookie, TOKEN, check_visit, visit_token};
 use crate::layout::bare;
 use crate::route::PageRoute;
+use crate::text::in_url;
 
 /// How long a browser keeps the session's cookie after it was last set, in seconds: as long as an idle session lives.
 pub(crate) const SESSION_SECONDS: u64 = 14 * 24 * 3600;
@@ -36,10 +39,12 @@ pub(crate) async fn serve(
             shown(dashboard, request, StatusCode::OK, "Sign in", |token| {
                 html! {
                     @if is_done { div.box.good role="status" { p { "You are signed out." } } }
-                    @if is_first { (first_run()) } @else { (sign_in_form(token, &to, "", None)) }
+                    @if is_first { (first_run()) (elsewhere(dashboard, &to)) } @else { (sign_in_form(dashboard, token, &to, "", None)) }
                 }
             })
         }
+        PageRoute::SignInElsewhere => leave(dashboard, request).await,
+        PageRoute::SignInReturn => come_back(dashboard, request).await,
         PageRoute::Join(link) if is_write => join(dashboard, request, link).await,
         PageRoute::Join(link) => {
             let target = dashboard.parts.operators.look_at_link(link).await.map_err(HttpError::internal)?;
@@ -57,17 +62,61 @@ async fn sign_in(dashboard: &Dashboard, request: &mut Request) -> Result<Respons
     let (name, to) = (form.text("name").to_owned(), form.text("to").to_owned());
     let signed = dashboard.parts.operators.sign_in(&name, form.exact("password"), request.client()).await;
     match signed {
-        Ok((session, _)) => {
-            let mut response = see(inside(&to));
-            dashboard.cookies.set(&mut response, Cookie::Session, session.expose(), SESSION_SECONDS);
-            dashboard.cookies.set(&mut response, Cookie::Visit, "", 0);
-            Ok(response)
-        }
+        Ok((session, _)) => Ok(signed_in(dashboard, &session, inside(&to))),
         Err(error) => {
             let (status, sentence) = refused(error)?;
-            shown(dashboard, request, status, "Sign in", |token| sign_in_form(token, &to, &name, Some(&sentence)))
+            let form = |token: &str| sign_in_form(dashboard, token, &to, &name, Some(&sentence));
+            shown(dashboard, request, status, "Sign in", form)
         }
     }
+}
+
+/// To the identity provider. A link and not a form: where forms may lead is fixed by the policy of the page.
+async fn leave(dashboard: &Dashboard, request: &Request) -> Result<Response, HttpError> {
+    let (visit, to) = (visit_of(dashboard, request)?, request.query("to").unwrap_or_default().into_owned());
+    match dashboard.parts.operators.begin_at_provider(&visit, inside(&to), request.client()).await {
+        Ok(url) => {
+            let mut response = see(&url);
+            dashboard.cookies.set(&mut response, Cookie::Visit, &visit, VISIT_SECONDS);
+            Ok(response)
+        }
+        Err(error) => not_elsewhere(dashboard, request, error, &to),
+    }
+}
+
+/// Back from the identity provider.
+async fn come_back(dashboard: &Dashboard, request: &Request) -> Result<Response, HttpError> {
+    let given = |name| request.query(name).map(|value| value.into_owned());
+    let word = || given("error").unwrap_or_default().chars().filter(char::is_ascii_graphic).take(60).collect();
+    let response = AuthorizationResponse {
+        state: given("state").unwrap_or_default(),
+        issuer: given("iss"),
+        code: given("code").ok_or_else(word),
+    };
+    let visit = dashboard.cookies.read(request, Cookie::Visit).unwrap_or_default();
+    match dashboard.parts.operators.return_from_provider(visit, response, request.client()).await {
+        Ok((session, _, to)) => Ok(signed_in(dashboard, &session, &to)),
+        Err(error) => not_elsewhere(dashboard, request, error, HOME),
+    }
+}
+
+fn not_elsewhere(
+    dashboard: &Dashboard,
+    request: &Request,
+    error: SignInError,
+    to: &str,
+) -> Result<Response, HttpError> {
+    let (status, sentence) = refused(error)?;
+    let form = |token: &str| sign_in_form(dashboard, token, to, "", Some(&sentence));
+    shown(dashboard, request, status, "Sign in", form)
+}
+
+/// Leads on, with a session.
+fn signed_in(dashboard: &Dashboard, session: &SessionToken, to: &str) -> Response {
+    let mut response = see(to);
+    dashboard.cookies.set(&mut response, Cookie::Session, session.expose(), SESSION_SECONDS);
+    dashboard.cookies.set(&mut response, Cookie::Visit, "", 0);
+    response
 }
 
 async fn join(dashboard: &Dashboard, request: &mut Request, link: &str) -> Result<Response, HttpError> {
@@ -94,12 +143,7 @@ async fn join(dashboard: &Dashboard, request: &mut Request, link: &str) -> Resul
         Err(error) => return again(dashboard, request, StatusCode::BAD_REQUEST, &error.to_string()),
     };
     match operators.redeem(link, name, form.exact("password"), request.client()).await {
-        Ok((session, _)) => {
-            let mut response = see(HOME);
-            dashboard.cookies.set(&mut response, Cookie::Session, session.expose(), SESSION_SECONDS);
-            dashboard.cookies.set(&mut response, Cookie::Visit, "", 0);
-            Ok(response)
-        }
+        Ok((session, _)) => Ok(signed_in(dashboard, &session, HOME)),
         Err(error) => {
             let (status, sentence) = refused(error)?;
             again(dashboard, request, status, &sentence)
@@ -114,6 +158,16 @@ fn refused(error: SignInError) -> Result<(StatusCode, String), HttpError> {
         SignInError::Hash(source) => Err(HttpError::Internal(source)),
         SignInError::TooMany { .. } => Ok((StatusCode::TOO_MANY_REQUESTS, error.to_string())),
         SignInError::Wrong => Ok((StatusCode::UNAUTHORIZED, error.to_string())),
+        SignInError::NoProvider => Err(Refusal::not_found(error.to_string()).into()),
+        SignInError::NoGroup | SignInError::Declined(_) => Ok((StatusCode::FORBIDDEN, error.to_string())),
+        SignInError::Identity(error) => {
+            tracing::warn!(error = error_chain(&error), "nobody was signed in at the identity provider");
+            let status = match error {
+                IdentityError::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
+                IdentityError::Unproven(_) => StatusCode::FORBIDDEN,
+            };
+            Ok((status, error.to_string()))
+        }
         other => Ok((StatusCode::BAD_REQUEST, other.to_string())),
     }
 }
@@ -126,14 +180,16 @@ fn shown(
     title: &str,
     body: impl FnOnce(&str) -> Markup,
 ) -> Result<Response, HttpError> {
-    let known = dashboard.cookies.read(request, Cookie::Visit).filter(|visit| is_visit(visit)).map(str::to_owned);
-    let visit = match known {
-        Some(visit) => visit,
-        None => fresh_visit()?,
-    };
+    let visit = visit_of(dashboard, request)?;
     let mut response = page(status, bare(title, &body(&visit_token(&visit))));
     dashboard.cookies.set(&mut response, Cookie::Visit, &visit, VISIT_SECONDS);
     Ok(response)
+}
+
+/// The visit of a browser: the one it has, or a new one.
+fn visit_of(dashboard: &Dashboard, request: &Request) -> Result<String, HttpError> {
+    let known = dashboard.cookies.read(request, Cookie::Visit).filter(|visit| is_visit(visit));
+    known.map_or_else(fresh_visit, |visit| Ok(visit.to_owned()))
 }
 
 fn is_visit(text: &str) -> bool {
@@ -157,9 +213,19 @@ fn problem(sentence: Option<&str>) -> Markup {
     html! { @if let Some(sentence) = sentence { div.box.bad role="alert" #problem { p { (sentence) } } } }
 }
 
-fn sign_in_form(token: &str, to: &str, name: &str, sentence: Option<&str>) -> Markup {
+/// The way to the identity provider, where there is one.
+fn elsewhere(dashboard: &Dashboard, to: &str) -> Markup {
+    html! {
+        @if let Some(provider) = dashboard.parts.operators.provider() {
+            p { a.button href=(format_args!("/dashboard/-/sign-in/openid?to={}", in_url(inside(to)))) { "Sign in with " (provider.label()) } }
+        }
+    }
+}
+
+fn sign_in_form(dashboard: &Dashboard, token: &str, to: &str, name: &str, sentence: Option<&str>) -> Markup {
     html! {
         (problem(sentence))
+        (elsewhere(dashboard, to))
         form.fields method="post" action="/dashboard/-/sign-in" {
             input type="hidden" name=(TOKEN) value=(token);
             input type="hidden" name="to" value=(to);

@@ -1,6 +1,10 @@
 use docent_types::{FixedIds, ManualClock};
 
+use async_trait::async_trait;
+use parking_lot::Mutex;
+
 use super::*;
+use crate::identity::{AuthorizationRequest, Identity};
 use crate::memory::MemoryOperators;
 
 const PASSWORD: &str = "correct horse battery";
@@ -41,6 +45,147 @@ impl Fixture {
         let listed = self.operators.audited(None, 100).await.expect("the store answers");
         listed.into_iter().map(|(_, entry)| entry.action).collect()
     }
+}
+
+/// A provider that says what it is told to.
+#[derive(Debug, Default)]
+struct ScriptedProvider {
+    begun: Mutex<u32>,
+    says: Mutex<Option<IdentityClaims>>,
+}
+
+const ISSUER: &str = "https://id.test";
+
+#[async_trait]
+impl IdentityProvider for ScriptedProvider {
+    fn label(&self) -> &str {
+        "Example"
+    }
+
+    fn issuer(&self) -> &str {
+        ISSUER
+    }
+
+    async fn begin(&self) -> Result<AuthorizationRequest, IdentityError> {
+        let mut begun = self.begun.lock();
+        *begun += 1;
+        let state = format!("state {begun}");
+        Ok(AuthorizationRequest { url: state.clone(), state, nonce: String::new(), verifier: String::new() })
+    }
+
+    async fn identify(&self, code: String, _: &AuthorizationRequest) -> Result<IdentityClaims, IdentityError> {
+        assert_eq!(code, "the code");
+        self.says.lock().clone().ok_or_else(|| IdentityError::Unproven("expired".into()))
+    }
+}
+
+impl ScriptedProvider {
+    fn says(&self, subject: &str, name: &str, groups: &[&str]) {
+        *self.says.lock() = Some(IdentityClaims {
+            identity: Identity { issuer: ISSUER.to_owned(), subject: subject.to_owned() },
+            names: vec![name.to_owned()],
+            groups: groups.iter().map(|group| (*group).to_owned()).collect(),
+        });
+    }
+}
+
+fn with_provider() -> (Fixture, Arc<ScriptedProvider>) {
+    let (fixture, provider) = (fixture(), Arc::new(ScriptedProvider::default()));
+    let roles =
+        GroupRoles { owner: vec!["admins".to_owned()], viewer: vec!["staff".to_owned()], ..GroupRoles::default() };
+    let operators = fixture.operators.clone().with_provider(Arc::clone(&provider) as _, roles);
+    (Fixture { operators, ..fixture }, provider)
+}
+
+fn response(state: &str) -> AuthorizationResponse {
+    AuthorizationResponse { state: state.to_owned(), issuer: None, code: Ok("the code".to_owned()) }
+}
+
+impl Fixture {
+    async fn through_the_provider(&self) -> Result<(SessionToken, SignedIn, String), SignInError> {
+        let state = self.operators.begin_at_provider("browser", "/home", ip(1)).await?;
+        self.operators.return_from_provider("browser", response(&state), ip(1)).await
+    }
+}
+
+#[tokio::test]
+async fn an_identity_decides_who_it_is_and_its_groups_what_they_may() {
+    let (fixture, provider) = with_provider();
+    fixture.joined("ann@example.com", OperatorRole::Owner).await;
+    // Somebody who calls themselves as an operator does is not that operator.
+    provider.says("1", "ann@example.com", &["staff"]);
+    let (token, who, to) = fixture.through_the_provider().await.expect("signs in");
+    assert_eq!((who.operator.name.as_str(), who.operator.role), ("ann@example.com 2", OperatorRole::Viewer));
+    assert_eq!(to, "/home");
+    // The same person by another name and in other groups.
+    provider.says("1", "Ann", &["staff", "admins"]);
+    let (_, again, _) = fixture.through_the_provider().await.expect("signs in");
+    assert_eq!((again.operator.id, again.operator.role), (who.operator.id, OperatorRole::Owner));
+    assert_eq!(again.operator.name.as_str(), "ann@example.com 2");
+    assert_eq!(fixture.actions().await[..4], ["sign_in", "operator.role", "sign_in", "operator.join"]);
+
+    // Out of the groups: not in any more, in no browser.
+    provider.says("1", "Ann", &["guests"]);
+    assert!(fixture.who(&token).await.is_some());
+    assert!(matches!(fixture.through_the_provider().await, Err(SignInError::NoGroup)));
+    assert_eq!((fixture.who(&token).await, fixture.actions().await[0].as_str()), (None, "sign_in.refused"));
+    provider.says("2", "Eve", &[]);
+    assert!(matches!(fixture.through_the_provider().await, Err(SignInError::NoGroup)));
+    assert_eq!(fixture.operators.operators().await.expect("the store answers").len(), 2);
+}
+
+#[tokio::test]
+async fn who_signs_in_at_a_provider_has_no_password() {
+    let (fixture, provider) = with_provider();
+    provider.says("1", "Ann", &["staff"]);
+    let (_, who, _) = fixture.through_the_provider().await.expect("signs in");
+    let (operators, id) = (&fixture.operators, who.operator.id);
+    for password in ["", PASSWORD] {
+        assert!(matches!(operators.sign_in("Ann", password, ip(1)).await, Err(SignInError::Wrong)));
+    }
+    assert!(matches!(operators.reset_link(id).await, Err(WriteError::ByIdentity(_))));
+    assert!(matches!(operators.set_role(id, OperatorRole::Owner).await, Err(WriteError::ByIdentity(_))));
+    let changed = operators.change_password(&who, "", PASSWORD).await;
+    assert!(matches!(changed, Err(SignInError::Write(WriteError::ByIdentity(_)))));
+    assert!(matches!(fixture_without_provider(&fixture).await, Err(SignInError::NoProvider)));
+}
+
+async fn fixture_without_provider(fixture: &Fixture) -> Result<String, SignInError> {
+    Operators { provider: None, ..fixture.operators.clone() }.begin_at_provider("browser", "/", ip(1)).await
+}
+
+#[tokio::test]
+async fn a_return_counts_once_in_time_and_in_the_browser_that_was_sent() {
+    let (fixture, provider) = with_provider();
+    provider.says("1", "Ann", &["staff"]);
+    let operators = &fixture.operators;
+    let begin = async || operators.begin_at_provider("browser", "/home", ip(1)).await.expect("begins");
+    let comes = async |browser, response| operators.return_from_provider(browser, response, ip(1)).await;
+
+    let state = begin().await;
+    comes("browser", response(&state)).await.expect("signs in");
+    assert!(matches!(comes("browser", response(&state)).await, Err(SignInError::Stale)), "a second time");
+    let state = begin().await;
+    assert!(matches!(comes("another", response(&state)).await, Err(SignInError::Stale)));
+    assert!(matches!(comes("browser", response(&state)).await, Err(SignInError::Stale)), "it was tried");
+    for never in ["", "state 99"] {
+        assert!(matches!(comes("browser", response(never)).await, Err(SignInError::Stale)));
+    }
+    let state = begin().await;
+    fixture.clock.advance(Duration::from_secs(601));
+    assert!(matches!(comes("browser", response(&state)).await, Err(SignInError::Stale)), "late");
+    let elsewhere = AuthorizationResponse { issuer: Some("https://evil.test".to_owned()), ..response(&begin().await) };
+    let refused = comes("browser", elsewhere).await;
+    assert!(matches!(refused, Err(SignInError::Identity(IdentityError::Unproven(_)))));
+    let declined = AuthorizationResponse { code: Err("access_denied".to_owned()), ..response(&begin().await) };
+    assert!(matches!(comes("browser", declined).await, Err(SignInError::Declined(word)) if word == "access_denied"));
+    *provider.says.lock() = None;
+    let unproven = comes("browser", response(&begin().await)).await;
+    assert!(matches!(unproven, Err(SignInError::Identity(IdentityError::Unproven(_)))));
+
+    // One address cannot begin without end.
+    let limited = async { while operators.begin_at_provider("browser", "/", ip(9)).await.is_ok() {} };
+    tokio::time::timeout(Duration::from_secs(60), limited).await.expect("there is a limit");
 }
 
 #[tokio::test]

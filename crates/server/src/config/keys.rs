@@ -14,6 +14,7 @@ use serde::{Deserialize, Deserializer};
 
 use super::model::ModelKeys;
 use super::names::{self, Names, RunsOn};
+use super::openid::OpenIdKeys;
 use super::proxies;
 use super::search::SearchKeys;
 use super::{AgentConfig, AssistantConfig, Config, ConfigError, GitConfig, GithubApp, ModelConfig, Overrides, SshKey};
@@ -41,6 +42,7 @@ pub(super) struct Keys {
     client_ip_header: Option<String>,
     github_app: GithubAppKeys,
     git: GitKeys,
+    openid: OpenIdKeys,
     search: SearchKeys,
 }
 
@@ -61,6 +63,7 @@ impl Default for Keys {
             client_ip_header: None,
             github_app: GithubAppKeys::default(),
             git: GitKeys::default(),
+            openid: OpenIdKeys::default(),
             search: SearchKeys::default(),
         }
     }
@@ -203,6 +206,7 @@ impl Keys {
             proxies: proxies::judge(self.trusted_proxies, self.client_ip_header)?,
             github_app: self.github_app.judge()?,
             git: self.git.judge()?,
+            openid: self.openid.judge()?,
             question_waits: self.search.waits()?,
             sources: BTreeMap::new(),
             search: self.search.judge()?,
@@ -334,7 +338,7 @@ fn id<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
 }
 
 /// A list of words, or, as in a variable, one text with commas between them.
-fn words<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
+pub(super) fn words<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged, expecting = "expected a list of texts, or one text with commas between them")]
     enum Words {

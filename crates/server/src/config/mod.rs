@@ -11,6 +11,7 @@ mod keys;
 mod load;
 mod model;
 mod names;
+mod openid;
 mod proxies;
 mod search;
 mod sources;
@@ -27,6 +28,7 @@ pub(crate) use keys::LimitsConfig;
 pub(crate) use load::ConfigError;
 pub(crate) use model::{Endpoint, ModelConfig, OpenAiQuirks};
 pub(crate) use names::RunsOn;
+pub(crate) use openid::OpenIdSignIn;
 pub(crate) use search::{EmbeddingsConfig, SearchConfig};
 
 /// The whole configuration.
@@ -51,6 +53,8 @@ pub(crate) struct Config {
     pub(crate) proxies: Option<docent_access::Proxies>,
     pub(crate) github_app: Option<GithubApp>,
     pub(crate) git: GitConfig,
+    /// The identity provider that people may sign in at.
+    pub(crate) openid: Option<OpenIdSignIn>,
     pub(crate) search: SearchConfig,
     /// How long the vector of a question is waited for.
     pub(crate) question_waits: docent_embed::Waits,

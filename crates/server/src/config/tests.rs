@@ -19,7 +19,7 @@ const OPUS: &str = "[models.opus]\nprovider = \"openai\"\nmodel = \"m\"\nbase_ur
 const FAST: &str = "[models.fast]\nprovider = \"openai\"\nmodel = \"m\"\nbase_url = \"http://127.0.0.1:1/v1\"\n";
 
 /// Every key, with a value that goes with the others.
-const KEYS: [(&str, &str); 46] = [
+const KEYS: [(&str, &str); 56] = [
     ("listen", "127.0.0.1:9"),
     ("public_url", "https://docs.example.com"),
     ("data", "./elsewhere"),
@@ -66,7 +66,21 @@ const KEYS: [(&str, &str); 46] = [
     ("github_app.private_key_file", "app.pem"),
     ("git.ssh_key_file", "id_ed25519"),
     ("git.ssh_known_hosts_file", "known_hosts"),
+    ("openid.issuer", "https://id.example.com"),
+    ("openid.client_id", "docent"),
+    ("openid.client_secret_env", "S"),
+    ("openid.scopes", "profile, groups"),
+    ("openid.groups_claim", "roles"),
+    ("openid.owner_groups", "admins"),
+    ("openid.editor_groups", "docs, writers"),
+    ("openid.viewer_groups", "staff"),
+    ("openid.default_role", "viewer"),
+    ("openid.label", "Example"),
 ];
+
+fn words(text: &str) -> Vec<String> {
+    text.split(' ').map(str::to_owned).collect()
+}
 
 #[test]
 fn the_environment_is_over_the_file() {
@@ -105,6 +119,9 @@ fn every_key_is_known_to_the_file_and_to_the_environment() {
     assert_eq!((config.retention.journals, config.retention.jobs), (Some(month * 7 / 30), Some(month)));
     let docent_agent::TurnLimits { steps, tokens, minutes, files, bytes, .. } = config.agent.limits;
     assert_eq!((steps, tokens, minutes, files, bytes), (10, 100_000, 30, 20, 1_000_000));
+    let openid = config.openid.expect("an identity provider");
+    assert_eq!((openid.provider.label.as_str(), openid.provider.groups_claim.as_str()), ("Example", "roles"));
+    assert_eq!((openid.provider.scopes, openid.roles.editor), (words("profile groups"), words("docs writers")));
     assert_eq!(config.github_app.map(|app| app.id).as_deref(), Some("12345"));
     let ModelConfig::OpenAi(sonnet, ways) = &config.models["sonnet"] else { panic!("{:?}", config.models) };
     assert_eq!(sonnet.key, Some(SecretSource::Variable("K".to_owned())));
@@ -122,6 +139,7 @@ fn every_key_is_known_to_the_file_and_to_the_environment() {
 #[test]
 fn mistakes_are_named() {
     let model = |more: &str| format!("[models.sonnet]\n{more}");
+    let openid = |more: &str| format!("[openid]\nissuer = \"https://id.example.com\"\n{more}");
     let openai = |more: &str| model(&format!("provider = \"openai\"\nmodel = \"m\"\n{more}"));
     let anthropic = |more: &str| model(&format!("provider = \"anthropic\"\nmodel = \"m\"\n{more}"));
     for (text, environment, named) in [
@@ -165,6 +183,18 @@ fn mistakes_are_named() {
             "`store`: this build keeps its data in SQLite only, not in postgres",
         ),
         ("[agent]\nmodel = \"gpt\"".into(), &[], "`agent.model`: there is no model `gpt`; known: `opus`, `sonnet`"),
+        ("[openid]\nclient_id = \"x\"".into(), &[], "`openid.issuer`: is missing"),
+        ("[openid]\nissuer = \"id.example.com\"".into(), &[], "`openid.issuer`: the address must begin with https://"),
+        ("[openid]\nissuer = \"http://example.com\"".into(), &[], "`openid.issuer`: has to be reached by https"),
+        (openid(""), &[], "`openid.client_id`: is missing"),
+        (openid("client_id = \"x\""), &[], "`openid.owner_groups`: is missing"),
+        (openid("client_id = \"x\"\ndefault_role = \"admin\""), &[], "`openid.default_role`"),
+        (openid("client_id = \"x\"\nclient_secret_env = \"s3-cret\""), &[], "`openid.client_secret_env`: is no name"),
+        (
+            openid("client_id = \"x\"\nclient_secret_env = \"S\"\nclient_secret_file = \"s\""),
+            &[],
+            "`openid.client_secret_file`: stands beside",
+        ),
         ("[assistant]\nmodel = \"gpt\"".into(), &[], "`assistant.model`: there is no model `gpt`"),
         ("[assistant]\nresume_seconds = 601".into(), &[], "`assistant.resume_seconds`: is more than 600"),
         ("[assistant]\nthread_days = -1".into(), &[], "`assistant.thread_days`"),

@@ -16,6 +16,8 @@ use docent_dashboard::{Dashboard, DashboardParts};
 use docent_discovery::{Answering, Replies};
 use docent_jobs::{Engine, EngineConfig, ModelNames};
 use docent_llm::Model as _;
+use docent_openid::OpenIdProvider;
+use docent_operators::Operators;
 use docent_types::{Refusal, RefusalKind};
 use docent_web::{ErrorShape, Handler, HttpError, Methods, Request, Response, respond};
 use http::StatusCode;
@@ -26,7 +28,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
-use crate::config::Config;
+use crate::config::{Config, OpenIdSignIn};
 use crate::failure::Failure;
 use crate::metrics::{self, Metrics};
 use crate::serve::operations::ServerOperations;
@@ -80,7 +82,7 @@ pub(crate) async fn start(config: Config) -> Result<RunningServer, Failure> {
         info!(jobs = orphans, "taking up the jobs of a server that stopped in the middle");
     }
     let engine = tokio::spawn(engine.run(drain.clone()));
-    let house = Router::new(&app, drain.clone());
+    let house = Router::new(&app, &url, drain.clone())?;
     let shutdown = drain.clone().cancelled_owned();
     let ids = Arc::clone(&app.ids);
     let limits = open_files::limits(app.config.agent.workers);
@@ -180,6 +182,15 @@ pub(crate) async fn shutdown_signal() -> Result<(), Failure> {
     Ok(())
 }
 
+/// The operators, who may come from an identity provider where one is configured.
+fn operators(app: &App, url: &str) -> Result<Operators, Failure> {
+    let Some(OpenIdSignIn { provider, roles }) = app.config.openid.clone() else { return Ok(app.operators.clone()) };
+    let back = format!("{url}/dashboard/-/sign-in/openid/return");
+    let provider = OpenIdProvider::new(provider, back)
+        .map_err(|error| Failure::new("could not set up the sign-in at the identity provider", error))?;
+    Ok(app.operators.clone().with_provider(Arc::new(provider), roles))
+}
+
 /// All that is served: each request goes to the API or the pages its path belongs to.
 struct Router {
     v1: docent_http_v1::Api,
@@ -253,7 +264,8 @@ fn draining() -> Refusal {
 }
 
 impl Router {
-    fn new(app: &Arc<App>, drain: CancellationToken) -> Self {
+    /// `url` is where people reach the server.
+    fn new(app: &Arc<App>, url: &str, drain: CancellationToken) -> Result<Self, Failure> {
         let models = ModelNames {
             offered: app.config.offered.keys().cloned().collect(),
             default: app.config.agent.model.clone(),
@@ -281,7 +293,7 @@ impl Router {
             docent_authoring::job_events,
         );
         let dashboard = Dashboard::new(DashboardParts {
-            operators: app.operators.clone(),
+            operators: operators(app, url)?,
             access: app.access.clone(),
             projects: Arc::clone(&app.store) as _,
             keys: Arc::clone(&app.store) as _,
@@ -297,7 +309,7 @@ impl Router {
             public_url: app.config.public_url.clone(),
         });
         let readiness = Readiness::new(app.config.data.clone(), Arc::clone(&app.store));
-        Self { v1, v2, dashboard, metrics, app: Arc::clone(app), drain, readiness }
+        Ok(Self { v1, v2, dashboard, metrics, app: Arc::clone(app), drain, readiness })
     }
 
     async fn probe(

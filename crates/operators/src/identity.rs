@@ -1,0 +1,192 @@
+//! Signing in at an identity provider: the port to it, and what its groups mean here.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use docent_types::{BoxError, Timestamp};
+use parking_lot::Mutex;
+use sha2::{Digest, Sha256};
+use thiserror::Error;
+
+use crate::operator::OperatorRole;
+
+/// How long somebody may take at the provider.
+const PATIENCE: Duration = Duration::from_secs(10 * 60);
+/// Sign-ins that wait for their browsers to return; the oldest is dropped for a new one beyond that.
+const WAITING: usize = 1000;
+
+/// Who somebody is at an identity provider. A name or an e-mail address may pass from one person to another there; this
+/// does not.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Identity {
+    pub issuer: String,
+    pub subject: String,
+}
+
+/// What an identity provider says of somebody who signed in there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IdentityClaims {
+    pub identity: Identity,
+    /// What the person is called, in the order of preference.
+    pub names: Vec<String>,
+    pub groups: Vec<String>,
+}
+
+/// The roles that groups of an identity provider give.
+#[derive(Debug, Clone, Default)]
+pub struct GroupRoles {
+    pub owner: Vec<String>,
+    pub editor: Vec<String>,
+    pub viewer: Vec<String>,
+    /// Of those who are in none of these groups; `None` refuses them.
+    pub default: Option<OperatorRole>,
+}
+
+impl GroupRoles {
+    /// The highest role that one of these groups gives.
+    pub fn role_of(&self, groups: &[String]) -> Option<OperatorRole> {
+        let given = [
+            (&self.owner, OperatorRole::Owner),
+            (&self.editor, OperatorRole::Editor),
+            (&self.viewer, OperatorRole::Viewer),
+        ];
+        let found = given.into_iter().find(|(of_role, _)| groups.iter().any(|group| of_role.contains(group)));
+        found.map(|(_, role)| role).or(self.default)
+    }
+}
+
+/// A browser that is sent to the provider, and what must come back unchanged or is kept until then.
+#[derive(Clone)]
+pub struct AuthorizationRequest {
+    /// Where the browser is sent.
+    pub url: String,
+    /// Comes back with the browser.
+    pub state: String,
+    /// Comes back in the provider's statement.
+    pub nonce: String,
+    /// Proves to the provider that the code is asked for by who began.
+    pub verifier: String,
+}
+
+impl fmt::Debug for AuthorizationRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("AuthorizationRequest(…)")
+    }
+}
+
+/// What a browser brings back from the provider.
+#[derive(Clone)]
+pub struct AuthorizationResponse {
+    pub state: String,
+    /// The issuer that sends it, where it is named.
+    pub issuer: Option<String>,
+    /// The code, or the provider's word for why there is none.
+    pub code: Result<String, String>,
+}
+
+impl fmt::Debug for AuthorizationResponse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("AuthorizationResponse(…)")
+    }
+}
+
+/// Why an identity provider signed nobody in. The source is for the log.
+#[derive(Debug, Error)]
+pub enum IdentityError {
+    #[error(
+        "the identity provider cannot be reached, or is not set up right: try again in a moment, or sign in with a password"
+    )]
+    Unavailable(#[source] BoxError),
+    #[error("what the identity provider said does not prove who you are, so you are not signed in: sign in once more")]
+    Unproven(#[source] BoxError),
+}
+
+/// An identity provider.
+#[async_trait]
+pub trait IdentityProvider: Send + Sync + fmt::Debug + 'static {
+    /// What people call it, for the button.
+    fn label(&self) -> &str;
+
+    fn issuer(&self) -> &str;
+
+    /// Begins a sign-in.
+    async fn begin(&self) -> Result<AuthorizationRequest, IdentityError>;
+
+    /// Who somebody is, from the code that their browser brought. What the provider says counts only if it is signed by
+    /// the provider, for this server, for this request and not expired.
+    async fn identify(&self, code: String, request: &AuthorizationRequest) -> Result<IdentityClaims, IdentityError>;
+}
+
+/// The identity provider of a server, and who is on the way to it.
+#[derive(Debug)]
+pub(crate) struct ProviderSignIn {
+    pub(crate) provider: Arc<dyn IdentityProvider>,
+    pub(crate) roles: GroupRoles,
+    waiting: Mutex<VecDeque<WaitingSignIn>>,
+}
+
+/// Somebody who was sent to the provider.
+#[derive(Debug)]
+pub(crate) struct WaitingSignIn {
+    pub(crate) request: AuthorizationRequest,
+    /// The hash of the cookie of the browser that was sent.
+    browser: [u8; 32],
+    /// Where to go afterwards.
+    pub(crate) to: String,
+    since: Timestamp,
+}
+
+impl ProviderSignIn {
+    pub(crate) fn new(provider: Arc<dyn IdentityProvider>, roles: GroupRoles) -> Self {
+        Self { provider, roles, waiting: Mutex::default() }
+    }
+
+    pub(crate) fn wait(&self, request: AuthorizationRequest, browser: &str, to: &str, now: Timestamp) {
+        let mut waiting = self.waiting.lock();
+        if waiting.len() == WAITING {
+            waiting.pop_front();
+        }
+        let browser = Sha256::digest(browser).into();
+        waiting.push_back(WaitingSignIn { request, browser, to: to.to_owned(), since: now });
+    }
+
+    /// Who returns with a state: once, in the same browser and in time.
+    pub(crate) fn returned(&self, state: &str, browser: &str, now: Timestamp) -> Option<WaitingSignIn> {
+        let mut waiting = self.waiting.lock();
+        let at = waiting.iter().position(|one| one.request.state == state)?;
+        let found = waiting.remove(at)?;
+        let browser: [u8; 32] = Sha256::digest(browser).into();
+        (found.browser == browser && now.since(found.since) <= PATIENCE).then_some(found)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_highest_role_wins_and_nobody_gets_in_without_one() {
+        let groups = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        let roles = GroupRoles {
+            owner: groups(&["admins"]),
+            editor: groups(&["docs", "writers"]),
+            viewer: groups(&["staff"]),
+            default: None,
+        };
+        for (of, role) in [
+            (&["staff", "admins", "docs"][..], Some(OperatorRole::Owner)),
+            (&["staff", "writers"], Some(OperatorRole::Editor)),
+            (&["staff"], Some(OperatorRole::Viewer)),
+            (&["Staff", "admins "], None),
+            (&[], None),
+        ] {
+            assert_eq!(roles.role_of(&groups(of)), role, "{of:?}");
+        }
+        let open = GroupRoles { default: Some(OperatorRole::Viewer), ..roles };
+        assert_eq!(open.role_of(&[]), Some(OperatorRole::Viewer));
+        assert_eq!(open.role_of(&groups(&["docs"])), Some(OperatorRole::Editor));
+    }
+}
