@@ -86,6 +86,26 @@ fn each_role_may_do_what_it_is_for_and_no_more() {
         ("editor", of(&format!("/jobs/{job}/archive"))),
         ("owner", of("/remove")),
     ];
+    // What a role sees as a form or as a link to one, it may send.
+    for (_, page) in &pages {
+        for (role, person) in &mut people {
+            let text = person.gets(page).text().to_owned();
+            let forms = text
+                .split("<form")
+                .skip(1)
+                .filter_map(|form| form.split('>').next())
+                .filter(|form| form.contains("post"));
+            let own = forms.map(|form| form.split_once("action=\"").map_or(page.as_str(), |(_, to)| to));
+            let links = text
+                .split("href=\"")
+                .skip(1)
+                .filter(|link| link.split(['?', '"']).next().is_some_and(|to| to.ends_with("/new")));
+            for seen in own.chain(links).filter_map(|to| to.split(['?', '"']).next()) {
+                let needed = writes.iter().find(|(_, path)| path == seen).map_or("viewer", |(needed, _)| needed);
+                assert!(rank(role) >= rank(needed), "{role} sees {seen} on {page}");
+            }
+        }
+    }
     for (needed, path) in &writes {
         for (role, person) in people.iter_mut().rev() {
             person.gets("/dashboard/-/account");

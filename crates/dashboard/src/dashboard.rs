@@ -7,7 +7,7 @@ use docent_access::{Access, Keys, Projects};
 use docent_assistant::Assistant;
 use docent_authoring::Pulls;
 use docent_jobs::{Jobs, ModelNames};
-use docent_operators::{AuditEntry, Operators, SignedIn};
+use docent_operators::{AuditEntry, OperatorRole, Operators, SignedIn};
 use docent_search::Snapshot;
 use docent_types::{Clock, Domain, Project, ProjectId, Refusal, RefusalKind, Timestamp, error_chain};
 use docent_web::{HttpError, Request, Response, respond};
@@ -240,6 +240,11 @@ impl Dashboard {
 impl Visit<'_> {
     pub(crate) const fn parts(&self) -> &DashboardParts {
         &self.dashboard.parts
+    }
+
+    /// Whether this operator is an editor, so that what viewers are refused is not shown to them.
+    pub(crate) fn is_editor(&self) -> bool {
+        self.signed_in.operator.role >= OperatorRole::Editor
     }
 
     /// Notes in the audit list that this operator did something.

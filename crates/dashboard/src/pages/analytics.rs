@@ -229,7 +229,7 @@ pub(crate) async fn gaps(visit: &Visit<'_>, project: &Project) -> Result<Respons
                         li { a href=(format_args!("/dashboard/{}/conversations/{}", project.domain, example.thread)) { (Foreign(&shortened(&example.question, 200))) } " " (moment(example.asked_at, now)) }
                     }
                 }
-                p { a.button.quiet href=(format_args!("/dashboard/{}/jobs/new?prompt={}", project.domain, in_url(&shortened(&gap.suggestion, 1_500)))) { "Make a job of it" } }
+                @if visit.is_editor() { p { a.button.quiet href=(format_args!("/dashboard/{}/jobs/new?prompt={}", project.domain, in_url(&shortened(&gap.suggestion, 1_500)))) { "Make a job of it" } } }
             }
         }
         @if !gaps.is_empty() { p { a href=(format_args!("?days={}&format=csv", period.days)) { "As CSV" } } }

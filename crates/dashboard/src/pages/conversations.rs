@@ -196,7 +196,7 @@ pub(crate) async fn conversation(visit: &Visit<'_>, project: &Project, id: &str)
                 }
                 @if !turn.sources.is_empty() { ul { @for source in &turn.sources { li { (Foreign(&source.title)) " " code { (Foreign(&source.url)) } } } } }
                 @if let Some(feedback) = &turn.feedback { p { "The reader found it " (rating(feedback.rating)) "." @if let Some(comment) = &feedback.comment { " “" (Foreign(comment)) "”" } } }
-                @if !turn.answered {
+                @if !turn.answered && visit.is_editor() {
                     @let prompt = format!("Readers ask: “{}”. Document it where it belongs.", shortened(&turn.question, 1_000));
                     p { a href=(format_args!("/dashboard/{}/jobs/new?prompt={}", project.domain, in_url(&prompt))) { "Make a job of it" } }
                 }

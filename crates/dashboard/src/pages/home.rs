@@ -165,7 +165,7 @@ pub(crate) async fn project(visit: &Visit<'_>, project: &Project) -> Result<Resp
                 li { b { (at_least(unanswered.len())) } a href=(format_args!("/dashboard/{domain}/conversations?which=unanswered")) { "questions without an answer this week" } }
                 li { b { (index.pages) } "pages indexed" }
             }
-            p { a.button href=(format_args!("/dashboard/{domain}/jobs/new")) { "New job" } " " a.button.quiet href=(format_args!("/dashboard/{domain}/playground")) { "Ask a question" } }
+            p { @if visit.is_editor() { a.button href=(format_args!("/dashboard/{domain}/jobs/new")) { "New job" } " " } a.button.quiet href=(format_args!("/dashboard/{domain}/playground")) { "Ask a question" } }
             h2 { "Latest jobs" }
             (jobs::table_of(&jobs, now, false))
             h2 { "Latest pull requests" }
@@ -187,7 +187,7 @@ pub(crate) async fn project(visit: &Visit<'_>, project: &Project) -> Result<Resp
 fn index_details(visit: &Visit<'_>, project: &Project, index: &IndexStatus, now: Timestamp) -> Markup {
     html! {
         p { (index_line(index, now)) @if let Some(commit) = &index.commit { ", at commit " code { (shortened(commit, 12)) } } }
-        (button(visit.signed_in, &format!("/dashboard/{}/reindex", project.domain), "Fetch and index now"))
+        @if visit.is_editor() { (button(visit.signed_in, &format!("/dashboard/{}/reindex", project.domain), "Fetch and index now")) }
         @if let Some(summary) = &index.summary {
             p.soft { "Read as " (summary.generator) "." }
         }

@@ -76,7 +76,7 @@ pub(crate) async fn of_project(visit: &Visit<'_>, project: &Project) -> Result<R
     let filter = Filter::of(visit, std::slice::from_ref(project))?;
     let found = visit.parts().jobs.search(filter.search.clone()).await?;
     let body = html! {
-        p { a.button href=(format_args!("/dashboard/{}/jobs/new", project.domain)) { "New job" } }
+        @if visit.is_editor() { p { a.button href=(format_args!("/dashboard/{}/jobs/new", project.domain)) { "New job" } } }
         (list(&found, &filter, visit.parts().clock.now(), false))
     };
     Ok(visit.page("Jobs", Section::Jobs, Some(project), &body))

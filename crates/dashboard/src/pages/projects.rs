@@ -1,5 +1,6 @@
 //! Projects: add one with live checks, change its settings, read its docs anew, remove it.
 
+use docent_operators::OperatorRole;
 use docent_types::{Project, repository_url};
 use docent_web::{HttpError, Response};
 use maud::{Markup, html};
@@ -32,7 +33,7 @@ pub(crate) async fn list(visit: &Visit<'_>) -> Result<Response, HttpError> {
         div data-live="jobs" {
             @if projects.is_empty() { p { "There is no project yet." } } @else { (table("Projects", &head, &rows)) }
         }
-        p { a.button href="/dashboard/-/projects/new" { "Add a project" } }
+        @if visit.signed_in.operator.role == OperatorRole::Owner { p { a.button href="/dashboard/-/projects/new" { "Add a project" } } }
     };
     Ok(visit.page("Projects", Section::Projects, None, &body))
 }

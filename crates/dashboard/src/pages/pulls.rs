@@ -208,7 +208,7 @@ pub(crate) async fn pull(visit: &Visit<'_>, project: &Project, id: &str) -> Resu
             @if let Some(at) = record.ended_at { ", " (record.state.as_str()) " " (moment(at, now)) }
         }
         @if !record.body.trim().is_empty() { div.box { p.said { (Foreign(&record.body)) } } }
-        (actions(visit, &record, &here))
+        @if visit.is_editor() { (actions(visit, &record, &here)) }
         h2 { "Comments" }
         @for comment in &comments {
             article.event {
@@ -216,10 +216,12 @@ pub(crate) async fn pull(visit: &Visit<'_>, project: &Project, id: &str) -> Resu
                 p.text { (Foreign(&comment.text)) }
             }
         }
-        form.fields method="post" action=(format_args!("{here}/comment")) {
-            (token(visit.signed_in))
-            div { label for="comment" { "Comment" } textarea #comment name="comment" rows="3" required maxlength=(LONGEST_COMMENT) {} }
-            div { button.quiet type="submit" { "Add the comment" } }
+        @if visit.is_editor() {
+            form.fields method="post" action=(format_args!("{here}/comment")) {
+                (token(visit.signed_in))
+                div { label for="comment" { "Comment" } textarea #comment name="comment" rows="3" required maxlength=(LONGEST_COMMENT) {} }
+                div { button.quiet type="submit" { "Add the comment" } }
+            }
         }
         (commits)
         h2 { "Changes" }
