@@ -36,6 +36,7 @@ where
     a_refused_link_can_be_used_again(&*make().await).await;
     of_many_who_use_a_link_one_wins(make().await).await;
     a_reset_ends_what_the_old_password_began(&*make().await).await;
+    a_link_to_sign_in_changes_nothing_else(&*make().await).await;
     a_new_password_spares_one_session(&*make().await).await;
     an_identity_is_one_operator_whatever_its_name(&*make().await).await;
     of_many_first_sign_ins_of_an_identity_one_makes_the_operator(make().await).await;
@@ -264,6 +265,22 @@ pub async fn a_reset_ends_what_the_old_password_began<S: OperatorStore>(store: &
     }
     assert_eq!(store.link(&hash(4), NOW).await.expect("the store answers"), None, "an older link is of no use");
     assert!(matches!(store.redeem(redemption).await, Err(WriteError::NoLink)));
+}
+
+pub async fn a_link_to_sign_in_changes_nothing_else<S: OperatorStore>(store: &S) {
+    let ann = join(store, sample_operator("Ann", OperatorRole::Owner), 1).await;
+    store.add_link(link(2, LinkTarget::SignIn(ann.id))).await.expect("is added");
+    let redemption =
+        |seed, id| Redemption { link: hash(seed), account: Account::SignIn(id), session: session(seed, id) };
+    assert_eq!(store.redeem(redemption(2, ann.id)).await.expect("signs in"), ann);
+    assert!(is_open(store, 1).await && is_open(store, 2).await);
+    assert!(matches!(store.redeem(redemption(2, ann.id)).await, Err(WriteError::NoLink)));
+    // It goes with its operator.
+    let bob = join(store, sample_operator("Bob", OperatorRole::Owner), 3).await;
+    store.add_link(link(4, LinkTarget::SignIn(bob.id))).await.expect("is added");
+    store.remove(bob.id).await.expect("is removed");
+    assert_eq!(store.link(&hash(4), NOW).await.expect("the store answers"), None);
+    assert!(matches!(store.add_link(link(5, LinkTarget::SignIn(bob.id))).await, Err(WriteError::NoOperator)));
 }
 
 pub async fn a_new_password_spares_one_session<S: OperatorStore>(store: &S) {

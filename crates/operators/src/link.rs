@@ -19,6 +19,8 @@ pub enum LinkTarget {
     New { name: Option<OperatorName>, role: OperatorRole },
     /// Sets the password of an operator.
     Reset(OperatorId),
+    /// Signs an operator in at once, on the machine of the server.
+    SignIn(OperatorId),
 }
 
 /// A link that was given out and not used yet, as it is stored.

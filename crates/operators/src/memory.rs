@@ -58,10 +58,10 @@ impl State {
         if is_owner && !others { Err(WriteError::LastOwner) } else { Ok(()) }
     }
 
-    /// After the password was changed.
+    /// After the password was changed, or the operator removed.
     fn end_old(&mut self, id: OperatorId, except: Option<&TokenHash>) {
         self.sessions.retain(|session| session.operator != id || Some(&session.hash) == except);
-        self.links.retain(|link| link.target != LinkTarget::Reset(id));
+        self.links.retain(|link| ![LinkTarget::Reset(id), LinkTarget::SignIn(id)].contains(&link.target));
     }
 }
 
@@ -116,7 +116,7 @@ impl OperatorStore for MemoryOperators {
 
     async fn add_link(&self, link: Link) -> Result<(), WriteError> {
         let mut state = self.state.lock();
-        if let LinkTarget::Reset(id) = link.target {
+        if let LinkTarget::Reset(id) | LinkTarget::SignIn(id) = link.target {
             state.of(id)?;
         }
         state.links.push(link);
@@ -154,6 +154,7 @@ impl OperatorStore for MemoryOperators {
                 state.end_old(operator, None);
                 operator
             }
+            Account::SignIn(operator) => state.of(operator)?.id,
         };
         state.links.retain(|known| known.hash != link);
         state.sessions.push(session);

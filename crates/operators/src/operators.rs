@@ -135,6 +135,22 @@ impl Operators {
         self.add_link(LinkTarget::Reset(id)).await
     }
 
+    /// Makes a link that signs in at once, and only on the machine of the server, as an operator of this name. Where there
+    /// is none, makes an owner, whose password nobody knows.
+    pub async fn sign_in_link(&self, name: OperatorName) -> Result<LinkToken, SignInError> {
+        let id = match self.store.by_name(&name).await? {
+            Some(operator) => operator.id,
+            None => {
+                let (link, password) = (self.invite(Some(name), OperatorRole::Owner).await?, SessionToken::random()?);
+                let here = IpAddr::from([127, 0, 0, 1]);
+                let (_, who) = self.redeem(link.expose(), None, password.expose(), here).await?;
+                self.sign_out(&who).await?;
+                who.operator.id
+            }
+        };
+        Ok(self.add_link(LinkTarget::SignIn(id)).await?)
+    }
+
     async fn has_password(&self, id: OperatorId) -> Result<(), WriteError> {
         let operator = self.store.by_id(id).await?.ok_or(WriteError::NoOperator)?;
         operator.password().map(drop).ok_or(WriteError::ByIdentity(operator.name))
@@ -163,7 +179,8 @@ impl Operators {
         Ok(self.store.link(&token.hash(), self.now()).await?.map(|link| link.target))
     }
 
-    /// Uses a link, and signs in. A refused attempt leaves the link as it was. `name` counts where the link names nobody.
+    /// Uses a link, and signs in. A refused attempt leaves the link as it was. `name` counts where the link names nobody,
+    /// and `password` where it is not for signing in at once.
     pub async fn redeem(
         &self,
         token: &str,
@@ -194,10 +211,13 @@ impl Operators {
                 let password = self.passwords.hash(password).await.map_err(SignInError::Hash)?;
                 ("operator.password", Account::Reset { operator: id, password })
             }
+            LinkTarget::SignIn(id) if from.to_canonical().is_loopback() => ("sign_in", Account::SignIn(id)),
+            LinkTarget::SignIn(_) => return Err(WriteError::NoLink.into()),
         };
         let (id, credential) = match &account {
             Account::New(operator) => (operator.id, operator.credential.clone()),
             Account::Reset { operator, password } => (*operator, Credential::Password(password.clone())),
+            Account::SignIn(id) => (*id, self.store.by_id(*id).await?.ok_or(WriteError::NoLink)?.credential),
         };
         let token = SessionToken::random()?;
         let session = OperatorSession::begin(&token, id, &credential, now);

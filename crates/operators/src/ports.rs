@@ -35,6 +35,8 @@ pub enum Account {
         operator: OperatorId,
         password: PasswordHash,
     },
+    /// Changes nothing.
+    SignIn(OperatorId),
 }
 
 /// A link that is used, and the session that begins with it.
@@ -87,7 +89,7 @@ pub trait OperatorStore: Send + Sync + fmt::Debug + 'static {
     /// Removes an operator with all sessions and links, and returns it. Refused for the only owner.
     async fn remove(&self, id: OperatorId) -> Result<Operator, WriteError>;
 
-    /// Adds a link. One to reset a password needs its operator.
+    /// Adds a link. One for an operator needs that operator.
     async fn add_link(&self, link: Link) -> Result<(), WriteError>;
 
     /// A link that can still be used at this moment. Looking does not use it.
@@ -99,7 +101,7 @@ pub trait OperatorStore: Send + Sync + fmt::Debug + 'static {
     /// Withdraws a link; whether there was one.
     async fn remove_link(&self, hash: &TokenHash) -> Result<bool, StoreError>;
 
-    /// Uses a link: makes the operator or sets the password, and begins the session, at the moment the session begins.
+    /// Uses a link: makes the operator, sets the password or neither, and begins the session, at the moment the session begins.
     /// Only one caller can use a link; refused, it can be used again.
     async fn redeem(&self, redemption: Redemption) -> Result<Operator, WriteError>;
 

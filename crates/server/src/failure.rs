@@ -63,6 +63,7 @@ macro_rules! failures {
 
 failures!(
     crate::commands::client::ClientError,
+    docent_operators::SignInError,
     crate::config::ConfigError,
     docent_http_client::SecretSourceError,
     docent_access::AddError,

@@ -85,7 +85,7 @@ impl OperatorStore for SqliteStore {
         self.write("add the link", move |connection| {
             let operator = match &link.target {
                 LinkTarget::New { .. } => None,
-                LinkTarget::Reset(id) => Some(known(connection, *id)?.id.uuid().into_bytes()),
+                LinkTarget::Reset(id) | LinkTarget::SignIn(id) => Some(known(connection, *id)?.id.uuid().into_bytes()),
             };
             connection
                 .prepare_cached(
@@ -155,6 +155,7 @@ impl OperatorStore for SqliteStore {
                     set_password(connection, operator, &password, None)?;
                     operator
                 }
+                Account::SignIn(operator) => operator,
             };
             begin(connection, &session)?;
             known(connection, id)

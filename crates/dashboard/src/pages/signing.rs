@@ -5,7 +5,7 @@ use docent_operators::{
 };
 use docent_types::{Refusal, error_chain};
 use docent_web::{HttpError, Request, Response, respond};
-use http::StatusCode;
+use http::{Method, StatusCode};
 use maud::{Markup, html};
 
 use crate::assets;
@@ -49,6 +49,9 @@ pub(crate) async fn serve(
         PageRoute::Join(link) => {
             let target = dashboard.parts.operators.look_at_link(link).await.map_err(HttpError::internal)?;
             let target = target.ok_or_else(used_up)?;
+            if matches!(target, LinkTarget::SignIn(_)) && *request.method() == Method::GET {
+                return enter(dashboard, request, link).await;
+            }
             shown(dashboard, request, StatusCode::OK, join_title(&target), |token| join_form(token, &target, "", None))
         }
         PageRoute::Asset(name) => assets::of(name).ok_or_else(|| Refusal::not_found("There is no such file.").into()),
@@ -71,6 +74,15 @@ async fn sign_in(dashboard: &Dashboard, request: &mut Request) -> Result<Respons
     }
 }
 
+/// Signs in by a link that asks for nothing.
+async fn enter(dashboard: &Dashboard, request: &Request, link: &str) -> Result<Response, HttpError> {
+    match dashboard.parts.operators.redeem(link, None, "", request.client()).await {
+        Ok((session, _)) => Ok(signed_in(dashboard, &session, HOME)),
+        Err(SignInError::Write(WriteError::NoLink)) => Err(used_up()),
+        Err(error) => not_signed_in(dashboard, request, error, HOME),
+    }
+}
+
 /// To the identity provider. A link and not a form: where forms may lead is fixed by the policy of the page.
 async fn leave(dashboard: &Dashboard, request: &Request) -> Result<Response, HttpError> {
     let (visit, to) = (visit_of(dashboard, request)?, request.query("to").unwrap_or_default().into_owned());
@@ -80,7 +92,7 @@ async fn leave(dashboard: &Dashboard, request: &Request) -> Result<Response, Htt
             dashboard.cookies.set(&mut response, Cookie::Visit, &visit, VISIT_SECONDS);
             Ok(response)
         }
-        Err(error) => not_elsewhere(dashboard, request, error, &to),
+        Err(error) => not_signed_in(dashboard, request, error, &to),
     }
 }
 
@@ -96,11 +108,11 @@ async fn come_back(dashboard: &Dashboard, request: &Request) -> Result<Response,
     let visit = dashboard.cookies.read(request, Cookie::Visit).unwrap_or_default();
     match dashboard.parts.operators.return_from_provider(visit, response, request.client()).await {
         Ok((session, _, to)) => Ok(signed_in(dashboard, &session, &to)),
-        Err(error) => not_elsewhere(dashboard, request, error, HOME),
+        Err(error) => not_signed_in(dashboard, request, error, HOME),
     }
 }
 
-fn not_elsewhere(
+fn not_signed_in(
     dashboard: &Dashboard,
     request: &Request,
     error: SignInError,
@@ -249,6 +261,7 @@ const fn join_title(target: &LinkTarget) -> &'static str {
     match target {
         LinkTarget::New { .. } => "Choose a password",
         LinkTarget::Reset(_) => "Choose a new password",
+        LinkTarget::SignIn(_) => "Sign in",
     }
 }
 
@@ -258,6 +271,7 @@ fn join_form(token: &str, target: &LinkTarget, given: &str, sentence: Option<&st
         @match target {
             LinkTarget::New { role, .. } => p { "You will sign in with this name and password, in the role " strong { (role.as_str()) } "." },
             LinkTarget::Reset(_) => p { "Your other sessions end when the password is changed." },
+            LinkTarget::SignIn(_) => {}
         }
         form.fields method="post" {
             input type="hidden" name=(TOKEN) value=(token);

@@ -290,6 +290,26 @@ async fn a_reset_ends_all_sessions_and_keeps_role_and_name() {
 }
 
 #[tokio::test]
+async fn a_link_signs_in_at_once_on_this_machine_and_once() {
+    let fixture = fixture();
+    let operators = &fixture.operators;
+    let demo = || operators.sign_in_link(name("demo"));
+    let (link, here) = (demo().await.expect("makes a link"), IpAddr::from([127, 0, 0, 1]));
+    let elsewhere = operators.redeem(link.expose(), None, "", ip(1)).await;
+    assert!(matches!(elsewhere, Err(SignInError::Write(WriteError::NoLink))));
+    let (token, who) = operators.redeem(link.expose(), None, "", here).await.expect("signs in");
+    assert_eq!((who.operator.name.as_str(), who.operator.role), ("demo", OperatorRole::Owner));
+    assert_eq!(fixture.who(&token).await.as_deref(), Some("demo"));
+    let again = operators.redeem(link.expose(), None, "", here).await;
+    assert!(matches!(again, Err(SignInError::Write(WriteError::NoLink))));
+    let late = demo().await.expect("makes another one");
+    assert_eq!(operators.operators().await.expect("the store answers").len(), 1);
+    fixture.clock.advance(DAY);
+    let late = operators.redeem(late.expose(), None, "", here).await;
+    assert!(matches!(late, Err(SignInError::Write(WriteError::NoLink))));
+}
+
+#[tokio::test]
 async fn a_password_is_changed_by_who_knows_it() {
     let fixture = fixture();
     let (here, who) = fixture.joined("Ann", OperatorRole::Owner).await;

@@ -9,6 +9,7 @@ mod streamed_text;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use docent_operators::OperatorName;
 use docent_workspace::DiffView;
 use serde_json::{Value, json};
 
@@ -18,7 +19,7 @@ use crate::commands::keys;
 use crate::config::Config;
 use crate::failure::Failure;
 use crate::serve::{self, RunningServer};
-use crate::wiring::app::App;
+use crate::wiring::app::{App, join_url};
 
 const PROJECT: &str = "larkspur";
 const INSTRUCTION: &str = "Replace \"dead-letter queue\" with \"holding queue\"";
@@ -74,12 +75,27 @@ async fn tour(running: &RunningServer, repository: &Path, pages: usize) -> Resul
     job(app, &client, &admin).await?;
     question(&client, &assistant).await?;
     next(url, &admin, &assistant);
-    if let Some(link) = app.first_run_link(url).await? {
-        streamed_text::title("4  The dashboard");
-        streamed_text::note("Open this link in a browser and choose a password. It works once.");
-        streamed_text::blank();
-        streamed_text::link("Dashboard", &link);
-    }
+    dashboard(running).await
+}
+
+async fn dashboard(running: &RunningServer) -> Result<(), Failure> {
+    let (app, url) = (running.app(), running.url());
+    let demo = OperatorName::parse("demo").map_err(|error| Failure::plain(error.to_string()))?;
+    let others = app.operators.operators().await?.iter().any(|operator| operator.name != demo);
+    let (note, link) = if others {
+        ("Sign in as usual.", format!("{url}/dashboard"))
+    } else if running.address().ip().is_loopback() {
+        let token = app.operators.sign_in_link(demo).await?;
+        ("Open this link in a browser on this machine: it signs you in, once, within a day.", join_url(url, &token))
+    } else if let Some(link) = app.first_run_link(url).await? {
+        ("Open this link in a browser and choose a password. It works once.", link)
+    } else {
+        return Ok(());
+    };
+    streamed_text::title("4  The dashboard");
+    streamed_text::note(note);
+    streamed_text::blank();
+    streamed_text::link("Dashboard", &link);
     Ok(())
 }
 
