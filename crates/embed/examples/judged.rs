@@ -2,9 +2,9 @@
 //! those that a reader wants. All in this process.
 //!
 //! ```text
-//! cargo run --release -p docent-search --example judged -- links DOCS SET [LANGUAGE]
-//! cargo run --release -p docent-search --example judged -- ask DOCS SET [NAME=VALUE …]
-//! cargo run --release -p docent-search --example judged -- refuse DOCS QUESTIONS
+//! cargo run --release -p docent-embed --features transformer --example judged -- links DOCS SET [LANGUAGE]
+//! cargo run --release -p docent-embed --features transformer --example judged -- ask DOCS SET [NAME=VALUE …]
+//! cargo run --release -p docent-embed --features transformer --example judged -- refuse DOCS QUESTIONS [NAME=VALUE …]
 //! ```
 //!
 //! DOCS is a folder, or a file of `{id, title, text}` a line (`corpus.jsonl`); `REPOSITORY:FOLDER` is a docs root in a
@@ -20,15 +20,19 @@
 //! the ranking; `show=NUMBER` prints so many questions whose right page did not come first;
 //! `near=PATH` asks all questions from a page, `language=NAME` and `version=NAME` filter. `belowHalf` is the share of the
 //! questions whose best score is below 0.5, and `rightFirstArea` how well that score tells whether the first page is right
-//! (area under the curve). `refuse` prints `belowHalf` of questions, one a line, that the docs do not answer.
+//! (area under the curve). `refuse` prints `belowHalf` of questions, one a line (or the `queries.jsonl` of a set), that the docs do
+//! not answer. `embedder=FOLDER` has a sentence model count, too; `index=FOLDER` keeps the index, whose sections take long to
+//! embed, from one run to the next.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use docent_embed::Transformer;
 use docent_markdown::LinkKind;
-use docent_search::{Filter, Index, Query, Settings, Source, SourceFile, eval};
+use docent_search::{Embedder, Index, Query, Settings, Snapshot, Source, SourceFile, eval};
 use docent_site::{PageLabels, Site, Target, Tree, Variants};
 use docent_types::{BoxError, Passage};
 use serde::Deserialize;
@@ -51,9 +55,13 @@ fn main() -> Result<(), BoxError> {
     match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["links", docs, set] => links(&Docs::read(docs)?, Path::new(set), None),
         ["links", docs, set, language] => links(&Docs::read(docs)?, Path::new(set), Some(language)),
-        ["refuse", docs, questions] => refuse(&Docs::read(docs)?, Path::new(questions)),
-        ["ask", docs, set, changes @ ..] => ask(&Docs::read(docs)?, Path::new(set), changes),
-        _ => Err("usage: judged links DOCS SET [LANGUAGE] | judged ask DOCS SET [NAME=VALUE …] | judged refuse DOCS QUESTIONS".into()),
+        ["refuse", docs, questions, changes @ ..] => {
+            refuse(&Docs::read(docs)?, Path::new(questions), &Changes::read(changes)?)
+        }
+        ["ask", docs, set, changes @ ..] => ask(&Docs::read(docs)?, Path::new(set), Changes::read(changes)?),
+        _ => Err("usage: judged links DOCS SET [LANGUAGE] | judged ask DOCS SET [NAME=VALUE …] | \
+                  judged refuse DOCS QUESTIONS [NAME=VALUE …]"
+            .into()),
     }
 }
 
@@ -198,16 +206,53 @@ impl Pages {
     }
 }
 
-fn indexed(docs: &Docs) -> Result<(tempfile::TempDir, Index), BoxError> {
-    let folder = tempfile::tempdir()?;
-    let index = Index::open(folder.path())?;
-    index.update(docs, &mut |_| ())?;
-    Ok((folder, index))
+/// What is otherwise than it ships.
+#[derive(Default)]
+struct Changes {
+    settings: Settings,
+    query: Query,
+    show: usize,
+    embedder: Option<Arc<dyn Embedder>>,
+    index: Option<PathBuf>,
+}
+
+impl Changes {
+    fn read(changes: &[&str]) -> Result<Self, BoxError> {
+        let mut read = Self { query: Query { limit: RESULTS, ..Query::default() }, ..Self::default() };
+        for change in changes {
+            let (name, value) = change.split_once('=').ok_or("a change is NAME=VALUE")?;
+            match name {
+                "near" => read.query.near = Some(value.to_owned()),
+                "language" => read.query.filter.language = Some(value.to_owned()),
+                "version" => read.query.filter.version = Some(value.to_owned()),
+                "show" => read.show = value.parse()?,
+                "embedder" => read.embedder = Some(Arc::new(Transformer::load(Path::new(value))?)),
+                "index" => read.index = Some(value.into()),
+                _ => read.settings.set(name, value.parse()?)?,
+            }
+        }
+        Ok(read)
+    }
+
+    fn find(&self, snapshot: &Snapshot, text: &str) -> Vec<Passage> {
+        let query = Query { text: text.to_owned(), ..self.query.clone() };
+        futures::executor::block_on(snapshot.find_with(&query, &self.settings))
+    }
+
+    fn indexed(&self, docs: &Docs) -> Result<(tempfile::TempDir, Index), BoxError> {
+        let folder = tempfile::tempdir()?;
+        let index = Index::open_with(self.index.as_deref().unwrap_or(folder.path()), self.embedder.clone())?;
+        index.update(docs, &mut |_| ())?;
+        if self.embedder.is_some() {
+            index.embed(&|| true, &mut |_| ())?;
+        }
+        Ok((folder, index))
+    }
 }
 
 fn links(docs: &Docs, set: &Path, language: Option<&str>) -> Result<(), BoxError> {
     let site = Site::read(docs);
-    let (_folder, index) = indexed(docs)?;
+    let (_folder, index) = Changes::default().indexed(docs)?;
     let pages = Pages::of(&index, site.layout());
     let titles: HashMap<String, String> =
         index.snapshot().pages().map(|page| (page.path, plain(&page.title))).collect();
@@ -284,11 +329,12 @@ struct Question {
 /// Below this score the docs are taken not to answer.
 const LIKELY: f32 = 0.5;
 
-fn refuse(docs: &Docs, questions: &Path) -> Result<(), BoxError> {
-    let (_folder, index) = indexed(docs)?;
+fn refuse(docs: &Docs, questions: &Path, changes: &Changes) -> Result<(), BoxError> {
+    let (_folder, index) = changes.indexed(docs)?;
     let (mut asked, mut below) = (0_usize, 0_usize);
-    for text in fs::read_to_string(questions)?.lines() {
-        let found = index.snapshot().search(&Query { text: text.to_owned(), limit: RESULTS, ..Query::default() });
+    for line in fs::read_to_string(questions)?.lines() {
+        let text = serde_json::from_str(line).map_or_else(|_| line.to_owned(), |question: Question| question.text);
+        let found = changes.find(&index.snapshot(), &text);
         asked += 1;
         below += usize::from(found.first().is_none_or(|best| best.score < LIKELY));
     }
@@ -304,20 +350,9 @@ fn area(scores: &[(f32, bool)]) -> f64 {
     won / ((of(true).count() * of(false).count()) as f64).max(1.0)
 }
 
-fn ask(docs: &Docs, set: &Path, changes: &[&str]) -> Result<(), BoxError> {
-    let (mut settings, mut query, mut show) = (Settings::default(), Query { limit: RESULTS, ..Query::default() }, 0);
-    for change in changes {
-        let (name, value) = change.split_once('=').ok_or("a change is NAME=VALUE")?;
-        match name {
-            "near" => query.near = Some(value.to_owned()),
-            "language" => query.filter = Filter { language: Some(value.to_owned()), ..query.filter },
-            "version" => query.filter = Filter { version: Some(value.to_owned()), ..query.filter },
-            "show" => show = value.parse()?,
-            _ => settings.set(name, value.parse()?)?,
-        }
-    }
+fn ask(docs: &Docs, set: &Path, mut changes: Changes) -> Result<(), BoxError> {
     let began = Instant::now();
-    let (_folder, index) = indexed(docs)?;
+    let (_folder, index) = changes.indexed(docs)?;
     let indexing = began.elapsed();
     let pages = Pages::of(&index, Site::read(docs).layout());
     let mut grades: HashMap<String, HashMap<String, u32>> = HashMap::new();
@@ -334,10 +369,9 @@ fn ask(docs: &Docs, set: &Path, changes: &[&str]) -> Result<(), BoxError> {
         let question: Question = serde_json::from_str(line)?;
         let Some(grades) = grades.get(&question.id) else { continue };
         let ignore: HashSet<&str> = question.ignore.iter().map(|page| page.trim_matches('/')).collect();
-        query.text.clone_from(&question.text);
         let snapshot = index.snapshot();
         let began = Instant::now();
-        let found = snapshot.search_with(&query, &settings);
+        let found = changes.find(&snapshot, &question.text);
         took.push(began.elapsed());
         let found: Vec<Passage> = found.into_iter().filter(|passage| !ignore.contains(passage.path.as_str())).collect();
         let shown: Vec<&str> = found.iter().take(SHOWN).map(|passage| passage.href.as_str()).collect();
@@ -375,8 +409,8 @@ fn ask(docs: &Docs, set: &Path, changes: &[&str]) -> Result<(), BoxError> {
             variant_found += 1;
             variant_first += usize::from(grades.contains_key(path));
         }
-        if show > 0 && !found.first().is_some_and(|path| grades.contains_key(path)) {
-            show -= 1;
+        if changes.show > 0 && !found.first().is_some_and(|path| grades.contains_key(path)) {
+            changes.show -= 1;
             println!("{:?} wants {:?}: {shown:?}", question.text, grades.keys().collect::<Vec<_>>(),);
         }
     }
