@@ -41,7 +41,8 @@ fn figures_come_first_then_the_questions_that_went_worst() {
     assert_eq!(finished.code, Some(0), "{}", finished.stderr);
     let shown = &finished.stdout;
     assert!(shown.starts_with("4 questions on 7 pages\n\nnDCG@10    0."), "{shown}");
-    for name in ["MRR@10     0.", "Recall@5   0.", "Recall@20  0.", "latency    p50 "] {
+    for name in ["MRR@10     0.", "Success@1  0.", "Success@3  0.", "Recall@5   0.", "Recall@20  0.", "latency    p50 "]
+    {
         assert!(shown.contains(&format!("\n{name}")), "{name}: {shown}");
     }
     assert!(shown.contains("opening hours  (hard)\n       wanted  /guides/cafe"), "{shown}");
@@ -58,7 +59,9 @@ fn a_program_gets_one_value_and_a_run_file() {
     assert_eq!((&told["questions"], &told["leftOut"], &told["unknown"]), (&4.into(), &1.into(), &1.into()), "{told:#}");
     assert_eq!(told["outOfReach"], serde_json::json!(["gone"]));
     // Two of four questions have their page first; the others find none.
-    assert_eq!((&told["ndcg10"], &told["recall20"]), (&0.5.into(), &0.5.into()), "{told:#}");
+    for figure in ["ndcg10", "success1", "success3", "recall20"] {
+        assert_eq!(told[figure], 0.5, "{figure}: {told:#}");
+    }
     assert_eq!(told["worst"][0]["id"], "hard", "{told:#}");
     assert!(told["latencyMillis"]["p99"].as_f64().is_some_and(|millis| millis > 0.0), "{told:#}");
 

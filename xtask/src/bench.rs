@@ -7,6 +7,7 @@ mod job;
 mod peer;
 mod process;
 mod program;
+mod questions;
 mod running;
 mod search;
 mod stream;
@@ -39,6 +40,8 @@ enum Bench {
     Search(search::Options),
     /// The dashboard's pages, with 10,000 jobs and 100,000 conversations in the store
     Dashboard(dashboard::Options),
+    /// Readers' questions on the docs of known projects: how often a right page comes first
+    Questions(questions::Options),
 }
 
 pub(crate) async fn run(options: &Options, stop: &mut Stop) -> Result<ExitCode, String> {
@@ -50,6 +53,7 @@ pub(crate) async fn run(options: &Options, stop: &mut Stop) -> Result<ExitCode, 
         Bench::Engine(options) => engine::run(options, &workspace, stop).await,
         Bench::Search(options) => search::run(options, &workspace, stop).await,
         Bench::Dashboard(options) => dashboard::run(options, &workspace, stop).await,
+        Bench::Questions(options) => questions::run(options, &workspace, stop).await,
     }
 }
 

@@ -15,7 +15,7 @@ mod measures;
 mod peers;
 mod sets;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
@@ -150,12 +150,16 @@ impl Bench {
             ("DOCENT_LIMITS__ASSISTANT_REQUESTS_PER_ADDRESS_PER_DAY", many()),
         ];
         if let Some(folder) = self.options.embedder.as_ref().filter(|_| way == Way::Vectors) {
-            let folder = folder.canonicalize().unwrap_or_else(|_| folder.clone());
-            env.push(("DOCENT_SEARCH__EMBEDDER", "transformer".to_owned()));
-            env.push(("DOCENT_SEARCH__PATH", folder.display().to_string()));
+            env.extend(embedder_env(folder));
         }
         env
     }
+}
+
+/// Lets docent use the sentence model in a folder.
+pub(crate) fn embedder_env(folder: &Path) -> [(&'static str, String); 2] {
+    let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    [("DOCENT_SEARCH__EMBEDDER", "transformer".to_owned()), ("DOCENT_SEARCH__PATH", folder.display().to_string())]
 }
 
 fn quality(set: &Set, words: &Outcome, vectors: Option<&Outcome>) -> Vec<Row> {

@@ -37,6 +37,10 @@ pub(super) struct RelevantPage {
 pub(super) struct Measures {
     pub(super) ndcg_10: f64,
     pub(super) mrr_10: f64,
+    /// Whether a right page comes first.
+    pub(super) success_1: f64,
+    /// Whether one is among the first three.
+    pub(super) success_3: f64,
     pub(super) recall_5: f64,
     pub(super) recall_20: f64,
 }
@@ -129,6 +133,8 @@ impl Measures {
         Self {
             ndcg_10: ndcg(&ranked, &grades, 10),
             mrr_10: reciprocal_rank(&ranked, &grades, 10),
+            success_1: reciprocal_rank(&ranked, &grades, 1).ceil(),
+            success_3: reciprocal_rank(&ranked, &grades, 3).ceil(),
             recall_5: recall(&ranked, &grades, 5),
             recall_20: recall(&ranked, &grades, 20),
         }
@@ -141,6 +147,8 @@ impl Measures {
         Self {
             ndcg_10: mean(|of| of.ndcg_10),
             mrr_10: mean(|of| of.mrr_10),
+            success_1: mean(|of| of.success_1),
+            success_3: mean(|of| of.success_3),
             recall_5: mean(|of| of.recall_5),
             recall_20: mean(|of| of.recall_20),
         }
@@ -183,7 +191,9 @@ pub(super) mod tests {
     #[test]
     fn a_page_that_is_not_indexed_counts_as_missed() {
         let whole = judged("a", &[("x", true, 1)], &["x", "y"]);
-        assert_eq!(whole.measures, Measures { ndcg_10: 1.0, mrr_10: 1.0, recall_5: 1.0, recall_20: 1.0 });
+        let best =
+            Measures { ndcg_10: 1.0, mrr_10: 1.0, success_1: 1.0, success_3: 1.0, recall_5: 1.0, recall_20: 1.0 };
+        assert_eq!(whole.measures, best);
         let half = judged("b", &[("x", true, 1), ("gone", false, 1)], &["x", "gone"]);
         assert!((half.measures.recall_5 - 0.5).abs() < 1e-9 && !half.is_out_of_reach());
         let none = judged("c", &[("gone", false, 1)], &["x"]);
@@ -195,6 +205,7 @@ pub(super) mod tests {
     fn places_and_percentiles_are_counted_from_one() {
         let one = judged("a", &[("x", true, 1), ("z", true, 1)], &["y", "x"]);
         assert_eq!((one.place(&one.right[0]), one.place(&one.right[1])), (Some(2), None));
+        assert_eq!((one.measures.success_1, one.measures.success_3), (0.0, 1.0));
         let times = |millis: &[u64]| -> Vec<Judged> {
             millis.iter().map(|n| Judged { took: Duration::from_millis(*n), ..one.clone() }).collect()
         };

@@ -30,11 +30,16 @@ pub(super) struct Report {
 impl Report {
     /// As lines for a person.
     pub(super) fn text(&self) -> String {
-        let Measures { ndcg_10, mrr_10, recall_5, recall_20 } = Measures::mean(&self.judged);
+        let Measures { ndcg_10, mrr_10, success_1, success_3, recall_5, recall_20 } = Measures::mean(&self.judged);
         let mut text = format!("{} questions on {} pages\n\n", self.judged.len(), self.pages);
-        for (name, figure) in
-            [("nDCG@10", ndcg_10), ("MRR@10", mrr_10), ("Recall@5", recall_5), ("Recall@20", recall_20)]
-        {
+        for (name, figure) in [
+            ("nDCG@10", ndcg_10),
+            ("MRR@10", mrr_10),
+            ("Success@1", success_1),
+            ("Success@3", success_3),
+            ("Recall@5", recall_5),
+            ("Recall@20", recall_20),
+        ] {
             let _ = writeln!(text, "{name:<10} {figure:.4}");
         }
         let at = |share| millis(percentile(&self.judged, share));
@@ -93,6 +98,8 @@ impl Report {
             "unknown": self.unknown,
             "ndcg10": mean.ndcg_10,
             "mrr10": mean.mrr_10,
+            "success1": mean.success_1,
+            "success3": mean.success_3,
             "recall5": mean.recall_5,
             "recall20": mean.recall_20,
             "latencyMillis": latency,
