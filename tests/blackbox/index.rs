@@ -86,6 +86,68 @@ fn what_is_skipped_is_counted_and_one_file_says_why() {
 }
 
 #[test]
+fn every_file_that_looks_like_docs_is_a_page_or_has_a_reason() {
+    let installation = Installation::new();
+    let utf16: Vec<u8> = "# Far away\n\nWords.\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let huge = "words ".repeat((64 << 20) / 6 + 1);
+    let notebook = br##"{"nbformat": 4, "cells": [{"cell_type": "markdown", "source": "# Lab\n\nA walrus."}]}"##;
+    let files: &[(&str, &[u8])] = &[
+        ("SUMMARY.md", b"* [Home](README.md)\n* [Guide](guide.md)\n"),
+        ("README.md", b"# Home\n\nA zebra.\n"),
+        ("guide.md", b"# Guide\n\nA giraffe \xff.\n"),
+        ("unnamed.md", b"# Unnamed\n"),
+        ("plain/setup.rst", b"Setup\n=====\n\nA heron.\n"),
+        ("plain/install.adoc", b"= Install\n\nAn otter.\n"),
+        ("plain/lab.ipynb", notebook),
+        ("plain/hidden.md", b"---\nhidden: true\n---\n\nNobody.\n"),
+        ("plain/_part.md", b"A piece.\n"),
+        ("plain/far.md", &utf16),
+        ("plain/huge.md", huge.as_bytes()),
+        ("plain/old.org", b"* Old\n"),
+    ];
+    let repository = installation.repository("acme", files);
+    let path = repository.path().display().to_string();
+    installation.must(&["project", "add", "book", "--repo", &path]);
+    installation.must(&["project", "add", "plain", "--repo", &path, "--docs-root", "plain"]);
+    let told = |project: &str| installation.must(&["index", project, "--json"]).json();
+    let skipped = |told: &serde_json::Value| -> Vec<(String, u64, String)> {
+        let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
+        let of = |skipped: &serde_json::Value| {
+            let files = skipped["files"].as_u64().unwrap_or_default();
+            (text(&skipped["reason"]), files, text(&skipped["examples"][0]))
+        };
+        told["skipped"].as_array().expect("a list").iter().map(of).collect()
+    };
+    let plain = told("plain");
+    assert_eq!(plain["pages"], 3, "{plain:#}");
+    let reasons = [
+        ("hidden", "hidden.md"),
+        ("partial", "_part.md"),
+        ("unsupported", "old.org"),
+        ("tooLarge", "huge.md"),
+        ("notUtf8", "far.md"),
+    ];
+    let reasons = reasons.map(|(reason, file)| (reason.to_owned(), 1, file.to_owned()));
+    assert_eq!(skipped(&plain), reasons);
+    for (words, page) in [("heron", "setup"), ("otter", "install"), ("walrus", "lab.ipynb")] {
+        let found = installation.must(&["search", "plain", words, "--json"]).json();
+        assert_eq!(found["passages"][0]["path"], page, "{found:#}");
+    }
+    for (reason, _, file) in &reasons {
+        let why = installation.must(&["search", "plain", "--why-not", file, "--json"]).json();
+        assert_eq!((&why["state"], &why["reason"]), (&"skipped".into(), &reason.as_str().into()), "{why:#}");
+    }
+
+    // In a book of GitBook's the table of contents is no page, and decides what is.
+    let book = told("book");
+    assert_eq!((&book["generator"], &book["pages"]), (&"GitBook".into(), &2.into()), "{book:#}");
+    assert!(skipped(&book).contains(&("configuration".to_owned(), 1, "SUMMARY.md".to_owned())), "{book:#}");
+    assert!(skipped(&book).iter().any(|(reason, ..)| reason == "notInNavigation"), "{book:#}");
+    let found = installation.must(&["search", "book", "giraffe", "--json"]).json();
+    assert_eq!(found["passages"][0]["path"], "guide", "a stray byte is no reason: {found:#}");
+}
+
+#[test]
 fn docs_without_a_page_are_a_failure_that_says_where_it_looked() {
     let installation = Installation::new();
     let pages = [("book.toml", ""), ("src/SUMMARY.md", "[A](a.md)\n"), ("src/a.md", "# A\n")];

@@ -1,8 +1,9 @@
-//! A server that embeds by a rule of the test's, and can be told to keep its callers waiting.
+//! A server that embeds by a rule of the test's, and can be told to answer late, never, or with an error.
 
 use std::fmt;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
 use serde_json::{Value, json};
@@ -28,7 +29,19 @@ struct State {
 #[derive(Debug, Default)]
 struct Asked {
     texts: Vec<String>,
-    is_holding: bool,
+    answers: Answers,
+}
+
+/// How the server answers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Answers {
+    #[default]
+    AtOnce,
+    /// After this long.
+    Late(Duration),
+    /// Once this has changed.
+    Held,
+    WithAnError,
 }
 
 impl fmt::Debug for State {
@@ -36,8 +49,6 @@ impl fmt::Debug for State {
         f.debug_struct("State").field("asked", &self.asked).finish_non_exhaustive()
     }
 }
-
-impl State {}
 
 impl EmbeddingServer {
     /// A server on a free port.
@@ -61,12 +72,26 @@ impl EmbeddingServer {
 
     /// Answers nobody until it is told to [`release`](Self::release).
     pub fn hold(&self) {
-        self.state.asked.lock().is_holding = true;
+        self.set(Answers::Held);
     }
 
     /// Answers everybody who waits, and at once from here on.
     pub fn release(&self) {
-        self.state.asked.lock().is_holding = false;
+        self.set(Answers::AtOnce);
+    }
+
+    /// Takes so long for every answer from here on, as a server far away does.
+    pub fn delay(&self, delay: Duration) {
+        self.set(Answers::Late(delay));
+    }
+
+    /// Answers 500 from here on.
+    pub fn fail(&self) {
+        self.set(Answers::WithAnError);
+    }
+
+    fn set(&self, answers: Answers) {
+        self.state.asked.lock().answers = answers;
         self.state.released.notify_all();
     }
 
@@ -82,8 +107,14 @@ fn serve(received: &Received, connection: &mut Connection, state: &State) -> std
     let texts: Vec<String> = texts.map(str::to_owned).collect();
     let mut asked = state.asked.lock();
     asked.texts.extend(texts.iter().cloned());
-    state.released.wait_while(&mut asked, |asked| asked.is_holding);
+    state.released.wait_while(&mut asked, |asked| asked.answers == Answers::Held);
+    let answers = asked.answers;
     drop(asked);
+    match answers {
+        Answers::AtOnce | Answers::Held => {}
+        Answers::Late(delay) => std::thread::sleep(delay),
+        Answers::WithAnError => return connection.answer(500, &[], b"out of order"),
+    }
     let vector = |(at, text): (usize, &String)| json!({ "index": at, "embedding": (state.meaning)(text) });
     let data: Vec<Value> = texts.iter().enumerate().map(vector).collect();
     let headers = [("Content-Type", "application/json".to_owned())];

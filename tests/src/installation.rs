@@ -86,7 +86,7 @@ impl Installation {
     }
 
     /// A bare repository `NAME.git` beside the data directory.
-    pub fn repository<P: AsRef<str>, C: AsRef<str>>(&self, name: &str, files: &[(P, C)]) -> Repository {
+    pub fn repository<P: AsRef<str>, C: AsRef<[u8]>>(&self, name: &str, files: &[(P, C)]) -> Repository {
         Repository::create(&self.root.path().join(format!("{name}.git")), files)
     }
 

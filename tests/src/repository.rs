@@ -15,7 +15,7 @@ impl Repository {
     ///
     /// # Panics
     /// When git is missing or refuses.
-    pub fn create<P: AsRef<str>, C: AsRef<str>>(path: &Path, files: &[(P, C)]) -> Self {
+    pub fn create<P: AsRef<str>, C: AsRef<[u8]>>(path: &Path, files: &[(P, C)]) -> Self {
         let work = tempfile::tempdir().expect("make a temporary folder");
         git(work.path(), &["init", "--quiet", "--initial-branch=main"]);
         for (name, content) in files {

@@ -27,12 +27,12 @@ impl Site {
     }
 
     /// A site of these files.
-    pub fn with_pages<P: AsRef<str>, C: AsRef<str>>(pages: &[(P, C)]) -> Self {
+    pub fn with_pages<P: AsRef<str>, C: AsRef<[u8]>>(pages: &[(P, C)]) -> Self {
         Self::with_env(pages, &[])
     }
 
     /// A site of these files, served with these environment variables. Its docs have been read once.
-    pub fn with_env<P: AsRef<str>, C: AsRef<str>>(pages: &[(P, C)], env: &[(&str, &str)]) -> Self {
+    pub fn with_env<P: AsRef<str>, C: AsRef<[u8]>>(pages: &[(P, C)], env: &[(&str, &str)]) -> Self {
         let installation = Installation::new();
         let repository = installation.repository(PROJECT, pages);
         installation.add_project(PROJECT, &repository);
