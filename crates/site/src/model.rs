@@ -320,7 +320,10 @@ impl Site {
         let Some(mut link) = Written::read(from, target, syntax) else {
             return rules(self.generator()).expression(self, from, target);
         };
-        link.anchor = link.anchor.map(|anchor| rules(self.generator()).anchor(anchor, syntax));
+        // A program of the site's own makes others of it.
+        if self.layout.knows_anchors() {
+            link.anchor = link.anchor.map(|anchor| rules(self.generator()).anchor(anchor, syntax));
+        }
         if link.path.is_empty() {
             return match target.is_empty() {
                 true => Target::Missing { path: None, anchor: None },

@@ -11,10 +11,11 @@ use crate::script_pieces::{Member, PieceKind, Pieces};
 /// The scripts that hold navigation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NavigationScript {
-    /// `sidebars.js` of Docusaurus: items of lists, `id`, and items of lists that hold no more than that and their label.
+    /// `sidebars.js` and `sidebarsCommunity.js` of Docusaurus: items of lists, `id`, and items of lists that hold no more than
+    /// that and their label.
     Sidebars,
-    /// `astro.config.mjs`, `.vitepress/config.ts`: `link`, `slug`, items of `items` and `sidebar`, and items of any list that
-    /// hold no more than a link and its label.
+    /// `astro.config.mjs`, `.vitepress/config.ts` and the scripts of `.vitepress/config`: `link`, `slug`, items of `items` and
+    /// `sidebar`, and items of any list that hold no more than a link and its label.
     Configuration,
     /// `_meta.js` of Nextra: members of what it exports whose value is a text.
     Members,
@@ -25,7 +26,14 @@ impl NavigationScript {
     pub(crate) fn of(path: &str) -> Option<Self> {
         let (stem, ending) = path.rsplit_once('.')?;
         let is = |name: &str| stem.strip_suffix(name).is_some_and(|folder| folder.is_empty() || folder.ends_with('/'));
-        let script = SCRIPTS.into_iter().find(|(_, name, _)| is(name)).filter(|_| ENDINGS.contains(&ending));
+        let name = stem.rsplit('/').next().unwrap_or(stem);
+        let is_part = |of: Generator| match of {
+            Generator::Docusaurus => name.starts_with("sidebars"),
+            Generator::VitePress => is(&format!("{VITEPRESS}/{name}")),
+            _ => false,
+        };
+        let script = SCRIPTS.into_iter().find(|(of, script, _)| is(script) || is_part(*of));
+        let script = script.filter(|_| ENDINGS.contains(&ending));
         let members = (is("_meta") && META.contains(&ending)).then_some(Self::Members);
         script.map(|(_, _, kind)| kind).or(members)
     }
@@ -139,8 +147,11 @@ impl NavigationScript {
 const SCRIPTS: [(Generator, &str, NavigationScript); 3] = [
     (Generator::Docusaurus, "sidebars", NavigationScript::Sidebars),
     (Generator::Starlight, "astro.config", NavigationScript::Configuration),
-    (Generator::VitePress, ".vitepress/config", NavigationScript::Configuration),
+    (Generator::VitePress, VITEPRESS, NavigationScript::Configuration),
 ];
+
+/// The configuration of VitePress: a script, or a folder of them.
+pub(crate) const VITEPRESS: &str = ".vitepress/config";
 
 /// Endings of scripts.
 pub(crate) const ENDINGS: [&str; 5] = ["js", "ts", "mjs", "mts", "cjs"];

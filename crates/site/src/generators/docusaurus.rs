@@ -80,6 +80,8 @@ pub(crate) struct DocusaurusSettings {
     static_folders: Vec<String>,
     /// Addresses of pages that are made without a file.
     generated: HashSet<String>,
+    /// Files of sidebars, each with the navigation that it is.
+    pub(crate) sidebars: Vec<(String, String)>,
     redirects_are_computed: bool,
     /// Whether there are plug-ins that may add pages of which these rules know nothing.
     has_other_plugins: bool,
@@ -410,19 +412,17 @@ impl Site<'_> {
     }
 
     fn sidebars(&mut self, id: &str, version: &Version, options: &Script, navigation: &str, served: &str) {
-        let script = match &version.name {
+        let file = match &version.name {
             Some(name) => {
                 let folder =
                     if id == "default" { "versioned_sidebars".to_owned() } else { format!("{id}_versioned_sidebars") };
-                self.modules.default_export(&at_home(
-                    self.tree,
-                    self.home,
-                    &format!("{folder}/version-{name}-sidebars.json"),
-                ))
+                Some(at_home(self.tree, self.home, &format!("{folder}/version-{name}-sidebars.json")))
             }
             None => self.current_sidebars(options),
         };
-        let Some(script) = script else { return };
+        let Some(file) = file else { return };
+        let Some(script) = self.modules.default_export(&file) else { return };
+        self.layout.docusaurus.sidebars.push((file, navigation.to_owned()));
         let mut walk = Walk { entries: &mut self.entries, navigation, computed: false, generated: Vec::new() };
         for (_, sidebar) in script.members() {
             walk.items(sidebar, &[], 0);
@@ -432,19 +432,18 @@ impl Site<'_> {
         self.computed |= walk.computed || matches!(script, Script::Computed);
     }
 
-    fn current_sidebars(&mut self, options: &Script) -> Option<Script> {
+    /// The file of the sidebars of pages under work, which may be named without its ending.
+    fn current_sidebars(&mut self, options: &Script) -> Option<String> {
         let named = match options.get("sidebarPath") {
             Some(Script::Text(path)) => Some(path.clone()),
             Some(Script::Call(_, arguments)) => arguments.iter().rev().find_map(Script::text).map(str::to_owned),
             Some(Script::Word(_)) => return None,
             _ => None,
         };
-        if let Some(file) = named.and_then(|path| joined_in(self.tree.root(), self.home, &path)) {
-            return self.modules.default_export(&file);
-        }
-        ENDINGS.iter().find_map(|ending| {
-            self.modules.default_export(&at_home(self.tree, self.home, &format!("sidebars.{ending}")))
-        })
+        let file = named.and_then(|path| joined_in(self.tree.root(), self.home, &path));
+        let stem = file.clone().unwrap_or_else(|| at_home(self.tree, self.home, "sidebars"));
+        let endings = ENDINGS.iter().chain(&["json"]).map(|ending| format!("{stem}.{ending}"));
+        file.into_iter().chain(endings).find(|file| self.modules.text(file).is_some())
     }
 }
 

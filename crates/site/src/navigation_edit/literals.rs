@@ -8,7 +8,7 @@ use crate::generators::{docusaurus, starlight};
 use crate::layout::{Generator, below};
 use crate::model::{Site, Target, front_matter};
 use crate::navigation_json::{self, Value};
-use crate::navigation_script::{ENDINGS, Literal, META, NavigationScript, PlainEntry, literals};
+use crate::navigation_script::{ENDINGS, Literal, META, NavigationScript, PlainEntry, VITEPRESS, literals};
 use crate::script_pieces::Pieces;
 use crate::tree::{Tree, at_home};
 
@@ -28,24 +28,33 @@ pub(super) fn read(tree: &dyn Tree, site: &Site) -> Vec<Contents> {
             found.push(meta_script(site, file, text));
         }
     }
-    let mut names = NavigationScript::files_of(site.generator());
     if site.generator() == Generator::Docusaurus {
-        names.push("sidebars.json".to_owned());
+        let sidebars = site.layout().docusaurus.sidebars.iter();
+        found.extend(sidebars.filter_map(|(file, navigation)| {
+            let text = text(file)?;
+            let entries = named_by_id(tree, site, navigation, &text);
+            let shape = if file.ends_with(".json") { Shape::Json } else { Shape::Script };
+            Some(Contents { base: folder(file).to_owned(), file: file.clone(), text, entries, shape })
+        }));
+        return found;
     }
+    let names = NavigationScript::files_of(site.generator());
     let home = site.layout().home();
     let folders = [home.to_owned()].into_iter().chain(site.layout().roots.iter().map(|root| root.folder.clone()));
     let mut files: Vec<String> =
         folders.flat_map(|folder| names.iter().map(move |name| at_home(tree, &folder, name))).collect();
+    if site.generator() == Generator::VitePress {
+        let folder = at_home(tree, home, VITEPRESS) + "/";
+        let is_in = |path: &String| path.strip_prefix(&folder).is_some_and(|name| !name.contains('/'));
+        let is_script = |path: &String| is_in(path) && NavigationScript::of(path).is_some();
+        files.extend(tree.paths().into_iter().chain(tree.paths_outside()).filter(is_script));
+    }
     files.sort();
     files.dedup();
     for file in files {
         let Some(text) = text(&file) else { continue };
-        let shape = if file.ends_with(".json") { Shape::Json } else { Shape::Script };
-        let entries = match site.generator() {
-            Generator::Docusaurus => named_by_id(tree, site, &text),
-            _ => linked(site, &file, &text),
-        };
-        found.push(Contents { base: folder(&file).to_owned(), file, text, entries, shape });
+        let entries = linked(site, &file, &text);
+        found.push(Contents { base: folder(&file).to_owned(), file, text, entries, shape: Shape::Script });
     }
     found
 }
@@ -114,11 +123,12 @@ fn meta(site: &Site, file: &str, text: String) -> Option<Contents> {
     Some(contents)
 }
 
-/// Pages named by their ids: items of lists, and `id`.
-fn named_by_id(tree: &dyn Tree, site: &Site, text: &str) -> Vec<Entry> {
+/// Pages of a navigation named by their ids: items of lists, and `id`.
+fn named_by_id(tree: &dyn Tree, site: &Site, navigation: &str, text: &str) -> Vec<Entry> {
+    let is_of = |file: &str| site.layout().root(file).is_some_and(|root| root.navigation == navigation);
     let pages: Vec<(String, &str)> = site
         .files()
-        .filter(|file| site.address(file).is_some())
+        .filter(|file| is_of(file) && site.address(file).is_some())
         .filter_map(|file| Some((id(tree, site, file, file)?, file)))
         .collect();
     entries(NavigationScript::Sidebars, text, Names::Id, |literal| {

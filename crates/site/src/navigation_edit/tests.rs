@@ -205,6 +205,22 @@ fn a_sidebar_in_a_script_is_edited_where_it_is_plain() {
 }
 
 #[test]
+fn the_sidebar_of_vitepress_may_be_in_a_folder_of_scripts() {
+    let english = "export const english = { themeConfig: { sidebar: [{ text: 'A', link: '/guides/a.html' }] } }\n";
+    let before = tree(&[
+        (
+            ".vitepress/config/index.ts",
+            "import { english } from './en'\nexport default { locales: { root: english } }\n",
+        ),
+        (".vitepress/config/en.ts", english),
+        ("guides/a.md", ""),
+        ("index.md", ""),
+    ]);
+    let moved = renamed(&before, "guides/a.md", "guides/deep/a.md");
+    assert_eq!(text(&moved, ".vitepress/config/en.ts"), english.replace("/guides/a.html", "/guides/deep/a"));
+}
+
+#[test]
 fn a_page_named_twice_goes_twice() {
     let script = "module.exports = {\n  a: ['x', 'guides/a'],\n  b: [{ type: 'doc', id: 'guides/a' }, 'x'],\n  c: ['guides/a', 'guides/a', 'x'],\n};\n";
     let before = tree(&[
@@ -241,6 +257,35 @@ fn an_entry_of_several_languages_follows_when_the_last_page_of_them_does() {
     let site = Site::read(&before);
     let renamed = NavigationFiles::of(&before, &site).rename("docs/fr/a.md", "docs/fr/in/a.md");
     assert_eq!(text(&after(&before, &renamed, None), "mkdocs.yml"), mkdocs.replace("a.md", "in/a.md"));
+}
+
+#[test]
+fn each_version_and_plug_in_has_sidebars_of_its_own() {
+    let config = "export default {\n  presets: [['classic', { docs: { sidebarPath: require.resolve('./sidebars') } }]],\n  plugins: [['content-docs', { id: 'api', path: 'api', routeBasePath: 'api', sidebarPath: './sidebarsApi.ts' }]],\n};\n";
+    let before = tree(&[
+        ("docusaurus.config.js", config),
+        ("versions.json", "[\"1.0\"]"),
+        ("sidebars.js", "module.exports = { docs: ['a', 'b'] };\n"),
+        ("sidebarsApi.ts", "export default { api: ['a', 'b'] };\n"),
+        ("versioned_sidebars/version-1.0-sidebars.json", "{ \"docs\": [\"a\", \"b\"] }\n"),
+        ("docs/a.md", ""),
+        ("docs/b.md", ""),
+        ("api/a.md", ""),
+        ("api/b.md", ""),
+        ("versioned_docs/version-1.0/a.md", ""),
+        ("versioned_docs/version-1.0/b.md", ""),
+    ]);
+    let sidebars = ["sidebars.js", "sidebarsApi.ts", "versioned_sidebars/version-1.0-sidebars.json"];
+    for (folder, own) in ["docs", "api", "versioned_docs/version-1.0"].into_iter().zip(sidebars) {
+        let page = format!("{folder}/a.md");
+        let moved = renamed(&before, &page, &format!("{folder}/deep/a.md"));
+        let removed = after(&before, &NavigationFiles::of(&before, &Site::read(&before)).remove(&page), None);
+        for file in sidebars {
+            let is_own = file == own;
+            assert_eq!(text(&moved, file).contains("deep/a"), is_own, "{page} is moved: {file}");
+            assert_eq!(text(&removed, file) == text(&before, file), !is_own, "{page} is removed: {file}");
+        }
+    }
 }
 
 #[test]

@@ -218,4 +218,8 @@ fn the_anchor_of_a_link_is_made_as_that_of_a_heading() {
     assert_eq!(anchor("#_1-first", LinkSyntax::Markdown), "_1-first");
     assert_eq!(anchor("#\u{30d9}", LinkSyntax::Markdown), "\u{30d8}\u{3099}");
     assert_eq!(anchor("#What's", LinkSyntax::Html), "What's");
+    let own = Site::read(&odd("", "markdown: { anchor: { slugify } },"));
+    let target = own.resolve_in("src/guide/start.md", "#Some-Words", LinkSyntax::Markdown);
+    let Target::Page { anchor, .. } = target else { panic!("{target:?}") };
+    assert_eq!(anchor.as_deref(), Some("Some-Words"), "what a program of the site's own makes of it is not known");
 }
