@@ -112,12 +112,12 @@ async fn main() -> Result<(), BoxError> {
     let found = records.by_head(&project.id, &job.source.branch).await?;
     let record = found.ok_or("there is no pull request")?;
     let pulls = Pulls::new(records, registry, repositories, clock);
-    let changes = pulls.changes(&project, &record, DiffView::default()).await?;
+    let diff = pulls.changes(&project, &record, DiffView::default()).await?.diff;
     println!("pull request {}: {}\n", record.number, record.title);
-    for change in &changes.files {
+    for change in &diff.files {
         println!("{}", change.unified.trim_end());
     }
-    let added: Vec<&str> = changes.files.iter().flat_map(|change| change.unified.lines()).filter_map(added).collect();
+    let added: Vec<&str> = diff.files.iter().flat_map(|change| change.unified.lines()).filter_map(added).collect();
     assert_eq!(added, ["# THE GUIDE", "## SETUP", "## DAILY USE", "# WELCOME"]);
     assert!(job.pr_link.as_ref().is_some_and(|link| link.ends_with(&record.id.to_string())));
     println!("\nall as it should be");

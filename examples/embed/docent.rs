@@ -137,7 +137,7 @@ impl Docent {
         let pulls = Pulls::new(records, registry, self.repositories.clone(), Arc::clone(&self.clock));
         let changes = pulls.changes(project, &record, DiffView::default()).await?;
         pulls.merge(project, &record).await?;
-        Ok(changes)
+        Ok(changes.diff)
     }
 
     pub(crate) async fn close(&self) -> Result<(), StoreError> {

@@ -12,7 +12,7 @@ const QUESTION: &str = "How often is a webhook delivery retried?";
 const PAGE: &str = "/guides/webhooks#retries";
 
 /// A project `acme` with docs, and no server. Nothing is indexed.
-fn docs<P: AsRef<str>, C: AsRef<str>>(pages: &[(P, C)]) -> Installation {
+fn docs<P: AsRef<str>, C: AsRef<[u8]>>(pages: &[(P, C)]) -> Installation {
     let installation = Installation::new();
     let repository = installation.repository("acme", pages);
     installation.add_project("acme", &repository);

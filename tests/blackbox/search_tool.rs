@@ -5,7 +5,7 @@ use docent_tests::{Installation, Site};
 use serde_json::{Value, json};
 
 /// A project `acme` with these docs, and no server.
-fn docs<P: AsRef<str>, C: AsRef<str>>(pages: &[(P, C)]) -> Installation {
+fn docs<P: AsRef<str>, C: AsRef<[u8]>>(pages: &[(P, C)]) -> Installation {
     let installation = Installation::new();
     let repository = installation.repository("acme", pages);
     installation.add_project("acme", &repository);

@@ -467,7 +467,7 @@ impl Anchors {
                 && !name.ends_with(['-', '_'])
                 && !marked[1 + name.len()..].starts_with(':')
                 && !out.ends_with(':')
-                && !(is_escaped && out.is_empty());
+                && (!is_escaped || !out.is_empty());
             if !is_directive {
                 out.push(':');
             }

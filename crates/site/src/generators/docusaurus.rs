@@ -58,6 +58,10 @@ impl Rules for Docusaurus {
         addresses::is_directory(root, inside, front)
     }
 
+    fn sidebars<'a>(&self, layout: &'a Layout) -> &'a [(String, String)] {
+        &layout.options.docusaurus.sidebars
+    }
+
     fn follow(&self, site: &Pages, link: &Written<'_>) -> Target {
         links::follow(site, link)
     }
@@ -81,7 +85,7 @@ pub(crate) struct DocusaurusSettings {
     /// Addresses of pages that are made without a file.
     generated: HashSet<String>,
     /// Files of sidebars, each with the navigation that it is.
-    pub(crate) sidebars: Vec<(String, String)>,
+    sidebars: Vec<(String, String)>,
     redirects_are_computed: bool,
     /// Whether there are plug-ins that may add pages of which these rules know nothing.
     has_other_plugins: bool,
@@ -422,7 +426,7 @@ impl Site<'_> {
         };
         let Some(file) = file else { return };
         let Some(script) = self.modules.default_export(&file) else { return };
-        self.layout.docusaurus.sidebars.push((file, navigation.to_owned()));
+        self.layout.options.docusaurus.sidebars.push((file, navigation.to_owned()));
         let mut walk = Walk { entries: &mut self.entries, navigation, computed: false, generated: Vec::new() };
         for (_, sidebar) in script.members() {
             walk.items(sidebar, &[], 0);

@@ -186,6 +186,11 @@ pub(crate) trait Rules: Sync {
         false
     }
 
+    /// Files that name pages by their ids, each with the navigation ([`Root::navigation`]) that it is.
+    fn sidebars<'a>(&self, _layout: &'a Layout) -> &'a [(String, String)] {
+        &[]
+    }
+
     /// Why a file makes no page, where [`Rules::hides`] says that it makes none.
     fn why_hidden(&self, _root: &Root, inside: &str) -> SkipReason {
         let is_usual = is_markdown(inside) && Format::of(inside) == Format::Markdown;

@@ -4,7 +4,7 @@ use docent_markdown::{folder, line_of, stem, text_of};
 
 use super::{Contents, Entry, Names, Shape};
 use crate::follow::{LinkSyntax, Wanted, is_external, parts};
-use crate::generators::{docusaurus, starlight};
+use crate::generators::{docusaurus, rules, starlight};
 use crate::layout::{Generator, below};
 use crate::model::{Site, Target, front_matter};
 use crate::navigation_json::{self, Value};
@@ -29,12 +29,12 @@ pub(super) fn read(tree: &dyn Tree, site: &Site) -> Vec<Contents> {
         }
     }
     if site.generator() == Generator::Docusaurus {
-        let sidebars = site.layout().docusaurus.sidebars.iter();
+        let sidebars = rules(site.generator()).sidebars(site.layout()).iter();
         found.extend(sidebars.filter_map(|(file, navigation)| {
             let text = text(file)?;
             let entries = named_by_id(tree, site, navigation, &text);
             let shape = if file.ends_with(".json") { Shape::Json } else { Shape::Script };
-            Some(Contents { base: folder(file).to_owned(), file: file.clone(), text, entries, shape })
+            Some(Contents { base: folder(file).to_owned(), file: file.to_owned(), text, entries, shape })
         }));
         return found;
     }

@@ -219,6 +219,7 @@ mod tests {
             context_tokens: None,
             max_reply_tokens: None,
             idle: None,
+            price: None,
         };
         let config = ModelConfig::OpenAi(endpoint, OpenAiQuirks::default());
         let client = Client::new(ClientOptions::default()).expect("a client");
