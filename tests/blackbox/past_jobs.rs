@@ -80,7 +80,7 @@ impl PastJobs {
     pub(crate) fn short(&self, count: u64) {
         for n in 1..=count {
             let message = format!("Chapter {n} is done.");
-            let outcome = if n % 2 == 0 {
+            let outcome = if n.is_multiple_of(2) {
                 Outcome::Failed { halt: Halt::Error, message }
             } else {
                 Outcome::Completed { message }
@@ -101,7 +101,7 @@ impl PastJobs {
 fn entry(n: usize) -> Value {
     let (step, is_edit) = (n / 2, n / 2 % 50 == 49);
     let name = if is_edit { "edit" } else { "read" };
-    if n % 2 == 0 {
+    if n.is_multiple_of(2) {
         let call = json!({ "type": "tool_call", "id": format!("call-{step}"), "name": name, "input": { "path": format!("guides/{step}.md") } });
         let parts = json!([{ "type": "text", "text": format!("Step {step}: <b>I look</b> at the next page.") }, call]);
         let usage = json!({ "input_tokens": 1_000, "output_tokens": 10, "cached_input_tokens": 0 });

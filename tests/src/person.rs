@@ -40,14 +40,14 @@ impl<'s> Person<'s> {
         person
     }
 
-    /// The page that a link leads to, redirections followed, for somebody new who may look at everything.
+    /// The page that a link leads to, redirections followed, for a new editor.
     ///
     /// # Panics
     /// When it leads on more than three times.
     pub fn follows(site: &'s Site, link: &str) -> Response {
         static PEOPLE: AtomicUsize = AtomicUsize::new(0);
-        let name = format!("viewer-{}", PEOPLE.fetch_add(1, Ordering::Relaxed));
-        let mut person = Self::joins(&site.server, &site.installation, &name, "viewer");
+        let name = format!("editor-{}", PEOPLE.fetch_add(1, Ordering::Relaxed));
+        let mut person = Self::joins(&site.server, &site.installation, &name, "editor");
         let mut path = link.to_owned();
         for _ in 0..4 {
             let response = person.gets(&path);

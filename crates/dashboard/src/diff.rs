@@ -315,15 +315,19 @@ fn piece(row: &Row<'_>, text: &str, of: Range<usize>) -> Markup {
     if of.is_empty() {
         return html! {};
     }
-    let mut at = of.start;
     let inside = row.coloured.iter().filter(|part| part.at.end > of.start && part.at.start < of.end);
+    let mut parts = Vec::new();
+    let mut at = of.start;
+    for part in inside {
+        let (start, end) = (part.at.start.max(of.start), part.at.end.min(of.end));
+        parts.push((&text[at..start], part.class.as_str(), &text[start..end]));
+        at = end;
+    }
     html! {
         bdi {
-            @for part in inside {
-                @let (start, end) = (part.at.start.max(of.start), part.at.end.min(of.end));
-                (printable(&text[at..start]))
-                span class=(part.class.as_str()) { (printable(&text[start..end])) }
-                @let _ = { at = end };
+            @for (before, class, coloured) in parts {
+                (printable(before))
+                span class=(class) { (printable(coloured)) }
             }
             (printable(&text[at..of.end]))
         }

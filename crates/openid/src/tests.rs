@@ -157,7 +157,7 @@ async fn fixture() -> Fixture {
         groups_claim: "groups".to_owned(),
     };
     let provider = OpenIdProvider::new(config, RETURN.to_owned()).expect("a provider");
-    Fixture { script, provider, folder: folder }
+    Fixture { script, provider, folder }
 }
 
 impl Fixture {

@@ -36,6 +36,9 @@ pub enum FileMerge {
 /// Merges files whose structure matters, by path and content: base, target and source.
 pub type MergeFile<'a> = dyn Fn(&str, [&[u8]; 3]) -> FileMerge + 'a;
 
+/// A tree, and the objects that are new in it.
+type MergedTree = (ObjectId, Vec<NewObject>);
+
 impl Merged {
     /// The new tip of the target.
     pub const fn commit(self) -> CommitId {
@@ -131,7 +134,7 @@ impl Mirror {
         &self,
         commits: [CommitId; 3],
         files: &MergeFile<'_>,
-    ) -> Result<Result<(ObjectId, Vec<NewObject>), Vec<FileConflict>>, GitError> {
+    ) -> Result<Result<MergedTree, Vec<FileConflict>>, GitError> {
         let mut made = Vec::new();
         let tree = self.noted(merged_tree(&self.repo(), commits, files, &mut made))?;
         Ok(tree.map(|tree| (tree, made)))

@@ -123,11 +123,13 @@ const fn status(status: TodoStatus) -> &'static str {
 }
 
 fn controls(visit: &Visit<'_>, job: &AgentJob, here: &str, prompt: Option<&str>) -> Markup {
+    if !visit.is_editor() {
+        return Markup::default();
+    }
     // Longer addresses are refused by some proxies.
     let prompt = prompt.filter(|prompt| prompt.len() <= LONGEST_IN_URL);
     html! {
-        @if !visit.is_editor() {}
-        @else if job.status == JobStatus::Archived { p.soft { "An archived job takes no more instructions." } }
+        @if job.status == JobStatus::Archived { p.soft { "An archived job takes no more instructions." } }
         @else {
             form.fields method="post" action=(format_args!("{here}/message")) {
                 (token(visit.signed_in))

@@ -37,7 +37,8 @@ impl SampleCall {
     /// The question by a chat SDK. Its releases 5, 6 and 7 take the same text.
     fn typescript(&self) -> String {
         let [url, body, question] =
-            [self.url().into(), Value::from(self.options.clone()), self.question.as_str().into()].map(in_script);
+            [self.url().into(), Value::from(self.options.clone()), self.question.as_str().into()]
+                .map(|value: Value| in_script(&value));
         format!(
             "// ai 5, 6 and 7, which go with @ai-sdk/react 2, 3 and 4: npm install ai @ai-sdk/react
 import {{ Chat }} from '@ai-sdk/react';
@@ -60,7 +61,7 @@ for (const part of chat.messages.at(-1)?.parts ?? []) {{
 
     /// A form for a page of the docs. It needs neither inline styles nor handlers, and makes no markup of what it is told.
     fn widget(&self) -> String {
-        let [url, body] = [self.url().into(), Value::from(self.options.clone())].map(in_script);
+        let [url, body] = [self.url().into(), Value::from(self.options.clone())].map(|value| in_script(&value));
         format!(
             r#"<form id="ask-docs">
   <label>Ask the docs <input name="question" required maxlength="2000" autocomplete="off"></label>
@@ -133,7 +134,7 @@ fn snippet(id: &str, title: &str, text: &str) -> Markup {
 }
 
 /// A value as a script writes it, which neither ends the script nor begins a comment of HTML.
-fn in_script(value: Value) -> String {
+fn in_script(value: &Value) -> String {
     value.to_string().replace('<', "\\u003c")
 }
 
