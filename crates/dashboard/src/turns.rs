@@ -3,16 +3,15 @@
 //! A journal only grows, so the sums of a job are kept and go on where they ended.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use docent_authoring::{AgentStep, step_of};
-use docent_jobs::{Entry, EntryBody};
+use docent_jobs::{Entry, EntryBody, Jobs};
 use docent_types::{JobId, JobStatus, Project, Timestamp, Usage};
 use docent_web::HttpError;
 use maud::{Markup, html};
 use parking_lot::Mutex;
 
-use crate::dashboard::DashboardParts;
 use crate::layout::table;
 use crate::text::{counted, exact, grouped, moment};
 
@@ -136,13 +135,13 @@ pub(crate) struct TurnSums(Arc<Mutex<Vec<(JobId, Turns)>>>);
 
 impl TurnSums {
     /// The turns of a project's job.
-    pub(crate) async fn of(&self, parts: &DashboardParts, project: &Project, id: JobId) -> Result<Turns, HttpError> {
+    pub(crate) async fn of(&self, jobs: &Jobs, project: &Project, id: JobId) -> Result<Turns, HttpError> {
         let kept = self.0.lock().iter().find(|(known, _)| *known == id).map(|(_, turns)| turns.clone());
         let mut turns = kept.unwrap_or_default();
-        turns.last = parts.jobs.last_entry(&project.id, id).await?;
-        let begun = parts.clock.now();
-        while turns.read_to < turns.last && parts.clock.now().since(begun) < PATIENCE {
-            let entries = parts.jobs.journal(&project.id, id, turns.read_to, BATCH).await?;
+        turns.last = jobs.last_entry(&project.id, id).await?;
+        let begun = Instant::now();
+        while turns.read_to < turns.last && begun.elapsed() < PATIENCE {
+            let entries = jobs.journal(&project.id, id, turns.read_to, BATCH).await?;
             if entries.is_empty() {
                 break;
             }

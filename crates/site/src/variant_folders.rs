@@ -48,6 +48,10 @@ const ABOUT_VERSIONS: [&str; 12] = [
     "whatsnew",
     "announcements",
 ];
+/// Folders that hold older versions of what stands around them.
+const ARCHIVES: [&str; 5] = ["archive", "archived", "archives", "old-versions", "previous"];
+/// Where so many folders are versions, one beside them with as many numbers in its name is one, whatever it holds.
+const ENOUGH_VERSIONS: usize = 3;
 /// Languages that docs are written in.
 const LANGUAGES: [&str; 62] = [
     "af", "ar", "az", "be", "bg", "bn", "bs", "ca", "cs", "da", "de", "el", "en", "es", "et", "eu", "fa", "fi", "fr",
@@ -142,14 +146,14 @@ impl<'p> Siblings<'p> {
             let (share, fewest) = if is_strict { (STRICT_SHARE, STRICT_FEWEST) } else { (SHARE, FEWEST) };
             shared >= fewest && shared as f32 >= share * of as f32
         };
-        let is_moving = |label: &str| kind == Kind::Version && !is_numbered(label);
+        let is_moving = |label: &str| kind == Kind::Version && numbers(label) == 0;
         let shared_own = own.iter().filter(|rest| counts.contains_key(*rest)).count();
         // Names that mean little by themselves.
         let is_sure = inside.keys().any(|label| !is_moving(label) && !is_bare(label));
         let has_own = enough(shared_own, own.len().min(counts.len()), kind == Kind::Version && !is_sure);
         let is_shared =
             |rest: &&&str| counts.get(**rest).is_some_and(|count| *count > 1) || has_own && own.contains(**rest);
-        let labels: HashSet<&'p str> = self
+        let mut labels: HashSet<&'p str> = self
             .pages
             .iter()
             .filter_map(|(_, label, _)| *label)
@@ -159,6 +163,10 @@ impl<'p> Siblings<'p> {
                 enough(rests.iter().filter(is_shared).count(), rests.len(), is_strict)
             })
             .collect();
+        if kind == Kind::Version && labels.len() >= ENOUGH_VERSIONS {
+            let counts: HashSet<usize> = labels.iter().map(|label| numbers(label)).collect();
+            labels.extend(inside.keys().filter(|label| numbers(label) > 1 && counts.contains(&numbers(label))));
+        }
         let has_two = labels.len() + usize::from(has_own) > 1;
         let shared: HashSet<&'p str> =
             own.into_iter().filter(|rest| labels.iter().any(|label| inside[label].contains(rest))).collect();
@@ -166,9 +174,9 @@ impl<'p> Siblings<'p> {
     }
 }
 
-/// Whether a version's name says a number.
-fn is_numbered(label: &str) -> bool {
-    VersionName::of_folder(label).is_some_and(|name| !name.numbers.is_empty())
+/// How many numbers a version's name says.
+fn numbers(label: &str) -> usize {
+    VersionName::of_folder(label).map_or(0, |name| name.numbers.len())
 }
 
 fn is_bare(label: &str) -> bool {
@@ -179,6 +187,7 @@ fn is_bare(label: &str) -> bool {
 fn parts(path: &str, kind: Kind) -> Vec<Part> {
     let mut parts: Vec<Part> = Vec::new();
     let mut start = 0;
+    let mut archive = None;
     for (depth, name) in path.split('/').enumerate().take(DEEPEST) {
         let end = start + name.len();
         let is_one = match kind {
@@ -192,9 +201,10 @@ fn parts(path: &str, kind: Kind) -> Vec<Part> {
             match parts.last_mut().filter(|part| kind == Kind::Version && depth > 0 && part.end + 1 == start) {
                 // `v2/2.20`: one version in two folders.
                 Some(part) if is_inner(&path[part.name..part.end], name) => *part = Part { end, name: start, ..*part },
-                _ => parts.push(Part { start, end, name: start }),
+                _ => parts.push(Part { start: archive.unwrap_or(start), end, name: start }),
             }
         }
+        archive = (kind == Kind::Version && ARCHIVES.contains(&name)).then_some(start);
         start = end + 1;
     }
     parts

@@ -29,7 +29,7 @@ pub(crate) async fn job(visit: &Visit<'_>, project: &Project, id: &str) -> Resul
     let filter = JournalFilter::of(visit);
     let shown = JournalPage::of(visit);
     let rows = journal::page(visit, project, id, &filter, shown).await?;
-    let turns = visit.dashboard.turns.of(visit.parts(), project, id).await?;
+    let turns = visit.dashboard.turns.of(&visit.parts().jobs, project, id).await?;
     let here = format!("/dashboard/{}/jobs/{id}", project.domain);
     let is_live = filter.is_open() && shown == JournalPage::Newest;
     let topic = is_live.then(|| format!("job:{}:{id}", project.domain));
@@ -72,7 +72,7 @@ pub(crate) async fn events(visit: &Visit<'_>, project: &Project, id: &str) -> Re
     let (id, job) = found(visit, project, id).await?;
     let after = visit.request.query("after").and_then(|after| after.parse().ok()).unwrap_or(0);
     let rows = journal::new(visit, project, id, after).await?;
-    let turns = visit.dashboard.turns.of(visit.parts(), project, id).await?;
+    let turns = visit.dashboard.turns.of(&visit.parts().jobs, project, id).await?;
     let here = format!("/dashboard/{}/jobs/{id}", project.domain);
     let html = html! {
         (head(visit, &job, &turns, &here))

@@ -234,3 +234,17 @@ fn a_version_is_found_by_any_of_its_spellings() {
     assert_eq!(named("v2"), ["v2"]);
     assert!(named("23").is_empty() && named("24.1").is_empty() && named("2.7").is_empty());
 }
+#[test]
+fn archived_versions_are_older_ones_of_what_stands_around_them() {
+    let mut paths = in_folders(&["docs/1.13.0", "docs/1.12.0", "docs/archives/1.2.0"], &["", "keys", "guides/retry"]);
+    paths.extend(["docs", "docs/archives", "docs/archives/0.8.0", "docs/archives/0.8.0/manual"].map(str::to_owned));
+    let paths: Vec<&str> = paths.iter().map(|path| path.trim_end_matches('/')).collect();
+    let variants = plain(&paths);
+    assert_eq!(
+        stages(&variants),
+        [("1.13.0", Stage::Current), ("1.12.0", Stage::Older), ("1.2.0", Stage::Older), ("0.8.0", Stage::Older)]
+    );
+    let at = |path: &str| paths.iter().position(|known| *known == path).expect("a page") as u32;
+    assert_eq!(variants.version_of(at("docs/archives/0.8.0/manual")).map(|version| version.stage), Some(Stage::Older));
+    assert_eq!(variants.version_of(at("docs/archives")), None);
+}
