@@ -30,7 +30,7 @@ use crate::turns::TurnSums;
 
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
                       form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'";
-/// Pages with a change of a repository on them that are written at a time, since each takes megabytes.
+/// Pages that are written at a time of those that take megabytes or seconds: changes of a repository, filtered journals.
 const LARGE_PAGES: usize = 8;
 
 pub(crate) const DAY: Duration = Duration::from_secs(24 * 3600);

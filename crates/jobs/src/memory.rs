@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 
 use crate::entry::{Entry, EntryBody};
 use crate::row::Row;
-use crate::search::{FoundJob, FoundJobs, JobChoice, JobSearch, prompt, says};
+use crate::search::{FoundJob, FoundJobs, JobChoice, JobSearch, contains_folded, prompt};
 use crate::state;
 use crate::store::{
     Change, ClaimRequest, Decide, IdempotencyKey, JobQuery, Pruned, Pruning, Store, WriteError, WriteGuards,
@@ -249,7 +249,7 @@ impl Store for MemoryStore {
             if search.projects.contains(&job.row.job.project)
                 && search.from.is_none_or(|from| *id >= from)
                 && search.to.is_none_or(|to| *id < to)
-                && (folded.is_empty() || job.prompt().is_some_and(|prompt| says(prompt, &folded)))
+                && (folded.is_empty() || job.prompt().is_some_and(|prompt| contains_folded(prompt, &folded)))
             {
                 choice.examine(*id, job.row.job.status);
             }

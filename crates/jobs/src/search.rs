@@ -84,6 +84,6 @@ pub fn prompt(entries: &[EntryBody]) -> Option<String> {
 }
 
 /// Whether a text contains another, whatever the case of letters. `folded` is in lower case.
-pub fn says(text: &str, folded: &str) -> bool {
+pub fn contains_folded(text: &str, folded: &str) -> bool {
     text.to_lowercase().contains(folded)
 }

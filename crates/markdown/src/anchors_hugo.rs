@@ -3,6 +3,10 @@
 //! What its typographer makes a sign of (`--`, `"`) is left out. In emphasis, a link or a picture only the words before the first
 //! such sign or mark count: of `**it's bold**` that is `it`.
 
+use satteri_pulldown_cmark::{Event, Tag as Start, TagEnd};
+
+use crate::heading_words::code_inside;
+
 /// What the typographer makes signs of.
 const SIGNS: [&str; 6] = ["'", "\"", "...", "<<", ">>", "--"];
 
@@ -23,7 +27,23 @@ impl HugoWords {
         Self { has_typographer, words: String::new(), depth: 0, start: 0, is_over: false }
     }
 
-    pub(crate) fn open(&mut self) {
+    /// Takes what an event says; `raw` is how it is written.
+    pub(crate) fn event(&mut self, event: &Event<'_>, raw: &str) {
+        use TagEnd::{Emphasis, Image, Link, Strikethrough, Strong};
+        match event {
+            Event::Start(
+                Start::Emphasis | Start::Strong | Start::Strikethrough | Start::Link { .. } | Start::Image { .. },
+            ) => self.open(),
+            Event::End(Emphasis | Strong | Strikethrough | Link | Image) => self.close(),
+            Event::Text(text) => self.text(text),
+            Event::Code(_) => self.code(code_inside(raw)),
+            Event::SoftBreak => self.text(" "),
+            Event::InlineHtml(_) => self.tag(),
+            _ => {}
+        }
+    }
+
+    fn open(&mut self) {
         if self.depth == 0 {
             self.start = self.words.len();
         }
@@ -31,12 +51,12 @@ impl HugoWords {
         self.depth += 1;
     }
 
-    pub(crate) fn close(&mut self) {
+    fn close(&mut self) {
         self.depth = self.depth.saturating_sub(1);
         self.is_over = self.depth > 0;
     }
 
-    pub(crate) fn text(&mut self, text: &str) {
+    fn text(&mut self, text: &str) {
         if self.is_over {
             return;
         }
@@ -46,7 +66,7 @@ impl HugoWords {
         self.is_over = end.is_some();
     }
 
-    pub(crate) fn code(&mut self, code: &str) {
+    fn code(&mut self, code: &str) {
         self.is_over |= self.depth > 0 && self.words.len() > self.start;
         if !self.is_over {
             self.words.push_str(code);
@@ -54,7 +74,7 @@ impl HugoWords {
         self.is_over = self.depth > 0;
     }
 
-    pub(crate) fn tag(&mut self) {
+    fn tag(&mut self) {
         self.is_over = self.depth > 0;
     }
 

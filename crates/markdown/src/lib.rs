@@ -21,6 +21,7 @@ mod dialect_marks;
 mod front_matter;
 mod front_matter_toml;
 mod front_matter_yaml;
+mod heading_words;
 mod lines_from;
 mod notebook;
 mod page;

@@ -10,6 +10,9 @@ use satteri_pulldown_cmark::{
 use crate::anchors::{AnchorStyle, Anchors};
 use crate::anchors_hugo::HugoWords;
 use crate::anchors_kramdown;
+use crate::heading_words::{
+    code_inside, explicit_id, expression, id_in_comment, with_ends, with_own_spaces, without_attributes,
+};
 use crate::page::{CodeBlock, Heading, Link, LinkKind, Section};
 use crate::parse_components::{is_inline, is_readable};
 use crate::parse_destination::{definition_destination, inline_destination, last_definitions};
@@ -103,20 +106,6 @@ pub(crate) fn blocks(
     blocks
 }
 
-/// What an expression holds, as it is written; nothing of a tag.
-fn expression<'t>(text: &'t str, taken: &Range<usize>) -> &'t str {
-    let inner = |text: &'t str| text.strip_prefix('{').and_then(|text| text.strip_suffix('}'));
-    text.get(taken.clone()).and_then(inner).unwrap_or_default()
-}
-
-/// The words of a heading with the spaces that stand between them: some anchors count them, and many leave out those that do not
-/// break a line. Only of a heading without marks.
-fn with_own_spaces(raw: &str, words: String) -> String {
-    let own = raw.trim().trim_matches('#').trim();
-    let is_same = (own.contains("  ") || own.contains('\u{a0}')) && own.split_whitespace().eq(words.split_whitespace());
-    if is_same { own.to_owned() } else { words }
-}
-
 /// A reference's label as CommonMark compares it.
 pub(crate) fn label(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
@@ -181,7 +170,7 @@ impl Reading<'_> {
             link.inner_end = link.inner_end.max(range.end);
         }
         if let Some(words) = &mut self.hugo_words {
-            count(words, &event, &text[range.clone()]);
+            words.event(&event, &text[range.clone()]);
         }
         match event {
             Event::Start(start) => self.start(start, range),
@@ -310,7 +299,7 @@ impl Reading<'_> {
             text.truncate(without_attributes(&text).len());
         }
         let words = match self.anchors.counts_every_space() {
-            true => self.with_ends(range.start, raw),
+            true => with_ends(&self.source, &self.verbatim, range.start, raw),
             false => with_own_spaces(raw, text.clone()),
         };
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -340,38 +329,6 @@ impl Reading<'_> {
         self.section.start = range.start;
         self.section.body = range.end;
         self.blocks.headings.push(Heading { level, text, anchor, span: range });
-    }
-
-    /// The words of a heading that begins at `start` with the blanks beside tags and expressions at its ends, which the parser
-    /// takes for none of its words.
-    fn with_ends(&self, start: usize, raw: &str) -> String {
-        let text = self.source.text;
-        let indent = raw.len() - raw.trim_start().trim_start_matches('#').trim_start().len();
-        let (first, last) = (start + indent, start + raw.trim_end().len());
-        let taken = self.source.taken;
-        let taken = &taken[taken.partition_point(|taken| taken.start < first)..];
-        let taken = &taken[..taken.partition_point(|taken| taken.end <= last)];
-        let is_blank = |range: Range<usize>| text.as_bytes()[range].iter().all(u8::is_ascii_whitespace);
-        let front = taken
-            .iter()
-            .fold(first, |at, taken| if is_blank(at..taken.start.max(at)) { taken.end.max(at) } else { at });
-        let back =
-            taken.iter().rev().fold(last, |at, taken| if is_blank(taken.end.min(at)..at) { taken.start } else { at });
-        let back = back.max(front);
-        let inner = &text[front..back];
-        let before = back - inner.trim_start().len();
-        let after = before + inner.trim().len();
-        let worth = |range: Range<usize>| {
-            let mut out = String::new();
-            let mut at = range.start;
-            for taken in taken.iter().filter(|taken| range.start <= taken.start && taken.end <= range.end) {
-                out.push_str(&text[at..taken.start]);
-                out.push_str(expression(text, taken));
-                at = taken.end;
-            }
-            out + &text[at..range.end]
-        };
-        worth(first..before) + &self.verbatim + &worth(after..last)
     }
 
     fn close_section(&mut self, end: usize) {
@@ -623,28 +580,6 @@ impl Reading<'_> {
     }
 }
 
-/// Adds what an event says to the words of a heading; `raw` is how it is written.
-fn count(words: &mut HugoWords, event: &Event<'_>, raw: &str) {
-    use TagEnd::{Emphasis, Image, Link, Strikethrough, Strong};
-    match event {
-        Event::Start(
-            Start::Emphasis | Start::Strong | Start::Strikethrough | Start::Link { .. } | Start::Image { .. },
-        ) => words.open(),
-        Event::End(Emphasis | Strong | Strikethrough | Link | Image) => words.close(),
-        Event::Text(text) => words.text(text),
-        Event::Code(_) => words.code(code_inside(raw)),
-        Event::SoftBreak => words.text(" "),
-        Event::InlineHtml(_) => words.tag(),
-        _ => {}
-    }
-}
-
-/// The code between backquotes, as it is written.
-fn code_inside(raw: &str) -> &str {
-    let code = raw.trim_matches('`');
-    code.strip_prefix(' ').and_then(|code| code.strip_suffix(' ')).unwrap_or(code)
-}
-
 /// The words of an event: of the file where the bytes correspond, else the parser's with its marks taken out.
 fn original<'a>(text: &'a str, words: &'a str, range: &Range<usize>) -> std::borrow::Cow<'a, str> {
     if words.len() == range.len() {
@@ -663,84 +598,5 @@ fn original<'a>(text: &'a str, words: &'a str, range: &Range<usize>) -> std::bor
     match (0..raw.len().min(64)).find(|at| matches(*at)) {
         Some(at) => raw[at..at + words.len()].into(),
         None => words.replace('\u{1a}', "").into(),
-    }
-}
-
-/// The id in `## Words {#id}` and in `## Words { id="id" }`, or between other marks.
-fn explicit_id(line: &str, open: char, close: char) -> Option<&str> {
-    let line = line.trim_end().trim_end_matches('#').trim_end();
-    let (_, attributes) = line.strip_suffix(close)?.rsplit_once(open)?;
-    let mut words = attributes.trim_start_matches(':').split_whitespace();
-    let id =
-        words.find_map(|word| word.strip_prefix('#').or_else(|| word.strip_prefix("id=")))?.trim_matches(['"', '\'']);
-    (!id.is_empty()).then_some(id)
-}
-
-/// The id in `## Words {/* #id */}` and in `## Words <!-- #id -->`.
-fn id_in_comment(line: &str) -> Option<&str> {
-    let line = line.trim_end();
-    let comment = match line.strip_suffix("-->") {
-        Some(line) => line.rsplit_once("<!--")?.1,
-        None => line.strip_suffix('}')?.rsplit_once('{')?.1.trim().strip_prefix("/*")?.strip_suffix("*/")?,
-    };
-    comment.split_whitespace().next()?.strip_prefix('#').filter(|id| !id.is_empty())
-}
-
-/// The words of a heading without the list of attributes at their end (`{ .wide data-toc-label="Short" }`).
-fn without_attributes(words: &str) -> &str {
-    let attributes = words.trim_end().strip_suffix('}').and_then(|rest| rest.rsplit_once('{'));
-    let Some((before, attributes)) = attributes else { return words };
-    let attributes = attributes.trim_start_matches(':').trim();
-    let is_list = attributes.starts_with('.')
-        || (attributes.starts_with("data-") && is_name(attributes))
-        || attributes.split_once('=').is_some_and(|(name, _)| is_name(name));
-    if is_list { before } else { words }
-}
-
-fn is_name(text: &str) -> bool {
-    !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_:".contains(c))
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::{AnchorStyle, Format};
-
-    /// Each as Docusaurus 3.10 makes it.
-    #[test]
-    fn docusaurus_counts_every_space_and_every_expression_of_a_heading() {
-        for (heading, anchor) in [
-            ("a <b/> b", "a--b"),
-            ("<b/> b", "-b"),
-            ("<a name=\"x\"/><a name=\"y\"/> Words", "-words"),
-            ("<b/>b", "b"),
-            ("a <b/>", "a-"),
-            ("a <b/> <c/> d", "a---d"),
-            ("a <Icon/> b <Icon/>", "a--b-"),
-            ("a <b x=\"1\"> y </b> z", "a--y--z"),
-            ("**a** <b/> `c`", "a--c"),
-            ("[a](b \"c d\") <b/>", "a-"),
-            ("a {x} b", "a-x-b"),
-            ("a {\"y z\"} b", "a-y-z-b"),
-            ("{x} a {y}", "x-a-y"),
-            ("a {/* c */} b", "a--c--b"),
-            ("a {/* #own */}", "own"),
-            ("a <b/> {#own}", "own"),
-            ("a &nbsp; b", "a--b"),
-            ("a   b", "a---b"),
-            ("a `b  c` d", "a-b--c-d"),
-            ("![pic](x.png) b", "pic-b"),
-        ] {
-            let text = format!("## {heading}\n");
-            let page = crate::parse_as("a.mdx", text.as_bytes(), Format::Mdx, AnchorStyle::Docusaurus);
-            assert_eq!(page.headings[0].anchor, anchor, "{heading}");
-        }
-    }
-
-    #[test]
-    fn docusaurus_reads_ids_in_comments_of_markdown() {
-        let text = b"## a <!-- #own -->\n\n## b <!-- c --> d\n";
-        let page = crate::parse_as("a.md", text, Format::Markdown, AnchorStyle::Docusaurus);
-        let anchors: Vec<&str> = page.headings.iter().map(|heading| heading.anchor.as_str()).collect();
-        assert_eq!(anchors, ["own", "b--d"]);
     }
 }

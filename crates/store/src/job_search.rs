@@ -6,7 +6,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use docent_jobs::search::{JobChoice, says};
+use docent_jobs::search::{JobChoice, contains_folded};
 use docent_jobs::{FoundJob, FoundJobs, JobSearch, Row};
 use docent_types::{BoxError, JobId};
 use rusqlite::Connection;
@@ -16,7 +16,7 @@ use crate::queue_state::QueueState;
 
 pub(crate) fn search(connection: &Connection, search: &JobSearch) -> Result<FoundJobs, BoxError> {
     let snapshot = connection.unchecked_transaction()?;
-    let saying = if search.text.is_empty() { None } else { Some(saying(&snapshot, &search.text)?) };
+    let matching = if search.text.is_empty() { None } else { Some(matching(&snapshot, &search.text)?) };
     let projects = serde_json::to_string(&search.projects)?;
     let from = search.from.unwrap_or(JobId::new(Uuid::nil())).uuid().into_bytes();
     let to = search.to.unwrap_or(JobId::new(Uuid::max())).uuid().into_bytes();
@@ -30,7 +30,7 @@ pub(crate) fn search(connection: &Connection, search: &JobSearch) -> Result<Foun
     while let Some(row) = rows.next()? {
         let (id, n) = (JobId::new(Uuid::from_bytes(row.get(1)?)), row.get(2)?);
         let Some(status) = QueueState::status(row.get(0)?) else { continue };
-        if saying.as_ref().is_none_or(|saying| saying.contains(&n)) {
+        if matching.as_ref().is_none_or(|matching| matching.contains(&n)) {
             choice.examine(id, status);
             numbers.insert(id, n);
         }
@@ -39,17 +39,17 @@ pub(crate) fn search(connection: &Connection, search: &JobSearch) -> Result<Foun
 }
 
 /// The jobs whose text contains this one.
-fn saying(connection: &Connection, text: &str) -> Result<HashSet<i64>, BoxError> {
+fn matching(connection: &Connection, text: &str) -> Result<HashSet<i64>, BoxError> {
     let folded = text.to_lowercase();
     let mut select = connection.prepare_cached("SELECT n, text FROM prompts")?;
     let mut rows = select.query([])?;
-    let mut saying = HashSet::new();
+    let mut matching = HashSet::new();
     while let Some(row) = rows.next()? {
-        if says(row.get_ref(1)?.as_str()?, &folded) {
-            saying.insert(row.get(0)?);
+        if contains_folded(row.get_ref(1)?.as_str()?, &folded) {
+            matching.insert(row.get(0)?);
         }
     }
-    Ok(saying)
+    Ok(matching)
 }
 
 fn found(connection: &Connection, n: i64) -> Result<FoundJob, BoxError> {

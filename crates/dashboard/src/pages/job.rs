@@ -1,5 +1,7 @@
 //! One job: its plan and its journal, newest first and live while it runs; the next instruction; its journal as a file.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use docent_jobs::Jobs;
 use docent_types::{AgentJob, JobId, JobStatus, Project, Todo, TodoStatus};
@@ -9,7 +11,7 @@ use http::header::CONTENT_DISPOSITION;
 use http::{HeaderValue, StatusCode};
 use maud::{Markup, html};
 
-use crate::dashboard::{Visit, page, see};
+use crate::dashboard::{Visit, busy, page, see};
 use crate::layout::{Section, danger, token};
 use crate::pages::jobs::{instruction, prompt, pull_link, state};
 use crate::pages::journal::{self, BATCH, JournalFilter, JournalPage};
@@ -19,7 +21,7 @@ use crate::turns::Turns;
 /// The longest instruction that goes into an address, in bytes.
 const LONGEST_IN_URL: usize = 2_000;
 
-async fn found(visit: &Visit<'_>, project: &Project, id: &str) -> Result<(JobId, std::sync::Arc<AgentJob>), HttpError> {
+async fn found(visit: &Visit<'_>, project: &Project, id: &str) -> Result<(JobId, Arc<AgentJob>), HttpError> {
     let id = Jobs::id(&project.id, id)?;
     Ok((id, visit.parts().jobs.job(&project.id, id).await?))
 }
@@ -28,6 +30,11 @@ pub(crate) async fn job(visit: &Visit<'_>, project: &Project, id: &str) -> Resul
     let (id, job) = found(visit, project, id).await?;
     let filter = JournalFilter::of(visit);
     let shown = JournalPage::of(visit);
+    // A filter may have to look at all of a journal.
+    let _place = match filter.is_open() {
+        true => None,
+        false => Some(Arc::clone(&visit.dashboard.large_pages).try_acquire_owned().map_err(|_| busy())?),
+    };
     let rows = journal::page(visit, project, id, &filter, shown).await?;
     let turns = visit.dashboard.turns.of(&visit.parts().jobs, project, id).await?;
     let here = format!("/dashboard/{}/jobs/{id}", project.domain);

@@ -76,7 +76,7 @@ impl JournalFilter {
     }
 
     fn has(&self, row: &JournalRow) -> bool {
-        row.told.iter().any(|Told { event, tool }| {
+        row.events.iter().any(|ToolEvent { event, tool }| {
             (!self.only_failed || is_failed(event))
                 && (self.tool.is_empty() || tool.as_deref() == Some(&self.tool))
                 && (self.folded.is_empty() || words(event).to_lowercase().contains(&self.folded))
@@ -226,12 +226,12 @@ async fn read(
     let after = first.saturating_sub(1 + CONTEXT);
     let limit = u32::try_from(end.saturating_sub(1 + after)).unwrap_or(u32::MAX);
     let entries = visit.parts().jobs.journal(&project.id, id, after, limit).await?;
-    Ok(rows(entries).filter(|row| row.entry.seq >= first && !row.told.is_empty()).collect())
+    Ok(rows(entries).filter(|row| row.entry.seq >= first && !row.events.is_empty()).collect())
 }
 
 /// An event, and the tool it is about if it is about one that is known.
 #[derive(Debug)]
-struct Told {
+struct ToolEvent {
     event: JobEvent,
     tool: Option<String>,
 }
@@ -240,7 +240,7 @@ struct Told {
 #[derive(Debug)]
 struct JournalRow {
     entry: Entry,
-    told: Vec<Told>,
+    events: Vec<ToolEvent>,
     /// How long the step took that this entry is about.
     took: Option<Duration>,
 }
@@ -250,7 +250,7 @@ fn rows(entries: Vec<Entry>) -> impl Iterator<Item = JournalRow> {
     let mut tools: HashMap<String, String> = HashMap::new();
     let mut before: Option<Timestamp> = None;
     entries.into_iter().map(move |entry| {
-        let told = job_events(&entry).into_iter().map(|event| {
+        let events = job_events(&entry).into_iter().map(|event| {
             let tool = match &event {
                 JobEvent::Called { id, name, .. } => {
                     tools.insert(id.clone(), name.clone());
@@ -259,32 +259,32 @@ fn rows(entries: Vec<Entry>) -> impl Iterator<Item = JournalRow> {
                 JobEvent::Answered { id, .. } => tools.get(id).cloned(),
                 _ => None,
             };
-            Told { event, tool }
+            ToolEvent { event, tool }
         });
-        let told = told.collect();
+        let events = events.collect();
         let took = before.replace(entry.at).map(|before| entry.at.since(before));
         let took = took.filter(|_| step_of(&entry).is_some());
-        JournalRow { entry, told, took }
+        JournalRow { entry, events, took }
     })
 }
 
 impl JournalRow {
     fn markup(&self, now: Timestamp) -> Markup {
         let seq = self.entry.seq;
-        let failed = self.told.iter().any(|told| matches!(told.event, JobEvent::Answered { is_error: true, .. }));
+        let failed = self.events.iter().any(|of| matches!(of.event, JobEvent::Answered { is_error: true, .. }));
         html! {
             article class=(if failed { "event failed" } else { "event" }) id=(format_args!("e{seq}")) {
                 header {
                     a href=(format_args!("?at={seq}#e{seq}")) { "#" (seq) } " " (moment(self.entry.at, now))
                     @if let Some(took) = self.took.filter(|took| !took.is_zero()) { ", took " (exact(took)) }
                 }
-                @for told in &self.told { (shown(told)) }
+                @for event in &self.events { (shown(event)) }
             }
         }
     }
 }
 
-fn shown(Told { event, tool }: &Told) -> Markup {
+fn shown(ToolEvent { event, tool }: &ToolEvent) -> Markup {
     let tool = tool.as_deref().unwrap_or("a tool");
     html! {
         @match event {
@@ -362,9 +362,9 @@ mod tests {
         let entries =
             vec![calls(1, 1_000, "a", "edit"), answers(2, 1_250, "a", "done", false), answers(3, 1_250, "b", "", true)];
         let rows: Vec<JournalRow> = rows(entries).collect();
-        assert_eq!(rows[0].told[0].tool.as_deref(), Some("edit"));
-        assert_eq!((rows[1].told[0].tool.as_deref(), rows[1].took), (Some("edit"), Some(Duration::from_millis(250))));
-        assert_eq!((rows[2].told[0].tool.as_deref(), rows[0].took), (None, None), "what came before is not known");
+        assert_eq!(rows[0].events[0].tool.as_deref(), Some("edit"));
+        assert_eq!((rows[1].events[0].tool.as_deref(), rows[1].took), (Some("edit"), Some(Duration::from_millis(250))));
+        assert_eq!((rows[2].events[0].tool.as_deref(), rows[0].took), (None, None), "what came before is not known");
     }
 
     #[test]
