@@ -7,7 +7,7 @@ use std::path::Path;
 
 use docent_tests::installation::KeyKind;
 use docent_tests::site::{PAGES, PROJECT};
-use docent_tests::{Server, Site, rig};
+use docent_tests::{Site, rig};
 use serde_json::{Value, json};
 
 use crate::sdk::{HeldModel, converse, pairs};
@@ -80,11 +80,11 @@ impl Stage {
     fn raises_the_limit(&mut self) {
         self.limit += LIMIT;
         let Site { server, repository, admin_key, assistant_key, installation } = self.site.take().expect("it runs");
-        let address = server.address().to_string();
+        let address = server.address();
         server.kill();
-        let mut command = installation.command(["serve", "--listen", &address, "--data"]);
-        command.arg(installation.data()).envs(environment(&self.model, self.limit));
-        let server = Server::start(command, &installation.root().join("server.log"));
+        let environment = environment(&self.model, self.limit);
+        let environment: Vec<_> = environment.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        let server = installation.serve_on(address, &environment);
         let site = Site { server, repository, admin_key, assistant_key, installation };
         site.assistant().is_ready();
         self.site = Some(site);

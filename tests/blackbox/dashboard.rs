@@ -2,11 +2,16 @@
 //!
 //! Pages as people see them, in a real browser, are in `tests/dashboard`.
 
+use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
+use std::process::Stdio;
 
+use docent_tests::model_server::{Gate, Reply, Wire};
 use docent_tests::person::PASSWORD;
 use docent_tests::site::{PAGES, PROJECT};
-use docent_tests::{Installation, Person, Repository, Request, Response, Site, rig};
+use docent_tests::{
+    Agent, Installation, KeyKind, ModelServer, Person, Repository, Request, Response, Site, eventually, rig,
+};
 use serde_json::json;
 
 use crate::past_jobs::PastJobs;
@@ -114,6 +119,55 @@ fn each_role_may_do_what_it_is_for_and_no_more() {
             assert_eq!(is_refused, rank(role) < rank(needed), "{role} POST {path}: {status}");
         }
     }
+}
+
+#[test]
+fn a_form_of_a_project_says_which_field_is_wrong() {
+    let site = Site::start();
+    let mut owner = Person::joins(&site.server, &site.installation, "olive", "owner");
+    let repository = site.repository.path().display().to_string();
+    let add = "/dashboard/-/projects/new";
+    let new = [("id", "other"), ("repository", repository.as_str()), ("forge", "local"), ("do", "add")];
+    let with = |field: &'static str, value: &'static str| {
+        let mut form = new.to_vec();
+        form.retain(|(name, _)| *name != field);
+        form.push((field, value));
+        form
+    };
+    for (form, field, sentence) in [
+        (with("id", PROJECT), "id", "exists already"),
+        (with("id", "No Good"), "id", "No Good"),
+        (with("domain", PROJECT), "domain", "belongs to the project"),
+        (with("repository", "/nowhere"), "repository", "cannot open"),
+        (with("branch", ".."), "branch", ".."),
+        (with("docs_root", "../up"), "docs_root", "must not hold"),
+        (with("docs_root", "empty"), "docs_root", "there is no page"),
+        (with("base_url", "example.com"), "base_url", "the address must begin with"),
+        (with("token_env", "ghp-s3cret"), "token_env", "no name of a variable"),
+        (with("allow_paths", "/etc/**"), "allow_paths", "leads out of the docs"),
+        (with("author", "Ann"), "author", "a name and an e-mail address"),
+    ] {
+        owner.gets(add);
+        let refused = owner.posts(add, &form);
+        let text = refused.text();
+        assert_eq!(refused.status, 422, "{form:?}: {text}");
+        let wrong: Vec<&str> = text.split("aria-invalid=\"true\"").collect();
+        assert_eq!(wrong.len(), 2, "one field is wrong: {form:?}: {text}");
+        let named = format!("id=\"{field}\"");
+        assert!(wrong[0].rsplit('<').next().is_some_and(|tag| tag.contains(&named)), "{form:?}: {text}");
+        let said = text.split_once(&format!("id=\"{field}-problem\">")).map_or("", |(_, said)| said);
+        let said = said.split("</p>").next().unwrap_or_default();
+        assert!(said.contains(sentence) && !said.contains("--"), "{form:?}: {said}");
+    }
+    owner.gets(add);
+    assert_eq!(owner.posts(add, &new).status, 303);
+    // So does the form of one that is there.
+    let path = format!("/dashboard/{PROJECT}/settings");
+    owner.gets(&path);
+    let form = [("domain", "other"), ("repository", &repository), ("branch", "main"), ("forge", "local")];
+    let refused = owner.posts(&path, &form);
+    assert_eq!(refused.status, 422);
+    assert!(refused.text().contains("id=\"domain-problem\""), "{}", refused.text());
 }
 
 #[test]
@@ -380,7 +434,7 @@ fn hostile(installation: &Installation) -> Repository {
 }
 
 /// Pages that take a moment to be read.
-const PLENTY: usize = 500;
+const PLENTY: usize = 4_000;
 
 /// Needs Chromium, node and the packages of `tests/dashboard`, which `cargo xtask test` brings. `$DOCENT_CHROMIUM` and
 /// `$DOCENT_NODE` name others.
@@ -437,4 +491,51 @@ fn people_sign_in_at_an_identity_provider_in_a_browser() {
     command.arg(chromium).arg(given.to_string());
     let status = command.status().expect("node starts");
     assert!(status.success(), "the sign-in found fault: {status}");
+}
+
+/// Needs what [`people_work_with_the_dashboard_in_a_browser`] needs.
+#[test]
+#[ignore = "needs Chromium and the packages of tests/dashboard: cargo xtask test --only dashboard"]
+fn people_watch_while_the_server_starts_again_in_a_browser() {
+    let chromium = std::env::var_os("DOCENT_CHROMIUM").unwrap_or_else(|| "/usr/bin/chromium".into());
+    let (model, gate) = (ModelServer::start(), Gate::new());
+    model.replies(Reply::text("I look at it.").waits_at(&gate).finish("Nothing"));
+    let environment = model.configures(Wire::OpenAi);
+    let environment: Vec<(&str, &str)> =
+        environment.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    let installation = Installation::new();
+    installation.add_project(PROJECT, &installation.repository("docs", PAGES));
+    let key = installation.mint(PROJECT, KeyKind::Admin, &[]);
+    let server = installation.serve_with(&environment);
+    let address = server.address();
+    drop(Person::joins(&server, &installation, "olive", "owner"));
+    let job = Agent::new(&server, PROJECT, &key).create("Look at it")["id"].as_str().expect("an id").to_owned();
+
+    let mut command = rig::node("dashboard", "restart.mjs");
+    let given =
+        json!({ "server": server.url(), "name": "olive", "password": PASSWORD, "project": PROJECT, "job": job });
+    command.arg(chromium).arg(given.to_string()).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut browser = command.spawn().expect("node starts");
+    let mut said = String::new();
+    BufReader::new(browser.stdout.take().expect("a pipe")).read_line(&mut said).expect("node says something");
+    assert_eq!(said.trim(), "watching");
+
+    server.kill();
+    model.thinks(|_| Reply::text("There is nothing to do.").finish("Nothing"));
+    let server = installation.serve_on(address, &environment);
+    let agent = Agent::new(&server, PROJECT, &key);
+    agent.reaches(&job, "completed");
+    for prompt in ["Look again", "And again"] {
+        agent.reaches(agent.create(prompt)["id"].as_str().expect("an id"), "completed");
+    }
+    assert_eq!(agent.message(&job, "Look once more").status, 200);
+    eventually("the further instruction to be carried out", || {
+        (agent.job(&job)["status"] == "completed").then_some(())
+    });
+    let journal = format!("/dashboard/{PROJECT}/jobs/{job}/journal.ndjson");
+    let entries = Person::joins(&server, &installation, "vera", "viewer").gets(&journal).text().lines().count();
+    let told = json!({ "entries": entries, "jobs": 3 });
+    writeln!(browser.stdin.take().expect("a pipe"), "{told}").expect("node reads");
+    let status = browser.wait().expect("node ends");
+    assert!(status.success(), "the pages found fault: {status}");
 }

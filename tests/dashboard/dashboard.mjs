@@ -319,12 +319,15 @@ expect('nothing of the repository ran in the playground', !(await page.title()).
 expect('no foreign element is in the playground', (await page.locator('main img, main script, main iframe').count()) === 0);
 
 // ---- Every page: accessible, whole, quick and small ------------------------------------------------------------------------
+await page.goto(`${server}/dashboard/-/operators`);
+await page.getByRole('button', { name: 'Make a link' }).click();
+const join = new URL((await page.getByText('/dashboard/-/join/').first().textContent()).trim()).pathname;
 const conversation = await (async () => {
   await page.goto(`${server}/dashboard/acme/conversations`);
   return page.locator('td a').first().getAttribute('href');
 })();
 const pages = ['/dashboard', '/dashboard/-/jobs', '/dashboard/-/pulls', '/dashboard/-/projects', '/dashboard/-/projects/new',
-  '/dashboard/-/operators', '/dashboard/-/audit', '/dashboard/-/settings', '/dashboard/-/account', '/dashboard/acme',
+  '/dashboard/-/operators', '/dashboard/-/audit', '/dashboard/-/settings', '/dashboard/-/account', '/dashboard/-/sign-in', join, '/dashboard/acme',
   '/dashboard/acme/jobs', '/dashboard/acme/jobs?status=failed', '/dashboard/acme/jobs/new', job, hostileJob,
   `${longJob}?only=failed&tool=edit&before=5000`, '/dashboard/acme/pulls', conflicting, `${conflicting}/conflicts`, pull, `${pull}?layout=split`,
   '/dashboard/acme/playground', '/dashboard/acme/playground?q=webhook', '/dashboard/acme/conversations', conversation,
@@ -333,6 +336,16 @@ const pages = ['/dashboard', '/dashboard/-/jobs', '/dashboard/-/pulls', '/dashbo
   '/dashboard/hostile/playground?q=evil+widget', '/dashboard/hostile/conversations', '/dashboard/hostile/analytics',
   '/dashboard/hostile/gaps', '/dashboard/hostile/settings',
   '/dashboard/nowhere'];
+const inspect = async (where) => {
+  await page.evaluate(`${axe}; null`);
+  const violations = await page.evaluate(async (values) => {
+    const found = await window.axe.run(document, { runOnly: { type: 'tag', values } });
+    return found.violations.map((violation) => `${violation.id}: ${violation.nodes.map((node) => node.html).slice(0, 3).join(' | ')}`);
+  }, RULES);
+  expect(`${where}: axe`, violations.length === 0, violations.join('\n'));
+  const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+  expect(`${where}: no sideways scrolling of the page`, overflow <= 0, overflow);
+};
 for (const colorScheme of ['light', 'dark']) {
   for (const width of [1280, 320]) {
     await page.emulateMedia({ colorScheme });
@@ -344,17 +357,16 @@ for (const colorScheme of ['light', 'dark']) {
       expect(`${where}: status`, response.status() === expected, response.status());
       const size = (await response.body()).length;
       expect(`${where}: no more than 2 MiB`, size <= 2 << 20, size);
-      await page.evaluate(`${axe}; null`);
-      const violations = await page.evaluate(async (values) => {
-        const found = await window.axe.run(document, { runOnly: { type: 'tag', values } });
-        return found.violations.map((violation) => `${violation.id}: ${violation.nodes.map((node) => node.html).slice(0, 3).join(' | ')}`);
-      }, RULES);
-      expect(`${where}: axe`, violations.length === 0, violations.join('\n'));
-      const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-      expect(`${where}: no sideways scrolling of the page`, overflow <= 0, overflow);
+      await inspect(where);
       expect(`${where}: nothing ran`, !(await page.title()).includes('owned'));
       expect(`${where}: no foreign element`, (await page.locator('main img, main script, main iframe, a[href^="javascript:"]').count()) === 0);
     }
+    await page.goto(`${server}/dashboard/-/projects/new`);
+    await page.getByLabel('Project id').fill('acme');
+    await page.getByLabel('Repository').fill('/nowhere');
+    await page.getByRole('button', { name: 'Check' }).click();
+    await page.locator('#repository-problem').waitFor();
+    await inspect(`a refused form ${colorScheme} ${width}`);
     const name = { light320: 'project-narrow', light1280: 'project', dark1280: 'project-dark' }[colorScheme + width];
     if (!name) continue;
     await page.goto(`${server}/dashboard/acme`);

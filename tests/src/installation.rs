@@ -1,6 +1,7 @@
 //! A data directory, and the command line on it.
 
 use std::ffi::OsStr;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -142,7 +143,12 @@ impl Installation {
 
     /// `docent serve` with environment variables, such as a limit or a point to crash at.
     pub fn serve_with(&self, env: &[(&str, &str)]) -> Server {
-        let mut command = self.command(["serve", "--listen", "127.0.0.1:0", "--data"]);
+        self.serve_on(SocketAddr::from(([127, 0, 0, 1], 0)), env)
+    }
+
+    /// The same on an address, for example that of a server which has ended.
+    pub fn serve_on(&self, address: SocketAddr, env: &[(&str, &str)]) -> Server {
+        let mut command = self.command(["serve", "--listen", &address.to_string(), "--data"]);
         command.arg(self.data()).envs(env.iter().copied());
         Server::start(command, &self.root.path().join("server.log"))
     }

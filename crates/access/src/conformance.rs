@@ -232,7 +232,8 @@ pub async fn a_key_knows_its_name_and_its_last_use<S: Keys + Projects>(store: &S
     add(store, "acme").await;
     let (_, unnamed) = sample_key("acme", 1);
     let (_, record) = sample_key("acme", 2);
-    let record = KeyRecord { name: Some("docs site, é".to_owned()), ..record };
+    let record =
+        KeyRecord { name: Some("docs site, é".to_owned()), made_by: Some("ada@example.com".to_owned()), ..record };
     store.insert(unnamed.clone()).await.expect("the key is added");
     store.insert(record.clone()).await.expect("the key is added");
     let before = change_number(store).await;

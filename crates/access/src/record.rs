@@ -71,6 +71,8 @@ pub struct KeyRecord {
     pub grant: Grant,
     /// What a person calls it.
     pub name: Option<String>,
+    /// The name of the operator who made it; `None` for the command line.
+    pub made_by: Option<String>,
     pub created_at: Timestamp,
     pub revoked_at: Option<Timestamp>,
     /// When it was last let in, to the minute; `None` for never.
@@ -121,7 +123,10 @@ pub fn mint<E>(
     let key = Key::assemble(grant.kind, random);
     let hash = key.hash();
     let id = KeyId::from(&hash);
-    Ok((key, KeyRecord { id, hash, grant, name: None, created_at: now, revoked_at: None, used_at: None }))
+    Ok((
+        key,
+        KeyRecord { id, hash, grant, name: None, made_by: None, created_at: now, revoked_at: None, used_at: None },
+    ))
 }
 
 /// Randomness of the operating system, for [`mint`].

@@ -13,7 +13,7 @@ use crate::export::AskedTurn;
 use crate::thread::Rating;
 
 /// Most questions that are grouped: the newest.
-pub const MOST_GROUPED: u32 = 2_000;
+pub const MOST_GROUPED: u32 = 1_000;
 /// Most examples of a group, and the longest text of one in its suggestion, in characters.
 const EXAMPLES: usize = 5;
 const LONGEST_EXAMPLE: usize = 200;

@@ -247,14 +247,15 @@ impl Visit<'_> {
         self.signed_in.operator.role >= OperatorRole::Editor
     }
 
-    /// Notes in the audit list that this operator did something.
+    /// Notes in the audit list what this operator has done. When that fails the entry is in the log instead: what was done is
+    /// not answered as a failure.
     pub(crate) async fn audit(
         &self,
         action: &str,
         project: Option<&ProjectId>,
         subject: impl Into<String>,
         detail: Option<String>,
-    ) -> Result<(), HttpError> {
+    ) {
         let entry = AuditEntry {
             at: self.parts().clock.now(),
             operator: Some(self.signed_in.operator.name.clone()),
@@ -264,7 +265,9 @@ impl Visit<'_> {
             detail,
             address: Some(self.request.client()),
         };
-        self.parts().operators.audit(entry).await.map_err(HttpError::internal)
+        if let Err(error) = self.parts().operators.audit(entry.clone()).await {
+            tracing::error!(error = &error as &dyn std::error::Error, ?entry, "the audit list lacks an entry");
+        }
     }
 
     /// The beginning of a day of UTC that the query names, if it does.

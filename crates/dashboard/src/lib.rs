@@ -37,4 +37,6 @@ mod turns;
 
 pub use cost::{Prices, TokenPrice};
 pub use dashboard::{Dashboard, DashboardParts};
-pub use operations::{CheckFinding, Findings, FoundProject, IndexStatus, Level, Operations, ProjectForm, Setting};
+pub use operations::{
+    CheckFinding, Findings, FoundProject, IndexStatus, Level, Operations, ProjectError, ProjectForm, Setting,
+};

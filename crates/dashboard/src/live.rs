@@ -4,13 +4,11 @@
 //! (and carries the words an agent is just writing, which are nowhere else); the page then fetches what it lacks. So a lost
 //! event, or a server that was started again, leaves nothing missing and nothing doubled.
 
-use std::collections::hash_map::DefaultHasher;
-use std::hash::{Hash, Hasher};
 use std::ops::ControlFlow;
 use std::time::Duration;
 
 use bytes::Bytes;
-use docent_jobs::{JobQuery, JobUpdate, Jobs, Watch};
+use docent_jobs::{JobUpdate, Jobs, Watch};
 use docent_types::{JobEvent, JobId, JobStatus, Project, ProjectId};
 use docent_web::{HttpError, Response, framed, respond, with_keep_alive};
 use futures::stream::{BoxStream, SelectAll, StreamExt};
@@ -26,8 +24,6 @@ const GLANCE: Duration = Duration::from_secs(1);
 const SILENCE: Duration = Duration::from_secs(15);
 /// How long a stream lives. A browser opens the next one by itself, and is asked for its session again.
 const LIFE: Duration = Duration::from_secs(600);
-/// Jobs of a project that a look at the lists compares.
-const LOOKED_AT: u32 = 60;
 
 pub(crate) async fn stream(visit: &Visit<'_>) -> Result<Response, HttpError> {
     let parts = visit.parts();
@@ -73,13 +69,13 @@ pub(crate) async fn stream(visit: &Visit<'_>) -> Result<Response, HttpError> {
     Ok(respond::stream("text/event-stream", alive))
 }
 
-/// Says when the newest jobs of any project changed, or how far its index is.
+/// Says when a job of any project was written, or an index came further; at most once a second.
 fn lists(parts: DashboardParts) -> impl stream::Stream<Item = Value> + Send {
     stream::unfold((parts, None), |(parts, mut before)| async move {
         loop {
-            let now = state(&parts).await;
-            let is_new = before.is_some_and(|before| Some(before) != now);
-            before = now.or(before);
+            let now = progress(&parts).await;
+            let is_new = before.as_ref().is_some_and(|before| *before != now);
+            before = Some(now);
             tokio::time::sleep(GLANCE).await;
             if is_new {
                 return Some((json!({ "topic": "jobs" }), (parts, before)));
@@ -88,17 +84,11 @@ fn lists(parts: DashboardParts) -> impl stream::Stream<Item = Value> + Send {
     })
 }
 
-/// A number that follows from the newest jobs, where they stand, and how far indexes are; `None` when the store does not answer.
-async fn state(parts: &DashboardParts) -> Option<u64> {
-    let mut hasher = DefaultHasher::new();
-    for project in parts.projects.projects().await.ok()? {
-        parts.operations.index_progress(&project).hash(&mut hasher);
-        let query = JobQuery { project: project.id.clone(), status: None, after: None, skip: 0, limit: LOOKED_AT };
-        for job in parts.jobs.list(query).await.ok()? {
-            (job.id, job.status, job.pr_link.is_some()).hash(&mut hasher);
-        }
-    }
-    Some(hasher.finish())
+/// What changes with the lists: the number of writes to jobs, and how far each index is.
+async fn progress(parts: &DashboardParts) -> (Option<u64>, Vec<Option<(usize, usize)>>) {
+    let projects = parts.projects.projects().await.unwrap_or_default();
+    let indexes = projects.iter().map(|project| parts.operations.index_progress(project)).collect();
+    (parts.jobs.changes(), indexes)
 }
 
 /// Says when a job's journal grew, and what its agent is just writing.

@@ -4,8 +4,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use docent_access::AddError;
 use docent_search::{Skipped, Snapshot, Summary};
-use docent_types::{Project, Refusal, Timestamp};
+use docent_types::{BoxError, Project, Timestamp};
 
 /// What a server does for its dashboard.
 #[async_trait]
@@ -28,20 +29,44 @@ pub trait Operations: Send + Sync + fmt::Debug + 'static {
     /// A project from a form, with what was found in its repository. Nothing is stored.
     ///
     /// # Errors
-    /// Invalid, with a sentence that names the field and the remedy.
-    async fn look(&self, form: ProjectForm) -> Result<FoundProject, Refusal>;
+    /// [`ProjectError::Form`], with the field and the remedy.
+    async fn look(&self, form: ProjectForm) -> Result<FoundProject, ProjectError>;
 
     /// Stores a new project.
-    async fn add(&self, project: Project) -> Result<(), Refusal>;
+    async fn add(&self, project: Project) -> Result<(), ProjectError>;
 
     /// Stores a project that was changed.
-    async fn change(&self, project: Project) -> Result<(), Refusal>;
+    async fn change(&self, project: Project) -> Result<(), ProjectError>;
 
     /// Removes a project with its index. Its keys are revoked.
-    async fn remove(&self, project: &Project) -> Result<(), Refusal>;
+    async fn remove(&self, project: &Project) -> Result<(), BoxError>;
 
     /// The settings of the server.
     fn settings(&self) -> Vec<Setting>;
+}
+
+/// Why a project was not looked at or not stored.
+#[derive(Debug)]
+pub enum ProjectError {
+    /// The form is wrong, or does not fit the repository.
+    Form {
+        /// The field of [`ProjectForm`] by its name, where the sentence is about one.
+        field: Option<&'static str>,
+        sentence: String,
+    },
+    /// This server failed, for example its store.
+    Failed(BoxError),
+}
+
+impl From<AddError> for ProjectError {
+    fn from(error: AddError) -> Self {
+        let field = match &error {
+            AddError::IdTaken(_) => "id",
+            AddError::DomainTaken { .. } => "domain",
+            AddError::Store(_) => return Self::Failed(error.into()),
+        };
+        Self::Form { field: Some(field), sentence: error.to_string() }
+    }
 }
 
 /// The fields of a project's form, as a person filled them in.

@@ -128,6 +128,7 @@ impl Jobs {
         let written = self.store.create(row, entries, guards).await.map_err(|error| Self::explain(error, "job"))?;
         crash::point("submitted");
         if !written.repeat {
+            self.signals.watchers.notify_written(written.job.id);
             self.signals.work.notify_one();
         }
         Ok(written)
@@ -272,6 +273,12 @@ impl Jobs {
     /// The sequence number of the newest entry of a project's job. Entries are numbered from 1, without gaps.
     pub async fn last_entry(&self, project: &ProjectId, id: JobId) -> Result<u64, JobError> {
         Ok(self.row(project, id).await?.last_seq)
+    }
+
+    /// A number that changes when a job of any project is written: at once for a write of this process, within 200
+    /// milliseconds for one of another process on the same storage. `None` when that is unknown at the moment.
+    pub fn changes(&self) -> Option<u64> {
+        Some(self.store.changes()? + self.signals.watchers.writes())
     }
 
     /// Jobs of a project, newest first.

@@ -69,14 +69,23 @@ struct Listeners {
     waiting: usize,
     /// Whether the task that polls for them runs.
     polling: bool,
+    /// Writes of this process to any job.
+    writes: u64,
 }
 
 impl Watchers {
     /// Signals that the journal of a job has grown.
     pub(crate) fn notify_written(&self, id: JobId) {
-        for subscriber in self.0.lock().of.get(&id).into_iter().flatten() {
+        let mut listeners = self.0.lock();
+        listeners.writes += 1;
+        for subscriber in listeners.of.get(&id).into_iter().flatten() {
             subscriber.deliver(Signal::Wrote);
         }
+    }
+
+    /// The number of writes of this process to any job.
+    pub(crate) fn writes(&self) -> u64 {
+        self.0.lock().writes
     }
 
     /// Sends a live event after the entry `after`. `event` is called only if there is a listener.

@@ -7,6 +7,8 @@ use docent_types::{BoxError, error_chain, error_chain_of, without_os_number};
 /// A sentence and what caused it.
 #[derive(Debug)]
 pub(crate) struct Failure {
+    /// The option that is wrong, if one is, for example `--repo`.
+    option: Option<&'static str>,
     sentence: String,
     source: Option<BoxError>,
     usage: bool,
@@ -15,21 +17,41 @@ pub(crate) struct Failure {
 impl Failure {
     /// `sentence` says what was tried; `source` why it failed.
     pub(crate) fn new(sentence: impl Into<String>, source: impl Into<BoxError>) -> Self {
-        Self { sentence: sentence.into(), source: Some(source.into()), usage: false }
+        Self { option: None, sentence: sentence.into(), source: Some(source.into()), usage: false }
     }
 
     pub(crate) fn plain(sentence: impl Into<String>) -> Self {
-        Self { sentence: sentence.into(), source: None, usage: false }
+        Self { option: None, sentence: sentence.into(), source: None, usage: false }
     }
 
     /// The command line was wrong.
     pub(crate) fn usage(sentence: impl Into<String>) -> Self {
-        Self { sentence: sentence.into(), source: None, usage: true }
+        Self { option: None, sentence: sentence.into(), source: None, usage: true }
+    }
+
+    /// An option of the command line was wrong, or does not fit what was found.
+    pub(crate) fn option(option: &'static str, sentence: impl Into<String>) -> Self {
+        Self::usage(sentence).of(option)
+    }
+
+    /// The same, because of this option.
+    pub(crate) fn of(self, option: &'static str) -> Self {
+        Self { option: Some(option), ..self }
+    }
+
+    /// The option that is wrong, if one is; and the sentence without it.
+    pub(crate) fn parts(&self) -> (Option<&'static str>, String) {
+        let sentence = match &self.source {
+            Some(source) => format!("{}: {}", self.sentence, error_chain_of(&**source, without_os_number)),
+            None => self.sentence.clone(),
+        };
+        (self.option, sentence)
     }
 
     /// The same with what it means for the command.
     pub(crate) fn then(self, more: &str) -> Self {
-        Self { sentence: format!("{self}; {more}"), source: None, usage: self.usage }
+        let (option, sentence) = self.parts();
+        Self { option, sentence: format!("{sentence}; {more}"), source: None, usage: self.usage }
     }
 
     /// 1, or 2 for a mistake on the command line.
@@ -40,10 +62,9 @@ impl Failure {
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.sentence)?;
-        match &self.source {
-            Some(source) => write!(f, ": {}", error_chain_of(&**source, without_os_number)),
-            None => Ok(()),
+        match self.parts() {
+            (Some(option), sentence) => write!(f, "{option}: {sentence}"),
+            (None, sentence) => f.write_str(&sentence),
         }
     }
 }
@@ -55,7 +76,7 @@ macro_rules! failures {
                 let sentence = error.to_string();
                 // The sentence is the error's own; what is left to tell is what caused it.
                 let cause = std::error::Error::source(&error).map(|cause| BoxError::from(error_chain(cause)));
-                Self { sentence, source: cause, usage: false }
+                Self { option: None, sentence, source: cause, usage: false }
             }
         })*
     };

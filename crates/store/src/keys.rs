@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension, Row};
 use crate::error::Abort;
 use crate::sqlite::SqliteStore;
 
-const COLUMNS: &str = "id, hash, created_at, revoked_at, body, name, used_at";
+const COLUMNS: &str = "id, hash, created_at, revoked_at, body, name, used_at, made_by";
 
 #[async_trait]
 impl Keys for SqliteStore {
@@ -22,8 +22,8 @@ impl Keys for SqliteStore {
             }
             connection
                 .prepare_cached(
-                    "INSERT INTO keys (id, hash, project, created_at, revoked_at, body, name)
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                    "INSERT INTO keys (id, hash, project, created_at, revoked_at, body, name, made_by)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
                 )?
                 .execute((
                     record.id.as_str(),
@@ -33,6 +33,7 @@ impl Keys for SqliteStore {
                     record.revoked_at.map(Timestamp::millis),
                     serde_json::to_string(&record.grant)?,
                     record.name,
+                    record.made_by,
                 ))?;
             Ok::<_, Abort<StoreError>>(())
         })
@@ -107,5 +108,6 @@ fn record(row: &Row<'_>) -> Result<KeyRecord, BoxError> {
         revoked_at: row.get::<_, Option<i64>>(3)?.map(Timestamp::from_millis),
         name: row.get(5)?,
         used_at: row.get::<_, Option<i64>>(6)?.map(Timestamp::from_millis),
+        made_by: row.get(7)?,
     })
 }

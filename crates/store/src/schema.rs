@@ -26,6 +26,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("schema/13.sql"),
     include_str!("schema/14.sql"),
     include_str!("schema/15.sql"),
+    include_str!("schema/16.sql"),
 ];
 
 /// "Docn": marks the file as ours.

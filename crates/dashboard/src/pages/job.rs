@@ -154,14 +154,14 @@ pub(crate) async fn message(visit: &Visit<'_>, project: &Project, id: &str) -> R
     let (id, _) = found(visit, project, id).await?;
     let messages = instruction(visit.form.text("message"))?;
     visit.parts().jobs.follow_up(&project.id, id, messages, None).await?;
-    visit.audit("job.message", Some(&project.id), id.to_string(), None).await?;
+    visit.audit("job.message", Some(&project.id), id.to_string(), None).await;
     Ok(see(&format!("/dashboard/{}/jobs/{id}?done=sent", project.domain)))
 }
 
 pub(crate) async fn archive(visit: &Visit<'_>, project: &Project, id: &str) -> Result<Response, HttpError> {
     let (id, _) = found(visit, project, id).await?;
     visit.parts().jobs.archive(&project.id, id).await?;
-    visit.audit("job.archive", Some(&project.id), id.to_string(), None).await?;
+    visit.audit("job.archive", Some(&project.id), id.to_string(), None).await;
     Ok(see(&format!("/dashboard/{}/jobs/{id}?done=archived", project.domain)))
 }
 

@@ -222,7 +222,7 @@ pub(crate) async fn create(visit: &Visit<'_>, project: &Project) -> Result<Respo
     };
     let written = visit.parts().jobs.submit(new, None).await?;
     let job = &written.job;
-    visit.audit("job.create", Some(&project.id), job.id.to_string(), None).await?;
+    visit.audit("job.create", Some(&project.id), job.id.to_string(), None).await;
     Ok(see(&format!("/dashboard/{}/jobs/{}", project.domain, job.id)))
 }
 

@@ -65,7 +65,7 @@ fn rows(visit: &Visit<'_>, project: &Project, keys: &[KeyRecord], now: Timestamp
                 td { code { (key.id) } @if let Some(name) = &key.name { br; (Foreign(name)) } }
                 td { (key.grant.kind.as_str()) ", " (key.grant.scope.as_str()) }
                 td { (limits(&key.grant)) }
-                td { (moment(key.created_at, now)) }
+                td { (moment(key.created_at, now)) br; @match &key.made_by { Some(name) => { "by " (Foreign(name)) }, None => "on the command line" } }
                 td { @match key.used_at { Some(at) => (moment(at, now)), None => "never" } }
                 td {
                     @if let Some(at) = key.revoked_at { "revoked " (moment(at, now)) }
@@ -152,10 +152,11 @@ pub(crate) async fn create(visit: &Visit<'_>, project: &Project) -> Result<Respo
         return Err(Refusal::invalid(format!("name: at most {LONGEST_NAME} characters")).into());
     }
     let (key, record) = mint(grant, now, system_randomness).map_err(HttpError::Internal)?;
-    let record = KeyRecord { name, ..record };
+    let made_by = Some(visit.signed_in.operator.name.as_str().to_owned());
+    let record = KeyRecord { name, made_by, ..record };
     visit.parts().keys.insert(record.clone()).await.map_err(HttpError::internal)?;
     let detail = format!("{}, {}", record.grant.kind.as_str(), record.grant.scope.as_str());
-    visit.audit("key.create", Some(&project.id), record.id.as_str(), Some(detail)).await?;
+    visit.audit("key.create", Some(&project.id), record.id.as_str(), Some(detail)).await;
     let body = page_of(visit, project, Some((key.expose(), &record))).await?;
     Ok(visit.page("API keys", Section::Keys, Some(project), &body))
 }
@@ -169,6 +170,6 @@ pub(crate) async fn revoke(visit: &Visit<'_>, project: &Project, id: &str) -> Re
     }
     let revoked = visit.parts().keys.revoke(&id, visit.parts().clock.now()).await.map_err(HttpError::internal)?;
     let record = revoked.ok_or_else(missing)?;
-    visit.audit("key.revoke", Some(&project.id), record.id.as_str(), record.name).await?;
+    visit.audit("key.revoke", Some(&project.id), record.id.as_str(), record.name).await;
     Ok(see(&format!("/dashboard/{}/keys?done=key-revoked", project.domain)))
 }

@@ -86,14 +86,14 @@ pub(crate) async fn invite(visit: &Visit<'_>) -> Result<Response, HttpError> {
     let name = name.map_err(|error| Refusal::invalid(error.to_string()))?;
     let subject = name.as_ref().map_or_else(|| "somebody".to_owned(), |name| name.as_str().to_owned());
     let link = visit.parts().operators.invite(name, role).await.map_err(refusal)?;
-    visit.audit("operator.invite", None, subject, Some(role.as_str().to_owned())).await?;
+    visit.audit("operator.invite", None, subject, Some(role.as_str().to_owned())).await;
     with_link(visit, link.expose()).await
 }
 
 pub(crate) async fn reset(visit: &Visit<'_>, id: &str) -> Result<Response, HttpError> {
     let (id, name) = known(visit, id).await?;
     let link = visit.parts().operators.reset_link(id).await.map_err(refusal)?;
-    visit.audit("operator.reset", None, name, None).await?;
+    visit.audit("operator.reset", None, name, None).await;
     with_link(visit, link.expose()).await
 }
 
@@ -112,14 +112,14 @@ pub(crate) async fn set_role(visit: &Visit<'_>, id: &str) -> Result<Response, Ht
     let role = visit.form.one_of("role", &ROLES)?;
     let (id, name) = known(visit, id).await?;
     visit.parts().operators.set_role(id, role).await.map_err(refusal)?;
-    visit.audit("operator.role", None, name, Some(role.as_str().to_owned())).await?;
+    visit.audit("operator.role", None, name, Some(role.as_str().to_owned())).await;
     Ok(see("/dashboard/-/operators?done=role"))
 }
 
 pub(crate) async fn remove(visit: &Visit<'_>, id: &str) -> Result<Response, HttpError> {
     let (id, name) = known(visit, id).await?;
     visit.parts().operators.remove(id).await.map_err(refusal)?;
-    visit.audit("operator.remove", None, name, None).await?;
+    visit.audit("operator.remove", None, name, None).await;
     Ok(see("/dashboard/-/operators?done=operator-removed"))
 }
 

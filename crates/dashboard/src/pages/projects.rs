@@ -3,11 +3,12 @@
 use docent_operators::OperatorRole;
 use docent_types::{Project, repository_url};
 use docent_web::{HttpError, Response};
+use http::StatusCode;
 use maud::{Markup, html};
 
 use crate::dashboard::{Visit, see};
 use crate::layout::{Section, danger, table, token};
-use crate::operations::{CheckFinding, ProjectForm};
+use crate::operations::{CheckFinding, ProjectError, ProjectForm};
 use crate::pages::home::index_line;
 use crate::text::{Foreign, counted, moment};
 
@@ -40,8 +41,7 @@ pub(crate) async fn list(visit: &Visit<'_>) -> Result<Response, HttpError> {
 
 pub(crate) fn new(visit: &Visit<'_>) -> Result<Response, HttpError> {
     let form = ProjectForm { forge: "local".to_owned(), ..ProjectForm::default() };
-    let body = fields(visit, &form, None, &[]);
-    Ok(visit.page("Add a project", Section::Projects, None, &body))
+    Ok(form_page(visit, &form, None, &[]))
 }
 
 /// Looks at the repository, and adds the project if that was asked for and all is well.
@@ -50,10 +50,7 @@ pub(crate) async fn add(visit: &Visit<'_>) -> Result<Response, HttpError> {
     let operations = &visit.parts().operations;
     let found = match operations.look(form.clone()).await {
         Ok(found) => found,
-        Err(refusal) => {
-            let body = fields(visit, &form, Some(&refusal.sentence), &[]);
-            return Ok(visit.page("Add a project", Section::Projects, None, &body));
-        }
+        Err(error) => return refused(visit, &form, error),
     };
     if visit.form.text("do") == "check" {
         let mut checks = found.checks.clone();
@@ -63,17 +60,35 @@ pub(crate) async fn add(visit: &Visit<'_>) -> Result<Response, HttpError> {
             what: format!("{} on `{}`", counted(pages as u64, "page"), found.project.branch),
             fix: None,
         }));
-        let body = fields(visit, &form, None, &checks);
-        return Ok(visit.page("Add a project", Section::Projects, None, &body));
+        return Ok(form_page(visit, &form, None, &checks));
     }
     let project = found.project;
-    if let Err(refusal) = operations.add(project.clone()).await {
-        let body = fields(visit, &form, Some(&refusal.sentence), &[]);
-        return Ok(visit.page("Add a project", Section::Projects, None, &body));
+    if let Err(error) = operations.add(project.clone()).await {
+        return refused(visit, &form, error);
     }
     operations.reindex(&project);
-    visit.audit("project.add", Some(&project.id), repository_url(&project.repository), None).await?;
+    visit.audit("project.add", Some(&project.id), repository_url(&project.repository), None).await;
     Ok(see(&format!("/dashboard/{}?done=reindex", project.domain)))
+}
+
+/// The form as it was filled in, with what is wrong with it.
+fn refused(visit: &Visit<'_>, form: &ProjectForm, error: ProjectError) -> Result<Response, HttpError> {
+    match error {
+        ProjectError::Failed(error) => Err(HttpError::Internal(error)),
+        ProjectError::Form { field, sentence } => {
+            let mut response = form_page(visit, form, Some(&Problem { field, sentence }), &[]);
+            *response.status_mut() = StatusCode::UNPROCESSABLE_ENTITY;
+            Ok(response)
+        }
+    }
+}
+
+fn form_page(visit: &Visit<'_>, form: &ProjectForm, problem: Option<&Problem>, checks: &[CheckFinding]) -> Response {
+    let body = fields(visit, form, problem, checks);
+    match &form.of {
+        None => visit.page("Add a project", Section::Projects, None, &body),
+        Some(project) => visit.page("Project settings", Section::Settings, Some(project), &body),
+    }
 }
 
 pub(crate) fn settings(visit: &Visit<'_>, project: &Project) -> Result<Response, HttpError> {
@@ -90,31 +105,27 @@ pub(crate) async fn change(visit: &Visit<'_>, project: &Project) -> Result<Respo
     let form = filled(visit, Some(project));
     let operations = &visit.parts().operations;
     let changed = async {
-        let found = operations.look(form.clone()).await?;
-        operations.change(found.project.clone()).await?;
-        Ok::<_, docent_types::Refusal>(found.project)
+        let changed = operations.look(form.clone()).await?.project;
+        operations.change(changed.clone()).await.map(|()| changed)
     };
     match changed.await {
         Ok(changed) => {
-            visit.audit("project.change", Some(&project.id), project.id.as_str(), None).await?;
+            visit.audit("project.change", Some(&project.id), project.id.as_str(), None).await;
             Ok(see(&format!("/dashboard/{}/settings?done=saved", changed.domain)))
         }
-        Err(refusal) => {
-            let body = fields(visit, &form, Some(&refusal.sentence), &[]);
-            Ok(visit.page("Project settings", Section::Settings, Some(project), &body))
-        }
+        Err(error) => refused(visit, &form, error),
     }
 }
 
 pub(crate) async fn reindex(visit: &Visit<'_>, project: &Project) -> Result<Response, HttpError> {
     visit.parts().operations.reindex(project);
-    visit.audit("project.reindex", Some(&project.id), project.id.as_str(), None).await?;
+    visit.audit("project.reindex", Some(&project.id), project.id.as_str(), None).await;
     Ok(see(&format!("/dashboard/{}?done=reindex", project.domain)))
 }
 
 pub(crate) async fn remove(visit: &Visit<'_>, project: &Project) -> Result<Response, HttpError> {
-    visit.parts().operations.remove(project).await?;
-    visit.audit("project.remove", Some(&project.id), repository_url(&project.repository), None).await?;
+    visit.parts().operations.remove(project).await.map_err(HttpError::Internal)?;
+    visit.audit("project.remove", Some(&project.id), repository_url(&project.repository), None).await;
     Ok(see("/dashboard/-/projects?done=project-removed"))
 }
 
@@ -155,10 +166,40 @@ fn of(project: &Project) -> ProjectForm {
     }
 }
 
-fn fields(visit: &Visit<'_>, form: &ProjectForm, problem: Option<&str>, checks: &[CheckFinding]) -> Markup {
+/// What is wrong with a form.
+struct Problem {
+    field: Option<&'static str>,
+    sentence: String,
+}
+
+fn fields(visit: &Visit<'_>, form: &ProjectForm, problem: Option<&Problem>, checks: &[CheckFinding]) -> Markup {
     let is_new = form.of.is_none();
+    let is_wrong = |name: &str| problem.is_some_and(|problem| problem.field == Some(name));
+    let said = |name: &str| {
+        html! {
+            @if let Some(problem) = problem.filter(|_| is_wrong(name)) {
+                p.box.bad role="alert" id=(format_args!("{name}-problem")) { (Foreign(&problem.sentence)) }
+            }
+        }
+    };
+    let described =
+        |name: &str| if is_wrong(name) { format!("{name}-problem {name}-hint") } else { format!("{name}-hint") };
+    let input = |name: &str, label: &str, hint: &str, value: &str, required: bool| {
+        html! {
+            div {
+                label for=(name) { (label) }
+                small.hint id=(format_args!("{name}-hint")) { (hint) }
+                (said(name))
+                input id=(name) aria-describedby=(described(name)) aria-invalid=[is_wrong(name).then_some("true")] autofocus[is_wrong(name)] name=(name) value=(value) required[required] autocomplete="off" spellcheck="false";
+            }
+        }
+    };
+    let is_more_open = !form.allow_paths.is_empty()
+        || form.sign_off
+        || ["allow_paths", "author"].into_iter().any(is_wrong)
+        || !form.author.is_empty();
     html! {
-        @if let Some(problem) = problem { div.box.bad role="alert" { p { (Foreign(problem)) } } }
+        @if let Some(problem) = problem.filter(|problem| problem.field.is_none()) { div.box.bad role="alert" { p { (Foreign(&problem.sentence)) } } }
         @if !checks.is_empty() {
             div.box.good role="status" { ul { @for check in checks { li { (check.check) ": " (Foreign(&check.what)) @if let Some(fix) = &check.fix { " → " (Foreign(fix)) } } } } }
         }
@@ -177,9 +218,9 @@ fn fields(visit: &Visit<'_>, form: &ProjectForm, problem: Option<&str>, checks: 
             }
             (input("token_env", "Variable with the token", "The name of the environment variable of the server that holds the forge's token, never the token.", &form.token_env, false))
             (input("base_url", "Address of the forge", "Empty where it follows from the repository's.", &form.base_url, false))
-            details open[!form.allow_paths.is_empty() || !form.author.is_empty() || form.sign_off] {
+            details open[is_more_open] {
                 summary { "More" }
-                div { label for="allow_paths" { "Files an agent may change besides documents" } small.hint #allow_paths-hint { "Globs relative to the docs folder, one a line." } textarea #allow_paths aria-describedby="allow_paths-hint" name="allow_paths" rows="2" { (form.allow_paths) } }
+                div { label for="allow_paths" { "Files an agent may change besides documents" } small.hint #allow_paths-hint { "Globs relative to the docs folder, one a line." } (said("allow_paths")) textarea #allow_paths aria-describedby=(described("allow_paths")) aria-invalid=[is_wrong("allow_paths").then_some("true")] name="allow_paths" rows="2" { (form.allow_paths) } }
                 (input("author", "Author of commits", "Name <mail@example.com>; empty for Docent.", &form.author, false))
                 label.tick { input type="checkbox" name="sign_off" checked[form.sign_off]; "Commits carry a Signed-off-by line" }
             }
@@ -187,16 +228,6 @@ fn fields(visit: &Visit<'_>, form: &ProjectForm, problem: Option<&str>, checks: 
                 @if is_new { button.quiet type="submit" name="do" value="check" { "Check" } " " button type="submit" name="do" value="add" { "Add" } }
                 @else { button type="submit" { "Save" } }
             }
-        }
-    }
-}
-
-fn input(name: &str, label: &str, hint: &str, value: &str, required: bool) -> Markup {
-    html! {
-        div {
-            label for=(name) { (label) }
-            small.hint id=(format_args!("{name}-hint")) { (hint) }
-            input id=(name) aria-describedby=(format_args!("{name}-hint")) name=(name) value=(value) required[required] autocomplete="off" spellcheck="false";
         }
     }
 }

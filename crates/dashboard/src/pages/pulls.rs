@@ -313,7 +313,7 @@ pub(crate) async fn act(
         done => done.map_err(refusal)?,
     };
     let subject = format!("#{} {}", record.number, record.title);
-    visit.audit(&format!("pull.{done}"), Some(&project.id), subject, None).await?;
+    visit.audit(&format!("pull.{done}"), Some(&project.id), subject, None).await;
     Ok(see(&format!("{here}?done={done}")))
 }
 

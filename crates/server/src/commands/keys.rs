@@ -148,6 +148,9 @@ fn more(record: &KeyRecord) -> String {
     if let Some(name) = &record.name {
         line("name", name);
     }
+    if let Some(operator) = &record.made_by {
+        line("made by", operator);
+    }
     line("last use", &record.used_at.map_or_else(|| "never".to_owned(), |at| at.to_string()));
     let [addresses, origins] = limits(&record.grant).map(|of| of.join("  "));
     if !addresses.is_empty() {
@@ -174,6 +177,7 @@ fn show(record: &KeyRecord) -> serde_json::Value {
         "project": record.grant.project,
         "scope": record.grant.scope.as_str(),
         "createdAt": record.created_at,
+        "madeBy": record.made_by,
         "expiresAt": record.grant.expires_at,
         "revokedAt": record.revoked_at,
         "lastUsedAt": record.used_at,
@@ -203,10 +207,20 @@ mod tests {
         grant.allow_origin = vec!["https://docs.example.com".parse().expect("an origin")];
         let (_, record) = mint(grant, at, system_randomness).expect("randomness");
         assert!(more(&record).starts_with("\n    last use  never\n"), "{}", more(&record));
-        let record = KeyRecord { name: Some("docs site".to_owned()), used_at: Some(at), ..record };
+        let record = KeyRecord {
+            name: Some("docs site".to_owned()),
+            made_by: Some("ada".to_owned()),
+            used_at: Some(at),
+            ..record
+        };
         let text = more(&record);
-        for line in ["name      docs site", "last use  1970-01-01", "from      10.0.0.0/8", "on pages  https://docs.ex"]
-        {
+        for line in [
+            "name      docs site",
+            "made by   ada",
+            "last use  1970-01-01",
+            "from      10.0.0.0/8",
+            "on pages  https://docs.ex",
+        ] {
             assert!(text.contains(&format!("\n    {line}")), "{line}: {text}");
         }
         let shown = show(&record);

@@ -5,10 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use docent_dashboard::{CheckFinding, Findings, FoundProject, IndexStatus, Level, Operations, ProjectForm, Setting};
+use docent_dashboard::{
+    CheckFinding, Findings, FoundProject, IndexStatus, Level, Operations, ProjectError, ProjectForm, Setting,
+};
 use docent_llm::Model as _;
 use docent_search::Snapshot;
-use docent_types::{Project, ProjectUid, Refusal};
+use docent_types::{BoxError, Project, ProjectUid};
 use parking_lot::{Mutex, MutexGuard};
 
 use crate::cli::{ForgeArg, ProjectAdd, ProjectOptions, ProjectSet, YesOrNo};
@@ -79,24 +81,27 @@ fn finding(check: &str, finding: doctor::Finding) -> CheckFinding {
     CheckFinding { level, check: check.to_owned(), what, fix }
 }
 
-/// A failure of a command as a refusal: its options are the fields of a form here.
-fn refused(failure: &Failure) -> Refusal {
-    let sentence = failure.to_string();
-    let fields = [
-        ("--repo", "Repository"),
-        ("--domain", "Domain"),
-        ("--ref", "Branch"),
-        ("--docs-root", "Folder of the docs"),
-        ("--forge", "Forge"),
-        ("--token-env", "Variable with the token"),
-        ("--base-url", "Address of the forge"),
-        ("--allow-path", "Files an agent may change"),
-        ("--author", "Author of commits"),
-    ];
-    Refusal::invalid(fields.iter().fold(sentence, |sentence, (option, field)| sentence.replace(option, field)))
+/// What is wrong with a form, by the option of the command line that means the same as a field.
+fn refused(failure: Failure) -> ProjectError {
+    let (option, sentence) = failure.parts();
+    let field = option.and_then(|option| {
+        Some(match option {
+            "ID" => "id",
+            "--repo" => "repository",
+            "--domain" => "domain",
+            "--ref" => "branch",
+            "--docs-root" => "docs_root",
+            "--token-env" => "token_env",
+            "--base-url" => "base_url",
+            "--allow-path" => "allow_paths",
+            "--author" => "author",
+            _ => return None,
+        })
+    });
+    ProjectError::Form { field, sentence }
 }
 
-fn options(form: &ProjectForm) -> Result<ProjectOptions, Refusal> {
+fn options(form: &ProjectForm) -> Result<ProjectOptions, ProjectError> {
     let given = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
     let is_new = form.of.is_none();
     // An empty field takes away what was there; a new project has nothing yet.
@@ -106,7 +111,7 @@ fn options(form: &ProjectForm) -> Result<ProjectOptions, Refusal> {
         "github" => ForgeArg::Github,
         "gitlab" => ForgeArg::Gitlab,
         "gitea" => ForgeArg::Gitea,
-        _ => return Err(Refusal::invalid("Forge: choose one of the list")),
+        _ => return Err(ProjectError::Form { field: Some("forge"), sentence: "choose one of the list".to_owned() }),
     };
     Ok(ProjectOptions {
         domain: given(&form.domain),
@@ -163,7 +168,7 @@ impl Operations for ServerOperations {
         last
     }
 
-    async fn look(&self, form: ProjectForm) -> Result<FoundProject, Refusal> {
+    async fn look(&self, form: ProjectForm) -> Result<FoundProject, ProjectError> {
         let options = options(&form)?;
         let app = &self.app;
         let branch = form.branch.clone();
@@ -172,20 +177,20 @@ impl Operations for ServerOperations {
             None => {
                 let uid = ProjectUid::new(app.ids.unguessable());
                 let args = ProjectAdd { id: form.id, repo: form.repository, options };
-                (projects::added(&args, uid, app.now()).map_err(|failure| refused(&failure))?, true)
+                (projects::added(&args, uid, app.now()).map_err(refused)?, true)
             }
             Some(before) => {
                 let args = ProjectSet { id: form.id, repo: Some(form.repository), options };
-                let after = projects::changed(before.clone(), &args).map_err(|failure| refused(&failure))?;
+                let after = projects::changed(before.clone(), &args).map_err(refused)?;
                 let looks = projects::is_elsewhere(before, &after);
                 (after, looks)
             }
         };
         if form.of.is_none() {
-            app.is_free(&project).await.map_err(|failure| refused(&failure))?;
+            app.is_free(&project).await?;
         }
         let (project, pages) = if looks {
-            let found = projects::inspect(app, project, branch).await.map_err(|failure| refused(&failure))?;
+            let found = projects::inspect(app, project, branch).await.map_err(refused)?;
             (found.project, Some(found.pages))
         } else {
             (project, None)
@@ -195,16 +200,17 @@ impl Operations for ServerOperations {
         Ok(FoundProject { project, pages, checks })
     }
 
-    async fn add(&self, project: Project) -> Result<(), Refusal> {
-        self.app.add_project(project).await.map_err(|failure| refused(&failure))
+    async fn add(&self, project: Project) -> Result<(), ProjectError> {
+        Ok(self.app.projects().add(project).await?)
     }
 
-    async fn change(&self, project: Project) -> Result<(), Refusal> {
-        self.app.change_project(project).await.map_err(|failure| refused(&failure))
+    async fn change(&self, project: Project) -> Result<(), ProjectError> {
+        let gone = || ProjectError::Form { field: None, sentence: "the project was removed meanwhile".to_owned() };
+        self.app.projects().replace(project).await?.map(drop).ok_or_else(gone)
     }
 
-    async fn remove(&self, project: &Project) -> Result<(), Refusal> {
-        self.app.remove_project(project).await.map_err(|failure| refused(&failure))
+    async fn remove(&self, project: &Project) -> Result<(), BoxError> {
+        self.app.remove_project(project).await.map_err(|failure| failure.to_string().into())
     }
 
     fn settings(&self) -> Vec<Setting> {

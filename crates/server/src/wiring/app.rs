@@ -134,25 +134,14 @@ impl App {
     }
 
     /// Refuses a project whose id or domain is taken.
-    pub(crate) async fn is_free(&self, project: &Project) -> Result<(), Failure> {
+    pub(crate) async fn is_free(&self, project: &Project) -> Result<(), AddError> {
         if self.projects().by_id(&project.id).await?.is_some() {
-            return Err(AddError::IdTaken(project.id.clone()).into());
+            return Err(AddError::IdTaken(project.id.clone()));
         }
         match self.projects().by_domain(&project.domain).await? {
-            Some(other) => Err(AddError::DomainTaken { domain: project.domain.clone(), project: other.id }.into()),
+            Some(other) => Err(AddError::DomainTaken { domain: project.domain.clone(), project: other.id }),
             None => Ok(()),
         }
-    }
-
-    pub(crate) async fn add_project(&self, project: Project) -> Result<(), Failure> {
-        Ok(self.projects().add(project).await?)
-    }
-
-    /// Changes what is known of a project, unless it was removed meanwhile.
-    pub(crate) async fn change_project(&self, project: Project) -> Result<(), Failure> {
-        let id = project.id.clone();
-        let before = self.projects().replace(project).await?;
-        before.map(drop).ok_or_else(|| Failure::plain(format!("the project `{id}` was removed meanwhile")))
     }
 
     pub(crate) async fn remove_project(&self, project: &Project) -> Result<(), Failure> {

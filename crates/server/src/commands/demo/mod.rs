@@ -103,7 +103,7 @@ async fn dashboard(running: &RunningServer) -> Result<(), Failure> {
 async fn set_up(app: &App, repository: &Path) -> Result<(String, String), Failure> {
     let project = sample::project(app, repository)?;
     if app.projects().by_id(&project.id).await?.is_none() {
-        app.add_project(project.clone()).await?;
+        app.projects().add(project.clone()).await?;
     }
     let admin = keys::create(app, &project.id, docent_access::KeyKind::Admin).await?;
     let assistant = keys::create(app, &project.id, docent_access::KeyKind::Assistant).await?;

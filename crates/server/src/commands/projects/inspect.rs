@@ -22,15 +22,14 @@ pub(crate) async fn inspect(
     let mirror = app.repositories.fetch(&project).await?;
     if branch.is_none() {
         project.branch = mirror.default_branch().ok_or_else(|| {
-            Failure::plain(format!(
-                "{} does not say which of its branches is its own; name the one of the docs with --ref",
-                project.repository
-            ))
+            let sentence =
+                format!("{} names no default branch; give the branch that holds the docs", project.repository);
+            Failure::plain(sentence).of("--ref")
         })?;
     }
     let docs = Docs::at_tip(&mirror, &project)?;
     match docs.page_count()? {
-        0 => Err(Failure::plain(no_pages(&project))),
+        0 => Err(Failure::plain(no_pages(&project)).of("--docs-root")),
         pages => Ok(InspectedProject { project, pages }),
     }
 }
@@ -40,8 +39,8 @@ pub(crate) fn no_pages(project: &Project) -> String {
     let Project { repository, branch, docs_root, .. } = project;
     let place = if docs_root.is_empty() { String::new() } else { format!(" below `{docs_root}`") };
     format!(
-        "there is no page on `{branch}`{place} in {repository}: pages are Markdown, MDX, reStructuredText and notebooks; say \
-         where they are with --ref and --docs-root"
+        "there is no page on `{branch}`{place} in {repository}: pages are Markdown, MDX, reStructuredText and notebooks; \
+         look at the branch and at the folder of the docs"
     )
 }
 

@@ -33,7 +33,7 @@ pub(crate) async fn run(app: &App, command: &ProjectCommand, json: bool) -> Resu
                 })?;
                 (found.project, Some(found.pages))
             };
-            app.add_project(project.clone()).await?;
+            app.projects().add(project.clone()).await?;
             if json {
                 output::line(with_pages(&project, pages))?;
             } else {
@@ -64,7 +64,9 @@ pub(crate) async fn run(app: &App, command: &ProjectCommand, json: bool) -> Resu
             } else {
                 (project, None)
             };
-            app.change_project(project.clone()).await?;
+            if app.projects().replace(project.clone()).await?.is_none() {
+                return Err(Failure::plain(format!("the project `{}` was removed meanwhile", project.id)));
+            }
             if json {
                 output::line(with_pages(&project, pages))?;
             } else {

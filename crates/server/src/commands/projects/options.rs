@@ -14,7 +14,7 @@ use crate::failure::Failure;
 
 /// The project that was asked for.
 pub(crate) fn added(args: &ProjectAdd, uid: ProjectUid, now: Timestamp) -> Result<Project, Failure> {
-    let usage = |error: IdError| Failure::usage(error.to_string());
+    let usage = |error: IdError| Failure::option("ID", error.to_string());
     let project = Project {
         uid,
         id: ProjectId::parse(&args.id).map_err(usage)?,
@@ -43,10 +43,10 @@ pub(crate) fn changed(mut project: Project, args: &ProjectSet) -> Result<Project
 /// A project with what the options say. What they do not speak of stays.
 fn with(mut project: Project, options: &ProjectOptions) -> Result<Project, Failure> {
     if let Some(domain) = &options.domain {
-        project.domain = Domain::parse(domain).map_err(|error| Failure::usage(format!("--domain: {error}")))?;
+        project.domain = Domain::parse(domain).map_err(|error| Failure::option("--domain", error.to_string()))?;
     }
     if let Some(branch) = &options.branch {
-        let branch = BranchName::parse(branch).map_err(|error| Failure::usage(format!("--ref: {error}")))?;
+        let branch = BranchName::parse(branch).map_err(|error| Failure::option("--ref", error.to_string()))?;
         project.branch = branch.into();
     }
     if let Some(folder) = &options.docs_root {
@@ -70,7 +70,7 @@ fn with(mut project: Project, options: &ProjectOptions) -> Result<Project, Failu
     }
     if let Some(author) = &options.author {
         let author = given(author).map(str::parse).transpose();
-        settings.author = author.map_err(|error: SignatureError| Failure::usage(format!("--author: {error}")))?;
+        settings.author = author.map_err(|error: SignatureError| Failure::option("--author", error.to_string()))?;
     }
     if let Some(answer) = options.sign_off {
         settings.sign_off = answer == YesOrNo::Yes;
@@ -89,8 +89,9 @@ fn token_env(variable: &str) -> Result<String, Failure> {
         return Ok(variable.to_owned());
     }
     // It may well be the token, which is not to be shown.
-    Err(Failure::usage(
-        "--token-env: this is no name of a variable; give the name of the variable that holds the token, not the token",
+    Err(Failure::option(
+        "--token-env",
+        "this is no name of a variable; give the name of the variable that holds the token, not the token",
     ))
 }
 
@@ -102,11 +103,13 @@ pub(crate) fn allowed_paths(globs: &[String]) -> Result<Vec<String>, Failure> {
 fn allowed(glob: &str) -> Result<String, Failure> {
     let example = "give one relative to the docs root, for example `scripts/**`";
     if glob.starts_with('/') || glob.split('/').any(|part| part == "..") {
-        return Err(Failure::usage(format!("--allow-path: `{glob}` leads out of the docs; {example}")));
+        return Err(Failure::option("--allow-path", format!("`{glob}` leads out of the docs; {example}")));
     }
     match globset::GlobBuilder::new(glob).literal_separator(true).build() {
         Ok(_) => Ok(glob.to_owned()),
-        Err(error) => Err(Failure::usage(format!("--allow-path: `{glob}` is not a glob: {}; {example}", error.kind()))),
+        Err(error) => {
+            Err(Failure::option("--allow-path", format!("`{glob}` is not a glob: {}; {example}", error.kind())))
+        }
     }
 }
 
@@ -114,7 +117,7 @@ fn allowed(glob: &str) -> Result<String, Failure> {
 fn fits_together(project: &Project) -> Result<(), Failure> {
     if let Some(host) = Host::of(project.forge) {
         Address::parse(host, &project.repository, project.base_url.as_deref())
-            .map_err(|error| Failure::usage(format!("--repo: {error}")))?;
+            .map_err(|error| Failure::option("--repo", error.to_string()))?;
     }
     keeps_its_token(project)
 }
@@ -138,7 +141,7 @@ fn keeps_its_token(project: &Project) -> Result<(), Failure> {
         let open = url.and_then(|url| BaseUrl::parse(url).ok()).filter(BaseUrl::is_in_the_clear);
         if let Some(site) = open {
             let host = site.host();
-            return Err(Failure::usage(format!("{option}: a token is not sent to {host} over plain http; use https")));
+            return Err(Failure::option(option, format!("a token is not sent to {host} over plain http; use https")));
         }
     }
     Ok(())
@@ -158,15 +161,16 @@ pub(crate) fn docs_root(given: &str) -> Result<String, Failure> {
         let parts: Vec<&str> = given.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
         return Ok(parts.join("/"));
     };
-    Err(Failure::usage(format!(
-        "--docs-root: {given:?} {why}; give a folder inside the repository, for example `docs`"
-    )))
+    let sentence = format!("{given:?} {why}; give a folder inside the repository, for example `docs`");
+    Err(Failure::option("--docs-root", sentence))
 }
 
 fn base_url(given: &str) -> Result<String, Failure> {
     match BaseUrl::parse(given) {
         Ok(_) => Ok(given.to_owned()),
-        Err(why) => Err(Failure::usage(format!("--base-url: {why}; give one like `https://git.example.com/api/v4`"))),
+        Err(why) => {
+            Err(Failure::option("--base-url", format!("{why}; give one like `https://git.example.com/api/v4`")))
+        }
     }
 }
 
@@ -175,38 +179,36 @@ fn contexts(given: &[String]) -> Result<BTreeMap<String, String>, Failure> {
     let mut contexts = BTreeMap::new();
     for pair in given.iter().filter(|pair| !pair.is_empty()) {
         let Some((name, url)) = pair.split_once('=') else {
-            return Err(Failure::usage(
-                "--context: give a name and an address, for example `--context api=https://example.com/team/api.git`",
+            return Err(Failure::option(
+                "--context",
+                "give a name and an address, for example `--context api=https://example.com/team/api.git`",
             ));
         };
         // The same names as projects have.
-        ProjectId::parse(name).map_err(|error| Failure::usage(format!("--context: {error}")))?;
+        ProjectId::parse(name).map_err(|error| Failure::option("--context", error.to_string()))?;
         if contexts.insert(name.to_owned(), repository("--context", url)?).is_some() {
-            return Err(Failure::usage(format!("--context: the name `{name}` is given twice")));
+            return Err(Failure::option("--context", format!("the name `{name}` is given twice")));
         }
     }
     Ok(contexts)
 }
 
 /// A URL as it is, without a secret in it; a path made absolute, so that it means the same wherever the server starts.
-fn repository(option: &str, given: &str) -> Result<String, Failure> {
+fn repository(option: &'static str, given: &str) -> Result<String, Failure> {
     if given.is_empty() {
-        return Err(Failure::usage(format!("{option}: give the URL or the path of a git repository")));
+        return Err(Failure::option(option, "give the URL or the path of a git repository"));
     }
     if let Some((scheme, rest)) = given.split_once("://") {
         let authority = rest.split('/').next().unwrap_or_default();
         let secret =
             authority.rsplit_once('@').is_some_and(|(user, _)| user.contains(':') || scheme.starts_with("http"));
         if secret {
-            return Err(Failure::usage(format!(
-                "{option}: a URL must not hold credentials; put the token into an environment variable and name it with \
-                 --token-env"
-            )));
+            let sentence =
+                "a URL must not hold credentials; put the token into an environment variable and give its name";
+            return Err(Failure::option(option, sentence));
         }
         if !["https", "http", "ssh", "file"].contains(&scheme) {
-            return Err(Failure::usage(format!(
-                "{option}: only https, http, ssh and file addresses are known, and paths"
-            )));
+            return Err(Failure::option(option, "only https, http, ssh and file addresses are known, and paths"));
         }
         return Ok(given.to_owned());
     }
@@ -215,11 +217,11 @@ fn repository(option: &str, given: &str) -> Result<String, Failure> {
         return Ok(given.to_owned());
     }
     let absolute = std::fs::canonicalize(Path::new(given))
-        .map_err(|error| Failure::new(format!("{option}: cannot open `{given}`"), error))?;
+        .map_err(|error| Failure::new(format!("cannot open `{given}`"), error).of(option))?;
     absolute
         .into_os_string()
         .into_string()
-        .map_err(|_| Failure::usage(format!("{option}: the path of the repository must be valid UTF-8")))
+        .map_err(|_| Failure::option(option, "the path of the repository must be valid UTF-8"))
 }
 
 #[cfg(test)]

@@ -112,7 +112,7 @@ async fn task(args: &RunArgs, app: &App, model: &str) -> Result<Task, Failure> {
     mirror.branch(&project.branch)?;
     may_be_left(branch.as_ref(), &project, &path)?;
     let before = branch.as_ref().map(|branch| mirror.find_branch(branch.as_str())).transpose()?.flatten();
-    app.add_project(project.clone()).await?;
+    app.projects().add(project.clone()).await?;
     // For the agent to search. `builtin` does not.
     if !app.models.named(model)?.describe().is_builtin() {
         app.index(&project, |_| ()).await?;
