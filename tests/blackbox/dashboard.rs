@@ -5,8 +5,9 @@
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::Stdio;
+use std::time::Duration;
 
-use docent_tests::model_server::{Gate, Reply, Wire};
+use docent_tests::model_server::{Reply, Wire};
 use docent_tests::person::PASSWORD;
 use docent_tests::site::{PAGES, PROJECT};
 use docent_tests::{
@@ -498,8 +499,10 @@ fn people_sign_in_at_an_identity_provider_in_a_browser() {
 #[ignore = "needs Chromium and the packages of tests/dashboard: cargo xtask test --only dashboard"]
 fn people_watch_while_the_server_starts_again_in_a_browser() {
     let chromium = std::env::var_os("DOCENT_CHROMIUM").unwrap_or_else(|| "/usr/bin/chromium".into());
-    let (model, gate) = (ModelServer::start(), Gate::new());
-    model.replies(Reply::text("I look at it.").waits_at(&gate).finish("Nothing"));
+    let model = ModelServer::start();
+    let slow =
+        (0..240).fold(Reply::text("I look"), |reply, _| reply.pause(Duration::from_millis(500)).say(" and look"));
+    model.replies(slow.finish("Nothing"));
     let environment = model.configures(Wire::OpenAi);
     let environment: Vec<(&str, &str)> =
         environment.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();

@@ -27,7 +27,7 @@ await list.getByRole('button', { name: 'Sign in', exact: true }).click();
 await list.waitForURL(`**/${project}/jobs`);
 const journal = await context.newPage();
 await journal.goto(`${server}/dashboard/${project}/jobs/${job}`);
-await journal.locator('#saying', { hasText: 'I look' }).waitFor({ timeout: 60_000 });
+await journal.locator('#saying', { hasText: 'and look' }).waitFor({ timeout: 60_000 });
 // A page that was fetched anew would know nothing of this.
 for (const page of [list, journal]) await page.evaluate(() => { window.before = true; });
 console.log('watching');

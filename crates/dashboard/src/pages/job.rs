@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use docent_jobs::Jobs;
-use docent_types::{AgentJob, JobId, JobStatus, Project, Todo, TodoStatus};
+use docent_types::{AgentJob, JobId, JobStatus, Project, Todo, TodoStatus, printable};
 use docent_web::{HttpError, Response, respond};
 use futures::stream;
 use http::header::CONTENT_DISPOSITION;
@@ -15,7 +15,7 @@ use crate::dashboard::{Visit, busy, page, see};
 use crate::layout::{Section, danger, token};
 use crate::pages::jobs::{instruction, prompt, pull_link, state};
 use crate::pages::journal::{self, BATCH, JournalFilter, JournalPage};
-use crate::text::{Foreign, in_url, moment};
+use crate::text::{Foreign, in_url, moment, shortened};
 use crate::turns::Turns;
 
 /// The longest instruction that goes into an address, in bytes.
@@ -71,7 +71,9 @@ pub(crate) async fn job(visit: &Visit<'_>, project: &Project, id: &str) -> Resul
             a rel="next" href=(format_args!("?{query}before={}", rows.older.unwrap_or(1))) hidden[rows.older.is_none()] { "Older" }
         }
     };
-    Ok(visit.page(&format!("Job on {}", job.source.branch), Section::Jobs, Some(project), &body))
+    let title =
+        prompt.map_or_else(|| job.source.branch.clone(), |prompt| shortened(&printable(&prompt), 100).into_owned());
+    Ok(visit.page(&title, Section::Jobs, Some(project), &body))
 }
 
 /// What a live page lacks: the head, and the rows after the last one it has.
@@ -97,7 +99,7 @@ fn head(visit: &Visit<'_>, job: &AgentJob, turns: &Turns, here: &str) -> Markup 
         section #job-head {
             p {
                 (state(job.status)) " " @if is_active { span.live { "running or waiting" } " " }
-                "made " (moment(job.created_at, now)) ", model " (job.model) @if job.as_draft { ", as a draft" } " "
+                "made " (moment(job.created_at, now)) " on " code { (job.source.branch) } ", model " (job.model) @if job.as_draft { ", as a draft" } " "
                 (pull_link(job))
             }
             @if let Some(message) = &job.message {
