@@ -42,13 +42,19 @@ pub(super) fn added(page: &Page, bytes: &[u8], field: &str, address: &str) -> Re
     }
 }
 
-/// The edit that takes a page's own name out of its header in AsciiDoc, where its build would fail over it; `None` where there
-/// is nothing to take out, or another language.
-pub(super) fn without(file: &str, bytes: &[u8], field: &str, own: &str) -> Option<TextEdit> {
-    if Format::of(file) != Format::Adoc {
-        return None;
-    }
+/// The edit that takes a page's own address out of a field again, as a page that sends readers to itself; `None` where it is not
+/// there, or written in a way that is not read here.
+pub(super) fn without(page: &Page, bytes: &[u8], field: &str, own: &str) -> Option<TextEdit> {
     let text = text_of(bytes);
+    if page.format == Format::Adoc {
+        return without_in_adoc(&text, field, own);
+    }
+    let edit = without_in_list(&text, &page.front_matter, field, own)?;
+    let after = parse(&page.path, &apply(bytes, std::slice::from_ref(&edit)));
+    adds_only(&after.front_matter, &page.front_matter, field, own).then_some(edit)
+}
+
+fn without_in_adoc(text: &str, field: &str, own: &str) -> Option<TextEdit> {
     let name = format!(":{field}:");
     let mut at = 0;
     for line in text.split_inclusive('\n') {
@@ -67,6 +73,43 @@ pub(super) fn without(file: &str, bytes: &[u8], field: &str, own: &str) -> Optio
         at += line.len();
     }
     None
+}
+
+/// The last item of a list with what parts it from the others, or the field with its only item, or the front matter with its
+/// only field.
+fn without_in_list(text: &str, front_matter: &FrontMatter, field: &str, own: &str) -> Option<TextEdit> {
+    if front_matter.list(field).last() != Some(&own) {
+        return None;
+    }
+    let body = front_matter.body.clone()?;
+    let (start, value) = match front_matter.syntax {
+        Syntax::Yaml => find(text, &body, field).map(|place| (place.value.start, place.value.start..place.end))?,
+        Syntax::Toml => toml_value(text, &body, field).map(|start| (start, start..body.end))?,
+        _ => return None,
+    };
+    let line_of = |at: usize| text[..at].rfind('\n').map_or(0, |at| at + 1);
+    let to_end_of_line = |at: usize| text[at..].find('\n').map_or(text.len(), |end| at + end + 1);
+    let is_in_brackets = text[value.clone()].trim_start().starts_with('[');
+    let end = if is_in_brackets { value.start + text[value.clone()].find(']')? } else { value.end };
+    let item = value.start + text[value.start..end].rfind(own)?;
+    if front_matter.list(field).len() > 1 {
+        return Some(match is_in_brackets {
+            // Behind the item before.
+            true => {
+                let quote = text[..item].chars().next_back().filter(|c| ['"', '\''].contains(c));
+                let last = item + own.len() + quote.map_or(0, char::len_utf8);
+                TextEdit::new(value.start + text[value.start..item].rfind(',')?..last, "")
+            }
+            false => TextEdit::new(line_of(item)..to_end_of_line(item), ""),
+        });
+    }
+    let lines = line_of(start)..if is_in_brackets { to_end_of_line(end) } else { end };
+    if lines != body || front_matter.syntax != Syntax::Yaml {
+        return Some(TextEdit::new(lines, ""));
+    }
+    let after = to_end_of_line(body.end);
+    let blank = text[after..].len() - text[after..].trim_start_matches(['\r', '\n']).len();
+    Some(TextEdit::new(line_of(body.start - 1)..after + blank.min(text[after..].find('\n').map_or(0, |at| at + 1)), ""))
 }
 
 /// An attribute of the header, behind those that are there, or one more of the attribute's values.
@@ -112,20 +155,27 @@ fn in_yaml(text: &str, body: &Range<usize>, field: &str, address: &str, newline:
 }
 
 fn in_toml(text: &str, body: &Range<usize>, field: &str, address: &str, newline: &str) -> Option<TextEdit> {
+    match toml_value(text, body, field) {
+        Some(start) => in_brackets(text, &(start..body.end), address, "\""),
+        None => Some(TextEdit::insert(body.start, format!("{field} = [\"{address}\"]{newline}"))),
+    }
+}
+
+/// Where the value of a field begins.
+fn toml_value(text: &str, body: &Range<usize>, field: &str) -> Option<usize> {
     let mut at = body.start;
     for line in text[body.clone()].split_inclusive('\n') {
         let value = line.strip_prefix(field).and_then(|rest| rest.trim_start().strip_prefix('='));
         // What stands below a table's name belongs to the table.
         if line.trim_start().starts_with('[') {
-            break;
+            return None;
         }
         if let Some(value) = value {
-            let start = at + line.len() - value.len();
-            return in_brackets(text, &(start..body.end), address, "\"");
+            return Some(at + line.len() - value.len());
         }
         at += line.len();
     }
-    Some(TextEdit::insert(body.start, format!("{field} = [\"{address}\"]{newline}")))
+    None
 }
 
 /// One more item of a list in brackets, which may go over several lines; in the quotes of the others, or in these.
@@ -187,7 +237,8 @@ mod tests {
             ("= T\n:page-aliases: old.adoc,a.adoc,b.adoc\n", Some("= T\n:page-aliases: a.adoc,b.adoc\n")),
             ("= T\n:page-aliases: n:old.adoc\n", None),
         ] {
-            let edit = without("b.adoc", before.as_bytes(), "page-aliases", "m:old.adoc");
+            let page = parse("b.adoc", before.as_bytes());
+            let edit = without(&page, before.as_bytes(), "page-aliases", "m:old.adoc");
             let text = edit.map(|edit| String::from_utf8(apply(before.as_bytes(), &[edit])).expect("text"));
             assert_eq!(text.as_deref(), after);
         }
@@ -214,7 +265,15 @@ mod tests {
             let edit = added(&page, before.as_bytes(), "aliases", "/old/").expect(before).expect(before);
             let text = apply(before.as_bytes(), &[edit]);
             assert_eq!(String::from_utf8(text).as_deref(), Ok(after));
+            // It is taken out as it was put in.
+            let page = parse("a.md", after.as_bytes());
+            let edit = without(&page, after.as_bytes(), "aliases", "/old/").expect(after);
+            let text = String::from_utf8(apply(after.as_bytes(), &[edit])).expect("text");
+            let emptied = before.replace("aliases: []\n", "").replace("---\n---\n", "").replace("'/a',\n]", "'/a'\n]");
+            assert_eq!(text, emptied);
         }
+        let page = "---\naliases: [/old/, /a/]\n---\n";
+        assert_eq!(without(&parse("a.md", page.as_bytes()), page.as_bytes(), "aliases", "/old/"), None);
     }
 
     #[test]

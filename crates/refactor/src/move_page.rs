@@ -13,6 +13,7 @@ use docent_site::{
 
 use super::alias;
 use super::edit::{Change, TextEdit, apply, in_order};
+use super::link_form::{Place, kept};
 use super::navigation::follow_navigation;
 use super::selection::{page_named, page_path};
 use super::{RefactorError, Refactored, counted, on_one_line, translations, unserved};
@@ -61,7 +62,7 @@ pub fn move_page(tree: &dyn Tree, from: &str, to: &str) -> Result<Refactored, Re
         let at = |link: &Link| format!("{path}:{}", line_of(&text, link.span.start));
         let mut edits: Vec<TextEdit> = Vec::new();
         for link in &linking.links {
-            match moving.link(&linking.page, link, &to) {
+            match moving.link(&linking.page, &linking.bytes, link, Place { before: &from, after: &to }) {
                 Ok(instead) => edits.extend(instead.map(|text| TextEdit::new(link.dest_span.clone(), text))),
                 Err(why) => moved.left.push(format!("{} `{}` leads to it; {why}", at(link), on_one_line(&link.target))),
             }
@@ -201,28 +202,37 @@ struct Moving<'a> {
 }
 
 impl Moving<'_> {
-    /// What a link is to say so that it leads to `file` after the move; `None` when it says that already. `page` is where it
-    /// stands, by its present path.
-    fn link(&self, page: &Page, link: &Link, file: &str) -> Result<Option<String>, String> {
-        let from = if page.path == self.from { self.to } else { page.path.as_str() };
+    /// What a link is to say so that it leads to a file after the move; `None` when it says that already. `page` is where it
+    /// stands, by its present path, and `bytes` are what that holds.
+    fn link(&self, page: &Page, bytes: &[u8], link: &Link, file: Place<'_>) -> Result<Option<String>, String> {
+        let moves = page.path == self.from;
+        let from = if moves { self.to } else { page.path.as_str() };
         let (target, syntax) = (link.target.as_str(), LinkSyntax::of(&link.kind));
         let leads = |target: &str| match self.after.resolve_in(from, target, syntax) {
-            Target::Page { file: to, .. } | Target::Asset { file: to } => to == file,
+            Target::Page { file: to, .. } | Target::Asset { file: to } => to == file.after,
             _ => false,
         };
-        if leads(target) {
+        let (path, _) = parts(target);
+        let kept = kept(path, Place { before: &page.path, after: from }, file);
+        let kept = kept.map(|kept| format!("{kept}{}", &target[path.len()..])).filter(|kept| leads(kept));
+        let written = || self.after.link(&Wanted { from, to: file.after, anchor: None, like: target, syntax });
+        let spelled = match leads(target) {
+            // From its new folder the way to what is near may be a detour.
+            true if moves && ups(target) > 0 => kept.unwrap_or_else(written),
+            true => return Ok(None),
+            false => kept.unwrap_or_else(written),
+        };
+        if leads(target) && ups(&spelled) >= ups(target) {
             return Ok(None);
         }
-        let spelled = self.after.link(&Wanted { from, to: file, anchor: None, like: target, syntax });
         // From `../guides/b` nothing tells whether `b` or `./b` is the way to write what is near.
-        if target.starts_with("../") && !spelled.starts_with(['.', '/', '#', '?']) && self.writes_dots(page) {
-            let dotted = format!("./{spelled}");
-            if leads(&dotted) {
-                return Ok(Some(dotted));
-            }
-        }
+        let dotted = format!("./{spelled}");
+        let spelled = match ups(target) > 0 && !spelled.starts_with(['.', '/', '#', '?']) {
+            true if self.writes_dots(page, target) && leads(&dotted) => dotted,
+            _ => spelled,
+        };
         match leads(&spelled) {
-            true => Ok(Some(spelled)),
+            true => Ok(Some(escaped_like(bytes, link.dest_span.clone(), spelled))),
             false => Err("how such a link is written here is not understood, so it stays".to_owned()),
         }
     }
@@ -234,7 +244,8 @@ impl Moving<'_> {
         };
         let Some(new) = self.after.address(self.to).filter(|new| *new != old) else { return false };
         if self.after.redirects_to(new, self.to) {
-            let own = self.after.alias(self.to).and_then(|(field, own)| alias::without(self.to, bytes, field, &own));
+            let page = self.after.parse(self.to, bytes);
+            let own = self.after.alias(self.to).and_then(|(field, own)| alias::without(&page, bytes, field, &own));
             match own {
                 Some(edit) => *bytes = apply(bytes, &[edit]),
                 None => left.push(format!("{}: `{field}` names the page's own address, and is to go", self.to)),
@@ -267,12 +278,15 @@ impl Moving<'_> {
         leads
     }
 
-    /// Whether relative links to what is near begin with `./`: on the page, or else on the pages beside it, or else on most.
-    fn writes_dots(&self, page: &Page) -> bool {
+    /// Whether relative links to what is near begin with `./`, of those that name files or of those that do not: on the page, or
+    /// else on the pages beside it, or else on most.
+    fn writes_dots(&self, page: &Page, like: &str) -> bool {
+        let names_file = |target: &str| parts(target).0.rsplit('/').next().is_some_and(|name| name.contains('.'));
         let count = |page: &Page| {
             let paths = page.links.iter().map(|link| link.target.as_str());
-            let near = paths.filter(|target| !is_external(target) && !target.starts_with(['/', '#', '?']));
-            let near = near.filter(|target| !target.starts_with("..") && !target.is_empty());
+            let near = paths
+                .filter(|target| !target.is_empty() && !is_external(target) && !target.starts_with(['/', '#', '?']));
+            let near = near.filter(|target| !target.starts_with("..") && names_file(target) == names_file(like));
             near.fold((0, 0), |(with, all), target| (with + usize::from(target.starts_with("./")), all + 1))
         };
         let (mut with, mut all) = count(page);
@@ -314,10 +328,10 @@ impl Moving<'_> {
                 }
                 _ => continue,
             };
-            let file = if file == self.from { self.to } else { file.as_str() };
-            match self.link(page, link, file) {
+            let file = Place { before: &file, after: if file == self.from { self.to } else { &file } };
+            match self.link(page, bytes, link, file) {
                 Ok(instead) => edits.extend(instead.map(|text| TextEdit::new(link.dest_span.clone(), text))),
-                Err(why) => left.push(format!("{} leads to `{file}`; {why}", at())),
+                Err(why) => left.push(format!("{} leads to `{}`; {why}", at(), file.after)),
             }
         }
         let imports = imports(self.site, page, bytes);
@@ -329,6 +343,12 @@ impl Moving<'_> {
         }
         in_order(edits)
     }
+}
+
+/// How many folders a relative path goes up, in a role or not.
+fn ups(target: &str) -> usize {
+    let (path, _) = parts(target);
+    path.matches("../").count() + usize::from(path.ends_with(".."))
 }
 
 /// Whether a link leads on from the page's folder, as far as its text tells.
@@ -490,7 +510,12 @@ mod tests {
         let tree = after(&tree, &moved);
         assert!(text(&tree, "content/guide/b.fr.md").starts_with("---\ntitle: B\naliases:\n  - /docs/b/\n---\n"));
         let back = move_page(&tree, "content/guide/b.fr.md", "content/docs/b.fr.md").expect("moved");
-        assert!(back.left.iter().any(|left| left.contains("names the page's own address")), "{:?}", back.left);
+        let back = after(&tree, &back);
+        assert!(text(&back, "content/docs/b.fr.md").starts_with("---\ntitle: B\naliases:\n  - /guide/b/\n---\n"));
+        let bundle = site(&[("hugo.toml", ""), ("content/docs/leaf/index.md", "")]);
+        let to = "content/docs/leaf/deep/index.md";
+        let moved = move_page(&bundle, "content/docs/leaf/index.md", to).expect("moved");
+        assert_eq!(touched(&moved), [to, "content/docs/leaf/index.md"]);
         let deleted = crate::delete_page(&tree, "content/guide/a.md").expect("deleted");
         assert!(deleted.left.iter().any(|left| left.starts_with("`/docs/a/` redirected to it")), "{:?}", deleted.left);
         let moved = move_page(&tree, "content/docs/c.md", "content/guide/c.md").expect("moved");

@@ -1,9 +1,10 @@
 //! What holds for every refactor on any bytes: no panic, edits in order and in bounds, and everything else untouched.
 
-use docent_markdown::is_page;
-use docent_site::{Checked, Finding, Tree, findings, new_findings};
+use docent_markdown::{folder, is_page};
+use docent_site::{Checked, Finding, NavigationFiles, Target, Tree, findings, new_findings};
 use proptest::prelude::*;
 
+use super::navigation::follow_navigation;
 use super::sample::{Files, after};
 use super::*;
 
@@ -157,8 +158,8 @@ fn a_page_moved_there_and_back_leaves_every_byte() {
             let there = after(&before, &move_page(&before, &from, &to).expect("moved"));
             assert!(there.contains_key(&to) && !there.contains_key(&from), "{from}");
             let back = after(&there, &move_page(&there, &to, &from).expect("moved back"));
-            // A redirect is there to stay.
-            for (path, bytes) in before.iter().filter(|(path, _)| !path.ends_with(".json")) {
+            let expected = with_redirect(&before, &there, &from, &to);
+            for (path, bytes) in &expected {
                 let texts = [bytes, &back[path]].map(|bytes| String::from_utf8_lossy(bytes).into_owned());
                 assert_eq!(texts[0], texts[1], "{path}, by {from}");
             }
@@ -195,53 +196,115 @@ fn built_sites() -> Vec<(String, Files)> {
     sites
 }
 
-/// A page without the addresses of its links, whose form may be another after two moves, and without the aliases that tell where
-/// it was for a while.
-fn without_links(site: &Site, path: &str, bytes: &[u8]) -> String {
-    let mut edits: Vec<TextEdit> = Vec::new();
-    if is_page(path) {
-        let mut spans: Vec<_> = site.parse(path, bytes).links.into_iter().map(|link| link.dest_span).collect();
+/// Where each page is moved to: a folder below its own, a new name beside it, and a folder beside its own that has pages.
+fn places(site: &Site, from: &str) -> Vec<String> {
+    let (inside, name) = (folder(from), from.rsplit('/').next().unwrap_or(from));
+    let above = folder(inside);
+    let mut places = vec![format!("{inside}/moved-here/{name}"), format!("{inside}/moved-here-{name}")];
+    if !inside.is_empty() && site.files().any(|file| site.address(file).is_some() && folder(file) == above) {
+        places.push(format!("{above}/moved-here/{name}"));
+    }
+    places.into_iter().map(|place| place.trim_start_matches('/').to_owned()).collect()
+}
+
+/// The tree with a redirect from where a page was for a while: it is there to stay.
+fn with_redirect(tree: &Files, away: &Files, page: &str, from: &str) -> Files {
+    let (site, moved) = (Site::read(tree), Site::read(away));
+    if site.address(page) == moved.address(from) {
+        return tree.clone();
+    }
+    let redirect = NavigationFiles::of(tree, &site).redirect(from, page);
+    let mut kept = Refactored::default();
+    if redirect.is_empty() {
+        let alias = moved.alias(from);
+        let read = site.parse(page, &tree[page]);
+        let edit = alias.and_then(|(field, own)| alias::added(&read, &tree[page], field, &own).ok()?);
+        kept.changes.extend(edit.map(|edit| Change::Edit { path: page.to_owned(), edits: vec![edit] }));
+    }
+    follow_navigation(&mut kept, redirect);
+    after(tree, &kept)
+}
+
+/// Whether a page is the same but for how links are written that lead where they did.
+fn is_but_for_links(site: &Site, path: &str, before: &[u8], now: &[u8]) -> bool {
+    let [before, now] = [before, now].map(|bytes| {
+        let links = if is_page(path) { site.parse(path, bytes).links } else { Vec::new() };
+        let mut spans: Vec<_> = links.iter().map(|link| link.dest_span.clone()).collect();
         spans.sort_by_key(|span| span.start);
         spans.dedup();
-        edits.extend(spans.into_iter().map(|span| TextEdit::new(span, "")));
-    }
-    let text = String::from_utf8_lossy(&apply(bytes, &edits)).into_owned();
-    let is_alias =
-        |line: &&str| line.contains("moved-here") || ["aliases:", "---"].iter().any(|mark| line.starts_with(mark));
-    text.lines().filter(|line| !is_alias(line)).map(|line| format!("{line}\n")).collect::<String>().trim().to_owned()
+        let edits: Vec<TextEdit> = spans.into_iter().map(|span| TextEdit::new(span, "")).collect();
+        let leads: Vec<_> = links.iter().map(|link| (link.target.clone(), site.resolve_link(path, link))).collect();
+        (apply(bytes, &edits), leads)
+    });
+    // What led nowhere may lead somewhere from where the page was for a while, and is made to.
+    let leads = |((was, led), (is, leads)): (&(String, Target), &(String, Target))| {
+        was == is || led == leads || matches!(led, Target::Missing { .. })
+    };
+    before.0 == now.0 && before.1.len() == now.1.len() && before.1.iter().zip(&now.1).all(leads)
 }
+
+/// What is not as before, by site: files with links in another form, as the place that a page had for a while did not allow the
+/// first one or did not show which of several of the page it was; and files of which a person was told. The sites mix as many
+/// forms as their generators read, and so do their pages.
+const NOT_AS_BEFORE: [(&str, usize, usize); 15] = [
+    ("antora", 3, 0),
+    ("docfx", 5, 0),
+    ("docusaurus", 19, 0),
+    ("fumadocs", 18, 3),
+    ("gitbook", 3, 0),
+    ("hugo", 27, 0),
+    ("jekyll", 7, 0),
+    ("mdbook", 10, 0),
+    ("mintlify", 2, 0),
+    ("mkdocs", 6, 0),
+    ("nextra", 10, 2),
+    ("sphinx", 3, 0),
+    ("sphinx-rst", 0, 0),
+    ("starlight", 11, 0),
+    ("vitepress", 12, 0),
+];
 
 #[test]
 fn each_page_of_the_small_sites_moves_there_and_back() {
+    let mut found = Vec::new();
     for (name, before) in built_sites() {
         let site = Site::read(&before);
-        let (mut moves, mut wrong) = (0, Vec::new());
+        let (mut moves, mut forms, mut told) = (0, 0, 0);
+        let mut before_and_redirect = Files::new();
         for from in site.files().filter(|file| is_page(file) && site.address(file).is_some()) {
-            let to = match from.rsplit_once('/') {
-                Some((folder, file)) => format!("{folder}/moved-here/{file}"),
-                None => format!("moved-here/{from}"),
-            };
-            let Ok(there) = move_page(&before, from, &to) else { continue };
-            let away = after(&before, &there);
-            let Ok(back) = move_page(&away, &to, from) else { continue };
-            let now = after(&away, &back);
-            moves += 1;
-            // A configuration may keep a redirect, and what is left to a person is not undone either.
-            let has_redirect = |path: &str| {
-                !is_page(path) && now.get(path).is_some_and(|now| String::from_utf8_lossy(now).contains("moved-here"))
-            };
-            let is_left = |path: &str| there.left.iter().chain(&back.left).any(|line| line.starts_with(path));
-            for (path, bytes) in before.iter().filter(|(path, _)| !is_left(path) && !has_redirect(path)) {
-                let kept = now.get(path).map(|now| without_links(&site, path, now));
-                if now.get(path) != Some(bytes) && kept != Some(without_links(&site, path, bytes)) {
-                    wrong.push(format!("{path}, by {from}"));
+            for to in places(&site, from) {
+                let Ok(there) = move_page(&before, from, &to) else { continue };
+                let away = after(&before, &there);
+                let Ok(back) = move_page(&away, &to, from) else { continue };
+                let now = after(&away, &back);
+                assert!(now.keys().eq(before.keys()), "{name}: {from}");
+                moves += 1;
+                let mut others: Vec<&String> = before.keys().filter(|path| now[*path] != before[*path]).collect();
+                if !others.is_empty() {
+                    let expected = with_redirect(&before, &away, from, &to);
+                    others.retain(|path| now[*path] != expected[*path]);
+                    before_and_redirect = expected;
+                }
+                for path in others {
+                    let is_told = there.left.iter().chain(&back.left).any(|line| line.starts_with(path.as_str()));
+                    let texts = [&before_and_redirect[path], &now[path]];
+                    match is_but_for_links(&site, path, texts[0], texts[1]) {
+                        true => forms += 1,
+                        false if is_told => told += 1,
+                        false => {
+                            let [wanted, now] = texts.map(|bytes| String::from_utf8_lossy(bytes).into_owned());
+                            assert_eq!(wanted, now, "{name}: {path}, by {from} to {to}");
+                        }
+                    }
                 }
             }
-            wrong.extend(now.keys().filter(|path| !before.contains_key(*path)).cloned());
         }
         assert!(moves > 0, "{name}");
-        assert_eq!(wrong, Vec::<String>::new(), "{name}");
+        found.push((name, forms, told));
     }
+    found.sort();
+    let found: Vec<_> = found.iter().map(|(name, forms, told)| (name.as_str(), *forms, *told)).collect();
+    assert_eq!(found, NOT_AS_BEFORE);
 }
 
 proptest! {

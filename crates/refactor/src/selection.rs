@@ -145,8 +145,9 @@ fn in_the_docs(site: &Site, path: String, like: &str) -> String {
         Some(folder) => BTreeSet::from([folder]),
         None => site.served().into_iter().filter_map(|(address, file)| before(file, address)).collect(),
     };
-    let mut fitting =
-        folders.into_iter().map(|folder| format!("{folder}{path}")).filter(|path| site.layout().holds_pages(path));
+    // A path that begins with the folder already is whole, though the site makes no page of it.
+    let folders = folders.into_iter().filter(|folder| !path.starts_with(folder.as_str()));
+    let mut fitting = folders.map(|folder| format!("{folder}{path}")).filter(|path| site.layout().holds_pages(path));
     match (fitting.next(), fitting.next()) {
         (Some(path), None) => path,
         _ => path,

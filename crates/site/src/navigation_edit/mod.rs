@@ -277,10 +277,8 @@ impl<'s> NavigationFiles<'s> {
         let name = match entry.names {
             Names::File => {
                 let way = way(&contents.base, to);
-                match written.starts_with("./") && !way.starts_with("../") {
-                    true => format!("./{way}"),
-                    false => way,
-                }
+                let start = ["./", "/"].into_iter().find(|start| written.starts_with(start) && !way.starts_with("../"));
+                format!("{}{way}", start.unwrap_or_default())
             }
             Names::Sibling => {
                 let stem = docent_markdown::stem(to)?;

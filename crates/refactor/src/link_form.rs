@@ -1,0 +1,188 @@
+//! The form of a link, kept when a file moves: its path changes where the paths of the files did, and in nothing else.
+
+use docent_markdown::{folder, stem};
+
+/// One file before and after a move; both the same for one that stays.
+#[derive(Clone, Copy)]
+pub(super) struct Place<'a> {
+    pub(super) before: &'a str,
+    pub(super) after: &'a str,
+}
+
+/// How the last part of a path names a file.
+enum Naming<'t> {
+    /// The file's name with this in the place of its ending, which may be its own or none.
+    Name(&'t str),
+    /// The folder that an index file stands for.
+    Folder,
+}
+
+/// The path of a link in its new form; `None` when the path does not name the file by the parts of its own path. Whether the result
+/// leads to the file is for the caller to check. `path` has neither query nor anchor.
+pub(super) fn kept(path: &str, holder: Place<'_>, file: Place<'_>) -> Option<String> {
+    // What the path did not have may have to be encoded.
+    let is_written = |c: char| path.contains(c) || !(c.is_control() || " ()<>\"'\\{}%#?".contains(c));
+    written(path, holder, file).filter(|path| path.chars().all(is_written))
+}
+
+fn written(path: &str, holder: Place<'_>, file: Place<'_>) -> Option<String> {
+    let is_absolute = path.starts_with('/');
+    let parts: Vec<&str> = path.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
+    let ups = parts.iter().take_while(|part| **part == "..").count();
+    let rest = &parts[ups..];
+    if is_absolute && ups > 0 || rest.contains(&"..") || path.contains(['\\', '%']) {
+        return None;
+    }
+    let naming = naming(rest, path, file.before)?;
+    // Without an ending, the way to name an index is the site's.
+    if matches!(naming, Naming::Name("")) && is_index(&own_name(file.after)?) && !is_index(&own_name(file.before)?) {
+        return None;
+    }
+    let before = named(file.before, &naming)?;
+    let after = named(file.after, &naming)?;
+    let slash = if path.ends_with('/') { "/" } else { "" };
+    if is_absolute {
+        // What stands before the parts of the file, as a base path, stays.
+        let shared = rest.iter().rev().zip(before.iter().rev()).take_while(|(a, b)| **a == b.as_str()).count();
+        let (base, above) = (&rest[..rest.len() - shared], &before[..before.len() - shared]);
+        if shared == 0 || !after.starts_with(above) {
+            return None;
+        }
+        let parts = base.iter().copied().chain(after[above.len()..].iter().map(String::as_str));
+        return Some(format!("/{}{slash}", parts.collect::<Vec<_>>().join("/")));
+    }
+    let above = before.strip_suffix(rest.iter().map(|part| (*part).to_owned()).collect::<Vec<_>>().as_slice())?;
+    // Links start from the folder of the file or, where a page is a folder, from one of the page's own name.
+    let folders = |path: &str| folder(path).split('/').filter(|part| !part.is_empty()).map(str::to_owned).collect();
+    let (mut start, mut new_start): (Vec<String>, Vec<String>) = (folders(holder.before), folders(holder.after));
+    if above.len() + ups == start.len() + 1 {
+        start.push(own_name(holder.before)?);
+        new_start.push(own_name(holder.after)?);
+    }
+    if above.len() + ups != start.len() || !start.starts_with(above) {
+        return None;
+    }
+    let shared = new_start.iter().zip(&after).take_while(|(a, b)| a == b).count();
+    // Only the slash of a folder may stand for its name.
+    let shared = if slash.is_empty() && !rest.is_empty() { shared.min(after.len() - 1) } else { shared };
+    let mut written = "../".repeat(new_start.len() - shared);
+    written.push_str(&after[shared..].join("/"));
+    let written = written.trim_end_matches('/');
+    Some(match written {
+        "" => format!(".{slash}"),
+        written if path.starts_with("./") && !written.starts_with("..") => format!("./{written}{slash}"),
+        written => format!("{written}{slash}"),
+    })
+}
+
+fn naming<'t>(rest: &[&'t str], path: &str, file: &str) -> Option<Naming<'t>> {
+    let name = own_name(file)?;
+    let Some(last) = rest.last().filter(|last| last.starts_with(&name)) else {
+        return is_index(&name).then_some(Naming::Folder);
+    };
+    let ending = &last[name.len()..];
+    // A page with its own ending is no folder.
+    (ending.is_empty() || ending.starts_with('.') && !path.ends_with('/')).then_some(Naming::Name(ending))
+}
+
+/// The parts of the path by which a file is named.
+fn named(file: &str, naming: &Naming<'_>) -> Option<Vec<String>> {
+    let name = own_name(file)?;
+    let mut parts: Vec<String> = folder(file).split('/').filter(|part| !part.is_empty()).map(str::to_owned).collect();
+    match naming {
+        Naming::Name(ending) => parts.push(format!("{name}{ending}")),
+        Naming::Folder => is_index(&name).then_some(())?,
+    }
+    Some(parts)
+}
+
+/// A file's name without the ending of a page.
+fn own_name(file: &str) -> Option<String> {
+    let name = file.rsplit('/').next()?;
+    Some(stem(name).unwrap_or(name).to_owned())
+}
+
+fn is_index(name: &str) -> bool {
+    name == "index" || name == "_index" || name.eq_ignore_ascii_case("readme")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAGE: &str = "docs/guide/start.md";
+    const DEEPER: &str = "docs/guide/deep/start.md";
+    const ELSEWHERE: &str = "docs/other/start.md";
+
+    /// A link in `holder`, which stays, to `PAGE`, which moves.
+    fn to_moved(path: &str, holder: &str, after: &str) -> Option<String> {
+        kept(path, Place { before: holder, after: holder }, Place { before: PAGE, after })
+    }
+
+    #[test]
+    fn the_path_of_a_link_changes_where_the_file_did() {
+        for (path, holder, after, expected) in [
+            ("guide/start.md", "docs/index.md", DEEPER, "guide/deep/start.md"),
+            ("./guide/start", "docs/index.md", DEEPER, "./guide/deep/start"),
+            ("guide/start/", "docs/index.md", ELSEWHERE, "other/start/"),
+            ("start.html", "docs/guide/a.md", ELSEWHERE, "../other/start.html"),
+            ("./start.md", "docs/guide/a.md", ELSEWHERE, "../other/start.md"),
+            ("/base/guide/start/", "docs/a.md", DEEPER, "/base/guide/deep/start/"),
+            ("/docs/guide/start.md", "docs/a.md", ELSEWHERE, "/docs/other/start.md"),
+            // From a page that is a folder.
+            ("../start/", "docs/guide/a.md", ELSEWHERE, "../../other/start/"),
+            ("../start/", "docs/guide/a.md", "docs/guide/begin.md", "../begin/"),
+        ] {
+            assert_eq!(to_moved(path, holder, after).as_deref(), Some(expected), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_way_back_undoes_a_way() {
+        for (path, holder) in [
+            ("guide/start.md", "docs/index.md"),
+            ("start", "docs/guide/a.md"),
+            ("../../guide/start.html", "docs/other/deep/b.md"),
+            ("../start/", "docs/guide/a.md"),
+            ("/x/guide/start", "docs/a.md"),
+        ] {
+            for after in [DEEPER, ELSEWHERE, "docs/guide/begin.md"] {
+                let Some(there) = to_moved(path, holder, after) else { continue };
+                let stays = Place { before: holder, after: holder };
+                let back = kept(&there, stays, Place { before: after, after: PAGE });
+                assert_eq!(back.as_deref(), Some(path), "{path} by {there}");
+            }
+        }
+    }
+
+    #[test]
+    fn links_of_a_moved_page_start_from_its_new_folder() {
+        let (index, beside) = ("docs/guide/README.md", "docs/guide/b.md");
+        let holder = Place { before: PAGE, after: DEEPER };
+        for (path, file, expected) in [
+            ("b.md", beside, "../b.md"),
+            ("./", index, "../"),
+            ("README.md", index, "../README.md"),
+            ("../b", beside, "../../b"),
+        ] {
+            let file = Place { before: file, after: file };
+            let there = kept(path, holder, file);
+            assert_eq!(there.as_deref(), Some(expected));
+            let back = kept(&there.unwrap_or_default(), Place { before: DEEPER, after: PAGE }, file);
+            assert_eq!(back.as_deref(), Some(path));
+        }
+    }
+
+    #[test]
+    fn what_does_not_name_the_file_by_its_path_has_no_form_to_keep() {
+        for path in ["chosen", "../chosen/start.md", "guide/start.md", "/other", "a%20b.md", "/../guide/start.md"] {
+            assert_eq!(to_moved(path, "docs/guide/a.md", DEEPER), None, "{path}");
+        }
+        // The new name stands for no folder.
+        let holder = Place { before: "a.md", after: "a.md" };
+        let readme = Place { before: "guide/README.md", after: "guide/start.md" };
+        assert_eq!(kept("guide/", holder, readme), None);
+        let file = Place { before: "my page.md", after: "a (b)/my page.md" };
+        assert_eq!(kept("my page.md", holder, file), None);
+    }
+}
