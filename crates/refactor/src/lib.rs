@@ -11,7 +11,6 @@ mod edit;
 mod field;
 mod fix_links;
 mod json;
-mod link_form;
 mod move_page;
 mod navigation;
 mod nearest;

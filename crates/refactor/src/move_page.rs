@@ -7,13 +7,12 @@ use std::collections::BTreeMap;
 
 use docent_markdown::{Link, Page, folder, joined, line_of, text_of};
 use docent_site::{
-    Import, LinkSyntax, NavigationEdits, NavigationFiles, Reference, Site, Target, Tree, Wanted, imports, is_external,
-    is_fragment, linking_to, named_in_sources, named_outside, parts, respelled,
+    FileMove, Import, LinkSyntax, NavigationEdits, NavigationFiles, Reference, Site, Target, Tree, Wanted, imports,
+    is_external, is_fragment, kept_form, linking_to, named_in_sources, named_outside, parts, respelled,
 };
 
 use super::alias;
 use super::edit::{Change, TextEdit, apply, in_order};
-use super::link_form::{Place, kept};
 use super::navigation::follow_navigation;
 use super::selection::{page_named, page_path};
 use super::{RefactorError, Refactored, counted, on_one_line, translations, unserved};
@@ -62,7 +61,7 @@ pub fn move_page(tree: &dyn Tree, from: &str, to: &str) -> Result<Refactored, Re
         let at = |link: &Link| format!("{path}:{}", line_of(&text, link.span.start));
         let mut edits: Vec<TextEdit> = Vec::new();
         for link in &linking.links {
-            match moving.link(&linking.page, &linking.bytes, link, Place { before: &from, after: &to }) {
+            match moving.link(&linking.page, &linking.bytes, link, FileMove { before: &from, after: &to }) {
                 Ok(instead) => edits.extend(instead.map(|text| TextEdit::new(link.dest_span.clone(), text))),
                 Err(why) => moved.left.push(format!("{} `{}` leads to it; {why}", at(link), on_one_line(&link.target))),
             }
@@ -204,7 +203,7 @@ struct Moving<'a> {
 impl Moving<'_> {
     /// What a link is to say so that it leads to a file after the move; `None` when it says that already. `page` is where it
     /// stands, by its present path, and `bytes` are what that holds.
-    fn link(&self, page: &Page, bytes: &[u8], link: &Link, file: Place<'_>) -> Result<Option<String>, String> {
+    fn link(&self, page: &Page, bytes: &[u8], link: &Link, file: FileMove<'_>) -> Result<Option<String>, String> {
         let moves = page.path == self.from;
         let from = if moves { self.to } else { page.path.as_str() };
         let (target, syntax) = (link.target.as_str(), LinkSyntax::of(&link.kind));
@@ -213,7 +212,7 @@ impl Moving<'_> {
             _ => false,
         };
         let (path, _) = parts(target);
-        let kept = kept(path, Place { before: &page.path, after: from }, file);
+        let kept = kept_form(path, FileMove { before: &page.path, after: from }, file);
         let kept = kept.map(|kept| format!("{kept}{}", &target[path.len()..])).filter(|kept| leads(kept));
         let written = || self.after.link(&Wanted { from, to: file.after, anchor: None, like: target, syntax });
         let spelled = match leads(target) {
@@ -328,7 +327,7 @@ impl Moving<'_> {
                 }
                 _ => continue,
             };
-            let file = Place { before: &file, after: if file == self.from { self.to } else { &file } };
+            let file = FileMove { before: &file, after: if file == self.from { self.to } else { &file } };
             match self.link(page, bytes, link, file) {
                 Ok(instead) => edits.extend(instead.map(|text| TextEdit::new(link.dest_span.clone(), text))),
                 Err(why) => left.push(format!("{} leads to `{}`; {why}", at(), file.after)),

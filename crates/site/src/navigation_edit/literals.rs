@@ -6,6 +6,7 @@ use super::{Contents, Entry, Names, Shape};
 use crate::follow::{LinkSyntax, Wanted, is_external, parts};
 use crate::generators::{docusaurus, rules, starlight};
 use crate::layout::{Generator, below};
+use crate::link_form::{FileMove, kept_form};
 use crate::model::{Site, Target, front_matter};
 use crate::navigation_json::{self, Value};
 use crate::navigation_script::{ENDINGS, Literal, META, NavigationScript, PlainEntry, VITEPRESS, literals};
@@ -131,7 +132,7 @@ fn named_by_id(tree: &dyn Tree, site: &Site, navigation: &str, text: &str) -> Ve
         .filter(|file| is_of(file) && site.address(file).is_some())
         .filter_map(|file| Some((id(tree, site, file, file)?, file)))
         .collect();
-    entries(NavigationScript::Sidebars, text, Names::Id, |literal| {
+    entries(NavigationScript::Sidebars, text, Names::Id, |_, literal| {
         let is_name = literal.member.is_none_or(|member| member == "id");
         let (_, page) = pages.iter().find(|(id, _)| is_name && *id == text[literal.value.clone()])?;
         Some((*page).to_owned())
@@ -140,7 +141,8 @@ fn named_by_id(tree: &dyn Tree, site: &Site, navigation: &str, text: &str) -> Ve
 
 /// Pages named by links: `link` and `slug`, and items of lists.
 fn linked(site: &Site, file: &str, text: &str) -> Vec<Entry> {
-    entries(NavigationScript::Configuration, text, Names::Link, |Literal { value, member, list, .. }| {
+    entries(NavigationScript::Configuration, text, Names::Link, |pieces, literal| {
+        let Literal { value, member, list, .. } = literal;
         let written = &text[value.clone()];
         // A slug, and an item of a list, is an address without a slash before it. One word may be something else, unless
         // it stands where Starlight has its slugs.
@@ -149,13 +151,40 @@ fn linked(site: &Site, file: &str, text: &str) -> Vec<Entry> {
         match member {
             Some(member) if !["link", "slug"].contains(member) => None,
             _ if is_starlight && is_named => starlight::page_of_entry(site, written).map(str::to_owned),
-            Some("link") => match site.resolve(file, written) {
-                Target::Page { file, anchor: None } if written.starts_with('/') => Some(file),
-                _ => None,
-            },
+            Some("link") => {
+                let link = based(group_base(pieces, literal), written);
+                match site.resolve(file, &link) {
+                    Target::Page { file, anchor: None } if link.starts_with('/') => Some(file),
+                    _ => None,
+                }
+            }
             _ => site.file_at(written).filter(|_| written.contains('/')).map(str::to_owned),
         }
     })
+}
+
+/// The `base` of the group that a link of VitePress' sidebar stands in, or of the item itself.
+fn group_base<'t>(pieces: &Pieces<'t>, literal: &Literal<'_>) -> &'t str {
+    let mut around = literal.within;
+    while let Some(open) = around {
+        let members = pieces.members(open).0;
+        let named = |name: &str| members.iter().find(|member| &pieces.text[member.name.clone()] == name);
+        // The configuration has a `base`, too.
+        let is_item = named("items").or(named("link")).is_some();
+        if let Some(base) = named("base").filter(|_| is_item).and_then(|base| pieces.inner(base.first)) {
+            return &pieces.text[base];
+        }
+        around = pieces.all[open].within;
+    }
+    ""
+}
+
+/// A link as VitePress reads it below a base.
+fn based(base: &str, link: &str) -> String {
+    match base {
+        "" => link.to_owned(),
+        base => format!("{}/{}", base.trim_end_matches('/'), link.strip_prefix('/').unwrap_or(link)),
+    }
 }
 
 /// The texts that name a page, each with the item of a list that it is, or that holds nothing but it and its label.
@@ -163,10 +192,10 @@ fn entries(
     kind: NavigationScript,
     text: &str,
     names: Names,
-    page: impl Fn(&Literal<'_>) -> Option<String>,
+    page: impl Fn(&Pieces<'_>, &Literal<'_>) -> Option<String>,
 ) -> Vec<Entry> {
     let pieces = Pieces::of(text);
-    let named = literals(&pieces).into_iter().filter_map(|literal| Some((page(&literal)?, literal)));
+    let named = literals(&pieces).into_iter().filter_map(|literal| Some((page(&pieces, &literal)?, literal)));
     let entry = |(page, literal): (String, Literal<'_>)| {
         let around = literal.within.and_then(|open| PlainEntry::at(&pieces, open));
         let own = (literal.member.is_none() && kind.names(&literal))
@@ -268,20 +297,46 @@ impl Tree for Moved<'_> {
     }
 }
 
-/// A link to a page at its new place, in the style of the one before; `None` when it would lead elsewhere.
-pub(super) fn link(tree: &dyn Tree, site: &Site, holder: &str, from: &str, to: &str, written: &str) -> Option<String> {
+/// The link of an entry of a script, which may stand below a base.
+pub(super) fn link_of_entry(
+    tree: &dyn Tree,
+    site: &Site,
+    contents: &Contents,
+    entry: &Entry,
+    to: &str,
+) -> Option<String> {
+    let pieces = Pieces::of(&contents.text);
+    let literal = literals(&pieces).into_iter().find(|literal| literal.value == entry.value)?;
+    let base = if literal.member == Some("link") { group_base(&pieces, &literal) } else { "" };
+    let written = &contents.text[entry.value.clone()];
+    let link = link(tree, site, &contents.file, &entry.page, to, &based(base, written))?;
+    if base.is_empty() {
+        return Some(link);
+    }
+    let slash = if written.starts_with('/') { "/" } else { "" };
+    let inside = link.strip_prefix(base.trim_end_matches('/'))?.strip_prefix('/')?;
+    Some(format!("{slash}{inside}"))
+}
+
+/// A link to a page at its new place, in the form of the one before; `None` when it would lead elsewhere.
+fn link(tree: &dyn Tree, site: &Site, holder: &str, from: &str, to: &str, written: &str) -> Option<String> {
     let after = Site::read(&Moved { tree, from, to });
     if site.generator() == Generator::Starlight {
         return starlight::entry_of_page(&after, to, written);
     }
     let is_address = !written.starts_with(['/', '.']) && site.file_at(written) == Some(from);
-    let name = match is_address {
-        true => after.address(to)?.to_owned(),
-        false => after.link(&Wanted { from: holder, to, anchor: None, like: written, syntax: LinkSyntax::Markdown }),
+    let leads = |name: &String| match is_address {
+        true => after.file_at(name) == Some(to),
+        false => matches!(after.resolve(holder, name), Target::Page { file, .. } if file == to),
     };
-    let leads = match is_address {
-        true => after.file_at(&name) == Some(to),
-        false => matches!(after.resolve(holder, &name), Target::Page { file, .. } if file == to),
+    let (path, _) = parts(written);
+    let kept = kept_form(path, FileMove::none(holder), FileMove { before: from, after: to });
+    let kept = kept.map(|kept| format!("{kept}{}", &written[path.len()..])).filter(|_| !is_address).filter(leads);
+    let spelled = || match is_address {
+        true => after.address(to).map(str::to_owned),
+        false => {
+            Some(after.link(&Wanted { from: holder, to, anchor: None, like: written, syntax: LinkSyntax::Markdown }))
+        }
     };
-    (leads && !name.contains(['"', '\'', '\\', '\n'])).then_some(name)
+    kept.or_else(spelled).filter(leads).filter(|name| !name.contains(['"', '\'', '\\', '\n']))
 }

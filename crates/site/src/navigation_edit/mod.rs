@@ -303,7 +303,7 @@ impl<'s> NavigationFiles<'s> {
                     Wanted { from: &contents.file, to, anchor: None, like: written, syntax: LinkSyntax::Markdown };
                 self.site.link(&wanted)
             }
-            Names::Link => literals::link(self.tree, self.site, &contents.file, &entry.page, to, written)?,
+            Names::Link => literals::link_of_entry(self.tree, self.site, contents, entry, to)?,
         };
         let is_identifier = |name: &str| name.chars().all(|c| c.is_alphanumeric() || c == '_');
         let is_bare = contents.shape == Shape::Script && !contents.text[..entry.value.start].ends_with(['"', '\'']);

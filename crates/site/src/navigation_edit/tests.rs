@@ -206,7 +206,7 @@ fn a_sidebar_in_a_script_is_edited_where_it_is_plain() {
 
 #[test]
 fn the_sidebar_of_vitepress_may_be_in_a_folder_of_scripts() {
-    let english = "export const english = { themeConfig: { sidebar: [{ text: 'A', link: '/guides/a.html' }] } }\n";
+    let english = "export const english = { themeConfig: { sidebar: [\n  { text: 'A', link: '/guides/a.html' },\n  { text: 'B', link: '/b' },\n] } }\n";
     let before = tree(&[
         (
             ".vitepress/config/index.ts",
@@ -214,10 +214,38 @@ fn the_sidebar_of_vitepress_may_be_in_a_folder_of_scripts() {
         ),
         (".vitepress/config/en.ts", english),
         ("guides/a.md", ""),
+        ("b.md", ""),
         ("index.md", ""),
     ]);
     let moved = renamed(&before, "guides/a.md", "guides/deep/a.md");
-    assert_eq!(text(&moved, ".vitepress/config/en.ts"), english.replace("/guides/a.html", "/guides/deep/a"));
+    assert_eq!(text(&moved, ".vitepress/config/en.ts"), english.replace("/guides/a.html", "/guides/deep/a.html"));
+    let removed = NavigationFiles::of(&before, &Site::read(&before)).remove("guides/a.md");
+    assert_eq!(removed.left, Vec::<String>::new());
+    let without = english.replace("  { text: 'A', link: '/guides/a.html' },\n", "");
+    assert_eq!(text(&after(&before, &removed, None), ".vitepress/config/en.ts"), without);
+}
+
+#[test]
+fn a_group_of_vitepress_may_have_a_base() {
+    let script = "export default {\n  base: '/docs/',\n  themeConfig: { sidebar: { '/guides/': { base: '/guides/', items: [\n    { text: 'A', link: 'a' },\n    { text: 'B', link: '/b.html' },\n    { base: '/', text: 'C', link: 'c' },\n  ] } } },\n}\n";
+    let before = tree(&[
+        (".vitepress/config.ts", script),
+        ("guides/a.md", ""),
+        ("guides/b.md", ""),
+        ("c.md", ""),
+        ("index.md", ""),
+    ]);
+    for (from, to, was, is) in [
+        ("guides/a.md", "guides/deep/a.md", "'a'", "'deep/a'"),
+        ("guides/b.md", "guides/deep/b.md", "'/b.html'", "'/deep/b.html'"),
+        ("c.md", "deep/c.md", "'c'", "'deep/c'"),
+    ] {
+        assert_eq!(text(&renamed(&before, from, to), ".vitepress/config.ts"), script.replace(was, is));
+    }
+    let files = |before| NavigationFiles::of(before, &Site::read(before)).rename("guides/a.md", "a.md").left;
+    assert_eq!(files(&before), [".vitepress/config.ts:4 names it; what it is called there now is yours to write"]);
+    let removed = NavigationFiles::of(&before, &Site::read(&before)).remove("guides/b.md");
+    assert!(!text(&after(&before, &removed, None), ".vitepress/config.ts").contains("b.html"));
 }
 
 #[test]

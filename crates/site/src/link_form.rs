@@ -3,10 +3,16 @@
 use docent_markdown::{folder, stem};
 
 /// One file before and after a move; both the same for one that stays.
-#[derive(Clone, Copy)]
-pub(super) struct Place<'a> {
-    pub(super) before: &'a str,
-    pub(super) after: &'a str,
+#[derive(Debug, Clone, Copy)]
+pub struct FileMove<'a> {
+    pub before: &'a str,
+    pub after: &'a str,
+}
+
+impl<'a> FileMove<'a> {
+    pub fn none(file: &'a str) -> Self {
+        Self { before: file, after: file }
+    }
 }
 
 /// How the last part of a path names a file.
@@ -19,13 +25,13 @@ enum Naming<'t> {
 
 /// The path of a link in its new form; `None` when the path does not name the file by the parts of its own path. Whether the result
 /// leads to the file is for the caller to check. `path` has neither query nor anchor.
-pub(super) fn kept(path: &str, holder: Place<'_>, file: Place<'_>) -> Option<String> {
+pub fn kept_form(path: &str, holder: FileMove<'_>, file: FileMove<'_>) -> Option<String> {
     // What the path did not have may have to be encoded.
     let is_written = |c: char| path.contains(c) || !(c.is_control() || " ()<>\"'\\{}%#?".contains(c));
     written(path, holder, file).filter(|path| path.chars().all(is_written))
 }
 
-fn written(path: &str, holder: Place<'_>, file: Place<'_>) -> Option<String> {
+fn written(path: &str, holder: FileMove<'_>, file: FileMove<'_>) -> Option<String> {
     let is_absolute = path.starts_with('/');
     let parts: Vec<&str> = path.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
     let ups = parts.iter().take_while(|part| **part == "..").count();
@@ -116,7 +122,7 @@ mod tests {
 
     /// A link in `holder`, which stays, to `PAGE`, which moves.
     fn to_moved(path: &str, holder: &str, after: &str) -> Option<String> {
-        kept(path, Place { before: holder, after: holder }, Place { before: PAGE, after })
+        kept_form(path, FileMove::none(holder), FileMove { before: PAGE, after })
     }
 
     #[test]
@@ -148,8 +154,8 @@ mod tests {
         ] {
             for after in [DEEPER, ELSEWHERE, "docs/guide/begin.md"] {
                 let Some(there) = to_moved(path, holder, after) else { continue };
-                let stays = Place { before: holder, after: holder };
-                let back = kept(&there, stays, Place { before: after, after: PAGE });
+                let stays = FileMove::none(holder);
+                let back = kept_form(&there, stays, FileMove { before: after, after: PAGE });
                 assert_eq!(back.as_deref(), Some(path), "{path} by {there}");
             }
         }
@@ -158,17 +164,17 @@ mod tests {
     #[test]
     fn links_of_a_moved_page_start_from_its_new_folder() {
         let (index, beside) = ("docs/guide/README.md", "docs/guide/b.md");
-        let holder = Place { before: PAGE, after: DEEPER };
+        let holder = FileMove { before: PAGE, after: DEEPER };
         for (path, file, expected) in [
             ("b.md", beside, "../b.md"),
             ("./", index, "../"),
             ("README.md", index, "../README.md"),
             ("../b", beside, "../../b"),
         ] {
-            let file = Place { before: file, after: file };
-            let there = kept(path, holder, file);
+            let file = FileMove::none(file);
+            let there = kept_form(path, holder, file);
             assert_eq!(there.as_deref(), Some(expected));
-            let back = kept(&there.unwrap_or_default(), Place { before: DEEPER, after: PAGE }, file);
+            let back = kept_form(&there.unwrap_or_default(), FileMove { before: DEEPER, after: PAGE }, file);
             assert_eq!(back.as_deref(), Some(path));
         }
     }
@@ -179,10 +185,10 @@ mod tests {
             assert_eq!(to_moved(path, "docs/guide/a.md", DEEPER), None, "{path}");
         }
         // The new name stands for no folder.
-        let holder = Place { before: "a.md", after: "a.md" };
-        let readme = Place { before: "guide/README.md", after: "guide/start.md" };
-        assert_eq!(kept("guide/", holder, readme), None);
-        let file = Place { before: "my page.md", after: "a (b)/my page.md" };
-        assert_eq!(kept("my page.md", holder, file), None);
+        let holder = FileMove::none("a.md");
+        let readme = FileMove { before: "guide/README.md", after: "guide/start.md" };
+        assert_eq!(kept_form("guide/", holder, readme), None);
+        let file = FileMove { before: "my page.md", after: "a (b)/my page.md" };
+        assert_eq!(kept_form("my page.md", holder, file), None);
     }
 }
