@@ -243,25 +243,25 @@ fn is_but_for_links(site: &Site, path: &str, before: &[u8], now: &[u8]) -> bool 
     before.0 == now.0 && before.1.len() == now.1.len() && before.1.iter().zip(&now.1).all(leads)
 }
 
-/// What is not as before, by site: files with links in another form, as the place that a page had for a while did not allow the
-/// first one or did not show which of several of the page it was; and files of which a person was told. The sites mix as many
-/// forms as their generators read, and so do their pages.
-const NOT_AS_BEFORE: [(&str, usize, usize); 15] = [
-    ("antora", 3, 0),
-    ("docfx", 5, 0),
-    ("docusaurus", 19, 0),
-    ("fumadocs", 18, 3),
-    ("gitbook", 3, 0),
-    ("hugo", 27, 0),
-    ("jekyll", 7, 0),
-    ("mdbook", 10, 0),
-    ("mintlify", 2, 0),
-    ("mkdocs", 6, 0),
-    ("nextra", 10, 2),
-    ("sphinx", 3, 0),
-    ("sphinx-rst", 0, 0),
-    ("starlight", 11, 0),
-    ("vitepress", 12, 0),
+/// How often a page of each site was moved and back, and what is not as before: files with links in another form, as the place
+/// that the page had for a while did not allow the first one, or did not show which of several it was; and files of which a person
+/// was told. The sites mix as many forms as their generators read, and so do their pages.
+const THERE_AND_BACK: [(&str, usize, usize, usize); 15] = [
+    ("antora", 18, 3, 0),
+    ("docfx", 12, 5, 0),
+    ("docusaurus", 58, 19, 0),
+    ("fumadocs", 19, 18, 3),
+    ("gitbook", 21, 3, 0),
+    ("hugo", 32, 27, 0),
+    ("jekyll", 53, 7, 0),
+    ("mdbook", 14, 10, 0),
+    ("mintlify", 17, 2, 0),
+    ("mkdocs", 27, 6, 0),
+    ("nextra", 11, 10, 2),
+    ("sphinx", 13, 3, 0),
+    ("sphinx-rst", 11, 0, 0),
+    ("starlight", 25, 11, 0),
+    ("vitepress", 28, 12, 0),
 ];
 
 #[test]
@@ -299,12 +299,11 @@ fn each_page_of_the_small_sites_moves_there_and_back() {
                 }
             }
         }
-        assert!(moves > 0, "{name}");
-        found.push((name, forms, told));
+        found.push((name, moves, forms, told));
     }
     found.sort();
-    let found: Vec<_> = found.iter().map(|(name, forms, told)| (name.as_str(), *forms, *told)).collect();
-    assert_eq!(found, NOT_AS_BEFORE);
+    let found: Vec<_> = found.iter().map(|(name, moves, forms, told)| (name.as_str(), *moves, *forms, *told)).collect();
+    assert_eq!(found, THERE_AND_BACK);
 }
 
 proptest! {

@@ -125,6 +125,9 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
     let Site { mut layout, entries, computed, .. } = site;
     layout.entries = entries.by_key;
     layout.anchors = AnchorStyle::Docusaurus;
+    let anchors = config.get("markdown").and_then(|markdown| markdown.get("anchors"));
+    layout.anchors_computed =
+        anchors.and_then(|anchors| anchors.get("maintainCase")).is_some_and(|option| !option.is("false"));
     label_folders(tree, &mut layout);
     if computed {
         layout.problem(

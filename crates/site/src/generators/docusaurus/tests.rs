@@ -172,6 +172,17 @@ fn links_are_followed_as_docusaurus_and_a_browser_read_them() {
 }
 
 #[test]
+fn anchors_that_keep_their_case_are_not_known() {
+    for (option, known) in
+        [("anchors: { maintainCase: true }", false), ("anchors: { maintainCase: false }", true), ("", true)]
+    {
+        let config = format!("export default {{ presets: [['classic', {{}}]], markdown: {{ {option} }} }};");
+        let site = Site::read(&crate::sample::site(&[("docusaurus.config.js", &config), ("docs/a.md", "# A\n")]));
+        assert_eq!(site.layout().knows_anchors(), known, "{option}");
+    }
+}
+
+#[test]
 fn what_is_outside_of_the_docs_root_is_not_called_missing() {
     let site = Site::read(&Odd::seen_from("docs"));
     for (target, expected) in [
