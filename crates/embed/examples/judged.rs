@@ -20,11 +20,12 @@
 //! the ranking; `show=NUMBER` prints so many questions whose right page did not come first;
 //! `near=PATH` asks all questions from a page, `language=NAME` and `version=NAME` filter. `belowHalf` is the share of the
 //! questions whose best score is below 0.5, and `rightFirstArea` how well that score tells whether the first page is right
-//! (area under the curve). `refuse` prints `belowHalf` of questions, one a line (or the `queries.jsonl` of a set), that the docs do
-//! not answer. `embedder=FOLDER` has a sentence model count, too; `index=FOLDER` keeps the index, whose sections take long to
+//! (area under the curve). `elsewhere=FILE` asks questions besides, one a line (or the `queries.jsonl` of a set), that the docs do
+//! not answer: how many of them are below 0.5, how well the score tells them from those of the set, and below which score most of
+//! either kind are told right. `refuse` prints `belowHalf` of such questions alone. `embedder=FOLDER` has a sentence model count, too; `index=FOLDER` keeps the index, whose sections take long to
 //! embed, from one run to the next.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -214,6 +215,7 @@ struct Changes {
     show: usize,
     embedder: Option<Arc<dyn Embedder>>,
     index: Option<PathBuf>,
+    elsewhere: Option<PathBuf>,
 }
 
 impl Changes {
@@ -228,6 +230,7 @@ impl Changes {
                 "show" => read.show = value.parse()?,
                 "embedder" => read.embedder = Some(Arc::new(Transformer::load(Path::new(value))?)),
                 "index" => read.index = Some(value.into()),
+                "elsewhere" => read.elsewhere = Some(value.into()),
                 _ => read.settings.set(name, value.parse()?)?,
             }
         }
@@ -331,15 +334,36 @@ const LIKELY: f32 = 0.5;
 
 fn refuse(docs: &Docs, questions: &Path, changes: &Changes) -> Result<(), BoxError> {
     let (_folder, index) = changes.indexed(docs)?;
-    let (mut asked, mut below) = (0_usize, 0_usize);
-    for line in fs::read_to_string(questions)?.lines() {
-        let text = serde_json::from_str(line).map_or_else(|_| line.to_owned(), |question: Question| question.text);
-        let found = changes.find(&index.snapshot(), &text);
-        asked += 1;
-        below += usize::from(found.first().is_none_or(|best| best.score < LIKELY));
-    }
-    println!("{}", json!({"questions": asked, "belowHalf": below as f64 / asked.max(1) as f64}));
+    let scores = best_scores(&index.snapshot(), questions, changes)?;
+    println!("{}", json!({"questions": scores.len(), "belowHalf": share_below_half(&scores)}));
     Ok(())
+}
+
+/// What the best page scores for each question in a file.
+fn best_scores(snapshot: &Snapshot, questions: &Path, changes: &Changes) -> Result<Vec<f32>, BoxError> {
+    let read = fs::read_to_string(questions)?;
+    let text = |line: &str| serde_json::from_str(line).map_or_else(|_| line.to_owned(), |read: Question| read.text);
+    let best = |line: &str| changes.find(snapshot, &text(line)).first().map_or(0.0, |best| best.score);
+    Ok(read.lines().map(best).collect())
+}
+
+fn share_below_half(scores: &[f32]) -> f64 {
+    share(scores.iter().filter(|score| **score < LIKELY).count(), scores.len())
+}
+
+/// Of all scores the one below which most are wrong and from which on most are right, each kind counted as a whole.
+fn best_threshold(scores: &[(f32, bool)]) -> f32 {
+    let of = |wanted: bool| scores.iter().filter(move |(_, is_right)| *is_right == wanted).map(|(score, _)| *score);
+    let told = |at: f32| {
+        let right = of(true).filter(|score| *score >= at).count() as f64 / of(true).count().max(1) as f64;
+        right + of(false).filter(|score| *score < at).count() as f64 / of(false).count().max(1) as f64
+    };
+    let best = scores.iter().map(|(score, _)| *score).max_by(|a, b| told(*a).total_cmp(&told(*b)));
+    best.unwrap_or_default()
+}
+
+fn share(count: usize, of: usize) -> f64 {
+    (count as f64 / of.max(1) as f64 * 1_000.0).round() / 1_000.0
 }
 
 /// How often of two questions the one whose first page is right has the higher score; of equals, half.
@@ -414,8 +438,26 @@ fn ask(docs: &Docs, set: &Path, mut changes: Changes) -> Result<(), BoxError> {
             println!("{:?} wants {:?}: {shown:?}", question.text, grades.keys().collect::<Vec<_>>(),);
         }
     }
+    if let Some(questions) = &changes.elsewhere {
+        let elsewhere = best_scores(&index.snapshot(), questions, &changes)?;
+        let own = scores.iter().map(|(score, _)| (*score, true));
+        let told: Vec<(f32, bool)> = own.chain(elsewhere.iter().map(|score| (*score, false))).collect();
+        println!(
+            "{}",
+            json!({
+                "elsewhere": elsewhere.len(),
+                "belowHalf": share_below_half(&elsewhere),
+                "answeredArea": (area(&told) * 1e3).round() / 1e3,
+                "answeredFrom": best_threshold(&told),
+                "rightFirstFrom": best_threshold(&scores),
+            })
+        );
+    }
+    let judged: BTreeSet<&String> = grades.values().flat_map(HashMap::keys).collect();
+    for path in judged.into_iter().filter(|path| !pages.numbers.contains_key(*path)) {
+        println!("the index has no page {path:?}");
+    }
     took.sort_unstable();
-    let share = |count: usize, of: usize| (count as f64 / of.max(1) as f64 * 1_000.0).round() / 1_000.0;
     let millis =
         |at: f64| took.get(((took.len() as f64 - 1.0) * at) as usize).map_or(0.0, Duration::as_secs_f64) * 1_000.0;
     println!(
@@ -427,7 +469,7 @@ fn ask(docs: &Docs, set: &Path, mut changes: Changes) -> Result<(), BoxError> {
             "ndcg": ((ndcg / asked.max(1) as f64) * 1e4).round() / 1e4,
             "first": share(first, asked),
             "inThree": share(in_three, asked),
-            "belowHalf": share(scores.iter().filter(|(score, _)| *score < LIKELY).count(), asked),
+            "belowHalf": share_below_half(&scores.iter().map(|(score, _)| *score).collect::<Vec<_>>()),
             "rightFirstArea": (area(&scores) * 1e3).round() / 1e3,
             "otherVersionFirst": share(first_version, asked),
             "otherVersionInTen": share(version, found_in_all),

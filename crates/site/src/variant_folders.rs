@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use crate::version_names::{Kind as NameKind, VersionName};
+use crate::version_names::{Kind as NameKind, VersionName, without_docs};
 
 /// What folders may tell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,6 +77,7 @@ pub(crate) fn families(paths: &[String], open: &[bool], kind: Kind) -> Vec<Famil
     for (page, (path, parts)) in paths.iter().zip(&parts).enumerate() {
         for part in parts {
             let of = siblings.entry(&path[..part.start]).or_default();
+            of.docs = of.docs.or(without_docs(&path[part.start..part.end]).1);
             of.pages.push((page, Some(&path[part.name..part.end]), path[part.end..].trim_start_matches('/')));
         }
     }
@@ -87,7 +88,7 @@ pub(crate) fn families(paths: &[String], open: &[bool], kind: Kind) -> Vec<Famil
         let folders = std::iter::once(0).chain(path.match_indices('/').map(|(at, _)| at + 1)).take(DEEPEST + 1);
         for start in folders.filter(|start| parts.iter().all(|part| part.start != *start)) {
             if let Some(of) = siblings.get_mut(&path[..start]) {
-                of.pages.push((page, None, &path[start..]));
+                of.pages.push((page, None, of.own(&path[start..])));
             }
         }
     }
@@ -127,9 +128,17 @@ pub(crate) fn families(paths: &[String], open: &[bool], kind: Kind) -> Vec<Famil
 #[derive(Debug, Default)]
 struct Siblings<'p> {
     pages: Vec<(usize, Option<&'p str>, &'p str)>,
+    /// What the folders are called beside their versions.
+    docs: Option<&'p str>,
 }
 
 impl<'p> Siblings<'p> {
+    /// A page that is in no version's folder: `docs/a` is to `v1-docs/a` as `a` is to `v1/a`.
+    fn own(&self, path: &'p str) -> &'p str {
+        let inside = self.docs.and_then(|docs| path.strip_prefix(docs));
+        inside.filter(|rest| rest.is_empty() || rest.starts_with('/')).map_or(path, |rest| rest.trim_start_matches('/'))
+    }
+
     /// The labels of those that hold the same pages, and what of it stands in the folder around them.
     fn alike(&self, kind: Kind) -> Option<(HashSet<&'p str>, Option<HashSet<&'p str>>)> {
         let mut inside: BTreeMap<&str, HashSet<&'p str>> = BTreeMap::new();
@@ -147,10 +156,12 @@ impl<'p> Siblings<'p> {
             shared >= fewest && shared as f32 >= share * of as f32
         };
         let is_moving = |label: &str| kind == Kind::Version && numbers(label) == 0;
-        let shared_own = own.iter().filter(|rest| counts.contains_key(*rest)).count();
+        // Held against the version that is nearest: what all of them ever held may be many times as much.
+        let shared = inside.values().map(|rests| (rests.intersection(&own).count(), rests.len()));
+        let (shared_own, nearest) = shared.max().unwrap_or_default();
         // Names that mean little by themselves.
         let is_sure = inside.keys().any(|label| !is_moving(label) && !is_bare(label));
-        let has_own = enough(shared_own, own.len().min(counts.len()), kind == Kind::Version && !is_sure);
+        let has_own = enough(shared_own, own.len().min(nearest), kind == Kind::Version && !is_sure);
         let is_shared =
             |rest: &&&str| counts.get(**rest).is_some_and(|count| *count > 1) || has_own && own.contains(**rest);
         let mut labels: HashSet<&'p str> = self

@@ -392,7 +392,9 @@ fn current_of(
         let is_it = |(known, stage): &(String, Stage)| *stage == Stage::Current && plain(known) == plain(label);
         declared.versions.iter().any(is_it)
     };
-    if let Some(at) = names.iter().position(|(label, _)| said(label)) {
+    // Of lines that are each said to have a current version (`v1/1.76`, `v2/2.20`) the latest.
+    let current = (0..names.len()).filter(|at| said(&names[*at].0)).max_by(|a, b| names[*a].1.later(&names[*b].1));
+    if let Some(at) = current {
         return Current::One(at);
     }
     // `docs/latest` leads to `docs/v2`, say.

@@ -34,6 +34,8 @@ const UNRELEASED: [&str; 25] = [
 const KEPT: [&str; 6] = ["old", "legacy", "archive", "archived", "previous", "deprecated"];
 /// What may stand in front of a version's number.
 const PREFIXES: [&str; 6] = ["version", "release", "ver", "rel", "v", ""];
+/// What a folder may say beside its version: `v1.20-docs`, `docs-1.20`.
+const DOCS: [&str; 3] = ["documentation", "docs", "doc"];
 /// No version has more numbers, or longer ones.
 const MOST_NUMBERS: usize = 4;
 const LONGEST_NUMBER: usize = 6;
@@ -63,12 +65,14 @@ impl VersionName {
         if let Some(kind) = kind_of_word(&lower) {
             return Some(Self { numbers: Vec::new(), kind, is_bare: false });
         }
-        let (numbers, rest) = numbered(&lower)?;
+        let (name, _) = without_docs(&lower);
+        let (numbers, rest) = numbered(name)?;
         let kind = match rest.trim_start_matches(['-', '_', '.']) {
             "" | "x" => Kind::Released,
             suffix => kind_of_word(suffix.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-'))?,
         };
-        let is_bare = numbers.len() == 1 && lower.starts_with(|c: char| c.is_ascii_digit());
+        let is_bare =
+            numbers.len() == 1 && lower.starts_with(|c: char| c.is_ascii_digit()) && name.len() == lower.len();
         Some(Self { numbers, kind, is_bare })
     }
 
@@ -97,15 +101,22 @@ impl VersionName {
 /// A version's name as far as it tells versions apart: `v23.1`, `version-23.1` and `23.1` are one.
 pub(crate) fn plain(name: &str) -> String {
     let lower = name.trim().trim_start_matches('_').to_lowercase();
-    match numbered(&lower) {
-        Some((_, rest)) => {
-            let start = lower.find(|c: char| c.is_ascii_digit()).unwrap_or_default();
-            let end = lower.len() - rest.len();
-            let rest = rest.split([' ', '(']).next().unwrap_or_default();
-            format!("{}{}", &lower[start..end], rest.trim_end_matches(".x"))
-        }
-        None => lower,
-    }
+    let (version, _) = without_docs(&lower);
+    let Some((_, rest)) = numbered(version) else { return lower };
+    let start = version.find(|c: char| c.is_ascii_digit()).unwrap_or_default();
+    let end = version.len() - rest.len();
+    let rest = rest.split([' ', '(']).next().unwrap_or_default();
+    format!("{}{}", &version[start..end], rest.trim_end_matches(".x"))
+}
+
+/// The name of a version's folder without the word for docs that stands before or behind it, and that word.
+pub(crate) fn without_docs(name: &str) -> (&str, Option<&str>) {
+    let word = |word: &'static str| {
+        let rest = name.strip_suffix(word).map(|rest| rest.trim_end_matches(['-', '_', '.']));
+        let rest = rest.or_else(|| Some(name.strip_prefix(word)?.trim_start_matches(['-', '_', '.'])));
+        rest.filter(|rest| !rest.is_empty()).map(|rest| (rest, Some(word)))
+    };
+    DOCS.into_iter().find_map(word).unwrap_or((name, None))
 }
 
 fn kind_of_word(word: &str) -> Option<Kind> {
@@ -154,6 +165,10 @@ mod tests {
             ("release-1.2.3", Some((vec![1, 2, 3], Kind::Released))),
             ("v3-beta", Some((vec![3], Kind::Unreleased))),
             ("2.0-rc.1", Some((vec![2, 0], Kind::Unreleased))),
+            ("v1.20-docs", Some((vec![1, 20], Kind::Released))),
+            ("docs-2.1", Some((vec![2, 1], Kind::Released))),
+            ("docs", None),
+            ("docs-guides", None),
             ("8.0-latest", Some((vec![8, 0], Kind::Latest))),
             ("_dev", Some((vec![], Kind::Unreleased))),
             ("stable", Some((vec![], Kind::Latest))),
@@ -200,7 +215,7 @@ mod tests {
 
     #[test]
     fn spellings_of_one_version_are_one() {
-        for name in ["v23.1", "23.1", "version-23.1", "Version 23.1", "v23.1 (latest)", "23.1.x"] {
+        for name in ["v23.1", "23.1", "version-23.1", "Version 23.1", "v23.1 (latest)", "23.1.x", "v23.1-docs"] {
             assert_eq!(plain(name), "23.1", "{name}");
         }
         assert_eq!(plain("Next"), "next");

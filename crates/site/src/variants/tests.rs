@@ -57,6 +57,21 @@ fn the_folder_around_them_may_be_the_current_version() {
 }
 
 #[test]
+fn the_folder_of_the_current_version_may_be_called_as_the_others_are_without_their_versions() {
+    let mut paths = in_folders(&["docs", "v1.9-docs", "v1.10-docs"], &["", "keys", "guides/retry"]);
+    paths.extend(["docs/new", "news/keys", "index"].map(str::to_owned));
+    // What older versions held besides, and does not stand anywhere else, says nothing of the current one.
+    paths.extend((0..20).map(|page| format!("v1.{}-docs/old/{page}", page % 5)));
+    let paths: Vec<&str> = paths.iter().map(|path| path.trim_end_matches('/')).collect();
+    let variants = plain(&paths);
+    assert!(stages(&variants).into_iter().all(|(_, stage)| stage == Stage::Older), "{variants:?}");
+    let groups = together(&variants, &paths);
+    assert_eq!(groups[1], ["docs/keys", "v1.9-docs/keys", "v1.10-docs/keys"]);
+    assert_eq!(groups.len(), 3, "{groups:?}");
+    assert_eq!(variants.named("1.9").len(), 1);
+}
+
+#[test]
 fn a_version_may_stand_in_two_folders() {
     let mut paths = in_folders(&["docs/v1/1.76", "docs/v2/2.9", "docs/v2/2.10", "docs/v2/_dev"], &["faq", "start"]);
     paths.push("docs/v2/".to_owned());
@@ -157,6 +172,22 @@ fn a_configuration_says_which_version_is_released() {
     ];
     let (variants, _) = read(&files);
     assert_eq!(stages(&variants), [("v2", Stage::Current), ("v1", Stage::Older), ("v3", Stage::Preview)]);
+}
+
+#[test]
+fn parameters_of_hugo_say_which_version_is_released() {
+    let config = "params:\n  latest: '1.9'\n  latestV2: '2.1'\n  latest_news: yes\n";
+    let mut files = vec![("hugo.yaml", config)];
+    let pages = in_folders(
+        &["content/docs/1.9", "content/docs/2.0", "content/docs/2.1", "content/docs/2.2"],
+        &["a.md", "b.md"],
+    );
+    files.extend(pages.iter().map(|page| (page.as_str(), "")));
+    let (variants, _) = read(&files);
+    assert_eq!(
+        stages(&variants),
+        [("2.1", Stage::Current), ("2.0", Stage::Older), ("1.9", Stage::Older), ("2.2", Stage::Preview)]
+    );
 }
 
 #[test]

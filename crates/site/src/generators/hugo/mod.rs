@@ -19,6 +19,8 @@ use crate::layout::{Generator, Layout};
 use crate::model::{Site, Target};
 use crate::skip_reason::SkipReason;
 use crate::tree::{Tree, at_home, joined_in};
+use crate::variants::Stage;
+use crate::version_names::VersionName;
 
 #[derive(Debug)]
 pub(crate) struct Hugo;
@@ -215,10 +217,22 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
         kind => AnchorStyle::Hugo { ascii: kind == Some("github-ascii"), typographer: typographer != Typographer::Off },
     };
     layout.anchors_computed = typographer == Typographer::OfItsOwn;
+    for version in current_versions(config) {
+        layout.declared.add(version, Stage::Current);
+    }
     for (file, message) in read.trouble {
         layout.problem(&file, message);
     }
     Some(layout)
+}
+
+/// The versions that a site's own parameters call current: `latest_stable_version: v3.7`.
+fn current_versions(config: &Yaml) -> impl Iterator<Item = &str> {
+    let parameters = config.get("params").map(Yaml::members).unwrap_or_default();
+    let names_current = |name: &str| ["latest", "stable", "current"].iter().any(|word| name.starts_with(word));
+    parameters.iter().filter(move |(name, _)| names_current(name)).filter_map(|(_, value)| {
+        value.text().filter(|text| VersionName::of_folder(text).is_some_and(|version| !version.numbers.is_empty()))
+    })
 }
 
 /// What becomes of quotes and dashes in text.
