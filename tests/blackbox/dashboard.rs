@@ -50,6 +50,7 @@ fn each_role_may_do_what_it_is_for_and_no_more() {
         ("viewer", of("/jobs")),
         ("viewer", of(&format!("/jobs/{job}"))),
         ("viewer", of(&format!("/jobs/{job}/events?after=0"))),
+        ("viewer", of(&format!("/jobs/{job}/changes"))),
         ("viewer", of(&format!("/jobs/{job}/journal.ndjson"))),
         ("editor", of("/jobs/new")),
         ("viewer", of("/pulls")),
@@ -112,6 +113,9 @@ fn each_role_may_do_what_it_is_for_and_no_more() {
             }
         }
     }
+    let changes = people[2].1.gets(&of(&format!("/jobs/{job}/changes?layout=split")));
+    let changes = changes.text();
+    assert!(changes.contains("quickstart.mdx") && changes.contains("gadget"), "the changes of a job: {changes}");
     for (needed, path) in &writes {
         for (role, person) in people.iter_mut().rev() {
             person.gets("/dashboard/-/account");

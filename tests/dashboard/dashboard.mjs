@@ -332,7 +332,7 @@ const pages = ['/dashboard', '/dashboard/-/jobs', '/dashboard/-/pulls', '/dashbo
   `${longJob}?only=failed&tool=edit&before=5000`, '/dashboard/acme/pulls', conflicting, `${conflicting}/conflicts`, pull, `${pull}?layout=split`,
   '/dashboard/acme/playground', '/dashboard/acme/playground?q=webhook', '/dashboard/acme/conversations', conversation,
   '/dashboard/acme/analytics', '/dashboard/acme/gaps', '/dashboard/acme/keys', '/dashboard/acme/settings',
-  '/dashboard/hostile', '/dashboard/hostile/jobs', evilJob, '/dashboard/hostile/pulls', evilPull, `${evilPull}?layout=split`,
+  '/dashboard/hostile', '/dashboard/hostile/jobs', evilJob, `${evilJob}/changes`, `${evilJob}/changes?layout=split`, '/dashboard/hostile/pulls', evilPull, `${evilPull}?layout=split`,
   '/dashboard/hostile/playground?q=evil+widget', '/dashboard/hostile/conversations', '/dashboard/hostile/analytics',
   '/dashboard/hostile/gaps', '/dashboard/hostile/settings',
   '/dashboard/nowhere'];

@@ -131,12 +131,33 @@ impl Pulls {
         record: &PullRecord,
         view: DiffView,
     ) -> Result<PullChanges, GitError> {
-        let mirror = self.repositories.fetch(project).await?;
         let record = record.clone();
+        self.compare(project, move |mirror| span(mirror, &record), view).await
+    }
+
+    /// The same of a branch and its base, on whichever forge; nothing when one of them is gone.
+    pub async fn branch_changes(
+        &self,
+        project: &Project,
+        base: &str,
+        head: &str,
+        view: DiffView,
+    ) -> Result<PullChanges, GitError> {
+        let (base, head) = (base.to_owned(), head.to_owned());
+        self.compare(project, move |mirror| branch_span(mirror, &base, &head), view).await
+    }
+
+    async fn compare(
+        &self,
+        project: &Project,
+        span: impl FnOnce(&Mirror) -> Result<Option<(CommitId, CommitId)>, GitError> + Send + 'static,
+        view: DiffView,
+    ) -> Result<PullChanges, GitError> {
+        let mirror = self.repositories.fetch(project).await?;
         // The semaphore is never closed.
         let _place = self.comparing.acquire().await;
         let compares = move || {
-            let Some((from, to)) = span(&mirror, &record)? else { return Ok(PullChanges::default()) };
+            let Some((from, to)) = span(&mirror)? else { return Ok(PullChanges::default()) };
             let commits = mirror.commits(to, Some(from), COMMITS)?;
             Ok(PullChanges { commits, diff: mirror.diff(from, to, &view)? })
         };
@@ -318,7 +339,12 @@ fn span(mirror: &Mirror, record: &PullRecord) -> Result<Option<(CommitId, Commit
     {
         return Ok(Some((from, to)));
     }
-    let (Some(head), Some(base)) = (mirror.find_branch(&record.head)?, mirror.find_branch(&record.base)?) else {
+    branch_span(mirror, &record.base, &record.head)
+}
+
+/// The merge base of two branches and the tip of `head`; `None` when one of them is gone.
+fn branch_span(mirror: &Mirror, base: &str, head: &str) -> Result<Option<(CommitId, CommitId)>, GitError> {
+    let (Some(head), Some(base)) = (mirror.find_branch(head)?, mirror.find_branch(base)?) else {
         return Ok(None);
     };
     Ok(mirror.merge_base(base, head)?.map(|from| (from, head)))

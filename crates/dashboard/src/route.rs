@@ -44,6 +44,7 @@ pub(crate) enum ProjectRoute<'a> {
     NewJob,
     Job(&'a str),
     JobEvents(&'a str),
+    JobChanges(&'a str),
     JobMessage(&'a str),
     ArchiveJob(&'a str),
     Journal(&'a str),
@@ -183,6 +184,7 @@ impl<'a> ProjectRoute<'a> {
             ["jobs", "new"] => Self::NewJob,
             ["jobs", id] => Self::Job(id),
             ["jobs", id, "events"] => Self::JobEvents(id),
+            ["jobs", id, "changes"] => Self::JobChanges(id),
             ["jobs", id, "message"] => Self::JobMessage(id),
             ["jobs", id, "archive"] => Self::ArchiveJob(id),
             ["jobs", id, "journal.ndjson"] => Self::Journal(id),
@@ -209,6 +211,7 @@ impl<'a> ProjectRoute<'a> {
             | Self::Jobs
             | Self::Job(_)
             | Self::JobEvents(_)
+            | Self::JobChanges(_)
             | Self::Journal(_)
             | Self::Pulls
             | Self::Pull(_)
@@ -234,6 +237,7 @@ impl<'a> ProjectRoute<'a> {
             | Self::Jobs
             | Self::Job(_)
             | Self::JobEvents(_)
+            | Self::JobChanges(_)
             | Self::Journal(_)
             | Self::Pulls
             | Self::Pull(_)

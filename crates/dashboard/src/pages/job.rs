@@ -101,6 +101,7 @@ fn head(visit: &Visit<'_>, job: &AgentJob, turns: &Turns, here: &str) -> Markup 
                 (state(job.status)) " " @if is_active { span.live { "running or waiting" } " " }
                 "made " (moment(job.created_at, now)) " on " code { (job.source.branch) } ", model " (job.model) @if job.as_draft { ", as a draft" } " "
                 (pull_link(job))
+                @if job.pr_link.is_some() { " " a href=(format_args!("{here}/changes")) { "Changes" } }
             }
             @if let Some(message) = &job.message {
                 div class=(if job.status == JobStatus::Failed { "box bad" } else { "box" }) { p.said { (Foreign(message)) } }

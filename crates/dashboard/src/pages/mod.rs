@@ -71,6 +71,7 @@ async fn project(
         ProjectRoute::NewJob => jobs::new(visit, &project),
         ProjectRoute::Job(id) => job::job(visit, &project, id).await,
         ProjectRoute::JobEvents(id) => job::events(visit, &project, id).await,
+        ProjectRoute::JobChanges(id) => pulls::of_job(visit, &project, id).await,
         ProjectRoute::JobMessage(id) => job::message(visit, &project, id).await,
         ProjectRoute::ArchiveJob(id) => job::archive(visit, &project, id).await,
         ProjectRoute::Journal(id) => job::journal(visit, &project, id).await,

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use docent_authoring::{CommitSummary, ConflictKind, Diff, DiffView, FileConflict, MergeError, PullChanges, Updated};
 use docent_forge::{FoundPulls, PullKey, PullRecord, PullSearch, State};
+use docent_jobs::Jobs;
 use docent_types::{ListPage, Project, Refusal, Timestamp};
 use docent_web::{HttpError, Response};
 use maud::{Markup, html};
@@ -149,6 +150,19 @@ enum Part {
     File { path: String, line: usize },
 }
 
+/// Which part of the changes a request asks for, and how.
+struct DiffRequest {
+    part: Part,
+    layout: Layout,
+}
+
+impl DiffRequest {
+    fn of(visit: &Visit<'_>) -> Result<Self, HttpError> {
+        let is_split = visit.request.query("layout").as_deref() == Some("split");
+        Ok(Self { part: Part::of(visit)?, layout: if is_split { Layout::Split } else { Layout::Unified } })
+    }
+}
+
 impl Part {
     fn of(visit: &Visit<'_>) -> Result<Self, HttpError> {
         let number = |name| Ok::<_, HttpError>(visit.request.query_number(name, 1..=u32::MAX, 1)? as usize - 1);
@@ -180,27 +194,12 @@ async fn found(visit: &Visit<'_>, project: &Project, id: &str) -> Result<PullRec
 
 pub(crate) async fn pull(visit: &Visit<'_>, project: &Project, id: &str) -> Result<Response, HttpError> {
     let record = found(visit, project, id).await?;
-    let part = Part::of(visit)?;
-    let layout =
-        if visit.request.query("layout").as_deref() == Some("split") { Layout::Split } else { Layout::Unified };
+    let wanted = DiffRequest::of(visit)?;
     let _place = Arc::clone(&visit.dashboard.large_pages).try_acquire_owned().map_err(|_| busy())?;
-    let found = visit.parts().pulls.changes(project, &record, part.view()).await;
+    let found = visit.parts().pulls.changes(project, &record, wanted.part.view()).await;
     let here = format!("/dashboard/{}/pulls/{}", project.domain, record.id);
     let now = visit.parts().clock.now();
-    let (commits, changes) = match found {
-        Err(error) => {
-            let error = &error as &dyn std::error::Error;
-            tracing::warn!(project = %project.id, error, "cannot show the changes");
-            let sentence = "The repository cannot be read at the moment. Look again later; the server's log says why.";
-            (html! {}, html! { p { (sentence) } })
-        }
-        Ok(PullChanges { commits, diff }) => {
-            // Megabytes of markup: not written where others wait.
-            let here = here.clone();
-            let writes = tokio::task::spawn_blocking(move || changes(&diff, &part, layout, &here));
-            (commit_list(&commits, now), writes.await.map_err(HttpError::internal)?)
-        }
-    };
+    let (commits, changes) = compared(project, found, wanted, &here, now).await?;
     let comments = visit.parts().pulls.comments(&record).await.map_err(HttpError::internal)?;
     let body = html! {
         p {
@@ -229,6 +228,51 @@ pub(crate) async fn pull(visit: &Visit<'_>, project: &Project, id: &str) -> Resu
     };
     let title = format!("#{} {}", record.number, docent_types::printable(&record.title));
     Ok(visit.page(&title, Section::Pulls, Some(project), &body))
+}
+
+/// What the branch of a job changes, on whichever forge its pull request is.
+pub(crate) async fn of_job(visit: &Visit<'_>, project: &Project, id: &str) -> Result<Response, HttpError> {
+    let id = Jobs::id(&project.id, id)?;
+    let job = visit.parts().jobs.job(&project.id, id).await?;
+    let wanted = DiffRequest::of(visit)?;
+    let _place = Arc::clone(&visit.dashboard.large_pages).try_acquire_owned().map_err(|_| busy())?;
+    let (base, head) = (&project.branch, &job.source.branch);
+    let found = visit.parts().pulls.branch_changes(project, base, head, wanted.part.view()).await;
+    let here = format!("/dashboard/{}/jobs/{id}", project.domain);
+    let (commits, changes) =
+        compared(project, found, wanted, &format!("{here}/changes"), visit.parts().clock.now()).await?;
+    let body = html! {
+        p { code { (Foreign(head)) } " → " code { (Foreign(base)) } ", made by " a href=(here) { "a job" } "." }
+        p.soft { "Nothing is shown before the job has pushed its branch, and once the branch is merged or deleted." }
+        (commits)
+        h2 { "Changes" }
+        (changes)
+    };
+    Ok(visit.page("Changes of a job", Section::Jobs, Some(project), &body))
+}
+
+/// The commits and the changes that were found; `here` is the address of the page.
+async fn compared(
+    project: &Project,
+    found: Result<PullChanges, impl std::error::Error + 'static>,
+    wanted: DiffRequest,
+    here: &str,
+    now: Timestamp,
+) -> Result<(Markup, Markup), HttpError> {
+    match found {
+        Err(error) => {
+            let error = &error as &dyn std::error::Error;
+            tracing::warn!(project = %project.id, error, "cannot show the changes");
+            let sentence = "The repository cannot be read at the moment. Look again later; the server's log says why.";
+            Ok((html! {}, html! { p { (sentence) } }))
+        }
+        Ok(PullChanges { commits, diff }) => {
+            // Megabytes of markup: not written where others wait.
+            let here = here.to_owned();
+            let writes = tokio::task::spawn_blocking(move || changes(&diff, &wanted, &here));
+            Ok((commit_list(&commits, now), writes.await.map_err(HttpError::internal)?))
+        }
+    }
 }
 
 fn actions(visit: &Visit<'_>, record: &PullRecord, here: &str) -> Markup {
@@ -268,7 +312,8 @@ fn commit_list(commits: &[CommitSummary], now: Timestamp) -> Markup {
     html! { @if !commits.is_empty() { h2 { "Commits" } (table("Commits", &head, &rows)) } }
 }
 
-fn changes(diff: &Diff, part: &Part, layout: Layout, here: &str) -> Markup {
+fn changes(diff: &Diff, wanted: &DiffRequest, here: &str) -> Markup {
+    let layout = wanted.layout;
     if diff.files.is_empty() {
         return html! { p { "There are no changes." } };
     }
@@ -280,7 +325,7 @@ fn changes(diff: &Diff, part: &Part, layout: Layout, here: &str) -> Markup {
                 Layout::Split => a href="?" { "One below the other" },
             }
         }
-        @match part {
+        @match &wanted.part {
             Part::Files { first } => (diff::files(diff, *first, layout)),
             Part::File { line, .. } => { @for file in &diff.files { (diff::file_of(file, *line, layout)) } p { a href=(here) { "All files" } } },
         }
