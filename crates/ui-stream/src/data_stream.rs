@@ -25,7 +25,7 @@ use docent_types::{FinishReason, MessageId, Passage, StreamEvent, ThreadId, Tool
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use crate::encoder::{Encoder, finite, json};
+use crate::encoder::{Encoder, PassageMetadata, ProviderMetadata, json, title};
 
 /// Writes one reply as a data stream. Make a new one for every reply.
 #[derive(Debug, Default)]
@@ -78,7 +78,7 @@ impl Encoder for DataStream {
                 line(b'9', &ToolCall { tool_call_id: id, tool_name: name, args: Args(input) }, out);
             }
             StreamEvent::ToolResult { id, output } => {
-                line(b'a', &ToolResult { tool_call_id: id, result: Found(output) }, out);
+                line(b'a', &ToolResult { tool_call_id: id, result: SearchResult(output) }, out);
             }
             StreamEvent::Source { id, passage } => line(b'h', &Source::of(id, passage), out),
             StreamEvent::StepFinish { reason, usage } => {
@@ -140,62 +140,53 @@ impl Serialize for Args<'_> {
 #[serde(rename_all = "camelCase")]
 struct ToolResult<'a> {
     tool_call_id: &'a str,
-    result: Found<'a>,
+    result: SearchResult<'a>,
 }
 
 /// The result of a search. Most clients read `results`; some treat the result itself as a hit, so it also has the
 /// fields of the best hit, empty when nothing was found. The result of a failed call is empty, because the protocol
 /// cannot express failure. Results of other tools are passed on unchanged.
-struct Found<'a>(&'a ToolOutput);
+struct SearchResult<'a>(&'a ToolOutput);
 
-impl Serialize for Found<'_> {
+impl Serialize for SearchResult<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.0 {
-            ToolOutput::Passages(passages) => FoundBody::of(passages).serialize(serializer),
+            ToolOutput::Passages(passages) => SearchResultBody::of(passages).serialize(serializer),
             ToolOutput::Json(given) => given.serialize(serializer),
-            ToolOutput::Error(_) => FoundBody::of(&[]).serialize(serializer),
+            ToolOutput::Error(_) => SearchResultBody::of(&[]).serialize(serializer),
         }
     }
 }
 
 #[derive(Serialize)]
-struct FoundBody<'a> {
+struct SearchResultBody<'a> {
     #[serde(rename = "type")]
     kind: &'static str,
-    results: Vec<FoundPassage<'a>>,
+    results: Vec<PassageBody<'a>>,
     #[serde(flatten)]
-    best: FoundPassage<'a>,
+    best: PassageBody<'a>,
 }
 
 #[derive(Clone, Default, Serialize)]
-struct FoundPassage<'a> {
+struct PassageBody<'a> {
     content: String,
     path: &'a str,
     url: &'a str,
-    metadata: FoundMetadata<'a>,
+    metadata: PassageMetadata<'a>,
 }
 
-#[derive(Clone, Default, Serialize)]
-struct FoundMetadata<'a> {
-    title: &'a str,
-    href: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    score: Option<f32>,
-}
-
-impl<'a> FoundBody<'a> {
+impl<'a> SearchResultBody<'a> {
     fn of(passages: &'a [Arc<Passage>]) -> Self {
-        let results: Vec<FoundPassage<'a>> = passages.iter().map(|passage| FoundPassage::of(passage)).collect();
+        let results: Vec<PassageBody<'a>> = passages.iter().map(|passage| PassageBody::of(passage)).collect();
         let best = results.first().cloned().unwrap_or_default();
         Self { kind: "search", results, best }
     }
 }
 
-impl<'a> FoundPassage<'a> {
+impl<'a> PassageBody<'a> {
     fn of(passage: &'a Passage) -> Self {
-        let Passage { path, href, title, score, .. } = passage;
-        let metadata = FoundMetadata { title, href, score: finite(*score) };
-        Self { content: passage.under_headings(), path, url: href, metadata }
+        let Passage { path, href, .. } = passage;
+        Self { content: passage.under_headings(), path, url: href, metadata: PassageMetadata::of(passage) }
     }
 }
 
@@ -210,28 +201,14 @@ struct Source<'a> {
     provider_metadata: ProviderMetadata<'a>,
 }
 
-/// Properties of a source for which the protocol has no field.
-#[derive(Serialize)]
-struct ProviderMetadata<'a> {
-    docent: SourceExtras<'a>,
-}
-
-#[derive(Serialize)]
-struct SourceExtras<'a> {
-    path: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    score: Option<f32>,
-}
-
 impl<'a> Source<'a> {
     fn of(id: &'a str, passage: &'a Passage) -> Self {
-        let Passage { path, href, title, score, .. } = passage;
         Self {
             source_type: "url",
             id,
-            url: href,
-            title: Some(title.as_str()).filter(|title| !title.is_empty()),
-            provider_metadata: ProviderMetadata { docent: SourceExtras { path, score: finite(*score) } },
+            url: &passage.href,
+            title: title(passage),
+            provider_metadata: ProviderMetadata::of(passage),
         }
     }
 }

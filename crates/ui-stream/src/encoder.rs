@@ -1,7 +1,7 @@
 //! A protocol, as its sender uses it.
 
 use bytes::{BufMut, BytesMut};
-use docent_types::StreamEvent;
+use docent_types::{Passage, StreamEvent};
 use serde::Serialize;
 
 /// Writes one reply in one protocol. Make a new one for every reply.
@@ -28,7 +28,46 @@ pub(crate) fn json<T: Serialize + ?Sized>(value: &T, out: &mut BytesMut) {
     debug_assert!(written.is_ok(), "a frame always serialises");
 }
 
-/// JSON has no NaN; it would become the `null` that clients refuse.
-pub(crate) fn finite(score: f32) -> Option<f32> {
+/// Metadata of a passage that a search found.
+#[derive(Clone, Default, Serialize)]
+pub(crate) struct PassageMetadata<'a> {
+    title: &'a str,
+    href: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    score: Option<f32>,
+}
+
+impl<'a> PassageMetadata<'a> {
+    pub(crate) fn of(passage: &'a Passage) -> Self {
+        Self { title: &passage.title, href: &passage.href, score: finite(passage.score) }
+    }
+}
+
+/// Properties of a source for which the protocols have no field.
+#[derive(Serialize)]
+pub(crate) struct ProviderMetadata<'a> {
+    docent: SourceMetadata<'a>,
+}
+
+#[derive(Serialize)]
+struct SourceMetadata<'a> {
+    path: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    score: Option<f32>,
+}
+
+impl<'a> ProviderMetadata<'a> {
+    pub(crate) fn of(passage: &'a Passage) -> Self {
+        Self { docent: SourceMetadata { path: &passage.path, score: finite(passage.score) } }
+    }
+}
+
+/// The title of a source, if it has one.
+pub(crate) fn title(passage: &Passage) -> Option<&str> {
+    Some(passage.title.as_str()).filter(|title| !title.is_empty())
+}
+
+/// JSON has no NaN: it would be written as `null`, which clients refuse.
+fn finite(score: f32) -> Option<f32> {
     Some(score).filter(|score| score.is_finite())
 }

@@ -20,7 +20,7 @@ use thiserror::Error;
 /// left open at the step's end. `Data` and `KeepAlive` may stand anywhere before the end.
 #[derive(Debug, Default)]
 pub struct Grammar {
-    place: Place,
+    phase: Phase,
     steps: usize,
     calls: HashSet<String>,
     answered: HashSet<String>,
@@ -30,7 +30,7 @@ pub struct Grammar {
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum Phase {
     #[default]
     Fresh,
     Between,
@@ -55,36 +55,36 @@ impl Grammar {
 
     /// Whether `Finish` or `Error` was seen.
     pub fn is_over(&self) -> bool {
-        self.place == Place::Over
+        self.phase == Phase::Over
     }
 
     /// Takes the next event.
     pub fn accept(&mut self, event: &StreamEvent) -> Result<(), GrammarError> {
         use StreamEvent as E;
-        if self.place == Place::Over {
+        if self.phase == Phase::Over {
             return self.out_of_place(event);
         }
-        match (event, self.place) {
-            (E::Error { .. }, _) => self.place = Place::Over,
-            (E::KeepAlive, _) | (E::Data { .. }, Place::Between | Place::InStep) => {}
-            (E::Start { .. }, Place::Fresh) => self.place = Place::Between,
-            (E::StepStart, Place::Between) => self.place = Place::InStep,
-            (E::StepFinish { .. }, Place::InStep) if self.open_text.is_none() => {
-                self.place = Place::Between;
+        match (event, self.phase) {
+            (E::Error { .. }, _) => self.phase = Phase::Over,
+            (E::KeepAlive, _) | (E::Data { .. }, Phase::Between | Phase::InStep) => {}
+            (E::Start { .. }, Phase::Fresh) => self.phase = Phase::Between,
+            (E::StepStart, Phase::Between) => self.phase = Phase::InStep,
+            (E::StepFinish { .. }, Phase::InStep) if self.open_text.is_none() => {
+                self.phase = Phase::Between;
                 self.steps += 1;
             }
-            (E::Finish { .. }, Place::Between) if self.steps > 0 => self.place = Place::Over,
-            (E::ToolCall { id, .. }, Place::InStep) => return once(&mut self.calls, id, "tool call"),
-            (E::ToolResult { id, .. }, Place::InStep) if self.calls.contains(id) => {
+            (E::Finish { .. }, Phase::Between) if self.steps > 0 => self.phase = Phase::Over,
+            (E::ToolCall { id, .. }, Phase::InStep) => return once(&mut self.calls, id, "tool call"),
+            (E::ToolResult { id, .. }, Phase::InStep) if self.calls.contains(id) => {
                 return once(&mut self.answered, id, "tool result");
             }
-            (E::Source { id, .. }, Place::InStep) => return once(&mut self.sources, id, "source"),
-            (E::TextStart { id }, Place::InStep) if self.open_text.is_none() => {
+            (E::Source { id, .. }, Phase::InStep) => return once(&mut self.sources, id, "source"),
+            (E::TextStart { id }, Phase::InStep) if self.open_text.is_none() => {
                 self.open_text = Some(Arc::clone(id));
                 return once(&mut self.texts, id, "text");
             }
-            (E::TextDelta { id, .. }, Place::InStep) if self.open_text.as_ref() == Some(id) => {}
-            (E::TextEnd { id }, Place::InStep) if self.open_text.as_ref() == Some(id) => self.open_text = None,
+            (E::TextDelta { id, .. }, Phase::InStep) if self.open_text.as_ref() == Some(id) => {}
+            (E::TextEnd { id }, Phase::InStep) if self.open_text.as_ref() == Some(id) => self.open_text = None,
             _ => return self.out_of_place(event),
         }
         Ok(())
@@ -92,7 +92,7 @@ impl Grammar {
 
     fn out_of_place(&self, event: &StreamEvent) -> Result<(), GrammarError> {
         let text = self.open_text.as_deref().map_or(String::new(), |id| format!(", text `{id}` open"));
-        Err(GrammarError(format!("{event:?} is out of place ({:?}, {} steps done{text})", self.place, self.steps)))
+        Err(GrammarError(format!("{event:?} is out of place ({:?}, {} steps done{text})", self.phase, self.steps)))
     }
 }
 

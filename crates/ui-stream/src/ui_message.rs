@@ -22,7 +22,7 @@ use http::header::{ORIGIN, USER_AGENT};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use crate::encoder::{Encoder, finite, json};
+use crate::encoder::{Encoder, PassageMetadata, ProviderMetadata, json, title};
 
 /// Which fields the last frame has at its top level.
 ///
@@ -134,16 +134,14 @@ fn chunk(event: &StreamEvent) -> Option<Chunk<'_>> {
             Chunk::ToolOutputAvailable { tool_call_id: id, output: Output::Json(value) }
         }
         StreamEvent::ToolResult { id, output: ToolOutput::Passages(passages) } => {
-            let results = passages.iter().map(|passage| Found::of(passage)).collect();
-            Chunk::ToolOutputAvailable { tool_call_id: id, output: Output::Found { kind: "search", results } }
+            let results = passages.iter().map(|passage| PassageBody::of(passage)).collect();
+            Chunk::ToolOutputAvailable { tool_call_id: id, output: Output::Search { kind: "search", results } }
         }
         StreamEvent::Source { id, passage } => Chunk::SourceUrl {
             source_id: id,
             url: &passage.href,
-            title: Some(passage.title.as_str()).filter(|title| !title.is_empty()),
-            provider_metadata: ProviderMetadata {
-                docent: SourceExtras { path: &passage.path, score: finite(passage.score) },
-            },
+            title: title(passage),
+            provider_metadata: ProviderMetadata::of(passage),
         },
         StreamEvent::TextStart { id } => Chunk::TextStart { id },
         StreamEvent::TextDelta { id, text } => Chunk::TextDelta { id, delta: text },
@@ -218,33 +216,24 @@ enum Chunk<'a> {
 #[serde(untagged)]
 enum Output<'a> {
     Json(&'a Value),
-    Found {
+    Search {
         #[serde(rename = "type")]
         kind: &'static str,
-        results: Vec<Found<'a>>,
+        results: Vec<PassageBody<'a>>,
     },
 }
 
 /// A passage that a search found.
 #[derive(Serialize)]
-struct Found<'a> {
+struct PassageBody<'a> {
     content: String,
     path: &'a str,
-    metadata: FoundMetadata<'a>,
+    metadata: PassageMetadata<'a>,
 }
 
-#[derive(Serialize)]
-struct FoundMetadata<'a> {
-    title: &'a str,
-    href: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    score: Option<f32>,
-}
-
-impl<'a> Found<'a> {
+impl<'a> PassageBody<'a> {
     fn of(passage: &'a Passage) -> Self {
-        let Passage { path, href, title, score, .. } = passage;
-        Self { content: passage.under_headings(), path, metadata: FoundMetadata { title, href, score: finite(*score) } }
+        Self { content: passage.under_headings(), path: &passage.path, metadata: PassageMetadata::of(passage) }
     }
 }
 
@@ -255,19 +244,6 @@ struct Metadata {
     thread_id: Option<ThreadId>,
     #[serde(skip_serializing_if = "Option::is_none")]
     finish_reason: Option<FinishReason>,
-}
-
-/// Properties of a source for which the protocol has no field.
-#[derive(Serialize)]
-struct ProviderMetadata<'a> {
-    docent: SourceExtras<'a>,
-}
-
-#[derive(Serialize)]
-struct SourceExtras<'a> {
-    path: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    score: Option<f32>,
 }
 
 #[derive(Serialize)]
