@@ -33,9 +33,9 @@ use parking_lot::Mutex;
 use self::cache::Cache;
 use crate::http_server::listen;
 
-pub use self::asked::{Answer, Call, ModelRequest, Turn, Wire};
+pub use self::asked::{Call, ModelRequest, ToolAnswer, TranscriptTurn, Wire};
 pub use self::brain::Edit;
-pub use self::reply::{Gate, Reply, Stop};
+pub use self::reply::{Gate, Reply, StopReason};
 
 /// The only key that is taken.
 pub const KEY: &str = "sk-model-0123456789";

@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand};
 
-use crate::child::Stop;
+use crate::child::StopSignal;
 use crate::workspace::Workspace;
 
 #[derive(Debug, Args)]
@@ -44,7 +44,7 @@ enum Bench {
     Questions(questions::Options),
 }
 
-pub(crate) async fn run(options: &Options, stop: &mut Stop) -> Result<ExitCode, String> {
+pub(crate) async fn run(options: &Options, stop: &mut StopSignal) -> Result<ExitCode, String> {
     let workspace = Workspace::read()?;
     match &options.bench {
         Bench::Job(options) => job::run(options, &workspace, stop).await,

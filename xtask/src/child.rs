@@ -9,35 +9,39 @@ use tokio::process::{Child, Command};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::timeout;
 
-/// How long a child has to end after it was asked to.
+/// How long a child may take to end after a signal.
 const GRACE: Duration = Duration::from_secs(10);
 
-/// Hears Ctrl-C, and the SIGTERM of whoever runs us.
+/// Ctrl-C and SIGTERM.
 #[derive(Debug)]
-pub(crate) struct Stop {
+pub(crate) struct StopSignal {
     interrupt: tokio::signal::unix::Signal,
     terminate: tokio::signal::unix::Signal,
-    asked: bool,
+    received: bool,
 }
 
 /// How a child ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Ended {
     Well,
-    /// With what it said, where that was kept, or its exit status.
+    /// With its output, if that was captured, or its exit status.
     Badly(String),
-    /// We were told to stop, and it was too.
+    /// This process received a signal, and the child was stopped.
     Stopped,
 }
 
-impl Stop {
+impl StopSignal {
     pub(crate) fn listen() -> Result<Self, String> {
-        let hear = |kind| signal(kind).map_err(|error| format!("could not listen for signals: {error}"));
-        Ok(Self { interrupt: hear(SignalKind::interrupt())?, terminate: hear(SignalKind::terminate())?, asked: false })
+        let listen = |kind| signal(kind).map_err(|error| format!("could not listen for signals: {error}"));
+        Ok(Self {
+            interrupt: listen(SignalKind::interrupt())?,
+            terminate: listen(SignalKind::terminate())?,
+            received: false,
+        })
     }
 
-    pub(crate) fn was_asked(&self) -> bool {
-        self.asked
+    pub(crate) fn was_received(&self) -> bool {
+        self.received
     }
 
     /// Waits until we are told to stop.
@@ -46,19 +50,19 @@ impl Stop {
             _ = self.interrupt.recv() => {}
             _ = self.terminate.recv() => {}
         }
-        self.asked = true;
+        self.received = true;
     }
 }
 
 /// Runs a command to its end, its output going where ours goes.
-pub(crate) async fn run(command: &mut Command, stop: &mut Stop) -> Result<Ended, String> {
+pub(crate) async fn run(command: &mut Command, stop: &mut StopSignal) -> Result<Ended, String> {
     command.stdin(Stdio::null());
     let child = start(command)?;
     wait(child, stop).await
 }
 
 /// Runs a command to its end. What it printed is shown only when it fails: the reason is seldom in the last line.
-pub(crate) async fn run_quietly(command: &mut Command, stop: &mut Stop) -> Result<Ended, String> {
+pub(crate) async fn run_quietly(command: &mut Command, stop: &mut StopSignal) -> Result<Ended, String> {
     let shown = shown(command);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = start(command)?;
@@ -86,7 +90,7 @@ fn start(command: &mut Command) -> Result<Child, String> {
     command.process_group(0).kill_on_drop(true).spawn().map_err(|error| format!("could not start {shown}: {error}"))
 }
 
-async fn wait(mut child: Child, stop: &mut Stop) -> Result<Ended, String> {
+async fn wait(mut child: Child, stop: &mut StopSignal) -> Result<Ended, String> {
     let group = group_of(&child);
     let status = tokio::select! {
         status = child.wait() => status.map_err(|error| format!("could not wait for a child: {error}"))?,

@@ -19,7 +19,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::child::Stop;
+use crate::child::StopSignal;
 
 #[derive(Debug, Parser)]
 #[command(name = "cargo xtask", about = "The project's own commands", disable_help_subcommand = true)]
@@ -44,7 +44,7 @@ enum Command {
 async fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let outcome = async {
-        let mut stop = Stop::listen()?;
+        let mut stop = StopSignal::listen()?;
         match arguments.command {
             Command::Test(options) => test::run(&options, &mut stop).await,
             Command::Site(options) => site::run(&options, &mut stop).await,

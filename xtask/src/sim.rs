@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::Args;
 use tokio::process::Command;
 
-use crate::child::{self, Ended, Stop};
+use crate::child::{self, Ended, StopSignal};
 use crate::workspace::{Workspace, cargo};
 
 #[derive(Debug, Args)]
@@ -27,7 +27,7 @@ pub(crate) struct Options {
 /// The release profile, in which the named points are there all the same.
 const PROFILE: [&str; 3] = ["--release", "--config", "profile.release.package.docent-jobs.debug-assertions=true"];
 
-pub(crate) async fn run(options: &Options, stop: &mut Stop) -> Result<ExitCode, String> {
+pub(crate) async fn run(options: &Options, stop: &mut StopSignal) -> Result<ExitCode, String> {
     let workspace = Workspace::read()?;
     let mut command = Command::new(cargo());
     command.args(["run", "--quiet", "--package", "docent-sim"]).args(PROFILE).arg("--").current_dir(&workspace.root);

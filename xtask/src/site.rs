@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use clap::Args;
 use tokio::process::Command;
 
-use crate::child::{self, Ended, Stop};
+use crate::child::{self, Ended, StopSignal};
 use crate::summary::Outcome;
 use crate::tools::{Missing, Tools};
 use crate::workspace::{Workspace, cargo};
@@ -64,7 +64,7 @@ pub(crate) struct Site {
     show: usize,
 }
 
-pub(crate) async fn run(options: &Options, stop: &mut Stop) -> Result<ExitCode, String> {
+pub(crate) async fn run(options: &Options, stop: &mut StopSignal) -> Result<ExitCode, String> {
     let workspace = Workspace::read()?;
     let tools = Tools::new(&workspace, options.install);
     let generators = match options.generators.as_slice() {
@@ -100,7 +100,11 @@ pub(crate) async fn run(options: &Options, stop: &mut Stop) -> Result<ExitCode, 
 }
 
 /// Every small site, for the suite of that name. Skipped where a generator is missing, after the others were judged.
-pub(crate) async fn fixtures(workspace: &Workspace, tools: &Tools<'_>, stop: &mut Stop) -> Result<Outcome, Missing> {
+pub(crate) async fn fixtures(
+    workspace: &Workspace,
+    tools: &Tools<'_>,
+    stop: &mut StopSignal,
+) -> Result<Outcome, Missing> {
     let judge = Judge { workspace, tools, profile: Profile::Debug };
     match judge.examples(stop).await? {
         Outcome::Passed => {}
@@ -137,7 +141,7 @@ enum Profile {
 
 impl Judge<'_> {
     /// The programs that do the work.
-    async fn examples(&self, stop: &mut Stop) -> Result<Outcome, String> {
+    async fn examples(&self, stop: &mut StopSignal) -> Result<Outcome, String> {
         let mut build = Command::new(cargo());
         build.args(["build", "--quiet", "--package", "docent-site", "--package", "docent-refactor", "--examples"]);
         if let Profile::Release = self.profile {
@@ -146,7 +150,7 @@ impl Judge<'_> {
         outcome(build.current_dir(&self.workspace.root), stop).await
     }
 
-    async fn fixture(&self, generator: Generator, stop: &mut Stop) -> Result<Outcome, Missing> {
+    async fn fixture(&self, generator: Generator, stop: &mut StopSignal) -> Result<Outcome, Missing> {
         let folder = self.workspace.root.join("tests/sites").join(generator.folder());
         self.judge(generator, &folder, &generator.fixture(), stop).await
     }
@@ -156,7 +160,7 @@ impl Judge<'_> {
         generator: Generator,
         repository: &Path,
         site: &Site,
-        stop: &mut Stop,
+        stop: &mut StopSignal,
     ) -> Result<Outcome, Missing> {
         let builder = generator.builder(self.workspace, self.tools, site, repository, stop).await?;
         let scratch = tempfile::tempdir().map_err(|error| format!("could not make a temporary folder: {error}"))?;
@@ -250,7 +254,7 @@ impl Judge<'_> {
     }
 }
 
-async fn outcome(command: &mut Command, stop: &mut Stop) -> Result<Outcome, String> {
+async fn outcome(command: &mut Command, stop: &mut StopSignal) -> Result<Outcome, String> {
     Ok(match child::run(command, stop).await? {
         Ended::Well => Outcome::Passed,
         Ended::Badly(how) => Outcome::Failed(how),

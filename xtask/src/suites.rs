@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 use tokio::process::Command;
 
-use crate::child::{self, Ended, Stop};
+use crate::child::{self, Ended, StopSignal};
 use crate::summary::Outcome;
 use crate::tools::{Missing, Tools};
 use crate::workspace::{Workspace, cargo};
@@ -129,7 +129,7 @@ impl<'a> Suites<'a> {
         Self { workspace, tools: Tools::new(workspace, install), built: None }
     }
 
-    pub(crate) async fn run(&mut self, suite: Suite, stop: &mut Stop) -> Result<Outcome> {
+    pub(crate) async fn run(&mut self, suite: Suite, stop: &mut StopSignal) -> Result<Outcome> {
         let outcome = match suite {
             Suite::Fmt => self.fmt(stop).await,
             Suite::Clippy => self.clippy(stop).await,
@@ -162,12 +162,12 @@ impl<'a> Suites<'a> {
         }
     }
 
-    async fn fmt(&self, stop: &mut Stop) -> std::result::Result<Outcome, Missing> {
+    async fn fmt(&self, stop: &mut StopSignal) -> std::result::Result<Outcome, Missing> {
         self.tools.component("rustfmt", "fmt", stop).await?;
         Ok(self.cargo(&["fmt", "--all", "--check"], stop).await?)
     }
 
-    async fn clippy(&self, stop: &mut Stop) -> std::result::Result<Outcome, Missing> {
+    async fn clippy(&self, stop: &mut StopSignal) -> std::result::Result<Outcome, Missing> {
         self.tools.component("clippy", "clippy", stop).await?;
         let whole = ["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"];
         // What the server only has when it is asked for.
@@ -178,12 +178,12 @@ impl<'a> Suites<'a> {
         }
     }
 
-    async fn language(&self, stop: &mut Stop) -> std::result::Result<Outcome, Missing> {
+    async fn language(&self, stop: &mut StopSignal) -> std::result::Result<Outcome, Missing> {
         self.tools.git(stop).await?;
         Ok(none_found(&language::broken_rules(self.workspace)?))
     }
 
-    async fn deny(&self, stop: &mut Stop) -> std::result::Result<Outcome, Missing> {
+    async fn deny(&self, stop: &mut StopSignal) -> std::result::Result<Outcome, Missing> {
         let deny = self.tools.cargo_deny(stop).await?;
         let mut command = Command::new(deny);
         command.args(["--log-level", "warn", "check", "bans", "licenses", "sources"]);
@@ -191,7 +191,7 @@ impl<'a> Suites<'a> {
     }
 
     /// A database that cannot be fetched is no fault of the project's, and nothing was checked then.
-    async fn advisories(&self, stop: &mut Stop) -> std::result::Result<Outcome, Missing> {
+    async fn advisories(&self, stop: &mut StopSignal) -> std::result::Result<Outcome, Missing> {
         let deny = self.tools.cargo_deny(stop).await?;
         let mut fetch = Command::new(&deny);
         match child::run_quietly(fetch.args(["fetch", "db"]).current_dir(&self.workspace.root), stop).await? {
@@ -209,7 +209,7 @@ impl<'a> Suites<'a> {
     }
 
     /// Builds everything at once, with the features that the tests use: what follows finds it built.
-    async fn build(&mut self, stop: &mut Stop) -> Result<Outcome> {
+    async fn build(&mut self, stop: &mut StopSignal) -> Result<Outcome> {
         if self.built.is_none() {
             self.built = Some(self.cargo(&["build", "--quiet", "--workspace", "--all-targets"], stop).await?);
         }
@@ -217,14 +217,14 @@ impl<'a> Suites<'a> {
     }
 
     /// The built server, for the suites that start it.
-    async fn server(&mut self, stop: &mut Stop) -> Result<PathBuf> {
+    async fn server(&mut self, stop: &mut StopSignal) -> Result<PathBuf> {
         match self.build(stop).await? {
             Outcome::Passed => Ok(self.workspace.server()),
             Outcome::Failed(why) | Outcome::Skipped(why) => Err(format!("the server was not built: {why}")),
         }
     }
 
-    async fn tests(&mut self, stop: &mut Stop) -> std::result::Result<Outcome, Missing> {
+    async fn tests(&mut self, stop: &mut StopSignal) -> std::result::Result<Outcome, Missing> {
         self.tools.git(stop).await?;
         let server = self.server(stop).await?;
         let mut command = if let Some(nextest) = self.tools.nextest(stop).await? {
@@ -240,13 +240,13 @@ impl<'a> Suites<'a> {
         Ok(self.outcome(command.env("DOCENT_BIN", server), stop).await?)
     }
 
-    async fn docs(&self, stop: &mut Stop) -> Result<Outcome> {
+    async fn docs(&self, stop: &mut StopSignal) -> Result<Outcome> {
         let mut command = Command::new(cargo());
         command.args(["doc", "--quiet", "--workspace", "--no-deps"]).env("RUSTDOCFLAGS", "-D warnings");
         self.outcome(&mut command, stop).await
     }
 
-    async fn examples(&mut self, stop: &mut Stop) -> Result<Outcome> {
+    async fn examples(&mut self, stop: &mut StopSignal) -> Result<Outcome> {
         match self.cargo(&["build", "--quiet", "--workspace", "--examples"], stop).await? {
             Outcome::Passed => {}
             other => return Ok(other),
@@ -271,7 +271,7 @@ impl<'a> Suites<'a> {
     /// They are a workspace of their own, so nothing else sees that one of them is left behind. Whoever runs them needs a C++
     /// compiler for the fuzzer's own library; to be told that they compile needs none, where that library is said to be
     /// somewhere.
-    async fn fuzz(&self, stop: &mut Stop) -> std::result::Result<Outcome, Missing> {
+    async fn fuzz(&self, stop: &mut StopSignal) -> std::result::Result<Outcome, Missing> {
         self.tools.component("clippy", "clippy", stop).await?;
         let mut command = Command::new(cargo());
         command.args(["clippy", "--quiet", "--manifest-path"]).arg(self.workspace.root.join("fuzz/Cargo.toml"));
@@ -281,7 +281,7 @@ impl<'a> Suites<'a> {
         Ok(self.outcome(&mut command, stop).await?)
     }
 
-    async fn ssh(&mut self, stop: &mut Stop) -> std::result::Result<Outcome, Missing> {
+    async fn ssh(&mut self, stop: &mut StopSignal) -> std::result::Result<Outcome, Missing> {
         self.tools.sshd(stop).await?;
         let arguments = ["test", "--quiet", "--workspace", "--lib", "--", "--ignored", "ssh::"];
         match self.cargo(&arguments, stop).await? {
@@ -290,25 +290,25 @@ impl<'a> Suites<'a> {
         }
     }
 
-    async fn sdk(&mut self, stop: &mut Stop) -> std::result::Result<Outcome, Missing> {
+    async fn sdk(&mut self, stop: &mut StopSignal) -> std::result::Result<Outcome, Missing> {
         let node = self.tools.node_with(&self.workspace.sdk(), stop).await?;
         self.stories("sdk::", &[("DOCENT_NODE", node)], stop).await
     }
 
-    async fn browser(&mut self, stop: &mut Stop) -> std::result::Result<Outcome, Missing> {
+    async fn browser(&mut self, stop: &mut StopSignal) -> std::result::Result<Outcome, Missing> {
         let chromium = self.tools.chromium(stop).await?;
         let node = self.tools.node_with(&self.workspace.root.join("tests/browser"), stop).await?;
         self.stories("browser::", &[("DOCENT_NODE", node), ("DOCENT_CHROMIUM", chromium)], stop).await
     }
 
-    async fn dashboard(&mut self, stop: &mut Stop) -> std::result::Result<Outcome, Missing> {
+    async fn dashboard(&mut self, stop: &mut StopSignal) -> std::result::Result<Outcome, Missing> {
         let chromium = self.tools.chromium(stop).await?;
         let node = self.tools.node_with(&self.workspace.root.join("tests/dashboard"), stop).await?;
         self.stories("dashboard::people", &[("DOCENT_NODE", node), ("DOCENT_CHROMIUM", chromium)], stop).await
     }
 
     /// What others recorded is theirs: it can be brought, and not installed.
-    async fn golden(&mut self, stop: &mut Stop) -> std::result::Result<Outcome, Missing> {
+    async fn golden(&mut self, stop: &mut StopSignal) -> std::result::Result<Outcome, Missing> {
         let folder = std::env::var_os("DOCENT_GOLDEN").filter(|folder| !folder.is_empty());
         let missing = || Missing::Skip("$DOCENT_GOLDEN names no folder of recorded streams".to_owned());
         let folder = PathBuf::from(folder.ok_or_else(missing)?);
@@ -317,18 +317,18 @@ impl<'a> Suites<'a> {
         self.stories("golden::", &[("DOCENT_GOLDEN", folder)], stop).await
     }
 
-    async fn models(&mut self, stop: &mut Stop) -> std::result::Result<Outcome, Missing> {
+    async fn models(&mut self, stop: &mut StopSignal) -> std::result::Result<Outcome, Missing> {
         let node = self.tools.node_with(&self.workspace.root.join("tests/models"), stop).await?;
         let llmock = self.tools.python_program("llmock", "tests/models/requirements.txt", stop).await?;
         self.stories("models::", &[("DOCENT_NODE", node), ("DOCENT_LLMOCK", llmock)], stop).await
     }
 
-    async fn forges(&mut self, stop: &mut Stop) -> std::result::Result<Outcome, Missing> {
+    async fn forges(&mut self, stop: &mut StopSignal) -> std::result::Result<Outcome, Missing> {
         let node = self.tools.node_with(&self.workspace.root.join("tests/forges"), stop).await?;
         self.stories("forges::", &[("DOCENT_NODE", node)], stop).await
     }
 
-    async fn markdown(&mut self, stop: &mut Stop) -> std::result::Result<Outcome, Missing> {
+    async fn markdown(&mut self, stop: &mut StopSignal) -> std::result::Result<Outcome, Missing> {
         let node = self.tools.node_with(&self.workspace.root.join("tests/markdown"), stop).await?;
         let mut command = Command::new(cargo());
         let chosen = ["--ignored", "--nocapture", "link_filter::tests::renderers"];
@@ -349,7 +349,7 @@ impl<'a> Suites<'a> {
         &mut self,
         module: &str,
         env: &[(&str, PathBuf)],
-        stop: &mut Stop,
+        stop: &mut StopSignal,
     ) -> std::result::Result<Outcome, Missing> {
         self.tools.git(stop).await?;
         let server = self.server(stop).await?;
@@ -364,11 +364,11 @@ impl<'a> Suites<'a> {
         Ok(self.outcome(&mut command, stop).await?)
     }
 
-    async fn cargo(&self, arguments: &[&str], stop: &mut Stop) -> Result<Outcome> {
+    async fn cargo(&self, arguments: &[&str], stop: &mut StopSignal) -> Result<Outcome> {
         self.outcome(Command::new(cargo()).args(arguments), stop).await
     }
 
-    async fn outcome(&self, command: &mut Command, stop: &mut Stop) -> Result<Outcome> {
+    async fn outcome(&self, command: &mut Command, stop: &mut StopSignal) -> Result<Outcome> {
         Ok(match child::run(command.current_dir(&self.workspace.root), stop).await? {
             Ended::Well => Outcome::Passed,
             Ended::Badly(how) => Outcome::Failed(how),

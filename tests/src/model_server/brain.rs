@@ -5,7 +5,7 @@
 
 use serde_json::json;
 
-use super::asked::{ModelRequest, Turn};
+use super::asked::{ModelRequest, TranscriptTurn};
 use super::reply::Reply;
 
 /// Words to be changed in one file.
@@ -40,11 +40,11 @@ impl Edit {
 pub fn read_edit_finish(asked: &ModelRequest) -> Reply {
     let turns = asked.turns();
     let order = turns.iter().enumerate().rev().find_map(|(n, turn)| match turn {
-        Turn::User(text) => Edit::asked_for(text).map(|edit| (n, edit)),
+        TranscriptTurn::User(text) => Edit::asked_for(text).map(|edit| (n, edit)),
         _ => None,
     });
     let Some((at, edit)) = order else { return Reply::text("I was asked for nothing that I can do.") };
-    let step = turns[at..].iter().filter(|turn| matches!(turn, Turn::Assistant { .. })).count();
+    let step = turns[at..].iter().filter(|turn| matches!(turn, TranscriptTurn::Assistant { .. })).count();
     if asked.offers("str_replace_based_edit_tool") {
         with_text_editor(&edit, step)
     } else if asked.offers("edit") {

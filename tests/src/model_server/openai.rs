@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::asked::Wire;
 use super::frames::{Frame, Frames, fragments, pieces};
-use super::reply::{Refusal, Reply, ReplyStep, Stop, Why};
+use super::reply::{ErrorBody, Refusal, Reply, ReplyStep, StopReason};
 
 /// What the service would refuse the request for.
 pub(super) fn fault(body: &Value) -> Option<String> {
@@ -67,7 +67,7 @@ fn unanswered(open: &[&str]) -> Option<String> {
 
 pub(super) fn error(refusal: &Refusal) -> Value {
     let (kind, code, message) = match (refusal.status, &refusal.why) {
-        (_, Why::TooLong) => (
+        (_, ErrorBody::TooLong) => (
             "invalid_request_error",
             json!("context_length_exceeded"),
             "This model's maximum context length is 128000 tokens. However, your messages resulted in 215000 tokens.",
@@ -146,8 +146,8 @@ pub(super) fn frames(reply: &Reply, body: &Value, input: u64, id: &str) -> Frame
         }
     }
     let reason = match reply.stop {
-        Some(Stop::Length) => "length",
-        Some(Stop::Refused) => "content_filter",
+        Some(StopReason::Length) => "length",
+        Some(StopReason::Refused) => "content_filter",
         None if reply.has_calls() => "tool_calls",
         None => "stop",
     };

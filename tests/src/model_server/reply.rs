@@ -22,7 +22,7 @@ use crate::wait::PATIENCE;
 pub struct Reply {
     pub(super) refusal: Option<Refusal>,
     pub(super) beats: Vec<ReplyStep>,
-    pub(super) stop: Option<Stop>,
+    pub(super) stop: Option<StopReason>,
     pub(super) usage: Option<(u64, u64)>,
 }
 
@@ -52,7 +52,7 @@ pub(super) enum ReplyStep {
 
 /// Why a reply ended, where that is not plain from what is in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stop {
+pub enum StopReason {
     /// It had no more tokens.
     Length,
     /// The provider declined.
@@ -64,11 +64,11 @@ pub enum Stop {
 pub(super) struct Refusal {
     pub(super) status: u16,
     pub(super) retry_after: Option<String>,
-    pub(super) why: Why,
+    pub(super) why: ErrorBody,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Why {
+pub(super) enum ErrorBody {
     /// What belongs to the status.
     Usual,
     TooLong,
@@ -88,7 +88,7 @@ impl Reply {
 
     /// An error with this status and what the provider says with it.
     pub fn fails(status: u16) -> Self {
-        Self { refusal: Some(Refusal { status, retry_after: None, why: Why::Usual }), ..Self::default() }
+        Self { refusal: Some(Refusal { status, retry_after: None, why: ErrorBody::Usual }), ..Self::default() }
     }
 
     /// 429 with this `Retry-After`.
@@ -103,17 +103,17 @@ impl Reply {
 
     /// The request has more tokens than the model takes.
     pub fn too_long() -> Self {
-        Self { refusal: Some(Refusal { status: 400, retry_after: None, why: Why::TooLong }), ..Self::default() }
+        Self { refusal: Some(Refusal { status: 400, retry_after: None, why: ErrorBody::TooLong }), ..Self::default() }
     }
 
     /// A page of HTML with this status, as a proxy gives it.
     pub fn proxy(status: u16) -> Self {
-        Self { refusal: Some(Refusal { status, retry_after: None, why: Why::Proxy }), ..Self::default() }
+        Self { refusal: Some(Refusal { status, retry_after: None, why: ErrorBody::Proxy }), ..Self::default() }
     }
 
     /// The provider declines, in the middle of what it says.
     pub fn refused(text: &str) -> Self {
-        Self::text(text).stopping(Stop::Refused)
+        Self::text(text).stopping(StopReason::Refused)
     }
 
     /// Not a byte, and the connection stays open.
@@ -213,7 +213,7 @@ impl Reply {
     }
 
     #[must_use]
-    pub fn stopping(mut self, stop: Stop) -> Self {
+    pub fn stopping(mut self, stop: StopReason) -> Self {
         self.stop = Some(stop);
         self
     }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::anthropic::Counted;
 use super::asked::{ModelRequest, Wire};
 use super::frames::{Frame, Frames};
-use super::reply::{Refusal, Reply, Why};
+use super::reply::{ErrorBody, Refusal, Reply};
 use super::{KEY, State, anthropic, openai};
 use crate::http_server::{AfterAnswer, Connection, Received};
 
@@ -35,7 +35,7 @@ pub(super) fn serve(received: Received, connection: &mut Connection, state: &Mut
     let asked = ModelRequest { wire, headers: received.headers, body, at: Instant::now() };
     let mut exchange = Exchange { wire, id, connection };
     if !has_key(wire, &asked.headers) {
-        return exchange.refuse(&Refusal { status: 401, retry_after: None, why: Why::Usual });
+        return exchange.refuse(&Refusal { status: 401, retry_after: None, why: ErrorBody::Usual });
     }
     if let Some(fault) = fault(&asked) {
         state.lock().faults.push(fault.clone());
@@ -135,7 +135,7 @@ impl Exchange<'_> {
     }
 
     fn refuse(&mut self, refusal: &Refusal) -> io::Result<AfterAnswer> {
-        let is_proxy = refusal.why == Why::Proxy;
+        let is_proxy = refusal.why == ErrorBody::Proxy;
         let mut headers = self.headers(if is_proxy { "text/html" } else { "application/json" });
         headers.extend(refusal.retry_after.iter().map(|after| ("Retry-After", after.clone())));
         let body = match self.wire {

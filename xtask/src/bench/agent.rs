@@ -18,10 +18,10 @@ use docent_tests::repository::git;
 use docent_tests::{Agent, Assistant, Installation, ModelServer, Repository, Server};
 
 use crate::bench::Times;
-use crate::bench::peer::Peer;
+use crate::bench::peer::OtherAgent;
 use crate::bench::process::{self, Peak};
 use crate::bench::running::{Profile, Stopping, run_to_its_end};
-use crate::child::Stop;
+use crate::child::StopSignal;
 use crate::tools::{Missing, Tools};
 use crate::workspace::Workspace;
 
@@ -39,8 +39,8 @@ pub(crate) struct Options {
     #[arg(long, default_value_t = 10)]
     jobs: usize,
     /// The other agent
-    #[arg(long, value_enum, default_value_t = Peer::MiniSweAgent)]
-    peer: Peer,
+    #[arg(long, value_enum, default_value_t = OtherAgent::MiniSweAgent)]
+    peer: OtherAgent,
     /// Install the other agent when it is missing
     #[arg(long)]
     install: bool,
@@ -56,7 +56,7 @@ struct Side {
     memory: u64,
 }
 
-pub(crate) async fn run(options: &Options, workspace: &Workspace, stop: &mut Stop) -> Result<ExitCode, String> {
+pub(crate) async fn run(options: &Options, workspace: &Workspace, stop: &mut StopSignal) -> Result<ExitCode, String> {
     if options.rounds == 0 || options.jobs == 0 || options.rounds * (options.jobs + 2) + 1 >= options.files {
         return Err("there must be at least one round and one job, and more files than jobs".to_owned());
     }
@@ -72,7 +72,7 @@ pub(crate) async fn run(options: &Options, workspace: &Workspace, stop: &mut Sto
     let Some((docent, peer)) = run_to_its_end(Profile::Release, &what, workspace, stop, measure).await? else {
         return Ok(ExitCode::from(130));
     };
-    if stop.was_asked() {
+    if stop.was_received() {
         return Ok(ExitCode::from(130));
     }
     report(options, &docent, &peer);
@@ -179,7 +179,7 @@ fn by_docent(agent: &Agent<'_>, repository: &Repository, edit: &Edit) -> Duratio
 }
 
 /// From the start of the other agent to its end.
-fn by_the_peer(peer: Peer, program: &Path, clone: &Path, model: &ModelServer, edit: &Edit, side: &mut Side) {
+fn by_the_peer(peer: OtherAgent, program: &Path, clone: &Path, model: &ModelServer, edit: &Edit, side: &mut Side) {
     let home = clone.with_file_name("peer");
     std::fs::create_dir_all(&home).expect("make a folder");
     let mut command = peer.command(program, clone, &home, model, edit);

@@ -16,8 +16,8 @@ use docent_tests::{Agent, Assistant, Installation, Person};
 
 use crate::bench::Times;
 use crate::bench::running::{Profile, Stopping, run_to_its_end};
-use crate::bench::stream::table::{Row, Wanted, shown};
-use crate::child::Stop;
+use crate::bench::stream::table::{Row, Threshold, shown};
+use crate::child::StopSignal;
 use crate::workspace::Workspace;
 
 /// How long a page may take, on loopback.
@@ -38,7 +38,7 @@ pub(crate) struct Options {
     dev: bool,
 }
 
-pub(crate) async fn run(options: &Options, workspace: &Workspace, stop: &mut Stop) -> Result<ExitCode, String> {
+pub(crate) async fn run(options: &Options, workspace: &Workspace, stop: &mut StopSignal) -> Result<ExitCode, String> {
     let profile = if options.dev { Profile::Dev } else { Profile::Release };
     let what: [&[&str]; 2] = [&["--package", "docent-server"], &["--package", "docent-store", "--example", "seed"]];
     let (options, folder) = (options.clone(), workspace.target.join(profile.folder()));
@@ -47,7 +47,7 @@ pub(crate) async fn run(options: &Options, workspace: &Workspace, stop: &mut Sto
         return Ok(ExitCode::from(130));
     };
     println!("\n{}", shown(&rows?));
-    Ok(if stop.was_asked() { ExitCode::from(130) } else { ExitCode::SUCCESS })
+    Ok(if stop.was_received() { ExitCode::from(130) } else { ExitCode::SUCCESS })
 }
 
 fn measured(options: &Options, folder: &Path, stopping: &Stopping) -> Result<Vec<Row>, String> {
@@ -77,7 +77,7 @@ fn measured(options: &Options, folder: &Path, stopping: &Stopping) -> Result<Vec
         let first = times.0.remove(0);
         println!("{path}: {}, at first {:.1}, {} KiB", times.shown(), first.as_secs_f64() * 1e3, size >> 10);
         let millis = times.median().as_secs_f64() * 1e3;
-        rows.push(Row::alone(path, millis, "ms", Wanted::AtMost(LONGEST.as_secs_f64() * 1e3)));
+        rows.push(Row::alone(path, millis, "ms", Threshold::AtMost(LONGEST.as_secs_f64() * 1e3)));
     }
     Ok(rows)
 }

@@ -25,14 +25,14 @@ use docent_tests::Request;
 use serde::de::DeserializeOwned;
 
 use crate::bench::engine::load::{Asker, Measured, Target};
-use crate::bench::engine::peer::{Drained, Enqueued, Peer, PickedUp, Way};
+use crate::bench::engine::peer::{Drained, Enqueued, GraphileWorker, PickedUp, Way};
 use crate::bench::engine::served::{Served, create};
 use crate::bench::process;
 use crate::bench::program::Program;
 use crate::bench::running::{Profile, Stopping, run_to_its_end};
 use crate::bench::stream::cores::{Cores, open_files};
-use crate::bench::stream::table::{Row, Wanted, shown};
-use crate::child::Stop;
+use crate::bench::stream::table::{Row, Threshold, shown};
+use crate::child::StopSignal;
 use crate::tools::{Missing, Tools};
 use crate::workspace::Workspace;
 
@@ -99,14 +99,14 @@ impl Options {
     }
 }
 
-pub(crate) async fn run(options: &Options, workspace: &Workspace, stop: &mut Stop) -> Result<ExitCode, String> {
+pub(crate) async fn run(options: &Options, workspace: &Workspace, stop: &mut StopSignal) -> Result<ExitCode, String> {
     if options.rounds() == 0 || options.jobs < 1_000 {
         return Err("there must be at least one round, and a thousand jobs that wait".to_owned());
     }
     let peer = match peer_programs(options, workspace, stop).await {
         Ok(programs) => Some(programs),
         Err(why) => {
-            println!("no {} to compare with: {why}", Peer::NAME);
+            println!("no {} to compare with: {why}", GraphileWorker::NAME);
             None
         }
     };
@@ -129,10 +129,14 @@ pub(crate) async fn run(options: &Options, workspace: &Workspace, stop: &mut Sto
         return Ok(ExitCode::from(130));
     };
     println!("\n{}", shown(&rows?));
-    Ok(if stop.was_asked() { ExitCode::from(130) } else { ExitCode::SUCCESS })
+    Ok(if stop.was_received() { ExitCode::from(130) } else { ExitCode::SUCCESS })
 }
 
-async fn peer_programs(options: &Options, workspace: &Workspace, stop: &mut Stop) -> Result<peer::Programs, String> {
+async fn peer_programs(
+    options: &Options,
+    workspace: &Workspace,
+    stop: &mut StopSignal,
+) -> Result<peer::Programs, String> {
     let postgres = peer::postgres().ok_or("PostgreSQL is missing (Debian: postgresql)")?;
     let folder = workspace.root.join("tests/engines");
     let node = match Tools::new(workspace, options.install).node_with(&folder, stop).await {
@@ -155,7 +159,7 @@ impl Bench {
         let files = open_files();
         let needed = [Part::Create, Part::Drain, Part::Pickup].iter().any(|part| self.options.does(*part));
         let peer = match &self.peer {
-            Some(programs) if needed => Some(Peer::start(programs.clone())?),
+            Some(programs) if needed => Some(GraphileWorker::start(programs.clone())?),
             _ => None,
         };
         let mut rows = Vec::new();
@@ -188,7 +192,7 @@ impl Bench {
         Program::start(command, cores)
     }
 
-    fn create(&self, peer: Option<&Peer>, stopping: &Stopping, rows: &mut Vec<Row>) -> Result<(), String> {
+    fn create(&self, peer: Option<&GraphileWorker>, stopping: &Stopping, rows: &mut Vec<Row>) -> Result<(), String> {
         println!("\ndurable creates");
         let (asker, seconds) = (self.asker(Cores::All), self.options.seconds());
         let mut ours: [Vec<Measured>; CREATORS.len()] = Default::default();
@@ -216,7 +220,10 @@ impl Bench {
                 stopping.check()?;
                 let enqueued = peer.enqueue(clients, seconds)?;
                 let (rate, p50, p99) = (enqueued.jobs as f64 / enqueued.seconds, enqueued.p50, enqueued.p99);
-                println!("  {}, {clients:>3} clients {rate:>8.0}/s, p50 {p50:.2} ms, p99 {p99:.2} ms", Peer::NAME);
+                println!(
+                    "  {}, {clients:>3} clients {rate:>8.0}/s, p50 {p50:.2} ms, p99 {p99:.2} ms",
+                    GraphileWorker::NAME
+                );
                 added.push(enqueued);
             }
         }
@@ -227,17 +234,17 @@ impl Bench {
             let what = format!("durable creates a second, {connections} connections");
             let figure = middle(measured, Measured::rate).unwrap_or_default();
             let same = ADDERS.iter().position(|adders| *adders == connections).and_then(|at| peers[at]);
-            let wanted = if connections == CREATORS[3] { Wanted::AtLeast(10.0) } else { Wanted::Nothing };
+            let wanted = if connections == CREATORS[3] { Threshold::AtLeast(10.0) } else { Threshold::Nothing };
             let beside = if connections == CREATORS[3] { best } else { same };
-            rows.push(compared(what, figure, "/s", beside.map(|figure| (Peer::NAME, figure)), wanted));
+            rows.push(compared(what, figure, "/s", beside.map(|figure| (GraphileWorker::NAME, figure)), wanted));
         }
         let cost = |measured: &[Measured]| middle(measured, Measured::cpu).unwrap_or_default();
         let what = format!("CPU a create, {} connections", CREATORS[3]);
-        rows.push(Row::beside(what, cost(&ours[3]), "µs", ("bare hyper", cost(&floors)), Wanted::AtMost(3.0)));
+        rows.push(Row::beside(what, cost(&ours[3]), "µs", ("bare hyper", cost(&floors)), Threshold::AtMost(3.0)));
         Ok(())
     }
 
-    fn drain(&self, peer: Option<&Peer>, stopping: &Stopping, rows: &mut Vec<Row>) -> Result<(), String> {
+    fn drain(&self, peer: Option<&GraphileWorker>, stopping: &Stopping, rows: &mut Vec<Row>) -> Result<(), String> {
         println!("\nno-op jobs");
         let jobs = if self.options.quick { 2_000 } else { 10_000 };
         let rate = |drained: &Drained| drained.jobs as f64 / drained.seconds;
@@ -251,7 +258,12 @@ impl Bench {
                 for (clients, through) in ADDERS.into_iter().zip(&mut peers_through) {
                     stopping.check()?;
                     let drained = peer.through(clients, self.options.seconds())?;
-                    println!("  {}, {clients} clients: {} jobs in {:.2} s", Peer::NAME, drained.jobs, drained.seconds);
+                    println!(
+                        "  {}, {clients} clients: {} jobs in {:.2} s",
+                        GraphileWorker::NAME,
+                        drained.jobs,
+                        drained.seconds
+                    );
                     through.push(drained);
                 }
                 stopping.check()?;
@@ -259,14 +271,20 @@ impl Bench {
                 batched.push(peer.drain(jobs, Way::Batched)?);
             }
         }
-        let peer = |drained: &[Drained]| middle(drained, rate).map(|rate| (Peer::NAME, rate));
+        let peer = |drained: &[Drained]| middle(drained, rate).map(|rate| (GraphileWorker::NAME, rate));
         let best = peers_through.iter().filter_map(|through| middle(through, rate)).reduce(f64::max);
         let [through, ours] = [&through, &ours].map(|drained| middle(drained, rate).unwrap_or_default());
         let what = "no-op jobs created → completed a second, over HTTP";
-        rows.push(compared(what, through, "/s", best.map(|rate| (Peer::NAME, rate)), Wanted::AtLeast(5.0)));
-        rows.push(compared("no-op jobs that waited, a second", ours, "/s", peer(&usual), Wanted::AtLeast(5.0)));
+        rows.push(compared(
+            what,
+            through,
+            "/s",
+            best.map(|rate| (GraphileWorker::NAME, rate)),
+            Threshold::AtLeast(5.0),
+        ));
+        rows.push(compared("no-op jobs that waited, a second", ours, "/s", peer(&usual), Threshold::AtLeast(5.0)));
         let what = "the same, the peer in batches of 500";
-        rows.push(compared(what, ours, "/s", peer(&batched), Wanted::Nothing));
+        rows.push(compared(what, ours, "/s", peer(&batched), Threshold::Nothing));
         Ok(())
     }
 
@@ -301,7 +319,7 @@ impl Bench {
         Ok(drained)
     }
 
-    fn pickup(&self, peer: Option<&Peer>, stopping: &Stopping, rows: &mut Vec<Row>) -> Result<(), String> {
+    fn pickup(&self, peer: Option<&GraphileWorker>, stopping: &Stopping, rows: &mut Vec<Row>) -> Result<(), String> {
         println!("\none job at a time");
         let jobs = if self.options.quick { 50 } else { 200 };
         let (mut ours, mut others) = (Vec::new(), Vec::new());
@@ -310,16 +328,16 @@ impl Bench {
             ours.push(self.host_said::<PickedUp>("pickup", jobs)?);
             others.extend(peer.map(|peer| peer.pickup(jobs)).transpose()?);
         }
-        let mut row = |what: &str, of: fn(&PickedUp) -> f64, wanted: Wanted| {
+        let mut row = |what: &str, of: fn(&PickedUp) -> f64, wanted: Threshold| {
             let figure = middle(&ours, of).unwrap_or_default();
             rows.push(Row::alone(what, figure, "ms", wanted));
             if let Some(peer) = middle(&others, of) {
-                rows.push(Row::beside(what, figure, "ms", (Peer::NAME, peer), Wanted::Nothing));
+                rows.push(Row::beside(what, figure, "ms", (GraphileWorker::NAME, peer), Threshold::Nothing));
             }
         };
-        row("accepted → an idle worker begins, median", |picked| picked.accepted_p50, Wanted::AtMost(2.0));
-        row("accepted → an idle worker begins, p99", |picked| picked.accepted_p99, Wanted::Nothing);
-        row("asked → an idle worker begins, median", |picked| picked.asked_p50, Wanted::Nothing);
+        row("accepted → an idle worker begins, median", |picked| picked.accepted_p50, Threshold::AtMost(2.0));
+        row("accepted → an idle worker begins, p99", |picked| picked.accepted_p99, Threshold::Nothing);
+        row("asked → an idle worker begins, median", |picked| picked.asked_p50, Threshold::Nothing);
         Ok(())
     }
 
@@ -366,12 +384,13 @@ impl Bench {
         }
         let rate = |measured: &[Measured]| middle(measured, Measured::rate).unwrap_or_default();
         let cost = |measured: &[Measured]| middle(measured, Measured::cpu).unwrap_or_default();
-        for (what, ours, floor, wanted) in
-            [("GET job", &whole, &echo, Wanted::AtLeast(0.8)), ("GET job, 304", &not_modified, &empty, Wanted::Nothing)]
-        {
+        for (what, ours, floor, wanted) in [
+            ("GET job", &whole, &echo, Threshold::AtLeast(0.8)),
+            ("GET job, 304", &not_modified, &empty, Threshold::Nothing),
+        ] {
             rows.push(Row::beside(format!("{what}, a second"), rate(ours), "/s", ("bare hyper", rate(floor)), wanted));
             let floor = ("bare hyper", cost(floor));
-            rows.push(Row::beside(format!("{what}, CPU each"), cost(ours), "µs", floor, Wanted::Nothing));
+            rows.push(Row::beside(format!("{what}, CPU each"), cost(ours), "µs", floor, Threshold::Nothing));
         }
         drop(bare);
         self.wait(&served, &jobs[0], files, rows)
@@ -382,7 +401,7 @@ impl Bench {
         let asker = self.asker(Cores::Others);
         let most = usize::try_from(files.saturating_sub(OTHER_FILES)).unwrap_or(usize::MAX);
         let waiters = most.min(if self.options.quick { 1_000 } else { WAITERS });
-        let row = |what: String, figure, unit| Row::alone(what, figure, unit, Wanted::Nothing);
+        let row = |what: String, figure, unit| Row::alone(what, figure, unit, Threshold::Nothing);
 
         let target = served.asking(&[(job.to_owned(), String::new())], "?wait=60", 200);
         let waiting = asker.wait(&target, waiters)?;
@@ -433,16 +452,16 @@ impl Bench {
         }
         let p99 = |measured: &[Measured]| middle(measured, Measured::p99).unwrap_or_default();
         let what = format!("create p99 with {} waiting, {} connections", self.options.jobs, CREATORS[2]);
-        rows.push(Row::beside(what, p99(&with), "ms", ("empty database", p99(&without)), Wanted::AtMost(2.0)));
+        rows.push(Row::beside(what, p99(&with), "ms", ("empty database", p99(&without)), Threshold::AtMost(2.0)));
         let mib = |pid: u32| process::resident(pid) as f64 / f64::from(1 << 20);
-        rows.push(Row::alone("memory after creating them", mib(full.pid()), "MiB", Wanted::AtMost(150.0)));
+        rows.push(Row::alone("memory after creating them", mib(full.pid()), "MiB", Threshold::AtMost(150.0)));
         let mut starts = Vec::new();
         for _ in 0..self.options.rounds() {
             starts.push(full.restarted()?);
         }
         let took = middle(&starts, Duration::as_secs_f64).unwrap_or_default();
-        rows.push(Row::alone("from the start to ready with them", took, "s", Wanted::AtMost(2.0)));
-        rows.push(Row::alone("memory after that start", mib(full.pid()), "MiB", Wanted::AtMost(150.0)));
+        rows.push(Row::alone("from the start to ready with them", took, "s", Threshold::AtMost(2.0)));
+        rows.push(Row::alone("memory after that start", mib(full.pid()), "MiB", Threshold::AtMost(150.0)));
         Ok(())
     }
 }
@@ -453,11 +472,11 @@ fn compared(
     ours: f64,
     unit: &'static str,
     peer: Option<(&'static str, f64)>,
-    wanted: Wanted,
+    wanted: Threshold,
 ) -> Row {
     match peer {
         Some(peer) => Row::beside(what, ours, unit, peer, wanted),
-        None => Row::alone(what, ours, unit, Wanted::Nothing),
+        None => Row::alone(what, ours, unit, Threshold::Nothing),
     }
 }
 
@@ -484,7 +503,7 @@ mod tests {
 
     #[test]
     fn without_a_peer_nothing_is_judged() {
-        let table = |peer| shown(&[compared("creates", 10.0, "/s", peer, Wanted::AtLeast(10.0))]);
+        let table = |peer| shown(&[compared("creates", 10.0, "/s", peer, Threshold::AtLeast(10.0))]);
         assert!(table(Some(("peer", 1.0))).contains(" met"));
         assert!(!table(None).contains("met"));
     }

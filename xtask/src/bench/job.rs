@@ -13,7 +13,7 @@ use docent_tests::{Agent, Installation, Repository};
 
 use crate::bench::Times;
 use crate::bench::running::{Profile, Stopping, run_to_its_end};
-use crate::child::Stop;
+use crate::child::StopSignal;
 use crate::workspace::Workspace;
 
 const PROJECT: &str = "bench";
@@ -28,7 +28,7 @@ pub(crate) struct Options {
     rounds: usize,
 }
 
-pub(crate) async fn run(options: &Options, workspace: &Workspace, stop: &mut Stop) -> Result<ExitCode, String> {
+pub(crate) async fn run(options: &Options, workspace: &Workspace, stop: &mut StopSignal) -> Result<ExitCode, String> {
     if options.files == 0 || options.rounds == 0 || options.rounds >= options.files {
         return Err("there must be at least one round, and more files than rounds".to_owned());
     }
@@ -38,7 +38,7 @@ pub(crate) async fn run(options: &Options, workspace: &Workspace, stop: &mut Sto
     let Some((docent, cli)) = run_to_its_end(Profile::Release, &what, workspace, stop, measure).await? else {
         return Ok(ExitCode::from(130));
     };
-    if stop.was_asked() {
+    if stop.was_received() {
         return Ok(ExitCode::from(130));
     }
     println!("\none file of {}, {} rounds, medians", options.files, options.rounds);

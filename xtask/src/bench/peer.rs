@@ -8,12 +8,12 @@ use docent_tests::ModelServer;
 use docent_tests::model_server::{Edit, KEY, Wire};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Peer {
+pub(crate) enum OtherAgent {
     MiniSweAgent,
     Aider,
 }
 
-impl Peer {
+impl OtherAgent {
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::MiniSweAgent => "mini-swe-agent",

@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use crate::bench::running::{Profile, Stopping, run_to_its_end};
 use crate::bench::search::embedder_env;
-use crate::child::Stop;
+use crate::child::StopSignal;
 use crate::workspace::Workspace;
 
 #[derive(Debug, Clone, Args)]
@@ -41,7 +41,7 @@ struct QuestionSource {
     docs_root: String,
 }
 
-pub(crate) async fn run(options: &Options, workspace: &Workspace, stop: &mut Stop) -> Result<ExitCode, String> {
+pub(crate) async fn run(options: &Options, workspace: &Workspace, stop: &mut StopSignal) -> Result<ExitCode, String> {
     let folder = workspace.root.join("tests/search");
     let names = names(&folder, &options.only)?;
     let build: &[&str] = match &options.embedder {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio::process::Command;
 
-use crate::child::{self, Ended, Stop};
+use crate::child::{self, Ended, StopSignal};
 use crate::workspace::{Workspace, cargo};
 
 /// How what is measured is built.
@@ -48,7 +48,7 @@ pub(crate) async fn run_to_its_end<T: Send + 'static>(
     profile: Profile,
     what: &[&[&str]],
     workspace: &Workspace,
-    stop: &mut Stop,
+    stop: &mut StopSignal,
     measure: impl FnOnce(&Stopping) -> T + Send + 'static,
 ) -> Result<Option<T>, String> {
     for what in what {

@@ -25,8 +25,8 @@ use docent_tests::installation::KeyKind;
 use crate::bench::running::{Profile, Stopping, run_to_its_end};
 use crate::bench::search::asking::{Client, Outcome};
 use crate::bench::search::sets::Set;
-use crate::bench::stream::table::{Row, Wanted, shown};
-use crate::child::Stop;
+use crate::bench::stream::table::{Row, Threshold, shown};
+use crate::child::StopSignal;
 use crate::workspace::Workspace;
 
 #[derive(Debug, Clone, Args)]
@@ -45,7 +45,7 @@ pub(crate) struct Options {
     no_cost: bool,
 }
 
-pub(crate) async fn run(options: &Options, workspace: &Workspace, stop: &mut Stop) -> Result<ExitCode, String> {
+pub(crate) async fn run(options: &Options, workspace: &Workspace, stop: &mut StopSignal) -> Result<ExitCode, String> {
     let Some(folder) = &options.sets else {
         return Err("give `--sets FOLDER`: a folder of judged sets, each with corpus.jsonl (or corpus.jsonl.gz), \
                     queries.jsonl and qrels.tsv; they are not part of the project"
@@ -64,7 +64,7 @@ pub(crate) async fn run(options: &Options, workspace: &Workspace, stop: &mut Sto
     };
     let rows = rows?;
     println!("\n{}", shown(&rows));
-    Ok(if stop.was_asked() { ExitCode::from(130) } else { ExitCode::SUCCESS })
+    Ok(if stop.was_received() { ExitCode::from(130) } else { ExitCode::SUCCESS })
 }
 
 struct Bench {
@@ -165,13 +165,13 @@ pub(crate) fn embedder_env(folder: &Path) -> [(&'static str, String); 2] {
 fn quality(set: &Set, words: &Outcome, vectors: Option<&Outcome>) -> Vec<Row> {
     let wanted = peers::wanted(&set.name);
     let row = |what: &str, figure: f64, wanted: Option<f64>| {
-        let wanted = wanted.map_or(Wanted::Nothing, Wanted::AtLeast);
+        let wanted = wanted.map_or(Threshold::Nothing, Threshold::AtLeast);
         Row::alone(format!("{}: nDCG@10 {what}", set.name), figure, "", wanted)
     };
     let mut rows = vec![
         row("by words", words.measures.ndcg_10, wanted.map(|wanted| wanted.0)),
-        Row::alone(format!("{}: over HTTP, p50", set.name), words.millis(0.5), "ms", Wanted::Nothing),
-        Row::alone(format!("{}: over HTTP, p99", set.name), words.millis(0.99), "ms", Wanted::Nothing),
+        Row::alone(format!("{}: over HTTP, p50", set.name), words.millis(0.5), "ms", Threshold::Nothing),
+        Row::alone(format!("{}: over HTTP, p99", set.name), words.millis(0.99), "ms", Threshold::Nothing),
     ];
     rows.extend(vectors.map(|vectors| row("with vectors", vectors.measures.ndcg_10, wanted.map(|wanted| wanted.1))));
     rows

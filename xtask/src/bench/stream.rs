@@ -26,10 +26,10 @@ use docent_tests::Installation;
 use crate::bench::running::{Profile, Stopping, run_to_its_end};
 use crate::bench::stream::cores::open_files;
 use crate::bench::stream::docs::Docs;
-use crate::bench::stream::party::{Kind, Pace, Party, Programs, installation};
+use crate::bench::stream::party::{Pace, Party, Programs, ServerKind, installation};
 use crate::bench::stream::readers::{Measured, Work, measure};
-use crate::bench::stream::table::{Row, Wanted, percentile, shown};
-use crate::child::Stop;
+use crate::bench::stream::table::{Row, Threshold, percentile, shown};
+use crate::child::StopSignal;
 use crate::tools::{Missing, Tools};
 use crate::workspace::Workspace;
 
@@ -87,7 +87,7 @@ impl Options {
     }
 }
 
-pub(crate) async fn run(options: &Options, workspace: &Workspace, stop: &mut Stop) -> Result<ExitCode, String> {
+pub(crate) async fn run(options: &Options, workspace: &Workspace, stop: &mut StopSignal) -> Result<ExitCode, String> {
     if options.rounds == 0 || options.pages < 100 {
         return Err("there must be at least one round, and a hundred pages".to_owned());
     }
@@ -111,7 +111,7 @@ pub(crate) async fn run(options: &Options, workspace: &Workspace, stop: &mut Sto
     };
     let rows = rows?;
     println!("\n{}", shown(&rows));
-    Ok(if stop.was_asked() { ExitCode::from(130) } else { ExitCode::SUCCESS })
+    Ok(if stop.was_received() { ExitCode::from(130) } else { ExitCode::SUCCESS })
 }
 
 struct Bench {
@@ -146,35 +146,35 @@ impl Bench {
         println!("\n20 tokens a second a stream");
         for readers in [200, 1_000] {
             // The machine is not as fast at one time as at another: each is measured where it is compared with.
-            let sdk = ("SDK", self.least(Kind::Sdk, site)?);
-            let sdk_relay = ("SDK over HTTP", self.least(Kind::SdkRelay, site)?);
-            let plain = ("plain Node", self.streams(Kind::Plain, readers, site)?.cpu_a_delta());
+            let sdk = ("SDK", self.least(ServerKind::Sdk, site)?);
+            let sdk_relay = ("SDK over HTTP", self.least(ServerKind::SdkRelay, site)?);
+            let plain = ("plain Node", self.streams(ServerKind::Plain, readers, site)?.cpu_a_delta());
             // What the kernel and a bare server take for as many writes.
-            let bare = self.streams(Kind::Bare, readers, site)?.cpu_a_delta();
+            let bare = self.streams(ServerKind::Bare, readers, site)?.cpu_a_delta();
             let what = format!("CPU a delta, {readers} slow streams, bare hyper");
-            rows.push(Row::beside(what, bare, "µs", plain, Wanted::Nothing));
-            let relay = ("Node over HTTP", self.streams(Kind::Relay, readers, site)?.cpu_a_delta());
-            let peers = [(Kind::InProcess, sdk, plain), (Kind::BehindHttp, sdk_relay, relay)];
+            rows.push(Row::beside(what, bare, "µs", plain, Threshold::Nothing));
+            let relay = ("Node over HTTP", self.streams(ServerKind::Relay, readers, site)?.cpu_a_delta());
+            let peers = [(ServerKind::InProcess, sdk, plain), (ServerKind::BehindHttp, sdk_relay, relay)];
             for (kind, sdk, node) in peers {
                 let ours = self.streams(kind, readers, site)?;
                 // What is asked for is asked of the server as it is used: with a model behind HTTP.
-                let wanted = |wanted| if kind == Kind::BehindHttp { wanted } else { Wanted::Nothing };
+                let wanted = |wanted| if kind == ServerKind::BehindHttp { wanted } else { Threshold::Nothing };
                 let cpu = ours.cpu_a_delta();
                 let what = format!("CPU a delta, {readers} slow streams, {}", of(kind));
-                rows.push(Row::beside(what.clone(), cpu, "µs", sdk, wanted(Wanted::AtMost(0.1))));
-                rows.push(Row::beside(what, cpu, "µs", node, wanted(Wanted::AtMost(0.8))));
+                rows.push(Row::beside(what.clone(), cpu, "µs", sdk, wanted(Threshold::AtMost(0.1))));
+                rows.push(Row::beside(what, cpu, "µs", node, wanted(Threshold::AtMost(0.8))));
                 let what = format!("later than 25 ms, {readers} slow streams, {}", of(kind));
-                rows.push(Row::alone(what, ours.late()[0], "%", wanted(Wanted::AtMost(1.0))));
+                rows.push(Row::alone(what, ours.late()[0], "%", wanted(Threshold::AtMost(1.0))));
                 let each = ours.grown as f64 / 1024.0 / readers as f64;
                 let what = format!("memory a stream, {readers} slow streams, {}", of(kind));
-                rows.push(Row::alone(what, each, "KB", wanted(Wanted::AtMost(75.0))));
+                rows.push(Row::alone(what, each, "KB", wanted(Threshold::AtMost(75.0))));
             }
         }
         Ok(())
     }
 
     /// What a delta costs with as many streams as the SDK's server can serve, which is few: the least of two.
-    fn least(&self, kind: Kind, site: &Installation) -> Result<f64, String> {
+    fn least(&self, kind: ServerKind, site: &Installation) -> Result<f64, String> {
         let cost = |readers| Ok::<_, String>(self.streams(kind, readers, site)?.cpu_a_delta());
         Ok(f64::min(cost(50)?, cost(200)?))
     }
@@ -197,12 +197,12 @@ impl Bench {
                 );
                 Ok(measured.cpu_a_delta())
             };
-            cost(Kind::Sdk)?;
-            let peers = [(Kind::Plain, "plain Node"), (Kind::Relay, "Node over HTTP")];
-            for (kind, (peer, name)) in [Kind::InProcess, Kind::BehindHttp].into_iter().zip(peers) {
+            cost(ServerKind::Sdk)?;
+            let peers = [(ServerKind::Plain, "plain Node"), (ServerKind::Relay, "Node over HTTP")];
+            for (kind, (peer, name)) in [ServerKind::InProcess, ServerKind::BehindHttp].into_iter().zip(peers) {
                 let what = format!("CPU a delta, full speed, {readers} at a time, {}", of(kind));
                 let node = cost(peer)?;
-                rows.push(Row::beside(what, cost(kind)?, "µs", (name, node), Wanted::Nothing));
+                rows.push(Row::beside(what, cost(kind)?, "µs", (name, node), Threshold::Nothing));
             }
         }
         Ok(())
@@ -211,8 +211,8 @@ impl Bench {
     /// As many streams as two cores serve with room to spare.
     fn open(&self, site: &Installation, files: u64, rows: &mut Vec<Row>) -> Result<(), String> {
         println!("\n{MANY} streams at 20 tokens a second");
-        for kind in [Kind::Bare, Kind::InProcess, Kind::BehindHttp] {
-            let sockets = if kind == Kind::BehindHttp { 2 } else { 1 };
+        for kind in [ServerKind::Bare, ServerKind::InProcess, ServerKind::BehindHttp] {
+            let sockets = if kind == ServerKind::BehindHttp { 2 } else { 1 };
             let most = usize::try_from(files.saturating_sub(OTHER_FILES) / sockets).unwrap_or(usize::MAX);
             let readers = most.min(MANY);
             if readers < MANY {
@@ -230,11 +230,11 @@ impl Bench {
                 format!("{:.0} % idle, {:.0} % taken by the host", 100.0 * spent.idle, 100.0 * spent.stolen)
             });
             println!("    the first core: {}; the others: {}", did[0], did[1]);
-            let wanted = |wanted| if kind == Kind::BehindHttp { wanted } else { Wanted::Nothing };
+            let wanted = |wanted| if kind == ServerKind::BehindHttp { wanted } else { Threshold::Nothing };
             let what = format!("tokens/s a stream, {readers} streams, {}", of(kind));
-            rows.push(Row::alone(what, measured.rate(readers), "/s", Wanted::Nothing));
+            rows.push(Row::alone(what, measured.rate(readers), "/s", Threshold::Nothing));
             let what = format!("later than 50 ms, {readers} streams, {}", of(kind));
-            rows.push(Row::alone(what, of_50, "%", wanted(Wanted::AtMost(1.0))));
+            rows.push(Row::alone(what, of_50, "%", wanted(Threshold::AtMost(1.0))));
         }
         Ok(())
     }
@@ -247,7 +247,7 @@ impl Bench {
             let times = if self.options.quick { 200 } else { 1_000 } / readers;
             let work = Work::First { readers, times, warm: 10 };
             let measured = self.median(|| {
-                let mut party = self.start(Kind::BehindHttp, BRIEF, &site)?;
+                let mut party = self.start(ServerKind::BehindHttp, BRIEF, &site)?;
                 party.asks(&docs.questions);
                 measure(&self.programs.readers(), &party, work)
             })?;
@@ -267,11 +267,11 @@ impl Bench {
                 );
             }
             println!("    {} replies{}", ways.len(), troubles(&measured));
-            for (share, name, asked) in [(0.5, "p50", Wanted::AtMost(3.0)), (0.99, "p99", Wanted::Nothing)] {
+            for (share, name, asked) in [(0.5, "p50", Threshold::AtMost(3.0)), (0.99, "p99", Threshold::Nothing)] {
                 let what = format!("added before the first word, {name}, {readers} at a time");
                 // Twenty that ask again as soon as they are answered are as many as the machine can serve: they wait for each
                 // other, and the readers and the model with them.
-                let wanted = if readers == 1 { asked } else { Wanted::Nothing };
+                let wanted = if readers == 1 { asked } else { Threshold::Nothing };
                 rows.push(Row::alone(what, milliseconds(&added, share), "ms", wanted));
             }
         }
@@ -279,7 +279,7 @@ impl Bench {
     }
 
     /// So many slow streams, and what they cost.
-    fn streams(&self, kind: Kind, readers: usize, site: &Installation) -> Result<Measured, String> {
+    fn streams(&self, kind: ServerKind, readers: usize, site: &Installation) -> Result<Measured, String> {
         let work = Work::Open { readers, seconds: self.options.seconds() };
         let measured = self.median(|| self.one(kind, SLOW, work, site))?;
         println!(
@@ -295,12 +295,12 @@ impl Bench {
         Ok(measured)
     }
 
-    fn one(&self, kind: Kind, pace: Pace, work: Work, site: &Installation) -> Result<Measured, String> {
+    fn one(&self, kind: ServerKind, pace: Pace, work: Work, site: &Installation) -> Result<Measured, String> {
         let party = self.start(kind, pace, site)?;
         measure(&self.programs.readers(), &party, work)
     }
 
-    fn start(&self, kind: Kind, pace: Pace, site: &Installation) -> Result<Party, String> {
+    fn start(&self, kind: ServerKind, pace: Pace, site: &Installation) -> Result<Party, String> {
         self.stopping.check()?;
         Party::start(kind, pace, &self.programs, site)
     }
@@ -313,11 +313,13 @@ impl Bench {
     }
 }
 
-const fn of(kind: Kind) -> &'static str {
+const fn of(kind: ServerKind) -> &'static str {
     match kind {
-        Kind::InProcess => "in-process",
-        Kind::BehindHttp => "over HTTP",
-        Kind::Sdk | Kind::SdkRelay | Kind::Plain | Kind::Relay | Kind::Bare => kind.name(),
+        ServerKind::InProcess => "in-process",
+        ServerKind::BehindHttp => "over HTTP",
+        ServerKind::Sdk | ServerKind::SdkRelay | ServerKind::Plain | ServerKind::Relay | ServerKind::Bare => {
+            kind.name()
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use clap::ValueEnum;
 use tokio::process::Command;
 
 use super::{Site, copy};
-use crate::child::Stop;
+use crate::child::StopSignal;
 use crate::tools::{Missing, Tools};
 use crate::workspace::Workspace;
 
@@ -113,7 +113,7 @@ impl Generator {
         tools: &Tools<'_>,
         site: &Site,
         repository: &Path,
-        stop: &mut Stop,
+        stop: &mut StopSignal,
     ) -> Result<Builder, Missing> {
         let own = workspace.root.join("tests/sites").join(self.folder());
         let requirements = format!("tests/sites/{}/requirements.txt", self.folder());
@@ -162,7 +162,7 @@ pub(super) struct Builder {
 
 impl Builder {
     /// Builds the site in a folder into another.
-    pub(super) async fn build(&self, site: &Path, out: &Path, stop: &mut Stop) -> Result<Built, Missing> {
+    pub(super) async fn build(&self, site: &Path, out: &Path, stop: &mut StopSignal) -> Result<Built, Missing> {
         let home = site.join(&self.home);
         if let Some(modules) = &self.modules {
             // Some bundlers do not follow a link out of the site.

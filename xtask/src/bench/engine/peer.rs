@@ -74,12 +74,12 @@ pub(crate) enum Way {
 }
 
 #[derive(Debug)]
-pub(crate) struct Peer {
+pub(crate) struct GraphileWorker {
     programs: Programs,
     database: Database,
 }
 
-impl Peer {
+impl GraphileWorker {
     pub(crate) const NAME: &'static str = "graphile-worker";
 
     pub(crate) fn start(programs: Programs) -> Result<Self, String> {

@@ -6,7 +6,7 @@ use std::process::Command;
 use serde_json::Value;
 
 use crate::bench::search::sets::Set;
-use crate::bench::stream::table::{Row, Wanted};
+use crate::bench::stream::table::{Row, Threshold};
 
 /// For how long questions are asked while the index changes, in seconds.
 const ASKING: &str = "10";
@@ -38,32 +38,37 @@ fn rows(set: &str, told: &Value) -> Result<Vec<Row>, String> {
             (whole - parsing).max(0.0),
             "ms",
             (PEER, plain),
-            Wanted::AtMost(1.5),
+            Threshold::AtMost(1.5),
         ),
         Row::beside(
             format!("{set}: indexing, of all cores"),
             (number("/docent/settledCpuMillis")? - number("/parsingCpuMillis")?).max(0.0),
             "ms",
             (PEER, number("/plain/indexingCpuMillis")?),
-            Wanted::Nothing,
+            Threshold::Nothing,
         ),
-        Row::alone(format!("{set}: reading the pages"), parsing, "ms", Wanted::Nothing),
-        Row::alone(format!("{set}: index, times the text"), number("/docent/bytes")? / text, "", Wanted::AtMost(2.0)),
+        Row::alone(format!("{set}: reading the pages"), parsing, "ms", Threshold::Nothing),
+        Row::alone(
+            format!("{set}: index, times the text"),
+            number("/docent/bytes")? / text,
+            "",
+            Threshold::AtMost(2.0),
+        ),
         Row::alone(
             format!("{set}: index of {PEER}, times the text"),
             number("/plain/bytes")? / text,
             "",
-            Wanted::Nothing,
+            Threshold::Nothing,
         ),
     ];
     for (share, most) in [("p50", 1.0), ("p99", 5.0)] {
         let alone = number(&format!("/docent/query/{share}"))?;
         let peer = (PEER, number(&format!("/plain/query/{share}"))?);
-        rows.push(Row::beside(format!("{set}: a question, {share}"), alone, "ms", peer, Wanted::Nothing));
+        rows.push(Row::beside(format!("{set}: a question, {share}"), alone, "ms", peer, Threshold::Nothing));
         let busy = number(&format!("/docent/queryWhileUpdating/{share}"))?;
-        rows.push(Row::alone(format!("{set}: while the index changes, {share}"), busy, "ms", Wanted::AtMost(most)));
+        rows.push(Row::alone(format!("{set}: while the index changes, {share}"), busy, "ms", Threshold::AtMost(most)));
         let floor = number(&format!("/plain/queryWhileUpdating/{share}"))?;
-        rows.push(Row::alone(format!("{set}: {PEER} meanwhile, {share}"), floor, "ms", Wanted::Nothing));
+        rows.push(Row::alone(format!("{set}: {PEER} meanwhile, {share}"), floor, "ms", Threshold::Nothing));
     }
     Ok(rows)
 }
@@ -76,8 +81,8 @@ pub(super) fn of_a_change(release: &Path) -> Result<Vec<Row>, String> {
         after_a_change(&told, share).ok_or_else(|| format!("reindex does not tell {share} of `one page:`:\n{told}"))
     };
     Ok(vec![
-        Row::alone(format!("one page of {PAGES} changed, p50"), millis("p50")?, "ms", Wanted::AtMost(50.0)),
-        Row::alone(format!("one page of {PAGES} changed, p99"), millis("p99")?, "ms", Wanted::Nothing),
+        Row::alone(format!("one page of {PAGES} changed, p50"), millis("p50")?, "ms", Threshold::AtMost(50.0)),
+        Row::alone(format!("one page of {PAGES} changed, p99"), millis("p99")?, "ms", Threshold::Nothing),
     ])
 }
 

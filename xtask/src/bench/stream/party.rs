@@ -20,7 +20,7 @@ const MANY: &str = "100000000";
 
 /// Who answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum ServerKind {
     /// The chat SDK's own server.
     Sdk,
     /// The same with a model server behind HTTP.
@@ -37,7 +37,7 @@ pub(crate) enum Kind {
     BehindHttp,
 }
 
-impl Kind {
+impl ServerKind {
     const fn has_a_model_server(self) -> bool {
         matches!(self, Self::SdkRelay | Self::Relay | Self::BehindHttp)
     }
@@ -103,7 +103,7 @@ enum Running {
 
 impl Party {
     pub(crate) fn start(
-        kind: Kind,
+        kind: ServerKind,
         pace: Pace,
         programs: &Programs,
         installation: &Installation,
@@ -117,27 +117,27 @@ impl Party {
         let model = model.transpose()?;
         let base = model.as_ref().map(|model| format!("http://{}/v1", model.address())).unwrap_or_default();
         let (running, path, key) = match kind {
-            Kind::Sdk | Kind::SdkRelay | Kind::Plain | Kind::Relay => {
+            ServerKind::Sdk | ServerKind::SdkRelay | ServerKind::Plain | ServerKind::Relay => {
                 let mut command = Command::new(&programs.node);
                 command.arg("peer.mjs").args(match kind {
-                    Kind::Sdk => vec!["sdk"],
-                    Kind::SdkRelay => vec!["sdk", &base],
-                    Kind::Relay => vec!["relay", &base],
+                    ServerKind::Sdk => vec!["sdk"],
+                    ServerKind::SdkRelay => vec!["sdk", &base],
+                    ServerKind::Relay => vec!["relay", &base],
                     _ => vec!["plain"],
                 });
                 command.current_dir(&programs.peers).env("NODE_ENV", "production");
                 let path = format!("/?deltas={deltas}&every={every}");
                 (Running::Program(Program::start(command, Cores::All)?), path, None)
             }
-            Kind::Bare | Kind::InProcess => {
+            ServerKind::Bare | ServerKind::InProcess => {
                 let mut command = Command::new(programs.examples.join("stream_host"));
-                command.arg(if kind == Kind::Bare { "bare" } else { "docent" }).args([deltas, every]);
+                command.arg(if kind == ServerKind::Bare { "bare" } else { "docent" }).args([deltas, every]);
                 let program = Program::start(command, Cores::All)?;
                 let path = program.said("path").unwrap_or_else(|| "/".to_owned());
                 let key = program.said("key");
                 (Running::Program(program), path, key)
             }
-            Kind::BehindHttp => {
+            ServerKind::BehindHttp => {
                 let (server, key) = docent(installation, &base);
                 let path = Assistant::new(&server, PROJECT, &key).path();
                 (Running::Docent(server), path, Some(key))

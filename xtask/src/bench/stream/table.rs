@@ -4,14 +4,14 @@ use std::fmt::Write as _;
 
 /// What a figure has to be.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Wanted {
+pub(crate) enum Threshold {
     AtMost(f64),
     AtLeast(f64),
     /// Nothing; it is there to be compared with.
     Nothing,
 }
 
-impl Wanted {
+impl Threshold {
     fn met_by(self, figure: f64) -> bool {
         match self {
             Self::AtMost(most) => figure <= most,
@@ -37,12 +37,12 @@ pub(crate) struct Row {
     unit: &'static str,
     /// Who else, and their figure.
     peer: Option<(&'static str, f64)>,
-    wanted: Wanted,
+    wanted: Threshold,
 }
 
 impl Row {
     /// A figure that counts by itself.
-    pub(crate) fn alone(what: impl Into<String>, ours: f64, unit: &'static str, wanted: Wanted) -> Self {
+    pub(crate) fn alone(what: impl Into<String>, ours: f64, unit: &'static str, wanted: Threshold) -> Self {
         Self { what: what.into(), ours, unit, peer: None, wanted }
     }
 
@@ -52,7 +52,7 @@ impl Row {
         ours: f64,
         unit: &'static str,
         peer: (&'static str, f64),
-        wanted: Wanted,
+        wanted: Threshold,
     ) -> Self {
         Self { what: what.into(), ours, unit, peer: Some(peer), wanted }
     }
@@ -63,7 +63,7 @@ impl Row {
 
     fn verdict(&self) -> &'static str {
         match self.wanted {
-            Wanted::Nothing => "",
+            Threshold::Nothing => "",
             _ if self.wanted.met_by(self.judged()) => "met",
             _ => "not met",
         }
@@ -117,17 +117,17 @@ mod tests {
 
     #[test]
     fn a_figure_is_judged_by_itself_or_by_its_ratio() {
-        let wanted = Wanted::AtMost(0.5);
+        let wanted = Threshold::AtMost(0.5);
         assert_eq!(Row::beside("CPU", 4.0, "µs", ("peer", 10.0), wanted).verdict(), "met");
         assert_eq!(Row::beside("CPU", 6.0, "µs", ("peer", 10.0), wanted).verdict(), "not met");
-        assert_eq!(Row::alone("rate", 19.95, "/s", Wanted::AtLeast(19.9)).verdict(), "met");
-        assert_eq!(Row::alone("rate", 19.8, "/s", Wanted::AtLeast(19.9)).verdict(), "not met");
-        assert_eq!(Row::alone("late", 3.0, "%", Wanted::Nothing).verdict(), "");
+        assert_eq!(Row::alone("rate", 19.95, "/s", Threshold::AtLeast(19.9)).verdict(), "met");
+        assert_eq!(Row::alone("rate", 19.8, "/s", Threshold::AtLeast(19.9)).verdict(), "not met");
+        assert_eq!(Row::alone("late", 3.0, "%", Threshold::Nothing).verdict(), "");
     }
 
     #[test]
     fn a_row_shows_all_there_is_to_it() {
-        let row = Row::beside("CPU a delta", 4.0, "µs", ("plain Node", 16.0), Wanted::AtMost(0.5));
+        let row = Row::beside("CPU a delta", 4.0, "µs", ("plain Node", 16.0), Threshold::AtMost(0.5));
         let table = shown(&[row]);
         let last = table.lines().last().unwrap_or_default();
         let words: Vec<&str> = last.split_whitespace().collect();
