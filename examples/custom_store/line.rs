@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use docent_jobs::memory::MemoryStore;
-use docent_jobs::{Change, Decide, EntryBody, IdempotencyKey, Pruning, Row, Store, WriteError, WriteGuards};
+use docent_jobs::{Change, Decision, EntryBody, IdempotencyKey, Pruning, Row, Store, WriteError, WriteGuards};
 use docent_types::{JobId, Quota, Timestamp};
 use serde::{Deserialize, Serialize};
 
@@ -52,7 +52,7 @@ impl Line {
 }
 
 /// The decision whose outcome this was.
-fn decided(next: Row, entries: Vec<EntryBody>) -> Decide {
+fn decided(next: Row, entries: Vec<EntryBody>) -> Decision {
     let change = Change { next, entries };
     Arc::new(move |_| Ok(change.clone()))
 }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use docent_jobs::memory::MemoryStore;
 use docent_jobs::{
-    Change, ClaimRequest, Decide, Entry, EntryBody, FoundJobs, JobQuery, JobSearch, Pruned, Pruning, Row, Store,
+    Change, ClaimRequest, Decision, Entry, EntryBody, FoundJobs, JobQuery, JobSearch, Pruned, Pruning, Row, Store,
     WriteError, WriteGuards, WriteOutcome,
 };
 use docent_types::{AgentJob, JobId, StoreError, Timestamp};
@@ -81,7 +81,7 @@ impl State {
 }
 
 /// A decision that can be asked afterwards what it came to, each time.
-fn remembering(decide: Decide) -> (Decide, Arc<Cell<Vec<Change>>>) {
+fn remembering(decide: Decision) -> (Decision, Arc<Cell<Vec<Change>>>) {
     let seen = Arc::new(Cell::new(Vec::new()));
     let remember = Arc::clone(&seen);
     let decide = move |row: &Row| {
@@ -108,7 +108,7 @@ impl Store for LinesStore {
         Ok(written)
     }
 
-    async fn change(&self, id: JobId, gate: WriteGuards, decide: Decide) -> Result<WriteOutcome, WriteError> {
+    async fn change(&self, id: JobId, gate: WriteGuards, decide: Decision) -> Result<WriteOutcome, WriteError> {
         let mut state = self.state().await?;
         let (decide, seen) = remembering(decide);
         let written = state.memory.change(id, gate.clone(), decide).await?;
@@ -118,7 +118,7 @@ impl Store for LinesStore {
         Ok(written)
     }
 
-    async fn hold(&self, id: JobId, now: Timestamp, decide: Decide) -> Result<Row, WriteError> {
+    async fn hold(&self, id: JobId, now: Timestamp, decide: Decision) -> Result<Row, WriteError> {
         let mut state = self.state().await?;
         let (decide, seen) = remembering(decide);
         let held = state.memory.hold(id, now, decide).await?;
@@ -128,7 +128,7 @@ impl Store for LinesStore {
         Ok(held)
     }
 
-    async fn claim(&self, claiming: ClaimRequest, decide: Decide) -> Result<Vec<Row>, StoreError> {
+    async fn claim(&self, claiming: ClaimRequest, decide: Decision) -> Result<Vec<Row>, StoreError> {
         let mut state = self.state().await?;
         let (decide, seen) = remembering(decide);
         let claimed = state.memory.claim(claiming, decide).await?;

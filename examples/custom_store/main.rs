@@ -83,9 +83,9 @@ async fn restart(path: &Path) -> Result<(), BoxError> {
     assert!(again.repeat && again.job == first);
     after.submit(new("Fix broken links everywhere"), None).await?;
     let refused = after.submit(new("One too many"), None).await;
-    let limited = |error: &docent_jobs::JobError| match error {
-        docent_jobs::JobError::Refused(Refusal { kind, .. }) => matches!(kind, RefusalKind::Limited(_)),
-        docent_jobs::JobError::Store(_) => false,
+    let limited = |error: &docent_types::CallError| match error {
+        docent_types::CallError::Refused(Refusal { kind, .. }) => matches!(kind, RefusalKind::Limited(_)),
+        docent_types::CallError::Store(_) => false,
     };
     assert!(refused.as_ref().is_err_and(limited), "{refused:?}");
     println!("after a restart the jobs, the idempotency key and the quota are as they were");

@@ -15,11 +15,11 @@ use docent_builtin::Builtin;
 use docent_discovery::{Answering, Replies};
 use docent_forge::{Forge, LocalForge, PullRequests};
 use docent_http_v2::Api;
-use docent_jobs::{Engine, EngineConfig, JobError, JobLimits, JobQuery, Jobs, ModelNames};
+use docent_jobs::{Engine, EngineConfig, JobLimits, JobQuery, Jobs, ModelNames};
 use docent_llm::Model;
 use docent_search::Indexes;
 use docent_store::SqliteStore;
-use docent_types::{AgentJob, Clock, Ids, Project, ProjectId, RandomIds, StoreError, SystemClock};
+use docent_types::{AgentJob, CallError, Clock, Ids, Project, ProjectId, RandomIds, StoreError, SystemClock};
 use docent_workspace::Mirrors;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -123,7 +123,7 @@ impl Docent {
         Ok(tokio::spawn(engine.run(drain)))
     }
 
-    pub(crate) async fn newest_jobs(&self, project: &ProjectId, limit: u32) -> Result<Vec<AgentJob>, JobError> {
+    pub(crate) async fn newest_jobs(&self, project: &ProjectId, limit: u32) -> Result<Vec<AgentJob>, CallError> {
         let query = JobQuery { project: project.clone(), status: None, after: None, skip: 0, limit };
         self.api.jobs.list(query).await
     }

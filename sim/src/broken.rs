@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use docent_jobs::{Change, Decide, Lease, Row, WriteGuards};
+use docent_jobs::{Change, Decision, Lease, Row, WriteGuards};
 use docent_types::{JobStatus, Timestamp};
 
 use crate::process::Process;
@@ -24,7 +24,7 @@ pub enum BrokenEngine {
 }
 
 /// The decision as it is, or one that lets late writers in where fencing is broken.
-pub(crate) fn fenced(by: &Process, gate: &WriteGuards, decide: Decide) -> Decide {
+pub(crate) fn fenced(by: &Process, gate: &WriteGuards, decide: Decision) -> Decision {
     // Callers' writes have a quota or are never refused for want of a lease.
     if by.world.broken != Some(BrokenEngine::Unfenced) || gate.quota.is_some() {
         return decide;

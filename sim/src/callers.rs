@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use docent_jobs::{EntryBody, Fingerprint, JobError, JobUpdate, Jobs, NewJob, WriteOutcome};
-use docent_types::{AgentJob, BranchName, JobId, Message, Project, RefusalKind, Role};
+use docent_jobs::{EntryBody, Fingerprint, JobUpdate, Jobs, NewJob, WriteOutcome};
+use docent_types::{AgentJob, BranchName, CallError, JobId, Message, Project, RefusalKind, Role};
 
 use crate::model::task;
 use crate::node::Running;
@@ -12,7 +12,7 @@ use crate::store::short;
 use crate::world::World;
 
 /// The answer to a call; `None` when none came.
-type Answer<T> = Option<Result<T, JobError>>;
+type Answer<T> = Option<Result<T, CallError>>;
 
 /// One caller with one job.
 pub(crate) async fn calls(world: Arc<World>) {
@@ -49,7 +49,7 @@ fn somebody(world: &World) -> Option<Arc<Running>> {
 async fn requests<T, F>(world: &World, request: impl FnOnce(Jobs) -> F) -> Answer<T>
 where
     T: Send + 'static,
-    F: Future<Output = Result<T, JobError>> + Send + 'static,
+    F: Future<Output = Result<T, CallError>> + Send + 'static,
 {
     let running = somebody(world)?;
     let mut answer = tokio::spawn(request(running.jobs.clone()));
@@ -100,17 +100,17 @@ async fn creates(world: &Arc<World>, project: &Project) -> Option<Arc<AgentJob>>
                 world.ledger().accepted.insert(written.job.id, asked);
                 return Some(written.job);
             }
-            Some(Err(JobError::Refused(refusal))) if matches!(refusal.kind, RefusalKind::Limited(_)) => {
+            Some(Err(CallError::Refused(refusal))) if matches!(refusal.kind, RefusalKind::Limited(_)) => {
                 world.count("caller is limited");
                 return None;
             }
-            Some(Err(JobError::Refused(refusal))) => {
+            Some(Err(CallError::Refused(refusal))) => {
                 world.violated(format_args!("a creation was refused: {refusal}"));
                 return None;
             }
             // Without a key nobody knows whether there is a job now.
-            Some(Err(JobError::Store(_))) | None if !is_keyed => return None,
-            Some(Err(JobError::Store(_))) | None => waits(world, Duration::from_secs(4)).await,
+            Some(Err(CallError::Store(_))) | None if !is_keyed => return None,
+            Some(Err(CallError::Store(_))) | None => waits(world, Duration::from_secs(4)).await,
         }
     }
 }
@@ -137,10 +137,10 @@ async fn speaks_up(world: &Arc<World>, project: &Project, id: JobId) {
                 world.note(format_args!("job {} hears: {asked}", short(id)));
                 return world.ledger().instructed.push((id, asked));
             }
-            Some(Err(JobError::Refused(refusal))) => {
+            Some(Err(CallError::Refused(refusal))) => {
                 return world.violated(format_args!("a message to {} was refused: {refusal}", short(id)));
             }
-            Some(Err(JobError::Store(_))) | None => waits(world, Duration::from_secs(4)).await,
+            Some(Err(CallError::Store(_))) | None => waits(world, Duration::from_secs(4)).await,
         }
     }
 }
@@ -156,10 +156,10 @@ async fn archives(world: &Arc<World>, project: &Project, id: JobId) {
                 world.ledger().archived.insert(id);
                 return;
             }
-            Some(Err(JobError::Refused(refusal))) => {
+            Some(Err(CallError::Refused(refusal))) => {
                 return world.violated(format_args!("archiving {} was refused: {refusal}", short(id)));
             }
-            Some(Err(JobError::Store(_))) | None => waits(world, Duration::from_secs(4)).await,
+            Some(Err(CallError::Store(_))) | None => waits(world, Duration::from_secs(4)).await,
         }
     }
 }
@@ -188,8 +188,8 @@ async fn hears(world: &Arc<World>, project: &Project, id: JobId, after: &mut u64
     let listening = async {
         let mut watch = match running.jobs.watch(&project.id, id, from).await {
             Ok(watch) => watch,
-            Err(JobError::Store(_)) => return Heard::Part,
-            Err(JobError::Refused(refusal)) => {
+            Err(CallError::Store(_)) => return Heard::Part,
+            Err(CallError::Refused(refusal)) => {
                 world.violated(format_args!("listening to {} after {from} was refused: {refusal}", short(id)));
                 return Heard::All;
             }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use docent_agent as agent;
 use docent_authoring::progress::JobState;
 use docent_authoring::record::Record;
-use docent_forge::State;
+use docent_forge::PullState;
 use docent_jobs::{Entry, EntryBody, Row};
 use docent_types::{ContentPart, JobId, JobStatus, Project};
 use docent_workspace::{CommitId, Mirror};
@@ -242,7 +242,7 @@ impl<'a> Repository<'a> {
             return;
         }
         let progress = JobState::fold(journal.to_vec());
-        if !progress.unheard.is_empty() {
+        if !progress.unread_instructions.is_empty() {
             world.violated(format_args!("{id} is completed, and has not heard everything that was said"));
         }
         if !progress.waiting.is_empty() {
@@ -310,7 +310,7 @@ fn written(progress: &JobState) -> BTreeMap<String, String> {
 
 fn pull_requests_are_single(world: &World) {
     let mut open = BTreeMap::new();
-    for pull in world.forge.pulls().into_iter().filter(|pull| pull.state == State::Open) {
+    for pull in world.forge.pulls().into_iter().filter(|pull| pull.state == PullState::Open) {
         *open.entry((pull.project.clone(), pull.head.clone())).or_insert(0) += 1;
     }
     for ((project, head), pulls) in open.into_iter().filter(|(_, pulls)| *pulls > 1) {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use docent_jobs::memory::MemoryStore;
 use docent_jobs::{
-    ClaimRequest, Decide, Entry, EntryBody, JobQuery, Row, Store, WriteError, WriteGuards, WriteOutcome,
+    ClaimRequest, Decision, Entry, EntryBody, JobQuery, Row, Store, WriteError, WriteGuards, WriteOutcome,
 };
 use docent_types::{AgentJob, JobId, ProjectId, StoreError, Timestamp};
 use futures::FutureExt;
@@ -44,9 +44,9 @@ impl std::fmt::Debug for State {
 #[derive(Clone)]
 enum Command {
     Create(Box<(Row, Vec<EntryBody>, WriteGuards)>),
-    Change(JobId, WriteGuards, Decide),
-    Hold(JobId, Timestamp, Decide),
-    Claim(ClaimRequest, Decide),
+    Change(JobId, WriteGuards, Decision),
+    Hold(JobId, Timestamp, Decision),
+    Claim(ClaimRequest, Decision),
 }
 
 /// The memory behind the disk never waits for anything.
@@ -77,7 +77,7 @@ impl Disk {
         by: &str,
         id: JobId,
         gate: WriteGuards,
-        decide: Decide,
+        decide: Decision,
     ) -> Result<WriteOutcome, WriteError> {
         let mut state = self.0.lock();
         let written = at_once(state.memory.change(id, gate.clone(), Arc::clone(&decide)))?;
@@ -87,14 +87,14 @@ impl Disk {
         Ok(written)
     }
 
-    pub(crate) fn hold(&self, by: &str, id: JobId, now: Timestamp, decide: Decide) -> Result<Row, WriteError> {
+    pub(crate) fn hold(&self, by: &str, id: JobId, now: Timestamp, decide: Decision) -> Result<Row, WriteError> {
         let mut state = self.0.lock();
         let row = at_once(state.memory.hold(id, now, Arc::clone(&decide)))?;
         state.logged(by, Command::Hold(id, now, decide), [id]);
         Ok(row)
     }
 
-    pub(crate) fn claim(&self, by: &str, claiming: ClaimRequest, decide: Decide) -> Result<Vec<Row>, StoreError> {
+    pub(crate) fn claim(&self, by: &str, claiming: ClaimRequest, decide: Decision) -> Result<Vec<Row>, StoreError> {
         let mut state = self.0.lock();
         let rows = at_once(state.memory.claim(claiming, Arc::clone(&decide)))?;
         if !rows.is_empty() {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use docent_authoring::record::Record;
-use docent_forge::{Forge, ForgeError, PullRequest, PullRequestSpec, State};
+use docent_forge::{Forge, ForgeError, PullRequest, PullRequestSpec, PullState};
 use docent_types::{Project, ProjectId};
 use parking_lot::Mutex;
 
@@ -25,7 +25,7 @@ pub(crate) struct Pull {
     pub(crate) number: u64,
     pub(crate) head: String,
     pub(crate) body: String,
-    pub(crate) state: State,
+    pub(crate) state: PullState,
 }
 
 impl Pull {
@@ -44,9 +44,9 @@ impl Server {
     }
 
     /// Merges or closes an open one.
-    pub(crate) fn ends(&self, ended: &Pull, state: State) {
+    pub(crate) fn ends(&self, ended: &Pull, state: PullState) {
         let mut pulls = self.0.lock();
-        let of = |pull: &&mut Pull| pull.url() == ended.url() && pull.state == State::Open;
+        let of = |pull: &&mut Pull| pull.url() == ended.url() && pull.state == PullState::Open;
         if let Some(pull) = pulls.iter_mut().find(of) {
             pull.state = state;
         }
@@ -60,14 +60,14 @@ impl Server {
         let mut pulls = self.0.lock();
         let number = pulls.iter().filter(|pull| pull.project == *project).count() as u64 + 1;
         let (head, body, project) = (request.head.clone(), request.body.clone(), project.clone());
-        let pull = Pull { project, number, head, body, state: State::Open };
+        let pull = Pull { project, number, head, body, state: PullState::Open };
         pulls.push(pull.clone());
         pull
     }
 
     fn updates(&self, project: &ProjectId, number: u64, request: &PullRequestSpec) -> Option<Pull> {
         let mut pulls = self.0.lock();
-        let of = |pull: &&mut Pull| pull.project == *project && pull.number == number && pull.state == State::Open;
+        let of = |pull: &&mut Pull| pull.project == *project && pull.number == number && pull.state == PullState::Open;
         let pull = pulls.iter_mut().find(of)?;
         pull.body.clone_from(&request.body);
         Some(pull.clone())
@@ -102,7 +102,7 @@ impl ProcessForge {
         let (world, server, id) = (self.world(), &self.world().forge, &self.project.id);
         let (Wish::Open(request) | Wish::Update(_, request)) = wish;
         must_be_written_down(world, request);
-        let found = server.find(id, &request.head).filter(|pull| pull.state == State::Open);
+        let found = server.find(id, &request.head).filter(|pull| pull.state == PullState::Open);
         let pull = match (wish, found) {
             (Wish::Update(number, _), _) => match server.updates(id, *number, request) {
                 Some(pull) => pull,

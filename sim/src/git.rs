@@ -128,7 +128,7 @@ impl Transport for NodeGit {
         pushed
     }
 
-    async fn does(&self, work: BlockingWork) {
+    async fn run_blocking(&self, work: BlockingWork) {
         self.process.moves().await;
         self.process.runs();
         work();

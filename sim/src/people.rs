@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use docent_forge::State;
+use docent_forge::PullState;
 use docent_types::Project;
 use docent_workspace::{FileMerge, Mirrors, Remote};
 
@@ -116,7 +116,7 @@ fn people_push(world: &World, people: &Mirrors, number: u32) {
 
 /// Somebody merges or closes a pull request, and may delete its branch.
 fn people_end_a_pull_request(world: &World, people: &Mirrors) {
-    let open: Vec<_> = world.forge.pulls().into_iter().filter(|pull| pull.state == State::Open).collect();
+    let open: Vec<_> = world.forge.pulls().into_iter().filter(|pull| pull.state == PullState::Open).collect();
     if open.is_empty() {
         return;
     }
@@ -124,7 +124,7 @@ fn people_end_a_pull_request(world: &World, people: &Mirrors) {
     let Some(project) = world.project(&pull.project) else { return };
     let is_to_be_merged = world.chance().happens(0.5);
     let is_merged = is_to_be_merged && merges(world, people, project, &pull.head);
-    let state = if is_merged { State::Merged } else { State::Closed };
+    let state = if is_merged { PullState::Merged } else { PullState::Closed };
     world.note(format_args!("people end {}: {}", pull.url(), state.as_str()));
     world.forge.ends(&pull, state);
     if world.chance().happens(0.3) {

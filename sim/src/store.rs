@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use docent_jobs::{
-    Change, ClaimRequest, Decide, Entry, EntryBody, FoundJobs, JobQuery, JobSearch, Pruned, Pruning, Row, Store,
+    Change, ClaimRequest, Decision, Entry, EntryBody, FoundJobs, JobQuery, JobSearch, Pruned, Pruning, Row, Store,
     WriteError, WriteGuards, WriteOutcome,
 };
 use docent_types::{AgentJob, JobId, JobStatus, StoreError, Timestamp};
@@ -92,7 +92,7 @@ impl fmt::Debug for Witness {
 }
 
 impl Witness {
-    fn watches(self: &Arc<Self>, decide: Decide) -> Decide {
+    fn watches(self: &Arc<Self>, decide: Decision) -> Decision {
         let witness = Arc::clone(self);
         Arc::new(move |row: &Row| {
             let change = decide(row)?;
@@ -170,7 +170,7 @@ impl Store for NodeStore {
         self.write(act).await
     }
 
-    async fn change(&self, id: JobId, gate: WriteGuards, decide: Decide) -> Result<WriteOutcome, WriteError> {
+    async fn change(&self, id: JobId, gate: WriteGuards, decide: Decision) -> Result<WriteOutcome, WriteError> {
         let act = move |by: &Process| {
             let witness = Arc::new(Witness::default());
             let decide = witness.watches(broken::fenced(by, &gate, decide));
@@ -184,7 +184,7 @@ impl Store for NodeStore {
         self.write(act).await
     }
 
-    async fn hold(&self, id: JobId, now: Timestamp, decide: Decide) -> Result<Row, WriteError> {
+    async fn hold(&self, id: JobId, now: Timestamp, decide: Decision) -> Result<Row, WriteError> {
         let act = move |by: &Process| {
             let witness = Arc::new(Witness::default());
             let held = by.world.disk.hold(&by.name, id, now, witness.watches(decide));
@@ -194,7 +194,7 @@ impl Store for NodeStore {
         self.write(act).await
     }
 
-    async fn claim(&self, claiming: ClaimRequest, decide: Decide) -> Result<Vec<Row>, StoreError> {
+    async fn claim(&self, claiming: ClaimRequest, decide: Decision) -> Result<Vec<Row>, StoreError> {
         let act = move |by: &Process| {
             let before = by.world.disk.rows();
             let rows = by.world.disk.claim(&by.name, claiming, decide)?;

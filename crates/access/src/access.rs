@@ -4,10 +4,12 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use docent_types::{CallError, Clock, Project, ProjectUid, Quota, QuotaStatus, Refusal, RefusalKind, StoreError};
+use docent_types::{
+    CallError, Clock, Project, ProjectUid, Quota, QuotaStatus, Refusal, RefusalKind, StoreError, retry_after_seconds,
+};
 use thiserror::Error;
 
-use crate::access_cache::{AccessCache, Destination};
+use crate::access_cache::AccessCache;
 use crate::address::AddressRange;
 use crate::admit::{Action, Credentials, Denial, admit};
 use crate::key::KeyKind;
@@ -34,7 +36,7 @@ impl From<AccessError> for CallError {
         match error {
             AccessError::Denied(denial) => Refusal::from(denial).into(),
             AccessError::Limited(quota_status) => {
-                let wait = match quota_status.seconds_to_wait() {
+                let wait = match retry_after_seconds(quota_status.retry_after) {
                     1 => "1 second".to_owned(),
                     seconds => format!("{seconds} seconds"),
                 };
@@ -52,13 +54,13 @@ pub struct Principal {
     /// The record of the presented key.
     pub key: Arc<KeyRecord>,
     pub project: Arc<Project>,
-    ends: Arc<KeyWatches>,
+    watches: Arc<KeyWatches>,
 }
 
 impl Principal {
     /// Signals when the key stops being valid, for long-running answers.
     pub fn key_watch(&self) -> KeyWatch {
-        self.ends.of(self.key.hash)
+        self.watches.of(self.key.hash)
     }
 }
 
@@ -95,18 +97,18 @@ impl AssistantLimits {
 pub struct Access {
     limits: AssistantLimits,
     throttle: Arc<Throttle>,
-    known: Arc<AccessCache>,
-    ends: Arc<KeyWatches>,
+    cache: Arc<AccessCache>,
+    watches: Arc<KeyWatches>,
     last_use: Arc<LastUse>,
     clock: Arc<dyn Clock>,
 }
 
 impl Access {
     pub fn new(keys: Arc<dyn Keys>, projects: Arc<dyn Projects>, clock: Arc<dyn Clock>) -> Self {
-        let known = Arc::new(AccessCache::new(keys, projects));
-        let ends = Arc::new(KeyWatches::new(Arc::clone(&known), Arc::clone(&clock)));
+        let cache = Arc::new(AccessCache::new(keys, projects));
+        let watches = Arc::new(KeyWatches::new(Arc::clone(&cache), Arc::clone(&clock)));
         let (limits, throttle, last_use) = (AssistantLimits::default(), Arc::default(), Arc::default());
-        Self { known, ends, clock, limits, throttle, last_use }
+        Self { cache, watches, clock, limits, throttle, last_use }
     }
 
     /// The same with other limits.
@@ -124,7 +126,7 @@ impl Access {
         project: &str,
         need: Scope,
     ) -> Result<Principal, AccessError> {
-        self.enter(credentials, KeyKind::Admin, need, Destination::Project(project)).await
+        self.enter(credentials, KeyKind::Admin, need, project).await
     }
 
     /// Admits a caller with an assistant key to the project of a domain, within the rate limits. `domain` is the raw path
@@ -135,32 +137,38 @@ impl Access {
         domain: &str,
         need: Scope,
     ) -> Result<Principal, AccessError> {
-        let principal = self.enter(credentials, KeyKind::Assistant, need, Destination::Domain(domain)).await?;
+        let principal = self.enter(credentials, KeyKind::Assistant, need, domain).await?;
         let quotas = self.limits.quotas(principal.project.uid, credentials.ip);
         self.throttle.count(&quotas, self.clock.now()).map_err(AccessError::Limited)?;
         Ok(principal)
     }
 
+    /// `name` is that of a project for an admin key, and that of a domain for an assistant key.
     async fn enter(
         &self,
         credentials: &Credentials<'_>,
         kind: KeyKind,
         need: Scope,
-        place: Destination<'_>,
+        name: &str,
     ) -> Result<Principal, AccessError> {
         // Without a well-formed key the store is not read.
-        let shown = credentials.key()?;
-        let (key, project) = self.known.both(self.known.stamp(), &shown, place).await?;
+        let presented = credentials.key()?;
+        let version = self.cache.version();
+        let key = self.cache.key(version, &presented).await?;
+        let project = match kind {
+            KeyKind::Admin => self.cache.project(version, name).await?,
+            KeyKind::Assistant => self.cache.domain(version, name).await?,
+        };
         let action = Action { kind, need, project: project.as_ref().map(|project| &project.id) };
         let now = self.clock.now();
-        admit(key.as_deref(), &shown, credentials, &action, now)?;
+        admit(key.as_deref(), &presented, credentials, &action, now)?;
         // An admitted caller has both.
         let (key, project) = key.zip(project).ok_or(Denial::OtherProject { need: kind })?;
-        if self.last_use.is_news(&key.hash, now) {
+        if self.last_use.is_due(&key.hash, now) {
             // Rare. A failure here must not refuse an admitted caller.
-            let _ = Box::pin(self.known.used(&key, now)).await;
+            let _ = self.cache.used(&key, now).await;
         }
-        Ok(Principal { key, project, ends: Arc::clone(&self.ends) })
+        Ok(Principal { key, project, watches: Arc::clone(&self.watches) })
     }
 }
 
@@ -174,13 +182,13 @@ mod tests {
     use crate::memory::MemoryAccess;
     use crate::record::LIFETIME;
 
-    struct Fixture {
+    struct TestAccess {
         access: Access,
         store: Arc<MemoryAccess>,
         clock: ManualClock,
     }
 
-    async fn fixture() -> Fixture {
+    async fn fixture() -> TestAccess {
         let store = Arc::new(MemoryAccess::new());
         for name in ["acme", "other"] {
             let mut project = sample_project(name);
@@ -189,10 +197,10 @@ mod tests {
         }
         let clock = ManualClock::at(Timestamp::from_millis(1_795_000_000_000));
         let access = Access::new(Arc::clone(&store) as _, Arc::clone(&store) as _, Arc::new(clock.clone()));
-        Fixture { access, store, clock }
+        TestAccess { access, store, clock }
     }
 
-    impl Fixture {
+    impl TestAccess {
         async fn key(&self, kind: KeyKind) -> Key {
             let grant = crate::record::Grant::new(kind, ProjectId::parse("acme").expect("a name"), self.clock.now());
             let (key, record) =

@@ -2,7 +2,7 @@
 
 use std::borrow::Borrow;
 use std::collections::HashMap;
-use std::hash::{BuildHasher, Hash, RandomState};
+use std::hash::Hash;
 use std::sync::Arc;
 
 use docent_types::{Domain, Project, ProjectId, StoreError, Timestamp};
@@ -12,87 +12,74 @@ use crate::key::KeyHash;
 use crate::ports::{Keys, Projects};
 use crate::record::KeyRecord;
 
-/// Entries of one kind; as many again for lookups that found nothing.
-const MOST: usize = 4096;
+/// Most entries of one kind; as many again for lookups that found nothing.
+const CAPACITY: usize = 4096;
 
 /// Cached keys and projects.
 #[derive(Debug)]
 pub(crate) struct AccessCache {
     keys: Arc<dyn Keys>,
     projects: Arc<dyn Projects>,
-    pages: RwLock<Pages>,
+    entries: RwLock<Entries>,
 }
 
 /// The storage's change number right before a read, if it was available.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd)]
 pub(crate) struct ReadVersion(Option<u64>);
 
-/// The project or domain a path names. It may be invalid.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Destination<'a> {
-    Project(&'a str),
-    Domain(&'a str),
-}
-
-/// A key's record and a project, each if it exists.
-type Both = (Option<Arc<KeyRecord>>, Option<Arc<Project>>);
-
 #[derive(Debug, Default)]
-struct Pages {
-    stamp: ReadVersion,
-    // The lookup key is a digest already, so a fast hash with a random seed is enough against chosen collisions.
-    keys: Page<KeyHash, KeyRecord, foldhash::fast::RandomState>,
-    by_id: Page<ProjectId, Project>,
-    by_domain: Page<Domain, Project>,
+struct Entries {
+    version: ReadVersion,
+    keys: Lookups<KeyHash, KeyRecord>,
+    by_id: Lookups<ProjectId, Project>,
+    by_domain: Lookups<Domain, Project>,
 }
 
-/// Anybody can ask for names that do not exist, so misses are cached apart from hits and cannot evict them.
+/// The results of lookups. Anybody can ask for names that do not exist, so misses are cached apart from hits and cannot
+/// evict them.
 #[derive(Debug)]
-struct Page<K, V, S = RandomState> {
-    there: HashMap<K, Arc<V>, S>,
-    missing: HashMap<K, (), S>,
+struct Lookups<K, V> {
+    hits: HashMap<K, Arc<V>>,
+    misses: HashMap<K, ()>,
 }
 
-impl<K, V, S: Default> Default for Page<K, V, S> {
+impl<K, V> Default for Lookups<K, V> {
     fn default() -> Self {
-        Self { there: HashMap::default(), missing: HashMap::default() }
+        Self { hits: HashMap::new(), misses: HashMap::new() }
     }
 }
 
-impl<K: Eq + Hash, V, S: BuildHasher> Page<K, V, S> {
+impl<K: Eq + Hash, V> Lookups<K, V> {
     /// `None` when it is not cached.
     fn get<Q: Eq + Hash + ?Sized>(&self, key: &Q) -> Option<Option<Arc<V>>>
     where
         K: Borrow<Q>,
     {
-        match self.there.get(key) {
+        match self.hits.get(key) {
             Some(found) => Some(Some(Arc::clone(found))),
-            None => self.missing.contains_key(key).then_some(None),
+            None => self.misses.contains_key(key).then_some(None),
         }
     }
 
-    fn keep(&mut self, key: K, found: Option<&Arc<V>>) {
-        // A full map is cleared: rare, and cheaper than tracking the order of use.
+    fn insert(&mut self, key: K, found: Option<&Arc<V>>) {
         match found {
-            Some(found) => {
-                if self.there.len() >= MOST {
-                    self.there.clear();
-                }
-                self.there.insert(key, Arc::clone(found));
-            }
-            None => {
-                if self.missing.len() >= MOST {
-                    self.missing.clear();
-                }
-                self.missing.insert(key, ());
-            }
+            Some(found) => insert_bounded(&mut self.hits, key, Arc::clone(found)),
+            None => insert_bounded(&mut self.misses, key, ()),
         }
     }
 }
 
+/// A full map is cleared: rare, and cheaper than tracking the order of use.
+fn insert_bounded<K: Eq + Hash, V>(map: &mut HashMap<K, V>, key: K, value: V) {
+    if map.len() >= CAPACITY {
+        map.clear();
+    }
+    map.insert(key, value);
+}
+
 impl AccessCache {
     pub(crate) fn new(keys: Arc<dyn Keys>, projects: Arc<dyn Projects>) -> Self {
-        Self { keys, projects, pages: RwLock::default() }
+        Self { keys, projects, entries: RwLock::default() }
     }
 
     /// Stores when a key was last used.
@@ -100,89 +87,59 @@ impl AccessCache {
         self.keys.used(&key.id, at).await
     }
 
-    /// A stamp taken before a read: a later change makes entries with this stamp invalid.
-    pub(crate) fn stamp(&self) -> ReadVersion {
+    /// The version to pass to the lookups of one request: a change after this call makes their cache entries invalid.
+    pub(crate) fn version(&self) -> ReadVersion {
         ReadVersion(self.keys.changes())
     }
 
-    /// A key and the project a path names, with one lookup.
-    pub(crate) async fn both(
-        &self,
-        stamp: ReadVersion,
-        hash: &KeyHash,
-        place: Destination<'_>,
-    ) -> Result<Both, StoreError> {
-        let known = self.get(stamp, |pages| {
-            let project = match place {
-                Destination::Project(id) => pages.by_id.get(id),
-                Destination::Domain(domain) => pages.by_domain.get(domain),
-            };
-            pages.keys.get(hash).zip(project)
-        });
-        match known {
-            Some(known) => Ok(known),
-            // Rare.
-            None => Box::pin(self.looked_up(stamp, hash, place)).await,
-        }
-    }
-
-    async fn looked_up(&self, stamp: ReadVersion, hash: &KeyHash, place: Destination<'_>) -> Result<Both, StoreError> {
-        let key = self.key(stamp, hash).await?;
-        let project = match place {
-            Destination::Project(id) => self.project(stamp, id).await?,
-            Destination::Domain(domain) => self.domain(stamp, domain).await?,
-        };
-        Ok((key, project))
-    }
-
-    pub(crate) async fn key(&self, stamp: ReadVersion, hash: &KeyHash) -> Result<Option<Arc<KeyRecord>>, StoreError> {
-        if let Some(known) = self.get(stamp, |pages| pages.keys.get(hash)) {
-            return Ok(known);
+    pub(crate) async fn key(&self, version: ReadVersion, hash: &KeyHash) -> Result<Option<Arc<KeyRecord>>, StoreError> {
+        if let Some(cached) = self.get(version, |entries| entries.keys.get(hash)) {
+            return Ok(cached);
         }
         let found = self.keys.by_hash(hash).await?.map(Arc::new);
-        self.keep(stamp, |pages| pages.keys.keep(*hash, found.as_ref()));
+        self.insert(version, |entries| entries.keys.insert(*hash, found.as_ref()));
         Ok(found)
     }
 
     /// `id` may be invalid.
-    async fn project(&self, stamp: ReadVersion, id: &str) -> Result<Option<Arc<Project>>, StoreError> {
-        if let Some(known) = self.get(stamp, |pages| pages.by_id.get(id)) {
-            return Ok(known);
+    pub(crate) async fn project(&self, version: ReadVersion, id: &str) -> Result<Option<Arc<Project>>, StoreError> {
+        if let Some(cached) = self.get(version, |entries| entries.by_id.get(id)) {
+            return Ok(cached);
         }
         let Ok(id) = ProjectId::parse(id) else { return Ok(None) };
         let found = self.projects.by_id(&id).await?.map(Arc::new);
-        self.keep(stamp, |pages| pages.by_id.keep(id, found.as_ref()));
+        self.insert(version, |entries| entries.by_id.insert(id, found.as_ref()));
         Ok(found)
     }
 
     /// `domain` may be invalid.
-    async fn domain(&self, stamp: ReadVersion, domain: &str) -> Result<Option<Arc<Project>>, StoreError> {
-        if let Some(known) = self.get(stamp, |pages| pages.by_domain.get(domain)) {
-            return Ok(known);
+    pub(crate) async fn domain(&self, version: ReadVersion, domain: &str) -> Result<Option<Arc<Project>>, StoreError> {
+        if let Some(cached) = self.get(version, |entries| entries.by_domain.get(domain)) {
+            return Ok(cached);
         }
         let Ok(domain) = Domain::parse(domain) else { return Ok(None) };
         let found = self.projects.by_domain(&domain).await?.map(Arc::new);
-        self.keep(stamp, |pages| pages.by_domain.keep(domain, found.as_ref()));
+        self.insert(version, |entries| entries.by_domain.insert(domain, found.as_ref()));
         Ok(found)
     }
 
-    fn get<V>(&self, stamp: ReadVersion, known: impl FnOnce(&Pages) -> Option<V>) -> Option<V> {
-        stamp.0?;
-        let pages = self.pages.read();
-        if pages.stamp == stamp { known(&pages) } else { None }
+    fn get<V>(&self, version: ReadVersion, get: impl FnOnce(&Entries) -> Option<V>) -> Option<V> {
+        version.0?;
+        let entries = self.entries.read();
+        if entries.version == version { get(&entries) } else { None }
     }
 
-    fn keep(&self, stamp: ReadVersion, keep: impl FnOnce(&mut Pages)) {
-        if stamp.0.is_none() {
+    fn insert(&self, version: ReadVersion, insert: impl FnOnce(&mut Entries)) {
+        if version.0.is_none() {
             return;
         }
-        let mut pages = self.pages.write();
+        let mut entries = self.entries.write();
         // Change numbers only grow: an earlier read does not overwrite a later one.
-        if pages.stamp < stamp {
-            *pages = Pages { stamp, ..Pages::default() };
+        if entries.version < version {
+            *entries = Entries { version, ..Entries::default() };
         }
-        if pages.stamp == stamp {
-            keep(&mut pages);
+        if entries.version == version {
+            insert(&mut entries);
         }
     }
 }

@@ -132,7 +132,7 @@ impl Credentials<'_> {
 }
 
 /// Whether a key is valid, and for what.
-pub(crate) fn judge<'a>(record: Option<&'a KeyRecord>, key: &KeyHash, now: Timestamp) -> Result<&'a Grant, Denial> {
+pub(crate) fn check_key<'a>(record: Option<&'a KeyRecord>, key: &KeyHash, now: Timestamp) -> Result<&'a Grant, Denial> {
     let record = record.filter(|record| record.hash == *key).ok_or(Denial::Unknown)?;
     let grant = &record.grant;
     if record.revoked_at.is_some() {
@@ -153,7 +153,7 @@ pub fn admit(
     action: &Action<'_>,
     now: Timestamp,
 ) -> Result<(), Denial> {
-    let grant = judge(record, key, now)?;
+    let grant = check_key(record, key, now)?;
     if grant.kind != action.kind {
         return Err(Denial::OtherKind { given: grant.kind, need: action.kind });
     }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use subtle::{Choice, ConstantTimeEq};
+use subtle::ConstantTimeEq;
 
 const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 pub(crate) const RANDOM: usize = 32;
@@ -91,9 +91,7 @@ impl fmt::Debug for Key {
 fn kind_of(text: &[u8]) -> Option<KeyKind> {
     let kind = KeyKind::ALL.into_iter().find(|kind| text.starts_with(kind.prefix().as_bytes()))?;
     let rest = &text[kind.prefix().len()..];
-    // Checking all of them without a branch is vectorised.
-    let fit = rest.iter().fold(true, |fit, byte| fit & byte.is_ascii_alphanumeric());
-    if rest.len() != RANDOM + CHECK || !fit {
+    if rest.len() != RANDOM + CHECK || !rest.iter().all(u8::is_ascii_alphanumeric) {
         return None;
     }
     let (checked, check) = text.split_at(text.len() - CHECK);
@@ -131,24 +129,17 @@ impl KeyHash {
     pub const fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }
-
-    fn words(&self) -> impl Iterator<Item = u64> {
-        let (words, _) = self.0.as_chunks();
-        words.iter().map(|word| u64::from_le_bytes(*word))
-    }
 }
 
 impl std::hash::Hash for KeyHash {
     fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
-        // Every bit of a digest is equally random.
-        self.words().take(1).for_each(|word| state.write_u64(word));
+        self.0.hash(state);
     }
 }
 
 impl PartialEq for KeyHash {
     fn eq(&self, other: &Self) -> bool {
-        let same = |all: Choice, (one, other): (u64, u64)| all & one.ct_eq(&other);
-        self.words().zip(other.words()).fold(Choice::from(1), same).into()
+        self.0.ct_eq(&other.0).into()
     }
 }
 

@@ -15,11 +15,11 @@ use tokio::sync::watch;
 use tokio::time::sleep;
 
 use crate::access_cache::AccessCache;
-use crate::admit::{Denial, judge};
+use crate::admit::{Denial, check_key};
 use crate::key::KeyHash;
 
 /// How often a key is checked. With the 200 ms until a storage notices another process this is well under a second.
-const PAUSE: Duration = Duration::from_millis(250);
+const CHECK_INTERVAL: Duration = Duration::from_millis(250);
 
 /// Signals when one key stops being valid.
 #[derive(Debug, Clone)]
@@ -50,14 +50,14 @@ impl KeyWatch {
 
 /// The keys that have waiters.
 pub(crate) struct KeyWatches {
-    known: Arc<AccessCache>,
+    cache: Arc<AccessCache>,
     clock: Arc<dyn Clock>,
     watched: Mutex<HashMap<KeyHash, watch::Sender<Option<Denial>>>>,
 }
 
 impl KeyWatches {
-    pub(crate) fn new(known: Arc<AccessCache>, clock: Arc<dyn Clock>) -> Self {
-        Self { known, clock, watched: Mutex::default() }
+    pub(crate) fn new(cache: Arc<AccessCache>, clock: Arc<dyn Clock>) -> Self {
+        Self { cache, clock, watched: Mutex::default() }
     }
 
     /// Watches a key, if that is not done yet. Must be called on a runtime.
@@ -75,7 +75,7 @@ impl KeyWatches {
 
     async fn watch(self: Arc<Self>, key: KeyHash) {
         loop {
-            sleep(PAUSE).await;
+            sleep(CHECK_INTERVAL).await;
             match self.denial(&key).await {
                 Ok(Some(denial)) => {
                     if let Some(sender) = self.watched.lock().remove(&key) {
@@ -97,8 +97,8 @@ impl KeyWatches {
     }
 
     async fn denial(&self, key: &KeyHash) -> Result<Option<Denial>, StoreError> {
-        let record = self.known.key(self.known.stamp(), key).await?;
-        Ok(judge(record.as_deref(), key, self.clock.now()).err())
+        let record = self.cache.key(self.cache.version(), key).await?;
+        Ok(check_key(record.as_deref(), key, self.clock.now()).err())
     }
 }
 

@@ -9,9 +9,9 @@ use parking_lot::Mutex;
 use crate::key::KeyHash;
 
 /// Minimum interval between two writes for one key.
-const EVERY: Duration = Duration::from_secs(60);
-/// Keys in memory.
-const MOST: usize = 4096;
+const WRITE_INTERVAL: Duration = Duration::from_secs(60);
+/// Most keys in memory.
+const CAPACITY: usize = 4096;
 
 /// The last stored use of each key.
 #[derive(Debug, Default)]
@@ -19,12 +19,12 @@ pub(crate) struct LastUse(Mutex<HashMap<KeyHash, Timestamp>>);
 
 impl LastUse {
     /// Whether this use is to be stored. It counts as stored from here on.
-    pub(crate) fn is_news(&self, key: &KeyHash, now: Timestamp) -> bool {
+    pub(crate) fn is_due(&self, key: &KeyHash, now: Timestamp) -> bool {
         let mut last_uses = self.0.lock();
-        if last_uses.get(key).is_some_and(|last| now < last.plus(EVERY)) {
+        if last_uses.get(key).is_some_and(|last| now < last.plus(WRITE_INTERVAL)) {
             return false;
         }
-        if last_uses.len() >= MOST {
+        if last_uses.len() >= CAPACITY {
             last_uses.clear();
         }
         last_uses.insert(*key, now);
@@ -42,7 +42,7 @@ mod tests {
         let (one, other) = (KeyHash::from_bytes([1; 32]), KeyHash::from_bytes([2; 32]));
         let at = |seconds: i64| Timestamp::from_millis(seconds * 1000);
         let news = [(one, 0), (one, 1), (other, 1), (one, 59), (one, 60), (one, 61)];
-        let last_uses: Vec<_> = news.into_iter().map(|(key, seconds)| uses.is_news(&key, at(seconds))).collect();
+        let last_uses: Vec<_> = news.into_iter().map(|(key, seconds)| uses.is_due(&key, at(seconds))).collect();
         assert_eq!(last_uses, [true, false, true, false, true, false]);
     }
 }

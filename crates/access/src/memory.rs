@@ -13,11 +13,11 @@ use crate::record::{KeyId, KeyRecord};
 /// Keys and projects in memory, behind one mutex.
 #[derive(Debug, Default)]
 pub struct MemoryAccess {
-    state: Mutex<State>,
+    records: Mutex<Records>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct Records {
     changes: u64,
     projects: BTreeMap<ProjectId, Project>,
     keys: Vec<KeyRecord>,
@@ -28,41 +28,41 @@ impl MemoryAccess {
         Self::default()
     }
 
-    fn changed(&self) -> MutexGuard<'_, State> {
-        let mut state = self.state.lock();
-        state.changes += 1;
-        state
+    fn changed(&self) -> MutexGuard<'_, Records> {
+        let mut records = self.records.lock();
+        records.changes += 1;
+        records
     }
 }
 
 #[async_trait]
 impl Keys for MemoryAccess {
     async fn insert(&self, record: KeyRecord) -> Result<(), StoreError> {
-        let mut state = self.changed();
+        let mut records = self.changed();
         let project = &record.grant.project;
-        if !state.projects.contains_key(project) {
+        if !records.projects.contains_key(project) {
             return Err(StoreError::new("add the key", format!("there is no project `{project}`")));
         }
-        if state.keys.iter().any(|known| known.id == record.id) {
+        if records.keys.iter().any(|known| known.id == record.id) {
             return Err(StoreError::new("add the key", format!("the key `{}` exists already", record.id)));
         }
-        state.keys.push(record);
+        records.keys.push(record);
         Ok(())
     }
 
     async fn by_hash(&self, hash: &KeyHash) -> Result<Option<KeyRecord>, StoreError> {
-        Ok(self.state.lock().keys.iter().find(|record| record.hash == *hash).cloned())
+        Ok(self.records.lock().keys.iter().find(|record| record.hash == *hash).cloned())
     }
 
     async fn keys(&self, project: Option<&ProjectId>) -> Result<Vec<KeyRecord>, StoreError> {
-        let state = self.state.lock();
+        let records = self.records.lock();
         let of_project = |record: &&KeyRecord| project.is_none_or(|project| record.grant.project == *project);
-        Ok(state.keys.iter().filter(of_project).cloned().collect())
+        Ok(records.keys.iter().filter(of_project).cloned().collect())
     }
 
     async fn revoke(&self, id: &KeyId, now: Timestamp) -> Result<Option<KeyRecord>, StoreError> {
-        let mut state = self.changed();
-        let record = state.keys.iter_mut().find(|record| record.id == *id);
+        let mut records = self.changed();
+        let record = records.keys.iter_mut().find(|record| record.id == *id);
         Ok(record.map(|record| {
             record.revoked_at.get_or_insert(now);
             record.clone()
@@ -70,59 +70,59 @@ impl Keys for MemoryAccess {
     }
 
     async fn used(&self, id: &KeyId, at: Timestamp) -> Result<(), StoreError> {
-        if let Some(record) = self.state.lock().keys.iter_mut().find(|record| record.id == *id) {
+        if let Some(record) = self.records.lock().keys.iter_mut().find(|record| record.id == *id) {
             record.used_at = record.used_at.max(Some(at));
         }
         Ok(())
     }
 
     fn changes(&self) -> Option<u64> {
-        Some(self.state.lock().changes)
+        Some(self.records.lock().changes)
     }
 }
 
 #[async_trait]
 impl Projects for MemoryAccess {
     async fn add(&self, project: Project) -> Result<(), AddError> {
-        let mut state = self.changed();
-        if state.projects.contains_key(&project.id) {
+        let mut records = self.changed();
+        if records.projects.contains_key(&project.id) {
             return Err(AddError::IdTaken(project.id));
         }
-        if let Some(other) = state.projects.values().find(|other| other.domain == project.domain) {
+        if let Some(other) = records.projects.values().find(|other| other.domain == project.domain) {
             return Err(AddError::DomainTaken { domain: project.domain, project: other.id.clone() });
         }
-        state.projects.insert(project.id.clone(), project);
+        records.projects.insert(project.id.clone(), project);
         Ok(())
     }
 
     async fn replace(&self, project: Project) -> Result<Option<Project>, AddError> {
-        let mut state = self.changed();
+        let mut records = self.changed();
         let is_taken = |other: &&Project| other.id != project.id && other.domain == project.domain;
-        if let Some(other) = state.projects.values().find(is_taken) {
+        if let Some(other) = records.projects.values().find(is_taken) {
             return Err(AddError::DomainTaken { domain: project.domain, project: other.id.clone() });
         }
-        let kept = state.projects.get_mut(&project.id).filter(|kept| kept.uid == project.uid);
+        let kept = records.projects.get_mut(&project.id).filter(|kept| kept.uid == project.uid);
         Ok(kept.map(|kept| std::mem::replace(kept, project)))
     }
 
     async fn remove(&self, id: &ProjectId, now: Timestamp) -> Result<Option<Project>, StoreError> {
-        let mut state = self.changed();
-        for record in state.keys.iter_mut().filter(|record| record.grant.project == *id) {
+        let mut records = self.changed();
+        for record in records.keys.iter_mut().filter(|record| record.grant.project == *id) {
             record.revoked_at.get_or_insert(now);
         }
-        Ok(state.projects.remove(id))
+        Ok(records.projects.remove(id))
     }
 
     async fn projects(&self) -> Result<Vec<Project>, StoreError> {
-        Ok(self.state.lock().projects.values().cloned().collect())
+        Ok(self.records.lock().projects.values().cloned().collect())
     }
 
     async fn by_id(&self, id: &ProjectId) -> Result<Option<Project>, StoreError> {
-        Ok(self.state.lock().projects.get(id).cloned())
+        Ok(self.records.lock().projects.get(id).cloned())
     }
 
     async fn by_domain(&self, domain: &Domain) -> Result<Option<Project>, StoreError> {
-        Ok(self.state.lock().projects.values().find(|project| project.domain == *domain).cloned())
+        Ok(self.records.lock().projects.values().find(|project| project.domain == *domain).cloned())
     }
 }
 

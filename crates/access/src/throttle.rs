@@ -1,9 +1,8 @@
-//! How often: limits that hold for one process and cost no look into the store.
+//! Rate limits that hold for one process and need no access to the store.
 //!
-//! A window is counted in [`SLOTS`] slots, and a slot is let go only when its last use has left the window. So never more
-//! than the limit pass in any window, nobody waits for longer than the window, and a use may be held for a sixtieth of the
-//! window longer than it must. What has to be exact across restarts and processes is counted in the store instead, with the
-//! write it limits.
+//! A window is counted in [`SLOTS`] slots, and a slot expires only when its last use has left the window. So no window has
+//! more uses than the limit, no caller waits longer than the window, and a use may count for a sixtieth of the window too
+//! long. What has to be exact across restarts and processes is counted in the store instead, with the write it limits.
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
@@ -13,29 +12,29 @@ use docent_types::{Quota, QuotaStatus, Timestamp};
 use parking_lot::Mutex;
 
 const SLOTS: u32 = 60;
-/// Buckets are looked over for idle ones when there are twice as many as last time, and no fewer than this.
-const SWEEP: usize = 1024;
+/// Idle buckets are removed when there are twice as many buckets as after the last removal, and at least this many.
+const LEAST_TO_SWEEP: usize = 1024;
 
 /// Counts uses of quotas in memory.
 #[derive(Default)]
 pub struct Throttle {
-    state: Mutex<State>,
+    buckets: Mutex<Buckets>,
 }
 
 #[derive(Default)]
-struct State {
-    buckets: HashMap<String, Bucket>,
+struct Buckets {
+    by_name: HashMap<String, Bucket>,
     sweep_at: usize,
 }
 
 struct Bucket {
     window: Duration,
     used: u32,
-    /// Those with uses in them, oldest first.
+    /// Slots with uses in them, oldest first.
     slots: VecDeque<Slot>,
 }
 
-/// Uses that are let go together.
+/// Uses that expire together.
 struct Slot {
     /// The moment of the first, divided by the width of a slot.
     number: i64,
@@ -55,48 +54,47 @@ impl Throttle {
         Self::default()
     }
 
-    /// Counts one use of every quota, or of none when one of them is used up. Gives where the caller stands with the
-    /// quota of which least is left; as an error, with the one that takes longest to free a use. `None`: no quotas.
+    /// Counts one use of every quota, or of none when one of them is used up. Returns the status of the quota with the
+    /// fewest uses left; as an error, that of the one that takes longest to free a use. `None`: no quotas.
     pub fn count(&self, quotas: &[Quota], now: Timestamp) -> Result<Option<QuotaStatus>, QuotaStatus> {
-        let mut state = self.state.lock();
-        let state = &mut *state;
-        state.sweep(now);
-        let stand = |state: &mut State| -> Vec<QuotaStatus> {
-            quotas.iter().map(|quota| state.bucket(quota, now).stand(quota, now)).collect()
+        let buckets = &mut *self.buckets.lock();
+        buckets.sweep(now);
+        let status = |buckets: &mut Buckets| -> Vec<QuotaStatus> {
+            quotas.iter().map(|quota| buckets.bucket(quota, now).status(quota, now)).collect()
         };
-        let refused = stand(state).into_iter().filter(|quota_status| quota_status.remaining == 0);
+        let refused = status(buckets).into_iter().filter(|quota_status| quota_status.remaining == 0);
         if let Some(longest) = refused.max_by_key(|quota_status| quota_status.retry_after) {
             return Err(longest);
         }
         for quota in quotas {
-            state.bucket(quota, now).count(now);
+            buckets.bucket(quota, now).count(now);
         }
-        Ok(stand(state).into_iter().min_by_key(|quota_status| quota_status.remaining))
+        Ok(status(buckets).into_iter().min_by_key(|quota_status| quota_status.remaining))
     }
 }
 
-impl State {
+impl Buckets {
     fn bucket(&mut self, quota: &Quota, now: Timestamp) -> &mut Bucket {
         let new = || Bucket { window: quota.window, used: 0, slots: VecDeque::new() };
-        let bucket = self.buckets.entry(quota.bucket.clone()).or_insert_with(new);
-        bucket.let_go(now);
+        let bucket = self.by_name.entry(quota.bucket.clone()).or_insert_with(new);
+        bucket.expire(now);
         bucket
     }
 
     fn sweep(&mut self, now: Timestamp) {
-        if self.buckets.len() < self.sweep_at.max(SWEEP) {
+        if self.by_name.len() < self.sweep_at.max(LEAST_TO_SWEEP) {
             return;
         }
-        self.buckets.retain(|_, bucket| {
-            bucket.let_go(now);
+        self.by_name.retain(|_, bucket| {
+            bucket.expire(now);
             bucket.used > 0
         });
-        self.sweep_at = self.buckets.len() * 2;
+        self.sweep_at = self.by_name.len() * 2;
     }
 }
 
 impl Bucket {
-    fn let_go(&mut self, now: Timestamp) {
+    fn expire(&mut self, now: Timestamp) {
         while let Some(slot) = self.slots.pop_front_if(|slot| slot.until <= now) {
             self.used = self.used.saturating_sub(slot.count);
         }
@@ -107,7 +105,7 @@ impl Bucket {
         let (number, until) = (now.millis().div_euclid(width), now.plus(self.window));
         self.used = self.used.saturating_add(1);
         match self.slots.back_mut() {
-            // A clock that was set back finds a later slot here: the use is held until that one is let go.
+            // After the clock was set back there is a later slot: the use counts until that one expires.
             Some(slot) if slot.number >= number => {
                 slot.until = slot.until.max(until);
                 slot.count = slot.count.saturating_add(1);
@@ -116,7 +114,7 @@ impl Bucket {
         }
     }
 
-    fn stand(&self, quota: &Quota, now: Timestamp) -> QuotaStatus {
+    fn status(&self, quota: &Quota, now: Timestamp) -> QuotaStatus {
         let remaining = quota.limit.saturating_sub(self.used);
         let retry_after =
             if remaining > 0 { Duration::ZERO } else { self.wait(quota.limit, now).unwrap_or(quota.window) };
@@ -130,7 +128,7 @@ impl Bucket {
             left = left.saturating_sub(slot.count);
             left < limit
         });
-        // Where the clock was set back since, it seems to take longer.
+        // A clock that was set back since would yield a longer wait.
         gone.map(|slot| slot.until.since(now).min(self.window))
     }
 }
@@ -179,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn idle_buckets_are_let_go() {
+    fn idle_buckets_are_removed() {
         let throttle = Throttle::new();
         for n in 0..3000 {
             throttle.count(&[quota(&n.to_string(), 1)], at(0)).expect("free");
@@ -187,7 +185,7 @@ mod tests {
         for n in 0..3000 {
             throttle.count(&[quota(&format!("later {n}"), 1)], at(2 * 3600)).expect("free");
         }
-        let buckets = throttle.state.lock().buckets.len();
+        let buckets = throttle.buckets.lock().by_name.len();
         assert!(buckets < 4500, "{buckets}");
     }
 

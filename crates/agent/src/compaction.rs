@@ -3,7 +3,6 @@
 //! When a request would fill most of the context, the model is first asked for notes on the beginning of the
 //! transcript. From then on a request has all messages from outside in full, then those notes, then the entries that
 //! the notes do not cover:
-//! entries they do not cover:
 //!
 //! ```text
 //!   transcript   Said  Replied  Results  Said  Replied  Results │ Replied  Results  Compacted
@@ -41,13 +40,13 @@ pub(crate) const INTRODUCTION: &str = "The beginning of your work does not fit y
 
 /// Whether a request fits.
 pub(crate) enum RequestSize {
-    Enough,
+    Fits,
     /// Compact first.
     Compact(Compaction),
     /// It does not fit, and nothing can be shortened. Its approximate size in tokens, and the limit.
-    TooLittle {
-        wanted: u64,
-        there: u64,
+    TooLarge {
+        needed: u64,
+        available: u64,
     },
 }
 
@@ -67,11 +66,11 @@ pub(crate) fn reply_tokens(settings: &TurnSettings) -> u32 {
 
 /// Most bytes of one tool output in a request: a quarter of the context, if that is less than a tool's own limit.
 pub(crate) fn longest_output(settings: &TurnSettings) -> usize {
-    bytes(there(settings) / 4).max(1_000)
+    bytes(available(settings) / 4).max(1_000)
 }
 
 /// Tokens available for a request.
-fn there(settings: &TurnSettings) -> u64 {
+fn available(settings: &TurnSettings) -> u64 {
     u64::from(settings.context_tokens - reply_tokens(settings).min(settings.context_tokens))
 }
 
@@ -108,35 +107,35 @@ pub(crate) fn summary_of(entries: &[TranscriptEntry]) -> String {
 }
 
 /// Whether a request fits.
-pub(crate) fn judge(transcript: &Transcript, settings: &TurnSettings, request: &Request) -> RequestSize {
+pub(crate) fn request_size(transcript: &Transcript, settings: &TurnSettings, request: &Request) -> RequestSize {
     let entries = transcript.entries();
     let refusals = refusals(entries);
     if refusals == 0 && settings.context_tokens == u32::MAX {
-        return RequestSize::Enough;
+        return RequestSize::Fits;
     }
     let longest = longest_output(settings);
-    let wanted = estimate(entries, request, longest);
-    let mut there = there(settings);
+    let needed = estimate(entries, request, longest);
+    let mut available = available(settings);
     if refusals > 0 {
         // The model's refusal overrides the configured context size.
-        there = there.min(wanted) / 4 * 3;
-        there >>= refusals - 1;
+        available = available.min(needed) / 4 * 3;
+        available >>= refusals - 1;
     }
     let notes = NOTES_TOKENS.min(reply_tokens(settings));
     let fixed = fixed_tokens(entries, request) + u64::from(notes);
     // Compact while there is still space to work in, unless the fixed part alone takes that much.
-    let soon = if fixed < there / 5 * 4 { there / 5 * 4 } else { there };
-    if wanted <= soon {
-        return RequestSize::Enough;
+    let soon = if fixed < available / 5 * 4 { available / 5 * 4 } else { available };
+    if needed <= soon {
+        return RequestSize::Fits;
     }
     // Half of the rest stays free, so that the next compaction is not due at once.
-    let kept = (there / 4).min(soon.saturating_sub(fixed) / 2);
+    let kept = (available / 4).min(soon.saturating_sub(fixed) / 2);
     let compaction = (refusals <= REFUSALS)
-        .then(|| compaction(entries, &Cut { notes, kept: bytes(kept), longest, room: bytes(there / 5 * 3) }));
+        .then(|| compaction(entries, &Cut { notes, kept: bytes(kept), longest, room: bytes(available / 5 * 3) }));
     match compaction.flatten() {
         Some(compaction) => RequestSize::Compact(compaction),
-        None if wanted <= there => RequestSize::Enough,
-        None => RequestSize::TooLittle { wanted, there },
+        None if needed <= available => RequestSize::Fits,
+        None => RequestSize::TooLarge { needed, available },
     }
 }
 
@@ -280,25 +279,25 @@ fn cut_point(entries: &[TranscriptEntry], begin: usize, kept: usize, longest: us
 }
 
 /// What happened, line by line, as the text to summarize.
-struct Log<'a>(Vec<Line<'a>>);
+struct Log<'a>(Vec<LogLine<'a>>);
 
-enum Line<'a> {
+enum LogLine<'a> {
     Words(String),
     Call { id: &'a str, name: &'a str, input: String, answer: Option<(&'a str, bool)> },
 }
 
 impl<'a> Log<'a> {
     fn of(entries: &'a [TranscriptEntry]) -> Self {
-        let mut lines: Vec<Line<'a>> = Vec::new();
+        let mut lines: Vec<LogLine<'a>> = Vec::new();
         for entry in entries {
             match entry {
                 TranscriptEntry::Replied { message, .. } => {
                     lines.extend(message.parts.iter().filter_map(|part| match part {
                         ContentPart::Text { text } if !text.trim().is_empty() => {
-                            Some(Line::Words(text.trim().to_owned()))
+                            Some(LogLine::Words(text.trim().to_owned()))
                         }
                         ContentPart::ToolCall { id, name, input } => {
-                            Some(Line::Call { id, name, input: input.to_string(), answer: None })
+                            Some(LogLine::Call { id, name, input: input.to_string(), answer: None })
                         }
                         _ => None,
                     }));
@@ -306,7 +305,7 @@ impl<'a> Log<'a> {
                 TranscriptEntry::Results { results } => {
                     for result in results {
                         let call = lines.iter_mut().rev().find_map(|line| match line {
-                            Line::Call { id, answer, .. } if *id == result.call_id => Some(answer),
+                            LogLine::Call { id, answer, .. } if *id == result.call_id => Some(answer),
                             _ => None,
                         });
                         if let Some(answer @ None) = call {
@@ -330,9 +329,9 @@ impl<'a> Log<'a> {
     /// The lines, each cut: inputs and text at `words` bytes, outputs at `outputs`; the oldest are dropped when there
     /// is no `room` for all.
     fn written(&self, words: usize, outputs: usize, room: usize) -> String {
-        let line = |line: &Line<'_>| match line {
-            Line::Words(text) => format!("You said: {}", cut(text, words)),
-            Line::Call { name, input, answer, .. } => {
+        let line = |line: &LogLine<'_>| match line {
+            LogLine::Words(text) => format!("You said: {}", cut(text, words)),
+            LogLine::Call { name, input, answer, .. } => {
                 let answer = answer.map(|(output, is_error)| {
                     let arrow = if is_error { "refused" } else { "answer" };
                     if outputs == 0 { String::new() } else { format!("\n  {arrow}: {}", cut(output, outputs)) }

@@ -16,7 +16,7 @@ use docent_types::{Message, TodoStatus};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::compaction::{Compaction, RequestSize, judge};
+use crate::compaction::{Compaction, RequestSize, request_size};
 use crate::request::{Reminder, request};
 use crate::todos::todos_of;
 use crate::tools::{FINISH, remaining_problems};
@@ -77,12 +77,12 @@ pub fn next(transcript: &Transcript, settings: &TurnSettings) -> Step {
     if let Some(finish) = transcript.finished() {
         return Step::Done(finish_of(&finish));
     }
-    if let Some(trouble) = &history.trouble {
-        let words = trouble.words.iter().map(|message| message.plain_text()).find(|text| !text.trim().is_empty());
+    if let Some(forced_end) = &history.forced_end {
+        let words = forced_end.words.iter().map(|message| message.plain_text()).find(|text| !text.trim().is_empty());
         return match words {
-            Some(words) => Step::Done(stopped(&trouble.why, words.trim())),
-            None if is_hopeless(trouble) => Step::Done(stopped(&trouble.why, &plan_summary(transcript))),
-            None => ask(transcript, settings, &Reminder::Farewell(trouble.why.clone())),
+            Some(words) => Step::Done(stopped(&forced_end.why, words.trim())),
+            None if is_hopeless(forced_end) => Step::Done(stopped(&forced_end.why, &plan_summary(transcript))),
+            None => ask(transcript, settings, &Reminder::Farewell(forced_end.why.clone())),
         };
     }
     if history.replies_without_calls() > REMINDERS {
@@ -98,13 +98,13 @@ fn ask(transcript: &Transcript, settings: &TurnSettings, reminder: &Reminder) ->
         let summary = "There is no instruction to carry out.".to_owned();
         return Step::Done(Finish { outcome: FinishOutcome::Cannot, title: "Nothing done".to_owned(), summary });
     };
-    match judge(transcript, settings, &request) {
-        RequestSize::Enough => Step::CallModel(request),
+    match request_size(transcript, settings, &request) {
+        RequestSize::Fits => Step::CallModel(request),
         RequestSize::Compact(compaction) => Step::Compact(compaction),
-        RequestSize::TooLittle { wanted, there } => {
+        RequestSize::TooLarge { needed, available } => {
             let why = format!(
-                "the instruction, with all that the agent needs to know, has about {wanted} tokens, and the model takes \
-                 about {there}; ask for less at a time, or configure a model with a larger context"
+                "the instruction, with all that the agent needs to know, has about {needed} tokens, and the model takes \
+                 about {available}; ask for less at a time, or configure a model with a larger context"
             );
             Step::Done(stopped(&why, &plan_summary(transcript)))
         }
@@ -122,8 +122,8 @@ fn insisting(mut calls: Vec<Call>) -> Vec<Call> {
 }
 
 /// Whether asking for a summary again is useless.
-fn is_hopeless(trouble: &ForcedEnd<'_>) -> bool {
-    trouble.is_urgent || trouble.words.len() >= LAST_WORDS
+fn is_hopeless(forced_end: &ForcedEnd<'_>) -> bool {
+    forced_end.is_urgent || forced_end.words.len() >= LAST_WORDS
 }
 
 fn finish_of(finish: &AcceptedFinish<'_>) -> Finish {

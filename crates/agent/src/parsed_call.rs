@@ -7,22 +7,22 @@ use serde_json::Value;
 use crate::workbench::Workbench;
 
 /// The result of a tool; an error is a sentence for the model that says why nothing was done.
-pub(crate) type Answer = Result<String, String>;
+pub(crate) type CallResult = Result<String, String>;
 
 /// A call whose input is parsed.
 pub(crate) enum ParsedCall {
     /// Changes nothing, so it may run beside others of its kind.
-    Reads(Box<dyn FnOnce(&Workbench<'_>) -> Answer + Send>),
+    Reads(Box<dyn FnOnce(&Workbench<'_>) -> CallResult + Send>),
     /// May change files, so it runs alone.
-    Edits(Box<dyn FnOnce(&mut Workbench<'_>) -> Answer>),
+    Edits(Box<dyn FnOnce(&mut Workbench<'_>) -> CallResult>),
     /// Ends the turn when it is accepted. Changes nothing, and sees the effect of everything before it.
-    Ends(Box<dyn FnOnce(&Workbench<'_>) -> Answer>),
+    Ends(Box<dyn FnOnce(&Workbench<'_>) -> CallResult>),
 }
 
 /// Work that changes nothing.
 pub(crate) fn reads<T: DeserializeOwned + Send + 'static>(
     given: &Value,
-    run: fn(T, &Workbench<'_>) -> Answer,
+    run: fn(T, &Workbench<'_>) -> CallResult,
 ) -> Result<ParsedCall, String> {
     let input: T = input(given)?;
     Ok(ParsedCall::Reads(Box::new(move |workbench| run(input, workbench))))
@@ -31,7 +31,7 @@ pub(crate) fn reads<T: DeserializeOwned + Send + 'static>(
 /// Work that may change files.
 pub(crate) fn edits<T: DeserializeOwned + 'static>(
     given: &Value,
-    run: fn(T, &mut Workbench<'_>) -> Answer,
+    run: fn(T, &mut Workbench<'_>) -> CallResult,
 ) -> Result<ParsedCall, String> {
     let input: T = input(given)?;
     Ok(ParsedCall::Edits(Box::new(move |workbench| run(input, workbench))))
@@ -40,7 +40,7 @@ pub(crate) fn edits<T: DeserializeOwned + 'static>(
 /// Work that ends the turn.
 pub(crate) fn ends<T: DeserializeOwned + 'static>(
     given: &Value,
-    run: fn(T, &Workbench<'_>) -> Answer,
+    run: fn(T, &Workbench<'_>) -> CallResult,
 ) -> Result<ParsedCall, String> {
     let input: T = input(given)?;
     Ok(ParsedCall::Ends(Box::new(move |workbench| run(input, workbench))))

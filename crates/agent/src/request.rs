@@ -211,9 +211,5 @@ pub(crate) fn cut(text: &str, longest: usize) -> String {
 
 /// At most this many bytes of a text, from its beginning.
 pub(crate) fn cut_at(text: &str, longest: usize) -> &str {
-    let mut end = text.len().min(longest);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    &text[..end]
+    &text[..text.floor_char_boundary(longest)]
 }

@@ -11,10 +11,10 @@ use crate::turn_settings::TurnLimits;
 
 /// How many times the same calls may have the same results before the model is told, and before the turn is ended. Two
 /// alternating rounds count as one.
-const TOLD: usize = 3;
-const ENDED: usize = 5;
+const REPEATS_BEFORE_REMINDER: usize = 3;
+const REPEATS_BEFORE_END: usize = 5;
 /// How many replies in a row may be cut off before their first call.
-const CUT_OFF: usize = 3;
+const MOST_CUT_REPLIES: usize = 3;
 
 /// The turn so far: all entries since the last message from outside.
 #[derive(Debug, Default)]
@@ -26,14 +26,14 @@ pub(crate) struct TurnHistory<'a> {
     before_last: Option<Round<'a>>,
     /// How many of the last rounds are equal, and how many are equal to the round before the previous one.
     same: usize,
-    taking_turns: usize,
+    alternating: usize,
     /// The last replies without a call, and those of them that were cut off.
     silent: usize,
     cut: usize,
     /// How many times `finish` returned problems.
     handed_back: usize,
     /// Why the turn must end, and what came since.
-    pub(crate) trouble: Option<ForcedEnd<'a>>,
+    pub(crate) forced_end: Option<ForcedEnd<'a>>,
 }
 
 /// A turn that must end.
@@ -59,8 +59,8 @@ impl<'a> TurnHistory<'a> {
         let mut history = Self::default();
         let mut reply: Option<&Message> = None;
         for entry in turn {
-            if let Some(trouble) = &mut history.trouble {
-                trouble.go_on(entry);
+            if let Some(forced_end) = &mut history.forced_end {
+                forced_end.add(entry);
                 continue;
             }
             match entry {
@@ -78,11 +78,11 @@ impl<'a> TurnHistory<'a> {
                 TranscriptEntry::Compacted { usage, .. } => history.spend(*usage),
                 TranscriptEntry::Said { .. } | TranscriptEntry::TooLong | TranscriptEntry::Expired { .. } => {}
             }
-            let trouble = match entry {
+            let forced_end = match entry {
                 TranscriptEntry::Expired { why } => Some(why.clone()),
                 _ => history.why_to_stop(limits).map(str::to_owned),
             };
-            history.trouble = trouble.map(|why| ForcedEnd { why, words: Vec::new(), is_urgent: false });
+            history.forced_end = forced_end.map(|why| ForcedEnd { why, words: Vec::new(), is_urgent: false });
         }
         history
     }
@@ -99,7 +99,7 @@ impl<'a> TurnHistory<'a> {
         self.cut = if !calls && reason == FinishReason::Length { self.cut + 1 } else { 0 };
         if !calls {
             (self.last, self.before_last) = (None, None);
-            (self.same, self.taking_turns) = (0, 0);
+            (self.same, self.alternating) = (0, 0);
         }
     }
 
@@ -120,21 +120,21 @@ impl<'a> TurnHistory<'a> {
         }
         let round = Some(round);
         self.same = if self.last == round { self.same + 1 } else { 1 };
-        self.taking_turns = if self.before_last == round && self.last != round { self.taking_turns + 1 } else { 0 };
+        self.alternating = if self.before_last == round && self.last != round { self.alternating + 1 } else { 0 };
         self.before_last = std::mem::replace(&mut self.last, round);
     }
 
     /// How many times the model has repeated itself.
-    fn circles(&self) -> usize {
+    fn repeats(&self) -> usize {
         // The first two of several alternating rounds have no earlier round to be compared with.
-        let pairs = if self.taking_turns > 0 { (self.taking_turns + 2) / 2 } else { 0 };
+        let pairs = if self.alternating > 0 { (self.alternating + 2) / 2 } else { 0 };
         self.same.max(pairs)
     }
 
     fn why_to_stop(&self, limits: &TurnLimits) -> Option<&'static str> {
-        if self.circles() >= ENDED {
+        if self.repeats() >= REPEATS_BEFORE_END {
             Some("it did the same over and over")
-        } else if self.cut >= CUT_OFF {
+        } else if self.cut >= MOST_CUT_REPLIES {
             Some("its replies were cut off before they got anywhere")
         } else if self.replies >= limits.steps {
             Some("it used up its steps")
@@ -147,7 +147,7 @@ impl<'a> TurnHistory<'a> {
 
     /// Whether the model is to be told that it repeats itself.
     pub(crate) fn repeats_itself(&self) -> bool {
-        self.circles() >= TOLD
+        self.repeats() >= REPEATS_BEFORE_REMINDER
     }
 
     /// How many of the last replies made no call.
@@ -162,7 +162,7 @@ impl<'a> TurnHistory<'a> {
 }
 
 impl<'a> ForcedEnd<'a> {
-    fn go_on(&mut self, entry: &'a TranscriptEntry) {
+    fn add(&mut self, entry: &'a TranscriptEntry) {
         match entry {
             TranscriptEntry::Replied { message, .. } => self.words.push(message),
             TranscriptEntry::Expired { .. } => self.is_urgent = true,

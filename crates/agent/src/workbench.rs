@@ -9,7 +9,7 @@ use docent_site::{Site, SiteData, Tree};
 
 use crate::docs_search::DocsSearch;
 use crate::files::EditableTree;
-use crate::parsed_call::{Answer, Patterns};
+use crate::parsed_call::{CallResult, Patterns};
 use crate::turn_settings::TurnLimits;
 use crate::writable::Writable;
 
@@ -97,7 +97,7 @@ impl Workbench<'_> {
     }
 
     /// The tree that patterns select from: the docs, or one context repository.
-    pub(crate) fn place(&self, written: &Patterns) -> Result<TreeView<'_>, String> {
+    pub(crate) fn select(&self, written: &Patterns) -> Result<TreeView<'_>, String> {
         let context_files: Vec<ContextFile<'_>> =
             written.0.iter().filter_map(|pattern| self.context_file(pattern)).collect();
         let Some(first) = context_files.first() else {
@@ -248,7 +248,7 @@ impl Workbench<'_> {
     }
 
     /// Makes the changes of a refactor and reports it.
-    pub(crate) fn carry_out(&mut self, refactored: Result<Refactored, impl std::fmt::Display>) -> Answer {
+    pub(crate) fn carry_out(&mut self, refactored: Result<Refactored, impl std::fmt::Display>) -> CallResult {
         let refactored = refactored.map_err(|why| why.to_string())?;
         self.make(&refactored.changes)?;
         Ok(report(&refactored))
@@ -293,10 +293,7 @@ pub(crate) fn cut(mut text: String) -> String {
     if text.len() <= LONGEST {
         return text;
     }
-    let mut end = LONGEST;
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
+    let end = text.floor_char_boundary(LONGEST);
     let end = text[..end].rfind('\n').unwrap_or(end);
     let left = text[end..].lines().count();
     text.truncate(end);

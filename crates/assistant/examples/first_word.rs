@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use docent_assistant::memory::MemoryThreads;
 use docent_assistant::{
-    Ask, Assistant, ChatMessage, Days, Export, ExportQuery, Feedback, NewThread, Summary, Thread, Threads, Turn,
+    AskRequest, Assistant, ChatMessage, Days, Export, ExportQuery, Feedback, NewThread, Summary, Thread, Threads, Turn,
 };
 use docent_llm::{Description, Event, EventStream, Model, ModelError, Request};
 use docent_search::Filter;
@@ -37,7 +37,7 @@ async fn main() {
 
     let mut times = [const { Vec::new() }; 4];
     for number in 0..questions + 20 {
-        let ask = Ask {
+        let ask = AskRequest {
             project: ProjectUid::new(uuid::Uuid::from_u128(1)),
             domain: Domain::parse("docs").expect("a name"),
             docs: Arc::clone(&docs),
@@ -64,7 +64,7 @@ async fn main() {
 }
 
 /// From the question to the first event, to what was found, to the first word; and what another word takes.
-async fn measure(assistant: &Assistant, ask: Ask) -> [Duration; 4] {
+async fn measure(assistant: &Assistant, ask: AskRequest) -> [Duration; 4] {
     let start = Instant::now();
     let mut events = assistant.answer(ask).await.expect("a reply begins").events;
     let (mut first, mut found, mut word, mut words) = (None, None, None, 0_u32);

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use docent_assistant::{
-    Ask, Assistant, ChatMessage, Days, Export, ExportQuery, Feedback, NewThread, Summary, Thread, Threads, Turn,
+    AskRequest, Assistant, ChatMessage, Days, Export, ExportQuery, Feedback, NewThread, Summary, Thread, Threads, Turn,
 };
 use docent_llm::{Description, Event, EventStream, Model, ModelError, Request};
 use docent_search::Filter;
@@ -51,7 +51,7 @@ async fn main() {
     let docs = site.snapshot();
     let assistant = Assistant::new(Arc::new(Thinking), Arc::new(Elsewhere), Arc::new(SystemClock), Arc::new(RandomIds));
 
-    let ask = |number| Ask {
+    let ask = |number| AskRequest {
         project: ProjectUid::new(uuid::Uuid::from_u128(1)),
         domain: Domain::parse("docs").expect("a name"),
         docs: Arc::clone(&docs),
@@ -88,7 +88,7 @@ async fn main() {
 }
 
 /// A reply up to its first word, and what it has said by then.
-async fn begin(assistant: &Assistant, ask: Ask) -> (stream::BoxStream<'static, StreamEvent>, Vec<StreamEvent>) {
+async fn begin(assistant: &Assistant, ask: AskRequest) -> (stream::BoxStream<'static, StreamEvent>, Vec<StreamEvent>) {
     let mut events = assistant.answer(ask).await.expect("a reply begins").events;
     let mut log = Vec::new();
     while !matches!(log.last(), Some(StreamEvent::TextDelta { .. })) {

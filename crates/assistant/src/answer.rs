@@ -13,7 +13,7 @@ use futures::stream::BoxStream;
 use tokio::task::spawn_blocking;
 
 use crate::analytics::{Days, Summary};
-use crate::ask::Ask;
+use crate::ask::AskRequest;
 use crate::bounds;
 use crate::dialogue::{self, Dialogue};
 use crate::export::{Export, ExportQuery, QuestionFilter, QuestionOutcome};
@@ -67,9 +67,6 @@ impl fmt::Debug for AnswerStream {
     }
 }
 
-/// Why no reply was begun.
-pub type AnswerError = CallError;
-
 impl Assistant {
     pub fn new(model: Arc<dyn Model>, threads: Arc<dyn Threads>, clock: Arc<dyn Clock>, ids: Arc<dyn Ids>) -> Self {
         let writes = QuestionWrites::new(Arc::clone(&threads));
@@ -97,7 +94,7 @@ impl Assistant {
     }
 
     /// Begins a reply. Errors before the first event are returned; later ones are events.
-    pub async fn answer(&self, ask: Ask) -> Result<AnswerStream, AnswerError> {
+    pub async fn answer(&self, ask: AskRequest) -> Result<AnswerStream, CallError> {
         let (asked, history) = dialogue::question(&ask.said)?;
         let stored = match ask.thread {
             Some(id) => self.continued(&ask.domain, id, ask.thread_key.as_deref()).await?,
@@ -221,7 +218,7 @@ impl Assistant {
 
     /// The thread to continue. An unknown or expired thread, or one of another site, is begun anew, because clients
     /// keep ids for longer than threads are kept.
-    async fn continued(&self, domain: &Domain, id: ThreadId, key: Option<&str>) -> Result<Option<Thread>, AnswerError> {
+    async fn continued(&self, domain: &Domain, id: ThreadId, key: Option<&str>) -> Result<Option<Thread>, CallError> {
         self.writes.stored(id).await;
         let found = self.threads.thread(domain, id, RECALLED).await?;
         if found.as_ref().zip(key).is_some_and(|(thread, key)| !thread.key.fits(key)) {
@@ -234,7 +231,7 @@ impl Assistant {
         Ok(found)
     }
 
-    fn begun(&self, ask: &Ask, history: Vec<Turn>, question: String, turn: Turn) -> Dialogue {
+    fn begun(&self, ask: &AskRequest, history: Vec<Turn>, question: String, turn: Turn) -> Dialogue {
         let id = ThreadId::new(self.ids.unguessable());
         let (secret, key) = ThreadKey::mint(self.ids.as_ref());
         let begin = NewThread {

@@ -7,7 +7,7 @@ use docent_types::{Domain, ProjectUid, Role, ThreadId};
 
 /// One request to the assistant, already admitted and checked.
 #[derive(Debug)]
-pub struct Ask {
+pub struct AskRequest {
     pub project: ProjectUid,
     pub domain: Domain,
     /// The docs to answer from, in their current state.

@@ -17,7 +17,6 @@
 mod analytics;
 mod answer;
 mod ask;
-mod asking;
 mod bounds;
 pub mod conformance;
 mod dialogue;
@@ -25,6 +24,7 @@ mod export;
 mod gaps;
 mod link_filter;
 pub mod memory;
+mod model_call;
 pub mod prompt;
 mod query;
 mod question_writes;
@@ -42,8 +42,8 @@ mod tests;
 pub use analytics::{
     DayCount, Days, Latency, NEWEST, NewestQuestions, Percentiles, QuestionCounts, SourceCount, Summary, Tally,
 };
-pub use answer::{AnswerError, AnswerStream, Assistant};
-pub use ask::{Ask, ChatMessage, ContextItem, ContextKind};
+pub use answer::{AnswerStream, Assistant};
+pub use ask::{AskRequest, ChatMessage, ContextItem, ContextKind};
 pub use export::{
     AskedTurn, Export, ExportCursor, ExportQuery, MOST_EXAMINED, MOST_READ, PageBuilder, QuestionFacts, QuestionFilter,
     QuestionOutcome, RatingFilter,

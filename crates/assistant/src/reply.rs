@@ -20,9 +20,9 @@ use serde_json::{Value, json};
 use tracing::{error, warn};
 
 use crate::ask::{ContextItem, ContextKind};
-use crate::asking;
 use crate::bounds;
 use crate::dialogue::Dialogue;
+use crate::model_call;
 use crate::prompt::{self, AnsweredCall, PromptInput, SEARCH_TOOL, Step, Tools};
 use crate::query::{self, SearchWords};
 use crate::question_writes::PendingQuestion;
@@ -119,7 +119,7 @@ pub(crate) fn events(
                     }
                     request
                 };
-                let begun = Box::pin(asking::begin(model.as_ref(), request)).await;
+                let begun = Box::pin(model_call::begin(model.as_ref(), request)).await;
                 left_tokens = left_tokens.saturating_sub(read);
                 begun
             };
@@ -128,7 +128,7 @@ pub(crate) fn events(
                 Err(failure) => {
                     error!(thread = %dialogue.id, error = &failure as &dyn std::error::Error, "the model did not answer");
                     Box::pin(kept.unanswered()).await;
-                    yield trouble(asking::sentence(failure.kind, reply_text.has_spoken()));
+                    yield trouble(model_call::sentence(failure.kind, reply_text.has_spoken()));
                     return;
                 }
             };
@@ -175,7 +175,7 @@ pub(crate) fn events(
             }
             if let Some(kind) = broken {
                 Box::pin(kept.unanswered()).await;
-                yield trouble(asking::sentence(kind, reply_text.has_spoken()));
+                yield trouble(model_call::sentence(kind, reply_text.has_spoken()));
                 return;
             }
             for event in reply_text.close(&retrieval.targets, &mut step) {

@@ -20,7 +20,7 @@ use docent_ui_stream::Grammar;
 use futures::StreamExt;
 
 use crate::memory::MemoryThreads;
-use crate::{Ask, AskedTurn, Assistant, ChatMessage, ExportQuery, QuestionFilter, SiteSettings};
+use crate::{AskRequest, AskedTurn, Assistant, ChatMessage, ExportQuery, QuestionFilter, SiteSettings};
 
 const NOW: Timestamp = Timestamp::from_millis(1_795_000_000_000);
 
@@ -55,7 +55,7 @@ pub(crate) fn docs(files: &[(&str, &str)]) -> Arc<Snapshot> {
     index.snapshot()
 }
 
-struct Fixture {
+struct TestAssistant {
     model: Scripted,
     clock: ManualClock,
     docs: Arc<Snapshot>,
@@ -63,7 +63,7 @@ struct Fixture {
     domain: Domain,
 }
 
-impl Fixture {
+impl TestAssistant {
     fn new() -> Self {
         let model = Scripted::new();
         Self::with(Arc::new(model.clone()), model)
@@ -92,8 +92,8 @@ impl Fixture {
         self
     }
 
-    fn question(&self, text: &str) -> Ask {
-        Ask {
+    fn question(&self, text: &str) -> AskRequest {
+        AskRequest {
             project: ProjectUid::new(uuid::Uuid::from_u128(1)),
             domain: self.domain.clone(),
             docs: Arc::clone(&self.docs),
@@ -113,10 +113,10 @@ impl Fixture {
     }
 
     async fn ask_on(&self, thread: ThreadId, text: &str) -> ReceivedReply {
-        self.answer(Ask { thread: Some(thread), ..self.question(text) }).await
+        self.answer(AskRequest { thread: Some(thread), ..self.question(text) }).await
     }
 
-    async fn answer(&self, ask: Ask) -> ReceivedReply {
+    async fn answer(&self, ask: AskRequest) -> ReceivedReply {
         let reply = self.assistant.answer(ask).await.expect("a reply begins");
         let thread = reply.thread;
         let events: Vec<StreamEvent> = reply.events.collect().await;

@@ -16,7 +16,7 @@ use crate::progress::JobState;
 use crate::record::Record;
 use crate::repositories::Repositories;
 use crate::session::Session;
-use crate::stop::{Stop, failed};
+use crate::turn_exit::{TurnExit, failed};
 
 /// Works on agent jobs.
 pub struct Author {
@@ -56,11 +56,11 @@ impl Author {
     ) -> Result<T, E> {
         // The semaphore is never closed.
         let _place = self.places.acquire().await;
-        self.repositories.does(work).await
+        self.repositories.run_blocking(work).await
     }
 
     /// The project and the model of a job, as currently configured.
-    async fn desk(&self, handle: &Handle) -> Result<(Project, Arc<dyn Model>), Stop> {
+    async fn desk(&self, handle: &Handle) -> Result<(Project, Arc<dyn Model>), TurnExit> {
         let job = handle.job();
         let found = self.projects.project(&job.project).await.map_err(Interrupted::Store)?;
         // A project that was added after the job is another one of the same name.
@@ -82,21 +82,21 @@ impl Author {
 impl Worker for Author {
     async fn work(&self, handle: &mut Handle) -> Result<Outcome, Failure> {
         let mut progress = JobState::fold(handle.read().await?);
-        handle.acknowledge(progress.heard);
+        handle.acknowledge(progress.read_upto);
         if progress.turn.is_none() {
             append_instructions(handle, &mut progress);
         }
-        let untold = progress.untold.clone();
+        let unreported_failure = progress.unreported_failure.clone();
         let stop = match self.desk(handle).await {
             Ok((project, model)) => Session::new(self, handle, project, model, progress).run().await,
             Err(stop) => stop,
         };
         let (is_kept, outcome) = match stop {
-            Stop::Ended(outcome) => (true, outcome),
-            Stop::Dropped { halt, message } => (false, Outcome::Failed { halt, message }),
-            Stop::Failure(failure) => return Err(failure),
+            TurnExit::Ended(outcome) => (true, outcome),
+            TurnExit::Dropped { halt, message } => (false, Outcome::Failed { halt, message }),
+            TurnExit::Failure(failure) => return Err(failure),
         };
-        let outcome = mention(untold, outcome);
+        let outcome = mention(unreported_failure, outcome);
         let failed = match &outcome {
             Outcome::Completed { .. } => None,
             Outcome::Failed { message, .. } => Some(message.clone()),
@@ -107,9 +107,9 @@ impl Worker for Author {
 }
 
 /// Prepends the failure of the turn before, if another instruction came before it was reported.
-fn mention(untold: Option<String>, outcome: Outcome) -> Outcome {
-    let Some(untold) = untold else { return outcome };
-    let mentioned = |message: String| format!("{message}\n\nThe turn before this one failed: {untold}");
+fn mention(unreported_failure: Option<String>, outcome: Outcome) -> Outcome {
+    let Some(unreported_failure) = unreported_failure else { return outcome };
+    let mentioned = |message: String| format!("{message}\n\nThe turn before this one failed: {unreported_failure}");
     match outcome {
         Outcome::Completed { message } => Outcome::Completed { message: mentioned(message) },
         Outcome::Failed { halt, message } => Outcome::Failed { halt, message: mentioned(message) },
@@ -118,7 +118,7 @@ fn mention(untold: Option<String>, outcome: Outcome) -> Outcome {
 
 /// Appends new instructions to the transcript.
 pub(crate) fn append_instructions(handle: &mut Handle, progress: &mut JobState) {
-    let Some(upto) = progress.unheard.iter().map(|(seq, _)| *seq).max() else { return };
+    let Some(upto) = progress.unread_instructions.iter().map(|(seq, _)| *seq).max() else { return };
     let heard = Record::Heard { upto };
     push_record(handle, &heard);
     progress.apply(heard);

@@ -9,23 +9,23 @@ use crate::files::Draft;
 use crate::progress::AgentTurn;
 use crate::record::Record;
 use crate::session::Session;
-use crate::stop::{Stop, failed};
+use crate::turn_exit::{TurnExit, failed};
 use crate::wording;
 
 impl Session<'_> {
     /// Checks the agent's changes, and commits them.
-    pub(crate) async fn check_and_commit(&mut self, turn: &AgentTurn, finish: Finish) -> Result<(), Stop> {
+    pub(crate) async fn check_and_commit(&mut self, turn: &AgentTurn, finish: Finish) -> Result<(), TurnExit> {
         let Some(draft) = self.draft(turn).await? else { return Ok(()) };
         let is_unchanged = draft.overlay().is_unchanged();
         match finish.outcome {
             agent::FinishOutcome::Stopped if !is_unchanged => {}
             agent::FinishOutcome::Cannot | agent::FinishOutcome::Stopped => {
                 let message = self.end_message(&finish);
-                return Err(Stop::Ended(Outcome::Failed { halt: Halt::Error, message }));
+                return Err(TurnExit::Ended(Outcome::Failed { halt: Halt::Error, message }));
             }
             agent::FinishOutcome::Done if !is_unchanged => {}
             agent::FinishOutcome::Done if self.progress.waiting.is_empty() || self.is_on_base() => {
-                return Err(Stop::Ended(Outcome::Completed { message: self.end_message(&finish) }));
+                return Err(TurnExit::Ended(Outcome::Completed { message: self.end_message(&finish) }));
             }
             agent::FinishOutcome::Done => {
                 self.record(Record::Unchanged { finish: Some(finish) });
@@ -52,18 +52,18 @@ impl Session<'_> {
     }
 
     /// New problems that the checks find, and what they could not decide.
-    async fn check(&self, draft: Draft) -> Result<(Draft, Vec<String>, Vec<String>), Stop> {
+    async fn check(&self, draft: Draft) -> Result<(Draft, Vec<String>, Vec<String>), TurnExit> {
         let checked = self.author.run_blocking(move || {
             let mut draft = draft;
             let checked = draft.checked();
             draft.check()?;
             Ok::<_, GitError>((draft, wording::problems(&checked.findings), wording::problems(&checked.doubts)))
         });
-        checked.await.map_err(Stop::from)
+        checked.await.map_err(TurnExit::from)
     }
 
     /// Writes the commit into the mirror. The same turn always gives the same commit.
-    async fn commit(&mut self, turn: &AgentTurn, draft: Draft, finish: &Finish) -> Result<CommitId, Stop> {
+    async fn commit(&mut self, turn: &AgentTurn, draft: Draft, finish: &Finish) -> Result<CommitId, TurnExit> {
         let mirror = self.mirror().await?;
         let message = wording::commit_message(&finish.title, &finish.summary);
         // Ties the commit to its job.
@@ -84,10 +84,10 @@ impl Session<'_> {
 
     /// Recreates the commit if the mirror lost it, through a power failure or as a whole. `false`: that is impossible,
     /// and the turn starts over.
-    pub(crate) async fn keep_commit(&mut self, turn: &AgentTurn, made: CommitId) -> Result<bool, Stop> {
+    pub(crate) async fn keep_commit(&mut self, turn: &AgentTurn, made: CommitId) -> Result<bool, TurnExit> {
         match self.mirror().await?.base(made) {
             Err(GitError::NoSuchCommit { .. }) => {}
-            held => return held.map(|_| true).map_err(Stop::from),
+            held => return held.map(|_| true).map_err(TurnExit::from),
         }
         let Some(draft) = self.draft(turn).await? else { return Ok(false) };
         if self.commit(turn, draft, &self.finish(turn)).await? == made {

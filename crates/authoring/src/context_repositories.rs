@@ -12,7 +12,7 @@ use futures::future::join_all;
 
 use crate::docs::inside;
 use crate::repositories::Repositories;
-use crate::stop::one_line;
+use crate::turn_exit::one_line;
 
 /// Trees by name.
 pub(crate) type Trees = BTreeMap<String, Arc<dyn Tree + Send + Sync>>;
@@ -34,7 +34,7 @@ pub(crate) async fn find_context_commits(
 ) -> (BTreeMap<String, String>, BTreeMap<String, String>) {
     let looks = project.context.iter().map(async |(name, url)| {
         let found = match tokio::time::timeout(PATIENCE, repositories.fetch_context(project, url)).await {
-            Ok(Ok(mirror)) => repositories.does(move || tip(&mirror)).await.map_err(|error| one_line(&error)),
+            Ok(Ok(mirror)) => repositories.run_blocking(move || tip(&mirror)).await.map_err(|error| one_line(&error)),
             Ok(Err(error)) => Err(one_line(&error)),
             Err(_) => Err(format!("it took longer than {} s", PATIENCE.as_secs())),
         };

@@ -20,7 +20,6 @@
 //! [`Pulls`] reads, updates, merges and closes the local forge's pull requests. This crate knows no HTTP.
 
 mod address;
-mod asking;
 mod author;
 mod commit;
 mod config;
@@ -29,6 +28,7 @@ mod docs;
 mod escape;
 mod events;
 mod files;
+mod model_calls;
 mod notes;
 mod ports;
 mod prepare;
@@ -39,9 +39,9 @@ pub mod record;
 mod repositories;
 mod session;
 mod signing;
-mod stop;
 mod time_budget;
 mod transport;
+mod turn_exit;
 mod wording;
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ pub(crate) fn for_the_model(turn: &AgentTurn, progress: &JobState, job: &AgentJo
              look before you build on it."
         )),
     }
-    if progress.unkept {
+    if progress.changes_discarded {
         notes.push(
             "Your last turn ended without success, and nothing that you changed in it was kept: the files are as they were \
              before it."

@@ -9,7 +9,7 @@ use crate::context_repositories::find_context_commits;
 use crate::record::{BranchState, Record};
 use crate::session::{Session, parse};
 use crate::signing::Signing;
-use crate::stop::{Stop, one_line};
+use crate::turn_exit::{TurnExit, one_line};
 
 /// The commits that a turn begins from.
 struct Start {
@@ -22,7 +22,7 @@ struct Start {
 }
 
 impl Session<'_> {
-    pub(crate) async fn prepare(&mut self) -> Result<(), Stop> {
+    pub(crate) async fn prepare(&mut self) -> Result<(), TurnExit> {
         let mirror = self.fetch().await?;
         let (branch, into) = (self.handle.job().source.branch.clone(), self.project.branch.clone());
         let pushed = self.progress.pushed.as_deref().map(parse).transpose()?;

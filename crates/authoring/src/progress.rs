@@ -80,9 +80,9 @@ pub struct JobState {
     /// The plan after the last tools that ran.
     pub todos: Vec<Todo>,
     /// Instructions that are not in the transcript yet, with their sequence numbers.
-    pub unheard: Vec<(u64, Instruction)>,
+    pub unread_instructions: Vec<(u64, Instruction)>,
     /// Sequence number of the newest instruction in the transcript; 0 for none.
-    pub heard: u64,
+    pub read_upto: u64,
     /// The time used since then.
     pub time_used: TimeUsed,
     /// The turn in progress; `None` between two turns, and when it is to start over.
@@ -100,9 +100,9 @@ pub struct JobState {
     /// The newest pull request.
     pub pull_request: Option<OpenedPullRequest>,
     /// Whether the previous turn failed with nothing kept of its changes, and the transcript says so.
-    pub unkept: bool,
+    pub changes_discarded: bool,
     /// The failure of the previous turn, if it was not reported because another instruction was waiting.
-    pub untold: Option<String>,
+    pub unreported_failure: Option<String>,
 }
 
 impl JobState {
@@ -119,7 +119,7 @@ impl JobState {
     pub fn read(&mut self, entry: Entry) {
         self.time_used.apply(&entry);
         match entry.body {
-            EntryBody::Instruction(instruction) => self.unheard.push((entry.seq, instruction)),
+            EntryBody::Instruction(instruction) => self.unread_instructions.push((entry.seq, instruction)),
             EntryBody::Work { data, .. } => {
                 // An entry that cannot be parsed was written by a newer version. It may be skipped, because effects
                 // outside are looked up before they are repeated.
@@ -130,7 +130,7 @@ impl JobState {
             EntryBody::Transition { halt: Some(_), .. } => {
                 // The engine gave up on a turn that had not ended.
                 self.drop_turn();
-                self.untold = None;
+                self.unreported_failure = None;
             }
             EntryBody::Transition { .. } | EntryBody::Leased { .. } | EntryBody::Retry { .. } => {}
         }
@@ -141,7 +141,7 @@ impl JobState {
         match record {
             Record::Heard { upto } => self.add_instructions(upto),
             Record::Prepared { base, remote, agreed, at, found, context, missing, no_docs, signing } => {
-                self.lose(found);
+                self.forget_lost_commits(found);
                 self.turn = Some(AgentTurn {
                     base,
                     remote,
@@ -213,13 +213,13 @@ impl JobState {
                 self.in_turn(|turn| turn.proposed = Some(Proposal::Included));
             }
             Record::Ended { failed } => {
-                self.unkept = failed.is_some();
+                self.changes_discarded = failed.is_some();
                 self.end();
-                self.untold = failed;
+                self.unreported_failure = failed;
             }
             Record::Dropped { failed } => {
                 self.drop_turn();
-                self.untold = failed;
+                self.unreported_failure = failed;
             }
         }
     }
@@ -231,7 +231,7 @@ impl JobState {
     }
 
     /// Commits that were pushed and are gone no longer wait for a pull request.
-    fn lose(&mut self, found: BranchState) {
+    fn forget_lost_commits(&mut self, found: BranchState) {
         if matches!(found, BranchState::Deleted | BranchState::Merged) {
             self.waiting.clear();
             self.pushed = None;
@@ -242,13 +242,14 @@ impl JobState {
     }
 
     fn add_instructions(&mut self, upto: u64) {
-        self.heard = self.heard.max(upto);
+        self.read_upto = self.read_upto.max(upto);
         self.time_used.restart();
-        let (heard, unheard) = std::mem::take(&mut self.unheard).into_iter().partition(|(seq, _)| *seq <= upto);
-        self.unheard = unheard;
-        let heard: Vec<(u64, Instruction)> = heard;
-        for message in heard.into_iter().flat_map(|(_, instruction)| instruction.messages) {
-            self.transcript.push(heard_as(message));
+        let (read, unread_instructions) =
+            std::mem::take(&mut self.unread_instructions).into_iter().partition(|(seq, _)| *seq <= upto);
+        self.unread_instructions = unread_instructions;
+        let read: Vec<(u64, Instruction)> = read;
+        for message in read.into_iter().flat_map(|(_, instruction)| instruction.messages) {
+            self.transcript.push(said_entry(message));
         }
     }
 
@@ -258,8 +259,8 @@ impl JobState {
         let said = |(index, entry): &(usize, agent::TranscriptEntry)| {
             *index < turn.from || matches!(entry, agent::TranscriptEntry::Said { .. })
         };
-        let kept = self.transcript.entries().iter().cloned().enumerate().filter(said).map(|(_, entry)| entry);
-        self.transcript = kept.collect::<Vec<_>>().into();
+        let remaining = self.transcript.entries().iter().cloned().enumerate().filter(said).map(|(_, entry)| entry);
+        self.transcript = remaining.collect::<Vec<_>>().into();
     }
 
     /// Ends a failed turn. If its work stayed in the transcript, the next turn would believe that it was done.
@@ -286,7 +287,7 @@ impl JobState {
 }
 
 /// A caller's messages in the assistant's role are examples, and not replies of the model.
-fn heard_as(message: Message) -> agent::TranscriptEntry {
+fn said_entry(message: Message) -> agent::TranscriptEntry {
     agent::TranscriptEntry::Said { message }
 }
 
@@ -358,8 +359,8 @@ mod tests {
             did(6, &Record::Heard { upto: 4 }),
         ];
         let progress = JobState::fold(entries.to_vec());
-        assert_eq!((texts(&progress), progress.heard), (vec!["one".into(), "working".into(), "two".into()], 4));
-        assert_eq!(JobState::fold(entries[..5].to_vec()).unheard.len(), 1);
+        assert_eq!((texts(&progress), progress.read_upto), (vec!["one".into(), "working".into(), "two".into()], 4));
+        assert_eq!(JobState::fold(entries[..5].to_vec()).unread_instructions.len(), 1);
     }
 
     #[test]
@@ -418,13 +419,13 @@ mod tests {
         let fold = |more: &[Entry]| JobState::fold(begun.iter().chain(more).cloned().collect());
 
         let swallowed = fold(&[did(4, &Record::Ended { failed: failed("No.") }), asked(5, "two")]);
-        assert_eq!((swallowed.untold, swallowed.unkept), (failed("No."), true));
+        assert_eq!((swallowed.unreported_failure, swallowed.changes_discarded), (failed("No."), true));
         let dropped = fold(&[did(4, &Record::Dropped { failed: failed("Gone.") }), asked(5, "two")]);
-        assert_eq!((dropped.untold, dropped.unkept), (failed("Gone."), false));
+        assert_eq!((dropped.unreported_failure, dropped.changes_discarded), (failed("Gone."), false));
         let told = fold(&[did(4, &Record::Ended { failed: failed("No.") }), entry(5, over)]);
-        assert_eq!((told.untold, told.unkept), (None, true));
+        assert_eq!((told.unreported_failure, told.changes_discarded), (None, true));
         let mended = fold(&[did(4, &Record::Ended { failed: failed("No.") }), did(5, &Record::Ended { failed: None })]);
-        assert_eq!((mended.untold, mended.unkept), (None, false));
+        assert_eq!((mended.unreported_failure, mended.changes_discarded), (None, false));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The steps with effects outside: the push and the pull request.
 
 use docent_agent::{self as agent, Finish};
-use docent_forge::{ForgeError, PullRequest, PullRequestSpec, State};
+use docent_forge::{ForgeError, PullRequest, PullRequestSpec, PullState};
 use docent_jobs::{JobProgress, Outcome};
 use docent_types::{Halt, Role};
 use docent_workspace::{CommitId, GitError, PushError};
@@ -10,14 +10,14 @@ use crate::prepare::holds;
 use crate::progress::AgentTurn;
 use crate::record::{PullRequestEnd, Record, TurnSummary};
 use crate::session::{Session, parse};
-use crate::stop::{Stop, again, failed};
+use crate::turn_exit::{TurnExit, again, failed};
 use crate::wording;
 
 /// How many times a deleted branch is pushed again.
 const PUSHED_AGAIN: u32 = 1;
 
 impl Session<'_> {
-    pub(crate) async fn push(&mut self, turn: &AgentTurn, made: CommitId) -> Result<(), Stop> {
+    pub(crate) async fn push(&mut self, turn: &AgentTurn, made: CommitId) -> Result<(), TurnExit> {
         // Everything before an effect outside must be on the disk first.
         self.handle.sync().await?;
         if !self.keep_commit(turn, made).await? {
@@ -44,7 +44,7 @@ impl Session<'_> {
     }
 
     /// Whether the commit is part of one of these branches on the remote.
-    async fn is_part_of(&mut self, made: CommitId, branches: &[&str]) -> Result<bool, Stop> {
+    async fn is_part_of(&mut self, made: CommitId, branches: &[&str]) -> Result<bool, TurnExit> {
         let mirror = self.fetch().await?;
         let tips = branches.iter().map(|branch| mirror.find_branch(branch)).collect::<Result<Vec<_>, _>>()?;
         self.author
@@ -57,16 +57,16 @@ impl Session<'_> {
                 Ok::<_, GitError>(false)
             })
             .await
-            .map_err(Stop::from)
+            .map_err(TurnExit::from)
     }
 
     /// Whether an earlier attempt pushed the commit, and it was built upon or merged since.
-    async fn was_pushed(&mut self, made: CommitId) -> Result<bool, Stop> {
+    async fn was_pushed(&mut self, made: CommitId) -> Result<bool, TurnExit> {
         let (branch, base) = (self.handle.job().source.branch.clone(), self.project.branch.clone());
         self.is_part_of(made, &[&branch, &base]).await
     }
 
-    async fn is_merged(&mut self, turn: &AgentTurn) -> Result<bool, Stop> {
+    async fn is_merged(&mut self, turn: &AgentTurn) -> Result<bool, TurnExit> {
         let Some(made) = &turn.committed else { return Ok(false) };
         let base = self.project.branch.clone();
         self.is_part_of(parse(made)?, &[&base]).await
@@ -88,13 +88,13 @@ impl Session<'_> {
         TurnSummary { asked, title, summary, problems, doubts: Vec::new() }
     }
 
-    pub(crate) async fn open_pull_request(&mut self, turn: &AgentTurn) -> Result<(), Stop> {
+    pub(crate) async fn open_pull_request(&mut self, turn: &AgentTurn) -> Result<(), TurnExit> {
         let forge = (self.author.forges)(&self.project);
         let head = self.handle.job().source.branch.clone();
         let found = forge.find(&head).await?;
         let mut before = None;
         let pull = match found {
-            Some(open) if open.state == State::Open => forge.update(&open, &self.request(Some(&open))).await,
+            Some(open) if open.state == PullState::Open => forge.update(&open, &self.request(Some(&open))).await,
             // Opened by an attempt that died before recording it, and merged since.
             Some(ended) if self.is_merged(turn).await? => Ok(ended),
             ended => {
@@ -122,14 +122,14 @@ impl Session<'_> {
         let ours = self.progress.pull_request.as_ref().filter(|ours| ours.url == ended.url)?;
         let url = ours.url.clone();
         match ended.state {
-            State::Merged => Some(PullRequestEnd::Merged { url }),
-            State::Closed => Some(PullRequestEnd::Closed { url }),
-            State::Open => None,
+            PullState::Merged => Some(PullRequestEnd::Merged { url }),
+            PullState::Closed => Some(PullRequestEnd::Closed { url }),
+            PullState::Open => None,
         }
     }
 
     /// The forge does not have the pushed branch: it lags behind the repository, or the branch was deleted.
-    async fn miss_branch(&mut self, turn: &AgentTurn, error: &ForgeError) -> Result<(), Stop> {
+    async fn miss_branch(&mut self, turn: &AgentTurn, error: &ForgeError) -> Result<(), TurnExit> {
         let branch = self.handle.job().source.branch.clone();
         if self.fetch().await?.find_branch(&branch)?.is_some() {
             return Err(again(error, Halt::GitMisconfigured));
@@ -163,7 +163,7 @@ impl Session<'_> {
     }
 
     /// The turn's end, when all effects are done.
-    pub(crate) fn end(&self, turn: &AgentTurn) -> Stop {
-        Stop::Ended(Outcome::Completed { message: self.end_message(&self.finish(turn)) })
+    pub(crate) fn end(&self, turn: &AgentTurn) -> TurnExit {
+        TurnExit::Ended(Outcome::Completed { message: self.end_message(&self.finish(turn)) })
     }
 }

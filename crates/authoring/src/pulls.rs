@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use docent_forge::{CommitRange, FoundPulls, MOST_COMMENTS, PullComment, PullRecord, PullRequests, PullSearch, State};
+use docent_forge::{
+    CommitRange, FoundPulls, MOST_COMMENTS, PullComment, PullRecord, PullRequests, PullSearch, PullState,
+};
 use docent_site::{NavigationMerge, merge_navigation};
 use docent_types::{BoxError, Clock, Project, ProjectId, Signature, StoreError};
 use docent_workspace::{
@@ -155,13 +157,13 @@ impl Pulls {
     ) -> Result<PullChanges, GitError> {
         let mirror = self.repositories.fetch(project).await?;
         // The semaphore is never closed.
-        let _place = self.comparing.acquire().await;
-        let compares = move || {
+        let _permit = self.comparing.acquire().await;
+        let work = move || {
             let Some((from, to)) = span(&mirror)? else { return Ok(PullChanges::default()) };
             let commits = mirror.commits(to, Some(from), COMMITS)?;
             Ok(PullChanges { commits, diff: mirror.diff(from, to, &view)? })
         };
-        self.repositories.does(compares).await
+        self.repositories.run_blocking(work).await
     }
 
     /// What keeps an open one from being merged, file by file.
@@ -170,8 +172,8 @@ impl Pulls {
         let (mirror, (_, tip)) = self.branches(project, record).await?;
         let base = mirror.branch(&record.base)?;
         // The semaphore is never closed.
-        let _place = self.comparing.acquire().await;
-        self.repositories.does(move || mirror.conflicts(base, tip, &merged_file)).await.map_err(explain)
+        let _permit = self.comparing.acquire().await;
+        self.repositories.run_blocking(move || mirror.conflicts(base, tip, &merged_file)).await.map_err(merge_error)
     }
 
     /// Brings it into its base as one commit of the person `by`, with its title and description as the message and the authors
@@ -182,21 +184,21 @@ impl Pulls {
         let remote = self.repositories.remote(project).await?;
         let signing = Signing::by(project, by);
         let (record_of, seconds) = (record.clone(), self.clock.now().seconds());
-        let brings = move || {
+        let work = move || {
             let commits = mirror.commits(span.1, Some(span.0), CREDITED)?;
             let message = format!("{} (#{})\n\n{}\n", record_of.title, record_of.number, record_of.body.trim());
             let meta = signing.meta(seconds, &message, credits(&commits, &signing.author), Vec::new());
             mirror.squash(&remote, span.1, &record_of.base, &meta, &merged_file)
         };
-        self.repositories.does(brings).await.map_err(explain)?;
+        self.repositories.run_blocking(work).await.map_err(merge_error)?;
         self.repositories.announce_change();
-        self.end(record, State::Merged, Some(span)).await
+        self.end(record, PullState::Merged, Some(span)).await
     }
 
     /// Opens a closed one again.
     pub async fn reopen(&self, project: &Project, record: &PullRecord) -> Result<PullRecord, MergeError> {
         let refused = |sentence: String| Err(MergeError::Refused(sentence));
-        if record.state != State::Closed {
+        if record.state != PullState::Closed {
             return refused(format!(
                 "the pull request is {}; only a closed one is opened again",
                 record.state.as_str()
@@ -221,9 +223,9 @@ impl Pulls {
         self.must_be_open(record).await?;
         let (mirror, span) = self.branches(project, record).await?;
         let message = format!("Merge pull request {}: {}\n", record.number, record.title);
-        self.bring(project, mirror, span.1, &record.base, message).await?;
+        self.merge_into(project, mirror, span.1, &record.base, message).await?;
         self.repositories.announce_change();
-        self.end(record, State::Merged, Some(span)).await
+        self.end(record, PullState::Merged, Some(span)).await
     }
 
     /// Merges its base into its branch, so that it can be merged, and its checks run on the result.
@@ -232,7 +234,7 @@ impl Pulls {
         let (mirror, _) = self.branches(project, record).await?;
         let base = mirror.branch(&record.base)?;
         let message = format!("Merge branch `{}` into `{}`\n", record.base, record.head);
-        let merged = self.bring(project, mirror, base, &record.head, message).await?;
+        let merged = self.merge_into(project, mirror, base, &record.head, message).await?;
         Ok(if matches!(merged, Merged::Nothing(_)) { Updated::UpToDate } else { Updated::Merged })
     }
 
@@ -243,10 +245,10 @@ impl Pulls {
         record: &PullRecord,
     ) -> Result<(Mirror, (CommitId, CommitId)), MergeError> {
         let mirror = self.repositories.fetch(project).await?;
-        let (looked_in, looked_for) = (mirror.clone(), record.clone());
-        let found = self.repositories.does(move || {
-            let base = looked_in.find_branch(&looked_for.base)?;
-            Ok::<_, GitError>(base.and(span(&looked_in, &looked_for)?))
+        let (own_mirror, own_record) = (mirror.clone(), record.clone());
+        let found = self.repositories.run_blocking(move || {
+            let base = own_mirror.find_branch(&own_record.base)?;
+            Ok::<_, GitError>(base.and(span(&own_mirror, &own_record)?))
         });
         match found.await? {
             Some(span) => Ok((mirror, span)),
@@ -258,7 +260,7 @@ impl Pulls {
     }
 
     /// Merges a commit into a branch of the repository.
-    async fn bring(
+    async fn merge_into(
         &self,
         project: &Project,
         mirror: Mirror,
@@ -269,8 +271,8 @@ impl Pulls {
         let remote = self.repositories.remote(project).await?;
         let meta = Signing::of(project).meta(self.clock.now().seconds(), &message, Vec::new(), Vec::new());
         let into = into.to_owned();
-        let brings = move || mirror.merge(&remote, commit, &into, &meta, &merged_file);
-        self.repositories.does(brings).await.map_err(explain)
+        let work = move || mirror.merge(&remote, commit, &into, &meta, &merged_file);
+        self.repositories.run_blocking(work).await.map_err(merge_error)
     }
 
     /// Closes it and keeps its branch. Works without the repository, which may be gone.
@@ -280,13 +282,13 @@ impl Pulls {
             Ok(mirror) => span(&mirror, record).unwrap_or_default(),
             Err(_) => None,
         };
-        self.end(record, State::Closed, span).await
+        self.end(record, PullState::Closed, span).await
     }
 
     /// It may have ended since the caller read it.
     async fn must_be_open(&self, seen: &PullRecord) -> Result<(), MergeError> {
         match self.records.get(&seen.project, seen.id).await?.map(|record| record.state) {
-            Some(State::Open) => Ok(()),
+            Some(PullState::Open) => Ok(()),
             Some(ended) => {
                 let sentence = format!("the pull request is {} already; there is nothing left to do", ended.as_str());
                 Err(MergeError::Refused(sentence))
@@ -298,7 +300,7 @@ impl Pulls {
     async fn end(
         &self,
         record: &PullRecord,
-        state: State,
+        state: PullState,
         span: Option<(CommitId, CommitId)>,
     ) -> Result<PullRecord, MergeError> {
         let ending = span.map(|(from, to)| CommitRange { from: from.to_string(), to: to.to_string() });
@@ -350,7 +352,7 @@ fn branch_span(mirror: &Mirror, base: &str, head: &str) -> Result<Option<(Commit
     Ok(mirror.merge_base(base, head)?.map(|from| (from, head)))
 }
 
-fn explain(error: docent_workspace::MergeError) -> MergeError {
+fn merge_error(error: docent_workspace::MergeError) -> MergeError {
     use docent_workspace::MergeError as Git;
     match error {
         Git::Conflict { .. } => MergeError::Conflict(error.to_string()),

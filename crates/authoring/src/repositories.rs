@@ -26,7 +26,7 @@ pub struct Repositories {
     token_of: CredentialsOf,
     changed: Arc<Notify>,
     /// Mirrors of context repositories, by address, as last fetched by this process.
-    beside: Arc<Mutex<HashMap<String, Mirror>>>,
+    context_mirrors: Arc<Mutex<HashMap<String, Mirror>>>,
 }
 
 impl fmt::Debug for Repositories {
@@ -48,7 +48,7 @@ impl Repositories {
 
     /// As [`new`](Self::new), with a transport other than git.
     pub fn with_transport(transport: Arc<dyn Transport>, token_of: CredentialsOf) -> Self {
-        Self { transport, token_of, changed: Arc::new(Notify::new()), beside: Arc::default() }
+        Self { transport, token_of, changed: Arc::new(Notify::new()), context_mirrors: Arc::default() }
     }
 
     /// The address of a project's repository, with its credentials.
@@ -71,7 +71,7 @@ impl Repositories {
     /// Fetches the mirror of a context repository.
     pub async fn fetch_context(&self, project: &Project, url: &str) -> Result<Mirror, GitError> {
         let mirror = self.transport.fetch(&self.context_remote(project, url).await?).await?;
-        self.beside.lock().insert(url.to_owned(), mirror.clone());
+        self.context_mirrors.lock().insert(url.to_owned(), mirror.clone());
         Ok(mirror)
     }
 
@@ -86,7 +86,7 @@ impl Repositories {
 
     /// The mirror of a context repository, as last fetched by this process.
     pub(crate) fn known_context(&self, url: &str) -> Option<Mirror> {
-        self.beside.lock().get(url).cloned()
+        self.context_mirrors.lock().get(url).cloned()
     }
 
     /// Fetches the repository, and returns the docs at the tip of the project's branch.
@@ -124,10 +124,10 @@ impl Repositories {
     }
 
     /// Runs blocking work on a mirror on a blocking thread.
-    pub(crate) async fn does<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> T {
+    pub(crate) async fn run_blocking<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> T {
         let (sender, receiver) = oneshot::channel();
         // The receiver is gone when the job was stopped meanwhile.
-        self.transport.does(Box::new(move || drop(sender.send(work())))).await;
+        self.transport.run_blocking(Box::new(move || drop(sender.send(work())))).await;
         match receiver.await {
             Ok(result) => result,
             // The work was dropped: the process is shutting down.

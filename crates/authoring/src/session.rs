@@ -1,6 +1,6 @@
 //! One turn of one job: its state, and its next step.
 //!
-//! The beginning of a turn is in [`crate::prepare`], the model calls in [`crate::asking`], the commit in
+//! The beginning of a turn is in [`crate::prepare`], the model calls in [`crate::model_calls`], the commit in
 //! [`crate::commit`], effects outside in [`crate::publish`].
 
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::files::{Draft, OriginalDocs};
 use crate::notes;
 use crate::progress::{AgentTurn, JobState};
 use crate::record::Record;
-use crate::stop::{Stop, failed};
+use crate::turn_exit::{TurnExit, failed};
 
 /// How many times a turn may start over because its branch moved.
 const RESTARTS: u32 = 3;
@@ -33,8 +33,8 @@ pub(crate) struct Session<'a> {
     pub(crate) progress: JobState,
     mirror: Option<Mirror>,
     draft: Option<Draft>,
-    setting: Option<TurnSettings>,
-    beside: Option<Trees>,
+    settings: Option<TurnSettings>,
+    context_trees: Option<Trees>,
 }
 
 impl<'a> Session<'a> {
@@ -45,32 +45,32 @@ impl<'a> Session<'a> {
         model: Arc<dyn Model>,
         progress: JobState,
     ) -> Self {
-        let (mirror, draft, setting, beside) = (None, None, None, None);
-        Self { author, handle, project, model, progress, mirror, draft, setting, beside }
+        let (mirror, draft, settings, context_trees) = (None, None, None, None);
+        Self { author, handle, project, model, progress, mirror, draft, settings, context_trees }
     }
 
     /// Takes steps until one stops the turn.
-    pub(crate) async fn run(mut self) -> Stop {
+    pub(crate) async fn run(mut self) -> TurnExit {
         loop {
-            let went = match self.handle.may_go_on() {
+            let stepped = match self.handle.may_go_on() {
                 Ok(()) => self.step().await,
                 Err(halted) => self.halt(halted).await,
             };
-            if let Err(stop) = went {
-                return stop;
+            if let Err(exit) = stepped {
+                return exit;
             }
         }
     }
 
     /// Saves recorded entries that cost money for the process that continues.
-    async fn halt(&mut self, halted: Interrupted) -> Result<(), Stop> {
+    async fn halt(&mut self, halted: Interrupted) -> Result<(), TurnExit> {
         if matches!(halted, Interrupted::Draining) {
             self.handle.sync().await?;
         }
         Err(halted.into())
     }
 
-    async fn step(&mut self) -> Result<(), Stop> {
+    async fn step(&mut self) -> Result<(), TurnExit> {
         let Some(turn) = self.progress.turn.clone() else { return self.prepare().await };
         if turn.proposed.is_some() || (turn.pushed && self.is_on_base()) {
             Err(self.end(&turn))
@@ -109,14 +109,14 @@ impl<'a> Session<'a> {
         self.model.describe().costs
     }
 
-    pub(crate) async fn fetch(&mut self) -> Result<Mirror, Stop> {
+    pub(crate) async fn fetch(&mut self) -> Result<Mirror, TurnExit> {
         let mirror = self.author.repositories.fetch(&self.project).await?;
         self.mirror = Some(mirror.clone());
         Ok(mirror)
     }
 
     /// The turn's mirror; fetched if this process has not done so yet.
-    pub(crate) async fn mirror(&mut self) -> Result<Mirror, Stop> {
+    pub(crate) async fn mirror(&mut self) -> Result<Mirror, TurnExit> {
         match &self.mirror {
             Some(mirror) => Ok(mirror.clone()),
             None => self.fetch().await,
@@ -124,13 +124,13 @@ impl<'a> Session<'a> {
     }
 
     /// Discards the turn and restarts it on the current repository.
-    pub(crate) fn restart(&mut self, why: &str) -> Result<(), Stop> {
+    pub(crate) fn restart(&mut self, why: &str) -> Result<(), TurnExit> {
         if self.progress.restarts >= RESTARTS {
             let sentence = format!("Gave up after starting over {RESTARTS} times: {why}. Send the instruction again.");
             return Err(failed(Halt::GitMisconfigured, sentence));
         }
         info!(why, "the turn starts over");
-        (self.draft, self.mirror, self.setting, self.beside) = (None, None, None, None);
+        (self.draft, self.mirror, self.settings, self.context_trees) = (None, None, None, None);
         self.record(Record::Restarted { why: why.to_owned() });
         Ok(())
     }
@@ -145,16 +145,16 @@ impl<'a> Session<'a> {
 }
 
 impl Session<'_> {
-    async fn agent(&mut self, turn: &AgentTurn) -> Result<(), Stop> {
+    async fn agent(&mut self, turn: &AgentTurn) -> Result<(), TurnExit> {
         if self.handle.has_new_instruction() {
             let news = self.handle.read().await?.into_iter();
             // Our own entries are returned too, and are applied already.
             news.filter(|entry| matches!(entry.body, EntryBody::Instruction(_))).for_each(|e| self.progress.read(e));
             append_instructions(self.handle, &mut self.progress);
         }
-        let Some(setting) = self.setting(turn).await? else { return Ok(()) };
-        let step = agent::next(&self.progress.transcript, &setting);
-        self.setting = Some(setting);
+        let Some(settings) = self.settings(turn).await? else { return Ok(()) };
+        let step = agent::next(&self.progress.transcript, &settings);
+        self.settings = Some(settings);
         if matches!(step, Step::CallModel(_) | Step::Compact(_)) && self.is_out_of_time() {
             self.expire();
             return Ok(());
@@ -171,7 +171,7 @@ impl Session<'_> {
         }
     }
 
-    async fn run_tools(&mut self, turn: &AgentTurn, calls: Vec<Call>) -> Result<(), Stop> {
+    async fn run_tools(&mut self, turn: &AgentTurn, calls: Vec<Call>) -> Result<(), TurnExit> {
         let Some(mut draft) = self.draft(turn).await? else { return Ok(()) };
         let context = self.context(turn).await;
         let (draft, results) = self
@@ -200,9 +200,9 @@ impl Session<'_> {
     }
 
     /// The turn's settings. `None`: its base is gone, and it starts over.
-    async fn setting(&mut self, turn: &AgentTurn) -> Result<Option<TurnSettings>, Stop> {
-        if let Some(setting) = self.setting.take() {
-            return Ok(Some(setting));
+    async fn settings(&mut self, turn: &AgentTurn) -> Result<Option<TurnSettings>, TurnExit> {
+        if let Some(settings) = self.settings.take() {
+            return Ok(Some(settings));
         }
         // Only approved content is guidance: an agent could have written the rest in the turn before.
         let agreed = parse(turn.agreed.as_ref().unwrap_or(&turn.base))?;
@@ -236,22 +236,22 @@ impl Session<'_> {
 
     /// The context of the tools. Built for each use: its large parts are shared or in the mirrors.
     async fn context(&mut self, turn: &AgentTurn) -> ToolContext {
-        let beside = match self.beside.take() {
-            Some(beside) => beside,
+        let context_trees = match self.context_trees.take() {
+            Some(context_trees) => context_trees,
             None => open_context(&self.author.repositories, &self.project, &turn.context).await,
         };
-        self.beside = Some(beside.clone());
+        self.context_trees = Some(context_trees.clone());
         ToolContext {
             limits: self.author.config.limits,
             docs_root: self.project.docs_root.clone(),
-            context: beside,
+            context: context_trees,
             allow_paths: self.project.settings.allow_paths.clone(),
             search: self.search(),
         }
     }
 
     /// The turn's base without changes. `None`: it is gone, and the turn starts over.
-    async fn overlay(&mut self, turn: &AgentTurn) -> Result<Option<Overlay>, Stop> {
+    async fn overlay(&mut self, turn: &AgentTurn) -> Result<Option<Overlay>, TurnExit> {
         let base = parse(&turn.base)?;
         match self.mirror().await?.overlay(base) {
             // A recreated mirror lacks commits that the remote has garbage-collected.
@@ -265,7 +265,7 @@ impl Session<'_> {
 
     /// The overlay after the transcript: the one this process has, or the replayed edits. `None`: the replay failed,
     /// and the turn starts over.
-    pub(crate) async fn draft(&mut self, turn: &AgentTurn) -> Result<Option<Draft>, Stop> {
+    pub(crate) async fn draft(&mut self, turn: &AgentTurn) -> Result<Option<Draft>, TurnExit> {
         if let Some(draft) = self.draft.take() {
             return Ok(Some(draft));
         }
@@ -292,6 +292,6 @@ impl Session<'_> {
 }
 
 /// Parses a commit id of the journal.
-pub(crate) fn parse(hex: &str) -> Result<CommitId, Stop> {
+pub(crate) fn parse(hex: &str) -> Result<CommitId, TurnExit> {
     hex.parse().map_err(|_| failed(Halt::Error, format!("The job's journal holds `{hex}`, which is not a commit id.")))
 }

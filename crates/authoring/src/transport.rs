@@ -30,7 +30,7 @@ pub trait Transport: Send + Sync + fmt::Debug + 'static {
     ) -> Result<PushOutcome, PushError>;
 
     /// Runs work on a mirror on a blocking thread. Returns when it is done.
-    async fn does(&self, work: BlockingWork);
+    async fn run_blocking(&self, work: BlockingWork);
 }
 
 #[async_trait]
@@ -54,7 +54,7 @@ impl Transport for Mirrors {
         off_the_runtime(move || mirror.push(&remote, &branch, commit, expected)).await
     }
 
-    async fn does(&self, work: BlockingWork) {
+    async fn run_blocking(&self, work: BlockingWork) {
         off_the_runtime(work).await;
     }
 }

@@ -206,7 +206,7 @@ impl Dashboard {
         };
         let mut response = page(status, html);
         if let HttpError::Refused(Refusal { kind: RefusalKind::Unavailable(wait), .. }) = error {
-            response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(docent_web::retry_after_seconds(*wait)));
+            response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(docent_types::retry_after_seconds(*wait)));
         }
         response
     }

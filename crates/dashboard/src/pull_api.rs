@@ -4,7 +4,7 @@
 
 use docent_access::{Access, AccessError, Credentials, Principal, Scope};
 use docent_authoring::{MergeError, Pulls, Updated};
-use docent_forge::{PullRecord, State};
+use docent_forge::{PullRecord, PullState};
 use docent_types::Refusal;
 use docent_web::{ErrorShape, HttpError, Methods, Request, Response, respond};
 use http::StatusCode;
@@ -67,7 +67,7 @@ async fn act(
     let missing = || HttpError::from(Refusal::not_found("there is no such pull request here; check the link"));
     let id = Uuid::try_parse(id).map_err(|_| missing())?;
     let record = pulls.record(&project.id, id).await.map_err(HttpError::internal)?.ok_or_else(missing)?;
-    if record.state != State::Open {
+    if record.state != PullState::Open {
         return Err(Refusal::conflict(format!(
             "pull request {} is already {}; open a new job for further changes",
             record.number,

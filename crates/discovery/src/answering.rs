@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use docent_access::{KeyWatch, Principal};
-use docent_assistant::{Ask, Assistant};
+use docent_assistant::{AskRequest, Assistant};
 use docent_types::{StreamEvent, ThreadId};
 use docent_ui_stream::Encoder;
 use docent_web::{HttpError, Request, Response, framed, respond, with_keep_alive};
@@ -55,7 +55,7 @@ impl Answering {
         let chat = question.chat.and_then(|id| Chat::of(project, id, Some(&question.fp), request.client()));
         let reply = self
             .assistant
-            .answer(Ask {
+            .answer(AskRequest {
                 project: project.uid,
                 domain: project.domain.clone(),
                 docs,

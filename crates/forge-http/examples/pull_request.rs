@@ -14,7 +14,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::{Parser, ValueEnum};
-use docent_forge::{Forge, PullRequestSpec, State};
+use docent_forge::{Forge, PullRequestSpec, PullState};
 use docent_forge_http::{Address, GithubApp, Host, HttpForge, TokenSource};
 use docent_http_client::{Client, ClientOptions, SecretSource};
 use docent_types::SystemClock;
@@ -83,7 +83,7 @@ async fn run(asked: Arguments) -> Result<(), Box<dyn Error>> {
     };
     let address = Address::parse(host, &asked.repo, asked.base_url.as_deref())?;
     let tokens = match (asked.token_env, asked.app, asked.app_key) {
-        (Some(name), ..) => TokenSource::Kept(SecretSource::Variable(name)),
+        (Some(name), ..) => TokenSource::Read(SecretSource::Variable(name)),
         (None, Some(id), Some(key)) => {
             let app = GithubApp::new(client.clone(), id, SecretSource::File(key), Arc::clone(&clock) as _);
             TokenSource::App(Arc::new(app))
@@ -98,7 +98,7 @@ async fn run(asked: Arguments) -> Result<(), Box<dyn Error>> {
     let Arguments { head, base, title, body, draft, label: labels, .. } = asked;
     let request = PullRequestSpec { title, body, head, base, draft, labels };
     let (what, pull) = match forge.find(&request.head).await? {
-        Some(found) if found.state == State::Open => ("updated", forge.update(&found, &request).await?),
+        Some(found) if found.state == PullState::Open => ("updated", forge.update(&found, &request).await?),
         _ => ("opened", forge.open(&request).await?),
     };
     let draft = if pull.draft { ", a draft" } else { "" };

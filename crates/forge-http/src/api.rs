@@ -9,10 +9,11 @@ use http::StatusCode;
 use serde::de::DeserializeOwned;
 
 use crate::address::Address;
-use crate::call::{ForgeCall, read, send};
+use crate::call::{self, ForgeCall};
 use crate::reply::ForgeReply;
 use crate::reply_context::ReplyContext;
 use crate::token::TokenSource;
+use crate::unusable_reply::UnusableReply;
 
 /// The API of the forge that one repository is on.
 #[derive(Debug, Clone)]
@@ -24,24 +25,24 @@ pub(crate) struct ForgeApi {
 }
 
 impl ForgeApi {
-    /// Asks with the repository's token.
-    pub(crate) async fn ask(&self, call: ForgeCall) -> Result<ForgeReply, ForgeError> {
+    /// Sends a request with the repository's token.
+    pub(crate) async fn send(&self, call: ForgeCall) -> Result<ForgeReply, ForgeError> {
         let token = self.tokens.token(&self.address).await?;
-        let reply = send(&self.client, &self.address, &call, token.as_ref()).await?;
+        let reply = call::send(&self.client, &self.address, &call, token.as_ref()).await?;
         if matches!(reply.status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
             self.tokens.forget(&self.address);
         }
         Ok(reply)
     }
 
-    /// Asks, and reads the answer of a success.
-    pub(crate) async fn asks<T: DeserializeOwned>(&self, call: ForgeCall) -> Result<T, ForgeError> {
-        self.read(&self.ask(call).await?)
+    /// Sends a request and parses the answer of a success.
+    pub(crate) async fn fetch<T: DeserializeOwned>(&self, call: ForgeCall) -> Result<T, ForgeError> {
+        self.read(&self.send(call).await?)
     }
 
-    /// Changes the pull request of this number, and reads what it is then.
-    pub(crate) async fn changes<T: DeserializeOwned>(&self, number: u64, call: ForgeCall) -> Result<T, ForgeError> {
-        let reply = self.ask(call).await?;
+    /// Changes the pull request of this number and parses its new state.
+    pub(crate) async fn update<T: DeserializeOwned>(&self, number: u64, call: ForgeCall) -> Result<T, ForgeError> {
+        let reply = self.send(call).await?;
         if reply.status == StatusCode::NOT_FOUND {
             let tokens = &self.tokens;
             return Err(self.refused(&format!("has no pull request {number} any more, or {tokens} may not see it")));
@@ -49,19 +50,35 @@ impl ForgeApi {
         self.read(&reply)
     }
 
-    /// Reads the answer of a success; anything else is trouble.
+    /// Parses the answer of a success; any other answer is an error.
     pub(crate) fn read<T: DeserializeOwned>(&self, reply: &ForgeReply) -> Result<T, ForgeError> {
         if !reply.status.is_success() {
-            return Err(self.trouble(reply));
+            return Err(self.error(reply));
         }
-        read(&self.address, reply)
+        call::read(&self.address, reply)
     }
 
-    pub(crate) fn trouble(&self, reply: &ForgeReply) -> ForgeError {
-        ReplyContext { address: &self.address, tokens: &self.tokens, now: self.clock.now() }.sort(reply)
+    pub(crate) fn error(&self, reply: &ForgeReply) -> ForgeError {
+        ReplyContext { address: &self.address, tokens: &self.tokens, now: self.clock.now() }.classify(reply)
     }
 
-    /// That of several wrong things it is this one.
+    /// Whether there is something at this path.
+    pub(crate) async fn exists(&self, path: String) -> Result<bool, ForgeError> {
+        let reply = self.send(ForgeCall::get(path)).await?;
+        match reply.status {
+            StatusCode::NOT_FOUND => Ok(false),
+            status if status.is_success() => Ok(true),
+            _ => Err(self.error(&reply)),
+        }
+    }
+
+    /// The forge refuses to open a pull request because there is one, and does not list it.
+    pub(crate) fn unlisted(&self) -> ForgeError {
+        let source = UnusableReply::Unlisted { forge: self.address.authority().to_owned() };
+        ForgeError::Unavailable { retry_after: None, source: source.into() }
+    }
+
+    /// `what` completes a sentence that begins with the repository's name.
     pub(crate) fn refused(&self, what: &str) -> ForgeError {
         ForgeError::Refused { sentence: format!("{} at {} {what}", self.address, self.address.authority()) }
     }

@@ -25,13 +25,13 @@ use crate::reply::ForgeReply;
 use crate::reply_context::ReplyContext;
 use crate::token::{TokenSource, refuse};
 
-/// A token that is left so little time is made anew: a push takes minutes.
+/// A token is renewed when less time is left: a push takes minutes.
 const MARGIN: Duration = Duration::from_secs(5 * 60);
 
-/// GitHub allows a statement ten minutes, by its own clock.
+/// Lifetime of the signed statement. GitHub allows ten minutes, by its own clock.
 const STATEMENT: Duration = Duration::from_secs(9 * 60);
 
-/// By how much GitHub's clock may be behind ours.
+/// How far GitHub's clock may be behind ours.
 const SKEW: Duration = Duration::from_secs(60);
 
 /// A GitHub App of which we hold the private key.
@@ -59,7 +59,7 @@ impl fmt::Debug for GithubApp {
 }
 
 #[derive(Serialize)]
-struct Statement<'a> {
+struct Claims<'a> {
     iat: i64,
     exp: i64,
     iss: &'a str,
@@ -73,7 +73,7 @@ struct Installation {
 }
 
 #[derive(Deserialize)]
-struct Made {
+struct InstallationToken {
     token: String,
     expires_at: Timestamp,
 }
@@ -91,14 +91,14 @@ impl GithubApp {
 
     pub(crate) async fn token(&self, address: &Address) -> Result<Secret, ForgeError> {
         let slot = Arc::clone(self.tokens.lock().entry(address.clone()).or_default());
-        let mut kept = slot.lock().await;
-        if let Some(token) = &*kept
+        let mut cached = slot.lock().await;
+        if let Some(token) = &*cached
             && token.expires_at.since(self.clock.now()) > MARGIN
         {
             return Ok(token.secret.clone());
         }
         let token = self.make(address).await?;
-        Ok(kept.insert(token).secret.clone())
+        Ok(cached.insert(token).secret.clone())
     }
 
     pub(crate) fn forget(&self, address: &Address) {
@@ -120,9 +120,9 @@ impl GithubApp {
         let path = format!("/app/installations/{}/access_tokens", installation.id);
         let call = ForgeCall::new(Method::POST, path, wanted);
         let reply = call::send(&self.client, address, &call, Some(&statement)).await?;
-        let made: Made = self.read(address, &reply)?;
+        let made: InstallationToken = self.read(address, &reply)?;
         let secret = Secret::parse(&made.token)
-            .map_err(|_| self.refuse(address, "gets no usable token for", "ask who runs the forge"))?;
+            .map_err(|_| self.refuse(address, "gets no usable token for", "ask the operator of the forge"))?;
         Ok(Token { secret, expires_at: made.expires_at })
     }
 
@@ -137,27 +137,27 @@ impl GithubApp {
         let key = EncodingKey::from_rsa_pem(pem.as_bytes()).map_err(unusable)?;
         let now = self.clock.now();
         let (iat, exp) = (now.minus(SKEW).seconds(), now.plus(STATEMENT).seconds());
-        let statement = Statement { iat, exp, iss: &self.id };
+        let statement = Claims { iat, exp, iss: &self.id };
         let signed = jsonwebtoken::encode(&Header::new(Algorithm::RS256), &statement, &key).map_err(unusable)?;
-        Secret::parse(&signed).map_err(|_| self.refuse(address, "cannot speak for itself to", "check its private key"))
+        Secret::parse(&signed).map_err(|_| self.refuse(address, "cannot sign in for", "check its private key"))
     }
 
     fn read<T: serde::de::DeserializeOwned>(&self, address: &Address, reply: &ForgeReply) -> Result<T, ForgeError> {
         if reply.status.is_success() {
             return call::read(address, reply);
         }
-        let trouble = ReplyContext { address, tokens: &TokenSource::None, now: self.clock.now() };
-        if let Some(busy) = trouble.passing(reply) {
-            return Err(busy);
+        let context = ReplyContext { address, tokens: &TokenSource::None, now: self.clock.now() };
+        if let Some(error) = context.transient(reply) {
+            return Err(error);
         }
         Err(match reply.status {
             StatusCode::UNAUTHORIZED => self.refuse(
                 address,
-                "is not known by its key to",
+                "is not recognised by its key at",
                 "check the App's id, that the private key is one of its own, and that this machine's clock is right",
             ),
             StatusCode::FORBIDDEN => {
-                self.refuse(address, "is suspended or not let in for", "lift the suspension in the owner's settings")
+                self.refuse(address, "is suspended or not permitted for", "lift the suspension in the owner's settings")
             }
             StatusCode::NOT_FOUND => self.refuse(
                 address,
@@ -166,11 +166,11 @@ impl GithubApp {
             ),
             StatusCode::UNPROCESSABLE_ENTITY => self.refuse(
                 address,
-                "may do too little in",
+                "lacks permissions in",
                 "in the App's settings grant the repository permissions Contents: read and write and \
                  Pull requests: read and write, and accept them in the settings of the installation",
             ),
-            _ => trouble.sort(reply),
+            _ => context.classify(reply),
         })
     }
 

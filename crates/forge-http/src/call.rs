@@ -1,4 +1,4 @@
-//! One question to a forge's API: with its token and headers, one redirect, and a bounded answer.
+//! One request to a forge's API: its token and headers, one redirect, and a limited answer.
 
 use bytes::Bytes;
 use docent_forge::ForgeError;
@@ -11,11 +11,11 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::address::{Address, Host};
-use crate::cause::Cause;
 use crate::reply::ForgeReply;
+use crate::unusable_reply::UnusableReply;
 
-/// No answer that means anything to us is longer: some dozen pull requests with their texts.
-const LIMIT_BYTES: usize = 16 * 1024 * 1024;
+/// Largest answer, in bytes: more than the largest page of pull requests.
+const ANSWER_LIMIT: usize = 16 * 1024 * 1024;
 
 const IN_A_SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
@@ -24,7 +24,7 @@ pub(crate) fn escaped(text: &str) -> String {
     utf8_percent_encode(text, IN_A_SEGMENT).to_string()
 }
 
-/// What is asked. The path begins with a slash, below the API's base, and is escaped.
+/// A request. The path begins with a slash, below the API's base, and is escaped.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ForgeCall {
     pub(crate) method: Method,
@@ -42,22 +42,21 @@ impl ForgeCall {
     }
 }
 
-/// Reads the JSON of a success. Nobody can say whether what was asked has happened when it is not readable: asking again
-/// finds out.
+/// Parses the JSON of a success. If it cannot be parsed, it is unknown whether the request took effect; a retry finds out.
 pub(crate) fn read<T: DeserializeOwned>(address: &Address, reply: &ForgeReply) -> Result<T, ForgeError> {
     serde_json::from_slice(&reply.body).map_err(|error| {
         let forge = address.authority().to_owned();
-        let what = if error.is_data() { "JSON of another shape" } else { "no JSON" };
-        ForgeError::Unavailable { retry_after: None, source: Cause::Unreadable { forge, what }.into() }
+        let what = if error.is_data() { "JSON of another shape" } else { "text that is not JSON" };
+        ForgeError::Unavailable { retry_after: None, source: UnusableReply::Unreadable { forge, what }.into() }
     })
 }
 
-/// What of a list can be read: forges list pull requests of which parts are gone.
+/// The elements of a list that can be parsed. Forges also list pull requests whose fork is gone.
 pub(crate) fn readable<T: DeserializeOwned>(all: Vec<Value>) -> Vec<T> {
     all.into_iter().filter_map(|one| serde_json::from_value(one).ok()).collect()
 }
 
-/// Asks, and asks once more where the forge says that the repository is now, if that is on the same forge.
+/// Sends a request, and once more to the repository's new address after a redirect on the same forge.
 pub(crate) async fn send(
     client: &Client,
     address: &Address,
@@ -66,8 +65,8 @@ pub(crate) async fn send(
 ) -> Result<ForgeReply, ForgeError> {
     let url = format!("{}{}", address.api, call.path);
     let reply = send_to(client, address, &url, call, token).await?;
-    let Some(url) = elsewhere(&address.api, call, &reply) else { return Ok(reply) };
-    tracing::warn!(repository = %address, now = url, "the repository has another address on the forge now");
+    let Some(url) = redirect(&address.api, call, &reply) else { return Ok(reply) };
+    tracing::warn!(repository = %address, now = url, "the repository has moved on the forge");
     let reply = send_to(client, address, &url, call, token).await?;
     Ok(ForgeReply { moved: true, ..reply })
 }
@@ -82,13 +81,13 @@ async fn send_to(
     let request = request(address, url, call, token)?;
     let response = client.send(request).await.map_err(unsent)?;
     let (status, headers) = (response.status(), response.headers().clone());
-    let body = response.bytes(LIMIT_BYTES).await.map_err(unsent)?;
-    let body = if status.is_success() { body } else { without(&body, token) };
+    let body = response.bytes(ANSWER_LIMIT).await.map_err(unsent)?;
+    let body = if status.is_success() { body } else { scrubbed(&body, token) };
     Ok(ForgeReply { status, headers, body, moved: false })
 }
 
-/// A forge's complaint, which people get to read, without the token, should it quote it.
-fn without(body: &Bytes, token: Option<&Secret>) -> Bytes {
+/// An error body without the token: people read it, and a forge may repeat the token.
+fn scrubbed(body: &Bytes, token: Option<&Secret>) -> Bytes {
     match token {
         Some(token) => Bytes::from(token.scrub(&String::from_utf8_lossy(body))),
         None => body.clone(),
@@ -109,7 +108,7 @@ fn request(
     token: Option<&Secret>,
 ) -> Result<Request<Bytes>, ForgeError> {
     let refuse =
-        |why: String| ForgeError::Refused { sentence: format!("{} cannot be asked: {why}", address.authority()) };
+        |why: String| ForgeError::Refused { sentence: format!("{} cannot be reached: {why}", address.authority()) };
     let body = call.body.as_ref().map_or_else(Bytes::new, |body| Bytes::from(body.to_string()));
     let mut request = Request::builder()
         .method(call.method.clone())
@@ -133,7 +132,7 @@ fn request(
     Ok(request)
 }
 
-/// How each forge wants to be shown a token.
+/// The header for a token, by forge.
 fn credential(host: Host, token: &Secret) -> (HeaderName, HeaderValue) {
     let is_hex = |token: &str| token.bytes().all(|byte| byte.is_ascii_hexdigit());
     match host {
@@ -144,14 +143,14 @@ fn credential(host: Host, token: &Secret) -> (HeaderName, HeaderValue) {
             value.set_sensitive(true);
             (AUTHORIZATION, value)
         }
-        // An OAuth access token; all other kinds are let in by the header of GitLab's own.
+        // An OAuth access token; all other kinds use GitLab's own header.
         Host::Gitlab if token.expose().len() == 64 && is_hex(token.expose()) => (AUTHORIZATION, token.bearer()),
         Host::Gitlab => (HeaderName::from_static("private-token"), token.header()),
     }
 }
 
-/// Where to ask again, when the reply says so and that place may see the token.
-fn elsewhere(api: &str, call: &ForgeCall, reply: &ForgeReply) -> Option<String> {
+/// The address of a redirect that may be followed with the token.
+fn redirect(api: &str, call: &ForgeCall, reply: &ForgeReply) -> Option<String> {
     let follow = match reply.status {
         StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT => true,
         StatusCode::MOVED_PERMANENTLY | StatusCode::FOUND => call.method == Method::GET,
@@ -197,7 +196,7 @@ mod tests {
         ] {
             let mut reply = ForgeReply { status: StatusCode::from_u16(status).unwrap(), ..ForgeReply::default() };
             reply.headers.insert(LOCATION, HeaderValue::from_static(location));
-            assert_eq!(elsewhere(api, call, &reply).as_deref(), expected, "{status} {location}");
+            assert_eq!(redirect(api, call, &reply).as_deref(), expected, "{status} {location}");
         }
     }
 
@@ -217,7 +216,7 @@ mod tests {
     #[test]
     fn a_complaint_does_not_quote_the_token() {
         let body = Bytes::from_static(b"bad token s3cret!");
-        assert_eq!(&without(&body, Some(&Secret::parse("s3cret").unwrap()))[..], "bad token …!".as_bytes());
-        assert_eq!(without(&body, None), body);
+        assert_eq!(&scrubbed(&body, Some(&Secret::parse("s3cret").unwrap()))[..], "bad token …!".as_bytes());
+        assert_eq!(scrubbed(&body, None), body);
     }
 }

@@ -1,7 +1,7 @@
 //! Gitea and Forgejo.
 
 use async_trait::async_trait;
-use docent_forge::{Forge, ForgeError, PullRequest, PullRequestSpec, State};
+use docent_forge::{Forge, ForgeError, PullRequest, PullRequestSpec, PullState};
 use http::header::LINK;
 use http::{Method, StatusCode};
 use serde::Deserialize;
@@ -9,7 +9,6 @@ use serde_json::{Value, json};
 
 use crate::api::ForgeApi;
 use crate::call::{ForgeCall, escaped, readable};
-use crate::cause::Cause;
 use crate::reply::ForgeReply;
 use crate::setup_check::SetupCheck;
 use crate::title::{self, cut, is_marked, marked};
@@ -59,9 +58,9 @@ impl Pull {
 
     fn into_pull_request(self) -> PullRequest {
         let state = match self.state.as_str() {
-            _ if self.merged => State::Merged,
-            "open" => State::Open,
-            _ => State::Closed,
+            _ if self.merged => PullState::Merged,
+            "open" => PullState::Open,
+            _ => PullState::Closed,
         };
         let draft = self.draft.unwrap_or(false) || is_marked(&self.title, title::GITEA);
         PullRequest { number: self.number, url: self.html_url, state, draft }
@@ -89,7 +88,7 @@ impl Gitea {
     async fn newest(&self, state: &str, wanted: impl Fn(&Pull) -> bool) -> Result<Option<Pull>, ForgeError> {
         for page in 1..=PAGES {
             let path = self.path(&format!("/pulls?state={state}&limit={PAGE}&page={page}"));
-            let reply = self.0.ask(ForgeCall::get(path)).await?;
+            let reply = self.0.send(ForgeCall::get(path)).await?;
             let listed: Vec<Value> = self.0.read(&reply)?;
             let last = listed.is_empty() || (listed.len() < PAGE && !has_next(&reply));
             let pulls: Vec<Pull> = readable(listed);
@@ -101,29 +100,21 @@ impl Gitea {
         Ok(None)
     }
 
-    /// The open pull request that prevents another.
-    async fn there(&self, request: &PullRequestSpec) -> Result<PullRequest, ForgeError> {
+    /// Updates the open pull request that prevents another.
+    async fn update_existing(&self, request: &PullRequestSpec) -> Result<PullRequest, ForgeError> {
         let same = |pull: &Pull| pull.is_from(&request.head) && pull.base.branch == request.base;
         let mut found = self.newest("open", same).await?;
         if found.is_none() {
             let (base, head) = (escaped(&request.base), escaped(&request.head));
-            let reply = self.0.ask(ForgeCall::get(self.path(&format!("/pulls/{base}/{head}")))).await?;
+            let reply = self.0.send(ForgeCall::get(self.path(&format!("/pulls/{base}/{head}")))).await?;
             found = self.0.read::<Pull>(&reply).ok().filter(|pull| same(pull) && pull.state == "open");
         }
-        let Some(found) = found else {
-            let source = Cause::Unseen { forge: self.0.address.authority().to_owned() };
-            return Err(ForgeError::Unavailable { retry_after: None, source: source.into() });
-        };
+        let Some(found) = found else { return Err(self.0.unlisted()) };
         self.update(&found.into_pull_request(), request).await
     }
 
     async fn has_branch(&self, branch: &str) -> Result<bool, ForgeError> {
-        let reply = self.0.ask(ForgeCall::get(self.path(&format!("/branches/{}", escaped(branch))))).await?;
-        match reply.status {
-            StatusCode::NOT_FOUND => Ok(false),
-            status if status.is_success() => Ok(true),
-            _ => Err(self.0.trouble(&reply)),
-        }
+        self.0.exists(self.path(&format!("/branches/{}", escaped(branch)))).await
     }
 
     /// The numbers of those of the labels that the repository has. A pull request without labels is still one, so
@@ -135,7 +126,7 @@ impl Gitea {
                 break;
             }
             let path = self.path(&format!("/labels?limit={PAGE}&page={page}"));
-            match self.0.asks::<Vec<Label>>(ForgeCall::get(path)).await {
+            match self.0.fetch::<Vec<Label>>(ForgeCall::get(path)).await {
                 Ok(labels) if labels.is_empty() => break,
                 Ok(labels) => {
                     numbers
@@ -166,19 +157,19 @@ impl Forge for Gitea {
             "body": cut(&request.body, BODY),
             "labels": self.label_numbers(&request.labels).await,
         });
-        let reply = self.0.ask(ForgeCall::new(Method::POST, self.path("/pulls"), body)).await?;
+        let reply = self.0.send(ForgeCall::new(Method::POST, self.path("/pulls"), body)).await?;
         match reply.status {
-            StatusCode::CONFLICT => self.there(request).await,
+            StatusCode::CONFLICT => self.update_existing(request).await,
             // A missing branch and a missing repository have the same status.
             StatusCode::NOT_FOUND | StatusCode::UNPROCESSABLE_ENTITY => {
-                let _: Repository = self.0.asks(ForgeCall::get(self.path(""))).await?;
+                let _: Repository = self.0.fetch(ForgeCall::get(self.path(""))).await?;
                 if !self.has_branch(&request.head).await? {
                     return Err(ForgeError::HeadMissing { head: request.head.clone() });
                 }
                 if !self.has_branch(&request.base).await? {
                     return Err(self.0.refused(&format!("has no branch `{}` to open it to", request.base)));
                 }
-                Err(self.0.trouble(&reply))
+                Err(self.0.error(&reply))
             }
             _ => Ok(self.0.read::<Pull>(&reply)?.into_pull_request()),
         }
@@ -188,7 +179,7 @@ impl Forge for Gitea {
         let title = marked(&request.title, title::GITEA, found.draft);
         let body = json!({ "title": title, "body": cut(&request.body, BODY) });
         let call = ForgeCall::new(Method::PATCH, self.path(&format!("/pulls/{}", found.number)), body);
-        Ok(self.0.changes::<Pull>(found.number, call).await?.into_pull_request())
+        Ok(self.0.update::<Pull>(found.number, call).await?.into_pull_request())
     }
 }
 
@@ -210,7 +201,7 @@ struct Permissions {
 #[async_trait]
 impl SetupCheck for Gitea {
     async fn check(&self) -> Result<String, ForgeError> {
-        let repository: Repository = self.0.asks(ForgeCall::get(self.path(""))).await?;
+        let repository: Repository = self.0.fetch(ForgeCall::get(self.path(""))).await?;
         let (tokens, forge) = (&self.0.tokens, self.0.address.authority());
         if repository.archived {
             return Err(self.0.refused("is archived: unarchive it, or remove the project"));

@@ -1,14 +1,13 @@
 //! GitHub, on github.com and as Enterprise Server.
 
 use async_trait::async_trait;
-use docent_forge::{Forge, ForgeError, PullRequest, PullRequestSpec, State};
+use docent_forge::{Forge, ForgeError, PullRequest, PullRequestSpec, PullState};
 use http::{Method, StatusCode};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::api::ForgeApi;
 use crate::call::{ForgeCall, escaped, readable};
-use crate::cause::Cause;
 use crate::reply::ForgeReply;
 use crate::reply_context::mentions;
 use crate::setup_check::SetupCheck;
@@ -40,11 +39,11 @@ struct Side {
     #[serde(rename = "ref")]
     branch: String,
     /// Absent when the fork it was in is gone.
-    repo: Option<Repo>,
+    repo: Option<RepositoryId>,
 }
 
 #[derive(Debug, PartialEq, Eq, Deserialize)]
-struct Repo {
+struct RepositoryId {
     id: u64,
 }
 
@@ -56,9 +55,9 @@ impl Pull {
 
     fn into_pull_request(self) -> PullRequest {
         let state = match (self.state.as_str(), &self.merged_at) {
-            (_, Some(_)) => State::Merged,
-            ("open", None) => State::Open,
-            _ => State::Closed,
+            (_, Some(_)) => PullState::Merged,
+            ("open", None) => PullState::Open,
+            _ => PullState::Closed,
         };
         PullRequest { number: self.number, url: self.html_url, state, draft: self.draft.unwrap_or(false) }
     }
@@ -114,11 +113,11 @@ impl Github {
     async fn of_branch(&self, head: &str, state: &str) -> Result<Vec<Pull>, ForgeError> {
         let list = format!("state={state}&sort=created&direction=desc&per_page={PAGE}");
         let by_head = escaped(&format!("{}:{head}", self.0.address.owner));
-        let reply = self.0.ask(ForgeCall::get(self.path(&format!("/pulls?head={by_head}&{list}")))).await?;
+        let reply = self.0.send(ForgeCall::get(self.path(&format!("/pulls?head={by_head}&{list}")))).await?;
         let mut pulls: Vec<Pull> = readable(self.0.read(&reply)?);
         if reply.moved && pulls.is_empty() {
             // The filter needs the owner's name, which may have changed.
-            pulls = readable(self.0.asks(ForgeCall::get(self.path(&format!("/pulls?{list}")))).await?);
+            pulls = readable(self.0.fetch(ForgeCall::get(self.path(&format!("/pulls?{list}")))).await?);
         }
         pulls.retain(|pull| pull.is_from(head));
         Ok(pulls)
@@ -132,17 +131,14 @@ impl Github {
             "base": request.base,
             "draft": draft,
         });
-        self.0.ask(ForgeCall::new(Method::POST, self.path("/pulls"), body)).await
+        self.0.send(ForgeCall::new(Method::POST, self.path("/pulls"), body)).await
     }
 
-    /// The open pull request that prevents another.
-    async fn there(&self, request: &PullRequestSpec) -> Result<PullRequest, ForgeError> {
+    /// Updates the open pull request that prevents another.
+    async fn update_existing(&self, request: &PullRequestSpec) -> Result<PullRequest, ForgeError> {
         let pulls = self.of_branch(&request.head, "open").await?;
         let same = pulls.into_iter().find(|pull| pull.base.branch == request.base);
-        let Some(found) = same else {
-            let source = Cause::Unseen { forge: self.0.address.authority().to_owned() };
-            return Err(ForgeError::Unavailable { retry_after: None, source: source.into() });
-        };
+        let Some(found) = same else { return Err(self.0.unlisted()) };
         self.update(&found.into_pull_request(), request).await
     }
 
@@ -153,7 +149,7 @@ impl Github {
         }
         let call =
             ForgeCall::new(Method::POST, self.path(&format!("/issues/{number}/labels")), json!({ "labels": labels }));
-        if let Err(error) = self.0.asks::<Value>(call).await {
+        if let Err(error) = self.0.fetch::<Value>(call).await {
             let error: &dyn std::error::Error = &error;
             tracing::warn!(repository = %self.0.address, number, error, "the pull request has no labels");
         }
@@ -175,11 +171,11 @@ impl Forge for Github {
         let (head, base) = (request.head.clone(), request.base.clone());
         let pull = match OpenAttempt::of(&reply) {
             OpenAttempt::Made => self.0.read::<Pull>(&reply)?.into_pull_request(),
-            OpenAttempt::There => self.there(request).await?,
+            OpenAttempt::There => self.update_existing(request).await?,
             OpenAttempt::NoChanges => return Err(ForgeError::NoChanges { head, base }),
             OpenAttempt::HeadMissing => return Err(ForgeError::HeadMissing { head }),
             OpenAttempt::BaseMissing => return Err(self.0.refused(&format!("has no branch `{base}` to open it to"))),
-            OpenAttempt::NoDrafts | OpenAttempt::Failed => return Err(self.0.trouble(&reply)),
+            OpenAttempt::NoDrafts | OpenAttempt::Failed => return Err(self.0.error(&reply)),
         };
         self.label(pull.number, &request.labels).await;
         Ok(pull)
@@ -188,12 +184,12 @@ impl Forge for Github {
     async fn update(&self, found: &PullRequest, request: &PullRequestSpec) -> Result<PullRequest, ForgeError> {
         let body = json!({ "title": plain(&request.title), "body": cut(&request.body, BODY) });
         let call = ForgeCall::new(Method::PATCH, self.path(&format!("/pulls/{}", found.number)), body);
-        Ok(self.0.changes::<Pull>(found.number, call).await?.into_pull_request())
+        Ok(self.0.update::<Pull>(found.number, call).await?.into_pull_request())
     }
 }
 
 #[derive(Debug, Deserialize)]
-struct SeenPull {
+struct Repository {
     full_name: String,
     #[serde(default)]
     archived: bool,
@@ -211,17 +207,17 @@ struct Permissions {
 #[async_trait]
 impl SetupCheck for Github {
     async fn check(&self) -> Result<String, ForgeError> {
-        let reply = self.0.ask(ForgeCall::get(self.path(""))).await?;
-        let seen: SeenPull = self.0.read(&reply)?;
-        let (name, tokens, forge) = (&seen.full_name, &self.0.tokens, self.0.address.authority());
-        if seen.archived {
+        let reply = self.0.send(ForgeCall::get(self.path(""))).await?;
+        let repository: Repository = self.0.read(&reply)?;
+        let (name, tokens, forge) = (&repository.full_name, &self.0.tokens, self.0.address.authority());
+        if repository.archived {
             return Err(self.0.refused("is archived: unarchive it, or remove the project"));
         }
         if matches!(tokens, TokenSource::App(_)) {
             // A token is only issued with the permissions we need.
             return Ok(format!("{tokens} may push and open pull requests in {name} at {forge}"));
         }
-        if !seen.permissions.as_ref().is_some_and(|permissions| permissions.push) {
+        if !repository.permissions.as_ref().is_some_and(|permissions| permissions.push) {
             return Err(self
                 .0
                 .refused(&format!("may be read but not written to by {tokens}: give its owner write access")));
@@ -233,7 +229,7 @@ impl SetupCheck for Github {
                  Contents and Pull requests: read and write shows at the first job"
             ));
         };
-        let enough = |scope: &str| scope == "repo" || (!seen.private && scope == "public_repo");
+        let enough = |scope: &str| scope == "repo" || (!repository.private && scope == "public_repo");
         if scopes.split(',').map(str::trim).any(enough) {
             return Ok(format!("{tokens} may push and open pull requests in {name} at {forge}"));
         }

@@ -1,14 +1,13 @@
 //! GitLab, where a pull request is a merge request.
 
 use async_trait::async_trait;
-use docent_forge::{Forge, ForgeError, PullRequest, PullRequestSpec, State};
+use docent_forge::{Forge, ForgeError, PullRequest, PullRequestSpec, PullState};
 use http::{Method, StatusCode};
 use serde::Deserialize;
 use serde_json::json;
 
 use crate::api::ForgeApi;
 use crate::call::{ForgeCall, escaped, readable};
-use crate::cause::Cause;
 use crate::setup_check::SetupCheck;
 use crate::title::{self, cut, is_marked, marked};
 use crate::token::TokenSource;
@@ -48,10 +47,10 @@ impl MergeRequest {
 
     fn into_pull_request(self) -> PullRequest {
         let state = match self.state.as_str() {
-            "merged" => State::Merged,
-            "closed" => State::Closed,
+            "merged" => PullState::Merged,
+            "closed" => PullState::Closed,
             // `locked` for the moment that a merge takes.
-            _ => State::Open,
+            _ => PullState::Open,
         };
         let draft = self.draft.unwrap_or_else(|| is_marked(&self.title, title::GITLAB));
         PullRequest { number: self.iid, url: self.web_url, state, draft }
@@ -65,29 +64,21 @@ impl Gitlab {
 
     async fn newest(&self, head: &str, filter: &str) -> Result<Option<PullRequest>, ForgeError> {
         let query = format!("source_branch={}&{filter}&order_by=created_at&sort=desc&per_page={PAGE}", escaped(head));
-        let listed = self.0.asks(ForgeCall::get(self.path(&format!("/merge_requests?{query}")))).await?;
+        let listed = self.0.fetch(ForgeCall::get(self.path(&format!("/merge_requests?{query}")))).await?;
         let found: Vec<MergeRequest> = readable(listed);
         let newest = found.into_iter().filter(|found| found.is_from(head)).max_by_key(|found| found.iid);
         Ok(newest.map(MergeRequest::into_pull_request))
     }
 
-    /// The open merge request that prevents another.
-    async fn there(&self, request: &PullRequestSpec) -> Result<PullRequest, ForgeError> {
+    /// Updates the open merge request that prevents another.
+    async fn update_existing(&self, request: &PullRequestSpec) -> Result<PullRequest, ForgeError> {
         let filter = format!("state=opened&target_branch={}", escaped(&request.base));
-        let Some(found) = self.newest(&request.head, &filter).await? else {
-            let source = Cause::Unseen { forge: self.0.address.authority().to_owned() };
-            return Err(ForgeError::Unavailable { retry_after: None, source: source.into() });
-        };
+        let Some(found) = self.newest(&request.head, &filter).await? else { return Err(self.0.unlisted()) };
         self.update(&found, request).await
     }
 
     async fn has_branch(&self, branch: &str) -> Result<bool, ForgeError> {
-        let reply = self.0.ask(ForgeCall::get(self.path(&format!("/repository/branches/{}", escaped(branch))))).await?;
-        match reply.status {
-            StatusCode::NOT_FOUND => Ok(false),
-            status if status.is_success() => Ok(true),
-            _ => Err(self.0.trouble(&reply)),
-        }
+        self.0.exists(self.path(&format!("/repository/branches/{}", escaped(branch)))).await
     }
 }
 
@@ -108,9 +99,9 @@ impl Forge for Gitlab {
             "labels": labels.join(","),
             "remove_source_branch": false,
         });
-        let reply = self.0.ask(ForgeCall::new(Method::POST, self.path("/merge_requests"), body)).await?;
+        let reply = self.0.send(ForgeCall::new(Method::POST, self.path("/merge_requests"), body)).await?;
         match reply.status {
-            StatusCode::CONFLICT => self.there(request).await,
+            StatusCode::CONFLICT => self.update_existing(request).await,
             // The message changes between releases, so look the reason up.
             StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY => {
                 if !self.has_branch(&request.head).await? {
@@ -119,7 +110,7 @@ impl Forge for Gitlab {
                 if !self.has_branch(&request.base).await? {
                     return Err(self.0.refused(&format!("has no branch `{}` to open it to", request.base)));
                 }
-                Err(self.0.trouble(&reply))
+                Err(self.0.error(&reply))
             }
             _ => Ok(self.0.read::<MergeRequest>(&reply)?.into_pull_request()),
         }
@@ -129,7 +120,7 @@ impl Forge for Gitlab {
         let title = marked(&request.title, title::GITLAB, found.draft);
         let body = json!({ "title": title, "description": cut(&request.body, BODY) });
         let call = ForgeCall::new(Method::PUT, self.path(&format!("/merge_requests/{}", found.number)), body);
-        Ok(self.0.changes::<MergeRequest>(found.number, call).await?.into_pull_request())
+        Ok(self.0.update::<MergeRequest>(found.number, call).await?.into_pull_request())
     }
 }
 
@@ -170,7 +161,7 @@ impl Project {
 #[async_trait]
 impl SetupCheck for Gitlab {
     async fn check(&self) -> Result<String, ForgeError> {
-        let project: Project = self.0.asks(ForgeCall::get(self.path(""))).await?;
+        let project: Project = self.0.fetch(ForgeCall::get(self.path(""))).await?;
         let (name, tokens, forge) = (&project.path_with_namespace, &self.0.tokens, self.0.address.authority());
         if project.archived {
             return Err(self.0.refused("is archived: unarchive it, or remove the project"));
@@ -186,7 +177,7 @@ impl SetupCheck for Gitlab {
             return Err(self.0.refused(&format!("lets {tokens} do too little: give it at least the role Developer")));
         }
         // Only access tokens can be introspected.
-        let own = self.0.ask(ForgeCall::get("/personal_access_tokens/self")).await?;
+        let own = self.0.send(ForgeCall::get("/personal_access_tokens/self")).await?;
         if let Ok(OwnToken { scopes }) = self.0.read(&own)
             && !scopes.iter().any(|scope| scope == "api")
         {

@@ -14,7 +14,6 @@ mod address;
 mod api;
 mod app;
 mod call;
-mod cause;
 mod gitea;
 mod github;
 mod gitlab;
@@ -26,6 +25,7 @@ mod setup_check;
 mod tests;
 mod title;
 mod token;
+mod unusable_reply;
 
 pub use address::{Address, AddressError, Host};
 pub use app::GithubApp;

@@ -10,10 +10,10 @@ use http::header::LOCATION;
 use serde_json::Value;
 
 use crate::address::{Address, Host};
-use crate::cause::Cause;
 use crate::reply::ForgeReply;
 use crate::title::cut;
 use crate::token::TokenSource;
+use crate::unusable_reply::UnusableReply;
 
 /// Maximum length of the forge's own message that is passed on.
 const WORDS: usize = 300;
@@ -30,22 +30,26 @@ pub(crate) struct ReplyContext<'a> {
 
 impl ReplyContext<'_> {
     /// What an unsuccessful reply means.
-    pub(crate) fn sort(&self, reply: &ForgeReply) -> ForgeError {
-        self.passing(reply).unwrap_or_else(|| ForgeError::Refused { sentence: self.sentence(reply) })
+    pub(crate) fn classify(&self, reply: &ForgeReply) -> ForgeError {
+        self.transient(reply).unwrap_or_else(|| ForgeError::Refused { sentence: self.sentence(reply) })
     }
 
     /// A transient failure.
-    pub(crate) fn passing(&self, reply: &ForgeReply) -> Option<ForgeError> {
+    pub(crate) fn transient(&self, reply: &ForgeReply) -> Option<ForgeError> {
         let forge = self.address.authority().to_owned();
         if let Some(wait) = self.limited(reply) {
-            return Some(ForgeError::Unavailable { retry_after: Some(wait), source: Cause::Limited { forge }.into() });
+            return Some(ForgeError::Unavailable {
+                retry_after: Some(wait),
+                source: UnusableReply::Limited { forge }.into(),
+            });
         }
         // A fresh installation token takes a moment to be known everywhere; the next attempt comes with another.
-        let unknown_yet = reply.status == StatusCode::UNAUTHORIZED && matches!(self.tokens, TokenSource::App(_));
-        let passing = reply.status.is_server_error() || reply.status == StatusCode::REQUEST_TIMEOUT || unknown_yet;
-        passing.then(|| ForgeError::Unavailable {
+        let is_not_known_yet = reply.status == StatusCode::UNAUTHORIZED && matches!(self.tokens, TokenSource::App(_));
+        let is_transient =
+            reply.status.is_server_error() || reply.status == StatusCode::REQUEST_TIMEOUT || is_not_known_yet;
+        is_transient.then(|| ForgeError::Unavailable {
             retry_after: retry_after(&reply.headers, self.system_time()),
-            source: Cause::Status { forge, status: reply.status, words: after_colon(reply) }.into(),
+            source: UnusableReply::Status { forge, status: reply.status, words: after_colon(reply) }.into(),
         })
     }
 
@@ -82,7 +86,7 @@ impl ReplyContext<'_> {
         let (forge, tokens, repository) = (self.address.authority(), self.tokens, self.address);
         match reply.status {
             StatusCode::UNAUTHORIZED if matches!(tokens, TokenSource::None) => {
-                format!("{forge} asks for a token: name the environment variable that holds one in the project")
+                format!("{forge} requires a token: name the environment variable that holds one in the project")
             }
             StatusCode::UNAUTHORIZED => format!(
                 "{tokens} is not accepted by {forge}: it is wrong, revoked or expired; put a valid one in its place"
@@ -97,7 +101,7 @@ impl ReplyContext<'_> {
                 let location = reply.headers.get(LOCATION).and_then(|to| to.to_str().ok()).unwrap_or("another address");
                 let location = cut(location.split(['?', '#']).next().unwrap_or_default(), WORDS);
                 format!(
-                    "{forge} sends us to {location} for {repository}: correct the repository's address or the base URL"
+                    "{forge} redirects to {location} for {repository}: correct the repository's address or the base URL"
                 )
             }
             status => format!("{forge} refused with {status}{}", after_colon(reply)),
@@ -132,7 +136,7 @@ impl ReplyContext<'_> {
                 "give it the permission read and write for repositories, and its user write access to this one"
             }
         };
-        format!("{forge} does not let {tokens} do this in {repository}: {grant}{}", in_its_words(reply))
+        format!("{forge} does not permit this in {repository} for {tokens}: {grant}{}", in_its_words(reply))
     }
 
     fn archived(&self) -> String {
@@ -159,25 +163,25 @@ fn in_its_words(reply: &ForgeReply) -> String {
 /// The forge's own message on one line; empty when it is not meant for people.
 fn words(reply: &ForgeReply) -> String {
     let Ok(body) = serde_json::from_slice::<Value>(&reply.body) else { return String::new() };
-    let mut said = Vec::new();
+    let mut texts = Vec::new();
     for key in ["message", "error", "error_description", "errors"] {
-        gather(&body[key], None, &mut said);
+        gather(&body[key], None, &mut texts);
     }
-    let line = said.join("; ");
+    let line = texts.join("; ");
     let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
     line.trim_end_matches('.').chars().filter(|c| !c.is_control()).collect()
 }
 
 /// The texts in a message, which may be one text, a list, or lists by the field they are about.
-fn gather(value: &Value, about: Option<&str>, said: &mut Vec<String>) {
+fn gather(value: &Value, about: Option<&str>, texts: &mut Vec<String>) {
     match value {
         Value::String(text) if !text.trim().is_empty() => {
-            said.push(about.map_or_else(|| text.clone(), |about| format!("{about} {text}")));
+            texts.push(about.map_or_else(|| text.clone(), |about| format!("{about} {text}")));
         }
-        Value::Array(values) => values.iter().for_each(|value| gather(value, about, said)),
+        Value::Array(values) => values.iter().for_each(|value| gather(value, about, texts)),
         Value::Object(fields) => match fields.get("message") {
-            Some(message) => gather(message, about, said),
-            None => fields.iter().for_each(|(name, value)| gather(value, Some(name), said)),
+            Some(message) => gather(message, about, texts),
+            None => fields.iter().for_each(|(name, value)| gather(value, Some(name), texts)),
         },
         _ => {}
     }

@@ -16,7 +16,8 @@ pub enum TokenSource {
     /// None is needed.
     None,
     Fixed(Secret),
-    Kept(SecretSource),
+    /// Read at each use.
+    Read(SecretSource),
     /// An installation token of a GitHub App, made when it is needed.
     App(Arc<GithubApp>),
 }
@@ -32,7 +33,7 @@ impl TokenSource {
         match self {
             Self::None => Ok(None),
             Self::Fixed(secret) => Ok(Some(secret.clone())),
-            Self::Kept(source) => Self::read(source).map(Some),
+            Self::Read(source) => Self::read(source).map(Some),
             Self::App(app) => app.token(address).await.map(Some),
         }
     }
@@ -64,7 +65,7 @@ impl fmt::Display for TokenSource {
         match self {
             Self::None => f.write_str("a caller without a token"),
             Self::Fixed(_) => f.write_str("the token"),
-            Self::Kept(source) => write!(f, "the token in {source}"),
+            Self::Read(source) => write!(f, "the token in {source}"),
             Self::App(app) => write!(f, "the GitHub App {}", app.id()),
         }
     }

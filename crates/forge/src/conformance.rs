@@ -6,7 +6,7 @@ use uuid::Uuid;
 use crate::port::Forge;
 use crate::pull_request::{
     CommitRange, MOST_COMMENTS, NewPullRecord, PullComment, PullKey, PullRecord, PullRequestSpec, PullRequests,
-    PullSearch, State,
+    PullSearch, PullState,
 };
 
 fn request(head: &str) -> PullRequestSpec {
@@ -34,7 +34,7 @@ pub async fn forge(forge: &dyn Forge, merge: impl AsyncFn(u64)) {
     assert!(forge.find("docent/a").await.expect("looks").is_none(), "nothing is found where nothing is");
 
     let first = forge.open(&request("docent/a")).await.expect("opens");
-    assert_eq!((first.state, first.draft), (State::Open, false));
+    assert_eq!((first.state, first.draft), (PullState::Open, false));
     assert!(first.url.starts_with("http"), "a link to look at it, not {}", first.url);
     assert_eq!(forge.find("docent/a").await.expect("looks").as_ref(), Some(&first));
     assert!(forge.find("docent/b").await.expect("looks").is_none(), "another branch has none");
@@ -52,7 +52,7 @@ pub async fn forge(forge: &dyn Forge, merge: impl AsyncFn(u64)) {
 
     merge(first.number).await;
     let merged = forge.find("docent/a").await.expect("looks").expect("is still there");
-    assert_eq!((merged.number, merged.state), (first.number, State::Merged), "a merged one is found and says so");
+    assert_eq!((merged.number, merged.state), (first.number, PullState::Merged), "a merged one is found and says so");
     let next = forge.open(&request("docent/a")).await.expect("opens");
     assert_ne!(next.number, first.number, "a new one may be opened after the first was merged");
     assert_eq!(forge.find("docent/a").await.expect("looks").map(|found| found.number), Some(next.number), "the newest");
@@ -68,7 +68,7 @@ pub async fn pull_requests(store: &dyn PullRequests) {
     let open = |record: NewPullRecord| async move { store.open(record).await.expect("opens") };
 
     let first = open(new(&acme, 1, "docent/a")).await;
-    assert_eq!((first.number, first.state), (1, State::Open));
+    assert_eq!((first.number, first.state), (1, PullState::Open));
     assert_eq!(first.labels, ["docs"]);
     let again = open(new(&acme, 2, "docent/a")).await;
     assert_eq!(again, first, "a second open for the same head gives the first");
@@ -83,9 +83,9 @@ pub async fn pull_requests(store: &dyn PullRequests) {
     let ending = CommitRange { from: "a".repeat(40), to: "b".repeat(40) };
     let at = Timestamp::from_millis(9);
     let merged: PullRecord =
-        store.end(&acme, first.id, State::Merged, Some(ending.clone()), at).await.expect("ends").expect("was open");
-    assert_eq!((merged.state, merged.ended_at, merged.ended), (State::Merged, Some(at), Some(ending)));
-    assert!(store.end(&acme, first.id, State::Closed, None, at).await.expect("ends").is_none(), "ends once");
+        store.end(&acme, first.id, PullState::Merged, Some(ending.clone()), at).await.expect("ends").expect("was open");
+    assert_eq!((merged.state, merged.ended_at, merged.ended), (PullState::Merged, Some(at), Some(ending)));
+    assert!(store.end(&acme, first.id, PullState::Closed, None, at).await.expect("ends").is_none(), "ends once");
     assert!(store.update(&acme, first.id, &request).await.expect("updates").is_none(), "an ended one stays");
 
     let next = open(new(&acme, 5, "docent/a")).await;
@@ -108,14 +108,14 @@ async fn reopening(store: &dyn PullRequests, acme: &ProjectId) {
     assert!(reopen(3).await.is_none(), "it is open");
     assert!(reopen(1).await.is_none(), "it was merged");
     assert!(reopen(4).await.is_none(), "it is of another project");
-    let closed = end(3, State::Closed).await;
+    let closed = end(3, PullState::Closed).await;
     let again = reopen(3).await.expect("was closed");
-    assert_eq!(again, PullRecord { state: State::Open, ended_at: None, ended: None, ..closed });
+    assert_eq!(again, PullRecord { state: PullState::Open, ended_at: None, ended: None, ..closed });
     assert_eq!(store.get(acme, again.id).await.expect("reads"), Some(again));
-    end(3, State::Closed).await;
+    end(3, PullState::Closed).await;
     let newer = store.open(new(acme, 6, "docent/b")).await.expect("opens");
     assert!(reopen(3).await.is_none(), "another one is open from the same head to the same base");
-    end(6, State::Closed).await;
+    end(6, PullState::Closed).await;
     assert_eq!((newer.number, reopen(3).await.map(|record| record.number)), (4, Some(2)));
 }
 
@@ -151,7 +151,7 @@ async fn searches(store: &dyn PullRequests, projects: [ProjectId; 2]) {
     assert_eq!(found(all()).await, (vec![6, 5, 4, 3, 1, 9], [4, 1, 1], false, false));
     let acme = PullSearch { projects: vec![projects[0].clone()], ..all() };
     assert_eq!(found(acme.clone()).await.0, [6, 5, 3, 1, 9]);
-    assert_eq!(found(PullSearch { state: Some(State::Merged), ..all() }).await, (vec![1], [4, 1, 1], false, false));
+    assert_eq!(found(PullSearch { state: Some(PullState::Merged), ..all() }).await, (vec![1], [4, 1, 1], false, false));
     let saying = async |text: &str| found(PullSearch { text: text.to_owned(), ..all() }).await;
     assert_eq!(saying("über").await.0, [9], "a part of the branch");
     assert_eq!(saying("CHANGE DOCENT/B").await, (vec![6, 3], [1, 0, 1], false, false), "a part of the title");

@@ -16,5 +16,5 @@ pub use misconfigured::Misconfigured;
 pub use port::{Forge, ForgeError};
 pub use pull_request::{
     CommitRange, FoundPulls, MOST_COMMENTS, NewPullRecord, PullChoice, PullComment, PullKey, PullRecord, PullRequest,
-    PullRequestSpec, PullRequests, PullSearch, State,
+    PullRequestSpec, PullRequests, PullSearch, PullState,
 };

@@ -78,7 +78,7 @@ mod tests {
 
     use super::*;
     use crate::memory::MemoryPullRequests;
-    use crate::pull_request::State;
+    use crate::pull_request::PullState;
 
     #[tokio::test]
     async fn the_local_forge_conforms() {
@@ -95,7 +95,7 @@ mod tests {
         crate::conformance::forge(&forge, async |number| {
             let all = pulls.list(&project, 10).await.expect("lists");
             let record = all.iter().find(|record| record.number == number).expect("is there");
-            let ended = pulls.end(&project, record.id, State::Merged, None, Timestamp::from_millis(6)).await;
+            let ended = pulls.end(&project, record.id, PullState::Merged, None, Timestamp::from_millis(6)).await;
             assert!(ended.expect("ends").is_some());
         })
         .await;

@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use crate::pull_request::{
     CommitRange, FoundPulls, MOST_COMMENTS, NewPullRecord, PullChoice, PullComment, PullRecord, PullRequestSpec,
-    PullRequests, PullSearch, State,
+    PullRequests, PullSearch, PullState,
 };
 
 /// Pull requests in memory.
@@ -22,7 +22,7 @@ pub struct MemoryPullRequests {
 impl MemoryPullRequests {
     fn change(&self, project: &ProjectId, id: Uuid, change: impl FnOnce(&mut PullRecord)) -> Option<PullRecord> {
         let mut records = self.records.lock();
-        let found = records.iter_mut().find(|r| r.id == id && r.project == *project && r.state == State::Open)?;
+        let found = records.iter_mut().find(|r| r.id == id && r.project == *project && r.state == PullState::Open)?;
         change(found);
         Some(found.clone())
     }
@@ -36,7 +36,7 @@ impl PullRequests for MemoryPullRequests {
             r.project == new.project
                 && r.head == new.request.head
                 && r.base == new.request.base
-                && r.state == State::Open
+                && r.state == PullState::Open
         };
         if let Some(found) = records.iter().find(same) {
             return Ok(found.clone());
@@ -52,7 +52,7 @@ impl PullRequests for MemoryPullRequests {
             base: new.request.base,
             draft: new.request.draft,
             labels: new.request.labels,
-            state: State::Open,
+            state: PullState::Open,
             created_at: new.created_at,
             ended_at: None,
             ended: None,
@@ -78,7 +78,7 @@ impl PullRequests for MemoryPullRequests {
         &self,
         project: &ProjectId,
         id: Uuid,
-        state: State,
+        state: PullState,
         ending: Option<CommitRange>,
         at: Timestamp,
     ) -> Result<Option<PullRecord>, StoreError> {
@@ -91,15 +91,15 @@ impl PullRequests for MemoryPullRequests {
 
     async fn reopen(&self, project: &ProjectId, id: Uuid) -> Result<Option<PullRecord>, StoreError> {
         let mut records = self.records.lock();
-        let closed = records.iter().position(|r| r.id == id && r.project == *project && r.state == State::Closed);
+        let closed = records.iter().position(|r| r.id == id && r.project == *project && r.state == PullState::Closed);
         let Some(place) = closed else { return Ok(None) };
         let (head, base) = (&records[place].head, &records[place].base);
         let same = |r: &PullRecord| r.project == *project && r.head == *head && r.base == *base;
-        if records.iter().any(|r| same(r) && r.state == State::Open) {
+        if records.iter().any(|r| same(r) && r.state == PullState::Open) {
             return Ok(None);
         }
         let record = &mut records[place];
-        (record.state, record.ended_at, record.ended) = (State::Open, None, None);
+        (record.state, record.ended_at, record.ended) = (PullState::Open, None, None);
         Ok(Some(record.clone()))
     }
 

@@ -30,19 +30,19 @@ pub struct PullRequest {
     pub number: u64,
     /// Its address for people.
     pub url: String,
-    pub state: State,
+    pub state: PullState,
     pub draft: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum State {
+pub enum PullState {
     Open,
     Merged,
     Closed,
 }
 
-impl State {
+impl PullState {
     pub const ALL: [Self; 3] = [Self::Open, Self::Merged, Self::Closed];
 
     pub const fn as_str(self) -> &'static str {
@@ -69,7 +69,7 @@ pub struct PullRecord {
     pub draft: bool,
     #[serde(default)]
     pub labels: Vec<String>,
-    pub state: State,
+    pub state: PullState,
     pub created_at: Timestamp,
     /// When it was merged or closed.
     pub ended_at: Option<Timestamp>,
@@ -123,7 +123,7 @@ impl PullRecord {
 #[derive(Debug, Clone, Default)]
 pub struct PullSearch {
     pub projects: Vec<ProjectId>,
-    pub state: Option<State>,
+    pub state: Option<PullState>,
     /// A text in title, description or branch, whatever the case of its letters; empty for any.
     pub text: String,
     pub page: ListPage<PullKey>,
@@ -135,8 +135,8 @@ pub struct PullSearch {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FoundPulls {
     pub pulls: Vec<PullRecord>,
-    /// Pull requests in each state that the search would find without its `state`, on all pages, as [`State::ALL`] has them.
-    pub counts: [u64; State::ALL.len()],
+    /// Pull requests in each state that the search would find without its `state`, on all pages, as [`PullState::ALL`] has them.
+    pub counts: [u64; PullState::ALL.len()],
     pub has_newer: bool,
     pub has_older: bool,
 }
@@ -145,9 +145,9 @@ pub struct FoundPulls {
 /// alike.
 #[derive(Debug)]
 pub struct PullChoice {
-    state: Option<State>,
+    state: Option<PullState>,
     folded: String,
-    counts: [u64; State::ALL.len()],
+    counts: [u64; PullState::ALL.len()],
     choice: PageChoice<PullKey>,
 }
 
@@ -163,11 +163,11 @@ impl PullChoice {
     }
 
     /// A pull request of one of the projects, with its title, description and branch.
-    pub fn examine(&mut self, key: PullKey, state: State, texts: [&str; 3]) {
+    pub fn examine(&mut self, key: PullKey, state: PullState, texts: [&str; 3]) {
         if self.reads_texts() && !texts.iter().any(|text| text.to_lowercase().contains(&self.folded)) {
             return;
         }
-        for (known, count) in State::ALL.iter().zip(&mut self.counts) {
+        for (known, count) in PullState::ALL.iter().zip(&mut self.counts) {
             *count += u64::from(*known == state);
         }
         if self.state.is_none_or(|wanted| wanted == state) {
@@ -203,7 +203,7 @@ pub trait PullRequests: Send + Sync + fmt::Debug + 'static {
         &self,
         project: &ProjectId,
         id: Uuid,
-        state: State,
+        state: PullState,
         ending: Option<CommitRange>,
         at: Timestamp,
     ) -> Result<Option<PullRecord>, StoreError>;

@@ -25,11 +25,14 @@ use crate::tls;
 pub struct Client {
     pool: legacy::Client<Connector, Full<Bytes>>,
     proxies: Proxies,
-    limits: Arc<Limits>,
+    options: ClientOptions,
 }
 
-/// Time limits, and the `User-Agent`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// The `User-Agent` of requests that have none.
+const OWN_USER_AGENT: HeaderValue = HeaderValue::from_static(concat!("docent/", env!("CARGO_PKG_VERSION")));
+
+/// Time limits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClientOptions {
     /// Limit for a connection: name lookup, proxy and TLS together.
     pub connect: Duration,
@@ -39,8 +42,6 @@ pub struct ClientOptions {
     pub idle: Duration,
     /// Limit for the whole exchange, up to the last byte of the body; `None` for no such limit.
     pub total: Option<Duration>,
-    /// The `User-Agent` of requests that have none.
-    pub user_agent: String,
 }
 
 impl Default for ClientOptions {
@@ -50,18 +51,8 @@ impl Default for ClientOptions {
             head: Duration::from_secs(120),
             idle: Duration::from_secs(90),
             total: None,
-            user_agent: concat!("docent/", env!("CARGO_PKG_VERSION")).to_owned(),
         }
     }
-}
-
-#[derive(Debug)]
-struct Limits {
-    connect: Duration,
-    head: Duration,
-    idle: Duration,
-    total: Option<Duration>,
-    user_agent: HeaderValue,
 }
 
 impl Client {
@@ -75,9 +66,7 @@ impl Client {
         proxies: Proxies,
         roots: RootCertStore,
     ) -> Result<Self, ClientError> {
-        let ClientOptions { connect, head, idle, total, user_agent } = options;
-        let user_agent = HeaderValue::try_from(&user_agent).map_err(|_| ClientError::UserAgent(user_agent))?;
-        let connector = Connector::new(&tls::config(roots)?, proxies.clone(), connect);
+        let connector = Connector::new(&tls::config(roots)?, proxies.clone(), options.connect);
         let pool = legacy::Client::builder(TokioExecutor::new())
             .timer(TokioTimer::new())
             .pool_timer(TokioTimer::new())
@@ -87,7 +76,7 @@ impl Client {
             .http2_keep_alive_interval(Duration::from_secs(20))
             .http2_keep_alive_timeout(Duration::from_secs(20))
             .build(connector);
-        Ok(Self { pool, proxies, limits: Arc::new(Limits { connect, head, idle, total, user_agent }) })
+        Ok(Self { pool, proxies, options })
     }
 
     /// Sends a request to its absolute `http` or `https` address and waits for the head of the answer, whatever its
@@ -101,18 +90,18 @@ impl Client {
         if let Some(proxy_key) = route.proxy_key {
             request.headers_mut().insert(PROXY_AUTHORIZATION, proxy_key);
         }
-        request.headers_mut().entry(USER_AGENT).or_insert_with(|| self.limits.user_agent.clone());
+        request.headers_mut().entry(USER_AGENT).or_insert(OWN_USER_AGENT);
         let host = route.host;
-        let (limit, what) = match self.limits.total {
-            Some(total) if total < self.limits.head => (total, Wait::Total),
-            _ => (self.limits.head, Wait::Head),
+        let (limit, what) = match self.options.total {
+            Some(total) if total < self.options.head => (total, Wait::Total),
+            _ => (self.options.head, Wait::Head),
         };
         let Ok(answer) = timeout(limit, self.pool.request(request.map(Full::new))).await else {
             return Err(SendError::Timeout { host, what, limit });
         };
-        let (head, body) = answer.map_err(|error| self.sorted(error, &host, route.proxy))?.into_parts();
-        let total = self.limits.total.map(|total| (started + total, total));
-        Ok(Response::new(head, body, host, BodyTimeouts { idle: self.limits.idle, total }))
+        let (head, body) = answer.map_err(|error| self.classified(error, &host, route.proxy))?.into_parts();
+        let total = self.options.total.map(|total| (started + total, total));
+        Ok(Response::new(head, body, host, BodyTimeouts { idle: self.options.idle, total }))
     }
 
     /// The route of the request, if it may be sent there.
@@ -132,7 +121,10 @@ impl Client {
             return refuse("the address holds a name or a password; keep those out of addresses");
         }
         let proxy = self.proxies.for_destination(uri);
-        if is_plain && has_credential(request.headers()) && !stays_near(uri, proxy.as_ref().map(|proxy| proxy.uri())) {
+        if is_plain
+            && has_credential(request.headers())
+            && !is_on_own_network(uri, proxy.as_ref().map(|proxy| proxy.uri()))
+        {
             return refuse("a key is not sent over plain http to another network; use https");
         }
         let proxy_key = proxy.as_ref().filter(|_| is_plain).and_then(|proxy| proxy.basic_auth().cloned());
@@ -140,21 +132,21 @@ impl Client {
         Ok(Route { host: host.to_owned(), proxy, proxy_key })
     }
 
-    fn sorted(&self, error: legacy::Error, host: &str, proxy: Option<String>) -> SendError {
+    fn classified(&self, error: legacy::Error, host: &str, proxy: Option<String>) -> SendError {
         let fault = error.source().and_then(|source| source.downcast_ref::<ConnectError>()).cloned();
-        let by = match proxy {
+        let route = match proxy {
             Some(proxy) => format!("{host} through the proxy {proxy}"),
             None => host.to_owned(),
         };
         match fault {
             Some(ConnectError::Slow) => {
-                SendError::Timeout { host: by, what: Wait::Connect, limit: self.limits.connect }
+                SendError::Timeout { host: route, what: Wait::Connect, limit: self.options.connect }
             }
             Some(ConnectError::Untrusted { reason, cause }) => {
                 SendError::Tls { host: host.to_owned(), reason, source: cause }
             }
-            Some(ConnectError::Unreachable(source)) => SendError::Connect { host: by, source },
-            None if error.is_connect() => SendError::Connect { host: by, source: Arc::new(error) },
+            Some(ConnectError::Unreachable(source)) => SendError::Connect { host: route, source },
+            None if error.is_connect() => SendError::Connect { host: route, source: Arc::new(error) },
             None => SendError::Cut { host: host.to_owned(), source: Arc::new(error) },
         }
     }
@@ -172,6 +164,6 @@ fn has_credential(headers: &HeaderMap) -> bool {
     headers.contains_key(AUTHORIZATION) || ["x-api-key", "private-token"].iter().any(|name| headers.contains_key(*name))
 }
 
-fn stays_near(destination: &Uri, proxy: Option<&Uri>) -> bool {
+fn is_on_own_network(destination: &Uri, proxy: Option<&Uri>) -> bool {
     is_near(destination) && proxy.is_none_or(is_near)
 }

@@ -13,8 +13,6 @@ pub(crate) type Cause = Arc<dyn StdError + Send + Sync>;
 /// A [`Client`](crate::Client) could not be made.
 #[derive(Debug, Error)]
 pub enum ClientError {
-    #[error("the user agent `{0}` cannot be sent as a header: use visible ASCII")]
-    UserAgent(String),
     #[error("could not set up TLS")]
     Tls(#[source] rustls::Error),
 }

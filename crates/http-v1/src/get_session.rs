@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use docent_access::Principal;
 use docent_jobs::{Jobs, LONGEST_WAIT};
-use docent_types::{Refusal, Session};
+use docent_types::Refusal;
 use docent_web::{HttpError, Request, Response, json_unless_known};
 
 use crate::api::Api;
@@ -25,5 +25,5 @@ pub(crate) async fn get_session(
         None => look.await?,
         Some(_) => principal.key_watch().unless_ended(look).await.map_err(Refusal::from)??,
     };
-    Ok(json_unless_known(request, &SessionBody::from(&Session::from(&*job))))
+    Ok(json_unless_known(request, &SessionBody::from(&*job)))
 }

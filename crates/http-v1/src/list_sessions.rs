@@ -1,7 +1,7 @@
 //! `GET /v1/agent/{projectId}/jobs`: the sessions of a project, newest first, some of them skipped.
 
 use docent_jobs::JobQuery;
-use docent_types::{Project, Session};
+use docent_types::Project;
 use docent_web::{HttpError, Request, Response, respond};
 use http::StatusCode;
 use serde::Serialize;
@@ -22,7 +22,7 @@ pub(crate) async fn list_sessions(api: &Api, request: &Request, project: &Projec
     let skip = request.query_number("skip", 0..=u32::MAX, 0)?;
     let limit = request.query_number("take", 1..=MOST, USUAL)?;
     let query = JobQuery { project: project.id.clone(), status: None, after: None, skip, limit };
-    let sessions: Vec<_> = api.jobs.list(query).await?.iter().map(Session::from).collect();
-    let body = SessionsBody { all_sessions: sessions.iter().map(SessionBody::from).collect() };
+    let jobs = api.jobs.list(query).await?;
+    let body = SessionsBody { all_sessions: jobs.iter().map(SessionBody::from).collect() };
     Ok(respond::json(StatusCode::OK, &body))
 }

@@ -1,6 +1,6 @@
 //! A session as the wire shows it.
 
-use docent_types::{Halt, Session, Timestamp, Todo};
+use docent_types::{AgentJob, Halt, JobStatus, Timestamp, Todo};
 use serde::Serialize;
 
 /// A halt reason without a value is omitted; any other field without a value is empty.
@@ -19,18 +19,19 @@ pub(crate) struct SessionBody<'a> {
     created_at: Timestamp,
 }
 
-impl<'a> From<&'a Session> for SessionBody<'a> {
-    fn from(session: &'a Session) -> Self {
+impl<'a> From<&'a AgentJob> for SessionBody<'a> {
+    fn from(job: &'a AgentJob) -> Self {
+        let halted = job.status != JobStatus::Active;
         Self {
-            session_id: session.id.to_string(),
-            subdomain: session.domain.as_str(),
-            branch: &session.branch,
-            haulted: session.halted,
-            hault_reason: session.halt.map(hault_reason),
-            pull_request_link: session.pull_request.as_deref().unwrap_or_default(),
-            message_to_user: &session.message_to_user,
-            todos: &session.todos,
-            created_at: session.created_at,
+            session_id: job.id.to_string(),
+            subdomain: job.domain.as_str(),
+            branch: &job.source.branch,
+            haulted: halted,
+            hault_reason: halted.then(|| hault_reason(job.halt.unwrap_or(Halt::Error))),
+            pull_request_link: job.pr_link.as_deref().unwrap_or_default(),
+            message_to_user: job.message.as_deref().unwrap_or_default(),
+            todos: &job.todos,
+            created_at: job.created_at,
         }
     }
 }
@@ -46,7 +47,7 @@ pub(crate) const fn hault_reason(halt: Halt) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use docent_types::{AgentJob, Domain, JobId, JobStatus, ProjectId, Source, TodoPriority, TodoStatus};
+    use docent_types::{Domain, JobId, ProjectId, Source, TodoPriority, TodoStatus};
     use serde_json::{Value, json};
 
     use super::*;
@@ -68,7 +69,7 @@ mod tests {
             archived_at: None,
         };
         change(&mut job);
-        serde_json::to_value(SessionBody::from(&Session::from(&job))).unwrap()
+        serde_json::to_value(SessionBody::from(&job)).unwrap()
     }
 
     #[test]

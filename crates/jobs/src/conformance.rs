@@ -21,7 +21,7 @@ use serde_json::json;
 use crate::entry::{Entry, EntryBody, Instruction};
 use crate::row::Row;
 use crate::state::{self, JobProgress};
-use crate::store::{ClaimRequest, Decide, IdempotencyKey, Store, WriteError, WriteGuards, WriteOutcome};
+use crate::store::{ClaimRequest, Decision, IdempotencyKey, Store, WriteError, WriteGuards, WriteOutcome};
 
 const HOUR: Duration = Duration::from_secs(3600);
 const DAY: Duration = Duration::from_secs(24 * 3600);
@@ -153,20 +153,20 @@ async fn journal(store: &Arc<dyn Store>, n: u128) -> Vec<Entry> {
     store.entries(id(n), 0, u32::MAX).await.expect("the store answers")
 }
 
-fn follow_up(text: &str) -> Decide {
+fn follow_up(text: &str) -> Decision {
     let instruction = say(text);
     Arc::new(move |row: &Row| state::follow_up(row, instruction.clone(), NOW))
 }
 
-fn append(token: u64, entries: Vec<EntryBody>) -> Decide {
+fn append(token: u64, entries: Vec<EntryBody>) -> Decision {
     Arc::new(move |row: &Row| state::append(row, token, entries.clone(), JobProgress::default()))
 }
 
-fn refuse() -> Decide {
+fn refuse() -> Decision {
     Arc::new(|_: &Row| Err(Refusal::conflict("not now")))
 }
 
-fn lease(holder: &str, until: Timestamp) -> Decide {
+fn lease(holder: &str, until: Timestamp) -> Decision {
     let holder = holder.to_owned();
     Arc::new(move |row: &Row| state::lease(row, &holder, until))
 }
@@ -183,10 +183,10 @@ async fn claim_for(store: &Arc<dyn Store>, now: Timestamp, holder: &str, until: 
 }
 
 /// Applies a decision about the lease.
-async fn hold(store: &Arc<dyn Store>, n: u128, decide: Decide) -> Row {
+async fn hold(store: &Arc<dyn Store>, n: u128, decide: Decision) -> Row {
     store.hold(id(n), NOW, decide).await.expect("the change is written")
 }
 
-async fn change(store: &Arc<dyn Store>, n: u128, decide: Decide) -> WriteOutcome {
+async fn change(store: &Arc<dyn Store>, n: u128, decide: Decision) -> WriteOutcome {
     store.change(id(n), open(), decide).await.expect("the change is written")
 }

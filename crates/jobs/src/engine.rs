@@ -23,7 +23,7 @@ use crate::crash;
 use crate::jobs::Jobs;
 use crate::row::Row;
 use crate::state::{self, Outcome};
-use crate::store::{ClaimRequest, Decide, Store, WriteError, WriteGuards};
+use crate::store::{ClaimRequest, Decision, Store, WriteError, WriteGuards};
 use crate::worker::{Failure, Handle, Interrupted, Worker};
 
 /// Delay before a job that found this process short of a resource is tried again.
@@ -135,7 +135,7 @@ impl Engine {
             tokio::select! {
                 biased;
                 () = drain.cancelled() => break,
-                id = stopped.recv() => self.heard_stop(id),
+                id = stopped.recv() => self.stop(id),
                 // Not awaited while no worker is free; the signal stays stored until then.
                 () = self.jobs.signals.work.notified(), if tasks.len() < self.config.workers => {}
                 Some(_) = tasks.join_next(), if !tasks.is_empty() => {}
@@ -149,7 +149,7 @@ impl Engine {
         while tasks.join_next().await.is_some() {}
     }
 
-    fn heard_stop(&self, id: Result<JobId, RecvError>) {
+    fn stop(&self, id: Result<JobId, RecvError>) {
         let running = self.running.lock();
         // A missed signal costs only time: the next renewal of the lease is refused, which stops the job as well.
         if let Some(token) = id.ok().and_then(|id| running.get(&id)) {
@@ -265,9 +265,9 @@ impl Engine {
             Err(Failure::Wait { why }) => {
                 warn!(why, seconds = RESOURCE_DELAY.as_secs(), "the job waits for this process to have room for it");
                 let not_before = self.jobs.clock.now().plus(RESOURCE_DELAY);
-                let decide: Decide = Arc::new(move |row: &Row| state::postpone(row, token, &why, not_before));
-                let given = handle.give_back(decide).await;
-                log_if_failed("give the job back", given);
+                let decide: Decision = Arc::new(move |row: &Row| state::postpone(row, token, &why, not_before));
+                let written = handle.write(decide).await;
+                log_if_failed("give the job back", written);
             }
             Err(Failure::Retry { why, halt, after, attempts }) => {
                 let failed = handle.row().attempt.failed + 1;
@@ -281,9 +281,9 @@ impl Engine {
                     let wait = state::wait(id, failed - 1, after);
                     warn!(why, seconds = wait.as_secs_f32(), "attempt failed; the job will be tried again");
                     let not_before = self.jobs.clock.now().plus(wait);
-                    let decide: Decide = Arc::new(move |row: &Row| state::retry(row, token, &why, not_before));
-                    let given = handle.give_back(decide).await;
-                    log_if_failed("give the job back", given);
+                    let decide: Decision = Arc::new(move |row: &Row| state::retry(row, token, &why, not_before));
+                    let written = handle.write(decide).await;
+                    log_if_failed("give the job back", written);
                 }
             }
         }
@@ -303,7 +303,7 @@ impl Engine {
     async fn after_panic(&self, id: JobId, token: u64) {
         let now = self.jobs.clock.now();
         let guards = WriteGuards { now, quota: None, key: None };
-        let decide: Decide = Arc::new(move |row: &Row| {
+        let decide: Decision = Arc::new(move |row: &Row| {
             let not_before = now.plus(state::wait(id, row.attempt.failed, None));
             state::retry(row, token, "the worker panicked", not_before)
         });

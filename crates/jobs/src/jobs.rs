@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use docent_types::{
     AgentJob, BranchName, CallError, Clock, Ids, JobId, JobStatus, Message, Project, ProjectId, Quota, Refusal,
-    RefusalKind, Source, StoreError, Timestamp,
+    RefusalKind, Source, StoreError, Timestamp, retry_after_seconds,
 };
 use tokio::sync::{Notify, broadcast};
 use tokio_util::sync::CancellationToken;
@@ -59,9 +59,6 @@ pub struct NewJob<'a> {
     pub model: String,
 }
 
-/// Why a call was not carried out.
-pub type JobError = CallError;
-
 /// Signals between the APIs and the engine of one process. They only save time: what a missed signal announced is found
 /// in the store a little later.
 #[derive(Debug, Clone)]
@@ -97,7 +94,7 @@ impl Jobs {
     }
 
     /// Accepts a job. When this returns, the job survives a loss of power.
-    pub async fn submit(&self, new: NewJob<'_>, key: Option<Fingerprint>) -> Result<WriteOutcome, JobError> {
+    pub async fn submit(&self, new: NewJob<'_>, key: Option<Fingerprint>) -> Result<WriteOutcome, CallError> {
         if new.branch.as_ref().is_some_and(|branch| branch.as_str() == new.project.branch) {
             return Err(Refusal::invalid(format!(
                 "branch: `{}` is the branch pull requests go to; name another one, or leave `branch` out",
@@ -141,7 +138,7 @@ impl Jobs {
         id: JobId,
         messages: Vec<Message>,
         key: Option<Fingerprint>,
-    ) -> Result<WriteOutcome, JobError> {
+    ) -> Result<WriteOutcome, CallError> {
         self.job(project, id).await?;
         let now = self.clock.now();
         let mut guards = Self::guards(now, "agent-messages", project, self.limits.messages_per_hour, key);
@@ -157,7 +154,7 @@ impl Jobs {
     }
 
     /// Archives a job for good; an active one is stopped first.
-    pub async fn archive(&self, project: &ProjectId, id: JobId) -> Result<Arc<AgentJob>, JobError> {
+    pub async fn archive(&self, project: &ProjectId, id: JobId) -> Result<Arc<AgentJob>, CallError> {
         self.job(project, id).await?;
         let now = self.clock.now();
         let guards = WriteGuards { now, quota: None, key: None };
@@ -171,7 +168,7 @@ impl Jobs {
     }
 
     /// A job of a project. A job of another project is not found.
-    pub async fn job(&self, project: &ProjectId, id: JobId) -> Result<Arc<AgentJob>, JobError> {
+    pub async fn job(&self, project: &ProjectId, id: JobId) -> Result<Arc<AgentJob>, CallError> {
         match self.store.cached(id).filter(|job| job.project == *project) {
             Some(job) => Ok(job),
             None => Ok(self.row(project, id).await?.job),
@@ -180,7 +177,7 @@ impl Jobs {
 
     /// A job of a project as soon as it is no longer active; or in its current state after `within`, or when the engine
     /// of this process drains. While only this process writes, waiting costs the store nothing.
-    pub async fn settled(&self, project: &ProjectId, id: JobId, within: Duration) -> Result<Arc<AgentJob>, JobError> {
+    pub async fn settled(&self, project: &ProjectId, id: JobId, within: Duration) -> Result<Arc<AgentJob>, CallError> {
         let waiter = Waiter::new(&self.signals.watchers, &self.store, id);
         let wait = async {
             loop {
@@ -207,7 +204,7 @@ impl Jobs {
         id: JobId,
         wait: Option<Duration>,
         leave: impl Future<Output = ()>,
-    ) -> Result<Arc<AgentJob>, JobError> {
+    ) -> Result<Arc<AgentJob>, CallError> {
         if let Some(within) = wait {
             let waiting = async {
                 tokio::select! {
@@ -244,9 +241,9 @@ impl Jobs {
     /// Watches a job of a project: its journal after the entry with this sequence number (0 for all of it), and further
     /// entries until the job is no longer active. Dropping the watch does not affect the job.
     ///
+    /// # Errors
     /// There is no such job, or its journal has no entry `after`.
-    /// There is no such job, or its journal does not reach to `after`.
-    pub async fn watch(&self, project: &ProjectId, id: JobId, after: u64) -> Result<Watch, JobError> {
+    pub async fn watch(&self, project: &ProjectId, id: JobId, after: u64) -> Result<Watch, CallError> {
         let row = self.row(project, id).await?;
         if after > row.last_seq {
             return Err(Refusal::invalid(format!(
@@ -265,13 +262,13 @@ impl Jobs {
         id: JobId,
         after: u64,
         limit: u32,
-    ) -> Result<Vec<Entry>, JobError> {
+    ) -> Result<Vec<Entry>, CallError> {
         self.job(project, id).await?;
         Ok(self.store.entries(id, after, limit).await?)
     }
 
     /// The sequence number of the newest entry of a project's job. Entries are numbered from 1, without gaps.
-    pub async fn last_entry(&self, project: &ProjectId, id: JobId) -> Result<u64, JobError> {
+    pub async fn last_entry(&self, project: &ProjectId, id: JobId) -> Result<u64, CallError> {
         Ok(self.row(project, id).await?.last_seq)
     }
 
@@ -282,16 +279,16 @@ impl Jobs {
     }
 
     /// Jobs of a project, newest first.
-    pub async fn list(&self, query: JobQuery) -> Result<Vec<AgentJob>, JobError> {
+    pub async fn list(&self, query: JobQuery) -> Result<Vec<AgentJob>, CallError> {
         Ok(self.store.list(query).await?)
     }
 
     /// A page of the jobs that fit, and how many there are in each state.
-    pub async fn search(&self, search: JobSearch) -> Result<FoundJobs, JobError> {
+    pub async fn search(&self, search: JobSearch) -> Result<FoundJobs, CallError> {
         Ok(self.store.search(search).await?)
     }
 
-    async fn row(&self, project: &ProjectId, id: JobId) -> Result<Row, JobError> {
+    async fn row(&self, project: &ProjectId, id: JobId) -> Result<Row, CallError> {
         match self.store.row(id).await? {
             Some(row) if row.job.project == *project => Ok(row),
             _ => Err(Self::not_found(project, &id.to_string()).into()),
@@ -310,9 +307,9 @@ impl Jobs {
         WriteGuards { now, quota: Some(Quota { bucket, limit, window: HOUR }), key }
     }
 
-    fn explain(error: WriteError, what: &str) -> JobError {
+    fn explain(error: WriteError, what: &str) -> CallError {
         let refusal = match error {
-            WriteError::Store(error) => return JobError::Store(error),
+            WriteError::Store(error) => return CallError::Store(error),
             WriteError::Refused(refusal) => refusal,
             WriteError::NotFound => Refusal::not_found("the job does not exist; check its id"),
             WriteError::KeyReused => Refusal::conflict(
@@ -324,11 +321,11 @@ impl Jobs {
                 format!(
                     "the project has used its {} an hour; try again in {}",
                     counted(quota_status.limit.into(), what),
-                    counted(quota_status.seconds_to_wait(), "second")
+                    counted(retry_after_seconds(quota_status.retry_after), "second")
                 ),
             ),
         };
-        JobError::Refused(refusal)
+        CallError::Refused(refusal)
     }
 }
 

@@ -32,13 +32,13 @@ mod worker;
 
 pub use engine::{Engine, EngineConfig};
 pub use entry::{Entry, EntryBody, Instruction};
-pub use jobs::{JobError, JobLimits, Jobs, LONGEST_WAIT, NewJob, Retention};
+pub use jobs::{JobLimits, Jobs, LONGEST_WAIT, NewJob, Retention};
 pub use request::{Fingerprint, LARGEST_REQUEST, ModelNames, requested_branch};
 pub use row::{Attempt, Lease, Row, named_after};
 pub use search::{FoundJob, FoundJobs, JobSearch};
 pub use state::{JobProgress, Outcome};
 pub use store::{
-    ByKey, Change, ClaimRequest, Decide, IdempotencyKey, JobQuery, Pruned, Pruning, Store, WriteError, WriteGuards,
+    Change, ClaimRequest, Decision, IdempotencyKey, JobQuery, Pruned, Pruning, Store, WriteError, WriteGuards,
     WriteOutcome,
 };
 pub use watch::{JobUpdate, Watch};

@@ -13,24 +13,24 @@ use crate::row::Row;
 use crate::search::{FoundJob, FoundJobs, JobChoice, JobSearch, contains_folded, prompt};
 use crate::state;
 use crate::store::{
-    Change, ClaimRequest, Decide, IdempotencyKey, JobQuery, Pruned, Pruning, Store, WriteError, WriteGuards,
+    Change, ClaimRequest, Decision, IdempotencyKey, JobQuery, Pruned, Pruning, Store, WriteError, WriteGuards,
     WriteOutcome,
 };
 
 /// Jobs and journals in memory, behind one mutex.
 #[derive(Debug, Default)]
 pub struct MemoryStore {
-    state: Mutex<State>,
+    tables: Mutex<Tables>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct Tables {
     jobs: BTreeMap<JobId, Job>,
     /// When each project was last served, as a running count of jobs claimed.
     served: HashMap<ProjectId, u64>,
-    turn: u64,
+    claims: u64,
     uses: HashMap<String, VecDeque<Timestamp>>,
-    answers: HashMap<(String, String), Answer>,
+    answers: HashMap<(String, String), StoredAnswer>,
 }
 
 #[derive(Debug)]
@@ -38,7 +38,7 @@ struct Job {
     row: Row,
     journal: Vec<Entry>,
     ended_at: Option<Timestamp>,
-    /// What the first write said; gone with the journal.
+    /// The first instruction; deleted with the journal.
     prompt: Option<String>,
 }
 
@@ -49,7 +49,7 @@ impl Job {
 }
 
 #[derive(Debug)]
-struct Answer {
+struct StoredAnswer {
     fingerprint: [u8; 32],
     job: Arc<AgentJob>,
     until: Timestamp,
@@ -61,7 +61,7 @@ impl MemoryStore {
     }
 }
 
-impl State {
+impl Tables {
     /// The first answer to this key, while it is remembered.
     fn answered(&self, guards: &WriteGuards) -> Result<Option<WriteOutcome>, WriteError> {
         let Some(key) = &guards.key else { return Ok(None) };
@@ -75,14 +75,14 @@ impl State {
 
     fn remember(&mut self, key: IdempotencyKey, now: Timestamp, job: &Arc<AgentJob>) {
         self.answers.retain(|_, answer| answer.until > now);
-        let answer = Answer { fingerprint: key.fingerprint, job: Arc::clone(job), until: now.plus(key.keep) };
+        let answer = StoredAnswer { fingerprint: key.fingerprint, job: Arc::clone(job), until: now.plus(key.keep) };
         self.answers.insert((key.scope, key.key), answer);
     }
 
     /// Counts one use, or refuses with the wait until the next one is free.
     fn admit(&self, quota: &Quota, now: Timestamp) -> Result<(), WriteError> {
-        let quota_status = self.uses.get(&quota.bucket).map(|uses| stand(quota, uses, now));
-        let quota_status = quota_status.unwrap_or_else(|| stand(quota, &VecDeque::new(), now));
+        let quota_status = self.uses.get(&quota.bucket).map(|uses| status(quota, uses, now));
+        let quota_status = quota_status.unwrap_or_else(|| status(quota, &VecDeque::new(), now));
         if quota_status.remaining == 0 { Err(WriteError::Limited(quota_status)) } else { Ok(()) }
     }
 
@@ -94,12 +94,12 @@ impl State {
         uses.retain(|at| *at > forgotten);
         let place = uses.partition_point(|at| *at <= now);
         uses.insert(place, now);
-        Ok(stand(quota, uses, now))
+        Ok(status(quota, uses, now))
     }
 
     fn write(&mut self, mut row: Row, seq: u64, now: Timestamp, bodies: Vec<EntryBody>) -> Arc<AgentJob> {
         row.last_seq = seq + bodies.len() as u64;
-        let shown = row.job.clone();
+        let job = row.job.clone();
         let slot = self.jobs.entry(row.id());
         let slot = slot.or_insert_with(|| Job {
             row: row.clone(),
@@ -108,18 +108,18 @@ impl State {
             prompt: prompt(&bodies),
         });
         slot.journal.extend((seq + 1..).zip(bodies).map(|(seq, body)| Entry { seq, at: now, body }));
-        slot.ended_at = (shown.status != JobStatus::Active).then(|| slot.ended_at.unwrap_or(now));
+        slot.ended_at = (job.status != JobStatus::Active).then(|| slot.ended_at.unwrap_or(now));
         slot.row = row;
-        shown
+        job
     }
 
     /// The job to claim next.
     fn next(&self, request: ClaimRequest) -> Option<&Row> {
         let now = request.now;
-        let living = || self.jobs.values().map(|job| &job.row).filter(|row| is_living(row, now));
-        let held: HashSet<_> = living().map(Row::concurrency_key).collect();
+        let leased = || self.jobs.values().map(|job| &job.row).filter(|row| is_leased(row, now));
+        let held: HashSet<_> = leased().map(Row::concurrency_key).collect();
         let mut running = HashMap::<_, usize>::new();
-        living().for_each(|row| *running.entry(&row.job.project).or_default() += 1);
+        leased().for_each(|row| *running.entry(&row.job.project).or_default() += 1);
         let free = self.jobs.values().map(|job| &job.row).filter(|row| {
             row.job.status == JobStatus::Active
                 && row.attempt.not_before <= now
@@ -140,7 +140,7 @@ impl State {
 }
 
 /// The quota's status. `uses` are sorted, oldest first.
-fn stand(quota: &Quota, uses: &VecDeque<Timestamp>, now: Timestamp) -> QuotaStatus {
+fn status(quota: &Quota, uses: &VecDeque<Timestamp>, now: Timestamp) -> QuotaStatus {
     let start = now.minus(quota.window);
     let first = uses.partition_point(|at| *at <= start);
     let (used, limit) = (uses.len() - first, quota.limit as usize);
@@ -156,96 +156,96 @@ fn stand(quota: &Quota, uses: &VecDeque<Timestamp>, now: Timestamp) -> QuotaStat
     QuotaStatus { limit: quota.limit, window: quota.window, remaining, retry_after }
 }
 
-fn is_living(row: &Row, now: Timestamp) -> bool {
+fn is_leased(row: &Row, now: Timestamp) -> bool {
     row.lease.as_ref().is_some_and(|lease| lease.until > now)
 }
 
 #[async_trait]
 impl Store for MemoryStore {
     async fn create(&self, row: Row, entries: Vec<EntryBody>, guards: WriteGuards) -> Result<WriteOutcome, WriteError> {
-        let mut state = self.state.lock();
-        if let Some(written) = state.answered(&guards)? {
+        let mut tables = self.tables.lock();
+        if let Some(written) = tables.answered(&guards)? {
             return Ok(written);
         }
         if let Some(quota) = &guards.quota {
-            state.admit(quota, guards.now)?;
+            tables.admit(quota, guards.now)?;
         }
-        if state.jobs.contains_key(&row.id()) {
+        if tables.jobs.contains_key(&row.id()) {
             return Err(StoreError::new("create the job", format!("the id {} is taken", row.id())).into());
         }
-        let quota_status = guards.quota.as_ref().map(|quota| state.count(quota, guards.now)).transpose()?;
-        let job = state.write(row, 0, guards.now, entries);
+        let quota_status = guards.quota.as_ref().map(|quota| tables.count(quota, guards.now)).transpose()?;
+        let job = tables.write(row, 0, guards.now, entries);
         if let Some(key) = guards.key {
-            state.remember(key, guards.now, &job);
+            tables.remember(key, guards.now, &job);
         }
         Ok(WriteOutcome { job, repeat: false, quota_status })
     }
 
-    async fn change(&self, id: JobId, guards: WriteGuards, decide: Decide) -> Result<WriteOutcome, WriteError> {
-        let mut state = self.state.lock();
-        if let Some(written) = state.answered(&guards)? {
+    async fn change(&self, id: JobId, guards: WriteGuards, decide: Decision) -> Result<WriteOutcome, WriteError> {
+        let mut tables = self.tables.lock();
+        if let Some(written) = tables.answered(&guards)? {
             return Ok(written);
         }
-        let row = &state.jobs.get(&id).ok_or(WriteError::NotFound)?.row;
+        let row = &tables.jobs.get(&id).ok_or(WriteError::NotFound)?.row;
         let seq = row.last_seq;
         let Change { next, entries } = decide(row).map_err(WriteError::Refused)?;
-        let quota_status = guards.quota.as_ref().map(|quota| state.count(quota, guards.now)).transpose()?;
-        let job = state.write(next, seq, guards.now, entries);
+        let quota_status = guards.quota.as_ref().map(|quota| tables.count(quota, guards.now)).transpose()?;
+        let job = tables.write(next, seq, guards.now, entries);
         if let Some(key) = guards.key {
-            state.remember(key, guards.now, &job);
+            tables.remember(key, guards.now, &job);
         }
         Ok(WriteOutcome { job, repeat: false, quota_status })
     }
 
-    async fn hold(&self, id: JobId, now: Timestamp, decide: Decide) -> Result<Row, WriteError> {
-        let mut state = self.state.lock();
-        let row = state.jobs.get(&id).map(|job| job.row.clone()).ok_or(WriteError::NotFound)?;
+    async fn hold(&self, id: JobId, now: Timestamp, decide: Decision) -> Result<Row, WriteError> {
+        let mut tables = self.tables.lock();
+        let row = tables.jobs.get(&id).map(|job| job.row.clone()).ok_or(WriteError::NotFound)?;
         let Change { next, entries } = decide(&row).map_err(WriteError::Refused)?;
-        state.write(next, row.last_seq, now, entries);
-        state.jobs.get(&id).map(|job| job.row.clone()).ok_or(WriteError::NotFound)
+        tables.write(next, row.last_seq, now, entries);
+        tables.jobs.get(&id).map(|job| job.row.clone()).ok_or(WriteError::NotFound)
     }
 
-    async fn claim(&self, request: ClaimRequest, decide: Decide) -> Result<Vec<Row>, StoreError> {
-        let mut state = self.state.lock();
+    async fn claim(&self, request: ClaimRequest, decide: Decision) -> Result<Vec<Row>, StoreError> {
+        let mut tables = self.tables.lock();
         let mut claimed = Vec::new();
         while claimed.len() < request.most {
-            let Some(row) = state.next(request).cloned() else { break };
+            let Some(row) = tables.next(request).cloned() else { break };
             let Change { next, entries } = decide(&row).map_err(|refusal| StoreError::new("lease a job", refusal))?;
-            state.write(next, row.last_seq, request.now, entries);
-            state.turn += 1;
-            let turn = state.turn;
-            state.served.insert(row.job.project.clone(), turn);
-            claimed.extend(state.jobs.get(&row.id()).map(|job| job.row.clone()));
+            tables.write(next, row.last_seq, request.now, entries);
+            tables.claims += 1;
+            let claims = tables.claims;
+            tables.served.insert(row.job.project.clone(), claims);
+            claimed.extend(tables.jobs.get(&row.id()).map(|job| job.row.clone()));
         }
         Ok(claimed)
     }
 
     async fn row(&self, id: JobId) -> Result<Option<Row>, StoreError> {
-        Ok(self.state.lock().jobs.get(&id).map(|job| job.row.clone()))
+        Ok(self.tables.lock().jobs.get(&id).map(|job| job.row.clone()))
     }
 
     async fn entries(&self, id: JobId, after: u64, limit: u32) -> Result<Vec<Entry>, StoreError> {
-        let state = self.state.lock();
-        let journal = state.jobs.get(&id).map_or(&[][..], |job| &job.journal);
+        let tables = self.tables.lock();
+        let journal = tables.jobs.get(&id).map_or(&[][..], |job| &job.journal);
         Ok(journal.iter().filter(|entry| entry.seq > after).take(limit as usize).cloned().collect())
     }
 
     async fn list(&self, query: JobQuery) -> Result<Vec<AgentJob>, StoreError> {
-        let state = self.state.lock();
+        let tables = self.tables.lock();
         let fits = |job: &&AgentJob| {
             job.project == query.project
                 && query.status.is_none_or(|status| job.status == status)
                 && query.after.is_none_or(|after| job.id < after)
         };
-        let newest_first = state.jobs.values().rev().map(|job| &*job.row.job).filter(fits);
+        let newest_first = tables.jobs.values().rev().map(|job| &*job.row.job).filter(fits);
         Ok(newest_first.skip(query.skip as usize).take(query.limit as usize).cloned().collect())
     }
 
     async fn search(&self, search: JobSearch) -> Result<FoundJobs, StoreError> {
-        let state = self.state.lock();
+        let tables = self.tables.lock();
         let folded = search.text.to_lowercase();
         let mut choice = JobChoice::new(&search);
-        for (id, job) in &state.jobs {
+        for (id, job) in &tables.jobs {
             if search.projects.contains(&job.row.job.project)
                 && search.from.is_none_or(|from| *id >= from)
                 && search.to.is_none_or(|to| *id < to)
@@ -256,13 +256,13 @@ impl Store for MemoryStore {
         }
         choice.page(|id| {
             let found = |job: &Job| FoundJob { job: (*job.row.job).clone(), prompt: job.prompt().cloned() };
-            Ok(state.jobs.get(&id).map(found))
+            Ok(tables.jobs.get(&id).map(found))
         })
     }
 
     async fn next_due(&self, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
-        let state = self.state.lock();
-        let active = state.jobs.values().map(|job| &job.row).filter(|row| row.job.status == JobStatus::Active);
+        let tables = self.tables.lock();
+        let active = tables.jobs.values().map(|job| &job.row).filter(|row| row.job.status == JobStatus::Active);
         let due = active.map(|row| match &row.lease {
             Some(lease) if lease.until > now => lease.until,
             _ => row.attempt.not_before,
@@ -271,16 +271,16 @@ impl Store for MemoryStore {
     }
 
     async fn leased(&self) -> Result<Vec<JobId>, StoreError> {
-        let state = self.state.lock();
-        Ok(state.jobs.values().map(|job| &job.row).filter(|row| row.lease.is_some()).map(Row::id).collect())
+        let tables = self.tables.lock();
+        Ok(tables.jobs.values().map(|job| &job.row).filter(|row| row.lease.is_some()).map(Row::id).collect())
     }
 
     async fn prune(&self, pruning: Pruning) -> Result<Pruned, StoreError> {
-        let mut state = self.state.lock();
+        let mut tables = self.tables.lock();
         let mut pruned = Pruned::default();
         let mut left = pruning.limit;
-        for id in state.ended(pruning.journals_before.max(pruning.jobs_before)) {
-            let Some(job) = state.jobs.get_mut(&id) else { continue };
+        for id in tables.ended(pruning.journals_before.max(pruning.jobs_before)) {
+            let Some(job) = tables.jobs.get_mut(&id) else { continue };
             let gone = job.journal.len().saturating_sub(1).min(left);
             let upto = job.row.pruned_to + gone as u64;
             job.row = state::prune(&job.row, upto).map_err(|refusal| StoreError::new("prune a journal", refusal))?;
@@ -289,13 +289,13 @@ impl Store for MemoryStore {
             left -= gone;
             pruned.more |= job.journal.len() > 1;
         }
-        for id in state.ended(pruning.jobs_before) {
-            let whole = state.jobs.get(&id).is_some_and(|job| job.journal.len() > 1);
+        for id in tables.ended(pruning.jobs_before) {
+            let whole = tables.jobs.get(&id).is_some_and(|job| job.journal.len() > 1);
             if left == 0 || whole {
                 pruned.more = true;
                 break;
             }
-            state.jobs.remove(&id);
+            tables.jobs.remove(&id);
             pruned.jobs += 1;
             left -= 1;
         }

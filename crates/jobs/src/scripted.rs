@@ -17,12 +17,12 @@ use crate::worker::{Failure, Handle, Worker};
 /// Works on one job at a time, by commands sent while it works.
 #[derive(Debug, Clone)]
 pub struct Scripted {
-    tells: UnboundedSender<Act>,
-    script: Arc<Mutex<UnboundedReceiver<Act>>>,
+    commands: UnboundedSender<Command>,
+    script: Arc<Mutex<UnboundedReceiver<Command>>>,
 }
 
 #[derive(Debug)]
-enum Act {
+enum Command {
     Write(Vec<JobEvent>),
     Say(JobEvent),
     End(Result<Outcome, Failure>),
@@ -31,35 +31,35 @@ enum Act {
 impl Scripted {
     /// Starts a worker on the jobs of `jobs`, for the life of the runtime.
     pub fn start(jobs: &Jobs) -> Self {
-        let (tells, script) = unbounded_channel();
-        let scripted = Self { tells, script: Arc::new(Mutex::new(script)) };
+        let (commands, script) = unbounded_channel();
+        let scripted = Self { commands, script: Arc::new(Mutex::new(script)) };
         let config = EngineConfig { workers: 1, ..EngineConfig::new("scripted".to_owned()) };
         let engine = Engine::new(jobs.clone(), Arc::new(scripted.clone()), config);
         tokio::spawn(engine.run(tokio_util::sync::CancellationToken::new()));
         scripted
     }
 
-    /// Writes one journal entry, which [`tell`] turns back into these events.
+    /// Writes one journal entry, which [`events_of`] turns back into these events.
     pub fn writes(&self, events: impl Into<Vec<JobEvent>>) {
-        self.does(Act::Write(events.into()));
+        self.send(Command::Write(events.into()));
     }
 
     /// Sends a live event.
     pub fn says(&self, event: JobEvent) {
-        self.does(Act::Say(event));
+        self.send(Command::Say(event));
     }
 
     pub fn ends(&self, outcome: Outcome) {
-        self.does(Act::End(Ok(outcome)));
+        self.send(Command::End(Ok(outcome)));
     }
 
     pub fn fails(&self, failure: Failure) {
-        self.does(Act::End(Err(failure)));
+        self.send(Command::End(Err(failure)));
     }
 
-    fn does(&self, act: Act) {
+    fn send(&self, command: Command) {
         // The receiver belongs to this worker's own task.
-        let _ = self.tells.send(act);
+        let _ = self.commands.send(command);
     }
 }
 
@@ -72,14 +72,14 @@ impl Worker for Scripted {
                     handle.acknowledge(entry.seq);
                 }
             }
-            let act = self.script.lock().await.recv().await;
-            match act {
-                Some(Act::Write(events)) => {
+            let command = self.script.lock().await.recv().await;
+            match command {
+                Some(Command::Write(events)) => {
                     handle.record("scripted", serde_json::to_value(events).unwrap_or_default());
                     handle.sync().await?;
                 }
-                Some(Act::Say(event)) => handle.live_events().send(|| event),
-                Some(Act::End(end)) => return end,
+                Some(Command::Say(event)) => handle.live_events().send(|| event),
+                Some(Command::End(end)) => return end,
                 None => std::future::pending().await,
             }
         }
@@ -87,7 +87,7 @@ impl Worker for Scripted {
 }
 
 /// The events of an entry that [`Scripted`] or the engine wrote.
-pub fn tell(entry: &Entry) -> Vec<JobEvent> {
+pub fn events_of(entry: &Entry) -> Vec<JobEvent> {
     match &entry.body {
         EntryBody::Instruction(instruction) => {
             instruction.messages.iter().map(|message| JobEvent::Asked { text: message.plain_text() }).collect()

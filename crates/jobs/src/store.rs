@@ -34,9 +34,9 @@ pub struct IdempotencyKey {
     pub keep: Duration,
 }
 
-/// The pure decision that a store applies to a row inside its transaction. It may be called again when the store has to
+/// A pure function that a store applies to a row inside its transaction. It may be called again when the store has to
 /// repeat its transaction.
-pub type Decide = Arc<dyn Fn(&Row) -> Result<Change, Refusal> + Send + Sync>;
+pub type Decision = Arc<dyn Fn(&Row) -> Result<Change, Refusal> + Send + Sync>;
 
 /// A row's next state and the entries that go with it. `next.last_seq` is set by the store.
 #[derive(Debug, Clone)]
@@ -71,15 +71,13 @@ pub enum WriteError {
     Store(#[from] StoreError),
 }
 
-/// Where a list continues: the id of the last job of the previous page. Ids sort by creation time.
-pub type ByKey = Option<JobId>;
-
 /// Which jobs of a project to list, newest first.
 #[derive(Debug, Clone)]
 pub struct JobQuery {
     pub project: ProjectId,
     pub status: Option<JobStatus>,
-    pub after: ByKey,
+    /// The last job of the previous page. Ids sort by creation time.
+    pub after: Option<JobId>,
     pub skip: u32,
     pub limit: u32,
 }
@@ -135,10 +133,10 @@ pub trait Store: Send + Sync + fmt::Debug + 'static {
     async fn create(&self, row: Row, entries: Vec<EntryBody>, guards: WriteGuards) -> Result<WriteOutcome, WriteError>;
 
     /// Applies `decide` to the row, flushed: idempotency key, then the decision, then the quota, in one transaction.
-    async fn change(&self, id: JobId, guards: WriteGuards, decide: Decide) -> Result<WriteOutcome, WriteError>;
+    async fn change(&self, id: JobId, guards: WriteGuards, decide: Decision) -> Result<WriteOutcome, WriteError>;
 
     /// Applies `decide` to the row, ordered: for changes of the lease alone. Returns the row as written.
-    async fn hold(&self, id: JobId, now: Timestamp, decide: Decide) -> Result<Row, WriteError>;
+    async fn hold(&self, id: JobId, now: Timestamp, decide: Decision) -> Result<Row, WriteError>;
 
     /// Leases jobs that are active, due at `now`, without an unexpired lease on them or on their concurrency key.
     /// Ordered. `decide` makes each leased row.
@@ -147,7 +145,7 @@ pub trait Store: Send + Sync + fmt::Debug + 'static {
     /// claimable job and fewer unexpired leases than the cap. A project that was never served comes first; of several,
     /// the one whose id sorts first. Within a project the oldest job comes first. The rows are in the order in which
     /// they were claimed; empty when nothing is claimable.
-    async fn claim(&self, request: ClaimRequest, decide: Decide) -> Result<Vec<Row>, StoreError>;
+    async fn claim(&self, request: ClaimRequest, decide: Decision) -> Result<Vec<Row>, StoreError>;
 
     /// The row, or `None`.
     async fn row(&self, id: JobId) -> Result<Option<Row>, StoreError>;

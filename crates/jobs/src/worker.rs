@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use crate::entry::{Entry, EntryBody};
 use crate::row::Row;
 use crate::state::{self, JobProgress, Outcome};
-use crate::store::{Change, Decide, Store, WriteError, WriteGuards};
+use crate::store::{Change, Decision, Store, WriteError, WriteGuards};
 use crate::watch::Watchers;
 
 /// Does one turn of a job.
@@ -195,10 +195,6 @@ impl Handle {
         Ok(self.row.lease.is_none())
     }
 
-    pub(crate) async fn give_back(&mut self, decide: Decide) -> Result<(), Interrupted> {
-        self.write(decide).await
-    }
-
     /// Releases the lease without an outcome.
     pub(crate) async fn release(&self) -> Result<(), Interrupted> {
         let token = self.token;
@@ -218,15 +214,15 @@ impl Handle {
         &self.row
     }
 
-    async fn write(&mut self, decide: Decide) -> Result<(), Interrupted> {
+    pub(crate) async fn write(&mut self, decide: Decision) -> Result<(), Interrupted> {
         // The store applies the decision to its row and returns the job; the resulting row is captured here.
         let result = Arc::new(parking_lot::Mutex::new(None));
-        let kept = Arc::clone(&result);
-        let watched: Decide = Arc::new(move |row: &Row| {
+        let captured = Arc::clone(&result);
+        let watched: Decision = Arc::new(move |row: &Row| {
             let Change { next, entries } = decide(row)?;
-            let mut known = next.clone();
-            known.last_seq = row.last_seq + entries.len() as u64;
-            *kept.lock() = Some(known);
+            let mut written = next.clone();
+            written.last_seq = row.last_seq + entries.len() as u64;
+            *captured.lock() = Some(written);
             Ok(Change { next, entries })
         });
         let guards = WriteGuards { now: self.clock.now(), quota: None, key: None };

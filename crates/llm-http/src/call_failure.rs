@@ -1,8 +1,8 @@
-//! What went wrong, sorted by what to do about it and put into a sentence.
+//! Classifies the failure of a call and words it.
 //!
 //! Servers report errors in three ways at once: a status, a code (`type` or `code`) and a message for people. An unambiguous
-//! code counts first, then the few common phrases for a context that is too long or an account without credit, then the
-//! status, and, where there is none because the reply had begun, the other codes.
+//! code is decisive, then the common phrases for a context that is too long or an account without credit, then the
+//! status. Without a status, because the reply had begun, the other codes decide.
 
 use std::time::Duration;
 
@@ -13,9 +13,9 @@ use serde_json::Value;
 
 use crate::endpoint::{Base, Endpoint};
 
-/// The server's name in error sentences.
+/// The model server, as error sentences name it.
 #[derive(Debug, Clone)]
-pub(crate) struct Peer {
+pub(crate) struct Upstream {
     pub(crate) provider: &'static str,
     pub(crate) base: Base,
     pub(crate) model: String,
@@ -46,15 +46,16 @@ pub(crate) enum CallFailure {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct FailureReply {
     message: String,
-    marks: Vec<String>,
-    /// A status where it is part of the text, as in a stream.
+    /// `type` and `code`, in lower case.
+    codes: Vec<String>,
+    /// The status, if the body contains it, as in a stream.
     status: Option<u16>,
     /// The fields of the request that it rejects.
     fields: Vec<String>,
 }
 
 impl FailureReply {
-    /// Reads an error in any of the shapes that servers give it; `None` when this is none.
+    /// Parses an error in any of the shapes that servers use; `None` when the body is not an error.
     pub(crate) fn of(body: &Value) -> Option<Self> {
         let error = ["error", "detail"].iter().map(|name| &body[*name]).find(|error| !error.is_null());
         let error = match error {
@@ -65,45 +66,45 @@ impl FailureReply {
         let texts = |name: &str| error[name].as_str().or_else(|| body[name].as_str());
         let code = &error["code"];
         let status = code.as_u64().or_else(|| code.as_str()?.parse().ok()).and_then(|code| u16::try_from(code).ok());
-        // A list of faults repeats what was sent beside its words, so only those and the places are taken.
+        // A list of faults also repeats the request, so only the messages and field names are read.
         let faults = error.as_array().map(Vec::as_slice).unwrap_or_default();
         let places = faults.iter().flat_map(|fault| fault["loc"].as_array().into_iter().flatten());
         let fields = places.chain([&error["param"]]).filter_map(Value::as_str).map(str::to_owned).collect();
         let message = error.as_str().or_else(|| texts("message")).or_else(|| faults.first()?["msg"].as_str());
         Some(Self {
             message: message.unwrap_or_default().to_owned(),
-            marks: ["type", "code"].iter().filter_map(|name| error[*name].as_str()).map(str::to_lowercase).collect(),
+            codes: ["type", "code"].iter().filter_map(|name| error[*name].as_str()).map(str::to_lowercase).collect(),
             status: status.filter(|status| (400..600).contains(status)),
             fields,
         })
     }
 
     /// Whether the server rejects this field of the request.
-    pub(crate) fn names(&self, field: &str) -> bool {
+    pub(crate) fn rejects(&self, field: &str) -> bool {
         self.message.contains(field) || self.fields.iter().any(|own| own == field)
     }
 
-    /// What it means, with the status of the answer where it was the answer.
-    pub(crate) fn sort(&self, status: Option<StatusCode>) -> CallFailure {
+    /// The kind of failure. `status` is that of the answer, unless the reply had begun.
+    pub(crate) fn classify(&self, status: Option<StatusCode>) -> CallFailure {
         let status = status.map(|status| status.as_u16()).or(self.status);
-        let marked = |table: &[(&str, CallFailure)]| {
-            table.iter().find(|(mark, _)| self.marks.iter().any(|own| own == mark)).map(|(_, trouble)| *trouble)
+        let by_code = |table: &[(&str, CallFailure)]| {
+            table.iter().find(|(code, _)| self.codes.iter().any(|own| own == code)).map(|(_, failure)| *failure)
         };
-        marked(&PLAIN_MARKS)
-            .or_else(|| self.phrased())
-            .or_else(|| status.map(of_status))
-            .or_else(|| marked(&OTHER_MARKS))
+        by_code(&DECISIVE_CODES)
+            .or_else(|| self.by_phrase())
+            .or_else(|| status.map(by_status))
+            .or_else(|| by_code(&OTHER_CODES))
             .unwrap_or(CallFailure::Interrupted)
     }
 
-    fn phrased(&self) -> Option<CallFailure> {
+    fn by_phrase(&self) -> Option<CallFailure> {
         let message = self.message.to_lowercase();
-        PHRASES.iter().find(|(phrase, _)| message.contains(phrase)).map(|(_, trouble)| *trouble)
+        PHRASES.iter().find(|(phrase, _)| message.contains(phrase)).map(|(_, failure)| *failure)
     }
 }
 
 /// Codes that mean the same with any status.
-const PLAIN_MARKS: [(&str, CallFailure); 12] = [
+const DECISIVE_CODES: [(&str, CallFailure); 12] = [
     ("context_length_exceeded", CallFailure::ContextTooLong),
     ("exceed_context_size_error", CallFailure::ContextTooLong),
     ("context_window_exceeded", CallFailure::ContextTooLong),
@@ -118,8 +119,8 @@ const PLAIN_MARKS: [(&str, CallFailure); 12] = [
     ("model_not_found", CallFailure::NoModel),
 ];
 
-/// Codes that repeat the status and count where there is none.
-const OTHER_MARKS: [(&str, CallFailure); 12] = [
+/// Codes that only repeat the status: used where there is none.
+const OTHER_CODES: [(&str, CallFailure); 12] = [
     ("authentication_error", CallFailure::Key),
     ("permission_error", CallFailure::Forbidden),
     ("rate_limit_error", CallFailure::RateLimited),
@@ -143,7 +144,7 @@ const PHRASES: [(&str, CallFailure); 14] = [
     ("context size", CallFailure::ContextTooLong),
     ("maximum context", CallFailure::ContextTooLong),
     ("reduce the length", CallFailure::ContextTooLong),
-    // More than a minute's tokens in one request: it will not fit in the next minute either.
+    // More tokens than the limit per minute: a later attempt would fail, too.
     ("request too large", CallFailure::ContextTooLong),
     ("credit balance", CallFailure::Quota),
     ("insufficient credit", CallFailure::Quota),
@@ -152,7 +153,7 @@ const PHRASES: [(&str, CallFailure); 14] = [
     ("usage policies", CallFailure::Refused),
 ];
 
-fn of_status(status: u16) -> CallFailure {
+fn by_status(status: u16) -> CallFailure {
     match status {
         401 => CallFailure::Key,
         402 => CallFailure::Quota,
@@ -165,17 +166,17 @@ fn of_status(status: u16) -> CallFailure {
     }
 }
 
-impl Peer {
+impl Upstream {
     pub(crate) fn new(provider: &'static str, base: Base, endpoint: &Endpoint) -> Self {
         let Endpoint { key, key_source, model, .. } = endpoint.clone();
         Self { provider, base, model, key, key_source }
     }
 
     /// The error for a failure, with the server's message as its source.
-    pub(crate) fn error(&self, trouble: CallFailure, wait: Option<Duration>, reported: &FailureReply) -> ModelError {
-        let error = ModelError::new(kind(trouble, wait), self.sentence(trouble));
+    pub(crate) fn error(&self, failure: CallFailure, wait: Option<Duration>, reported: &FailureReply) -> ModelError {
+        let error = ModelError::new(kind(failure, wait), self.sentence(failure));
         // Messages about a key may contain a part of it.
-        let words = if trouble == CallFailure::Key { String::new() } else { self.presentable(&reported.message) };
+        let words = if failure == CallFailure::Key { String::new() } else { self.presentable(&reported.message) };
         if words.is_empty() { error } else { error.because(words) }
     }
 
@@ -185,21 +186,23 @@ impl Peer {
         ModelError::new(kind, format!("{provider} {model} at {base}: {sentence}"))
     }
 
-    fn sentence(&self, trouble: CallFailure) -> String {
+    fn sentence(&self, failure: CallFailure) -> String {
         let Self { provider, model, base, .. } = self;
         let source = self.key_source.as_deref().unwrap_or("the configured key");
-        match trouble {
-            CallFailure::RateLimited => format!("{base} limits how often {provider} {model} may be asked"),
-            CallFailure::Overloaded => format!("{provider} {model} at {base} is overloaded or broken for the moment"),
+        match failure {
+            CallFailure::RateLimited => format!("rate limit of {base} exceeded for {provider} {model}"),
+            CallFailure::Overloaded => {
+                format!("{provider} {model} at {base} is overloaded or temporarily out of order")
+            }
             CallFailure::ContextTooLong => format!("the transcript is too long for {provider} {model}"),
-            CallFailure::Refused => format!("{provider} {model} declines to answer this"),
+            CallFailure::Refused => format!("{provider} {model} refuses to answer this"),
             CallFailure::Key if self.key.is_none() => {
                 let source = self.key_source.as_deref().unwrap_or("`api_key_env`");
-                format!("{base} wants a key and there is none for {provider} {model}: set {source}")
+                format!("{base} requires a key and none is configured for {provider} {model}: set {source}")
             }
             CallFailure::Key => format!("{base} does not accept the key for {provider} {model}: check {source}"),
             CallFailure::Forbidden => {
-                format!("{base} does not let this key use {provider} {model}: check what {source} may do")
+                format!("the key may not use {provider} {model} at {base}: check the permissions of {source}")
             }
             CallFailure::Quota => {
                 format!(
@@ -212,7 +215,7 @@ impl Peer {
         }
     }
 
-    /// A server's text, fit for a log: one line, not long, without the key or what may be a part of it.
+    /// A server's text for the log: one line, shortened, without the key or what may be a part of it.
     pub(crate) fn presentable(&self, text: &str) -> String {
         const LONGEST: usize = 240;
         let scrubbed = self.key.as_ref().map_or_else(|| text.to_owned(), |key| key.scrub(text));
@@ -225,8 +228,8 @@ impl Peer {
     }
 }
 
-fn kind(trouble: CallFailure, wait: Option<Duration>) -> ModelErrorKind {
-    match trouble {
+fn kind(failure: CallFailure, wait: Option<Duration>) -> ModelErrorKind {
+    match failure {
         CallFailure::RateLimited => ModelErrorKind::RateLimited { retry_after: wait },
         CallFailure::Overloaded => ModelErrorKind::Overloaded { retry_after: wait },
         CallFailure::ContextTooLong => ModelErrorKind::ContextTooLong,

@@ -1,12 +1,12 @@
 //! Bytes to events, in chunks of any size; without IO.
 //!
 //! ```text
-//!  bytes ─▶ frames (sse) ─▶ JSON ─▶ one wire's reply ─▶ events
+//!  bytes ─▶ frames (sse) ─▶ JSON ─▶ parser of the wire ─▶ events
 //!  bytes ─────────────────▶ JSON ─▶ the same, whole        a server that does not stream
 //! ```
 //!
-//! A reply is over when its wire says so, and then exactly one `Done` has been given. Whatever comes later is not looked
-//! at. An end before that is [`Broken`], and so is anything that is neither.
+//! A reply is over when its wire says so; then exactly one `Done` has been emitted, and later bytes are ignored. A body that
+//! ends earlier, or cannot be parsed, is a [`ReplyError`].
 
 use docent_llm::Event;
 use serde_json::Value;
@@ -14,135 +14,135 @@ use serde_json::Value;
 use crate::call_failure::FailureReply;
 use crate::sse::{Frame, FrameReader, FrameTooLong};
 
-/// The most bytes of a reply.
+/// Largest reply, in bytes.
 const REPLY_LIMIT: usize = 32 << 20;
 
-/// One reply in one wire format.
-pub(crate) trait Reply: Send + Unpin + 'static {
-    /// Reads the JSON of one frame, and adds the events that are complete with it.
-    fn read(&mut self, frame: &Value, events: &mut Vec<Event>) -> Result<(), Broken>;
+/// Parses one reply in one wire format.
+pub(crate) trait ReplyParser: Send + Unpin + 'static {
+    /// Parses the JSON of one frame and appends the events that it completes.
+    fn read(&mut self, frame: &Value, events: &mut Vec<Event>) -> Result<(), ReplyError>;
 
-    /// Reads `[DONE]`, which ends the streams of some servers.
-    fn done(&mut self, events: &mut Vec<Event>) -> Result<(), Broken>;
+    /// Handles `[DONE]`, which ends the streams of some servers.
+    fn done(&mut self, events: &mut Vec<Event>) -> Result<(), ReplyError>;
 
-    /// The bytes have ended: adds the last events, if the reply is whole all the same.
-    fn end(&mut self, events: &mut Vec<Event>) -> Result<(), Broken>;
+    /// Handles the end of the body: appends the last events if the reply is complete.
+    fn end(&mut self, events: &mut Vec<Event>) -> Result<(), ReplyError>;
 
-    /// Reads a reply that came in one piece.
-    fn whole(&mut self, body: &Value, events: &mut Vec<Event>) -> Result<(), Broken>;
+    /// Parses a reply that was not streamed.
+    fn whole(&mut self, body: &Value, events: &mut Vec<Event>) -> Result<(), ReplyError>;
 
-    /// Whether the last event has been given.
+    /// Whether the last event was emitted.
     fn is_over(&self) -> bool;
 }
 
-/// Why a reply cannot be read to its end.
+/// Why a reply could not be parsed to its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Broken {
-    /// The server said that something went wrong.
+pub(crate) enum ReplyError {
+    /// The server reported an error.
     Reported(FailureReply),
-    /// The model, or a filter, declines to go on.
+    /// The model or a filter refuses to go on.
     Refused,
-    /// What came is not what this wire speaks.
+    /// A frame is not JSON.
     Garbled,
-    /// A whole answer that is none of a model.
+    /// An answer that is not a reply of a model.
     Foreign,
-    /// It ended before its end.
+    /// The body ended before the reply did.
     Cut,
-    /// It does not end.
-    Endless,
+    /// The reply exceeds its size limit.
+    TooLong,
 }
 
-/// How a server sends its reply.
+/// How the server sends its reply.
 #[derive(Debug)]
-enum Form {
+enum Framing {
     Frames(FrameReader),
     Whole(Vec<u8>),
 }
 
 #[derive(Debug)]
-pub(crate) struct Decoder<R> {
-    form: Form,
-    reply: R,
-    seen: usize,
+pub(crate) struct Decoder<P> {
+    framing: Framing,
+    parser: P,
+    received: usize,
 }
 
-impl<R: Reply> Decoder<R> {
-    pub(crate) fn of_stream(reply: R) -> Self {
-        Self { form: Form::Frames(FrameReader::default()), reply, seen: 0 }
+impl<P: ReplyParser> Decoder<P> {
+    pub(crate) fn of_stream(parser: P) -> Self {
+        Self { framing: Framing::Frames(FrameReader::default()), parser, received: 0 }
     }
 
-    pub(crate) fn of_whole(reply: R) -> Self {
-        Self { form: Form::Whole(Vec::new()), reply, seen: 0 }
+    pub(crate) fn of_whole(parser: P) -> Self {
+        Self { framing: Framing::Whole(Vec::new()), parser, received: 0 }
     }
 
     pub(crate) fn is_over(&self) -> bool {
-        self.reply.is_over()
+        self.parser.is_over()
     }
 
-    /// Takes the next bytes and adds the events that are complete with them; those before a failure too.
-    pub(crate) fn feed(&mut self, bytes: &[u8], events: &mut Vec<Event>) -> Result<(), Broken> {
+    /// Decodes the next bytes and appends the events that they complete, up to the first error.
+    pub(crate) fn feed(&mut self, bytes: &[u8], events: &mut Vec<Event>) -> Result<(), ReplyError> {
         if self.is_over() {
             return Ok(());
         }
-        self.seen += bytes.len();
-        if self.seen > REPLY_LIMIT {
-            return Err(Broken::Endless);
+        self.received += bytes.len();
+        if self.received > REPLY_LIMIT {
+            return Err(ReplyError::TooLong);
         }
-        match &mut self.form {
-            Form::Whole(body) => {
+        match &mut self.framing {
+            Framing::Whole(body) => {
                 body.extend_from_slice(bytes);
                 Ok(())
             }
-            Form::Frames(reader) => {
-                let fed = reader.feed(bytes, |frame| read(&mut self.reply, frame, events));
+            Framing::Frames(reader) => {
+                let fed = reader.feed(bytes, |frame| read(&mut self.parser, frame, events));
                 if self.is_over() { Ok(()) } else { fed }
             }
         }
     }
 
-    /// The bytes have ended, well or not: a reply may be whole without an end of its own.
-    pub(crate) fn end(&mut self, events: &mut Vec<Event>) -> Result<(), Broken> {
+    /// Handles the end of the body, regular or not: a reply may be complete without an end of its own.
+    pub(crate) fn end(&mut self, events: &mut Vec<Event>) -> Result<(), ReplyError> {
         if self.is_over() {
             return Ok(());
         }
-        match &mut self.form {
-            Form::Whole(body) => {
+        match &mut self.framing {
+            Framing::Whole(body) => {
                 let body = serde_json::from_slice(&std::mem::take(body));
-                let body = body.map_err(|e| if e.is_eof() { Broken::Cut } else { Broken::Foreign })?;
+                let body = body.map_err(|e| if e.is_eof() { ReplyError::Cut } else { ReplyError::Foreign })?;
                 match FailureReply::of(&body) {
-                    Some(reported) => Err(Broken::Reported(reported)),
-                    None => self.reply.whole(&body, events),
+                    Some(reported) => Err(ReplyError::Reported(reported)),
+                    None => self.parser.whole(&body, events),
                 }
             }
-            Form::Frames(reader) => {
-                let ended = reader.end(|frame| read(&mut self.reply, frame, events));
-                // Half a frame at the end is a cut and no garbage.
-                ended.map_err(|e| if e == Broken::Garbled { Broken::Cut } else { e })?;
-                if self.is_over() { Ok(()) } else { self.reply.end(events) }
+            Framing::Frames(reader) => {
+                let ended = reader.end(|frame| read(&mut self.parser, frame, events));
+                // Half a frame at the end means that the body was cut.
+                ended.map_err(|e| if e == ReplyError::Garbled { ReplyError::Cut } else { e })?;
+                if self.is_over() { Ok(()) } else { self.parser.end(events) }
             }
         }
     }
 }
 
-fn read<R: Reply>(reply: &mut R, frame: Frame<'_>, events: &mut Vec<Event>) -> Result<(), Broken> {
+fn read<P: ReplyParser>(parser: &mut P, frame: Frame<'_>, events: &mut Vec<Event>) -> Result<(), ReplyError> {
     let data = frame.data.trim();
-    if reply.is_over() || data.is_empty() {
+    if parser.is_over() || data.is_empty() {
         return Ok(());
     }
     if data == "[DONE]" {
-        return reply.done(events);
+        return parser.done(events);
     }
     let is_error = frame.event == "error";
-    let value: Value = serde_json::from_str(data).map_err(|_| Broken::Garbled)?;
+    let value: Value = serde_json::from_str(data).map_err(|_| ReplyError::Garbled)?;
     match FailureReply::of(&value) {
-        Some(reported) => Err(Broken::Reported(reported)),
-        None if is_error => Err(Broken::Reported(FailureReply::default())),
-        None => reply.read(&value, events),
+        Some(reported) => Err(ReplyError::Reported(reported)),
+        None if is_error => Err(ReplyError::Reported(FailureReply::default())),
+        None => parser.read(&value, events),
     }
 }
 
-impl From<FrameTooLong> for Broken {
+impl From<FrameTooLong> for ReplyError {
     fn from(FrameTooLong: FrameTooLong) -> Self {
-        Self::Endless
+        Self::TooLong
     }
 }

@@ -1,4 +1,4 @@
-//! Where a model is, and what it can do.
+//! The address, key and limits of a model.
 
 use std::fmt;
 use std::time::Duration;
@@ -10,25 +10,24 @@ use thiserror::Error;
 /// A model as it is configured. `Debug` shows no key.
 #[derive(Debug, Clone)]
 pub struct Endpoint {
-    /// The address of the API; `None` for the provider's own. A slash at its end and the last part of the API's own path
-    /// are of no account.
+    /// Base URL of the API; `None` for the provider's own. A trailing slash and the end of the API's own path are ignored.
     ///
-    /// - [`Anthropic`](crate::Anthropic): what stands before `/v1/messages`; its own is `https://api.anthropic.com`.
-    /// - [`OpenAi`](crate::OpenAi): what stands before `/chat/completions`; its own is `https://api.openai.com/v1`. An
+    /// - [`Anthropic`](crate::Anthropic): the part before `/v1/messages`; the default is `https://api.anthropic.com`.
+    /// - [`OpenAi`](crate::OpenAi): the part before `/chat/completions`; the default is `https://api.openai.com/v1`. An
     ///   address without a path, such as `http://127.0.0.1:8080`, gets `/v1`.
     pub base_url: Option<String>,
-    /// `None` for servers that want none.
+    /// `None` for servers without authentication.
     pub key: Option<Secret>,
-    /// Where the key was or should be, such as the name of a variable, for the sentence that says what to check.
+    /// Where the key is configured, such as the name of a variable, for error sentences.
     pub key_source: Option<String>,
     /// The provider's name for the model.
     pub model: String,
-    /// The most tokens of a request and its reply together; `None` for what is usual with the provider: 200,000 for
-    /// Anthropic, 128,000 for the others. Small local models have less and need to be told.
+    /// Most tokens of a request and its reply together; `None` for the provider's usual: 200,000 for Anthropic, 128,000
+    /// for the others. Must be set for small local models, which have less.
     pub context_tokens: Option<u32>,
-    /// The most tokens a reply may have, whatever a request allows.
+    /// Most tokens of a reply, whatever a request allows.
     pub max_reply_tokens: Option<u32>,
-    /// How long a reply may be silent before it is given up. The client's own limit holds too.
+    /// Maximum time between two pieces of a reply. The client's own limit applies, too.
     pub idle: Duration,
 }
 
@@ -47,19 +46,17 @@ impl Endpoint {
     }
 }
 
-/// The `base_url` cannot be one.
+/// The `base_url` is not a base URL.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error(
-    "`{0}` is not a base URL: it has to be https://HOST or http://HOST, perhaps with a port and a path, and nothing else"
-)]
+#[error("`{0}` is not a base URL: write https://HOST or http://HOST, optionally with a port and a path")]
 pub struct EndpointError(String);
 
-/// An address that paths of an API are put behind: no slash at its end.
+/// A base URL without a trailing slash, to which the paths of an API are appended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Base(String);
 
 impl Base {
-    /// What is left of an address after the ends of the API's own path, and whether that has a path.
+    /// Parses an address, without the ends of the API's own path.
     pub(crate) fn parse(text: &str, own_ends: &[&str]) -> Result<Self, EndpointError> {
         let shown = || EndpointError(text.rsplit_once('@').map_or(text, |(_, host)| host).to_owned());
         let mut base = text.trim().trim_end_matches('/');

@@ -1,12 +1,12 @@
-//! What both wires must know of tool calls: the input as a model wrote it, and ids.
+//! Inputs and ids of tool calls, for both wires.
 
 use std::collections::HashSet;
 
 use docent_types::{ContentPart, Message};
 use serde_json::{Map, Value, json};
 
-/// The input of a call from the text that a model wrote. Nothing at all is an empty object; an object wrapped in a string
-/// is unwrapped; what is not JSON stays the text it is.
+/// Parses the input of a call. An empty text is an empty object, and an object in a string is unwrapped. A text that is not
+/// JSON is returned as a string.
 pub(crate) fn read(text: &str) -> Value {
     if text.trim().is_empty() {
         return json!({});
@@ -22,7 +22,7 @@ pub(crate) fn read(text: &str) -> Value {
     }
 }
 
-/// An input on its way back to a model. Both wires want an object there, so anything else is wrapped in one.
+/// The input as it is sent back to a model. Both wires require an object, so anything else is wrapped in one.
 pub(crate) fn write(input: &Value) -> Value {
     if input.is_object() {
         input.clone()
@@ -31,24 +31,24 @@ pub(crate) fn write(input: &Value) -> Value {
     }
 }
 
-/// An id or a name as both wires allow it, when it goes back to a model: letters, digits, `_` and `-`.
+/// An id or a name as both wires accept it in a request: letters, digits, `_` and `-`.
 pub(crate) fn plain(name: &str) -> String {
     let plain: String =
         name.chars().map(|c| if c.is_ascii_alphanumeric() || matches!(c, '_' | '-') { c } else { '_' }).collect();
     if plain.is_empty() { "_".to_owned() } else { plain }
 }
 
-/// Gives each call of a reply an id that no call of the transcript has: some servers send none, or the same every time.
+/// Assigns each call of a reply an id that is unique in the transcript: some servers send none, or always the same.
 #[derive(Debug, Default)]
-pub(crate) struct Ids {
+pub(crate) struct CallIds {
     taken: HashSet<String>,
-    /// How long the transcript is, which makes ids of our own new ones.
+    /// Number of messages in the transcript, which makes generated ids unique.
     turn: usize,
-    /// The number of the next id of our own.
+    /// Number of the next generated id.
     next: usize,
 }
 
-impl Ids {
+impl CallIds {
     pub(crate) fn after(transcript: &[Message]) -> Self {
         let parts = transcript.iter().flat_map(|message| &message.parts);
         let taken = parts.filter_map(|part| match part {
@@ -58,7 +58,7 @@ impl Ids {
         Self { taken: taken.collect(), turn: transcript.len(), next: 0 }
     }
 
-    /// The id that was given, or another one where that is taken or empty.
+    /// The given id, or a generated one if that is empty or taken.
     pub(crate) fn claim(&mut self, given: &str) -> String {
         let mut id = plain(given);
         let mut is_free = !given.is_empty() && !self.taken.contains(&id);
@@ -98,7 +98,7 @@ mod tests {
     #[test]
     fn an_id_is_kept_unless_the_transcript_has_it() {
         let call = ContentPart::ToolCall { id: "call_0".into(), name: "read".into(), input: json!({}) };
-        let mut ids = Ids::after(&[Message { role: Role::Assistant, parts: vec![call] }]);
+        let mut ids = CallIds::after(&[Message { role: Role::Assistant, parts: vec![call] }]);
         let claimed: Vec<_> = ["toolu_1", "call_0", "", "toolu_1"].map(|given| ids.claim(given)).into();
         assert_eq!(claimed, ["toolu_1", "call_1_0", "call_1_1", "call_1_2"]);
         assert_eq!(ids.claim("functions.read:0"), "functions_read_0");

@@ -1,12 +1,12 @@
-//! Server-sent events: bytes, cut anywhere, to frames.
+//! Parses server-sent events from bytes that may be split anywhere.
 //!
 //! Line ends may be `\n`, `\r\n` or `\r`; comments and unknown fields are skipped; several `data` lines are one text. A
-//! frame is bounded, so that a server cannot fill the memory with a line that never ends. Text is decoded a line at a time,
-//! so a character that two chunks share is whole again.
+//! frame is bounded, so that a server cannot fill the memory with an endless line. Text is decoded line by line, so a
+//! character may be split between two chunks.
 
 use memchr::memchr2;
 
-/// The most bytes of a line, and of a frame.
+/// Largest line and frame, in bytes.
 pub(crate) const FRAME_LIMIT: usize = 4 << 20;
 
 /// One event of a stream.
@@ -21,21 +21,21 @@ pub(crate) struct Frame<'f> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct FrameTooLong;
 
-/// Puts frames together.
+/// Assembles frames.
 #[derive(Debug, Default)]
 pub(crate) struct FrameReader {
     line: Vec<u8>,
     event: String,
     data: String,
     has_data: bool,
-    /// The last byte was `\r`: a `\n` now belongs to it.
+    /// The last byte was `\r`: a following `\n` belongs to it.
     after_return: bool,
-    /// Past the place where a byte order mark may stand.
+    /// Whether the first line was read, which may begin with a byte order mark.
     begun: bool,
 }
 
 impl FrameReader {
-    /// Takes the next bytes and hands on the frames that end in them, until one of them is refused.
+    /// Parses the next bytes and passes on the frames that end in them, up to the first error.
     pub(crate) fn feed<E: From<FrameTooLong>>(
         &mut self,
         mut bytes: &[u8],
@@ -62,13 +62,13 @@ impl FrameReader {
         Ok(())
     }
 
-    /// The stream has ended: what was begun counts, because some servers leave out the last blank line.
+    /// Handles the end of the stream: an unfinished frame is passed on, because some servers omit the last blank line.
     pub(crate) fn end<E>(&mut self, mut take: impl FnMut(Frame<'_>) -> Result<(), E>) -> Result<(), E> {
         self.line_ended();
         self.frame_ended(&mut take)
     }
 
-    /// Whether the line was the blank one that ends a frame.
+    /// Parses a line. Returns whether it was the blank line that ends a frame.
     fn line_ended(&mut self) -> bool {
         let bytes = std::mem::take(&mut self.line);
         let text = String::from_utf8_lossy(&bytes);
@@ -84,7 +84,7 @@ impl FrameReader {
         match field {
             "event" => value.clone_into(&mut self.event),
             "data" => self.add(value),
-            // Older servers of llama.cpp say so that something went wrong.
+            // Older releases of llama.cpp report errors in this field.
             "error" => {
                 field.clone_into(&mut self.event);
                 self.add(value);

@@ -18,7 +18,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 
-use crate::decoder::{Broken, Decoder, Reply};
+use crate::decoder::{Decoder, ReplyError, ReplyParser};
 use crate::{Anthropic, Dialect, Endpoint, OpenAi};
 
 const KEY: &str = "sk-test-0123456789";
@@ -217,8 +217,8 @@ async fn ask(model: &dyn Model, request: Request) -> (Vec<Event>, Result<(), Mod
 }
 
 /// The events of a stream of bytes, cut into chunks of this size; neighbouring texts are one.
-fn decode(reply: impl Reply, bytes: &[u8], size: usize) -> (Vec<Event>, Result<(), Broken>) {
-    let (mut decoder, mut events) = (Decoder::of_stream(reply), Vec::new());
+fn decode(parser: impl ReplyParser, bytes: &[u8], size: usize) -> (Vec<Event>, Result<(), ReplyError>) {
+    let (mut decoder, mut events) = (Decoder::of_stream(parser), Vec::new());
     let fed = bytes.chunks(size.max(1)).try_for_each(|chunk| decoder.feed(chunk, &mut events));
     let ended = fed.and_then(|()| decoder.end(&mut events));
     (joined(events), ended)

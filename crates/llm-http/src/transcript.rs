@@ -1,4 +1,4 @@
-//! A transcript as both wires want it: system texts apart, one message a turn, results before words.
+//! Prepares a transcript for both wires: system texts apart, one message per turn, tool results first.
 
 use docent_llm::Request;
 use docent_types::{ContentPart, Message, Role};
@@ -10,13 +10,13 @@ pub(crate) struct MessageTurn<'a> {
     pub(crate) parts: Vec<&'a ContentPart>,
 }
 
-/// Consecutive messages of one side as one turn. Texts of nothing but white space are left out, because servers refuse
-/// them; so are turns that have nothing else. The results of calls come first in a turn, right behind their calls.
+/// Merges consecutive messages of one side into a turn. Blank texts are left out, because servers refuse them, and so are
+/// turns without anything else. Tool results come first in a turn, right behind their calls.
 pub(crate) fn turns(messages: &[Message]) -> Vec<MessageTurn<'_>> {
     let mut turns: Vec<MessageTurn<'_>> = Vec::new();
     for message in messages.iter().filter(|message| message.role != Role::System) {
         let is_assistant = message.role == Role::Assistant;
-        let parts = message.parts.iter().filter(|part| says_something(part));
+        let parts = message.parts.iter().filter(|part| has_content(part));
         match turns.last_mut() {
             Some(turn) if turn.is_assistant == is_assistant => turn.parts.extend(parts),
             _ => turns.push(MessageTurn { is_assistant, parts: parts.collect() }),
@@ -31,12 +31,12 @@ pub(crate) fn turns(messages: &[Message]) -> Vec<MessageTurn<'_>> {
     turns
 }
 
-/// The standing instructions, then what the transcript itself has of them.
+/// The system texts: those of the request, then those of the transcript.
 pub(crate) fn system(request: &Request) -> Vec<String> {
     let said = request.messages.iter().filter(|message| message.role == Role::System).map(Message::plain_text);
     std::iter::once(request.system.clone()).chain(said).filter(|text| !text.trim().is_empty()).collect()
 }
 
-fn says_something(part: &ContentPart) -> bool {
+fn has_content(part: &ContentPart) -> bool {
     !matches!(part, ContentPart::Text { text } if text.trim().is_empty())
 }

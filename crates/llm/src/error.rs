@@ -1,11 +1,11 @@
-//! What can go wrong with a model, sorted by what to do about it.
+//! The failures of a model, by what to do about them.
 
 use std::time::Duration;
 
 use docent_types::BoxError;
 use thiserror::Error;
 
-/// A model call failed. Says what was tried; the source, if there is one, says why it failed.
+/// A failed model call. The text says what was tried; the source, if there is one, why it failed.
 #[derive(Debug, Error)]
 #[error("{tried}")]
 pub struct ModelError {
@@ -32,17 +32,17 @@ impl ModelError {
 /// The category of a failure. Callers match on this, never on the sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ModelErrorKind {
-    /// Too many requests or tokens; the provider may say when to come back.
+    /// Too many requests or tokens. The provider may name a delay.
     RateLimited { retry_after: Option<Duration> },
-    /// The provider is overloaded or broken for the moment.
+    /// The provider is overloaded or temporarily out of order.
     Overloaded { retry_after: Option<Duration> },
-    /// Nobody answered: no connection, or nothing on it in time.
+    /// No connection, or no answer in time.
     Unreachable,
     /// The transcript does not fit. The same request will never fit; a shorter one may.
     ContextTooLong,
-    /// The model or its provider declines to answer this.
+    /// The model or its provider refuses to answer this.
     Refused,
-    /// The key is missing, wrong or not allowed; somebody has to change the configuration.
+    /// The key is missing, wrong or not permitted: the configuration has to change.
     Auth,
     /// The reply was cut after it began.
     Interrupted,
@@ -50,12 +50,12 @@ pub enum ModelErrorKind {
     Fatal,
 }
 
-/// Whether the same request is worth another try.
+/// Whether to send the same request again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Retry {
-    /// Yes, after the usual pause.
+    /// Yes, after the usual delay.
     Soon,
-    /// Yes, but not before this long.
+    /// Yes, after at least this delay.
     After(Duration),
     /// No.
     Never,

@@ -1,4 +1,4 @@
-//! What a model is asked, and what it answers.
+//! The model port: requests, and the events of a reply.
 
 use std::fmt;
 
@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use crate::error::ModelError;
 
-/// The most calls of tools that a reply may have. Whoever reads a wire gives at most one more, by which a caller sees that
-/// there were too many, and drops the rest.
+/// Most tool calls in one reply. A decoder emits at most one more, by which a caller sees that the limit was exceeded, and
+/// drops the rest.
 pub const MOST_CALLS: usize = 256;
 
 /// The events of one call. Dropping it cancels the call.
@@ -19,33 +19,33 @@ pub type EventStream = BoxStream<'static, Result<Event, ModelError>>;
 /// A language model, or something that stands in for one.
 #[async_trait]
 pub trait Model: Send + Sync + fmt::Debug {
-    /// Who answers, in words for logs, `doctor` and the dashboard.
+    /// Describes the model for logs, `doctor` and the dashboard.
     fn describe(&self) -> Description;
 
-    /// Asks once. An error here means that nothing of a reply came; an error in the stream means that the reply was
+    /// Sends one request. An error here means that no part of a reply arrived; an error in the stream, that the reply was
     /// cut. A stream without an error ends with exactly one [`Event::Done`].
     async fn stream(&self, request: Request) -> Result<EventStream, ModelError>;
 }
 
-/// The provider of the model that needs no service, in [`Description::provider`] and in configurations. No other model may
-/// be called so.
+/// The provider of the model that needs no service, in [`Description::provider`] and in configurations. Reserved: no other
+/// model may have this name.
 pub const BUILTIN: &str = "builtin";
 
-/// What a model is, as far as its callers have to know.
+/// The properties of a model that its callers need.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Description {
     /// Who runs it, for example `anthropic`, `openai` or `builtin`.
     pub provider: String,
     /// The provider's name for it; the provider's own name again where there is only one.
     pub model: String,
-    /// The most tokens that a request and its reply may have together.
+    /// Most tokens of a request and its reply together.
     pub context_tokens: u32,
-    /// Whether a call costs money or time worth keeping: what led to it is then made durable first.
+    /// Whether a call costs money or much time. If so, the journal is made durable before a call.
     pub costs: bool,
     pub editor: Editor,
 }
 
-/// The tools for editing files that a model knows best.
+/// The set of file-editing tools that the model was trained on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Editor {
     /// One tool each to read, edit, insert and write.
@@ -88,7 +88,7 @@ pub struct Request {
     /// The tools the model may call.
     pub tools: Vec<ToolSpec>,
     pub tool_choice: ToolChoice,
-    /// The most tokens the reply may have.
+    /// Most tokens of the reply.
     pub max_tokens: u32,
 }
 
@@ -105,10 +105,10 @@ pub struct ToolSpec {
 /// Whether the model may call tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ToolChoice {
-    /// As it sees fit.
+    /// The model decides.
     #[default]
     Auto,
-    /// Not this time: the reply is text.
+    /// No calls: the reply is text.
     None,
 }
 
@@ -116,8 +116,7 @@ pub enum ToolChoice {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
     TextDelta(String),
-    /// A whole call: its input has arrived and is JSON. An input that is not JSON arrives as a JSON string, for the
-    /// one who runs tools to refuse.
+    /// A complete call. An input that is not JSON is passed on as a JSON string, which tools refuse.
     ToolCall {
         /// Unique in the transcript.
         id: String,

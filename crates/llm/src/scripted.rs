@@ -35,12 +35,12 @@ pub struct Scripted {
 
 #[derive(Debug)]
 struct Shared {
-    state: Mutex<State>,
+    state: Mutex<ScriptState>,
     cancelled: watch::Sender<usize>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct ScriptState {
     script: VecDeque<Reply>,
     requests: Vec<Request>,
     calls: usize,
@@ -115,8 +115,8 @@ impl Model for Scripted {
         if let Some(kind) = reply.refusal {
             return Err(ModelError::new(kind, "the scripted model was told to fail"));
         }
-        let beats = stream::iter(reply.beats(self)).then(|beat| async move {
-            match beat {
+        let steps = stream::iter(reply.steps(self)).then(|step| async move {
+            match step {
                 ScriptStep::Event(event) => Some(Ok(event)),
                 ScriptStep::Cut(kind) => Some(Err(ModelError::new(kind, "the scripted reply was told to break off"))),
                 ScriptStep::Wait(gate) => {
@@ -125,7 +125,7 @@ impl Model for Scripted {
                 }
             }
         });
-        let events = beats.filter_map(std::future::ready).boxed();
+        let events = steps.filter_map(std::future::ready).boxed();
         Ok(Watched { events, model: self.clone(), ended: false }.boxed())
     }
 }
@@ -134,20 +134,14 @@ impl Model for Scripted {
 #[derive(Debug, Clone, Default)]
 pub struct Reply {
     refusal: Option<ModelErrorKind>,
-    lines: Vec<Line>,
+    steps: Vec<ScriptStep>,
     usage: Usage,
     reason: Option<FinishReason>,
 }
 
 #[derive(Debug, Clone)]
-enum Line {
-    Text(String),
-    Call(String, Value),
-    Cut(ModelErrorKind),
-    Wait(ReplyGate),
-}
-
 enum ScriptStep {
+    /// The id of a tool call is assigned when it is sent.
     Event(Event),
     Cut(ModelErrorKind),
     Wait(ReplyGate),
@@ -161,26 +155,30 @@ impl Reply {
 
     /// Adds text.
     #[must_use]
-    pub fn say(self, text: impl Into<String>) -> Self {
-        self.with(Line::Text(text.into()))
+    pub fn say(mut self, text: impl Into<String>) -> Self {
+        let text = text.into();
+        // Each word keeps the white space behind it, so that together they are the text again.
+        let words = text.split_inclusive(char::is_whitespace);
+        self.steps.extend(words.map(|word| ScriptStep::Event(Event::TextDelta(word.to_owned()))));
+        self
     }
 
     /// Adds a tool call. Ids are `call-1`, `call-2`, … in order of the whole script.
     #[must_use]
     pub fn call(self, tool: &str, input: Value) -> Self {
-        self.with(Line::Call(tool.to_owned(), input))
+        self.with(ScriptStep::Event(Event::ToolCall { id: String::new(), name: tool.to_owned(), input }))
     }
 
     /// Waits here until the gate is opened.
     #[must_use]
     pub fn wait(self, gate: &ReplyGate) -> Self {
-        self.with(Line::Wait(gate.clone()))
+        self.with(ScriptStep::Wait(gate.clone()))
     }
 
     /// Breaks off here.
     #[must_use]
     pub fn cut(self, kind: ModelErrorKind) -> Self {
-        self.with(Line::Cut(kind))
+        self.with(ScriptStep::Cut(kind))
     }
 
     /// What the reply is said to have cost, in tokens.
@@ -197,34 +195,28 @@ impl Reply {
         self
     }
 
-    fn with(mut self, line: Line) -> Self {
-        self.lines.push(line);
+    fn with(mut self, step: ScriptStep) -> Self {
+        self.steps.push(step);
         self
     }
 
-    fn beats(self, model: &Scripted) -> Vec<ScriptStep> {
-        let mut beats = Vec::new();
+    /// The steps with ids and the end, unless the reply breaks off before.
+    fn steps(mut self, model: &Scripted) -> Vec<ScriptStep> {
         let mut reason = FinishReason::Stop;
-        for line in self.lines {
-            match line {
-                Line::Text(text) => {
-                    beats.extend(words(&text).map(|word| ScriptStep::Event(Event::TextDelta(word.to_owned()))));
-                }
-                Line::Call(name, input) => {
-                    reason = FinishReason::ToolCalls;
-                    let mut state = model.shared.state.lock();
-                    state.calls += 1;
-                    beats.push(ScriptStep::Event(Event::ToolCall { id: format!("call-{}", state.calls), name, input }));
-                }
-                Line::Cut(kind) => {
-                    beats.push(ScriptStep::Cut(kind));
-                    return beats;
-                }
-                Line::Wait(gate) => beats.push(ScriptStep::Wait(gate)),
+        for step in &mut self.steps {
+            if let ScriptStep::Event(Event::ToolCall { id, .. }) = step {
+                reason = FinishReason::ToolCalls;
+                let mut state = model.shared.state.lock();
+                state.calls += 1;
+                *id = format!("call-{}", state.calls);
             }
         }
-        beats.push(ScriptStep::Event(Event::Done { reason: self.reason.unwrap_or(reason), usage: self.usage }));
-        beats
+        if let Some(cut) = self.steps.iter().position(|step| matches!(step, ScriptStep::Cut(_))) {
+            self.steps.truncate(cut + 1);
+            return self.steps;
+        }
+        let (reason, usage) = (self.reason.unwrap_or(reason), self.usage);
+        self.with(ScriptStep::Event(Event::Done { reason, usage })).steps
     }
 }
 
@@ -238,11 +230,6 @@ impl From<String> for Reply {
     fn from(text: String) -> Self {
         Self::text(text)
     }
-}
-
-/// Cuts a text into words, each with the white space after it; put together they are the text again.
-fn words(text: &str) -> impl Iterator<Item = &str> {
-    text.split_inclusive(char::is_whitespace)
 }
 
 /// Holds a reply back until the test opens it.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use docent_access::{AddressRange, Throttle};
-use docent_types::{BoxError, Clock, Ids, Quota, QuotaStatus, StoreError, Timestamp};
+use docent_types::{BoxError, Clock, Ids, Quota, QuotaStatus, StoreError, Timestamp, retry_after_seconds};
 use thiserror::Error;
 
 use crate::audit::{AUDIT_KEPT, AuditEntry};
@@ -423,8 +423,9 @@ impl Operators {
         let of_account = name.map(|name| quota(format!("account:{}", name.folded()), PER_ACCOUNT));
         let of_address = from.map(|ip| quota(format!("address:{}", AddressRange::of_caller(ip)), PER_ADDRESS));
         let quotas: Vec<Quota> = of_account.into_iter().chain(of_address).collect();
-        let too_many =
-            |status: QuotaStatus| SignInError::TooMany { retry_after: Duration::from_secs(status.seconds_to_wait()) };
+        let too_many = |status: QuotaStatus| SignInError::TooMany {
+            retry_after: Duration::from_secs(retry_after_seconds(status.retry_after)),
+        };
         self.attempts.count(&quotas, self.now()).map(drop).map_err(too_many)
     }
 }

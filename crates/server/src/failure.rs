@@ -1,10 +1,10 @@
-//! Why a command failed, in words for the person who ran it.
+//! Why a command failed.
 
 use std::fmt;
 
 use docent_types::{BoxError, error_chain, error_chain_of, without_os_number};
 
-/// A sentence and what caused it.
+/// A sentence and its cause.
 #[derive(Debug)]
 pub(crate) struct Failure {
     /// The option that is wrong, if one is, for example `--repo`.
@@ -48,7 +48,7 @@ impl Failure {
         (self.option, sentence)
     }
 
-    /// The same with what it means for the command.
+    /// Adds what the failure means for the command.
     pub(crate) fn then(self, more: &str) -> Self {
         let (option, sentence) = self.parts();
         Self { option, sentence: format!("{sentence}; {more}"), source: None, usage: self.usage }
@@ -74,7 +74,7 @@ macro_rules! failures {
         $(impl From<$source> for Failure {
             fn from(error: $source) -> Self {
                 let sentence = error.to_string();
-                // The sentence is the error's own; what is left to tell is what caused it.
+                // The sentence is the error's own, so only its source is added.
                 let cause = std::error::Error::source(&error).map(|cause| BoxError::from(error_chain(cause)));
                 Self { option: None, sentence, source: cause, usage: false }
             }

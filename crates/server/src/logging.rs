@@ -1,11 +1,10 @@
-//! Where log lines go: to stderr, for people on a terminal and as JSON otherwise. Colours are for terminals alone, and
-//! not for those who set `NO_COLOR`.
+//! Logs to stderr: as text on a terminal, as JSON otherwise. Colours are used on terminals only, unless `NO_COLOR` is set.
 
 use std::io::IsTerminal;
 
 use tracing_subscriber::EnvFilter;
 
-/// Who logs.
+/// What kind of command logs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Logger {
     Server,
@@ -14,8 +13,8 @@ pub(crate) enum Logger {
     Command,
 }
 
-/// Begins logging. `DOCENT_LOG` says what (`info`, `docent_jobs=debug`); without it a server tells what it does and any
-/// other command only what goes wrong.
+/// Starts logging. `DOCENT_LOG` is the filter (`info`, `docent_jobs=debug`); the default is `info` for a server and warnings
+/// for other commands.
 pub(crate) fn start(logger: Logger) {
     let is_terminal = std::io::stderr().is_terminal();
     let usual = match logger {

@@ -1,7 +1,6 @@
 //! `docent`: a self-hosted documentation agent and assistant in one binary.
 //!
-//! This crate is the roof: it reads the command line and the configuration, wires the cores and the faces, waits, and
-//! drains. Nothing uses it.
+//! It reads the command line and the configuration, constructs the services and the HTTP APIs, serves, and drains.
 
 mod cli;
 mod commands;
@@ -30,8 +29,8 @@ use crate::logging::Logger;
 use crate::serve::RunningServer;
 use crate::wiring::app::App;
 
-/// A request is mostly small pieces of memory that one thread takes and another gives back, which the C library's allocator is
-/// slow at. Embedders of the crates choose their own.
+/// Requests make many small allocations that another thread frees, at which the C library's allocator is slow. The library
+/// crates leave the choice to their users.
 #[global_allocator]
 static MEMORY: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -61,7 +60,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Says how somebody comes to be able to sign in, while nobody can. The link is a secret: only a terminal shows it, no log.
+/// Prints a sign-in link while there is no operator. The link is a secret: it is printed on a terminal only, never logged.
 async fn greet_the_first(running: &RunningServer, json: bool) -> Result<(), Failure> {
     if json || !std::io::stdout().is_terminal() {
         if !running.app().operators.has_any().await? {

@@ -1,4 +1,4 @@
-//! What commands print for the person who ran them.
+//! Prints the output of commands.
 
 use std::fmt::{self, Write as _};
 use std::io::{self, ErrorKind, Write};
@@ -8,24 +8,24 @@ use serde_json::Value;
 
 use crate::failure::Failure;
 
-/// Prints one line on stdout, without what a terminal would obey. A reader that went away (`docent key list | head -1`) has
-/// read enough, which is no failure; anything else that hinders is.
+/// Prints one line on stdout, without terminal control characters. A closed pipe (`docent key list | head -1`) is not an
+/// error; any other failure to write is.
 pub(crate) fn line(text: impl fmt::Display) -> Result<(), Failure> {
     write(&mut io::stdout().lock(), printable(&text.to_string()))
 }
 
-/// Prints one JSON value as a line on stdout. What a terminal would obey is escaped, so that the value is the same.
+/// Prints one JSON value as a line on stdout. Terminal control characters are escaped, which leaves the value unchanged.
 pub(crate) fn json(value: &Value) -> Result<(), Failure> {
     write(&mut io::stdout().lock(), escaped(&value.to_string()))
 }
 
-/// As [`line()`], with colours where the output is a terminal that wants them. What came from outside has to pass through
-/// [`printable()`] before.
+/// Like [`line()`], with colours where the output is a terminal that shows them. Text from outside must pass through
+/// [`printable()`] first.
 pub(crate) fn coloured(text: impl fmt::Display) -> Result<(), Failure> {
     write(&mut anstream::stdout().lock(), text)
 }
 
-/// Prints one line on stderr. A closed stderr is no failure.
+/// Prints one line on stderr. A closed stderr is not an error.
 pub(crate) fn print_note(text: impl fmt::Display) {
     let _ = writeln!(io::stderr(), "{}", printable(&text.to_string()));
 }

@@ -90,7 +90,7 @@ async fn many(jobs: &Jobs, store: &SqliteStore) -> Result<(), Box<dyn std::error
                     jobs.settled(&project().id, id, Duration::from_secs(60)).await?;
                     done += 1;
                 }
-                Ok::<_, docent_jobs::JobError>(done)
+                Ok::<_, docent_types::CallError>(done)
             })
         })
         .collect();
@@ -111,7 +111,7 @@ async fn many(jobs: &Jobs, store: &SqliteStore) -> Result<(), Box<dyn std::error
     Ok(())
 }
 
-async fn submit(jobs: &Jobs) -> Result<JobId, docent_jobs::JobError> {
+async fn submit(jobs: &Jobs) -> Result<JobId, docent_types::CallError> {
     let project = project();
     let messages = vec![Message::text(Role::User, "Replace \"colour\" with \"color\"")];
     let new = NewJob { project: &project, messages, branch: None, as_draft: false, model: "none".to_owned() };

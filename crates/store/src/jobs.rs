@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use docent_jobs::{
-    Change, ClaimRequest, Decide, Entry, EntryBody, FoundJobs, JobQuery, JobSearch, Pruned, Pruning, Row, Store,
+    Change, ClaimRequest, Decision, Entry, EntryBody, FoundJobs, JobQuery, JobSearch, Pruned, Pruning, Row, Store,
     WriteError, WriteGuards, WriteOutcome,
 };
 use docent_types::{AgentJob, BoxError, JobId, JobStatus, StoreError, Timestamp};
@@ -32,7 +32,7 @@ impl Store for SqliteStore {
         Ok(written)
     }
 
-    async fn change(&self, id: JobId, guards: WriteGuards, decide: Decide) -> Result<WriteOutcome, WriteError> {
+    async fn change(&self, id: JobId, guards: WriteGuards, decide: Decision) -> Result<WriteOutcome, WriteError> {
         let (written, _) = self
             .write_jobs("change the job", (Durability::Flushed, Decides::BeforeWriting), move |connection| {
                 let decide = || decided(connection, id, &decide);
@@ -42,7 +42,7 @@ impl Store for SqliteStore {
         Ok(written)
     }
 
-    async fn hold(&self, id: JobId, now: Timestamp, decide: Decide) -> Result<Row, WriteError> {
+    async fn hold(&self, id: JobId, now: Timestamp, decide: Decision) -> Result<Row, WriteError> {
         let ((), jobs) = self
             .write_jobs("change who holds the job", (Durability::Ordered, Decides::BeforeWriting), move |connection| {
                 let (job, change) = decided(connection, id, &decide)?;
@@ -52,7 +52,7 @@ impl Store for SqliteStore {
         jobs.first().map(|job| job.row.clone()).ok_or(WriteError::NotFound)
     }
 
-    async fn claim(&self, request: ClaimRequest, decide: Decide) -> Result<Vec<Row>, StoreError> {
+    async fn claim(&self, request: ClaimRequest, decide: Decision) -> Result<Vec<Row>, StoreError> {
         let ((), jobs) = self
             .write_jobs("lease jobs", (Durability::Ordered, Decides::WhileWriting), move |connection| {
                 let lease =
@@ -149,7 +149,11 @@ fn guarded<D>(
 }
 
 /// A job, and the change decided for it.
-fn decided(connection: &WriteConnection, id: JobId, decide: &Decide) -> Result<(Arc<Job>, Change), Abort<WriteError>> {
+fn decided(
+    connection: &WriteConnection,
+    id: JobId,
+    decide: &Decision,
+) -> Result<(Arc<Job>, Change), Abort<WriteError>> {
     let job = rows::find(connection, id)?.ok_or(Abort::Refused(WriteError::NotFound))?;
     let change = decide(&job.row).map_err(|refusal| Abort::Refused(WriteError::Refused(refusal)))?;
     Ok((job, change))

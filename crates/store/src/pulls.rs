@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use docent_forge::{
     CommitRange, FoundPulls, MOST_COMMENTS, NewPullRecord, PullChoice, PullComment, PullKey, PullRecord,
-    PullRequestSpec, PullRequests, PullSearch, State,
+    PullRequestSpec, PullRequests, PullSearch, PullState,
 };
 use docent_types::{BoxError, ProjectId, StoreError, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Params};
@@ -26,7 +26,7 @@ impl PullRequests for SqliteStore {
                 .prepare_cached("SELECT coalesce(max(number), 0) + 1 FROM pulls WHERE project = ?1")?
                 .query_row([project.as_str()], |row| row.get(0))?;
             let PullRequestSpec { title, body, head, base, draft, labels } = request;
-            let state = State::Open;
+            let state = PullState::Open;
             let (ended_at, ended) = (None, None);
             let record = PullRecord {
                 id,
@@ -71,7 +71,7 @@ impl PullRequests for SqliteStore {
     ) -> Result<Option<PullRecord>, StoreError> {
         let (project, request) = (project.clone(), request.clone());
         self.write("update the pull request", move |connection| {
-            change(connection, (&project, id, State::Open), |record| PullRecord {
+            change(connection, (&project, id, PullState::Open), |record| PullRecord {
                 title: request.title,
                 body: request.body,
                 draft: request.draft,
@@ -85,13 +85,13 @@ impl PullRequests for SqliteStore {
         &self,
         project: &ProjectId,
         id: Uuid,
-        state: State,
+        state: PullState,
         ending: Option<CommitRange>,
         at: Timestamp,
     ) -> Result<Option<PullRecord>, StoreError> {
         let project = project.clone();
         self.write("end the pull request", move |connection| {
-            change(connection, (&project, id, State::Open), |record| PullRecord {
+            change(connection, (&project, id, PullState::Open), |record| PullRecord {
                 state,
                 ended_at: Some(at),
                 ended: ending,
@@ -113,8 +113,13 @@ impl PullRequests for SqliteStore {
             if other {
                 return Ok(None);
             }
-            let (state, ended_at, ended) = (State::Open, None, None);
-            change(connection, (&project, id, State::Closed), |record| PullRecord { state, ended_at, ended, ..record })
+            let (state, ended_at, ended) = (PullState::Open, None, None);
+            change(connection, (&project, id, PullState::Closed), |record| PullRecord {
+                state,
+                ended_at,
+                ended,
+                ..record
+            })
         })
         .await
     }
@@ -198,7 +203,7 @@ fn find_page(connection: &Connection, search: &PullSearch) -> Result<FoundPulls,
     while let Some(row) = rows.next()? {
         let text = |column| row.get_ref(column)?.as_str().map_err(BoxError::from);
         let key = PullKey { created_at: Timestamp::from_millis(row.get(0)?), id: Uuid::try_parse(text(1)?)? };
-        let state = State::ALL.into_iter().find(|state| text(2).is_ok_and(|text| state.as_str() == text));
+        let state = PullState::ALL.into_iter().find(|state| text(2).is_ok_and(|text| state.as_str() == text));
         let state = state.ok_or("a pull request is in no state")?;
         choice.examine(key, state, [text(3)?, text(4)?, text(5)?]);
     }
@@ -208,7 +213,7 @@ fn find_page(connection: &Connection, search: &PullSearch) -> Result<FoundPulls,
 /// Changes a pull request, if it is there and in this state.
 fn change(
     connection: &Connection,
-    (project, id, state): (&ProjectId, Uuid, State),
+    (project, id, state): (&ProjectId, Uuid, PullState),
     change: impl FnOnce(PullRecord) -> PullRecord,
 ) -> Result<Option<PullRecord>, Abort<StoreError>> {
     let known = (id.to_string(), project.as_str(), state.as_str());

@@ -53,9 +53,7 @@ impl Timestamp {
         let moment = OffsetDateTime::parse(text, &Rfc3339).ok()?;
         i64::try_from(moment.unix_timestamp_nanos().div_euclid(1_000_000)).ok().map(Self)
     }
-}
 
-impl Timestamp {
     /// As text, if its year has four digits.
     fn text(self) -> Option<String> {
         let format = format_description!("[year]-[month]-[day]T[hour]:[minute]:[second].[subsecond digits:3]Z");
@@ -141,10 +139,10 @@ pub struct RandomIds;
 impl Ids for RandomIds {
     fn ordered(&self, now: Timestamp) -> Uuid {
         static LAST: AtomicU64 = AtomicU64::new(0);
-        let (millis, count) = turn(&LAST, u64::try_from(now.millis()).unwrap_or(0));
+        let (millis, count) = next_slot(&LAST, u64::try_from(now.millis()).unwrap_or(0));
         let mut random = [0; 10];
         random[..2].copy_from_slice(&count.to_be_bytes());
-        // In the second half of a random id nothing but chance.
+        // The second half of a random id is purely random.
         random[2..].copy_from_slice(&Uuid::new_v4().as_u64_pair().1.to_be_bytes());
         uuid::Builder::from_unix_timestamp_millis(millis, &random).into_uuid()
     }
@@ -157,13 +155,13 @@ impl Ids for RandomIds {
 /// The millisecond of the newest id, and the number of ids in it: ids of one process sort in the order in which they
 /// were made, so that an index appends new ones at its end. When a millisecond's counter is exhausted, the next
 /// millisecond is used.
-fn turn(last: &AtomicU64, millis: u64) -> (u64, u16) {
+fn next_slot(last: &AtomicU64, millis: u64) -> (u64, u16) {
     /// Bits of a UUID between its millisecond and its random part.
     const BITS: u32 = 12;
     /// In milliseconds: a clock set back by at most this much is ignored until it has caught up.
-    const PATIENCE: u64 = 1000;
+    const LARGEST_SETBACK: u64 = 1000;
     let after = |last: u64| {
-        let ahead = (last >> BITS).checked_sub(millis).is_some_and(|ahead| ahead <= PATIENCE);
+        let ahead = (last >> BITS).checked_sub(millis).is_some_and(|ahead| ahead <= LARGEST_SETBACK);
         if ahead { last + 1 } else { millis << BITS }
     };
     let before = last.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |last| Some(after(last)));
@@ -221,10 +219,10 @@ mod tests {
     #[test]
     fn ids_take_turns_where_time_stands_still_or_goes_back_a_little() {
         let last = AtomicU64::new(0);
-        let turns: Vec<_> = (0..10_000).map(|n| turn(&last, 1_795_000_000_000 - n / 5000)).collect();
+        let turns: Vec<_> = (0..10_000).map(|n| next_slot(&last, 1_795_000_000_000 - n / 5000)).collect();
         assert!(turns.is_sorted_by(|one, next| one < next));
         assert_eq!((turns[0], turns[9_999].0), ((1_795_000_000_000, 0), 1_795_000_000_002));
-        assert_eq!(turn(&last, 5), (5, 0), "a clock that was set is believed");
+        assert_eq!(next_slot(&last, 5), (5, 0), "a clock that was set is believed");
     }
 
     #[test]

@@ -2,9 +2,8 @@
 
 use std::borrow::Borrow;
 use std::fmt;
-use std::hash::{Hash, Hasher};
 
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use uuid::Uuid;
 
@@ -30,15 +29,9 @@ fn is_name(text: &str) -> bool {
 macro_rules! name {
     ($(#[$doc:meta])* $type:ident) => {
         $(#[$doc])*
-        #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+        #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[serde(try_from = "String")]
         pub struct $type(String);
-
-        impl Serialize for $type {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.serialize_str(&self.0)
-            }
-        }
 
         impl $type {
             pub fn parse(text: &str) -> Result<Self, IdError> {
@@ -97,16 +90,9 @@ name! {
 macro_rules! id {
     ($(#[$doc:meta])* $type:ident) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[serde(transparent)]
         pub struct $type(Uuid);
-
-        impl Hash for $type {
-            fn hash<H: Hasher>(&self, state: &mut H) {
-                // The second half is purely random.
-                state.write_u64(self.0.as_u64_pair().1);
-            }
-        }
 
         impl $type {
             pub const fn new(id: Uuid) -> Self {

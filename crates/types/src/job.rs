@@ -108,34 +108,3 @@ pub enum TodoPriority {
     Medium,
     Low,
 }
-
-/// A job in the form of the first version's agent endpoints: a run of the agent.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Session {
-    pub id: JobId,
-    pub domain: Domain,
-    pub branch: String,
-    pub halted: bool,
-    pub halt: Option<Halt>,
-    pub pull_request: Option<String>,
-    pub message_to_user: String,
-    pub todos: Vec<Todo>,
-    pub created_at: Timestamp,
-}
-
-impl From<&AgentJob> for Session {
-    fn from(job: &AgentJob) -> Self {
-        let halted = job.status != JobStatus::Active;
-        Self {
-            id: job.id,
-            domain: job.domain.clone(),
-            branch: job.source.branch.clone(),
-            halted,
-            halt: if halted { Some(job.halt.unwrap_or(Halt::Error)) } else { None },
-            pull_request: job.pr_link.clone(),
-            message_to_user: job.message.clone().unwrap_or_default(),
-            todos: job.todos.clone(),
-            created_at: job.created_at,
-        }
-    }
-}

@@ -27,14 +27,14 @@ pub use error::{
     without_os_number,
 };
 pub use id::{Domain, IdError, JobId, MessageId, ProjectId, ProjectUid, ThreadId};
-pub use job::{AgentJob, Halt, JobStatus, Session, Source, Todo, TodoPriority, TodoStatus};
+pub use job::{AgentJob, Halt, JobStatus, Source, Todo, TodoPriority, TodoStatus};
 pub use job_event::JobEvent;
 pub use list_page::{ChosenPage, ListPage, PageChoice};
 pub use message::{ContentPart, Message, Role};
 pub use passage::{LONGEST_PASSAGE, Passage};
 pub use printable::{is_obeyed, printable};
 pub use project::{ForgeKind, Project, ProjectSettings};
-pub use quota::{Quota, QuotaStatus};
+pub use quota::{Quota, QuotaStatus, retry_after_seconds};
 pub use repository_url::repository_url;
 pub use signature::{Signature, SignatureError};
 pub use stream::{FinishReason, StreamEvent, ToolOutput, Usage};

@@ -24,10 +24,20 @@ pub struct QuotaStatus {
     pub retry_after: Duration,
 }
 
-impl QuotaStatus {
-    /// The wait for an error sentence: whole seconds, rounded up so that a retry does not come too early, and at least
-    /// 1.
-    pub fn seconds_to_wait(&self) -> u64 {
-        (self.retry_after.as_secs() + u64::from(self.retry_after.subsec_nanos() > 0)).max(1)
+/// A wait in the unit of `Retry-After`: whole seconds, rounded up, at least 1, because 0 invites a retry loop.
+pub fn retry_after_seconds(wait: Duration) -> u64 {
+    wait.as_secs().saturating_add(u64::from(wait.subsec_nanos() > 0)).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seconds_are_rounded_up_and_never_zero() {
+        for (millis, seconds) in [(0, 1), (1, 1), (1000, 1), (1001, 2)] {
+            assert_eq!(retry_after_seconds(Duration::from_millis(millis)), seconds);
+        }
+        assert_eq!(retry_after_seconds(Duration::MAX), u64::MAX);
     }
 }

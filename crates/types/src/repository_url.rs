@@ -1,6 +1,9 @@
 //! The address of a repository as a full URL, for display.
 
-use std::fmt::Write as _;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+
+/// What stands in a path of any URL as it is.
+const IN_A_PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// A repository's address as a full URL without credentials.
 ///
@@ -14,7 +17,7 @@ pub fn repository_url(address: &str) -> String {
     }
     match short_ssh(address) {
         Some((host, path)) => format!("ssh://{}/{}", without_secrets("ssh", host), path.trim_start_matches('/')),
-        None => format!("file://{}", escaped(address)),
+        None => format!("file://{}", utf8_percent_encode(address, IN_A_PATH)),
     }
 }
 
@@ -33,19 +36,6 @@ fn without_secrets(scheme: &str, authority: &str) -> String {
         Some((_, host)) => host.to_owned(),
         None => authority.to_owned(),
     }
-}
-
-/// A path, with every character percent-encoded that is not allowed in all URLs.
-fn escaped(path: &str) -> String {
-    let mut escaped = String::with_capacity(path.len());
-    for byte in path.bytes() {
-        if byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte) {
-            escaped.push(byte.into());
-        } else {
-            let _ = write!(escaped, "%{byte:02X}");
-        }
-    }
-    escaped
 }
 
 #[cfg(test)]

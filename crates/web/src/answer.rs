@@ -84,7 +84,7 @@ where
             let mut response = answered.unwrap_or_else(|error| error.response(&id, ErrorShape::Error));
             let headers = response.headers_mut();
             // Letters, digits and a few signs, or a UUID: always a header value.
-            if let Ok(value) = HeaderValue::from_bytes(id.as_bytes()) {
+            if let Ok(value) = HeaderValue::from_str(id.as_str()) {
                 headers.insert(RequestId::HEADER, value);
             }
             headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));

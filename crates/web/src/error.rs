@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use docent_types::{BoxError, CallError, Refusal, RefusalKind, StoreError, error_chain};
+use docent_types::{BoxError, CallError, Refusal, RefusalKind, StoreError, error_chain, retry_after_seconds};
 use http::header::{ALLOW, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use serde::Serialize;
 use thiserror::Error;
 
 use crate::methods::Methods;
-use crate::rate_limit::{rate_limit, retry_after_seconds};
+use crate::rate_limit::rate_limit;
 use crate::request_id::RequestId;
 use crate::respond::{self, Response};
 

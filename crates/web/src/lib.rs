@@ -55,7 +55,7 @@ pub use keep_alive::with_keep_alive;
 pub use limits::ServerLimits;
 pub use methods::Methods;
 pub use object::{Object, WholeNumber};
-pub use rate_limit::{rate_limit, retry_after_seconds};
+pub use rate_limit::rate_limit;
 pub use request::Request;
 pub use request_id::RequestId;
 pub use respond::Response;

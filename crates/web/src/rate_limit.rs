@@ -1,8 +1,6 @@
 //! A caller's quota, in the IETF's `RateLimit` fields.
 
-use std::time::Duration;
-
-use docent_types::QuotaStatus;
+use docent_types::{QuotaStatus, retry_after_seconds};
 use http::{HeaderMap, HeaderName, HeaderValue};
 
 const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
@@ -11,8 +9,9 @@ const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy"
 /// Sets the two headers: `RateLimit: "default";r=0;t=12` and `RateLimit-Policy: "default";q=100;w=3600`.
 pub fn rate_limit(headers: &mut HeaderMap, quota_status: &QuotaStatus) {
     let QuotaStatus { limit, window, remaining, retry_after } = quota_status;
-    let left = format!(r#""default";r={remaining};t={}"#, whole_seconds(*retry_after));
-    let policy = format!(r#""default";q={limit};w={}"#, whole_seconds(*window));
+    let wait = if retry_after.is_zero() { 0 } else { retry_after_seconds(*retry_after) };
+    let left = format!(r#""default";r={remaining};t={wait}"#);
+    let policy = format!(r#""default";q={limit};w={}"#, retry_after_seconds(*window));
     for (name, value) in [(RATE_LIMIT, left), (RATE_LIMIT_POLICY, policy)] {
         if let Ok(value) = HeaderValue::try_from(value) {
             headers.insert(name, value);
@@ -20,19 +19,10 @@ pub fn rate_limit(headers: &mut HeaderMap, quota_status: &QuotaStatus) {
     }
 }
 
-/// Rounded up: a client that waits this long never comes too early.
-fn whole_seconds(wait: Duration) -> u64 {
-    wait.as_secs().saturating_add(u64::from(wait.subsec_nanos() > 0))
-}
-
-/// The value of `Retry-After`, also for sentences that name it: whole seconds, rounded up, at least 1, because 0
-/// invites a retry loop.
-pub fn retry_after_seconds(wait: Duration) -> u64 {
-    whole_seconds(wait).max(1)
-}
-
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     #[test]
@@ -54,10 +44,10 @@ mod tests {
     }
 
     #[test]
-    fn seconds_are_rounded_up() {
-        for (millis, seconds) in [(0, 0), (1, 1), (1000, 1), (1001, 2)] {
-            assert_eq!(whole_seconds(Duration::from_millis(millis)), seconds);
-            assert_eq!(retry_after_seconds(Duration::from_millis(millis)), seconds.max(1));
-        }
+    fn a_caller_with_uses_left_need_not_wait() {
+        let mut headers = HeaderMap::new();
+        let window = Duration::from_secs(60);
+        rate_limit(&mut headers, &QuotaStatus { limit: 2, window, remaining: 1, retry_after: Duration::ZERO });
+        assert_eq!(headers["ratelimit"], r#""default";r=1;t=0"#);
     }
 }

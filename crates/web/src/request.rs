@@ -2,11 +2,8 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::future::poll_fn;
 use std::net::{IpAddr, SocketAddr};
 use std::ops::RangeInclusive;
-use std::pin::{Pin, pin};
-use std::task::Poll;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -21,7 +18,7 @@ use crate::body_memory::{BufferedBody, Reservation};
 use crate::draining::Draining;
 use crate::error::HttpError;
 use crate::request_id::RequestId;
-use crate::target::{self, SegmentIndex};
+use crate::target;
 
 /// One request. Its body is read by [`Request::body`] or [`Request::json`], at most once.
 ///
@@ -30,7 +27,7 @@ pub struct Request(Box<Inner>);
 
 struct Inner {
     head: http::request::Parts,
-    outline: SegmentIndex,
+    segments: Vec<String>,
     peer: SocketAddr,
     client: IpAddr,
     id: RequestId,
@@ -55,11 +52,11 @@ impl Request {
         B::Error: Into<BoxError>,
     {
         let (head, body) = request.into_parts();
-        let outline = SegmentIndex::of(head.uri.path());
+        let segments = target::segments(head.uri.path());
         let body = (!body.is_end_stream()).then(|| BoxBody::new(body.map_err(Into::into)));
         Self(Box::new(Inner {
             head,
-            outline,
+            segments,
             peer,
             client: peer.ip(),
             id,
@@ -81,12 +78,12 @@ impl Request {
 
     /// The path's segments, each percent-decoded on its own.
     pub fn segments(&self) -> Vec<&str> {
-        self.0.outline.segments(self.path())
+        self.0.segments.iter().map(String::as_str).collect()
     }
 
     /// One of them, counted from 0; empty when there is none.
-    pub fn segment(&self, place: usize) -> &str {
-        self.0.outline.segment(self.path(), place).unwrap_or_default()
+    pub fn segment(&self, index: usize) -> &str {
+        self.0.segments.get(index).map_or("", String::as_str)
     }
 
     /// The first query parameter of this name, decoded.
@@ -179,14 +176,8 @@ impl Request {
         }
         let Some(body) = self.0.body.take() else { return Ok(Bytes::new()) };
         let after = self.0.body_deadline;
-        let collected = {
-            let mut collected = pin!(self.collect(body, announced, limit));
-            // Most bodies arrive right behind the head, and arming a timer is expensive.
-            match polled_twice(collected.as_mut()).await {
-                Some(collected) => collected,
-                None => timeout(after, collected).await.unwrap_or(Err(HttpError::RequestTimeout { after })),
-            }
-        };
+        let collected = timeout(after, self.collect(body, announced, limit)).await;
+        let collected = collected.unwrap_or(Err(HttpError::RequestTimeout { after }));
         if collected.is_err() {
             self.0.body_memory = Reservation::default();
         }
@@ -219,20 +210,6 @@ impl Request {
         tracing::debug!(%error, "a request body ended early");
         Refusal::invalid("The body ended before it was complete. Send the whole request again.").into()
     }
-}
-
-/// The result of `work` if it completes within two polls, between which the runtime runs other tasks once.
-async fn polled_twice<F: Future>(mut work: Pin<&mut F>) -> Option<F::Output> {
-    let mut again = true;
-    poll_fn(|context| match work.as_mut().poll(context) {
-        Poll::Ready(done) => Poll::Ready(Some(done)),
-        Poll::Pending if std::mem::take(&mut again) => {
-            context.waker().wake_by_ref();
-            Poll::Pending
-        }
-        Poll::Pending => Poll::Ready(None),
-    })
-    .await
 }
 
 impl fmt::Debug for Request {

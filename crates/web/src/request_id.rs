@@ -5,18 +5,10 @@ use std::sync::Arc;
 
 use docent_types::Ids;
 use http::{HeaderMap, HeaderName};
-use uuid::fmt::Hyphenated;
 
 /// The id of a request in answers and logs.
-#[derive(Clone)]
-pub struct RequestId(Text);
-
-#[derive(Clone)]
-enum Text {
-    /// Generated here, so of fixed length and stored without an allocation.
-    Ours([u8; Hyphenated::LENGTH]),
-    Theirs(Arc<str>),
-}
+#[derive(Clone, PartialEq, Eq)]
+pub struct RequestId(Arc<str>);
 
 impl RequestId {
     /// The header that carries it, in requests and answers.
@@ -25,40 +17,18 @@ impl RequestId {
     /// A client's own id, if it is safe in a log line: up to 128 letters, digits and `-_.:/+=`.
     pub fn of(text: &str) -> Option<Self> {
         let fit = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:/+=".contains(&byte);
-        (!text.is_empty() && text.len() <= 128 && text.bytes().all(fit)).then(|| Self(Text::Theirs(text.into())))
+        (!text.is_empty() && text.len() <= 128 && text.bytes().all(fit)).then(|| Self(text.into()))
     }
 
     pub(crate) fn choose(headers: &HeaderMap, ids: &dyn Ids) -> Self {
         let given = headers.get(Self::HEADER).and_then(|value| value.to_str().ok()).and_then(Self::of);
-        given.unwrap_or_else(|| {
-            let mut text = [0; Hyphenated::LENGTH];
-            ids.unguessable().hyphenated().encode_lower(&mut text);
-            Self(Text::Ours(text))
-        })
+        given.unwrap_or_else(|| Self(ids.unguessable().to_string().into()))
     }
 
     pub fn as_str(&self) -> &str {
-        match &self.0 {
-            Text::Ours(text) => str::from_utf8(text).expect("digits, letters and hyphens"),
-            Text::Theirs(text) => text,
-        }
-    }
-
-    pub(crate) fn as_bytes(&self) -> &[u8] {
-        match &self.0 {
-            Text::Ours(text) => text,
-            Text::Theirs(text) => text.as_bytes(),
-        }
+        &self.0
     }
 }
-
-impl PartialEq for RequestId {
-    fn eq(&self, other: &Self) -> bool {
-        self.as_str() == other.as_str()
-    }
-}
-
-impl Eq for RequestId {}
 
 impl fmt::Debug for RequestId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

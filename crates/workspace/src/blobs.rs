@@ -3,12 +3,11 @@
 //! An agent reads the same pages again and again, and so does the next job. Unpacking one costs a hundred times more
 //! than a copy.
 
-use std::collections::HashMap;
 use std::fmt;
-use std::mem;
 use std::sync::Arc;
 
 use gix::ObjectId;
+use lru::LruCache;
 use parking_lot::Mutex;
 
 /// Capacity of the cache in bytes, for all mirrors together.
@@ -16,19 +15,19 @@ const CAPACITY: usize = 64 << 20;
 /// Largest cached content, in bytes: a larger one would evict hundreds of pages.
 const LARGEST: usize = 256 << 10;
 
-/// Content by id. Shared by all mirrors: an id has the same bytes everywhere.
-///
-/// Two generations: what is read goes into the young one. When that reaches half of the capacity it becomes the old
-/// one, and what was in the old one without being read meanwhile is evicted.
-#[derive(Default)]
-pub(crate) struct Blobs(Mutex<Generations>);
+/// Content by id, the least recently used evicted first. Shared by all mirrors: an id has the same bytes everywhere.
+pub(crate) struct Blobs(Mutex<Entries>);
 
-#[derive(Default)]
-struct Generations {
-    young: HashMap<ObjectId, Arc<[u8]>>,
-    old: HashMap<ObjectId, Arc<[u8]>>,
-    /// Bytes in the young generation.
-    size: usize,
+struct Entries {
+    by_id: LruCache<ObjectId, Arc<[u8]>>,
+    /// Bytes of all entries.
+    bytes: usize,
+}
+
+impl Default for Blobs {
+    fn default() -> Self {
+        Self(Mutex::new(Entries { by_id: LruCache::unbounded(), bytes: 0 }))
+    }
 }
 
 impl fmt::Debug for Blobs {
@@ -39,34 +38,28 @@ impl fmt::Debug for Blobs {
 
 impl Blobs {
     pub(crate) fn get(&self, id: ObjectId) -> Option<Arc<[u8]>> {
-        let mut kept = self.0.lock();
-        if let Some(bytes) = kept.young.get(&id) {
-            return Some(Arc::clone(bytes));
-        }
-        let bytes = kept.old.remove(&id)?;
-        kept.put(id, Arc::clone(&bytes));
-        Some(bytes)
+        self.0.lock().by_id.get(&id).cloned()
     }
 
     pub(crate) fn put(&self, id: ObjectId, bytes: &[u8]) {
-        if bytes.len() <= LARGEST {
-            self.0.lock().put(id, bytes.into());
+        if bytes.len() > LARGEST {
+            return;
+        }
+        let mut entries = self.0.lock();
+        if entries.by_id.put(id, bytes.into()).is_none() {
+            entries.bytes += cost(bytes);
+        }
+        while entries.bytes > CAPACITY
+            && let Some((_, evicted)) = entries.by_id.pop_lru()
+        {
+            entries.bytes -= cost(&evicted);
         }
     }
 }
 
-impl Generations {
-    fn put(&mut self, id: ObjectId, bytes: Arc<[u8]>) {
-        // A small page also costs a fixed overhead.
-        let size = bytes.len() + 128;
-        if self.size + size > CAPACITY / 2 {
-            self.old = mem::take(&mut self.young);
-            self.size = 0;
-        }
-        if self.young.insert(id, bytes).is_none() {
-            self.size += size;
-        }
-    }
+/// The bytes that an entry takes: its content and a fixed overhead.
+fn cost(bytes: &[u8]) -> usize {
+    bytes.len() + 128
 }
 
 #[cfg(test)]
@@ -89,9 +82,9 @@ mod tests {
         }
         assert!(blobs.get(id(1)).is_none());
         assert!(blobs.get(id(1_999)).is_some());
-        let held = |kept: &HashMap<ObjectId, Arc<[u8]>>| kept.values().map(|bytes| bytes.len()).sum::<usize>();
-        let kept = blobs.0.lock();
-        assert!(held(&kept.young) + held(&kept.old) <= CAPACITY);
+        let entries = blobs.0.lock();
+        assert_eq!(entries.bytes, entries.by_id.iter().map(|(_, bytes)| cost(bytes)).sum::<usize>());
+        assert!(entries.bytes <= CAPACITY);
     }
 
     #[test]

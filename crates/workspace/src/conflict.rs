@@ -1,10 +1,10 @@
-//! What keeps two changes from being merged, told so that a person can resolve it.
+//! The conflicts of a merge, described so that a person can resolve them.
 
 use similar::{DiffableStr, TextMerge};
 
-/// Conflicts of one file that are told, and the longest text of each, in bytes.
-const MOST_TOLD: usize = 20;
-const LONGEST_TOLD: usize = 4 << 10;
+/// Most conflicts reported per file, and the longest text of each side, in bytes.
+const MOST_REPORTED: usize = 20;
+const LONGEST_TEXT: usize = 4 << 10;
 
 /// A file that both sides changed in ways that do not fit together.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,19 +53,19 @@ pub(crate) fn merged_lines(sides: [&[u8]; 3]) -> Result<Vec<u8>, ConflictKind> {
         return Ok(merge.to_string().into_bytes());
     }
     let [base, target, source] = [base, target, source].map(DiffableStr::tokenize_lines);
-    let told = |region: &similar::MergeRegion| LineConflict {
+    let reported = |region: &similar::MergeRegion| LineConflict {
         line: region.ours_range().start + 1,
         base: cut(&base[region.base_range()]),
         target: cut(&target[region.ours_range()]),
         source: cut(&source[region.theirs_range()]),
     };
-    Err(ConflictKind::Lines(merge.conflicts().take(MOST_TOLD).map(told).collect()))
+    Err(ConflictKind::Lines(merge.conflicts().take(MOST_REPORTED).map(reported).collect()))
 }
 
 fn cut(lines: &[&str]) -> String {
     let mut text = String::new();
     for line in lines {
-        let room = LONGEST_TOLD - text.len();
+        let room = LONGEST_TEXT - text.len();
         if line.len() > room {
             text.push_str(&line[..line.floor_char_boundary(room)]);
             break;
@@ -80,22 +80,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn conflicts_are_told_place_by_place() {
+    fn each_conflict_has_its_line_and_texts() {
         let merge = |sides: [&str; 3]| merged_lines(sides.map(str::as_bytes));
         let base = "a\nb\nc\nd\ne\nf\ng\n";
         assert_eq!(
             merge([base, "A\nb\nc\nd\ne\nf\ng\n", "a\nb\nc\nd\ne\nf\nG\n"]),
             Ok(b"A\nb\nc\nd\ne\nf\nG\n".into())
         );
-        let told = merge([base, "a\nB\nc\nd\ne\nnew\nF\ng\n", "a\nbb\nc\nd\ne\ng\n"]);
+        let reported = merge([base, "a\nB\nc\nd\ne\nnew\nF\ng\n", "a\nbb\nc\nd\ne\ng\n"]);
         let at = |line, base: &str, target: &str, source: &str| {
             let [base, target, source] = [base, target, source].map(str::to_owned);
             LineConflict { line, base, target, source }
         };
-        assert_eq!(told, Err(ConflictKind::Lines(vec![at(2, "b\n", "B\n", "bb\n"), at(6, "f\n", "new\nF\n", "")])));
+        assert_eq!(reported, Err(ConflictKind::Lines(vec![at(2, "b\n", "B\n", "bb\n"), at(6, "f\n", "new\nF\n", "")])));
         assert_eq!(merge([base, "\0", "x"]), Err(ConflictKind::NoText));
-        let long = "ü".repeat(LONGEST_TOLD);
-        let Err(ConflictKind::Lines(told)) = merge([base, &long, "x"]) else { panic!("a conflict") };
-        assert_eq!(told[0].target.len(), LONGEST_TOLD);
+        let long = "ü".repeat(LONGEST_TEXT);
+        let Err(ConflictKind::Lines(reported)) = merge([base, &long, "x"]) else { panic!("a conflict") };
+        assert_eq!(reported[0].target.len(), LONGEST_TEXT);
     }
 }

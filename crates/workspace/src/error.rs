@@ -15,27 +15,27 @@ use crate::refusal::PushRefusal;
 
 /// The reason underneath an error: one scrubbed line of text.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Why(String);
+pub struct ErrorDetail(String);
 
-impl Why {
+impl ErrorDetail {
     pub(crate) fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
 }
 
-impl fmt::Display for Why {
+impl fmt::Display for ErrorDetail {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl fmt::Debug for Why {
+impl fmt::Debug for ErrorDetail {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(&self.0, f)
     }
 }
 
-impl std::error::Error for Why {}
+impl std::error::Error for ErrorDetail {}
 
 /// Why work on a repository failed. Cloned freely: callers who waited for the same fetch all get it.
 #[derive(Debug, Clone, Error)]
@@ -47,17 +47,17 @@ pub enum GitError {
         repository: String,
         /// The delay that the server asked for.
         after: Option<Duration>,
-        source: Why,
+        source: ErrorDetail,
     },
     /// The credentials could not be read, for example because a token is not set.
     #[error("there is nothing to open {repository} with")]
-    NoCredentials { repository: String, source: Why },
+    NoCredentials { repository: String, source: ErrorDetail },
     /// The repository wants credentials, or refuses those it got.
     #[error("{repository} refused us: {}", tried.to_get_in())]
-    Auth { repository: String, tried: TriedCredentials, source: Why },
+    Auth { repository: String, tried: TriedCredentials, source: ErrorDetail },
     /// There is no repository at this address (or, on some forges, none that these credentials may see).
     #[error("there is no repository at {repository}, or none that we may see: {}", tried.to_see())]
-    NotFound { repository: String, tried: TriedCredentials, source: Why },
+    NotFound { repository: String, tried: TriedCredentials, source: ErrorDetail },
     /// The repository's host sends us to another one, where its credentials do not belong.
     #[error("{repository} redirects to {to}: give the address it has now")]
     Elsewhere { repository: String, to: String },
@@ -66,25 +66,25 @@ pub enum GitError {
         "the certificate of {repository} is not trusted: name the file with the certificate of your authority in \
          SSL_CERT_FILE"
     )]
-    Certificate { repository: String, source: Why },
+    Certificate { repository: String, source: ErrorDetail },
     /// The ssh host key is unknown, or differs from the known one.
     #[error(
         "the host key of {repository} is not the one that is known: check it (`ssh-keyscan` shows it) and put it into \
          known_hosts"
     )]
-    HostKey { repository: String, source: Why },
+    HostKey { repository: String, source: ErrorDetail },
     /// The file with the ssh key cannot be used.
     #[error(
         "the ssh key for {repository} cannot be used: give a private key without a passphrase, in a file that only the \
          server's user may read"
     )]
-    Key { repository: String, source: Why },
+    Key { repository: String, source: ErrorDetail },
     /// The answer is not that of a git server, or not one that is supported.
     #[error(
         "{repository} does not answer as a git server does: check that the address is that of the repository, and that \
          nothing in between answers for it"
     )]
-    Garbled { repository: String, source: Why },
+    Garbled { repository: String, source: ErrorDetail },
     /// The address itself cannot be used.
     #[error("`{repository}` is not a repository address: {reason}")]
     Address { repository: String, reason: &'static str },
@@ -108,7 +108,7 @@ pub enum GitError {
     BranchName { name: String, reason: &'static str },
     /// The mirror is damaged. The next fetch makes it anew.
     #[error("could not {doing}: the mirror is damaged and will be re-created by the next fetch")]
-    Corrupt { doing: &'static str, source: Why },
+    Corrupt { doing: &'static str, source: ErrorDetail },
     #[error("gave up trying to {doing} after {} s", after.as_secs())]
     Timeout { doing: &'static str, after: Duration },
     /// No `git` program on this machine.
@@ -124,10 +124,10 @@ pub enum GitError {
     OutOfFiles { doing: &'static str },
     /// The file system failed us.
     #[error("could not {doing}")]
-    Io { doing: &'static str, kind: io::ErrorKind, source: Why },
+    Io { doing: &'static str, kind: io::ErrorKind, source: ErrorDetail },
     /// Anything else a git library or program reported.
     #[error("could not {doing}")]
-    Failed { doing: &'static str, source: Why },
+    Failed { doing: &'static str, source: ErrorDetail },
 }
 
 /// Names as part of a sentence, the first few of them.
@@ -146,7 +146,7 @@ impl GitError {
     pub(crate) fn io(doing: &'static str) -> impl FnOnce(io::Error) -> Self {
         move |error| match is_out_of_files(&error) {
             true => Self::OutOfFiles { doing },
-            false => Self::Io { doing, kind: error.kind(), source: Why::new(error.to_string()) },
+            false => Self::Io { doing, kind: error.kind(), source: ErrorDetail::new(error.to_string()) },
         }
     }
 
@@ -156,12 +156,12 @@ impl GitError {
 
     /// For a credential lookup that finds a configuration error. `why` must hold no secret.
     pub fn no_credentials(repository: impl Into<String>, why: impl fmt::Display) -> Self {
-        Self::NoCredentials { repository: repository.into(), source: Why::new(why.to_string()) }
+        Self::NoCredentials { repository: repository.into(), source: ErrorDetail::new(why.to_string()) }
     }
 
     /// For a credential lookup that may succeed later. `why` must hold no secret.
     pub fn unreachable(repository: impl Into<String>, after: Option<Duration>, why: impl fmt::Display) -> Self {
-        Self::Unreachable { repository: repository.into(), after, source: Why::new(why.to_string()) }
+        Self::Unreachable { repository: repository.into(), after, source: ErrorDetail::new(why.to_string()) }
     }
 
     /// Whether the same call may succeed later without a change to the repository or the configuration.
@@ -264,7 +264,7 @@ pub enum PushError {
     },
     /// These credentials may not write.
     #[error("{repository} refused the push: {}", tried.to_write())]
-    Denied { repository: String, tried: TriedCredentials, source: Why },
+    Denied { repository: String, tried: TriedCredentials, source: ErrorDetail },
     #[error(transparent)]
     Git(#[from] GitError),
 }

@@ -11,8 +11,6 @@ use thiserror::Error;
 #[error("an object id is 40 hexadecimal digits")]
 pub struct IdError;
 
-const DIGITS: &[u8; 16] = b"0123456789abcdef";
-
 macro_rules! id {
     ($(#[$doc:meta])* $type:ident) => {
         $(#[$doc])*
@@ -45,12 +43,7 @@ macro_rules! id {
 
         impl fmt::Display for $type {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                let mut digits = [0; 40];
-                for (pair, byte) in digits.chunks_exact_mut(2).zip(self.0) {
-                    pair[0] = DIGITS[usize::from(byte >> 4)];
-                    pair[1] = DIGITS[usize::from(byte & 15)];
-                }
-                f.write_str(std::str::from_utf8(&digits).map_err(|_| fmt::Error)?)
+                self.object().fmt(f)
             }
         }
 
@@ -64,15 +57,11 @@ macro_rules! id {
             type Err = IdError;
 
             fn from_str(text: &str) -> Result<Self, IdError> {
-                let digits: Vec<u8> = text.chars().map_while(|c| c.to_digit(16)).map(|d| d as u8).collect();
-                if text.len() != 40 || digits.len() != 40 {
+                // gix also accepts the ids of other hashes, which are longer.
+                if text.len() != 40 {
                     return Err(IdError);
                 }
-                let mut bytes = [0; 20];
-                for (byte, pair) in bytes.iter_mut().zip(digits.chunks(2)) {
-                    *byte = pair[0] << 4 | pair[1];
-                }
-                Ok(Self(bytes))
+                ObjectId::from_hex(text.as_bytes()).map(Self::from).map_err(|_| IdError)
             }
         }
     };

@@ -66,7 +66,7 @@ pub use base::{Base, Node};
 pub use conflict::{ConflictKind, FileConflict, LineConflict};
 pub use create::create_repository;
 pub use diff::{Diff, DiffView, FileDiff, FileStatus};
-pub use error::{GitError, MergeError, PathRefused, PushError, TriedCredentials, Why};
+pub use error::{ErrorDetail, GitError, MergeError, PathRefused, PushError, TriedCredentials};
 pub use id::{BlobId, CommitId, IdError};
 pub use listings::Listing;
 pub use merge::{FileMerge, MergeFile, Merged};

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use parking_lot::Mutex;
 
 use crate::blobs::Blobs;
-use crate::error::{GitError, Why};
+use crate::error::{ErrorDetail, GitError};
 use crate::lock;
 use crate::maintenance;
 use crate::mirror::Mirror;
@@ -204,7 +204,7 @@ impl Inner {
         self.forget(remote);
         self.make(remote, origin, interrupt)?;
         self.existing(remote)
-            .ok_or(GitError::Corrupt { doing: "open a new mirror", source: Why::new("it cannot be read back") })
+            .ok_or(GitError::Corrupt { doing: "open a new mirror", source: ErrorDetail::new("it cannot be read back") })
     }
 
     fn update(
@@ -286,7 +286,7 @@ impl Inner {
             Err(GitError::Unreachable {
                 repository: remote.redacted(),
                 after: None,
-                source: Why::new("its branches lead to commits that cannot be read"),
+                source: ErrorDetail::new("its branches lead to commits that cannot be read"),
             })
         }
     }

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use docent_types::is_out_of_files;
 use gix::ObjectId;
 
-use crate::error::{GitError, TriedCredentials, Why};
+use crate::error::{ErrorDetail, GitError, TriedCredentials};
 use crate::odb::pack::Durability;
 use crate::odb::refs::{self, RefState, SwapOutcome};
 use crate::odb::{Repo, local_error, transfer};
@@ -50,7 +50,7 @@ impl Origin {
                 return Err(GitError::Unreachable {
                     repository: shown.to_owned(),
                     after: None,
-                    source: Why::new(error.to_string()),
+                    source: ErrorDetail::new(error.to_string()),
                 });
             }
         }
@@ -148,5 +148,5 @@ fn is_plain(repo: &gix::Repository) -> bool {
 }
 
 fn not_found(shown: &str, why: &str) -> GitError {
-    GitError::NotFound { repository: shown.to_owned(), tried: TriedCredentials::Nothing, source: Why::new(why) }
+    GitError::NotFound { repository: shown.to_owned(), tried: TriedCredentials::Nothing, source: ErrorDetail::new(why) }
 }

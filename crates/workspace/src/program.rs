@@ -10,12 +10,12 @@ use std::time::{Duration, Instant};
 use crate::error::GitError;
 
 /// Most output of a child that is kept, in bytes.
-const SAID_AT_MOST: u64 = 64 << 10;
+const OUTPUT_LIMIT: u64 = 64 << 10;
 
 /// The git program.
 pub(crate) fn git() -> Command {
     let mut command = Command::new("git");
-    forget_git(&mut command);
+    clear_git_environment(&mut command);
     command.env_remove("SSH_ASKPASS");
     command
         .env("LC_ALL", "C")
@@ -26,7 +26,7 @@ pub(crate) fn git() -> Command {
 }
 
 /// Removes the environment variables that git reads.
-pub(crate) fn forget_git(command: &mut Command) {
+pub(crate) fn clear_git_environment(command: &mut Command) {
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("GIT_")) {
         command.env_remove(name);
     }
@@ -89,28 +89,28 @@ pub(crate) fn run(mut command: Command, doing: &'static str, limit: Duration) ->
         io::ErrorKind::NotFound => GitError::GitMissing { doing },
         _ => GitError::io(doing)(error),
     })?;
-    let mut said = Output::default();
+    let mut output = Output::default();
     if let Some(pipe) = child.inner.stderr.take() {
         // The pipe closes when the last process of the group is gone.
         match listen(pipe).recv_timeout(limit.saturating_sub(started.elapsed())) {
-            Ok(text) => said.err = text,
+            Ok(text) => output.err = text,
             Err(mpsc::RecvTimeoutError::Disconnected) => {}
             Err(mpsc::RecvTimeoutError::Timeout) => return Err(GitError::Timeout { doing, after: limit }),
         }
     }
-    said.success = child.inner.wait().map_err(GitError::io(doing))?.success();
-    Ok(said)
+    output.success = child.inner.wait().map_err(GitError::io(doing))?.success();
+    Ok(output)
 }
 
 /// Sends what came through `pipe` once its other end is closed.
 pub(crate) fn listen(mut pipe: impl Read + Send + 'static) -> mpsc::Receiver<String> {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
-        let mut heard = Vec::new();
-        let _ = (&mut pipe).take(SAID_AT_MOST).read_to_end(&mut heard);
+        let mut bytes = Vec::new();
+        let _ = (&mut pipe).take(OUTPUT_LIMIT).read_to_end(&mut bytes);
         // Drain the pipe, or the child would block on it.
         let _ = io::copy(&mut pipe, &mut io::sink());
-        let _ = sender.send(String::from_utf8_lossy(&heard).into_owned());
+        let _ = sender.send(String::from_utf8_lossy(&bytes).into_owned());
     });
     receiver
 }

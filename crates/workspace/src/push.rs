@@ -20,7 +20,7 @@ use crate::refusal::PushRefusal;
 use crate::remote::{Location, Remote};
 use crate::wire::child::{self, ServiceKind};
 use crate::wire::http::{Body, Http};
-use crate::wire::receive::{Advertisement, Ended, Report};
+use crate::wire::receive::{Advertisement, PushResult, Report};
 use crate::wire::{WireFailure, WireSession};
 
 const DOING: &str = "push";
@@ -82,11 +82,11 @@ impl Push<'_> {
     }
 
     fn over_http(&self, session: &WireSession) -> Result<Option<Report>, PushError> {
-        let sorted = |failure: WireFailure| self.denied_or(session, failure);
+        let classified = |failure: WireFailure| self.denied_or(session, failure);
         let service = ServiceKind::Receive.name();
         let mut http = Http::new(self.remote, session.clone())?;
-        let mut answer = http.advertisement(service, &HeaderMap::new()).map_err(sorted)?.body;
-        let advert = Advertisement::read(&mut answer).map_err(sorted)?;
+        let mut answer = http.advertisement(service, &HeaderMap::new()).map_err(classified)?.body;
+        let advert = Advertisement::read(&mut answer).map_err(classified)?;
         answer.finish();
         let Some((command, pack)) = self.prepared(&advert)? else { return Ok(None) };
         let body = match &pack {
@@ -97,15 +97,15 @@ impl Push<'_> {
             }
         };
         tracing::debug!(repository = self.remote.redacted(), bytes = pack.bytes(), "pushing over http");
-        let mut answer = http.request(service, HeaderMap::new(), body).map_err(sorted)?.body;
-        let report = advert.report(&mut answer, &self.reference()).map_err(sorted)?;
+        let mut answer = http.request(service, HeaderMap::new(), body).map_err(classified)?.body;
+        let report = advert.report(&mut answer, &self.reference()).map_err(classified)?;
         answer.finish();
         Ok(Some(report))
     }
 
     fn through_child(&self, session: &WireSession) -> Result<Option<Report>, PushError> {
         let (service, mut pipes) = child::start(self.remote, ServiceKind::Receive, session)?;
-        let mut talked = || -> Result<Option<Report>, SessionError> {
+        let mut converse = || -> Result<Option<Report>, SessionError> {
             let advert = Advertisement::read(&mut pipes)?;
             let prepared = self.prepared(&advert);
             if !matches!(prepared, Ok(Some(_))) {
@@ -122,7 +122,7 @@ impl Push<'_> {
                 Err(error) => Ok(Some(report.map_err(|_| WireFailure::Network(error.to_string()))?)),
             }
         };
-        let ended = talked();
+        let ended = converse();
         drop(pipes);
         let said = service.end();
         let failure = match ended {
@@ -130,7 +130,7 @@ impl Push<'_> {
             Err(SessionError::Ours(error)) => return Err(error),
             Err(SessionError::Broken(failure)) => session.failure().unwrap_or(failure),
         };
-        if failure != WireFailure::TimeOver
+        if failure != WireFailure::TimedOut
             && let Some(error) = child::explained(self.remote, ServiceKind::Receive, &said)
         {
             return Err(error);
@@ -163,11 +163,11 @@ impl Push<'_> {
 
     /// The result that the remote's report amounts to.
     fn concluded(&self, report: Report) -> Result<PushOutcome, PushError> {
-        let word = match report.ended {
-            Ended::Moved => return Ok(PushOutcome::Moved),
-            Ended::Refused(word) | Ended::NotUnpacked(word) => word,
+        let word = match report.result {
+            PushResult::Moved => return Ok(PushOutcome::Moved),
+            PushResult::Refused(word) | PushResult::NotUnpacked(word) => word,
         };
-        let text = if report.said.is_empty() { word.clone() } else { format!("{word}: {}", report.said) };
+        let text = if report.messages.is_empty() { word.clone() } else { format!("{word}: {}", report.messages) };
         let reason: String = self.remote.scrub(&text).chars().take(1000).collect();
         // Another push may have come between the advertisement and ours. The branch's current commit decides that, not
         // texts.

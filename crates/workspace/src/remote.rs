@@ -1,9 +1,13 @@
 //! The address of a repository, and the credentials for it.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::path::{Path, PathBuf};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use percent_encoding::percent_decode_str;
 use sha2::{Digest, Sha256};
 
 use crate::error::{GitError, TriedCredentials};
@@ -217,32 +221,12 @@ pub(crate) fn hex_prefix(bytes: &[u8]) -> String {
 }
 
 pub(crate) fn percent_decoded(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((&first, tail)) = rest.split_first() {
-        let escaped = (first == b'%')
-            .then(|| tail.get(..2).and_then(|two| std::str::from_utf8(two).ok()))
-            .flatten()
-            .and_then(|two| u8::from_str_radix(two, 16).ok());
-        bytes.push(escaped.unwrap_or(first));
-        rest = if escaped.is_some() { &tail[2..] } else { tail };
-    }
-    String::from_utf8(bytes).ok()
+    percent_decode_str(text).decode_utf8().ok().map(Cow::into_owned)
 }
 
 /// `user:secret` in base64, as HTTP basic authentication has it.
 fn basic(username: &str, secret: &str) -> String {
-    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let text = format!("{username}:{secret}");
-    let mut out = String::with_capacity(text.len().div_ceil(3) * 4);
-    for three in text.as_bytes().chunks(3) {
-        let word = three.iter().fold(0u32, |word, byte| word << 8 | u32::from(*byte)) << (8 * (3 - three.len()));
-        for place in 0..4 {
-            let sextet = (word >> (18 - 6 * place)) & 63;
-            out.push(if place <= three.len() { char::from(ALPHABET[sextet as usize]) } else { '=' });
-        }
-    }
-    out
+    STANDARD.encode(format!("{username}:{secret}"))
 }
 
 #[cfg(test)]

@@ -104,11 +104,14 @@ async fn what_is_there_and_what_is_not_is_read_once() {
     storage.insert(record.clone()).await.expect("the key is added");
     let (_, stranger) = sample_key("acme", 2);
     for _ in 0..3 {
-        assert_eq!(known.key(known.stamp(), &record.hash).await.expect("reads").as_deref(), Some(&record));
-        assert_eq!(known.key(known.stamp(), &stranger.hash).await.expect("reads"), None);
-        assert_eq!(known.project(known.stamp(), project.id.as_str()).await.expect("reads").as_deref(), Some(&project));
+        assert_eq!(known.key(known.version(), &record.hash).await.expect("reads").as_deref(), Some(&record));
+        assert_eq!(known.key(known.version(), &stranger.hash).await.expect("reads"), None);
         assert_eq!(
-            known.domain(known.stamp(), project.domain.as_str()).await.expect("reads").as_deref(),
+            known.project(known.version(), project.id.as_str()).await.expect("reads").as_deref(),
+            Some(&project)
+        );
+        assert_eq!(
+            known.domain(known.version(), project.domain.as_str()).await.expect("reads").as_deref(),
             Some(&project)
         );
     }
@@ -119,19 +122,19 @@ async fn what_is_there_and_what_is_not_is_read_once() {
 async fn a_change_is_seen_at_once() {
     let (storage, known) = known();
     let project = sample_project("acme");
-    assert_eq!(known.project(known.stamp(), project.id.as_str()).await.expect("reads"), None);
+    assert_eq!(known.project(known.version(), project.id.as_str()).await.expect("reads"), None);
     storage.add(project.clone()).await.expect("the project is added");
     assert!(
-        known.project(known.stamp(), project.id.as_str()).await.expect("reads").is_some(),
+        known.project(known.version(), project.id.as_str()).await.expect("reads").is_some(),
         "what was missing is there now"
     );
     let (_, record) = sample_key("acme", 1);
     storage.insert(record.clone()).await.expect("the key is added");
-    assert!(known.key(known.stamp(), &record.hash).await.expect("reads").is_some_and(|key| key.revoked_at.is_none()));
+    assert!(known.key(known.version(), &record.hash).await.expect("reads").is_some_and(|key| key.revoked_at.is_none()));
     storage.revoke(&record.id, NOW).await.expect("revokes");
-    assert!(known.key(known.stamp(), &record.hash).await.expect("reads").is_some_and(|key| key.revoked_at.is_some()));
+    assert!(known.key(known.version(), &record.hash).await.expect("reads").is_some_and(|key| key.revoked_at.is_some()));
     storage.remove(&project.id, NOW).await.expect("removes");
-    assert_eq!(known.project(known.stamp(), project.id.as_str()).await.expect("reads"), None);
+    assert_eq!(known.project(known.version(), project.id.as_str()).await.expect("reads"), None);
 }
 
 #[tokio::test]
@@ -140,11 +143,11 @@ async fn nothing_is_kept_while_nobody_knows_whether_it_still_holds() {
     let (_, record) = sample_key("acme", 1);
     for blind in [true, true, false, true] {
         storage.blind.store(blind, Ordering::SeqCst);
-        assert_eq!(known.key(known.stamp(), &record.hash).await.expect("reads"), None);
+        assert_eq!(known.key(known.version(), &record.hash).await.expect("reads"), None);
     }
     assert_eq!(storage.reads(), 4);
     storage.blind.store(false, Ordering::SeqCst);
-    assert_eq!(known.key(known.stamp(), &record.hash).await.expect("reads"), None);
+    assert_eq!(known.key(known.version(), &record.hash).await.expect("reads"), None);
     assert_eq!(storage.reads(), 0, "nothing has changed since it was read");
 }
 
@@ -154,15 +157,15 @@ async fn strangers_do_not_crowd_out_who_is_known() {
     storage.add(sample_project("acme")).await.expect("the project is added");
     let (_, record) = sample_key("acme", 1);
     storage.insert(record.clone()).await.expect("the key is added");
-    known.key(known.stamp(), &record.hash).await.expect("reads");
-    for n in 0..2 * MOST {
+    known.key(known.version(), &record.hash).await.expect("reads");
+    for n in 0..2 * CAPACITY {
         let mut hash = [0; 32];
         hash[..8].copy_from_slice(&n.to_le_bytes());
-        assert_eq!(known.key(known.stamp(), &KeyHash::from_bytes(hash)).await.expect("reads"), None);
+        assert_eq!(known.key(known.version(), &KeyHash::from_bytes(hash)).await.expect("reads"), None);
     }
-    let missing = known.pages.read().keys.missing.len();
-    assert!(missing <= MOST, "{missing}");
+    let missing = known.entries.read().keys.misses.len();
+    assert!(missing <= CAPACITY, "{missing}");
     storage.reads();
-    assert!(known.key(known.stamp(), &record.hash).await.expect("reads").is_some());
+    assert!(known.key(known.version(), &record.hash).await.expect("reads").is_some());
     assert_eq!(storage.reads(), 0);
 }

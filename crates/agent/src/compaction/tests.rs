@@ -90,7 +90,7 @@ async fn a_long_job_goes_on_with_its_notes() {
         assert!(after.len() > 2, "the newest step is kept");
     }
     for request in &requests {
-        assert!(estimate(&[], request, usize::MAX) <= there(&settings), "every request fits");
+        assert!(estimate(&[], request, usize::MAX) <= available(&settings), "every request fits");
     }
 }
 
@@ -109,7 +109,7 @@ async fn a_long_instruction_leaves_room_to_work_between_notes() {
     let notes = requests.iter().filter(|request| is_for_notes(request)).count();
     assert!((3..=13).contains(&notes), "{notes}");
     assert!(
-        requests.iter().all(|request| estimate(&[], request, usize::MAX) <= there(&settings)),
+        requests.iter().all(|request| estimate(&[], request, usize::MAX) <= available(&settings)),
         "every request fits"
     );
 }

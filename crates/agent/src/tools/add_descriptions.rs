@@ -1,10 +1,9 @@
 //! `add_descriptions`: descriptions that are missing.
 
 use docent_refactor::add_descriptions;
-use serde::Deserialize;
 
-use super::{OfferedTo, Tool, object, within};
-use crate::parsed_call::{Answer, Patterns, edits};
+use super::{OfferedTo, SelectionArguments, Tool, object, within};
+use crate::parsed_call::{CallResult, edits};
 use crate::workbench::Workbench;
 
 pub(super) const TOOL: Tool = Tool {
@@ -16,13 +15,7 @@ pub(super) const TOOL: Tool = Tool {
     begin: |given| edits(given, run),
 };
 
-#[derive(Deserialize)]
-struct Input {
-    #[serde(default, rename = "in", alias = "paths", alias = "path", alias = "glob")]
-    within: Patterns,
-}
-
-fn run(Input { within }: Input, workbench: &mut Workbench<'_>) -> Answer {
+fn run(SelectionArguments { within }: SelectionArguments, workbench: &mut Workbench<'_>) -> CallResult {
     let within = workbench.patterns(&within)?;
     workbench.carry_out(add_descriptions(workbench.tree(), &within))
 }

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::{OfferedTo, Tool, object, text};
-use crate::parsed_call::{Answer, edits};
+use crate::parsed_call::{CallResult, edits};
 use crate::workbench::Workbench;
 
 pub(super) const TOOL: Tool = Tool {
@@ -32,7 +32,7 @@ pub(super) const TOOL: Tool = Tool {
 };
 
 #[derive(Deserialize)]
-struct Input {
+struct AddPageArguments {
     #[serde(alias = "file_path")]
     path: String,
     title: String,
@@ -51,7 +51,7 @@ fn outermost() -> u8 {
     2
 }
 
-fn run(Input { path, title, outline }: Input, workbench: &mut Workbench<'_>) -> Answer {
+fn run(AddPageArguments { path, title, outline }: AddPageArguments, workbench: &mut Workbench<'_>) -> CallResult {
     if title.trim().is_empty() {
         return Err("the title is empty".to_owned());
     }

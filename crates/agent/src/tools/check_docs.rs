@@ -5,7 +5,7 @@ use docent_site::{Doubt, Finding, Site, findings, findings_in, new_findings};
 use serde::Deserialize;
 
 use super::{OfferedTo, Tool, flag, object, within};
-use crate::parsed_call::{Answer, Patterns, lenient_bool, reads};
+use crate::parsed_call::{CallResult, Patterns, lenient_bool, reads};
 use crate::workbench::Workbench;
 
 pub(super) const TOOL: Tool = Tool {
@@ -24,17 +24,17 @@ pub(super) const TOOL: Tool = Tool {
 };
 
 /// Most findings listed one by one.
-const TOLD: usize = 60;
+const MOST_LISTED: usize = 60;
 
 #[derive(Deserialize)]
-struct Input {
+struct CheckDocsArguments {
     #[serde(default, deserialize_with = "lenient_bool")]
     all: bool,
     #[serde(default, rename = "in", alias = "paths", alias = "path", alias = "glob")]
     within: Patterns,
 }
 
-fn run(Input { all, within }: Input, workbench: &Workbench<'_>) -> Answer {
+fn run(CheckDocsArguments { all, within }: CheckDocsArguments, workbench: &Workbench<'_>) -> CallResult {
     let site = Site::read(workbench.tree());
     let selection = Selection::of(&site, &workbench.patterns(&within)?).map_err(|why| why.to_string())?;
     let mut checked = match (all, selection.is_narrowed()) {
@@ -65,9 +65,9 @@ pub(super) fn doubted(doubts: &[Doubt]) -> String {
 
 /// Findings as a list.
 pub(super) fn listed(found: &[Finding]) -> String {
-    let mut lines: Vec<String> = found.iter().take(TOLD).map(|finding| format!("- {finding}")).collect();
-    if found.len() > TOLD {
-        lines.push(format!("- … and {} more", found.len() - TOLD));
+    let mut lines: Vec<String> = found.iter().take(MOST_LISTED).map(|finding| format!("- {finding}")).collect();
+    if found.len() > MOST_LISTED {
+        lines.push(format!("- … and {} more", found.len() - MOST_LISTED));
     }
     lines.join("\n")
 }

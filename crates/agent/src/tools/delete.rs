@@ -4,7 +4,7 @@ use docent_refactor::Change;
 use serde::Deserialize;
 
 use super::{OfferedTo, Tool, object, text};
-use crate::parsed_call::{Answer, edits};
+use crate::parsed_call::{CallResult, edits};
 use crate::workbench::Workbench;
 
 pub(super) const TOOL: Tool = Tool {
@@ -17,12 +17,12 @@ pub(super) const TOOL: Tool = Tool {
 };
 
 #[derive(Deserialize)]
-struct Input {
+struct DeleteArguments {
     #[serde(alias = "file_path")]
     path: String,
 }
 
-fn run(Input { path }: Input, workbench: &mut Workbench<'_>) -> Answer {
+fn run(DeleteArguments { path }: DeleteArguments, workbench: &mut Workbench<'_>) -> CallResult {
     let (path, _) = workbench.bytes(&path)?;
     workbench.make(&[Change::Delete { path: path.clone() }])?;
     Ok(format!("Deleted `{path}`."))

@@ -4,7 +4,7 @@ use docent_refactor::delete_page;
 use serde::Deserialize;
 
 use super::{OfferedTo, Tool, object, text};
-use crate::parsed_call::{Answer, edits};
+use crate::parsed_call::{CallResult, edits};
 use crate::workbench::Workbench;
 
 pub(super) const TOOL: Tool = Tool {
@@ -17,12 +17,12 @@ pub(super) const TOOL: Tool = Tool {
 };
 
 #[derive(Deserialize)]
-struct Input {
+struct DeletePageArguments {
     #[serde(alias = "path")]
     page: String,
 }
 
-fn run(Input { page }: Input, workbench: &mut Workbench<'_>) -> Answer {
+fn run(DeletePageArguments { page }: DeletePageArguments, workbench: &mut Workbench<'_>) -> CallResult {
     let page = workbench.path(&page)?;
     workbench.carry_out(delete_page(workbench.tree(), &page))
 }

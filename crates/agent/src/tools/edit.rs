@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::Deserialize;
 
 use super::{OfferedTo, Tool, flag, object, text};
-use crate::parsed_call::{Answer, edits, lenient_bool};
+use crate::parsed_call::{CallResult, edits, lenient_bool};
 use crate::workbench::Workbench;
 
 pub(super) const TOOL: Tool = Tool {
@@ -26,7 +26,7 @@ pub(super) const TOOL: Tool = Tool {
 };
 
 #[derive(Deserialize)]
-struct Input {
+struct EditArguments {
     #[serde(alias = "file_path")]
     path: String,
     #[serde(alias = "old_str", alias = "old_string", alias = "old_text")]
@@ -37,7 +37,7 @@ struct Input {
     all: bool,
 }
 
-fn run(Input { path, old, new, all }: Input, workbench: &mut Workbench<'_>) -> Answer {
+fn run(EditArguments { path, old, new, all }: EditArguments, workbench: &mut Workbench<'_>) -> CallResult {
     let wanted = if all { Occurrences::All } else { Occurrences::One { or: ", or set `all`" } };
     replace(workbench, &path, &old, &new, wanted)
 }
@@ -52,7 +52,13 @@ pub(super) enum Occurrences {
 }
 
 /// Replaces an exact text by another, with the file's line ends.
-pub(super) fn replace(workbench: &mut Workbench<'_>, path: &str, old: &str, new: &str, wanted: Occurrences) -> Answer {
+pub(super) fn replace(
+    workbench: &mut Workbench<'_>,
+    path: &str,
+    old: &str,
+    new: &str,
+    wanted: Occurrences,
+) -> CallResult {
     let (path, before) = workbench.text(path)?;
     if old.is_empty() {
         return Err("the text to replace is empty; insert text after a line, or write the whole file".to_owned());

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::check_docs::listed;
 use super::{OfferedTo, Tool, flag, object, text};
-use crate::parsed_call::{Answer, ends, lenient_bool};
+use crate::parsed_call::{CallResult, ends, lenient_bool};
 use crate::secrets::secrets;
 use crate::transcript::ToolResult;
 use crate::workbench::Workbench;
@@ -40,7 +40,7 @@ enum Ending {
 }
 
 #[derive(Deserialize)]
-struct Input {
+struct FinishArguments {
     outcome: Ending,
     title: String,
     summary: String,
@@ -48,7 +48,10 @@ struct Input {
     known_problems: bool,
 }
 
-fn run(Input { outcome, title, summary, known_problems }: Input, workbench: &Workbench<'_>) -> Answer {
+fn run(
+    FinishArguments { outcome, title, summary, known_problems }: FinishArguments,
+    workbench: &Workbench<'_>,
+) -> CallResult {
     if summary.trim().is_empty() {
         return Err("the summary is empty; say what changed, or why nothing could be done".to_owned());
     }

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::{OfferedTo, Tool, number, object, text};
-use crate::parsed_call::{Answer, edits, whole};
+use crate::parsed_call::{CallResult, edits, whole};
 use crate::workbench::Workbench;
 
 pub(super) const TOOL: Tool = Tool {
@@ -22,7 +22,7 @@ pub(super) const TOOL: Tool = Tool {
 };
 
 #[derive(Deserialize)]
-struct Input {
+struct InsertArguments {
     #[serde(alias = "file_path")]
     path: String,
     #[serde(alias = "insert_line", alias = "line", deserialize_with = "whole")]
@@ -31,13 +31,13 @@ struct Input {
     text: String,
 }
 
-fn run(Input { path, after_line, text }: Input, workbench: &mut Workbench<'_>) -> Answer {
+fn run(InsertArguments { path, after_line, text }: InsertArguments, workbench: &mut Workbench<'_>) -> CallResult {
     let after_line = after_line.ok_or("`after_line` is null; give the line to insert after, or 0 for the top")?;
     insert(workbench, &path, after_line, &text)
 }
 
 /// Inserts lines after a line, counted from 1, or at the top for 0, with the line ends of the file.
-pub(super) fn insert(workbench: &mut Workbench<'_>, path: &str, after_line: usize, text: &str) -> Answer {
+pub(super) fn insert(workbench: &mut Workbench<'_>, path: &str, after_line: usize, text: &str) -> CallResult {
     let (path, before) = workbench.text(path)?;
     let lines: Vec<&str> = before.split_inclusive('\n').collect();
     if after_line > lines.len() {

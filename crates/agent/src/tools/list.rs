@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::{OfferedTo, Tool, number, object, within};
 use crate::file_kind::size;
-use crate::parsed_call::{Answer, Patterns, reads, whole};
+use crate::parsed_call::{CallResult, Patterns, reads, whole};
 use crate::workbench::Workbench;
 
 pub(super) const TOOL: Tool = Tool {
@@ -32,7 +32,7 @@ pub(super) const TOOL: Tool = Tool {
 const PAGE: usize = 300;
 
 #[derive(Deserialize)]
-struct Input {
+struct ListArguments {
     #[serde(default, rename = "in", alias = "paths", alias = "path", alias = "glob", alias = "pattern")]
     within: Patterns,
     #[serde(default, deserialize_with = "whole")]
@@ -41,7 +41,7 @@ struct Input {
     from: Option<usize>,
 }
 
-fn run(Input { within, depth, from }: Input, workbench: &Workbench<'_>) -> Answer {
+fn run(ListArguments { within, depth, from }: ListArguments, workbench: &Workbench<'_>) -> CallResult {
     listed(workbench, &ListRequest { within, depth, from: from.unwrap_or(0) })
 }
 
@@ -56,25 +56,25 @@ pub(super) struct ListRequest {
 
 /// A line of a listing.
 #[derive(Debug, PartialEq, Eq)]
-enum Line<'a> {
+enum ListEntry<'a> {
     File(&'a str),
     /// A folder whose files are not listed, and their number.
     Folder(&'a str, usize),
 }
 
-pub(super) fn listed(workbench: &Workbench<'_>, wanted: &ListRequest) -> Answer {
-    let place = workbench.place(&wanted.within)?;
-    let tree = place.tree;
+pub(super) fn listed(workbench: &Workbench<'_>, wanted: &ListRequest) -> CallResult {
+    let view = workbench.select(&wanted.within)?;
+    let tree = view.tree;
     let site = Site::read(tree);
-    let selection = Selection::of(&site, &place.patterns).map_err(|why| why.to_string())?;
+    let selection = Selection::of(&site, &view.patterns).map_err(|why| why.to_string())?;
     let files: Vec<&str> = site.files().filter(|file| !selection.is_narrowed() || selection.has(file)).collect();
-    let lines = lines(&files, &folder_of(&place.patterns, &files), wanted.depth.unwrap_or(usize::MAX));
+    let lines = lines(&files, &folder_of(&view.patterns, &files), wanted.depth.unwrap_or(usize::MAX));
     let shown = lines.iter().skip(wanted.from).take(PAGE).map(|line| match line {
-        Line::File(file) => match tree.read(file) {
-            Some(bytes) => format!("{}{file}  {}", place.prefix, size(bytes.len())),
-            None => format!("{}{file}", place.prefix),
+        ListEntry::File(file) => match tree.read(file) {
+            Some(bytes) => format!("{}{file}  {}", view.prefix, size(bytes.len())),
+            None => format!("{}{file}", view.prefix),
         },
-        Line::Folder(folder, count) => format!("{}{folder}/  {count} files", place.prefix),
+        ListEntry::Folder(folder, count) => format!("{}{folder}/  {count} files", view.prefix),
     });
     let shown: Vec<String> = shown.collect();
     let end = wanted.from + shown.len();
@@ -89,20 +89,20 @@ pub(super) fn listed(workbench: &Workbench<'_>, wanted: &ListRequest) -> Answer 
 }
 
 /// Files as listed: those deeper than `depth` levels below `folder` are counted at the deepest folder that is listed.
-fn lines<'a>(files: &[&'a str], folder: &str, depth: usize) -> Vec<Line<'a>> {
-    let mut lines: BTreeMap<&'a str, Line<'a>> = BTreeMap::new();
+fn lines<'a>(files: &[&'a str], folder: &str, depth: usize) -> Vec<ListEntry<'a>> {
+    let mut lines: BTreeMap<&'a str, ListEntry<'a>> = BTreeMap::new();
     for file in files {
         let below = if file.starts_with(folder) { folder.len() } else { 0 };
         let mut slashes = file[below..].match_indices('/').map(|(at, _)| below + at);
         match slashes.nth(depth.max(1) - 1) {
             None => {
-                lines.insert(file, Line::File(file));
+                lines.insert(file, ListEntry::File(file));
             }
             Some(end) => {
                 let name = &file[..end];
-                match lines.entry(name).or_insert(Line::Folder(name, 0)) {
-                    Line::Folder(_, count) => *count += 1,
-                    Line::File(_) => {}
+                match lines.entry(name).or_insert(ListEntry::Folder(name, 0)) {
+                    ListEntry::Folder(_, count) => *count += 1,
+                    ListEntry::File(_) => {}
                 }
             }
         }

@@ -26,12 +26,13 @@ mod todo_write;
 mod write;
 
 use docent_llm::{Editor, MOST_CALLS, ToolSpec};
+use serde::Deserialize;
 use serde_json::{Value, json};
 use thiserror::Error;
 
 use crate::files::EditableTree;
-use crate::parsed_call::{Answer, ParsedCall, shape};
-use crate::side_by_side::all_at_once;
+use crate::parallel::run_in_parallel;
+use crate::parsed_call::{CallResult, ParsedCall, Patterns, shape};
 use crate::transcript::{Call, ToolResult, Transcript};
 use crate::turn_settings::TurnSettings;
 use crate::workbench::{ToolContext, Workbench, cut};
@@ -121,7 +122,7 @@ pub fn specs(settings: &TurnSettings) -> Vec<ToolSpec> {
 pub fn run_tools(calls: &[Call], files: &mut dyn EditableTree, context: &ToolContext) -> Vec<ToolResult> {
     let mut workbench = Workbench { files, context };
     let mut results = Vec::with_capacity(calls.len());
-    let mut looking = PendingReads::default();
+    let mut reads = PendingReads::default();
     let mut edit_failed = false;
     let mut is_over = false;
     for (index, call) in calls.iter().enumerate() {
@@ -131,23 +132,23 @@ pub fn run_tools(calls: &[Call], files: &mut dyn EditableTree, context: &ToolCon
             _ => begin(call),
         };
         match work {
-            Ok(ParsedCall::Reads(work)) => looking.add(call, work),
+            Ok(ParsedCall::Reads(work)) => reads.add(call, work),
             Ok(ParsedCall::Edits(work)) => {
-                looking.run(&workbench, &mut results);
+                reads.run(&workbench, &mut results);
                 let answer = work(&mut workbench);
                 edit_failed |= answer.is_err();
                 results.push(answered(call, answer));
             }
             Ok(ParsedCall::Ends(work)) => {
-                looking.run(&workbench, &mut results);
+                reads.run(&workbench, &mut results);
                 let answer = if edit_failed { Err(UNSEEN.to_owned()) } else { work(&workbench) };
                 is_over = answer.is_ok();
                 results.push(answered(call, answer));
             }
-            Err(why) => looking.add(call, Box::new(move |_| Err(why))),
+            Err(why) => reads.add(call, Box::new(move |_| Err(why))),
         }
     }
-    looking.run(&workbench, &mut results);
+    reads.run(&workbench, &mut results);
     shorten(&mut results);
     results
 }
@@ -173,24 +174,24 @@ const TOO_MANY: &str = "not done: a reply may make 256 calls; make this one, and
 const OVER: &str = "not done: the call of `finish` before it ended the turn";
 const UNSEEN: &str = "a change before this call failed; look at its answer first, then finish";
 
-type ReadOnly = Box<dyn FnOnce(&Workbench<'_>) -> Answer + Send>;
+type ReadOnly = Box<dyn FnOnce(&Workbench<'_>) -> CallResult + Send>;
 
 /// Reading calls that have not run yet.
 #[derive(Default)]
 struct PendingReads<'a>(Vec<(&'a Call, ReadOnly)>);
 
 impl<'a> PendingReads<'a> {
-    fn add(&mut self, call: &'a Call, look: ReadOnly) {
-        self.0.push((call, look));
+    fn add(&mut self, call: &'a Call, work: ReadOnly) {
+        self.0.push((call, work));
     }
 
     fn run(&mut self, workbench: &Workbench<'_>, results: &mut Vec<ToolResult>) {
-        let work = std::mem::take(&mut self.0).into_iter().map(|(call, look)| move || answered(call, look(workbench)));
-        results.extend(all_at_once(work.collect()));
+        let work = std::mem::take(&mut self.0).into_iter().map(|(call, work)| move || answered(call, work(workbench)));
+        results.extend(run_in_parallel(work.collect()));
     }
 }
 
-fn answered(call: &Call, answer: Answer) -> ToolResult {
+fn answered(call: &Call, answer: CallResult) -> ToolResult {
     let is_error = answer.is_err();
     let output = cut(answer.unwrap_or_else(|why| why));
     tracing::debug!(tool = call.name, is_error, "ran a tool");
@@ -229,6 +230,22 @@ pub fn replay(transcript: &Transcript, files: &mut dyn EditableTree, context: &T
         })?;
     }
     Ok(())
+}
+
+/// The arguments of a tool that takes nothing but a selection of pages.
+#[derive(Deserialize)]
+struct SelectionArguments {
+    #[serde(default, rename = "in", alias = "paths", alias = "path", alias = "glob")]
+    within: Patterns,
+}
+
+/// The arguments of a tool that moves something.
+#[derive(Deserialize)]
+struct MoveArguments {
+    #[serde(alias = "old_path", alias = "source")]
+    from: String,
+    #[serde(alias = "new_path", alias = "destination")]
+    to: String,
 }
 
 /// The schema of an object with these members; `required` names the mandatory ones.

@@ -2,10 +2,9 @@
 
 use docent_markdown::is_page;
 use docent_refactor::Change;
-use serde::Deserialize;
 
-use super::{OfferedTo, Tool, object, text};
-use crate::parsed_call::{Answer, edits};
+use super::{MoveArguments, OfferedTo, Tool, object, text};
+use crate::parsed_call::{CallResult, edits};
 use crate::workbench::Workbench;
 
 pub(super) const TOOL: Tool = Tool {
@@ -22,15 +21,7 @@ pub(super) const TOOL: Tool = Tool {
     begin: |given| edits(given, run),
 };
 
-#[derive(Deserialize)]
-struct Input {
-    #[serde(alias = "old_path", alias = "source")]
-    from: String,
-    #[serde(alias = "new_path", alias = "destination")]
-    to: String,
-}
-
-fn run(Input { from, to }: Input, workbench: &mut Workbench<'_>) -> Answer {
+fn run(MoveArguments { from, to }: MoveArguments, workbench: &mut Workbench<'_>) -> CallResult {
     let (from, bytes) = workbench.bytes(&from)?;
     let to = workbench.path(&to)?;
     if from == to {

@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use super::{OfferedTo, Tool, number, object, text};
 use crate::file_kind::described;
-use crate::parsed_call::{Answer, reads, whole};
+use crate::parsed_call::{CallResult, reads, whole};
 use crate::workbench::Workbench;
 
 pub(super) const TOOL: Tool = Tool {
@@ -31,7 +31,7 @@ const WIDTH: usize = 2_000;
 const BYTES: usize = 28_000;
 
 #[derive(Deserialize)]
-struct Input {
+struct ReadArguments {
     #[serde(alias = "file_path")]
     path: String,
     #[serde(default, alias = "start_line", deserialize_with = "whole")]
@@ -40,7 +40,7 @@ struct Input {
     to_line: Option<usize>,
 }
 
-fn run(Input { path, from_line, to_line }: Input, workbench: &Workbench<'_>) -> Answer {
+fn run(ReadArguments { path, from_line, to_line }: ReadArguments, workbench: &Workbench<'_>) -> CallResult {
     let lines = LineRange {
         from: from_line.unwrap_or(1),
         to: to_line.or_else(|| from_line.map(|from| from.saturating_add(LINES - 1))),
@@ -59,7 +59,7 @@ pub(super) struct LineRange {
 }
 
 /// The lines of a text file with their numbers, or a description of another file.
-pub(super) fn read(workbench: &Workbench<'_>, path: &str, lines: &LineRange) -> Answer {
+pub(super) fn read(workbench: &Workbench<'_>, path: &str, lines: &LineRange) -> CallResult {
     let (path, bytes) = workbench.open(path)?;
     let text = match described(&path, &bytes) {
         Some(kind) => return Ok(format!("`{path}` is not text: {kind}.")),

@@ -4,7 +4,7 @@ use docent_refactor::replace_text;
 use serde::Deserialize;
 
 use super::{OfferedTo, Tool, object, text, within};
-use crate::parsed_call::{Answer, Patterns, edits};
+use crate::parsed_call::{CallResult, Patterns, edits};
 use crate::workbench::Workbench;
 
 pub(super) const TOOL: Tool = Tool {
@@ -25,14 +25,17 @@ pub(super) const TOOL: Tool = Tool {
 };
 
 #[derive(Deserialize)]
-struct Input {
+struct ReplaceTextArguments {
     find: String,
     replace: String,
     #[serde(default, rename = "in", alias = "paths", alias = "path", alias = "glob")]
     within: Patterns,
 }
 
-fn run(Input { find, replace, within }: Input, workbench: &mut Workbench<'_>) -> Answer {
+fn run(
+    ReplaceTextArguments { find, replace, within }: ReplaceTextArguments,
+    workbench: &mut Workbench<'_>,
+) -> CallResult {
     let within = workbench.patterns(&within)?;
     workbench.carry_out(replace_text(workbench.tree(), &find, &replace, &within))
 }

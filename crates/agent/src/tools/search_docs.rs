@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::{OfferedTo, Tool, number, object, text};
-use crate::parsed_call::{Answer, reads, whole};
+use crate::parsed_call::{CallResult, reads, whole};
 use crate::workbench::Workbench;
 
 pub(super) const TOOL: Tool = Tool {
@@ -28,14 +28,14 @@ const MOST: usize = 20;
 const LENGTH: usize = 1_200;
 
 #[derive(Deserialize)]
-struct Input {
+struct SearchDocsArguments {
     #[serde(alias = "words", alias = "q")]
     query: String,
     #[serde(default, deserialize_with = "whole")]
     limit: Option<usize>,
 }
 
-fn run(Input { query, limit }: Input, workbench: &Workbench<'_>) -> Answer {
+fn run(SearchDocsArguments { query, limit }: SearchDocsArguments, workbench: &Workbench<'_>) -> CallResult {
     let search = workbench.search().ok_or("there is no index of these docs; use `search_text`")?;
     if query.trim().is_empty() {
         return Err("the query is empty".to_owned());

@@ -8,8 +8,8 @@ use regex::{Regex, RegexBuilder};
 use serde::Deserialize;
 
 use super::{OfferedTo, Tool, flag, number, object, text, within};
-use crate::parsed_call::{Answer, Patterns, lenient_bool, reads, whole};
-use crate::side_by_side::side_by_side;
+use crate::parallel::map_in_parallel;
+use crate::parsed_call::{CallResult, Patterns, lenient_bool, reads, whole};
 use crate::workbench::Workbench;
 
 pub(super) const TOOL: Tool = Tool {
@@ -39,7 +39,7 @@ const BYTES: usize = 28_000;
 const LARGEST: usize = 4 << 20;
 
 #[derive(Deserialize)]
-struct Input {
+struct SearchTextArguments {
     #[serde(alias = "regex", alias = "query")]
     pattern: String,
     #[serde(default, rename = "in", alias = "paths", alias = "path", alias = "glob")]
@@ -50,19 +50,22 @@ struct Input {
     context_lines: Option<usize>,
 }
 
-fn run(Input { pattern, within, ignore_case, context_lines }: Input, workbench: &Workbench<'_>) -> Answer {
+fn run(
+    SearchTextArguments { pattern, within, ignore_case, context_lines }: SearchTextArguments,
+    workbench: &Workbench<'_>,
+) -> CallResult {
     let pattern = Pattern::new(&pattern, ignore_case)?;
     let around = context_lines.unwrap_or(0).min(AROUND);
-    let place = workbench.place(&within)?;
-    let tree = place.tree;
+    let view = workbench.select(&within)?;
+    let tree = view.tree;
     let site = Site::read(tree);
-    let selection = Selection::of(&site, &place.patterns).map_err(|why| why.to_string())?;
+    let selection = Selection::of(&site, &view.patterns).map_err(|why| why.to_string())?;
     let files: Vec<&str> = site.files().filter(|file| !selection.is_narrowed() || selection.has(file)).collect();
     let read = |file: &str| {
         let bytes = tree.read(file).filter(|bytes| bytes.len() <= LARGEST && !bytes.contains(&0))?;
         String::from_utf8(bytes).ok()
     };
-    let counts = side_by_side(&files, |file| read(file).map_or(0, |text| pattern.count(&text)));
+    let counts = map_in_parallel(&files, |file| read(file).map_or(0, |text| pattern.count(&text)));
     let (matches, hits): (usize, usize) = (counts.iter().sum(), counts.iter().filter(|count| **count > 0).count());
     let (mut shown, mut written) = (String::new(), 0);
     // Only the few files that are listed are searched again.
@@ -71,7 +74,7 @@ fn run(Input { pattern, within, ignore_case, context_lines }: Input, workbench: 
             break;
         }
         let lines = read(file).map(|text| pattern.lines(&text, around)).unwrap_or_default();
-        written += write(&mut shown, &format!("{}{file}", place.prefix), &lines, MATCHES - written, around > 0);
+        written += write(&mut shown, &format!("{}{file}", view.prefix), &lines, MATCHES - written, around > 0);
     }
     Ok(match matches {
         0 => "nothing matches".to_owned(),
@@ -91,7 +94,7 @@ struct Pattern {
 }
 
 /// A line that matches, or that is near one.
-struct Line {
+struct FoundLine {
     /// Counted from 1.
     number: usize,
     matches: bool,
@@ -124,7 +127,7 @@ impl Pattern {
     }
 
     /// The matching lines, up to the limit of a result, and those around them.
-    fn lines(&self, text: &str, around: usize) -> Vec<Line> {
+    fn lines(&self, text: &str, around: usize) -> Vec<FoundLine> {
         let lines: Vec<&str> = text.lines().collect();
         let matching = (0..lines.len()).filter(|&index| self.line.is_match(lines[index])).take(MATCHES);
         let matching: BTreeSet<usize> = matching.collect();
@@ -133,7 +136,7 @@ impl Pattern {
         let line = |index: usize| {
             let text = if around > 0 { lines[index].trim_end() } else { lines[index].trim() };
             let text = text.chars().take(WIDTH).collect();
-            Line { number: index + 1, matches: matching.contains(&index), text }
+            FoundLine { number: index + 1, matches: matching.contains(&index), text }
         };
         shown.into_iter().map(line).collect()
     }
@@ -141,10 +144,10 @@ impl Pattern {
 
 /// Writes the lines of a file with at most this many matches, and returns how many. Groups of lines that are not
 /// adjacent are separated.
-fn write(out: &mut String, file: &str, lines: &[Line], most: usize, is_apart: bool) -> usize {
+fn write(out: &mut String, file: &str, lines: &[FoundLine], most: usize, is_apart: bool) -> usize {
     let mut written = 0;
     let mut last = None;
-    for Line { number, matches, text } in lines {
+    for FoundLine { number, matches, text } in lines {
         if out.len() >= BYTES || (*matches && written == most) {
             break;
         }

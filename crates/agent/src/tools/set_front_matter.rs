@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{OfferedTo, Tool, object, text, within};
-use crate::parsed_call::{Answer, Patterns, edits};
+use crate::parsed_call::{CallResult, Patterns, edits};
 use crate::workbench::Workbench;
 
 pub(super) const TOOL: Tool = Tool {
@@ -24,14 +24,17 @@ pub(super) const TOOL: Tool = Tool {
 };
 
 #[derive(Deserialize)]
-struct Input {
+struct SetFrontMatterArguments {
     field: String,
     value: Value,
     #[serde(default, rename = "in", alias = "paths", alias = "path", alias = "glob")]
     within: Patterns,
 }
 
-fn run(Input { field, value, within }: Input, workbench: &mut Workbench<'_>) -> Answer {
+fn run(
+    SetFrontMatterArguments { field, value, within }: SetFrontMatterArguments,
+    workbench: &mut Workbench<'_>,
+) -> CallResult {
     let content = match value {
         Value::String(text) => FieldContent::Text(text),
         Value::Bool(flag) => FieldContent::Flag(flag),

@@ -10,7 +10,7 @@ use super::list::{ListRequest, listed};
 use super::read::{LineRange, read};
 use super::write::write;
 use super::{OfferedTo, Tool, number, object, text};
-use crate::parsed_call::{Answer, ParsedCall, Patterns, input, whole};
+use crate::parsed_call::{CallResult, ParsedCall, Patterns, input, whole};
 use crate::workbench::Workbench;
 
 pub(super) const TOOL: Tool = Tool {
@@ -57,7 +57,7 @@ enum Command {
 }
 
 #[derive(Deserialize)]
-struct Input {
+struct TextEditorArguments {
     command: Command,
     #[serde(alias = "file_path")]
     path: String,
@@ -73,7 +73,7 @@ struct Input {
 }
 
 fn begin(given: &Value) -> Result<ParsedCall, String> {
-    let Input { command, path, view_range, old_str, new_str, file_text, insert_line } = input(given)?;
+    let TextEditorArguments { command, path, view_range, old_str, new_str, file_text, insert_line } = input(given)?;
     let missing = |field: &str| format!("the input is not what this command takes: missing field `{field}`");
     Ok(match command {
         Command::View => ParsedCall::Reads(Box::new(move |workbench| view(workbench, &path, view_range))),
@@ -95,7 +95,7 @@ fn begin(given: &Value) -> Result<ParsedCall, String> {
     })
 }
 
-fn view(workbench: &Workbench<'_>, path: &str, range: Option<(usize, Option<usize>)>) -> Answer {
+fn view(workbench: &Workbench<'_>, path: &str, range: Option<(usize, Option<usize>)>) -> CallResult {
     if workbench.is_folder(path) {
         let name = path.trim_end_matches('/');
         // The name is literal: its special characters are escaped.

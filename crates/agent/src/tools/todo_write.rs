@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{OfferedTo, Tool, object, text};
-use crate::parsed_call::{Answer, reads};
+use crate::parsed_call::{CallResult, reads};
 use crate::todos::WrittenTodos;
 use crate::workbench::Workbench;
 
@@ -28,7 +28,7 @@ pub(super) const TOOL: Tool = Tool {
 
 const MOST: usize = 200;
 
-fn run(WrittenTodos { todos }: WrittenTodos, _desk: &Workbench<'_>) -> Answer {
+fn run(WrittenTodos { todos }: WrittenTodos, _workbench: &Workbench<'_>) -> CallResult {
     if todos.len() > MOST {
         return Err(format!("a plan has at most {MOST} todos, and this has {}", todos.len()));
     }

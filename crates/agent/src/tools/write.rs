@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::{OfferedTo, Tool, object, text};
-use crate::parsed_call::{Answer, edits};
+use crate::parsed_call::{CallResult, edits};
 use crate::workbench::Workbench;
 
 pub(super) const TOOL: Tool = Tool {
@@ -22,19 +22,19 @@ pub(super) const TOOL: Tool = Tool {
 };
 
 #[derive(Deserialize)]
-struct Input {
+struct WriteArguments {
     #[serde(alias = "file_path")]
     path: String,
     #[serde(alias = "file_text", alias = "text", alias = "contents")]
     content: String,
 }
 
-fn run(Input { path, content }: Input, workbench: &mut Workbench<'_>) -> Answer {
+fn run(WriteArguments { path, content }: WriteArguments, workbench: &mut Workbench<'_>) -> CallResult {
     write(workbench, &path, content)
 }
 
 /// Writes this text as a whole file.
-pub(super) fn write(workbench: &mut Workbench<'_>, path: &str, content: String) -> Answer {
+pub(super) fn write(workbench: &mut Workbench<'_>, path: &str, content: String) -> CallResult {
     let path = workbench.path(path)?;
     let is_new = workbench.tree().read(&path).is_none();
     let lines = content.lines().count();

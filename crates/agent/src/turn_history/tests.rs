@@ -17,7 +17,7 @@ fn told_stuck(model: &Scripted) -> Vec<bool> {
 #[tokio::test]
 async fn going_in_circles_is_told_and_then_ended_with_an_answer() {
     let model = Scripted::new();
-    for _ in 0..ENDED {
+    for _ in 0..REPEATS_BEFORE_END {
         model.calls("read", json!({"path": "index.mdx"}));
     }
     model.replies("I read the page and changed nothing.");
@@ -37,7 +37,7 @@ async fn going_in_circles_is_told_and_then_ended_with_an_answer() {
 #[tokio::test]
 async fn two_calls_that_take_turns_are_a_circle_too() {
     let model = Scripted::new();
-    for _ in 0..ENDED {
+    for _ in 0..REPEATS_BEFORE_END {
         model.calls("edit", json!({"path": "index.mdx", "old": "sends", "new": "posts"}));
         model.calls("edit", json!({"path": "index.mdx", "old": "posts", "new": "sends"}));
     }
@@ -45,7 +45,7 @@ async fn two_calls_that_take_turns_are_a_circle_too() {
     let mut transcript = Transcript::of_prompt("go");
     let (done, _) = run(&model, &mut transcript, &docs(), &TurnSettings::default()).await;
     assert!(done.summary.ends_with("over and over.\n\nI could not decide."), "{}", done.summary);
-    assert_eq!(told_stuck(&model).iter().position(|told| *told), Some(2 * TOLD));
+    assert_eq!(told_stuck(&model).iter().position(|told| *told), Some(2 * REPEATS_BEFORE_REMINDER));
 }
 
 #[tokio::test]
@@ -131,7 +131,7 @@ fn time_that_ran_out_asks_for_last_words_once() {
 #[tokio::test]
 async fn replies_that_are_cut_off_again_and_again_end_the_turn() {
     let model = Scripted::new();
-    for _ in 0..CUT_OFF {
+    for _ in 0..MOST_CUT_REPLIES {
         model.replies(Script::text("Well, ").ends(FinishReason::Length));
     }
     model.replies("Nothing done.");

@@ -8,12 +8,12 @@ use docent_types::{Role, StreamEvent, Usage};
 use futures::StreamExt;
 use serde_json::json;
 
-use super::{Fixture, NOW};
-use crate::{Ask, ChatMessage, ContextItem, ContextKind, SiteSettings};
+use super::{NOW, TestAssistant};
+use crate::{AskRequest, ChatMessage, ContextItem, ContextKind, SiteSettings};
 
 #[tokio::test]
 async fn a_question_is_searched_and_answered() {
-    let fixture = Fixture::new();
+    let fixture = TestAssistant::new();
     fixture.model.replies(Reply::text("Five times, see [Retries](/guides/retries).").costs(10, 3));
     let told = fixture.ask("How often is a failed call retried?").await;
     assert_eq!(told.kinds(), ["start", "step", "call", "result", "text", "source", "step-end", "finish"]);
@@ -30,7 +30,7 @@ async fn a_question_is_searched_and_answered() {
 
 #[tokio::test]
 async fn what_was_found_is_there_before_the_model_has_said_a_word() {
-    let fixture = Fixture::new();
+    let fixture = TestAssistant::new();
     let thinking = ReplyGate::closed();
     fixture.model.replies(Reply::default().wait(&thinking).say("Five times."));
     let ask = fixture.question("How often is a failed call retried?");
@@ -48,7 +48,7 @@ async fn what_was_found_is_there_before_the_model_has_said_a_word() {
 
 #[tokio::test]
 async fn the_model_searches_for_what_is_missing_and_then_must_answer() {
-    let fixture = Fixture::new();
+    let fixture = TestAssistant::new();
     for query in ["rotate keys", "python client", "bearer token"] {
         fixture.model.replies(Reply::text("Let me look. ").call("search", json!({ "query": query })).costs(5, 1));
     }
@@ -70,7 +70,7 @@ async fn the_model_searches_for_what_is_missing_and_then_must_answer() {
 
 #[tokio::test]
 async fn a_call_that_makes_no_sense_is_answered_and_shown_to_nobody() {
-    let fixture = Fixture::new();
+    let fixture = TestAssistant::new();
     let calls =
         Reply::default().call("search", json!("retr")).call("rm", json!({})).call("search", json!({ "query": " " }));
     fixture.model.replies(calls).replies("Five times.");
@@ -84,7 +84,7 @@ async fn a_call_that_makes_no_sense_is_answered_and_shown_to_nobody() {
 
 #[tokio::test]
 async fn more_searches_than_there_are_get_an_answer_too() {
-    let fixture = Fixture::new();
+    let fixture = TestAssistant::new();
     let calls = ["a", "b", "c", "d"]
         .into_iter()
         .fold(Reply::default(), |reply, query| reply.call("search", json!({ "query": format!("retries {query}") })));
@@ -97,7 +97,7 @@ async fn more_searches_than_there_are_get_an_answer_too() {
 
 #[tokio::test]
 async fn a_reply_is_never_empty() {
-    let fixture = Fixture::new();
+    let fixture = TestAssistant::new();
     fixture.model.replies("").replies("Five times.");
     assert_eq!(fixture.ask("How often is a failed call retried?").await.text(), "Five times.");
     fixture.model.replies("").replies("");
@@ -116,7 +116,7 @@ async fn a_reply_is_never_empty() {
 
 #[tokio::test]
 async fn the_new_words_of_a_follow_up_lead() {
-    let fixture = Fixture::builtin();
+    let fixture = TestAssistant::builtin();
     let first = fixture.ask("How do I rotate an API key?").await;
     assert!(first.text().contains("> Rotate keys every month."), "{}", first.text());
     let second = fixture.ask_on(first.thread, "And the backoff?").await;
@@ -129,7 +129,7 @@ async fn the_new_words_of_a_follow_up_lead() {
 
 #[tokio::test]
 async fn a_section_that_answers_is_quoted_wherever_it_stands_on_a_page_that_was_found() {
-    let fixture = Fixture::builtin();
+    let fixture = TestAssistant::builtin();
     let told = fixture.ask("How do I install the Python client and its retries?").await;
     assert!(told.text().contains("Pass `retries=5` to the client in Python."), "{}", told.text());
     assert!(told.text().contains("Install it with pip."), "{}", told.text());
@@ -137,7 +137,7 @@ async fn a_section_that_answers_is_quoted_wherever_it_stands_on_a_page_that_was_
 
 #[tokio::test]
 async fn a_follow_up_is_searched_in_the_words_of_the_model() {
-    let fixture = Fixture::new();
+    let fixture = TestAssistant::new();
     fixture.model.replies("Five times.").replies("\"retries Python client\"\n").replies("Pass `retries=5`.");
     let first = fixture.ask("How often is a failed call retried?").await;
     let second = fixture.ask_on(first.thread, "And in Python?").await;
@@ -153,7 +153,7 @@ async fn a_follow_up_is_searched_in_the_words_of_the_model() {
 
 #[tokio::test(start_paused = true)]
 async fn a_model_that_takes_too_long_to_rewrite_is_not_waited_for() {
-    let fixture = Fixture::new();
+    let fixture = TestAssistant::new();
     fixture.model.replies("Five times.").replies(Reply::default().wait(&ReplyGate::closed())).replies("Pass it.");
     let first = fixture.ask("How often is a failed call retried?").await;
     let since = tokio::time::Instant::now();
@@ -165,7 +165,7 @@ async fn a_model_that_takes_too_long_to_rewrite_is_not_waited_for() {
 
 #[tokio::test]
 async fn a_question_that_stands_alone_is_not_rewritten() {
-    let fixture = Fixture::new();
+    let fixture = TestAssistant::new();
     fixture.model.replies("Five times.").replies("As a bearer token.");
     let first = fixture.ask("How often is a failed call retried?").await;
     let second = fixture.ask_on(first.thread, "How do I send the API key to the server?").await;
@@ -175,11 +175,11 @@ async fn a_question_that_stands_alone_is_not_rewritten() {
 
 #[tokio::test]
 async fn the_page_the_reader_is_on_is_given_where_the_question_is_about_it() {
-    let fixture = Fixture::new()
+    let fixture = TestAssistant::new()
         .site(SiteSettings { address: Some("https://acme.test/docs".to_owned()), ..SiteSettings::default() });
     for path in ["/guides/keys", "https://acme.test/docs/guides/keys?x=1#rotation", "/docs/guides/keys/"] {
         fixture.model.replies("It is about keys, see [it](#rotation).");
-        let ask = Ask { current_path: Some(path.to_owned()), ..fixture.question("What is this about?") };
+        let ask = AskRequest { current_path: Some(path.to_owned()), ..fixture.question("What is this about?") };
         let told = fixture.answer(ask).await;
         let request = fixture.told(fixture.model.requests().len() - 1);
         assert!(request.contains("Rotate keys every month."), "{path}: {request}");
@@ -189,29 +189,29 @@ async fn the_page_the_reader_is_on_is_given_where_the_question_is_about_it() {
 
 #[tokio::test]
 async fn what_the_reader_points_at_is_quoted_as_what_it_is() {
-    let fixture = Fixture::new();
+    let fixture = TestAssistant::new();
     fixture.model.replies("It doubles.");
     let selected = ContextItem {
         kind: ContextKind::TextSelection,
         value: "max_delay".into(),
         path: Some("/guides/retries".into()),
     };
-    let told = fixture.answer(Ask { context: vec![selected], ..fixture.question("What is this?") }).await;
+    let told = fixture.answer(AskRequest { context: vec![selected], ..fixture.question("What is this?") }).await;
     assert_eq!(told.queries(), ["What is this? max_delay"]);
     assert!(fixture.told(0).contains("Selected text the reader points at from /guides/retries:\n```\nmax_delay\n```"));
 }
 
 #[tokio::test]
 async fn no_more_passages_are_used_than_asked_for() {
-    let fixture = Fixture::new();
+    let fixture = TestAssistant::new();
     fixture.model.replies("So.");
-    let told = fixture.answer(Ask { passages: 1, ..fixture.question("retries client key") }).await;
+    let told = fixture.answer(AskRequest { passages: 1, ..fixture.question("retries client key") }).await;
     assert_eq!(told.found()[0].len(), 1);
 }
 
 #[tokio::test]
 async fn without_a_language_model_the_docs_are_quoted() {
-    let fixture = Fixture::builtin();
+    let fixture = TestAssistant::builtin();
     let first = fixture.ask("How often is a failed call retried?").await;
     assert!(first.text().contains("> A failed call is retried five times."), "{}", first.text());
     assert!(first.text().contains("](/guides/retries"), "{}", first.text());
@@ -222,7 +222,7 @@ async fn without_a_language_model_the_docs_are_quoted() {
 #[tokio::test]
 async fn what_one_question_makes_a_model_read_is_bounded_over_all_its_calls() {
     for (words, calls) in [(9_000, 1), (300, 2)] {
-        let fixture = Fixture::new();
+        let fixture = TestAssistant::new();
         for _ in 0..5 {
             let said = Reply::text("y".repeat(200_000));
             fixture.model.replies(said.call("search", json!({ "query": "rotate keys ".repeat(words) })));
@@ -233,8 +233,11 @@ async fn what_one_question_makes_a_model_read_is_bounded_over_all_its_calls() {
             path: Some("a/b ".repeat(words * 10)),
         };
         let before = ChatMessage { id: None, role: Role::User, text: "before ".repeat(words * 10) };
-        let mut ask =
-            Ask { context: vec![item; words / 100], passages: 50, ..fixture.question(&"retried? ".repeat(words * 10)) };
+        let mut ask = AskRequest {
+            context: vec![item; words / 100],
+            passages: 50,
+            ..fixture.question(&"retried? ".repeat(words * 10))
+        };
         ask.said.insert(0, before);
         let told = fixture.answer(ask).await;
         let requests = fixture.model.requests();
@@ -250,7 +253,7 @@ async fn what_one_question_makes_a_model_read_is_bounded_over_all_its_calls() {
 
 #[tokio::test]
 async fn of_what_a_client_says_was_said_before_no_more_is_kept_than_of_a_question() {
-    let fixture = Fixture::new();
+    let fixture = TestAssistant::new();
     fixture.model.replies("Five times.");
     let said = |role, text: String| ChatMessage { id: None, role, text };
     let mut ask = fixture.question("How often is a failed call retried?");

@@ -4,14 +4,14 @@ use docent_llm::scripted::Reply;
 use docent_types::{FinishReason, StreamEvent};
 use serde_json::json;
 
-use super::{Fixture, docs};
+use super::{TestAssistant, docs};
 use crate::SiteSettings;
 
 const QUESTION: &str = "How often is a failed call retried?";
 
 #[tokio::test]
 async fn links_that_lead_nowhere_are_taken_out() {
-    let fixture = Fixture::new();
+    let fixture = TestAssistant::new();
     fixture.model.replies(
         "See [Retries](guides/retries.mdx), [nothing](/guides/nothing), [the RFC](https://rfc.test/9110), \
          [more](https://evil.test/?q=secret) and ![a pixel](https://evil.test/p.png). `[code](/x)`",
@@ -25,7 +25,7 @@ async fn links_that_lead_nowhere_are_taken_out() {
 
 #[tokio::test]
 async fn a_page_that_is_linked_is_a_source_though_it_scored_low() {
-    let fixture = Fixture::new();
+    let fixture = TestAssistant::new();
     fixture.model.replies("See [Python](/clients/python) and [Keys](/guides/keys).");
     let told = fixture.ask("A failed call is retried in which client?").await;
     let found = &told.found()[0];
@@ -38,7 +38,7 @@ async fn a_page_that_is_linked_is_a_source_though_it_scored_low() {
 
 #[tokio::test]
 async fn of_many_pages_that_fit_the_best_are_sources_and_those_that_are_linked() {
-    let mut fixture = Fixture::new();
+    let mut fixture = TestAssistant::new();
     let about =
         ["invoices by the bank", "builds of a branch", "letters to readers", "orders from a shop", "keys of a door"];
     let pages = about.map(|what| {
@@ -59,7 +59,7 @@ async fn of_many_pages_that_fit_the_best_are_sources_and_those_that_are_linked()
 
 #[tokio::test]
 async fn without_links_the_last_search_is_what_the_answer_leans_on() {
-    let fixture = Fixture::new();
+    let fixture = TestAssistant::new();
     fixture.model.calls("search", json!({ "query": "rotate keys" })).replies("Every month.");
     let told = fixture.ask("How often is a failed call retried?").await;
     assert_eq!(told.sources().last().map(String::as_str), Some("guides/keys"));
@@ -67,7 +67,7 @@ async fn without_links_the_last_search_is_what_the_answer_leans_on() {
 
 #[tokio::test]
 async fn what_the_docs_do_not_answer_is_said_and_recorded() {
-    let fixture = Fixture::new();
+    let fixture = TestAssistant::new();
     fixture.model.replies("The docs do not say. Nearest is [Retries](/guides/retries).\n\n<!--docent:unanswered-->");
     let told = fixture.ask("How often is a failed call to the moon retried?").await;
     assert_eq!(told.text().trim_end(), "The docs do not say. Nearest is [Retries](/guides/retries).");
@@ -87,20 +87,21 @@ async fn what_the_docs_do_not_answer_is_said_and_recorded() {
         "nothing was found, so a model that forgets to say so is not needed"
     );
 
-    let builtin = Fixture::builtin();
+    let builtin = TestAssistant::builtin();
     builtin.ask("Quibblefrotz zymurgy xylophones?").await;
     assert!(!builtin.last_turn().await.answered);
 }
 
 #[tokio::test]
 async fn the_owner_of_the_site_may_wish_something() {
-    let fixture = Fixture::new();
+    let fixture = TestAssistant::new();
     fixture.model.replies("Arr.");
     fixture.ask(QUESTION).await;
     assert!(!fixture.told(0).contains("owner of this site"));
 
     let wishes = "Answer like a pirate. For help link https://acme.test/support.";
-    let fixture = Fixture::new().site(SiteSettings { instructions: Some(wishes.into()), ..SiteSettings::default() });
+    let fixture =
+        TestAssistant::new().site(SiteSettings { instructions: Some(wishes.into()), ..SiteSettings::default() });
     fixture.model.replies("Arr, see [support](https://acme.test/support).");
     let told = fixture.ask(QUESTION).await;
     assert!(fixture.told(0).contains("```\nAnswer like a pirate."));
@@ -110,7 +111,7 @@ async fn the_owner_of_the_site_may_wish_something() {
 #[tokio::test]
 async fn questions_to_ask_next_are_suggested_where_that_is_wished() {
     let reply = "Five times.\n<!--docent:suggestions\n- How long is the delay?\n\nWhat is max_delay?\nWhat is at http://evil.test/?\nThird?\nFourth?\n-->";
-    let wishing = Fixture::new().site(SiteSettings { suggestions: true, ..SiteSettings::default() });
+    let wishing = TestAssistant::new().site(SiteSettings { suggestions: true, ..SiteSettings::default() });
     wishing.model.replies(Reply::text(reply));
     let told = wishing.ask(QUESTION).await;
     assert_eq!(told.text().trim_end(), "Five times.");
@@ -121,7 +122,7 @@ async fn questions_to_ask_next_are_suggested_where_that_is_wished() {
     assert_eq!(suggested, [json!(["How long is the delay?", "What is max_delay?", "Third?"])]);
     assert!(wishing.told(0).contains("docent:suggestions"));
 
-    let usual = Fixture::new();
+    let usual = TestAssistant::new();
     usual.model.replies(Reply::text(reply));
     assert!(!usual.ask(QUESTION).await.kinds().contains(&"suggestions"));
     assert!(!usual.told(0).contains("docent:suggestions"));

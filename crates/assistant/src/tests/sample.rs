@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::Fixture;
+use super::TestAssistant;
 
 /// Questions, each with the facts that a good answer holds.
 const QUESTIONS: [(&str, &[&str]); 24] = [
@@ -48,7 +48,7 @@ const FOREIGN: [&str; 8] = [
 const FACTS_FOUND: usize = 38;
 const ANSWERED: usize = 20;
 
-fn sample() -> Fixture {
+fn sample() -> TestAssistant {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../server/sample");
     let mut files = Vec::new();
     let mut folders = vec![root.clone()];
@@ -64,7 +64,7 @@ fn sample() -> Fixture {
         }
     }
     let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
-    Fixture { docs: super::docs(&files), ..Fixture::builtin() }
+    TestAssistant { docs: super::docs(&files), ..TestAssistant::builtin() }
 }
 
 #[tokio::test]

@@ -13,10 +13,11 @@ use futures::stream::BoxStream;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep};
 
-use super::{Fixture, NOW, ReceivedReply};
+use super::{NOW, ReceivedReply, TestAssistant};
 use crate::memory::MemoryThreads;
 use crate::{
-    Ask, Assistant, Days, Export, ExportQuery, Feedback, NewThread, Rating, Summary, Thread, Threads, Timing, Turn,
+    AskRequest, Assistant, Days, Export, ExportQuery, Feedback, NewThread, Rating, Summary, Thread, Threads, Timing,
+    Turn,
 };
 
 const QUESTION: &str = "How often is a failed call retried?";
@@ -30,7 +31,7 @@ fn message(told: &ReceivedReply) -> String {
     ids.into_iter().next().expect("a start")
 }
 
-async fn rate(fixture: &Fixture, thread: ThreadId, message: &str, comment: &str) -> Result<(), RefusalKind> {
+async fn rate(fixture: &TestAssistant, thread: ThreadId, message: &str, comment: &str) -> Result<(), RefusalKind> {
     let rated = fixture.assistant.rate(&fixture.domain, thread, message, Rating::Down, Some(comment.to_owned())).await;
     rated.map_err(|error| match error {
         CallError::Refused(refusal) => refusal.kind,
@@ -40,7 +41,7 @@ async fn rate(fixture: &Fixture, thread: ThreadId, message: &str, comment: &str)
 
 #[tokio::test]
 async fn an_answer_is_rated_by_the_ids_of_its_stream() {
-    let fixture = Fixture::new();
+    let fixture = TestAssistant::new();
     fixture.model.replies("Five times.");
     let told = fixture.ask(QUESTION).await;
     let message = message(&told);
@@ -57,7 +58,7 @@ async fn an_answer_is_rated_by_the_ids_of_its_stream() {
 
 #[tokio::test]
 async fn conversations_are_exported_with_what_became_of_them() {
-    let fixture = Fixture::new();
+    let fixture = TestAssistant::new();
     fixture.model.replies("Five times.").replies("As a bearer token.");
     let first = fixture.ask(QUESTION).await;
     fixture.clock.advance(DAY);
@@ -72,10 +73,10 @@ async fn conversations_are_exported_with_what_became_of_them() {
 
 #[tokio::test]
 async fn a_thread_that_is_not_there_is_begun_anew_and_a_wrong_key_is_refused() {
-    let fixture = Fixture::new();
+    let fixture = TestAssistant::new();
     fixture.model.replies("Five times.").replies("As a bearer token.").replies("As often.");
     let told = fixture.ask(QUESTION).await;
-    let ask = |thread, key: Option<&str>| Ask {
+    let ask = |thread, key: Option<&str>| AskRequest {
         thread: Some(thread),
         thread_key: key.map(str::to_owned),
         ..fixture.question("How is the API key sent to the server?")
@@ -89,7 +90,7 @@ async fn a_thread_that_is_not_there_is_begun_anew_and_a_wrong_key_is_refused() {
 
 #[tokio::test]
 async fn threads_nobody_touches_are_forgotten() {
-    let fixture = Fixture::new();
+    let fixture = TestAssistant::new();
     fixture.model.replies("Five times.").replies("As a bearer token.");
     let old = fixture.ask(QUESTION).await;
     fixture.clock.advance(DAY * 20);
@@ -155,8 +156,8 @@ impl Threads for Disk {
 }
 
 /// A fixture on this disk.
-fn house_on(disk: Disk) -> Fixture {
-    let mut fixture = Fixture::new();
+fn house_on(disk: Disk) -> TestAssistant {
+    let mut fixture = TestAssistant::new();
     let clock = Arc::new(fixture.clock.clone());
     fixture.assistant =
         Assistant::new(Arc::new(fixture.model.clone()), Arc::new(disk), clock, Arc::new(FixedIds::default()));
@@ -183,7 +184,7 @@ async fn words_leave_before_the_question_is_kept_and_the_end_does_not() {
     assert!(matches!(told.last(), Some(StreamEvent::StepFinish { .. })), "{told:?}");
 
     // The thread id is known already; a request that continues it waits until it is stored.
-    let ask = Ask { thread: Some(thread), ..fixture.question("And then, after that?") };
+    let ask = AskRequest { thread: Some(thread), ..fixture.question("And then, after that?") };
     let mut second = Box::pin(fixture.assistant.answer(ask));
     assert!(futures::poll!(&mut second).is_pending());
     gate.close();
@@ -211,7 +212,7 @@ async fn a_question_is_kept_before_its_answer() {
 
 #[tokio::test(start_paused = true)]
 async fn an_answer_is_kept_with_how_long_it_took() {
-    let fixture = Fixture::new();
+    let fixture = TestAssistant::new();
     let (before_words, before_end) = (ReplyGate::closed(), ReplyGate::closed());
     fixture.model.replies(Reply::text("").wait(&before_words).say("Five times.\n\n").wait(&before_end).say("Always."));
     let mut events = fixture.assistant.answer(fixture.question(QUESTION)).await.expect("begins").events;
@@ -227,14 +228,14 @@ async fn an_answer_is_kept_with_how_long_it_took() {
     events.collect::<Vec<_>>().await;
     let timing = Timing { search_ms: 0, first_word_ms: 700, end_ms: 2_000 };
     assert_eq!(fixture.last_turn().await.timing, Some(timing));
-    let builtin = Fixture::builtin();
+    let builtin = TestAssistant::builtin();
     builtin.ask(QUESTION).await;
     assert!(builtin.last_turn().await.search_only, "no model took part");
 }
 
 #[tokio::test]
 async fn a_question_is_kept_even_when_its_reader_leaves_at_once() {
-    let fixture = Fixture::new();
+    let fixture = TestAssistant::new();
     fixture.model.replies(Reply::text("Five").wait(&ReplyGate::closed()));
     let reply = fixture.assistant.answer(fixture.question(QUESTION)).await.expect("begins");
     let (thread, mut events) = (reply.thread, reply.events);
@@ -247,13 +248,13 @@ async fn a_question_is_kept_even_when_its_reader_leaves_at_once() {
 
 #[tokio::test(start_paused = true)]
 async fn a_question_does_not_wait_for_an_answer_that_nobody_reads() {
-    let fixture = Fixture::new();
+    let fixture = TestAssistant::new();
     fixture.model.replies(Reply::text("Five").wait(&ReplyGate::closed()));
     let mut reply = fixture.assistant.answer(fixture.question(QUESTION)).await.expect("begins");
     heard(&mut reply.events).await;
     drop(reply.events);
     let left = Instant::now();
-    let ask = Ask { thread: Some(reply.thread), ..fixture.question("And then, after that?") };
+    let ask = AskRequest { thread: Some(reply.thread), ..fixture.question("And then, after that?") };
     fixture.assistant.answer(ask).await.expect("finds the thread");
     assert_eq!(left.elapsed(), Duration::ZERO);
 }
@@ -267,7 +268,7 @@ async fn an_end_that_is_being_kept_is_kept_when_its_reader_leaves() {
     heard(&mut reply.events).await;
     drop(reply.events);
     gate.close();
-    let ask = Ask { thread: Some(reply.thread), ..fixture.question("And then, after that?") };
+    let ask = AskRequest { thread: Some(reply.thread), ..fixture.question("And then, after that?") };
     fixture.assistant.answer(ask).await.expect("finds the thread");
     assert_eq!(fixture.last_turn().await.answer.as_deref(), Some("Five times."));
 }
@@ -278,7 +279,7 @@ async fn a_thread_whose_question_is_never_kept_is_not_waited_for_forever() {
     fixture.model.replies("Five times.");
     let mut reply = fixture.assistant.answer(fixture.question(QUESTION)).await.expect("begins");
     heard(&mut reply.events).await;
-    let ask = Ask { thread: Some(reply.thread), ..fixture.question(QUESTION) };
+    let ask = AskRequest { thread: Some(reply.thread), ..fixture.question(QUESTION) };
     let begun = fixture.assistant.answer(ask).await.expect("begins");
     assert_ne!(begun.thread, reply.thread, "another is begun");
 }

@@ -6,13 +6,13 @@ use docent_llm::ModelErrorKind as Kind;
 use docent_llm::scripted::Reply;
 use tokio::time::Instant;
 
-use super::Fixture;
+use super::TestAssistant;
 
 const QUESTION: &str = "How often is a failed call retried?";
 
 #[tokio::test(start_paused = true)]
 async fn a_short_disturbance_is_not_noticed() {
-    let fixture = Fixture::new();
+    let fixture = TestAssistant::new();
     fixture.model.fails(Kind::Overloaded { retry_after: None });
     fixture.model.replies(Reply::default().cut(Kind::Interrupted)).replies("Five times.");
     let since = Instant::now();
@@ -33,7 +33,7 @@ async fn a_longer_one_is_told_with_what_to_do() {
         (Kind::Refused, 1, "other words"),
         (Kind::Fatal, 1, "operator"),
     ] {
-        let fixture = Fixture::new();
+        let fixture = TestAssistant::new();
         for _ in 0..calls {
             fixture.model.fails(kind);
         }
@@ -50,7 +50,7 @@ async fn a_longer_one_is_told_with_what_to_do() {
 
 #[tokio::test]
 async fn what_breaks_off_is_not_an_answer() {
-    let fixture = Fixture::new();
+    let fixture = TestAssistant::new();
     fixture.model.replies(Reply::text("Five t").cut(Kind::Overloaded { retry_after: None }));
     let told = fixture.ask(QUESTION).await;
     assert_eq!(told.error().as_deref(), Some("The answer broke off. Ask again."));
@@ -60,7 +60,7 @@ async fn what_breaks_off_is_not_an_answer() {
 
 #[tokio::test]
 async fn a_request_that_is_too_long_is_made_shorter_once() {
-    let fixture = Fixture::new();
+    let fixture = TestAssistant::new();
     fixture.model.fails(Kind::ContextTooLong).replies("Five times.");
     assert_eq!(fixture.ask(QUESTION).await.text(), "Five times.");
     fixture.model.fails(Kind::ContextTooLong).fails(Kind::ContextTooLong);

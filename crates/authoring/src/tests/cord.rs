@@ -7,10 +7,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use docent_forge::{
-    CommitRange, FoundPulls, NewPullRecord, PullComment, PullRecord, PullRequestSpec, PullRequests, PullSearch, State,
+    CommitRange, FoundPulls, NewPullRecord, PullComment, PullRecord, PullRequestSpec, PullRequests, PullSearch,
+    PullState,
 };
 use docent_jobs::{
-    ClaimRequest, Decide, Entry, EntryBody, FoundJobs, JobQuery, JobSearch, Pruned, Pruning, Row, Store, WriteError,
+    ClaimRequest, Decision, Entry, EntryBody, FoundJobs, JobQuery, JobSearch, Pruned, Pruning, Row, Store, WriteError,
     WriteGuards, WriteOutcome,
 };
 use docent_types::{AgentJob, JobId, ProjectId, StoreError, Timestamp};
@@ -106,15 +107,15 @@ impl Store for CordedStore {
         self.cord.write(self.store.create(row, entries, gate)).await
     }
 
-    async fn change(&self, id: JobId, gate: WriteGuards, decide: Decide) -> Result<WriteOutcome, WriteError> {
+    async fn change(&self, id: JobId, gate: WriteGuards, decide: Decision) -> Result<WriteOutcome, WriteError> {
         self.cord.write(self.store.change(id, gate, decide)).await
     }
 
-    async fn hold(&self, id: JobId, now: Timestamp, decide: Decide) -> Result<Row, WriteError> {
+    async fn hold(&self, id: JobId, now: Timestamp, decide: Decision) -> Result<Row, WriteError> {
         self.cord.write(self.store.hold(id, now, decide)).await
     }
 
-    async fn claim(&self, claiming: ClaimRequest, decide: Decide) -> Result<Vec<Row>, StoreError> {
+    async fn claim(&self, claiming: ClaimRequest, decide: Decision) -> Result<Vec<Row>, StoreError> {
         let rows = self.cord.read(self.store.claim(claiming, decide)).await;
         // A claim that finds nothing writes nothing.
         if rows.as_ref().is_ok_and(|rows| !rows.is_empty()) {
@@ -188,7 +189,7 @@ impl PullRequests for CordedPulls {
         &self,
         project: &ProjectId,
         id: Uuid,
-        state: State,
+        state: PullState,
         ending: Option<CommitRange>,
         at: Timestamp,
     ) -> Result<Option<PullRecord>, StoreError> {

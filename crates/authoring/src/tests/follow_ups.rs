@@ -1,7 +1,7 @@
 //! Follow-ups.
 
 use docent_agent::DocsSearch;
-use docent_forge::{ForgeError, State};
+use docent_forge::{ForgeError, PullState};
 use docent_llm::scripted::{Reply, Scripted};
 use docent_types::Passage;
 use serde_json::json;
@@ -54,7 +54,7 @@ async fn a_follow_up_after_the_merge_opens_a_new_pull_request() {
 
     assert_ne!(second.pr_link, first.pr_link);
     let pulls = world.pull_requests().await;
-    assert_eq!(pulls.iter().map(|pull| pull.state).collect::<Vec<_>>(), [State::Open, State::Merged]);
+    assert_eq!(pulls.iter().map(|pull| pull.state).collect::<Vec<_>>(), [PullState::Open, PullState::Merged]);
     // The new one is about what is new.
     assert!(pulls[0].body.contains(MORE) && !pulls[0].body.contains(RENAME), "{}", pulls[0].body);
     assert!(world.text(&job.source.branch, "docs/setup.md").await.contains("Gadget"));
@@ -73,7 +73,7 @@ async fn a_follow_up_after_the_pull_request_was_closed_opens_a_new_one() {
 
     assert_ne!(second.pr_link, first.pr_link);
     let pulls = world.pull_requests().await;
-    assert_eq!(pulls.iter().map(|pull| pull.state).collect::<Vec<_>>(), [State::Open, State::Closed]);
+    assert_eq!(pulls.iter().map(|pull| pull.state).collect::<Vec<_>>(), [PullState::Open, PullState::Closed]);
     assert_eq!(world.commits(&job.source.branch).await.len(), 2);
 }
 

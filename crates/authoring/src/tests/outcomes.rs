@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use docent_forge::{ForgeError, State};
+use docent_forge::{ForgeError, PullState};
 use docent_llm::ModelErrorKind;
 use docent_llm::scripted::{Reply, ReplyGate, Scripted};
 use docent_types::TodoStatus;
@@ -27,7 +27,7 @@ async fn a_prompt_becomes_a_branch_with_one_commit_and_a_pull_request() {
     let pulls = world.pull_requests().await;
     let [pull] = pulls.as_slice() else { panic!("one pull request, not {pulls:?}") };
     assert_eq!(ended.pr_link.as_deref(), Some(format!("http://docent.test/pulls/acme/{}", pull.id).as_str()));
-    assert_eq!((pull.head.as_str(), pull.base.as_str(), pull.state), (&*job.source.branch, "main", State::Open));
+    assert_eq!((pull.head.as_str(), pull.base.as_str(), pull.state), (&*job.source.branch, "main", PullState::Open));
     assert!(pull.body.contains(&format!("> {RENAME}")) && pull.body.contains(message(&ended)), "{}", pull.body);
     assert!(ended.todos.iter().all(|todo| todo.status == TodoStatus::Completed) && !ended.todos.is_empty());
 }

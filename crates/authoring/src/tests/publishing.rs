@@ -1,6 +1,6 @@
 //! Effects outside, and what people do to them meanwhile.
 
-use docent_forge::State;
+use docent_forge::PullState;
 use docent_llm::scripted::Scripted;
 use serde_json::json;
 
@@ -66,13 +66,13 @@ async fn problems_that_a_stopped_agent_leaves_are_told() {
 
 #[tokio::test(start_paused = true)]
 async fn a_pull_request_that_was_merged_or_closed_meanwhile_is_mentioned() {
-    for state in [State::Merged, State::Closed] {
+    for state in [PullState::Merged, PullState::Closed] {
         let world = World::new();
         let job = world.asks(RENAME).await;
         let first = world.works_on(&job).await;
         let pull = world.pull_requests().await.remove(0);
         match state {
-            State::Merged => world.desk().merge(&world.project(), &pull).await.expect("merged"),
+            PullState::Merged => world.desk().merge(&world.project(), &pull).await.expect("merged"),
             _ => world.desk().close(&world.project(), &pull).await.expect("closed"),
         };
         world.follows_up(&job, MORE).await;

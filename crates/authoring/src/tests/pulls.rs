@@ -1,6 +1,6 @@
 //! People look at pull requests, merge them and close them.
 
-use docent_forge::State;
+use docent_forge::PullState;
 
 use super::*;
 use crate::MergeError;
@@ -25,7 +25,7 @@ async fn a_merge_brings_the_changes_into_the_base_and_they_can_be_looked_at_ever
     let before = desk.changes(&world.project(), &pull, DiffView::default()).await.expect("compares");
     assert_eq!(paths(&before.diff), ["docs/index.md", "docs/setup.md"]);
     let merged = desk.merge(&world.project(), &pull).await.expect("merged");
-    assert_eq!(merged.state, State::Merged);
+    assert_eq!(merged.state, PullState::Merged);
     assert!(world.text("main", "docs/setup.md").await.contains("Gadget"));
 
     let branch = PathBuf::from(world.project().repository).join("refs/heads").join(&job.source.branch);
@@ -46,9 +46,9 @@ async fn a_merge_that_was_not_written_down_is_found_made() {
         () = cord.pulled() => {}
     }
     let tip = world.tip("main").await;
-    assert_eq!(world.pull_requests().await[0].state, State::Open);
+    assert_eq!(world.pull_requests().await[0].state, PullState::Open);
     let merged = world.desk().merge(&project, &pull).await.expect("merged");
-    assert_eq!((merged.state, world.tip("main").await), (State::Merged, tip));
+    assert_eq!((merged.state, world.tip("main").await), (PullState::Merged, tip));
 }
 
 #[tokio::test(start_paused = true)]
@@ -72,7 +72,7 @@ async fn a_squash_is_one_commit_of_the_person_and_credits_the_authors() {
     let merged = desk.squash(&project, &pull, "ada").await.expect("merged");
     assert_eq!(
         (merged.state, world.tip("main").await),
-        (State::Merged, tip),
+        (PullState::Merged, tip),
         "what was not written down is found made"
     );
 
@@ -94,7 +94,7 @@ async fn a_closed_pull_request_is_opened_again_while_there_is_something_to_merge
     assert!(matches!(desk.reopen(&project, &pull).await, Err(MergeError::Refused(_))), "it is open");
     let closed = desk.close(&project, &pull).await.expect("closed");
     let open = desk.reopen(&project, &closed).await.expect("is opened again");
-    assert_eq!((open.state, open.ended_at), (State::Open, None));
+    assert_eq!((open.state, open.ended_at), (PullState::Open, None));
     desk.comment(&open, "ada", "Good.").await.expect("is written");
     let comments = desk.comments(&open).await.expect("reads");
     assert_eq!((comments[0].author.as_str(), comments[0].text.as_str()), ("ada", "Good."));
@@ -146,7 +146,7 @@ async fn a_conflict_is_refused_with_the_files_it_is_in() {
         Err(MergeError::Conflict(sentence)) => assert!(sentence.contains("docs/setup.md"), "{sentence}"),
         other => panic!("a refusal, not {other:?}"),
     }
-    assert_eq!(world.pull_requests().await[0].state, State::Open);
+    assert_eq!(world.pull_requests().await[0].state, PullState::Open);
     let conflicts = world.desk().conflicts(&world.project(), &pull).await.expect("looks");
     let [crate::FileConflict { path, kind: crate::ConflictKind::Lines(lines) }] = &conflicts[..] else {
         panic!("lines of one file, not {conflicts:?}")
@@ -159,7 +159,7 @@ async fn a_conflict_is_refused_with_the_files_it_is_in() {
 async fn what_has_ended_is_not_ended_again() {
     let (world, job, pull) = opened().await;
     let closed = world.desk().close(&world.project(), &pull).await.expect("closed");
-    assert_eq!(closed.state, State::Closed);
+    assert_eq!(closed.state, PullState::Closed);
     assert!(matches!(world.desk().close(&world.project(), &pull).await, Err(MergeError::Refused(_))));
     assert!(matches!(world.desk().merge(&world.project(), &pull).await, Err(MergeError::Refused(_))));
     // Neither the branch nor the base was touched by it.
@@ -179,5 +179,5 @@ async fn a_pull_request_without_its_branch_can_only_be_closed() {
         Err(MergeError::Refused(sentence)) => assert!(sentence.contains("can only be closed"), "{sentence}"),
         other => panic!("a refusal, not {other:?}"),
     }
-    assert_eq!(desk.close(&world.project(), &pull).await.expect("closed").state, State::Closed);
+    assert_eq!(desk.close(&world.project(), &pull).await.expect("closed").state, PullState::Closed);
 }

@@ -1,6 +1,6 @@
 //! Others change the repository at the same time.
 
-use docent_forge::State;
+use docent_forge::PullState;
 
 use super::cord::Pull;
 use super::model::Planned;
@@ -84,7 +84,7 @@ async fn a_pull_request_merged_before_we_know_that_it_was_opened_is_not_opened_a
     let ended = world.works_on(&job).await;
     assert_eq!(ended.status, JobStatus::Completed, "{}", message(&ended));
     let pulls = world.pull_requests().await;
-    assert_eq!((pulls.len(), pulls[0].state), (1, State::Merged));
+    assert_eq!((pulls.len(), pulls[0].state), (1, PullState::Merged));
     assert!(ended.pr_link.is_some_and(|link| link.ends_with(&opened.id.to_string())));
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use docent_assistant::{Ask, Assistant, ChatMessage};
+use docent_assistant::{AskRequest, Assistant, ChatMessage};
 use docent_operators::OperatorRole;
 use docent_search::{Asker, Explanation, Filter, Query, Snapshot};
 use docent_types::{Passage, Project, Refusal, Role, StreamEvent, ToolOutput};
@@ -90,8 +90,8 @@ impl Wanted {
         }
     }
 
-    fn ask(&self, project: &Project, docs: Arc<Snapshot>) -> Ask {
-        Ask {
+    fn ask(&self, project: &Project, docs: Arc<Snapshot>) -> AskRequest {
+        AskRequest {
             project: project.uid,
             domain: project.domain.clone(),
             docs,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use docent_authoring::{CommitSummary, ConflictKind, Diff, DiffView, FileConflict, MergeError, PullChanges, Updated};
-use docent_forge::{FoundPulls, PullKey, PullRecord, PullSearch, State};
+use docent_forge::{FoundPulls, PullKey, PullRecord, PullSearch, PullState};
 use docent_jobs::Jobs;
 use docent_types::{ListPage, Project, Refusal, Timestamp};
 use docent_web::{HttpError, Response};
@@ -22,8 +22,12 @@ use crate::text::{Foreign, counted, in_url, moment, shortened};
 const PAGE: usize = 50;
 /// The longest comment, in characters.
 const LONGEST_COMMENT: usize = 20_000;
-const STATES: [(&str, Option<State>); 4] =
-    [("", None), ("open", Some(State::Open)), ("merged", Some(State::Merged)), ("closed", Some(State::Closed))];
+const STATES: [(&str, Option<PullState>); 4] = [
+    ("", None),
+    ("open", Some(PullState::Open)),
+    ("merged", Some(PullState::Merged)),
+    ("closed", Some(PullState::Closed)),
+];
 /// Files of a change on a page, and the most lines and bytes of each.
 const FILES: usize = 50;
 const LINES_OF_EACH: usize = 400;
@@ -112,8 +116,8 @@ async fn list(visit: &Visit<'_>, projects: &[Project], with_project: bool) -> Re
     })
 }
 
-fn count(found: &FoundPulls, state: Option<State>) -> u64 {
-    let counts = State::ALL.iter().zip(found.counts);
+fn count(found: &FoundPulls, state: Option<PullState>) -> u64 {
+    let counts = PullState::ALL.iter().zip(found.counts);
     counts.filter(|(known, _)| state.is_none_or(|state| state == **known)).map(|(_, count)| count).sum()
 }
 
@@ -137,7 +141,7 @@ fn rows(visit: &Visit<'_>, projects: &[Project], pulls: &[PullRecord], with_proj
 fn state(record: &PullRecord) -> Markup {
     html! {
         span class=(format_args!("state {}", record.state.as_str())) {
-            (record.state.as_str()) @if record.draft && record.state == State::Open { ", draft" }
+            (record.state.as_str()) @if record.draft && record.state == PullState::Open { ", draft" }
         }
     }
 }
@@ -278,7 +282,7 @@ async fn compared(
 fn actions(visit: &Visit<'_>, record: &PullRecord, here: &str) -> Markup {
     html! {
         @match record.state {
-            State::Open => {
+            PullState::Open => {
                 div.actions {
                     (button(visit.signed_in, &format!("{here}/merge"), "Merge"))
                     (button(visit.signed_in, &format!("{here}/squash"), "Squash and merge"))
@@ -287,8 +291,8 @@ fn actions(visit: &Visit<'_>, record: &PullRecord, here: &str) -> Markup {
                 }
                 (danger(visit.signed_in, &format!("{here}/close"), "Close without merging", &html! { "The branch stays in the repository." }))
             },
-            State::Closed => (button(visit.signed_in, &format!("{here}/reopen"), "Reopen")),
-            State::Merged => {},
+            PullState::Closed => (button(visit.signed_in, &format!("{here}/reopen"), "Reopen")),
+            PullState::Merged => {},
         }
     }
 }

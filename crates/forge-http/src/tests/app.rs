@@ -126,7 +126,7 @@ async fn what_is_wrong_with_an_app_is_told() {
         (
             refused(401),
             None,
-            "refused: the GitHub App 4711 is not known by its key to acme/docs at …: check the App's id",
+            "refused: the GitHub App 4711 is not recognised by its key at acme/docs at …: check the App's id",
         ),
         (
             Answer::json(200, json!({ "id": 31, "suspended_at": "2026-01-01T00:00:00Z" })),
@@ -136,12 +136,12 @@ async fn what_is_wrong_with_an_app_is_told() {
         (
             installed.clone(),
             Some(refused(403)),
-            "refused: the GitHub App 4711 is suspended or not let in for acme/docs",
+            "refused: the GitHub App 4711 is suspended or not permitted for acme/docs",
         ),
         (
             installed.clone(),
             Some(refused(422)),
-            "refused: the GitHub App 4711 may do too little in acme/docs at …: in the App's settings grant the \
+            "refused: the GitHub App 4711 lacks permissions in acme/docs at …: in the App's settings grant the \
              repository permissions Contents: read and write and Pull requests: read and write",
         ),
         (installed.clone(), Some(refused(502)), "unavailable: the forge could not be reached: … answered 502"),

@@ -1,6 +1,6 @@
 //! What forges answer when a pull request is opened, beyond what an imitation of one plays.
 
-use docent_forge::{Forge, ForgeError, PullRequest, PullRequestSpec, State};
+use docent_forge::{Forge, ForgeError, PullRequest, PullRequestSpec, PullState};
 use serde_json::{Value, json};
 
 use super::server::{Answer, Server};
@@ -91,7 +91,7 @@ async fn labels_that_may_not_be_set_do_not_cost_the_pull_request() {
     for (host, server) in [(Github, &github), (Gitea, &gitea)] {
         let request = PullRequestSpec { labels: vec!["docs".to_owned()], ..request() };
         let opened = forge(host, server).open(&request).await.expect("opens");
-        assert_eq!((opened.number, opened.state), (4, State::Open), "{host:?}");
+        assert_eq!((opened.number, opened.state), (4, PullState::Open), "{host:?}");
         assert!(server.lines().iter().any(|line| line.ends_with("/labels")));
     }
 }
@@ -126,7 +126,7 @@ async fn a_repository_that_moved_is_followed_once_also_to_another_owner() {
 async fn a_second_redirect_is_not_followed() {
     let server = Server::start(|asked| Answer::new(307, "").with("location", format!("{}/again", asked.path))).await;
     let text = told(&forge(Github, &server).open(&request()).await.expect_err("goes in circles"));
-    assert!(text.contains("sends us to /repos/acme/docs/pulls/again/again"), "{text}");
+    assert!(text.contains("redirects to /repos/acme/docs/pulls/again/again"), "{text}");
     assert_eq!(server.asked().len(), 2);
 }
 
@@ -193,7 +193,8 @@ async fn gitea_with_short_pages_is_asked_for_the_next_one() {
 #[tokio::test]
 async fn a_pull_request_that_is_gone_is_told_apart_from_a_repository_that_is() {
     let server = Server::saying(Answer::json(404, json!({ "message": "Not Found" }))).await;
-    let found = PullRequest { number: 5, url: "https://forge.example/5".to_owned(), state: State::Open, draft: false };
+    let found =
+        PullRequest { number: 5, url: "https://forge.example/5".to_owned(), state: PullState::Open, draft: false };
     for host in [Github, Gitlab, Gitea] {
         let text = told(&forge(host, &server).update(&found, &request()).await.expect_err("gone"));
         assert!(text.contains("has no pull request 5 any more, or the token may not see it"), "{text}");

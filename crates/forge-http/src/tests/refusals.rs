@@ -30,7 +30,7 @@ fn table() -> Vec<(Host, Answer, &'static str)> {
         (
             Github,
             said(403, "Resource not accessible by personal access token"),
-            "refused: … does not let the token do this in acme/docs: grant it the repository permissions Contents: read \
+            "refused: … does not permit this in acme/docs for the token: grant it the repository permissions Contents: read \
              and write and Pull requests: read and write (a classic token: the scope `repo`) (it says: Resource not \
              accessible by personal access token)",
         ),
@@ -60,9 +60,9 @@ fn table() -> Vec<(Host, Answer, &'static str)> {
         (
             Github,
             limited.clone().with("x-ratelimit-reset", in_seconds(119)),
-            "unavailable for 120s: the forge could not be reached: … takes no more requests of this caller for now",
+            "unavailable for 120s: the forge could not be reached: … limits the rate of requests",
         ),
-        (Github, limited, "unavailable for 60s: the forge could not be reached: … takes no more"),
+        (Github, limited, "unavailable for 60s: the forge could not be reached: … limits the rate"),
         (
             Github,
             said(403, "You have exceeded a secondary rate limit.").with("retry-after", "30"),
@@ -83,18 +83,18 @@ fn table() -> Vec<(Host, Answer, &'static str)> {
         (
             Github,
             said(301, "Moved Permanently").with("location", "https://elsewhere.example/repositories/1?access=1"),
-            "refused: … sends us to https://elsewhere.example/repositories/1 for acme/docs: correct the repository's \
+            "refused: … redirects to https://elsewhere.example/repositories/1 for acme/docs: correct the repository's \
              address or the base URL",
         ),
         (
             Github,
             Answer::new(200, "<html>Sign in to the hotel's network</html>"),
-            "unavailable: the forge could not be reached: … gave an answer that is not its own, but no JSON",
+            "unavailable: the forge could not be reached: … answered with text that is not JSON",
         ),
         (
             Github,
             said(200, "not a list"),
-            "unavailable: the forge could not be reached: … gave an answer that is not its own, but JSON of another",
+            "unavailable: the forge could not be reached: … answered with JSON of another",
         ),
         (
             Gitlab,
@@ -107,7 +107,7 @@ fn table() -> Vec<(Host, Answer, &'static str)> {
                 403,
                 json!({ "error": "insufficient_scope", "error_description": "Needs more.", "scope": "api" }),
             ),
-            "refused: … does not let the token do this in acme/docs: give it the scope `api` and at least the role \
+            "refused: … does not permit this in acme/docs for the token: give it the scope `api` and at least the role \
              Developer in the project, where merge requests must be on (it says: insufficient_scope; Needs more)",
         ),
         (
@@ -126,7 +126,7 @@ fn table() -> Vec<(Host, Answer, &'static str)> {
         (
             Gitea,
             said(403, "token does not have at least one of required scope(s): [write:repository]"),
-            "refused: … does not let the token do this in acme/docs: give it the permission read and write for \
+            "refused: … does not permit this in acme/docs for the token: give it the permission read and write for \
              repositories, and its user write access to this one (it says: token does not have at least one of required scope(s): \
              [write:repository])",
         ),
@@ -199,7 +199,7 @@ async fn a_token_is_read_at_every_use() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("token");
     let server = Server::saying(Answer::json(200, json!([]))).await;
-    let tokens = TokenSource::Kept(SecretSource::File(file.clone()));
+    let tokens = TokenSource::Read(SecretSource::File(file.clone()));
     let forge = HttpForge::new(client(), address(Github, &server), tokens, clock());
     for written in ["first\n", " second "] {
         std::fs::write(&file, written).expect("writes");
@@ -211,7 +211,7 @@ async fn a_token_is_read_at_every_use() {
         let text = told(&forge.find("docent/a").await.expect_err("no token"));
         assert!(text.starts_with("refused: the file ") && text.contains(why), "{text}");
     }
-    let unset = TokenSource::Kept(SecretSource::Variable("DOCENT_NOBODY_SETS_THIS".to_owned()));
+    let unset = TokenSource::Read(SecretSource::Variable("DOCENT_NOBODY_SETS_THIS".to_owned()));
     let forge = HttpForge::new(client(), address(Github, &server), unset, clock());
     assert_eq!(
         told(&forge.find("docent/a").await.expect_err("no token")),
@@ -224,7 +224,7 @@ async fn a_forge_that_wants_a_token_and_gets_none_asks_for_one() {
     let server = Server::saying(said(401, "Requires authentication")).await;
     let forge = HttpForge::new(client(), address(Github, &server), TokenSource::None, clock());
     let text = told(&forge.find("docent/a").await.expect_err("no token"));
-    assert!(text.contains("asks for a token: name the environment variable"), "{text}");
+    assert!(text.contains("requires a token: name the environment variable"), "{text}");
     assert_eq!(server.asked()[0].header("authorization"), "");
 }
 

@@ -8,7 +8,7 @@ use http::Method;
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
-use super::fixture::{Fixture, JOBS, user};
+use super::fixture::{JOBS, TestApi, user};
 
 fn said(text: &str) -> JobEvent {
     JobEvent::Said { text: text.into() }
@@ -23,7 +23,7 @@ fn done(message: &str) -> Outcome {
 }
 
 /// A job that looks, writes and is done.
-fn play(fixture: &Fixture) {
+fn play(fixture: &TestApi) {
     let call = |id: &str, name: &str| JobEvent::Called {
         id: id.into(),
         name: name.into(),
@@ -55,7 +55,7 @@ fn play(fixture: &Fixture) {
 
 #[tokio::test]
 async fn a_job_is_told_from_its_first_word_to_its_last() {
-    let fixture = Fixture::new().await;
+    let fixture = TestApi::new().await;
     play(&fixture);
     let answer = fixture.agent(Method::POST, JOBS).json(user("Fix broken links")).await;
     assert_eq!(answer.status, 200);
@@ -120,7 +120,7 @@ async fn a_job_is_told_from_its_first_word_to_its_last() {
 
 #[tokio::test]
 async fn whoever_may_be_an_sdk_gets_a_finish_that_all_of_them_take() {
-    let fixture = Fixture::new().await;
+    let fixture = TestApi::new().await;
     let finish = async |path: &str, body: Value, header: (&str, &str)| {
         fixture.agent.ends(done("Done."));
         let answer = fixture.agent(Method::POST, path).header(header.0, header.1).json(body).await;
@@ -144,7 +144,7 @@ async fn whoever_may_be_an_sdk_gets_a_finish_that_all_of_them_take() {
 
 #[tokio::test]
 async fn words_are_told_while_they_come_from_the_model() {
-    let fixture = Fixture::new().await;
+    let fixture = TestApi::new().await;
     let mut reading = fixture.create("Fix broken links").await;
     reading.until(r#""status":"active""#).await;
     fixture.agent.writes([JobEvent::Planned { todos: Vec::new() }]);
@@ -164,7 +164,7 @@ async fn words_are_told_while_they_come_from_the_model() {
 
 #[tokio::test]
 async fn a_client_that_hangs_up_does_not_end_the_job() {
-    let fixture = Fixture::new().await;
+    let fixture = TestApi::new().await;
     let mut reading = fixture.create("Fix broken links").await;
     reading.until("data-status").await;
     let id = reading.session();
@@ -186,7 +186,7 @@ async fn a_client_that_hangs_up_does_not_end_the_job() {
 
 #[tokio::test]
 async fn a_job_that_fails_is_a_stream_that_ends_well_and_says_so() {
-    let fixture = Fixture::new().await;
+    let fixture = TestApi::new().await;
     let message = "The repository cannot be reached.".to_owned();
     fixture.agent.ends(Outcome::Failed { halt: Halt::GitMisconfigured, message: message.clone() });
     let answer = fixture.agent(Method::POST, JOBS).json(user("Fix broken links")).await;
@@ -204,7 +204,7 @@ async fn a_job_that_fails_is_a_stream_that_ends_well_and_says_so() {
 
 #[tokio::test]
 async fn a_stream_of_a_server_that_drains_does_not_look_finished() {
-    let fixture = Fixture::new().await;
+    let fixture = TestApi::new().await;
     let mut reading = fixture.create("Fix broken links").await;
     reading.until("data-status").await;
     let id = reading.session();
@@ -220,7 +220,7 @@ async fn a_stream_of_a_server_that_drains_does_not_look_finished() {
 
 #[tokio::test]
 async fn the_same_request_again_tells_the_same_job_again() {
-    let fixture = Fixture::new().await;
+    let fixture = TestApi::new().await;
     let post = async |body: Value| fixture.agent(Method::POST, JOBS).header("idempotency-key", "k").json(body).await;
     play(&fixture);
     let first = post(user("Fix broken links")).await;
@@ -233,14 +233,14 @@ async fn the_same_request_again_tells_the_same_job_again() {
 
 #[tokio::test(start_paused = true)]
 async fn silence_is_broken_by_a_comment() {
-    let fixture = Fixture::new().await;
+    let fixture = TestApi::new().await;
     let mut reading = fixture.create("Fix broken links").await;
     reading.until(": keep-alive\n\n").await;
 }
 
 #[tokio::test]
 async fn a_job_may_have_a_branch_a_model_and_a_draft_of_its_choice() {
-    let fixture = Fixture::new().await;
+    let fixture = TestApi::new().await;
     let branch = async |mut body: Value, more: Value| {
         body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         fixture.agent.ends(done("Done."));
@@ -261,7 +261,7 @@ async fn a_job_may_have_a_branch_a_model_and_a_draft_of_its_choice() {
 
 #[tokio::test]
 async fn a_body_that_breaks_a_rule_is_told_where() {
-    let fixture = Fixture::new().await;
+    let fixture = TestApi::new().await;
     let with = |name: &str, value: Value| {
         let mut body = user("Fix");
         body[name] = value;
@@ -298,7 +298,7 @@ async fn a_body_that_breaks_a_rule_is_told_where() {
 
 #[tokio::test]
 async fn the_101st_job_of_an_hour_is_refused() {
-    let fixture = Fixture::new().await;
+    let fixture = TestApi::new().await;
     for _ in 0..100 {
         assert_eq!(fixture.agent(Method::POST, JOBS).open(user("a")).await.response.status(), 200);
     }

@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
 
-use super::fixture::{Answer, Fixture, JOBS};
+use super::fixture::{JOBS, TestApi, TestResponse};
 
 const JOB: &str = "00000000-0000-0000-0000-00000000ffff";
 
@@ -22,14 +22,14 @@ fn doors(project: &str) -> [(Method, String); 3] {
 }
 
 /// Whether an answer says that there is a newer version, and where.
-fn is_deprecated(answer: &Answer, path: &str) -> bool {
+fn is_deprecated(answer: &TestResponse, path: &str) -> bool {
     let link = format!("<{}>; rel=\"successor-version\"", path.replacen("/v1/", "/v2/", 1));
     answer.header("deprecation") == Some("@1795219200") && answer.header("link") == Some(&link)
 }
 
 #[tokio::test]
 async fn whoever_has_no_good_key_is_told_to_show_one() {
-    let fixture = Fixture::new().await;
+    let fixture = TestApi::new().await;
     let stranger = docent_access::conformance::sample_key("acme", 9).0;
     for (method, path) in doors("acme") {
         let ask = || fixture.ask(method.clone(), &path);
@@ -52,7 +52,7 @@ async fn whoever_has_no_good_key_is_told_to_show_one() {
 
 #[tokio::test]
 async fn a_good_key_at_the_wrong_door_is_forbidden() {
-    let fixture = Fixture::new().await;
+    let fixture = TestApi::new().await;
     for elsewhere in ["other", "nothing", "N%20O", "..", "%2e%2e%2facme"] {
         for (method, path) in doors(elsewhere) {
             assert_eq!(fixture.agent(method, &path).json(json!({})).await.status, 403, "{path}");
@@ -66,7 +66,7 @@ async fn a_good_key_at_the_wrong_door_is_forbidden() {
 
 #[tokio::test]
 async fn a_key_that_may_only_read_may_only_get() {
-    let fixture = Fixture::new().await;
+    let fixture = TestApi::new().await;
     let key = fixture.key(KeyKind::Admin, Scope::Read).await;
     for (method, path) in doors("acme") {
         let answer = fixture.ask(method.clone(), &path).key(&key).json(json!({})).await;
@@ -76,7 +76,7 @@ async fn a_key_that_may_only_read_may_only_get() {
 
 #[tokio::test]
 async fn another_method_is_told_which_ones_work() {
-    let fixture = Fixture::new().await;
+    let fixture = TestApi::new().await;
     for (method, path) in doors("acme") {
         let allow = if method == Method::GET { "GET, HEAD, OPTIONS" } else { "POST, OPTIONS" };
         for other in [Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE] {
@@ -94,7 +94,7 @@ async fn another_method_is_told_which_ones_work() {
 
 #[tokio::test]
 async fn what_is_not_there_is_not_found() {
-    let fixture = Fixture::new().await;
+    let fixture = TestApi::new().await;
     for id in [JOB, "nonsense", "..%2f..%2fetc%2fpasswd"] {
         let path = format!("{JOBS}/{id}");
         let answer = fixture.agent(Method::GET, &path).send().await;
@@ -108,7 +108,7 @@ async fn what_is_not_there_is_not_found() {
 
 #[tokio::test]
 async fn a_body_that_cannot_be_read_is_refused_by_its_kind() {
-    let fixture = Fixture::new().await;
+    let fixture = TestApi::new().await;
     let limit = docent_jobs::LARGEST_REQUEST;
     for (why, body, status) in [
         ("empty", String::new(), 400),
@@ -129,12 +129,12 @@ async fn a_body_that_cannot_be_read_is_refused_by_its_kind() {
 
 #[tokio::test]
 async fn a_server_that_drains_says_so() {
-    let Fixture { api, .. } = Fixture::new().await;
+    let TestApi { api, .. } = TestApi::new().await;
     let draining = Refusal::new(RefusalKind::Unavailable(Duration::from_secs(5)), "the server is draining; come back");
     let busy = move |request: Request| std::future::ready(api.refused(&request, draining.clone()));
     for (method, path) in doors("acme") {
         let request = http::Request::builder().method(method).uri(&path).body(Full::default()).unwrap();
-        let answer = Answer::of(&busy, request).await;
+        let answer = TestResponse::of(&busy, request).await;
         assert_eq!((answer.status, answer.header("retry-after")), (503, Some("5")), "{path}");
         assert!(is_deprecated(&answer, &path), "{path}");
     }
@@ -179,7 +179,7 @@ fn any_body() -> impl Strategy<Value = Vec<u8>> {
 #[test]
 fn no_body_whatever_is_a_fault_of_ours() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-    let fixture = runtime.block_on(Fixture::new());
+    let fixture = runtime.block_on(TestApi::new());
     let mut runner = TestRunner::new(ProptestConfig::with_cases(256));
     runner
         .run(&any_body(), |body| {

@@ -27,7 +27,7 @@ use crate::Api;
 pub(super) const JOBS: &str = "/v1/agent/acme/job";
 pub(super) const MESSAGE: &str = "/discovery/v1/assistant/acme/message";
 
-pub(super) struct Fixture {
+pub(super) struct TestApi {
     pub(super) api: Api,
     pub(super) agent: Scripted,
     pub(super) model: docent_llm::scripted::Scripted,
@@ -69,27 +69,27 @@ fn docs() -> Arc<Indexes> {
 
 /// An answer, read to its end.
 #[derive(Debug)]
-pub(super) struct Answer {
+pub(super) struct TestResponse {
     pub(super) status: u16,
     pub(super) headers: HeaderMap,
     pub(super) body: String,
 }
 
 /// An answer whose body is read by and by. Dropping it hangs up.
-pub(super) struct Reading {
+pub(super) struct StreamingResponse {
     pub(super) response: Response,
     pub(super) body: String,
 }
 
 /// A request in the making.
-pub(super) struct Ask<'a> {
-    fixture: &'a Fixture,
+pub(super) struct TestRequest<'a> {
+    fixture: &'a TestApi,
     builder: http::request::Builder,
 }
 
-impl Answer {
+impl TestResponse {
     pub(super) async fn of(handler: &impl Handler, request: http::Request<Full<Bytes>>) -> Self {
-        Reading::of(handler, request).await.finish().await
+        StreamingResponse::of(handler, request).await.finish().await
     }
 
     pub(super) fn json(&self) -> Value {
@@ -107,7 +107,7 @@ impl Answer {
     }
 }
 
-impl Reading {
+impl StreamingResponse {
     pub(super) async fn of(handler: &impl Handler, request: http::Request<Full<Bytes>>) -> Self {
         let peer = SocketAddr::from(([127, 0, 0, 1], 9));
         let response = answer(handler, request, peer, &RandomIds, &ServerLimits::default()).await;
@@ -127,12 +127,12 @@ impl Reading {
         self.response.headers()["x-session-id"].to_str().expect("an id").to_owned()
     }
 
-    pub(super) async fn finish(mut self) -> Answer {
+    pub(super) async fn finish(mut self) -> TestResponse {
         let (parts, body) = self.response.into_parts();
         let bytes = body.collect().await.expect("bodies do not fail").to_bytes();
         self.body.push_str(std::str::from_utf8(&bytes).expect("text"));
         assert!(parts.headers.contains_key("x-request-id"));
-        let answer = Answer { status: parts.status.as_u16(), headers: parts.headers, body: self.body };
+        let answer = TestResponse { status: parts.status.as_u16(), headers: parts.headers, body: self.body };
         if parts.status >= StatusCode::BAD_REQUEST {
             let told = answer.json();
             assert!(told["error"].as_str().is_some_and(|sentence| sentence.ends_with(['.', '!'])), "{answer:?}");
@@ -141,7 +141,7 @@ impl Reading {
     }
 }
 
-impl Fixture {
+impl TestApi {
     pub(super) async fn new() -> Self {
         let keys = Arc::new(MemoryAccess::new());
         for name in ["acme", "other"] {
@@ -160,7 +160,7 @@ impl Fixture {
             jobs,
             ModelNames { offered: vec!["sonnet".into(), "opus".into()], default: "sonnet".into() },
             Answering { assistant: Arc::new(assistant), docs: docs(), replies: Replies::at_once(2) },
-            scripted::tell,
+            scripted::events_of,
         );
         let admin = issue(&keys, |_| {}).await;
         let assistant = issue(&keys, |grant| grant.kind = KeyKind::Assistant).await;
@@ -172,26 +172,26 @@ impl Fixture {
         issue(&self.keys, |grant| *grant = Grant { scope, kind, ..grant.clone() }).await
     }
 
-    pub(super) fn ask(&self, method: Method, path: &str) -> Ask<'_> {
+    pub(super) fn ask(&self, method: Method, path: &str) -> TestRequest<'_> {
         let builder = http::Request::builder()
             .method(method)
             .uri(format!("http://docent.test{path}"))
             .extension(Draining::from(self.drain.clone()));
-        Ask { fixture: self, builder }
+        TestRequest { fixture: self, builder }
     }
 
     /// A request of the project's client.
-    pub(super) fn agent(&self, method: Method, path: &str) -> Ask<'_> {
+    pub(super) fn agent(&self, method: Method, path: &str) -> TestRequest<'_> {
         self.ask(method, path).key(&self.admin)
     }
 
     /// A request of the assistant's client.
-    pub(super) fn reader(&self) -> Ask<'_> {
+    pub(super) fn reader(&self) -> TestRequest<'_> {
         self.ask(Method::POST, MESSAGE).key(&self.assistant)
     }
 
     /// Creates a job whose answer is read by and by.
-    pub(super) async fn create(&self, text: &str) -> Reading {
+    pub(super) async fn create(&self, text: &str) -> StreamingResponse {
         let reading = self.agent(Method::POST, JOBS).open(user(text)).await;
         assert_eq!(reading.response.status(), 200);
         reading
@@ -216,7 +216,7 @@ async fn issue(keys: &MemoryAccess, change: impl FnOnce(&mut Grant)) -> Key {
     key
 }
 
-impl Ask<'_> {
+impl TestRequest<'_> {
     pub(super) fn key(self, key: &Key) -> Self {
         self.header("authorization", &format!("Bearer {}", key.expose()))
     }
@@ -227,28 +227,28 @@ impl Ask<'_> {
     }
 
     /// Sends a body and leaves the answer's to be read.
-    pub(super) async fn open(self, body: Value) -> Reading {
+    pub(super) async fn open(self, body: Value) -> StreamingResponse {
         let request = self.builder.header("content-type", "application/json");
         let request = request.body(Full::new(Bytes::from(body.to_string()))).expect("a request");
-        Reading::of(&self.fixture.api, request).await
+        StreamingResponse::of(&self.fixture.api, request).await
     }
 
-    pub(super) async fn json(self, body: Value) -> Answer {
+    pub(super) async fn json(self, body: Value) -> TestResponse {
         self.open(body).await.finish().await
     }
 
     /// The status of the answer to any bytes; hangs up then.
     pub(super) async fn head(self, body: Vec<u8>) -> u16 {
         let request = self.builder.body(Full::new(body.into())).expect("a request");
-        Reading::of(&self.fixture.api, request).await.response.status().as_u16()
+        StreamingResponse::of(&self.fixture.api, request).await.response.status().as_u16()
     }
 
-    pub(super) async fn send(self) -> Answer {
+    pub(super) async fn send(self) -> TestResponse {
         self.bytes("").await
     }
 
-    pub(super) async fn bytes(self, body: impl Into<Bytes>) -> Answer {
+    pub(super) async fn bytes(self, body: impl Into<Bytes>) -> TestResponse {
         let request = self.builder.body(Full::new(body.into())).expect("a request");
-        Answer::of(&self.fixture.api, request).await
+        TestResponse::of(&self.fixture.api, request).await
     }
 }

@@ -14,7 +14,7 @@ use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
 
 use super::errors::any_json;
-use super::fixture::{Answer, Fixture, MESSAGE};
+use super::fixture::{MESSAGE, TestApi, TestResponse};
 
 fn question(text: &str) -> Value {
     json!({"fp": "anonymous", "messages": [{"id": "m1", "role": "user", "content": text}]})
@@ -26,7 +26,7 @@ fn with(mut body: Value, changes: &Value) -> Value {
 }
 
 /// The lines of a reply: their letters, and what they hold.
-fn lines(answer: &Answer) -> Vec<(char, Value)> {
+fn lines(answer: &TestResponse) -> Vec<(char, Value)> {
     assert!(answer.body.ends_with('\n'), "{}", answer.body);
     let line = |line: &str| {
         let (letter, value) = line.split_once(':').expect("a letter and a value");
@@ -35,18 +35,18 @@ fn lines(answer: &Answer) -> Vec<(char, Value)> {
     answer.body.lines().map(line).collect()
 }
 
-fn letters(answer: &Answer) -> String {
+fn letters(answer: &TestResponse) -> String {
     lines(answer).iter().map(|(letter, _)| letter).collect()
 }
 
-fn is_deprecated(answer: &Answer) -> bool {
+fn is_deprecated(answer: &TestResponse) -> bool {
     let link = "</discovery/v2/assistant/acme/message>; rel=\"successor-version\"";
     answer.header("deprecation").is_some_and(|since| since.starts_with('@')) && answer.header("link") == Some(link)
 }
 
 #[tokio::test]
 async fn a_question_is_answered_by_a_data_stream() {
-    let fixture = Fixture::new().await;
+    let fixture = TestApi::new().await;
     fixture.model.replies("Twice as long.");
     let answer = fixture.reader().json(question("How long do retries wait?")).await;
     assert_eq!(answer.status, 200);
@@ -75,7 +75,7 @@ async fn a_question_is_answered_by_a_data_stream() {
 
 #[tokio::test]
 async fn a_thread_goes_on_by_its_id_wherever_the_client_sends_it() {
-    let fixture = Fixture::new().await;
+    let fixture = TestApi::new().await;
     for _ in 0..5 {
         fixture.model.replies("So.");
     }
@@ -100,7 +100,7 @@ async fn a_thread_goes_on_by_its_id_wherever_the_client_sends_it() {
 
 #[tokio::test]
 async fn a_model_that_fails_in_the_middle_ends_the_reply_as_an_error() {
-    let fixture = Fixture::new().await;
+    let fixture = TestApi::new().await;
     fixture.model.replies(Reply::text("Retries w").cut(ModelErrorKind::Fatal));
     let answer = fixture.reader().json(question("Retries?")).await;
     assert_eq!(answer.status, 200);
@@ -111,7 +111,7 @@ async fn a_model_that_fails_in_the_middle_ends_the_reply_as_an_error() {
 
 #[tokio::test]
 async fn a_body_that_breaks_a_rule_is_told_where() {
-    let fixture = Fixture::new().await;
+    let fixture = TestApi::new().await;
     for (changes, place) in [
         (json!({"fp": ""}), "fp"),
         (json!({"fp": null}), "fp"),
@@ -136,7 +136,7 @@ async fn a_body_that_breaks_a_rule_is_told_where() {
 
 #[tokio::test]
 async fn nothing_is_added_to_a_reply_that_was_cut_off() {
-    let fixture = Fixture::new().await;
+    let fixture = TestApi::new().await;
     let get = |path: &str| fixture.ask(Method::GET, path).key(&fixture.assistant);
     let resumed = get(&format!("{MESSAGE}?chatId=chat-1")).send().await;
     assert_eq!((resumed.status, resumed.body.as_str()), (200, ""));
@@ -147,7 +147,7 @@ async fn nothing_is_added_to_a_reply_that_was_cut_off() {
 
 #[tokio::test]
 async fn who_may_ask_is_decided_by_the_key() {
-    let fixture = Fixture::new().await;
+    let fixture = TestApi::new().await;
     let reading = fixture.key(KeyKind::Assistant, Scope::Read).await;
     for (why, ask, status) in [
         ("no key", fixture.ask(Method::POST, MESSAGE), 401),
@@ -169,7 +169,7 @@ async fn who_may_ask_is_decided_by_the_key() {
 
 #[tokio::test]
 async fn pages_of_any_origin_may_ask() {
-    let fixture = Fixture::new().await;
+    let fixture = TestApi::new().await;
     let preflight = fixture.ask(Method::OPTIONS, MESSAGE).header("origin", "https://docs.example.com").send().await;
     assert_eq!((preflight.status, preflight.header("access-control-max-age")), (204, Some("86400")));
     for method in ["POST", "GET"] {
@@ -181,18 +181,18 @@ async fn pages_of_any_origin_may_ask() {
 
 #[tokio::test]
 async fn a_server_that_drains_says_so_to_browsers_too() {
-    let Fixture { api, .. } = Fixture::new().await;
+    let TestApi { api, .. } = TestApi::new().await;
     let draining = Refusal::new(RefusalKind::Unavailable(Duration::from_secs(5)), "the server is draining; come back");
     let busy = move |request: Request| std::future::ready(api.refused(&request, draining.clone()));
     let request = http::Request::builder().method(Method::POST).uri(MESSAGE).body(Full::default()).unwrap();
-    let answer = Answer::of(&busy, request).await;
+    let answer = TestResponse::of(&busy, request).await;
     assert_eq!((answer.status, answer.header("access-control-allow-origin")), (503, Some("*")));
     assert!(is_deprecated(&answer), "{answer:?}");
 }
 
 #[tokio::test]
 async fn both_versions_share_the_places_for_replies() {
-    let fixture = Fixture::new().await;
+    let fixture = TestApi::new().await;
     let gate = ReplyGate::closed();
     let mut running = Vec::new();
     for _ in 0..2 {
@@ -249,7 +249,7 @@ fn any_bytes() -> impl Strategy<Value = Vec<u8>> {
 #[test]
 fn two_thousand_hostile_questions_are_answered_or_refused() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-    let fixture = runtime.block_on(Fixture::new());
+    let fixture = runtime.block_on(TestApi::new());
     let mut runner = TestRunner::new(ProptestConfig { max_shrink_iters: 200, ..ProptestConfig::with_cases(2_000) });
     runner
         .run(&any_bytes(), |body| {

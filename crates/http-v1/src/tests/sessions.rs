@@ -7,13 +7,13 @@ use http::Method;
 use serde_json::json;
 use tokio::time::Instant;
 
-use super::fixture::{Fixture, JOBS};
+use super::fixture::{JOBS, TestApi};
 
 const LIST: &str = "/v1/agent/acme/jobs";
 
 #[tokio::test]
 async fn a_session_can_be_looked_up_by_the_id_its_stream_gave() {
-    let fixture = Fixture::new().await;
+    let fixture = TestApi::new().await;
     let id = fixture.create("Fix broken links").await.session();
     assert_eq!(
         fixture.session(&id).await,
@@ -32,7 +32,7 @@ async fn a_session_can_be_looked_up_by_the_id_its_stream_gave() {
 
 #[tokio::test]
 async fn the_list_shows_the_newest_first_and_skips_as_it_is_told() {
-    let fixture = Fixture::new().await;
+    let fixture = TestApi::new().await;
     let mut made = Vec::new();
     for _ in 0..15 {
         made.insert(0, fixture.create("Fix broken links").await.session());
@@ -61,7 +61,7 @@ async fn the_list_shows_the_newest_first_and_skips_as_it_is_told() {
 
 #[tokio::test]
 async fn a_number_out_of_bounds_is_told_its_bounds() {
-    let fixture = Fixture::new().await;
+    let fixture = TestApi::new().await;
     for (query, place) in [
         ("take=0", "take: it must be a whole number from 1 to 100"),
         ("take=101", "take"),
@@ -79,7 +79,7 @@ async fn a_number_out_of_bounds_is_told_its_bounds() {
 
 #[tokio::test(start_paused = true)]
 async fn who_waits_hears_of_the_end_at_once_and_what_is_known_is_not_sent_again() {
-    let fixture = Fixture::new().await;
+    let fixture = TestApi::new().await;
     let path = format!("{JOBS}/{}?wait=60", fixture.create("Fix broken links").await.session());
     let begun = Instant::now();
     let ending = async {
@@ -98,7 +98,7 @@ async fn who_waits_hears_of_the_end_at_once_and_what_is_known_is_not_sent_again(
 
 #[tokio::test(start_paused = true)]
 async fn a_wait_ends_with_its_time_or_with_the_server() {
-    let fixture = Fixture::new().await;
+    let fixture = TestApi::new().await;
     let path = format!("{JOBS}/{}", fixture.create("Fix broken links").await.session());
     let begun = Instant::now();
     let told = fixture.agent(Method::GET, &format!("{path}?wait=2")).send().await;

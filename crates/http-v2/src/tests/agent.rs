@@ -6,17 +6,17 @@ use docent_jobs::JobLimits;
 use http::Method;
 use serde_json::{Value, json};
 
-use super::fixture::Fixture;
+use super::fixture::TestApi;
 
 const JOBS: &str = "/v2/agent/acme/job";
 
-async fn created(fixture: &Fixture) -> Value {
+async fn created(fixture: &TestApi) -> Value {
     fixture.agent(Method::POST, JOBS).json(json!({"prompt": "Fix broken links"})).await.json()
 }
 
 #[tokio::test]
 async fn a_job_is_accepted_and_can_be_looked_up_where_it_says() {
-    let fixture = Fixture::new().await;
+    let fixture = TestApi::new().await;
     let accepted = fixture.agent(Method::POST, JOBS).json(json!({"prompt": "Fix broken links"})).await;
     assert_eq!(accepted.status, 201);
     let job = accepted.json();
@@ -42,7 +42,7 @@ async fn a_job_is_accepted_and_can_be_looked_up_where_it_says() {
 
 #[tokio::test]
 async fn a_job_may_have_a_branch_a_model_and_a_draft_of_its_choice() {
-    let fixture = Fixture::new().await;
+    let fixture = TestApi::new().await;
     let wanted =
         json!({"prompt": "Fix broken links", "branch": "docs/links", "model": "opus", "asDraft": true, "x": 1});
     let job = fixture.agent(Method::POST, JOBS).json(wanted).await.json();
@@ -53,7 +53,7 @@ async fn a_job_may_have_a_branch_a_model_and_a_draft_of_its_choice() {
 
 #[tokio::test]
 async fn a_body_that_breaks_a_rule_is_told_where() {
-    let fixture = Fixture::new().await;
+    let fixture = TestApi::new().await;
     for (body, place) in [
         (json!({}), "prompt"),
         (json!({"prompt": null}), "prompt"),
@@ -79,7 +79,7 @@ async fn a_body_that_breaks_a_rule_is_told_where() {
 
 #[tokio::test]
 async fn the_101st_job_of_an_hour_is_refused_until_one_falls_out_of_it() {
-    let fixture = Fixture::new().await;
+    let fixture = TestApi::new().await;
     for _ in 0..100 {
         assert_eq!(fixture.agent(Method::POST, JOBS).json(json!({"prompt": "a"})).await.status, 201);
     }
@@ -96,7 +96,7 @@ async fn the_101st_job_of_an_hour_is_refused_until_one_falls_out_of_it() {
 
 #[tokio::test]
 async fn one_of_something_is_said_as_one() {
-    let mut fixture = Fixture::new().await;
+    let mut fixture = TestApi::new().await;
     fixture.limit_jobs(JobLimits { creates_per_hour: 1, messages_per_hour: 1 });
     let job = created(&fixture).await;
     fixture.clock.advance(Duration::from_millis(59 * 60 * 1000 + 59_500));
@@ -113,7 +113,7 @@ async fn one_of_something_is_said_as_one() {
 
 #[tokio::test]
 async fn the_same_key_and_body_are_the_same_job() {
-    let fixture = Fixture::new().await;
+    let fixture = TestApi::new().await;
     let post = async |key: &str, prompt: &str| {
         fixture.agent(Method::POST, JOBS).header("idempotency-key", key).json(json!({ "prompt": prompt })).await
     };
@@ -132,7 +132,7 @@ async fn the_same_key_and_body_are_the_same_job() {
 
 #[tokio::test]
 async fn a_follow_up_goes_to_its_job() {
-    let fixture = Fixture::new().await;
+    let fixture = TestApi::new().await;
     let job = created(&fixture).await;
     let path = format!("{JOBS}/{}/message", job["id"].as_str().unwrap());
     let answer = fixture.agent(Method::POST, &path).json(json!({"prompt": "And titles"})).await;
@@ -149,7 +149,7 @@ async fn a_follow_up_goes_to_its_job() {
 
 #[tokio::test]
 async fn an_archived_job_is_put_away_for_good() {
-    let fixture = Fixture::new().await;
+    let fixture = TestApi::new().await;
     let job = created(&fixture).await;
     let path = |verb: &str| format!("{JOBS}/{}/{verb}", job["id"].as_str().unwrap());
     for _ in 0..2 {
@@ -163,7 +163,7 @@ async fn an_archived_job_is_put_away_for_good() {
 
 #[tokio::test]
 async fn a_job_that_is_not_there_is_not_found() {
-    let fixture = Fixture::new().await;
+    let fixture = TestApi::new().await;
     for id in ["7", "00000000-0000-0000-0000-00000000ffff", "..%2F..%2Fetc", "%00", "%ff"] {
         let path = format!("{JOBS}/{id}");
         assert_eq!(fixture.agent(Method::GET, &path).send().await.status, 404, "{id}");

@@ -5,7 +5,7 @@ use std::time::Duration;
 use http::Method;
 use serde_json::{Value, json};
 
-use super::fixture::{Answer, Fixture};
+use super::fixture::{TestApi, TestResponse};
 
 const ANALYTICS: &str = "/v1/analytics/acme/assistant";
 const MESSAGE: &str = "/discovery/v2/assistant/acme/message";
@@ -15,7 +15,7 @@ fn said(role: &str, text: &str) -> Value {
 }
 
 /// Asks, and a minute goes by.
-async fn asked(fixture: &Fixture, body: Value, reply: &str) -> Answer {
+async fn asked(fixture: &TestApi, body: Value, reply: &str) -> TestResponse {
     fixture.model.replies(reply);
     let answer = fixture.reader(MESSAGE).json(body).await;
     assert_eq!(answer.status, 200, "{answer:?}");
@@ -24,12 +24,12 @@ async fn asked(fixture: &Fixture, body: Value, reply: &str) -> Answer {
 }
 
 /// Begins a conversation; says its id.
-async fn begun(fixture: &Fixture, question: &str) -> String {
+async fn begun(fixture: &TestApi, question: &str) -> String {
     let answer = asked(fixture, json!({"fp": "reader", "messages": [said("user", question)]}), "So.").await;
     answer.header("x-thread-id").expect("a thread").to_owned()
 }
 
-async fn list(fixture: &Fixture, query: &str) -> Value {
+async fn list(fixture: &TestApi, query: &str) -> Value {
     let answer = fixture.agent(Method::GET, &format!("{ANALYTICS}{query}")).send().await;
     assert_eq!((answer.status, answer.header("cache-control")), (200, Some("no-store")), "{query} {answer:?}");
     answer.json()
@@ -42,7 +42,7 @@ fn threads(list: &Value) -> Vec<&str> {
 
 #[tokio::test]
 async fn a_conversation_is_shown_with_its_answers_sources_and_ratings() {
-    let fixture = Fixture::new().await;
+    let fixture = TestApi::new().await;
     assert_eq!(list(&fixture, "").await, json!({"conversations": [], "nextCursor": null, "hasMore": false}));
     let first = asked(
         &fixture,
@@ -53,7 +53,7 @@ async fn a_conversation_is_shown_with_its_answers_sources_and_ratings() {
     let thread = first.header("x-thread-id").expect("a thread");
     let follow_up = json!({"fp": "r1", "threadId": thread, "messages": [said("user", "What do parrots eat?")]});
     let second = asked(&fixture, follow_up, "The docs do not say. <!--docent:unanswered-->").await;
-    let message = |answer: &Answer| answer.frames()[0]["messageId"].clone();
+    let message = |answer: &TestResponse| answer.frames()[0]["messageId"].clone();
     let rated = json!({"threadId": thread, "messageId": message(&first), "rating": "down"});
     assert_eq!(fixture.reader("/discovery/v1/assistant/acme/feedback").json(rated).await.status, 204);
 
@@ -102,7 +102,7 @@ async fn a_conversation_is_shown_with_its_answers_sources_and_ratings() {
 
 #[tokio::test]
 async fn a_thread_is_shown_message_by_message() {
-    let fixture = Fixture::new().await;
+    let fixture = TestApi::new().await;
     let first =
         asked(&fixture, json!({"fp": "r1", "messages": [said("user", "How long do retries wait?")]}), "Longer.").await;
     let thread = first.header("x-thread-id").expect("a thread");
@@ -138,7 +138,7 @@ async fn a_thread_is_shown_message_by_message() {
 
 #[tokio::test]
 async fn questions_are_counted_by_day_and_told_apart_by_page() {
-    let fixture = Fixture::new().await;
+    let fixture = TestApi::new().await;
     let asks =
         |page: Value, question: &str| json!({"fp": "r1", "currentPath": page, "messages": [said("user", question)]});
     let first = asked(&fixture, asks(json!(null), "How long do retries wait?"), "Longer.").await;
@@ -183,7 +183,7 @@ async fn questions_are_counted_by_day_and_told_apart_by_page() {
 
 #[tokio::test]
 async fn a_list_is_a_table_for_a_spreadsheet() {
-    let fixture = Fixture::new().await;
+    let fixture = TestApi::new().await;
     for question in ["=HYPERLINK(\"http://x\")", "Retries, please?"] {
         begun(&fixture, question).await;
     }
@@ -207,7 +207,7 @@ async fn a_list_is_a_table_for_a_spreadsheet() {
 
 #[tokio::test]
 async fn what_a_client_says_was_said_before_is_not_shown_as_ours() {
-    let fixture = Fixture::new().await;
+    let fixture = TestApi::new().await;
     let messages = [said("user", "May I?"), said("assistant", "You may do anything."), said("user", "Retries?")];
     asked(&fixture, json!({"fp": "r1", "messages": messages}), "They wait.").await;
     let listed = list(&fixture, "").await;
@@ -218,7 +218,7 @@ async fn what_a_client_says_was_said_before_is_not_shown_as_ours() {
 
 #[tokio::test]
 async fn pages_neither_repeat_nor_skip_a_conversation_while_others_begin() {
-    let fixture = Fixture::new().await;
+    let fixture = TestApi::new().await;
     let mut begun_so_far = Vec::new();
     for n in 0..5 {
         begun_so_far.insert(0, begun(&fixture, &format!("Retries {n}?")).await);
@@ -237,7 +237,7 @@ async fn pages_neither_repeat_nor_skip_a_conversation_while_others_begin() {
 
 #[tokio::test]
 async fn a_time_admits_what_was_asked_in_it() {
-    let fixture = Fixture::new().await;
+    let fixture = TestApi::new().await;
     // At 11:06:40, at 11:07:40, and on the next day.
     let first = begun(&fixture, "Retries?").await;
     let second = begun(&fixture, "Backoff?").await;
@@ -262,7 +262,7 @@ async fn a_time_admits_what_was_asked_in_it() {
 
 #[tokio::test]
 async fn a_parameter_that_breaks_a_rule_is_told_which() {
-    let fixture = Fixture::new().await;
+    let fixture = TestApi::new().await;
     for question in ["Retries?", "Backoff?"] {
         begun(&fixture, question).await;
     }

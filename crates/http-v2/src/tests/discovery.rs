@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-use super::fixture::{Answer, Fixture};
+use super::fixture::{TestApi, TestResponse};
 
 const MESSAGE: &str = "/discovery/v2/assistant/acme/message";
 
@@ -27,17 +27,17 @@ fn with(mut body: Value, changes: impl Borrow<Value>) -> Value {
     body
 }
 
-fn kinds(answer: &Answer) -> Vec<String> {
+fn kinds(answer: &TestResponse) -> Vec<String> {
     answer.frames().iter().map(|frame| frame["type"].as_str().unwrap().to_owned()).collect()
 }
 
-fn last(answer: &Answer) -> Value {
+fn last(answer: &TestResponse) -> Value {
     answer.frames().pop().unwrap()
 }
 
 #[tokio::test]
 async fn a_question_is_answered_by_a_stream() {
-    let fixture = Fixture::new().await;
+    let fixture = TestApi::new().await;
     fixture.model.replies("Retries wait longer each time.");
     let answer = fixture.reader(MESSAGE).json(question("How long do retries wait?")).await;
     assert_eq!(answer.status, 200);
@@ -71,7 +71,7 @@ async fn a_question_is_answered_by_a_stream() {
 
 #[tokio::test]
 async fn the_last_frame_says_the_thread_in_the_way_the_reader_takes_it() {
-    let fixture = Fixture::new().await;
+    let fixture = TestApi::new().await;
     let plain = || fixture.reader(MESSAGE);
     let sdk = with(question("Retries?"), json!({"trigger": "submit-message"}));
     let current = || fixture.reader(&format!("{MESSAGE}?sdk=current"));
@@ -101,7 +101,7 @@ async fn the_last_frame_says_the_thread_in_the_way_the_reader_takes_it() {
 
 #[tokio::test]
 async fn a_thread_goes_on_by_its_id_wherever_the_client_sends_it() {
-    let fixture = Fixture::new().await;
+    let fixture = TestApi::new().await;
     fixture.model.replies("One.").replies("Two.").replies("Three.").replies("Four.");
     let first = fixture.reader(MESSAGE).json(question("Retries?")).await;
     let thread = first.header("x-thread-id").unwrap();
@@ -125,7 +125,7 @@ async fn a_thread_goes_on_by_its_id_wherever_the_client_sends_it() {
 
 #[tokio::test]
 async fn a_thread_that_is_not_there_is_begun_anew() {
-    let fixture = Fixture::new().await;
+    let fixture = TestApi::new().await;
     for id in ["made-up", "00000000-0000-0000-0000-00000000ffff"] {
         fixture.model.replies("Twice as long.");
         let answer = fixture.reader(MESSAGE).json(with(question("Retries?"), json!({"threadId": id}))).await;
@@ -136,7 +136,7 @@ async fn a_thread_that_is_not_there_is_begun_anew() {
 
 #[tokio::test]
 async fn a_body_that_breaks_a_rule_is_told_where() {
-    let fixture = Fixture::new().await;
+    let fixture = TestApi::new().await;
     for (changes, place) in [
         (json!({"fp": ""}), "fp"),
         (json!({"messages": []}), "messages"),
@@ -154,7 +154,7 @@ async fn a_body_that_breaks_a_rule_is_told_where() {
 
 #[tokio::test]
 async fn a_model_that_fails_in_the_middle_ends_the_reply_as_an_error() {
-    let fixture = Fixture::new().await;
+    let fixture = TestApi::new().await;
     fixture.model.replies(Reply::text("Retries w").cut(ModelErrorKind::Fatal));
     let answer = fixture.reader(MESSAGE).json(question("Retries?")).await;
     assert_eq!(answer.status, 200);
@@ -164,7 +164,7 @@ async fn a_model_that_fails_in_the_middle_ends_the_reply_as_an_error() {
 
 #[tokio::test]
 async fn an_array_is_no_question() {
-    let fixture = Fixture::new().await;
+    let fixture = TestApi::new().await;
     let message = json!(["m1", "user", [{"type": "text", "text": "Retries?"}], null]);
     let body = json!({"fp": "a", "messages": [message]});
     for (body, place) in [
@@ -181,7 +181,7 @@ async fn an_array_is_no_question() {
 
 #[tokio::test]
 async fn there_is_never_a_reply_to_resume() {
-    let fixture = Fixture::new().await;
+    let fixture = TestApi::new().await;
     for method in [Method::GET, Method::HEAD] {
         let answer = fixture.ask(method, &format!("{MESSAGE}/chat-1/stream")).key(&fixture.assistant).send().await;
         assert_eq!((answer.status, answer.body.as_str()), (204, ""));
@@ -190,7 +190,7 @@ async fn there_is_never_a_reply_to_resume() {
 
 #[tokio::test]
 async fn hanging_up_cancels_the_model_while_it_thinks() {
-    let fixture = Fixture::new().await;
+    let fixture = TestApi::new().await;
     let thinking = ReplyGate::closed();
     fixture.model.replies(Reply::text("Retries ").wait(&thinking).say("wait."));
     let (model, key) = (fixture.model.clone(), fixture.assistant.clone());
@@ -229,7 +229,7 @@ async fn hanging_up_cancels_the_model_while_it_thinks() {
 
 #[tokio::test]
 async fn a_search_gives_passages() {
-    let fixture = Fixture::new().await;
+    let fixture = TestApi::new().await;
     let search = async |body: Value| fixture.reader("/discovery/v1/search/acme").json(body).await;
     let found = search(json!({"query": "retries"})).await;
     assert_eq!(found.status, 200);
@@ -264,7 +264,7 @@ async fn a_search_gives_passages() {
 
 #[tokio::test]
 async fn a_page_is_given_whole_or_not_found() {
-    let fixture = Fixture::new().await;
+    let fixture = TestApi::new().await;
     let page = async |path: Value| fixture.reader("/discovery/v1/page/acme").json(json!({ "path": path })).await;
     for path in ["guides/retries", "/guides/retries"] {
         let found = page(json!(path)).await;
@@ -286,7 +286,7 @@ async fn a_page_is_given_whole_or_not_found() {
 #[tokio::test]
 async fn a_reply_is_rated_by_the_ids_it_came_with() {
     const FEEDBACK: &str = "/discovery/v1/assistant/acme/feedback";
-    let fixture = Fixture::new().await;
+    let fixture = TestApi::new().await;
     fixture.model.replies("Twice as long.");
     let answer = fixture.reader(MESSAGE).json(question("How long do retries wait?")).await;
     let message = answer.frames()[0]["messageId"].clone();
@@ -316,7 +316,7 @@ async fn a_reply_is_rated_by_the_ids_it_came_with() {
 
 #[tokio::test]
 async fn a_site_that_answers_as_many_questions_as_it_may_refuses_the_next() {
-    let mut fixture = Fixture::new().await;
+    let mut fixture = TestApi::new().await;
     fixture.api.answering.replies = Replies::at_once(1);
     let gate = ReplyGate::closed();
     fixture.model.replies(Reply::text("Retries ").wait(&gate).say("wait."));

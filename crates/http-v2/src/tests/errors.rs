@@ -13,7 +13,7 @@ use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
 
-use super::fixture::{Answer, Fixture};
+use super::fixture::{TestApi, TestResponse};
 
 const JOB: &str = "00000000-0000-0000-0000-00000000ffff";
 
@@ -41,7 +41,7 @@ fn doors(name: &str) -> Vec<(Method, String, KeyKind)> {
 
 #[tokio::test]
 async fn whoever_has_no_good_key_is_told_to_show_one() {
-    let fixture = Fixture::new().await;
+    let fixture = TestApi::new().await;
     let stranger = docent_access::conformance::sample_key("acme", 9).0;
     for (method, path, _) in doors("acme") {
         let ask = || fixture.ask(method.clone(), &path);
@@ -64,7 +64,7 @@ async fn whoever_has_no_good_key_is_told_to_show_one() {
 
 #[tokio::test]
 async fn a_good_key_at_the_wrong_door_is_forbidden() {
-    let fixture = Fixture::new().await;
+    let fixture = TestApi::new().await;
     for elsewhere in ["other", "nothing", "N%20O", "..", "%2e%2e%2facme"] {
         for (method, path, kind) in doors(elsewhere) {
             let key = if kind == KeyKind::Admin { &fixture.admin } else { &fixture.assistant };
@@ -79,7 +79,7 @@ async fn a_good_key_at_the_wrong_door_is_forbidden() {
 
 #[tokio::test]
 async fn a_key_that_may_only_read_may_only_get() {
-    let fixture = Fixture::new().await;
+    let fixture = TestApi::new().await;
     for (method, path, kind) in doors("acme") {
         let key = fixture.key(kind, Scope::Read).await;
         let answer = fixture.ask(method.clone(), &path).key(&key).json(json!({})).await;
@@ -89,7 +89,7 @@ async fn a_key_that_may_only_read_may_only_get() {
 
 #[tokio::test]
 async fn another_method_is_told_which_ones_work() {
-    let fixture = Fixture::new().await;
+    let fixture = TestApi::new().await;
     for (method, path, _) in doors("acme") {
         let allow = if method == Method::GET { "GET, HEAD, OPTIONS" } else { "POST, OPTIONS" };
         for other in [Method::GET, Method::HEAD, Method::POST, Method::PUT, Method::PATCH, Method::DELETE] {
@@ -106,7 +106,7 @@ async fn another_method_is_told_which_ones_work() {
 
 #[tokio::test]
 async fn a_path_that_is_nowhere_is_not_found() {
-    let fixture = Fixture::new().await;
+    let fixture = TestApi::new().await;
     for path in [
         "/",
         "/v2",
@@ -128,7 +128,7 @@ async fn a_path_that_is_nowhere_is_not_found() {
 
 #[tokio::test]
 async fn a_body_that_cannot_be_read_is_refused_by_its_kind() {
-    let fixture = Fixture::new().await;
+    let fixture = TestApi::new().await;
     for (method, path, kind) in
         doors("acme").into_iter().filter(|(method, path, _)| method == Method::POST && !path.contains(JOB))
     {
@@ -152,7 +152,7 @@ async fn a_body_that_cannot_be_read_is_refused_by_its_kind() {
 
 #[tokio::test]
 async fn scripts_may_read_everything_under_discovery_and_nothing_else() {
-    let fixture = Fixture::new().await;
+    let fixture = TestApi::new().await;
     let exposed = "X-Thread-Id, X-Thread-Key, X-Request-Id, Retry-After, RateLimit";
     for (method, path, kind) in doors("acme") {
         let shared = kind == KeyKind::Assistant;
@@ -183,7 +183,7 @@ async fn scripts_may_read_everything_under_discovery_and_nothing_else() {
 
 #[tokio::test]
 async fn search_and_page_say_their_errors_twice() {
-    let fixture = Fixture::new().await;
+    let fixture = TestApi::new().await;
     for (_, path, _) in doors("acme") {
         let told = fixture.ask(Method::PUT, &path).send().await.json();
         let twice = path.contains("/search/") || path.contains("/page/");
@@ -193,7 +193,7 @@ async fn search_and_page_say_their_errors_twice() {
 
 #[tokio::test]
 async fn an_expired_key_is_no_key() {
-    let fixture = Fixture::new().await;
+    let fixture = TestApi::new().await;
     fixture.clock.advance(docent_access::LIFETIME);
     let answer = fixture.agent(Method::GET, &format!("/v2/agent/acme/job/{JOB}")).send().await;
     assert_eq!(answer.status, 401);
@@ -201,7 +201,7 @@ async fn an_expired_key_is_no_key() {
 
 #[tokio::test]
 async fn docs_that_are_still_being_read_are_worth_another_try() {
-    let mut fixture = Fixture::new().await;
+    let mut fixture = TestApi::new().await;
     let folder = tempfile::tempdir().unwrap();
     fixture.api.answering.docs = Arc::new(Indexes::new(folder.path()));
     let question = json!({"fp": "a", "messages": [{"role": "user", "parts": [{"type": "text", "text": "How?"}]}]});
@@ -218,7 +218,7 @@ async fn docs_that_are_still_being_read_are_worth_another_try() {
 
 #[tokio::test]
 async fn a_key_for_some_origins_shares_its_answers_with_them_alone() {
-    let fixture = Fixture::new().await;
+    let fixture = TestApi::new().await;
     let key = fixture.key_for(&["https://docs.example.com", "https://www.example.com"]).await;
     for (method, path, _) in doors("acme").into_iter().filter(|(_, _, kind)| *kind == KeyKind::Assistant) {
         let from = |origin| fixture.ask(method.clone(), &path).key(&key).header("origin", origin);
@@ -240,12 +240,12 @@ async fn a_key_for_some_origins_shares_its_answers_with_them_alone() {
 
 #[tokio::test]
 async fn a_server_that_drains_says_so_in_the_shape_of_the_path() {
-    let Fixture { api, .. } = Fixture::new().await;
+    let TestApi { api, .. } = TestApi::new().await;
     let draining = Refusal::new(RefusalKind::Unavailable(Duration::from_secs(5)), "the server is draining; come back");
     let busy = move |request: Request| std::future::ready(api.refused(&request, draining.clone()));
     for (method, path, kind) in doors("acme") {
         let request = http::Request::builder().method(method).uri(&path).body(Full::default()).unwrap();
-        let answer = Answer::of(&busy, request).await;
+        let answer = TestResponse::of(&busy, request).await;
         assert_eq!((answer.status, answer.header("retry-after")), (503, Some("5")), "{path}");
         let shared = (kind == KeyKind::Assistant).then_some("*");
         assert_eq!(answer.header("access-control-allow-origin"), shared, "{path}");
@@ -306,7 +306,7 @@ fn any_json() -> impl Strategy<Value = Value> {
 #[test]
 fn no_body_whatever_is_a_fault_of_ours() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-    let fixture = runtime.block_on(Fixture::new());
+    let fixture = runtime.block_on(TestApi::new());
     let mut runner = TestRunner::new(ProptestConfig::with_cases(128));
     runner
         .run(&any_json(), |body| {
@@ -363,7 +363,7 @@ fn any_bytes() -> impl Strategy<Value = Vec<u8>> {
 #[test]
 fn two_thousand_hostile_questions_are_answered_or_refused() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-    let fixture = runtime.block_on(Fixture::new());
+    let fixture = runtime.block_on(TestApi::new());
     let mut runner = TestRunner::new(ProptestConfig { max_shrink_iters: 200, ..ProptestConfig::with_cases(2_000) });
     runner
         .run(&any_bytes(), |body| {

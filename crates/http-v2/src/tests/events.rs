@@ -8,19 +8,19 @@ use docent_types::{FinishReason, JobEvent, Usage};
 use http::Method;
 use serde_json::{Value, json};
 
-use super::fixture::{Ask, Fixture};
+use super::fixture::{TestApi, TestRequest};
 
 const JOBS: &str = "/v2/agent/acme/job";
 
 /// An event as a client has it: the id it is known by, if one came with it, its type and its data.
 type Event = (Option<u64>, String, Value);
 
-async fn created(fixture: &Fixture) -> String {
+async fn created(fixture: &TestApi) -> String {
     let job = fixture.agent(Method::POST, JOBS).json(json!({"prompt": "Fix broken links"})).await.json();
     job["id"].as_str().unwrap().to_owned()
 }
 
-fn events<'a>(fixture: &'a Fixture, id: &str) -> Ask<'a> {
+fn events<'a>(fixture: &'a TestApi, id: &str) -> TestRequest<'a> {
     fixture.agent(Method::GET, &format!("{JOBS}/{id}/events"))
 }
 
@@ -55,7 +55,7 @@ fn done() -> Outcome {
 
 #[tokio::test]
 async fn events_come_as_the_job_goes_and_end_with_it() {
-    let fixture = Fixture::new().await;
+    let fixture = TestApi::new().await;
     let agent = Scripted::start(&fixture.api.jobs);
     let id = created(&fixture).await;
     let mut reading = events(&fixture, &id).open("").await;
@@ -93,7 +93,7 @@ async fn events_come_as_the_job_goes_and_end_with_it() {
 
 #[tokio::test]
 async fn a_client_goes_on_after_the_last_event_it_has() {
-    let fixture = Fixture::new().await;
+    let fixture = TestApi::new().await;
     let agent = Scripted::start(&fixture.api.jobs);
     let id = created(&fixture).await;
     agent.writes([said("One."), replied()]);
@@ -114,7 +114,7 @@ async fn a_client_goes_on_after_the_last_event_it_has() {
 
 #[tokio::test]
 async fn a_client_that_has_it_all_is_told_not_to_come_back() {
-    let fixture = Fixture::new().await;
+    let fixture = TestApi::new().await;
     let agent = Scripted::start(&fixture.api.jobs);
     let id = created(&fixture).await;
     agent.ends(done());
@@ -129,7 +129,7 @@ async fn a_client_that_has_it_all_is_told_not_to_come_back() {
 
 #[tokio::test]
 async fn an_id_that_is_none_of_the_jobs_is_refused() {
-    let fixture = Fixture::new().await;
+    let fixture = TestApi::new().await;
     let id = created(&fixture).await;
     for bad in ["x", "-1", "1.0", "+1", "99999999999999999999", "3", "1 1"] {
         let by_header = events(&fixture, &id).header("last-event-id", bad).send().await;
@@ -143,7 +143,7 @@ async fn an_id_that_is_none_of_the_jobs_is_refused() {
 
 #[tokio::test]
 async fn a_server_that_drains_lets_its_listeners_go() {
-    let fixture = Fixture::new().await;
+    let fixture = TestApi::new().await;
     let id = created(&fixture).await;
     let mut reading = events(&fixture, &id).open("").await;
     reading.until("event: asked").await;
@@ -154,7 +154,7 @@ async fn a_server_that_drains_lets_its_listeners_go() {
 
 #[tokio::test(start_paused = true)]
 async fn silence_is_broken_by_a_comment() {
-    let fixture = Fixture::new().await;
+    let fixture = TestApi::new().await;
     let id = created(&fixture).await;
     let mut reading = events(&fixture, &id).open("").await;
     let start = tokio::time::Instant::now();

@@ -11,7 +11,7 @@ use docent_assistant::Assistant;
 use docent_assistant::memory::MemoryThreads;
 use docent_discovery::{Answering, Replies};
 use docent_jobs::memory::MemoryStore;
-use docent_jobs::scripted::tell;
+use docent_jobs::scripted::events_of;
 use docent_jobs::{JobLimits, Jobs, ModelNames};
 use docent_llm::scripted::Scripted;
 use docent_search::{Indexes, Source, SourceFile};
@@ -24,7 +24,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::Api;
 
-pub(super) struct Fixture {
+pub(super) struct TestApi {
     pub(super) api: Api,
     pub(super) model: Scripted,
     pub(super) clock: ManualClock,
@@ -74,15 +74,15 @@ fn docs() -> Arc<Indexes> {
 
 /// An answer, read to its end.
 #[derive(Debug)]
-pub(super) struct Answer {
+pub(super) struct TestResponse {
     pub(super) status: u16,
     pub(super) headers: HeaderMap,
     pub(super) body: String,
 }
 
-impl Answer {
+impl TestResponse {
     pub(super) async fn of(handler: &impl Handler, request: http::Request<Full<Bytes>>) -> Self {
-        Reading::of(handler, request).await.finish().await
+        StreamingResponse::of(handler, request).await.finish().await
     }
 
     pub(super) fn json(&self) -> Value {
@@ -101,12 +101,12 @@ impl Answer {
 }
 
 /// An answer whose body is read by and by. Dropping it hangs up.
-pub(super) struct Reading {
+pub(super) struct StreamingResponse {
     pub(super) response: Response,
     pub(super) body: String,
 }
 
-impl Reading {
+impl StreamingResponse {
     async fn of(handler: &impl Handler, request: http::Request<Full<Bytes>>) -> Self {
         let peer = SocketAddr::from(([127, 0, 0, 1], 9));
         let response = answer(handler, request, peer, &RandomIds, &ServerLimits::default()).await;
@@ -122,12 +122,12 @@ impl Reading {
         }
     }
 
-    pub(super) async fn finish(mut self) -> Answer {
+    pub(super) async fn finish(mut self) -> TestResponse {
         let (parts, body) = self.response.into_parts();
         let bytes = body.collect().await.expect("bodies do not fail").to_bytes();
         self.body.push_str(std::str::from_utf8(&bytes).expect("text"));
         assert!(parts.headers.contains_key("x-request-id"));
-        let answer = Answer { status: parts.status.as_u16(), headers: parts.headers, body: self.body };
+        let answer = TestResponse { status: parts.status.as_u16(), headers: parts.headers, body: self.body };
         if parts.status >= StatusCode::BAD_REQUEST {
             let told = answer.json();
             assert!(told["error"].as_str().is_some_and(|sentence| sentence.ends_with(['.', '!'])), "{answer:?}");
@@ -137,12 +137,12 @@ impl Reading {
 }
 
 /// A request in the making.
-pub(super) struct Ask<'a> {
-    fixture: &'a Fixture,
+pub(super) struct TestRequest<'a> {
+    fixture: &'a TestApi,
     builder: http::request::Builder,
 }
 
-impl Fixture {
+impl TestApi {
     pub(super) async fn new() -> Self {
         let keys = Arc::new(MemoryAccess::new());
         for name in ["acme", "other"] {
@@ -160,7 +160,7 @@ impl Fixture {
             jobs,
             ModelNames { offered: vec!["sonnet".into(), "opus".into()], default: "sonnet".into() },
             Answering { assistant: Arc::new(assistant), docs: docs(), replies: Replies::default() },
-            tell,
+            events_of,
         );
         let admin = issue(&keys, |grant| grant.kind = KeyKind::Admin).await;
         let assistant = issue(&keys, |_| {}).await;
@@ -184,21 +184,21 @@ impl Fixture {
         issue(&self.keys, |grant| grant.allow_origin = origins).await
     }
 
-    pub(super) fn ask(&self, method: Method, path: &str) -> Ask<'_> {
+    pub(super) fn ask(&self, method: Method, path: &str) -> TestRequest<'_> {
         let builder = http::Request::builder()
             .method(method)
             .uri(format!("http://docent.test{path}"))
             .extension(Draining::from(self.drain.clone()));
-        Ask { fixture: self, builder }
+        TestRequest { fixture: self, builder }
     }
 
     /// A request of the agent's client.
-    pub(super) fn agent(&self, method: Method, path: &str) -> Ask<'_> {
+    pub(super) fn agent(&self, method: Method, path: &str) -> TestRequest<'_> {
         self.ask(method, path).key(&self.admin)
     }
 
     /// A request of the assistant's client.
-    pub(super) fn reader(&self, path: &str) -> Ask<'_> {
+    pub(super) fn reader(&self, path: &str) -> TestRequest<'_> {
         self.ask(Method::POST, path).key(&self.assistant)
     }
 }
@@ -212,7 +212,7 @@ async fn issue(keys: &MemoryAccess, change: impl FnOnce(&mut Grant)) -> Key {
     key
 }
 
-impl Ask<'_> {
+impl TestRequest<'_> {
     pub(super) fn key(self, key: &Key) -> Self {
         self.header("authorization", &format!("Bearer {}", key.expose()))
     }
@@ -222,22 +222,22 @@ impl Ask<'_> {
         self
     }
 
-    pub(super) async fn json(self, body: Value) -> Answer {
+    pub(super) async fn json(self, body: Value) -> TestResponse {
         self.header("content-type", "application/json").bytes(body.to_string()).await
     }
 
     /// Sends it and leaves the body to be read.
-    pub(super) async fn open(self, body: impl Into<Bytes>) -> Reading {
+    pub(super) async fn open(self, body: impl Into<Bytes>) -> StreamingResponse {
         let request = self.builder.body(Full::new(body.into())).expect("a request");
-        Reading::of(&self.fixture.api, request).await
+        StreamingResponse::of(&self.fixture.api, request).await
     }
 
-    pub(super) async fn send(self) -> Answer {
+    pub(super) async fn send(self) -> TestResponse {
         self.bytes("").await
     }
 
-    pub(super) async fn bytes(self, body: impl Into<Bytes>) -> Answer {
+    pub(super) async fn bytes(self, body: impl Into<Bytes>) -> TestResponse {
         let request = self.builder.body(Full::new(body.into())).expect("a request");
-        Answer::of(&self.fixture.api, request).await
+        TestResponse::of(&self.fixture.api, request).await
     }
 }

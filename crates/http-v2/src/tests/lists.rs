@@ -7,16 +7,16 @@ use docent_jobs::scripted::Scripted;
 use http::Method;
 use serde_json::{Value, json};
 
-use super::fixture::Fixture;
+use super::fixture::TestApi;
 
 const LIST: &str = "/v2/agent/acme/jobs";
 
-async fn created(fixture: &Fixture) -> Value {
+async fn created(fixture: &TestApi) -> Value {
     fixture.clock.advance(Duration::from_secs(1));
     fixture.agent(Method::POST, "/v2/agent/acme/job").json(json!({"prompt": "Fix broken links"})).await.json()
 }
 
-async fn list(fixture: &Fixture, query: &str) -> Value {
+async fn list(fixture: &TestApi, query: &str) -> Value {
     let answer = fixture.agent(Method::GET, &format!("{LIST}{query}")).send().await;
     assert_eq!(answer.status, 200, "{query} {answer:?}");
     answer.json()
@@ -28,7 +28,7 @@ fn ids(list: &Value) -> Vec<&str> {
 
 #[tokio::test]
 async fn the_newest_come_first_and_twenty_at_a_time() {
-    let fixture = Fixture::new().await;
+    let fixture = TestApi::new().await;
     assert_eq!(list(&fixture, "").await, json!({"jobs": [], "nextCursor": null}));
     let mut made = Vec::new();
     for _ in 0..21 {
@@ -44,7 +44,7 @@ async fn the_newest_come_first_and_twenty_at_a_time() {
 
 #[tokio::test]
 async fn pages_neither_repeat_nor_skip_a_job_while_others_are_made() {
-    let fixture = Fixture::new().await;
+    let fixture = TestApi::new().await;
     let mut made = Vec::new();
     for _ in 0..7 {
         made.insert(0, created(&fixture).await["id"].as_str().unwrap().to_owned());
@@ -63,7 +63,7 @@ async fn pages_neither_repeat_nor_skip_a_job_while_others_are_made() {
 
 #[tokio::test]
 async fn a_list_may_be_of_one_status() {
-    let fixture = Fixture::new().await;
+    let fixture = TestApi::new().await;
     let agent = Scripted::start(&fixture.api.jobs);
     let mut made = Vec::new();
     for _ in 0..3 {
@@ -91,7 +91,7 @@ async fn a_list_may_be_of_one_status() {
 
 #[tokio::test]
 async fn a_parameter_that_breaks_a_rule_is_told_which() {
-    let fixture = Fixture::new().await;
+    let fixture = TestApi::new().await;
     for (query, place) in [
         ("status=done", "`active`, `completed`, `archived`, `failed`"),
         ("status=Active", "status"),

@@ -5,23 +5,23 @@ use std::time::Duration;
 use http::Method;
 use tokio::time::Instant;
 
-use super::fixture::{Answer, Fixture};
+use super::fixture::{TestApi, TestResponse};
 
 const JOBS: &str = "/v2/agent/acme/job";
 
 /// A job, as the path to it.
-async fn created(fixture: &Fixture) -> String {
+async fn created(fixture: &TestApi) -> String {
     let job = fixture.agent(Method::POST, JOBS).json(serde_json::json!({"prompt": "Fix broken links"})).await.json();
     format!("{JOBS}/{}", job["id"].as_str().unwrap())
 }
 
-async fn archive(fixture: &Fixture, job: &str) {
+async fn archive(fixture: &TestApi, job: &str) {
     assert_eq!(fixture.agent(Method::POST, &format!("{job}/archive")).send().await.status, 200);
 }
 
 #[tokio::test]
 async fn what_a_client_has_already_is_not_sent_again() {
-    let fixture = Fixture::new().await;
+    let fixture = TestApi::new().await;
     let job = created(&fixture).await;
     let get = async |known: &str| fixture.agent(Method::GET, &job).header("if-none-match", known).send().await;
     let first = fixture.agent(Method::GET, &job).send().await;
@@ -44,14 +44,14 @@ async fn what_a_client_has_already_is_not_sent_again() {
 
 #[tokio::test]
 async fn no_cache_keeps_what_only_a_key_opens() {
-    let fixture = Fixture::new().await;
+    let fixture = TestApi::new().await;
     let job = created(&fixture).await;
     let created = fixture.agent(Method::POST, JOBS).json(serde_json::json!({"prompt": "a"})).await;
     let known = fixture.agent(Method::GET, &job).header("if-none-match", "*").send().await;
     let list = fixture.agent(Method::GET, "/v2/agent/acme/jobs").send().await;
     let refused = fixture.ask(Method::GET, &job).send().await;
     let missing = fixture.agent(Method::GET, &format!("{JOBS}/7")).send().await;
-    let statuses = [created, known, list, refused, missing].map(|answer: Answer| {
+    let statuses = [created, known, list, refused, missing].map(|answer: TestResponse| {
         assert_eq!(answer.header("cache-control"), Some("no-store"), "{answer:?}");
         answer.status
     });
@@ -60,7 +60,7 @@ async fn no_cache_keeps_what_only_a_key_opens() {
 
 #[tokio::test(start_paused = true)]
 async fn who_waits_hears_of_the_end_at_once() {
-    let fixture = Fixture::new().await;
+    let fixture = TestApi::new().await;
     let job = created(&fixture).await;
     let begun = Instant::now();
     let waiting = fixture.agent(Method::GET, &format!("{job}?wait=60")).send();
@@ -78,7 +78,7 @@ async fn who_waits_hears_of_the_end_at_once() {
 
 #[tokio::test(start_paused = true)]
 async fn who_waits_in_vain_is_told_where_the_job_stands() {
-    let fixture = Fixture::new().await;
+    let fixture = TestApi::new().await;
     let job = created(&fixture).await;
     let begun = Instant::now();
     let told = fixture.agent(Method::GET, &format!("{job}?wait=2")).send().await;
@@ -91,7 +91,7 @@ async fn who_waits_in_vain_is_told_where_the_job_stands() {
 
 #[tokio::test(start_paused = true)]
 async fn a_server_that_drains_lets_nobody_wait() {
-    let fixture = Fixture::new().await;
+    let fixture = TestApi::new().await;
     let job = created(&fixture).await;
     let begun = Instant::now();
     let waiting = fixture.agent(Method::GET, &format!("{job}?wait=60")).send();
@@ -106,7 +106,7 @@ async fn a_server_that_drains_lets_nobody_wait() {
 
 #[tokio::test]
 async fn a_wait_is_of_whole_seconds_and_not_for_ever() {
-    let fixture = Fixture::new().await;
+    let fixture = TestApi::new().await;
     let job = created(&fixture).await;
     for wait in ["0", "61", "-1", "1.5", "30s", "forever"] {
         let refused = fixture.agent(Method::GET, &format!("{job}?wait={wait}")).send().await;

@@ -9,7 +9,7 @@ use super::{HOUR, NOW, append, id, lease, sample_job, say, work};
 use crate::memory::MemoryStore;
 use crate::row::Row;
 use crate::state::{self, JobProgress, Outcome};
-use crate::store::{ClaimRequest, Decide, JobQuery, Pruning, Store, WriteError, WriteGuards, WriteOutcome};
+use crate::store::{ClaimRequest, Decision, JobQuery, Pruning, Store, WriteError, WriteGuards, WriteOutcome};
 
 /// A deterministic random sequence (xorshift), so that a failing history can be repeated.
 struct Draws(u64);
@@ -47,13 +47,13 @@ pub(super) async fn same_history(store: Arc<dyn Store>, seed: u64, steps: usize)
     let mut draws = Draws(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
     let mut pair = Pair { store, twin: Arc::new(MemoryStore::new()), now: NOW, jobs: 0 };
     for step in 0..steps {
-        pair.step(&mut draws).await.unwrap_or_else(|told| panic!("history {seed}, step {step}: {told}"));
+        pair.step(&mut draws).await.unwrap_or_else(|difference| panic!("history {seed}, step {step}: {difference}"));
     }
     pair.compare_all().await;
 }
 
 /// A result, without what may differ between stores.
-fn told(written: Result<WriteOutcome, WriteError>) -> String {
+fn described(written: Result<WriteOutcome, WriteError>) -> String {
     match written {
         Ok(WriteOutcome { job, repeat, quota_status }) => format!("{job:?} {repeat} {quota_status:?}"),
         Err(WriteError::Store(_)) => "a failure".to_owned(),
@@ -100,8 +100,8 @@ impl Pair {
         }
         let (row, entries) = state::create(job, say("hello"));
         let guards = self.guards(draws);
-        let store = told(self.store.create(row.clone(), entries.clone(), guards.clone()).await);
-        alike("create", &store, &told(self.twin.create(row, entries, guards).await))
+        let store = described(self.store.create(row.clone(), entries.clone(), guards.clone()).await);
+        alike("create", &store, &described(self.twin.create(row, entries, guards).await))
     }
 
     fn guards(&self, draws: &mut Draws) -> WriteGuards {
@@ -138,7 +138,7 @@ impl Pair {
             - u64::from(row.is_some_and(|row| row.last_token > 0) && draws.below(8) == 0);
         let (now, later) = (self.now, self.now.plus(draws.seconds(60)));
         let outcome = Outcome::Completed { message: "done".to_owned() };
-        let decide: Decide = match draws.below(8) {
+        let decide: Decision = match draws.below(8) {
             0 => Arc::new(move |row: &Row| state::archive(row, now)),
             1 => Arc::new(move |row: &Row| state::follow_up(row, say("more"), now)),
             2 => Arc::new(move |row: &Row| state::retry(row, token, "busy", later)),
@@ -151,13 +151,13 @@ impl Pair {
             }),
         };
         if draws.below(2) == 0 {
-            let told = |row: Result<Row, WriteError>| row.map_err(|error| format!("{error:?}"));
-            let store = told(self.store.hold(id, now, Arc::clone(&decide)).await);
-            return alike("hold", &store, &told(self.twin.hold(id, now, decide).await));
+            let described = |row: Result<Row, WriteError>| row.map_err(|error| format!("{error:?}"));
+            let store = described(self.store.hold(id, now, Arc::clone(&decide)).await);
+            return alike("hold", &store, &described(self.twin.hold(id, now, decide).await));
         }
         let guards = self.guards(draws);
-        let store = told(self.store.change(id, guards.clone(), Arc::clone(&decide)).await);
-        alike("change", &store, &told(self.twin.change(id, guards, decide).await))
+        let store = described(self.store.change(id, guards.clone(), Arc::clone(&decide)).await);
+        alike("change", &store, &described(self.twin.change(id, guards, decide).await))
     }
 
     async fn prune(&mut self, draws: &mut Draws) -> Result<(), String> {
@@ -165,16 +165,16 @@ impl Pair {
         let (journals_before, jobs_before) = (ago(draws, self.now), ago(draws, self.now));
         // Repeated to the end, because a store decides what fits into one step.
         let pruning = Pruning { now: self.now, journals_before, jobs_before, limit: 1000 };
-        let mut told = Vec::new();
+        let mut totals = Vec::new();
         for store in [&self.store, &self.twin] {
             let (mut entries, mut jobs, mut more) = (0, 0, true);
             while more {
                 let pruned = store.prune(pruning).await.expect("the store answers");
                 (entries, jobs, more) = (entries + pruned.entries, jobs + pruned.jobs, pruned.more);
             }
-            told.push((entries, jobs));
+            totals.push((entries, jobs));
         }
-        alike("prune", &told[0], &told[1])
+        alike("prune", &totals[0], &totals[1])
     }
 
     async fn compare_all(&self) {

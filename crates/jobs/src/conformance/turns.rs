@@ -10,7 +10,7 @@ use super::{
 };
 use crate::row::Row;
 use crate::state::{self, JobProgress, Outcome};
-use crate::store::{ClaimRequest, Decide, Store, WriteError};
+use crate::store::{ClaimRequest, Decision, Store, WriteError};
 
 async fn queue(store: &Arc<dyn Store>, project: &str, jobs: impl IntoIterator<Item = u128>) {
     let project = ProjectId::parse(project).expect("a name");
@@ -35,7 +35,7 @@ async fn batch(store: &Arc<dyn Store>, cap_per_project: usize, most: usize) -> V
     rows.iter().map(|row| row.id().uuid().as_u128()).collect()
 }
 
-fn finish(row: &Row) -> Decide {
+fn finish(row: &Row) -> Decision {
     let (token, seen) = (row.last_token, row.last_seq);
     let outcome = Outcome::Completed { message: "done".to_owned() };
     Arc::new(move |row: &Row| state::finish(row, token, seen, &outcome, Vec::new(), JobProgress::default()))
@@ -120,7 +120,7 @@ pub(super) async fn an_older_job_that_waits_lets_a_younger_one_of_its_key_go_fir
 pub(super) async fn who_waits_for_a_concurrency_key_goes_on_when_its_holder_ends_in_any_way(store: Arc<dyn Store>) {
     queue_under_one_key(&store, 1..=7).await;
     let mut holder = claim(&store, NOW).await.expect("a job is due");
-    let ends: [fn(&Row) -> Decide; 3] = [
+    let ends: [fn(&Row) -> Decision; 3] = [
         finish,
         |_| Arc::new(|row: &Row| state::archive(row, NOW)),
         |row| {

@@ -9,17 +9,17 @@ use docent_http_client::Client;
 use docent_llm::{Description, Editor, EventStream, Model, ModelError, Request};
 use http::HeaderName;
 
-use crate::call_failure::Peer;
+use crate::call_failure::Upstream;
 use crate::endpoint::{Base, Endpoint, EndpointError};
 use crate::exchange::{self, Exchange};
-use crate::input::Ids;
+use crate::input::CallIds;
 
 const OWN_BASE: &str = "https://api.anthropic.com";
 
-/// The tokens of request and reply that all current models of Anthropic have together.
+/// Context length of all current models, in tokens.
 const USUAL_CONTEXT: u32 = 200_000;
 
-/// A model that is asked with `POST {base}/v1/messages`.
+/// A model behind `POST {base}/v1/messages`.
 ///
 /// The part of a request that stays the same from call to call is marked for the provider's cache: the tools, the system
 /// text, and the transcript up to its last two user messages.
@@ -37,8 +37,8 @@ impl Anthropic {
         let base = Base::parse(base, &["/v1/messages", "/v1"])?;
         let key = endpoint.key.as_ref().map(|key| (HeaderName::from_static("x-api-key"), key.header()));
         let headers = exchange::headers(key, &[("anthropic-version", "2023-06-01")]);
-        let peer = Peer::new("anthropic", base, &endpoint);
-        Ok(Self { exchange: Exchange { client, peer, idle: endpoint.idle, headers }, endpoint })
+        let upstream = Upstream::new("anthropic", base, &endpoint);
+        Ok(Self { exchange: Exchange { client, upstream, idle: endpoint.idle, headers }, endpoint })
     }
 
     /// Checks with a cheap request that the server knows the model and accepts the key. Returns a sentence for people.
@@ -63,13 +63,13 @@ impl Model for Anthropic {
     }
 
     async fn stream(&self, request: Request) -> Result<EventStream, ModelError> {
-        let (body, ids) = (self.body(&request), Ids::after(&request.messages));
+        let (body, ids) = (self.body(&request), CallIds::after(&request.messages));
         // The call may take minutes; do not keep a second copy of the transcript for so long.
         drop(request);
         let answer = self.exchange.post("/v1/messages", body).await.map_err(|refusal| refusal.error)?;
-        self.exchange.events(answer, reply::Message::new(ids))
+        self.exchange.events(answer, reply::MessageParser::new(ids))
     }
 }
 
 #[cfg(test)]
-pub(crate) use reply::Message;
+pub(crate) use reply::MessageParser;

@@ -4,7 +4,7 @@
 //! message_start ─▶ ( content_block_start ─▶ content_block_delta* ─▶ content_block_stop )* ─▶ message_delta ─▶ message_stop
 //! ```
 //!
-//! Blocks other than text and tool calls (the model's thinking, for one) and events that are not known are skipped.
+//! Blocks other than text and tool calls (such as thinking) and unknown events are skipped.
 
 use std::collections::BTreeMap;
 
@@ -12,16 +12,16 @@ use docent_llm::{Event, MOST_CALLS};
 use docent_types::{FinishReason, Usage};
 use serde_json::Value;
 
-use crate::decoder::{Broken, Reply};
-use crate::input::{self, Ids};
+use crate::decoder::{ReplyError, ReplyParser};
+use crate::input::{self, CallIds};
 
 /// A message being streamed.
 #[derive(Debug, Default)]
-pub(crate) struct Message {
-    ids: Ids,
+pub(crate) struct MessageParser {
+    ids: CallIds,
     /// The calls that have begun, by the index of their block.
     calls: BTreeMap<u64, Call>,
-    /// How many calls have begun, those left out not counted.
+    /// Number of calls begun, without those dropped.
     begun: usize,
     tokens: Tokens,
     stop_reason: Option<String>,
@@ -32,9 +32,9 @@ pub(crate) struct Message {
 struct Call {
     id: String,
     name: String,
-    /// The input, where it came whole.
+    /// The input, if it came in one piece.
     input: Value,
-    /// The input as text, where it comes in pieces.
+    /// The input as text, if it comes in pieces.
     json: String,
 }
 
@@ -46,8 +46,8 @@ struct Tokens {
     output: u64,
 }
 
-impl Message {
-    pub(crate) fn new(ids: Ids) -> Self {
+impl MessageParser {
+    pub(crate) fn new(ids: CallIds) -> Self {
         Self { ids, ..Self::default() }
     }
 
@@ -84,14 +84,14 @@ impl Message {
         }
     }
 
-    fn ends(&mut self, events: &mut Vec<Event>) -> Result<(), Broken> {
+    fn ends(&mut self, events: &mut Vec<Event>) -> Result<(), ReplyError> {
         while let Some(index) = self.calls.keys().next().copied() {
             self.block_ends(index, events);
         }
         let reason = match self.stop_reason.as_deref() {
-            Some("refusal") => return Err(Broken::Refused),
+            Some("refusal") => return Err(ReplyError::Refused),
             Some("max_tokens" | "model_context_window_exceeded") => FinishReason::Length,
-            // Some servers that imitate this wire end every message in the same way.
+            // Some compatible servers end every message with the same reason.
             Some("end_turn" | "stop_sequence" | "tool_use") | None if self.begun > 0 => FinishReason::ToolCalls,
             Some("end_turn" | "stop_sequence" | "tool_use") | None => FinishReason::Stop,
             Some(_) => FinishReason::Other,
@@ -102,8 +102,8 @@ impl Message {
     }
 }
 
-impl Reply for Message {
-    fn read(&mut self, frame: &Value, events: &mut Vec<Event>) -> Result<(), Broken> {
+impl ReplyParser for MessageParser {
+    fn read(&mut self, frame: &Value, events: &mut Vec<Event>) -> Result<(), ReplyError> {
         let index = frame["index"].as_u64().unwrap_or_default();
         match frame["type"].as_str() {
             Some("message_start") => self.tokens.count(&frame["message"]["usage"]),
@@ -122,16 +122,16 @@ impl Reply for Message {
         Ok(())
     }
 
-    fn done(&mut self, _: &mut Vec<Event>) -> Result<(), Broken> {
+    fn done(&mut self, _: &mut Vec<Event>) -> Result<(), ReplyError> {
         Ok(())
     }
 
-    fn end(&mut self, _: &mut Vec<Event>) -> Result<(), Broken> {
-        Err(Broken::Cut)
+    fn end(&mut self, _: &mut Vec<Event>) -> Result<(), ReplyError> {
+        Err(ReplyError::Cut)
     }
 
-    fn whole(&mut self, body: &Value, events: &mut Vec<Event>) -> Result<(), Broken> {
-        let Some(blocks) = body["content"].as_array() else { return Err(Broken::Foreign) };
+    fn whole(&mut self, body: &Value, events: &mut Vec<Event>) -> Result<(), ReplyError> {
+        let Some(blocks) = body["content"].as_array() else { return Err(ReplyError::Foreign) };
         for (index, block) in (0..).zip(blocks) {
             self.block_begins(index, block, events);
             self.block_ends(index, events);
@@ -147,7 +147,7 @@ impl Reply for Message {
 }
 
 impl Tokens {
-    /// Takes the numbers that are there: later ones replace earlier ones, they are sums already.
+    /// Reads the counts that are present. They are totals, so later ones replace earlier ones.
     fn count(&mut self, usage: &Value) {
         for (field, name) in [
             (&mut self.input, "input_tokens"),

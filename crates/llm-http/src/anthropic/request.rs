@@ -1,4 +1,4 @@
-//! A request as Anthropic Messages has it.
+//! The body of a request to Anthropic Messages.
 
 use docent_llm::{Request, ToolChoice, ToolSpec};
 use docent_types::ContentPart;
@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 use crate::input::{plain, write};
 use crate::transcript::{MessageTurn, system, turns};
 
-/// What the cache may be asked for twice: the last two user messages, so that a reply with many calls, which puts more
-/// blocks between two requests than the provider looks back over, is found all the same. With the tools and the system
-/// text that makes four, the most there may be.
+/// Number of user messages, from the end, that are marked for the cache. The provider searches a limited number of blocks
+/// back from a mark, and a reply with many calls exceeds it; the second mark is then still found. With the tools and the
+/// system text that makes four marks, the provider's limit.
 const MARKED_TURNS: usize = 2;
 
 /// The body of a request.
@@ -26,7 +26,7 @@ pub(super) fn body(request: &Request, model: &str, max_tokens: u32) -> Value {
         body["system"] = system.into();
     }
     if !request.tools.is_empty() {
-        // Without the tools, the calls of the transcript would be refused; so they stay where none may be called.
+        // The server refuses a transcript with calls of unknown tools, so tools are declared even if none may be called.
         let mut tools: Vec<Value> = request.tools.iter().map(tool).collect();
         mark(tools.last_mut());
         body["tools"] = tools.into();
@@ -46,7 +46,7 @@ fn tool(spec: &ToolSpec) -> Value {
 fn messages(turns: &[MessageTurn<'_>]) -> Vec<Value> {
     let mut messages = Vec::new();
     if turns.first().is_none_or(|turn| turn.is_assistant) {
-        // A conversation has to begin with the user.
+        // The server requires the first message to be the user's.
         messages.push(json!({ "role": "user", "content": [{ "type": "text", "text": "(The conversation begins.)" }] }));
     }
     for turn in turns {
@@ -76,7 +76,7 @@ fn block(part: &ContentPart) -> Value {
     }
 }
 
-/// Everything up to here is worth keeping in the provider's cache.
+/// Marks the end of a prefix for the provider's cache.
 fn mark(block: Option<&mut Value>) {
     if let Some(block) = block {
         block["cache_control"] = json!({ "type": "ephemeral" });

@@ -4,24 +4,24 @@ use serde_json::json;
 
 use super::*;
 
-fn peer() -> Peer {
+fn upstream() -> Upstream {
     let endpoint = Endpoint {
         key: Some(Secret::parse("sk-0123456789").expect("a key")),
         key_source: Some("MODEL_KEY".to_owned()),
         ..Endpoint::new("model-1")
     };
-    Peer::new("openai", Base::parse("https://api.example.com/v1", &[]).expect("a base"), &endpoint)
+    Upstream::new("openai", Base::parse("https://api.example.com/v1", &[]).expect("a base"), &endpoint)
 }
 
 fn sorted(status: u16, body: &Value) -> CallFailure {
     FailureReply::of(body)
         .unwrap_or_default()
-        .sort((status > 0).then(|| StatusCode::from_u16(status).expect("a status")))
+        .classify((status > 0).then(|| StatusCode::from_u16(status).expect("a status")))
 }
 
 #[test]
 fn a_status_has_its_meaning() {
-    for (status, trouble) in [
+    for (status, failure) in [
         (400, CallFailure::Rejected),
         (401, CallFailure::Key),
         (402, CallFailure::Quota),
@@ -38,13 +38,13 @@ fn a_status_has_its_meaning() {
         (524, CallFailure::Overloaded),
         (529, CallFailure::Overloaded),
     ] {
-        assert_eq!(sorted(status, &Value::Null), trouble, "{status}");
+        assert_eq!(sorted(status, &Value::Null), failure, "{status}");
     }
 }
 
 #[test]
 fn what_servers_tell_is_understood_in_every_shape() {
-    for (status, body, trouble) in [
+    for (status, body, failure) in [
         (
             529,
             json!({ "type": "error", "error": { "type": "overloaded_error", "message": "Overloaded" } }),
@@ -113,35 +113,35 @@ fn what_servers_tell_is_understood_in_every_shape() {
             CallFailure::Overloaded,
         ),
     ] {
-        assert_eq!(sorted(status, &body), trouble, "{status} {body}");
+        assert_eq!(sorted(status, &body), failure, "{status} {body}");
     }
     assert_eq!(FailureReply::of(&json!({ "choices": [], "error": null })), None);
     let reported = FailureReply::of(
         &json!({ "detail": [{ "loc": ["body", "stream_options"], "msg": "extra", "input": "my prompt" }] }),
     );
     let reported = reported.expect("an error");
-    assert!(reported.names("stream_options") && !reported.names("max_tokens"));
+    assert!(reported.rejects("stream_options") && !reported.rejects("max_tokens"));
     assert_eq!(reported.message, "extra");
 }
 
 #[test]
 fn a_sentence_says_what_to_do_and_never_the_key() {
-    let peer = peer();
+    let upstream = upstream();
     let reported = FailureReply {
         message: format!("Bad key sk-0123456789\nor sk-01***89{}", " and so on".repeat(90)),
         ..FailureReply::default()
     };
-    for (trouble, kind, says) in [
+    for (failure, kind, says) in [
         (CallFailure::Key, ModelErrorKind::Auth, "check MODEL_KEY"),
-        (CallFailure::Forbidden, ModelErrorKind::Auth, "what MODEL_KEY may do"),
+        (CallFailure::Forbidden, ModelErrorKind::Auth, "the permissions of MODEL_KEY"),
         (CallFailure::Quota, ModelErrorKind::Auth, "no credit or quota left"),
         (CallFailure::NoModel, ModelErrorKind::Fatal, "https://api.example.com/v1 has no model model-1"),
         (CallFailure::ContextTooLong, ModelErrorKind::ContextTooLong, "too long for openai model-1"),
-        (CallFailure::Refused, ModelErrorKind::Refused, "declines"),
+        (CallFailure::Refused, ModelErrorKind::Refused, "refuses"),
         (CallFailure::Interrupted, ModelErrorKind::Interrupted, "broke off"),
         (CallFailure::Rejected, ModelErrorKind::Fatal, "does not accept this request"),
     ] {
-        let error = peer.error(trouble, None, &reported);
+        let error = upstream.error(failure, None, &reported);
         let source = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();
         assert_eq!(error.kind, kind);
         assert!(error.to_string().contains(says), "{error}");
@@ -149,13 +149,13 @@ fn a_sentence_says_what_to_do_and_never_the_key() {
         assert!(source.chars().count() <= 241 && !source.contains('\n'), "{source}");
     }
     let wait = Duration::from_secs(3);
-    for trouble in [CallFailure::RateLimited, CallFailure::Overloaded] {
-        assert_eq!(peer.error(trouble, Some(wait), &reported).kind.retry(), Retry::After(wait));
+    for failure in [CallFailure::RateLimited, CallFailure::Overloaded] {
+        assert_eq!(upstream.error(failure, Some(wait), &reported).kind.retry(), Retry::After(wait));
     }
-    let keyless = Peer { key: None, key_source: None, ..peer };
+    let keyless = Upstream { key: None, key_source: None, ..upstream };
     assert!(
-        keyless.error(CallFailure::Key, None, &reported).to_string().contains("there is none"),
-        "a missing key is told as one"
+        keyless.error(CallFailure::Key, None, &reported).to_string().contains("none is configured"),
+        "a missing key is reported as missing"
     );
 }
 
@@ -164,7 +164,7 @@ proptest! {
     fn any_error_is_sorted_and_told_in_one_short_line(message in "\\PC{0,400}", mark in "[a-z_]{0,12}", status in 400_u16..600) {
         let body = json!({ "error": { "message": format!("{message} sk-0123456789"), "type": mark, "code": status } });
         let reported = FailureReply::of(&body).expect("an error");
-        let error = peer().error(reported.sort(None), None, &reported);
+        let error = upstream().error(reported.classify(None), None, &reported);
         let source = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();
         prop_assert!(source.chars().count() <= 241 && !source.contains("0123456789"));
     }

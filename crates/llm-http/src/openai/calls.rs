@@ -1,15 +1,15 @@
-//! Tool calls put together from the pieces that servers stream.
+//! Assembles tool calls from the pieces that servers stream.
 //!
-//! By the book a piece has the index of its call, the first one id and name, and each a bit of the arguments. Servers also
-//! send whole calls at once, leave out the index or give every call the same, repeat id and name in each piece, leave out
-//! the id, or send the arguments as an object.
+//! By the specification a piece has the index of its call and a part of the arguments; the first also has id and name.
+//! Servers also send complete calls, omit the index or repeat it for every call, repeat id and name in each piece, omit the
+//! id, or send the arguments as an object.
 
 use docent_llm::MOST_CALLS;
 use serde_json::Value;
 
 use crate::input;
 
-/// A call that grows.
+/// A call being received.
 #[derive(Debug, Default)]
 pub(super) struct Call {
     index: Option<u64>,
@@ -36,12 +36,12 @@ impl Call {
     }
 }
 
-/// Adds one piece to the call it belongs to, or begins another, as long as there are not too many.
+/// Adds a piece to its call, or begins a new call unless there are too many.
 pub(super) fn add(calls: &mut Vec<Call>, piece: &Value) {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let (id, name) = (text(&piece["id"]), text(&piece["function"]["name"]));
     let index = piece["index"].as_u64();
-    let at = match place(calls, index, &id, &name) {
+    let at = match call_index(calls, index, &id, &name) {
         Some(at) => at,
         None if calls.len() > MOST_CALLS => return,
         None => {
@@ -59,15 +59,15 @@ pub(super) fn add(calls: &mut Vec<Call>, piece: &Value) {
     call.add(&piece["function"]["arguments"]);
 }
 
-/// Where the call is that a piece belongs to; `None` when the piece begins one.
-fn place(calls: &[Call], index: Option<u64>, id: &str, name: &str) -> Option<usize> {
+/// Index of the call that a piece belongs to; `None` when the piece begins a new one.
+fn call_index(calls: &[Call], index: Option<u64>, id: &str, name: &str) -> Option<usize> {
     let at = match index {
         Some(_) => calls.iter().rposition(|call| call.index == index)?,
         None if !id.is_empty() => return calls.iter().rposition(|call| call.id == id),
         None => calls.len().checked_sub(1)?,
     };
     let call = &calls[at];
-    // Only a piece with a name can begin a call: there are servers that make up a new id for each piece.
+    // Only a piece with a name begins a call: some servers generate a new id for each piece.
     let begins = !name.is_empty()
         && !call.name.is_empty()
         && (name != call.name || (!id.is_empty() && id != call.id) || (id.is_empty() && call.is_whole()));

@@ -14,10 +14,10 @@ use docent_http_client::{Client, Response};
 use docent_llm::{Description, EventStream, Model, ModelError, Request, ToolChoice};
 use http::header::AUTHORIZATION;
 
-use crate::call_failure::Peer;
+use crate::call_failure::Upstream;
 use crate::endpoint::{Base, Endpoint, EndpointError};
-use crate::exchange::{self, Exchange, Refusal};
-use crate::input::Ids;
+use crate::exchange::{self, Exchange, RefusedCall};
+use crate::input::CallIds;
 
 const OWN_BASE: &str = "https://api.openai.com/v1";
 const OWN_HOST: &str = "api.openai.com";
@@ -25,10 +25,10 @@ const OWN_HOST: &str = "api.openai.com";
 /// Default context length, in tokens. Many models have as much; smaller ones need a configuration.
 const USUAL_CONTEXT: u32 = 128_000;
 
-/// A model that is asked with `POST {base}/chat/completions`.
+/// A model behind `POST {base}/chat/completions`.
 ///
-/// Servers differ. Where one refuses a request because it does not know `stream_options`, or because it knows the other
-/// name for the limit of tokens, the request is put once more in its words, and all later ones are put so at once.
+/// Servers differ. If one refuses a request because of `stream_options`, or because of the name of the token limit, the
+/// request is sent again without that, and later requests are sent so from the start.
 #[derive(Debug, Clone)]
 pub struct OpenAi {
     pub(crate) exchange: Exchange,
@@ -37,15 +37,15 @@ pub struct OpenAi {
     learned: Arc<ServerQuirks>,
 }
 
-/// How a server wants to be spoken to, where that cannot be found out.
+/// Properties of a server that cannot be detected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Dialect {
-    /// Where the model may call tools, it has to. For small local models, which a server then holds to a call by grammar.
+    /// If the model may call tools, it must. For small local models: the server then enforces a call by a grammar.
     pub force_tools: bool,
-    /// A call that the model writes into its text, as fenced JSON or in `<tool_call>` tags, is taken for one. While tools
-    /// are offered, text then arrives at the end and not as it is written.
+    /// Calls that the model writes into its text, as fenced JSON or in `<tool_call>` tags, are executed. While tools are
+    /// offered, the text then arrives at the end of the reply instead of streaming.
     pub text_tool_calls: bool,
-    /// `None` for what the server most likely knows: `max_completion_tokens` at OpenAI itself, `max_tokens` elsewhere.
+    /// `None` for the most likely name: `max_completion_tokens` at OpenAI itself, `max_tokens` elsewhere.
     pub token_limit: Option<TokenLimit>,
 }
 
@@ -56,7 +56,7 @@ pub enum TokenLimit {
     MaxCompletionTokens,
 }
 
-/// What the server's answers have taught.
+/// What was learned from the server's refusals.
 #[derive(Debug, Default)]
 struct ServerQuirks {
     no_stream_options: AtomicBool,
@@ -65,19 +65,18 @@ struct ServerQuirks {
 
 impl OpenAi {
     /// # Errors
-    /// The endpoint's `base_url` is none.
+    /// The endpoint's `base_url` is not a base URL.
     pub fn new(client: Client, endpoint: Endpoint, dialect: Dialect) -> Result<Self, EndpointError> {
         let base = endpoint.base_url.as_deref().unwrap_or(OWN_BASE);
         let base = Base::parse(base, &["/chat/completions"])?.or_path("/v1");
         let key = endpoint.key.as_ref().map(|key| (AUTHORIZATION, key.bearer()));
         let headers = exchange::headers(key, &[]);
-        let peer = Peer::new("openai", base, &endpoint);
-        let exchange = Exchange { client, peer, idle: endpoint.idle, headers };
+        let upstream = Upstream::new("openai", base, &endpoint);
+        let exchange = Exchange { client, upstream, idle: endpoint.idle, headers };
         Ok(Self { exchange, endpoint, dialect, learned: Arc::default() })
     }
 
-    /// Asks the server whether it knows the model and accepts the key, as cheaply as it can be asked. Gives a sentence for
-    /// people.
+    /// Checks with a cheap request that the server knows the model and accepts the key. Returns a sentence for people.
     pub async fn check(&self) -> Result<String, ModelError> {
         self.exchange.check("/models", self).await
     }
@@ -95,7 +94,7 @@ impl OpenAi {
     }
 
     pub(crate) fn wording(&self) -> OptionalFields {
-        let is_own = self.exchange.peer.base.is_host(OWN_HOST);
+        let is_own = self.exchange.upstream.base.is_host(OWN_HOST);
         let likely = if is_own { TokenLimit::MaxCompletionTokens } else { TokenLimit::MaxTokens };
         let first = self.dialect.token_limit.unwrap_or(likely);
         let other = self.learned.other_token_limit.load(Ordering::Relaxed);
@@ -105,7 +104,7 @@ impl OpenAi {
         }
     }
 
-    /// Posts a request, in other words where the server asks for them: at most once for each word there is another for.
+    /// Posts a request, and again without the fields that the server refuses: at most once per optional field.
     async fn post(&self, request: Request) -> Result<Response, ModelError> {
         let mut changes = 0;
         loop {
@@ -114,7 +113,7 @@ impl OpenAi {
                 Ok(answer) => return Ok(answer),
                 Err(refusal) if changes < 2 && self.learns(wording, &refusal) => {
                     changes += 1;
-                    let (base, error) = (&self.exchange.peer.base, &refusal.error);
+                    let (base, error) = (&self.exchange.upstream.base, &refusal.error);
                     tracing::debug!(%base, %error, "sending the request again without the fields that the server refused");
                 }
                 Err(refusal) => return Err(refusal.error),
@@ -122,19 +121,19 @@ impl OpenAi {
         }
     }
 
-    /// Remembers what the server does not know, if that is why it refused these words.
-    fn learns(&self, sent: OptionalFields, refusal: &Refusal) -> bool {
+    /// Records which optional field the server refused, if that was the reason.
+    fn learns(&self, sent: OptionalFields, refusal: &RefusedCall) -> bool {
         if !matches!(refusal.status, 400 | 422) {
             return false;
         }
-        if sent.stream_options && refusal.reported.names("stream_options") {
+        if sent.stream_options && refusal.reported.rejects("stream_options") {
             self.learned.no_stream_options.store(true, Ordering::Relaxed);
             return true;
         }
-        // Where only a number is wrong, the other name is not mentioned.
+        // If only the number is wrong, the other name is not mentioned.
         let names_both =
-            [sent.token_limit, sent.token_limit.other()].iter().all(|name| refusal.reported.names(name.name()));
-        // Two calls at a time may learn the same; only the words that were sent are given up.
+            [sent.token_limit, sent.token_limit.other()].iter().all(|name| refusal.reported.rejects(name.name()));
+        // Two concurrent calls may learn the same: switch only away from the name that was sent.
         if names_both && sent.token_limit == self.wording().token_limit {
             self.learned.other_token_limit.fetch_not(Ordering::Relaxed);
         }
@@ -174,7 +173,7 @@ impl Model for OpenAi {
     }
 
     async fn stream(&self, request: Request) -> Result<EventStream, ModelError> {
-        let mut reply = reply::Completion::new(Ids::after(&request.messages));
+        let mut reply = reply::CompletionParser::new(CallIds::after(&request.messages));
         if self.dialect.text_tool_calls && request.tool_choice == ToolChoice::Auto {
             reply = reply.reading_calls_in_text(&request.tools);
         }
@@ -184,4 +183,4 @@ impl Model for OpenAi {
 }
 
 #[cfg(test)]
-pub(crate) use reply::Completion;
+pub(crate) use reply::CompletionParser;

@@ -1,9 +1,8 @@
-//! A reply as chat completions are streamed: chunks with a piece of the text or of the calls, one with the reason to end,
-//! perhaps one with the tokens used, perhaps `[DONE]`.
+//! Parses a streamed chat completion: chunks with pieces of text or of calls, one with the finish reason, optionally one
+//! with the token counts, optionally `[DONE]`.
 //!
-//! What a model thinks (`reasoning_content`) and what is not known is skipped. The reply is whole once a reason to end has
-//! come; where a server gives none, `[DONE]` stands for it. The calls are given at the end, because only then is it sure
-//! that no piece of them is missing.
+//! Thinking (`reasoning_content`) and unknown fields are skipped. The reply is complete once it has a finish reason, or
+//! `[DONE]` from servers that send no reason. Calls are emitted at the end, because only then no piece can be missing.
 
 use docent_llm::{Event, MOST_CALLS, ToolSpec};
 use docent_types::{FinishReason, Usage};
@@ -11,29 +10,29 @@ use serde_json::Value;
 
 use super::calls::{self, Call};
 use super::text_calls::{self, KnownTool};
-use crate::decoder::{Broken, Reply};
-use crate::input::Ids;
+use crate::decoder::{ReplyError, ReplyParser};
+use crate::input::CallIds;
 
-/// A completion on its way.
+/// A completion being received.
 #[derive(Debug, Default)]
-pub(crate) struct Completion {
-    ids: Ids,
+pub(crate) struct CompletionParser {
+    ids: CallIds,
     calls: Vec<Call>,
     usage: Usage,
     reason: Option<String>,
-    /// Some text has come.
-    spoke: bool,
-    /// The tools whose calls are looked for in the text, and the text that is held back for that.
+    /// Whether any text has arrived.
+    has_text: bool,
+    /// The tools whose calls are searched in the text, and the text withheld for that.
     held: Option<(Vec<KnownTool>, String)>,
     over: bool,
 }
 
-impl Completion {
-    pub(crate) fn new(ids: Ids) -> Self {
+impl CompletionParser {
+    pub(crate) fn new(ids: CallIds) -> Self {
         Self { ids, ..Self::default() }
     }
 
-    /// Takes what the model writes for calls of these tools, where it makes no call in the wire's own way.
+    /// Reads calls of these tools from the text, if the reply has no regular calls.
     pub(crate) fn reading_calls_in_text(mut self, tools: &[ToolSpec]) -> Self {
         let tools: Vec<KnownTool> = tools.iter().map(KnownTool::of).collect();
         self.held = (!tools.is_empty()).then(|| (tools, String::new()));
@@ -70,7 +69,7 @@ impl Completion {
         if text.is_empty() {
             return;
         }
-        self.spoke = true;
+        self.has_text = true;
         match &mut self.held {
             Some((_, held)) => held.push_str(text),
             None => events.push(Event::TextDelta(text.to_owned())),
@@ -86,25 +85,25 @@ impl Completion {
         self.usage.cached_input_tokens = cached.unwrap_or(self.usage.cached_input_tokens);
     }
 
-    fn ends(&mut self, events: &mut Vec<Event>) -> Result<(), Broken> {
+    fn ends(&mut self, events: &mut Vec<Event>) -> Result<(), ReplyError> {
         let reason = match self.reason.as_deref() {
-            Some("content_filter") => return Err(Broken::Refused),
-            Some("error") => return Err(Broken::Cut),
+            Some("content_filter") => return Err(ReplyError::Refused),
+            Some("error") => return Err(ReplyError::Cut),
             Some("length" | "max_tokens") => FinishReason::Length,
             Some("stop" | "eos" | "end_turn" | "stop_sequence" | "tool_calls" | "function_call") | None => {
                 FinishReason::Stop
             }
             Some(_) => FinishReason::Other,
         };
-        let made = self.make_calls(events);
+        let made = self.emit_calls(events);
         let reason = if made && reason != FinishReason::Length { FinishReason::ToolCalls } else { reason };
         self.over = true;
         events.push(Event::Done { reason, usage: self.usage });
         Ok(())
     }
 
-    /// Gives what was held back, then the calls. Says whether there was one.
-    fn make_calls(&mut self, events: &mut Vec<Event>) -> bool {
+    /// Emits the withheld text, then the calls. Returns whether there were any.
+    fn emit_calls(&mut self, events: &mut Vec<Event>) -> bool {
         let mut made: Vec<(String, String, Value)> = std::mem::take(&mut self.calls)
             .into_iter()
             .map(|call| {
@@ -131,8 +130,8 @@ impl Completion {
     }
 }
 
-impl Reply for Completion {
-    fn read(&mut self, frame: &Value, events: &mut Vec<Event>) -> Result<(), Broken> {
+impl ReplyParser for CompletionParser {
+    fn read(&mut self, frame: &Value, events: &mut Vec<Event>) -> Result<(), ReplyError> {
         self.count(&frame["usage"]);
         let choices = frame["choices"].as_array();
         let first =
@@ -143,19 +142,19 @@ impl Reply for Completion {
         Ok(())
     }
 
-    fn done(&mut self, events: &mut Vec<Event>) -> Result<(), Broken> {
-        // A proxy may put this behind a reply that broke off before its first word.
-        let is_empty = self.calls.is_empty() && !self.spoke && self.reason.is_none();
-        if is_empty { Err(Broken::Cut) } else { self.ends(events) }
+    fn done(&mut self, events: &mut Vec<Event>) -> Result<(), ReplyError> {
+        // A proxy may append this to a reply that was cut before its first word.
+        let is_empty = self.calls.is_empty() && !self.has_text && self.reason.is_none();
+        if is_empty { Err(ReplyError::Cut) } else { self.ends(events) }
     }
 
-    fn end(&mut self, events: &mut Vec<Event>) -> Result<(), Broken> {
-        if self.reason.is_some() { self.ends(events) } else { Err(Broken::Cut) }
+    fn end(&mut self, events: &mut Vec<Event>) -> Result<(), ReplyError> {
+        if self.reason.is_some() { self.ends(events) } else { Err(ReplyError::Cut) }
     }
 
-    fn whole(&mut self, body: &Value, events: &mut Vec<Event>) -> Result<(), Broken> {
+    fn whole(&mut self, body: &Value, events: &mut Vec<Event>) -> Result<(), ReplyError> {
         if body["choices"][0].is_null() {
-            return Err(Broken::Foreign);
+            return Err(ReplyError::Foreign);
         }
         self.read(body, events)?;
         self.ends(events)

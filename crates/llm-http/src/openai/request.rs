@@ -1,4 +1,4 @@
-//! A request as chat completions have it.
+//! The body of a request for a chat completion.
 
 use docent_llm::{Request, ToolChoice, ToolSpec};
 use docent_types::ContentPart;
@@ -67,11 +67,11 @@ fn call(part: &ContentPart) -> Option<Value> {
     Some(json!({ "id": plain(id), "type": "function", "function": function }))
 }
 
-/// A user's turn: a message for each result, then the words.
+/// A user's turn: a message for each tool result, then the text.
 fn user(turn: &MessageTurn<'_>, messages: &mut Vec<Value>) {
     for part in &turn.parts {
         if let ContentPart::ToolResult { call_id, output, is_error } = part {
-            // This wire has no mark for a failed call.
+            // This wire cannot mark a call as failed.
             let content = if *is_error { format!("Error: {output}") } else { output.clone() };
             messages.push(json!({ "role": "tool", "tool_call_id": plain(call_id), "content": content }));
         }

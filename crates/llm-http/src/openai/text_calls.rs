@@ -1,14 +1,13 @@
-//! Tool calls that a small model writes into its text, because its server does not enforce the wire's own format.
+//! Finds tool calls that a small model writes into its text, because its server does not enforce the wire's own format.
 //!
-//! Read are a JSON object, or a list of them, in `<tool_call>` tags, in a fence, or as all there is. An object is a call
-//! when it names a tool that was offered, or names none and is just what one of them takes; anything else is text and
-//! stays where it was.
+//! A call is a JSON object, or a list of them, in `<tool_call>` tags, in a fence, or as the whole text. The object names a
+//! tool that was offered, or matches the input of exactly one of them. Anything else stays text.
 
 use docent_llm::ToolSpec;
 use memchr::memchr2_iter;
 use serde_json::Value;
 
-/// A tool as a call of it is recognised.
+/// The properties of a tool by which its calls are recognised.
 #[derive(Debug)]
 pub(super) struct KnownTool {
     name: String,
@@ -27,9 +26,9 @@ impl KnownTool {
         }
     }
 
-    /// Whether an object can be nothing but the input of this tool, going by the names of its members.
+    /// Whether an object matches the input of this tool, by the names of its members.
     fn takes(&self, object: &serde_json::Map<String, Value>) -> bool {
-        // One member says too little: many things have a `path`.
+        // One member is too little evidence: many objects have a `path`.
         self.required.len() > 1
             && self.required.iter().all(|name| object.contains_key(name))
             && object.keys().all(|name| self.members.contains(name))
@@ -39,7 +38,7 @@ impl KnownTool {
 /// A call found in a text: its name and its input.
 pub(super) type FoundCall = (String, Value);
 
-/// Takes the calls out of a text, and gives what is left of it.
+/// Extracts the calls from a text. Returns the remaining text and the calls.
 pub(super) fn extract(text: &str, tools: &[KnownTool]) -> (String, Vec<FoundCall>) {
     if let Some(calls) = calls(text, tools) {
         return (String::new(), calls);
@@ -59,7 +58,7 @@ pub(super) fn extract(text: &str, tools: &[KnownTool]) -> (String, Vec<FoundCall
 
 const TAGS: [(&str, &str); 2] = [("<tool_call>", "</tool_call>"), ("```", "```")];
 
-/// The first block: what stands before it, in it and behind it. One that is never closed goes to the end.
+/// The first block: the text before it, in it and behind it. An unclosed block extends to the end.
 fn next_block(text: &str) -> Option<(&str, &str, &str)> {
     let tag_at = |at: usize| TAGS.iter().find(|(open, _)| text[at..].starts_with(open)).map(|tag| (at, tag));
     let (at, (open, close)) = memchr2_iter(b'`', b'<', text.as_bytes()).find_map(tag_at)?;
@@ -71,7 +70,7 @@ fn next_block(text: &str) -> Option<(&str, &str, &str)> {
     Some((&text[..at], inner, after))
 }
 
-/// The calls that a text is, if it is nothing else.
+/// The calls of a text that consists of nothing else.
 fn calls(text: &str, tools: &[KnownTool]) -> Option<Vec<FoundCall>> {
     let objects = match serde_json::from_str(text.trim()).ok()? {
         Value::Array(objects) if !objects.is_empty() => objects,
@@ -94,7 +93,7 @@ fn named(object: &Value, tools: &[KnownTool]) -> Option<FoundCall> {
     Some((name.to_owned(), input))
 }
 
-/// The bare input of a tool, when only one of them takes it.
+/// An object without a tool name that matches exactly one tool.
 fn unnamed(object: &Value, tools: &[KnownTool]) -> Option<FoundCall> {
     let members = object.as_object()?;
     let mut takers = tools.iter().filter(|tool| tool.takes(members));

@@ -3,7 +3,7 @@ use docent_types::{FinishReason, Usage};
 use serde_json::{Value, json};
 
 use super::*;
-use crate::anthropic::Message as Reply;
+use crate::anthropic::MessageParser;
 
 /// A reply with thinking, text, two calls and a ping.
 pub(super) fn reply() -> Vec<Value> {
@@ -98,10 +98,10 @@ fn it_is_described_with_what_it_can_do() {
 fn the_address_is_understood_with_or_without_the_path_of_the_api() {
     for base in ["https://h/x", "https://h/x/", "https://h/x/v1", "https://h/x/v1/", "https://h/x/v1/messages"] {
         let model = Anthropic::new(client(), endpoint(base)).expect(base);
-        assert_eq!(model.exchange.peer.base.to_string(), "https://h/x", "{base}");
+        assert_eq!(model.exchange.upstream.base.to_string(), "https://h/x", "{base}");
     }
     let own = Anthropic::new(client(), Endpoint::new("m")).expect("its own base");
-    assert_eq!(own.exchange.peer.base.to_string(), "https://api.anthropic.com");
+    assert_eq!(own.exchange.upstream.base.to_string(), "https://api.anthropic.com");
     assert!(Anthropic::new(client(), endpoint("example.com")).is_err());
 }
 
@@ -125,11 +125,11 @@ fn every_reason_to_stop_has_its_meaning() {
         (json!("a new one"), FinishReason::Other),
         (Value::Null, FinishReason::Stop),
     ] {
-        let (events, ended) = decode(Reply::default(), ending(&reason).as_bytes(), 9999);
+        let (events, ended) = decode(MessageParser::default(), ending(&reason).as_bytes(), 9999);
         assert_eq!((events.last(), ended), (Some(&Event::Done { reason: meaning, usage: Usage::of(0, 1) }), Ok(())));
     }
-    let (events, ended) = decode(Reply::default(), ending(&json!("refusal")).as_bytes(), 9999);
-    assert_eq!((events, ended), (vec![text("hi")], Err(Broken::Refused)));
+    let (events, ended) = decode(MessageParser::default(), ending(&json!("refusal")).as_bytes(), 9999);
+    assert_eq!((events, ended), (vec![text("hi")], Err(ReplyError::Refused)));
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn a_call_cut_by_the_limit_arrives_as_the_text_it_is() {
         json!({ "type": "message_delta", "delta": { "stop_reason": "max_tokens" } }),
         json!({ "type": "message_stop" }),
     ]);
-    let (events, ended) = decode(Reply::default(), stream.as_bytes(), 9999);
+    let (events, ended) = decode(MessageParser::default(), stream.as_bytes(), 9999);
     assert_eq!(ended, Ok(()));
     assert_eq!(events[0], call("t", "read", json!("{\"pa")));
     assert!(matches!(events[1], Event::Done { reason: FinishReason::Length, .. }));

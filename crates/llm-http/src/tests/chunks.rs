@@ -5,8 +5,8 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 use super::*;
-use crate::anthropic::Message as Anthropic;
-use crate::openai::Completion;
+use crate::anthropic::MessageParser;
+use crate::openai::CompletionParser;
 
 /// Frames that look like the real ones, in any order: each wire reads all of them.
 fn scraps() -> impl Strategy<Value = String> {
@@ -22,7 +22,7 @@ fn scraps() -> impl Strategy<Value = String> {
 }
 
 /// Exactly one `Done`, last, with a good end and nowhere else.
-fn is_sound((events, ended): &(Vec<Event>, Result<(), Broken>)) -> bool {
+fn is_sound((events, ended): &(Vec<Event>, Result<(), ReplyError>)) -> bool {
     let done = |event: &Event| matches!(event, Event::Done { .. });
     let count = events.iter().filter(|event| done(event)).count();
     if ended.is_ok() { count == 1 && events.last().is_some_and(done) } else { count == 0 }
@@ -32,9 +32,9 @@ proptest! {
     #[test]
     fn however_it_is_cut_a_reply_says_the_same(size in 1_usize..200) {
         let bytes = frames(&super::anthropic::reply());
-        prop_assert_eq!(decode(Anthropic::default(), bytes.as_bytes(), size), (super::anthropic::events(), Ok(())));
+        prop_assert_eq!(decode(MessageParser::default(), bytes.as_bytes(), size), (super::anthropic::events(), Ok(())));
         let bytes = super::openai::reply();
-        prop_assert_eq!(decode(Completion::default(), bytes.as_bytes(), size), (super::openai::events(), Ok(())));
+        prop_assert_eq!(decode(CompletionParser::default(), bytes.as_bytes(), size), (super::openai::events(), Ok(())));
     }
 
     #[test]
@@ -43,20 +43,20 @@ proptest! {
         let part = |bytes: &str, of: usize| bytes.as_bytes()[..(of as f64 * kept) as usize].to_vec();
         let bytes = frames(&super::anthropic::reply());
         let stop = bytes.find("data: {\"type\":\"message_stop\"}").expect("its end");
-        prop_assert_eq!(decode(Anthropic::default(), &part(&bytes, stop), 64).1, Err(Broken::Cut));
+        prop_assert_eq!(decode(MessageParser::default(), &part(&bytes, stop), 64).1, Err(ReplyError::Cut));
         let bytes = super::openai::reply();
         let finish = bytes.find("\"finish_reason\":\"tool_calls\"").expect("its end");
-        let (events, ended) = decode(Completion::default(), &part(&bytes, finish), 64);
-        prop_assert_eq!(ended, Err(Broken::Cut));
+        let (events, ended) = decode(CompletionParser::default(), &part(&bytes, finish), 64);
+        prop_assert_eq!(ended, Err(ReplyError::Cut));
         prop_assert!(events.iter().all(|event| matches!(event, Event::TextDelta(_))), "no call is given before the end");
     }
 
     #[test]
     fn frames_in_any_order_break_nothing(scraps in scraps(), size in 1_usize..100) {
-        let once = decode(Anthropic::default(), scraps.as_bytes(), size);
+        let once = decode(MessageParser::default(), scraps.as_bytes(), size);
         prop_assert!(is_sound(&once), "{:?}", once);
-        prop_assert_eq!(&once, &decode(Anthropic::default(), scraps.as_bytes(), scraps.len()));
-        let reading = || Completion::default().reading_calls_in_text(&[read_tool()]);
+        prop_assert_eq!(&once, &decode(MessageParser::default(), scraps.as_bytes(), scraps.len()));
+        let reading = || CompletionParser::default().reading_calls_in_text(&[read_tool()]);
         let once = decode(reading(), scraps.as_bytes(), size);
         prop_assert!(is_sound(&once), "{:?}", once);
         prop_assert_eq!(&once, &decode(reading(), scraps.as_bytes(), scraps.len()));
@@ -64,7 +64,7 @@ proptest! {
 
     #[test]
     fn any_bytes_break_nothing(bytes in prop::collection::vec(any::<u8>(), 0..300), size in 1_usize..100) {
-        prop_assert!(decode(Anthropic::default(), &bytes, size).1.is_err());
-        prop_assert!(decode(Completion::default(), &bytes, size).1.is_err());
+        prop_assert!(decode(MessageParser::default(), &bytes, size).1.is_err());
+        prop_assert!(decode(CompletionParser::default(), &bytes, size).1.is_err());
     }
 }

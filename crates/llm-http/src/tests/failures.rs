@@ -54,7 +54,7 @@ async fn a_page_of_a_proxy_is_read_by_its_status_alone() {
     for (_, error) in ends(&page("200 OK")).await {
         assert_eq!(error.kind, ModelErrorKind::Fatal);
         assert!(
-            docent_types::error_chain(&error).contains("`base_url` looks wrong"),
+            docent_types::error_chain(&error).contains("check `base_url`"),
             "{}",
             docent_types::error_chain(&error)
         );
@@ -82,7 +82,7 @@ async fn a_reply_that_does_not_come_to_its_end_is_interrupted() {
         ("a cut connection", Answer::Whole(cut), "was cut"),
         ("half a frame", sse(&format!("{begun}data: {{\"typ")), "broke off"),
         ("garbage", sse(&format!("{begun}data: <oops>\n\n")), "cannot be read"),
-        ("silence", sse_then_nothing(&begun), "nothing came for 300ms"),
+        ("silence", sse_then_nothing(&begun), "no data for 300ms"),
     ] {
         for (events, error) in ends(&answer).await {
             assert_eq!((events, error.kind), (vec![text("hi")], ModelErrorKind::Interrupted), "{way}");
@@ -123,7 +123,7 @@ async fn an_answer_that_is_no_reply_at_all_is_not_asked_for_again() {
     for (_, error) in ends(&json_answer("200 OK", &[], &json!({ "status": "ok" }))).await {
         assert_eq!(error.kind, ModelErrorKind::Fatal);
         assert!(
-            docent_types::error_chain(&error).contains("`base_url` looks wrong"),
+            docent_types::error_chain(&error).contains("check `base_url`"),
             "{}",
             docent_types::error_chain(&error)
         );

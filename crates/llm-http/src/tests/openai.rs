@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::TokenLimit;
-use crate::openai::Completion;
+use crate::openai::CompletionParser;
 
 fn delta(delta: &Value) -> Value {
     json!({ "object": "chat.completion.chunk", "choices": [{ "index": 0, "delta": delta, "finish_reason": null }] })
@@ -127,10 +127,10 @@ fn the_address_is_understood_with_or_without_its_path() {
         ("https://h/v1/chat/completions", "https://h/v1"),
         ("https://h/openai", "https://h/openai"),
     ] {
-        assert_eq!(openai(base).exchange.peer.base.to_string(), understood, "{base}");
+        assert_eq!(openai(base).exchange.upstream.base.to_string(), understood, "{base}");
     }
     let own = OpenAi::new(client(), Endpoint::new("m"), Dialect::default()).expect("its own base");
-    assert_eq!(own.exchange.peer.base.to_string(), "https://api.openai.com/v1");
+    assert_eq!(own.exchange.upstream.base.to_string(), "https://api.openai.com/v1");
     assert_eq!(own.wording().token_limit, TokenLimit::MaxCompletionTokens);
     let description = own.describe();
     assert_eq!((description.to_string().as_str(), description.context_tokens), ("openai m", 128_000));
@@ -208,7 +208,7 @@ fn calls_are_put_together_however_a_server_sends_them() {
         ),
     ] {
         let frames: Vec<_> = pieces.iter().map(piece).chain([finish(&json!("stop"))]).collect();
-        let (mut events, ended) = decode(Completion::default(), chunks(&frames).as_bytes(), 9999);
+        let (mut events, ended) = decode(CompletionParser::default(), chunks(&frames).as_bytes(), 9999);
         let done = Event::Done { reason: FinishReason::ToolCalls, usage: Usage::default() };
         assert_eq!((events.pop(), ended), (Some(done), Ok(())), "{way}");
         assert_eq!(events, expected, "{way}");
@@ -222,7 +222,7 @@ fn the_way_of_calling_functions_before_tools_is_known() {
         delta(&json!({ "function_call": { "arguments": "\"a\"}" } })),
         finish(&json!("function_call")),
     ];
-    let (events, ended) = decode(Completion::default(), chunks(&frames).as_bytes(), 9999);
+    let (events, ended) = decode(CompletionParser::default(), chunks(&frames).as_bytes(), 9999);
     assert_eq!((&events[0], ended), (&call("call_0_0", "read", json!({ "path": "a" })), Ok(())));
 }
 
@@ -239,20 +239,20 @@ fn every_reason_to_stop_has_its_meaning_and_the_end_may_be_missing() {
     ] {
         let stream = chunks(&[hi(), finish(&json!(reason))]);
         for end in ["", DONE, "data: [DONE]"] {
-            let (events, ended) = decode(Completion::default(), (stream.clone() + end).as_bytes(), 9999);
+            let (events, ended) = decode(CompletionParser::default(), (stream.clone() + end).as_bytes(), 9999);
             let done = Event::Done { reason: meaning, usage: Usage::default() };
             assert_eq!((events, ended), (vec![text("hi"), done], Ok(())), "{reason}");
         }
     }
-    let whole = |stream: String| decode(Completion::default(), stream.as_bytes(), 9999);
+    let whole = |stream: String| decode(CompletionParser::default(), stream.as_bytes(), 9999);
     assert_eq!(whole(chunks(&[hi()]) + DONE).1, Ok(()), "a server that gives no reason");
     assert_eq!(
         whole(chunks(&[hi(), finish(&json!("content_filter"))]) + DONE),
-        (vec![text("hi")], Err(Broken::Refused))
+        (vec![text("hi")], Err(ReplyError::Refused))
     );
-    assert_eq!(whole(chunks(&[hi()])), (vec![text("hi")], Err(Broken::Cut)));
-    assert_eq!(whole(DONE.to_owned()), (vec![], Err(Broken::Cut)));
-    assert_eq!(whole(chunks(&[hi(), finish(&json!("error"))])).1, Err(Broken::Cut));
+    assert_eq!(whole(chunks(&[hi()])), (vec![text("hi")], Err(ReplyError::Cut)));
+    assert_eq!(whole(DONE.to_owned()), (vec![], Err(ReplyError::Cut)));
+    assert_eq!(whole(chunks(&[hi(), finish(&json!("error"))])).1, Err(ReplyError::Cut));
 }
 
 #[test]
@@ -264,7 +264,7 @@ fn a_call_written_as_text_counts_where_that_is_wanted_and_none_was_made() {
         say("</tool_call>"),
         finish(&json!("stop")),
     ]);
-    let reading = || Completion::default().reading_calls_in_text(&[read_tool()]);
+    let reading = || CompletionParser::default().reading_calls_in_text(&[read_tool()]);
     let (events, ended) = decode(reading(), stream.as_bytes(), 9999);
     let done = |reason| Event::Done { reason, usage: Usage::default() };
     assert_eq!(ended, Ok(()));
@@ -272,7 +272,7 @@ fn a_call_written_as_text_counts_where_that_is_wanted_and_none_was_made() {
         events,
         [text("Let me see."), call("call_0_0", "read", json!({ "path": "a" })), done(FinishReason::ToolCalls)]
     );
-    let (events, _) = decode(Completion::default(), stream.as_bytes(), 9999);
+    let (events, _) = decode(CompletionParser::default(), stream.as_bytes(), 9999);
     assert_eq!((events.len(), events.last()), (2, Some(&done(FinishReason::Stop))));
 
     let both = chunks(&[

@@ -3,14 +3,14 @@
 use docent_llm::MOST_CALLS;
 
 use super::*;
-use crate::anthropic::Message as Anthropically;
-use crate::openai::Completion;
+use crate::anthropic::MessageParser;
+use crate::openai::CompletionParser;
 
 const MANY: usize = 3_000;
 
 /// How many calls of a reply are given, which has to end well.
-fn calls_given(reply: impl Reply, bytes: &str) -> usize {
-    let (events, ended) = decode(reply, bytes.as_bytes(), 16 << 10);
+fn calls_given(parser: impl ReplyParser, bytes: &str) -> usize {
+    let (events, ended) = decode(parser, bytes.as_bytes(), 16 << 10);
     assert_eq!(ended, Ok(()));
     assert!(matches!(events.last(), Some(Event::Done { .. })));
     let mut ids: Vec<&str> = Vec::new();
@@ -37,7 +37,7 @@ fn of_too_many_calls_one_too_many_is_given_on_either_wire() {
         };
         let end = [json!({ "choices": [{ "index": 0, "delta": {}, "finish_reason": "tool_calls" }] })];
         let stream: Vec<Value> = (0..MANY).map(openai).chain(end).collect();
-        assert_eq!(calls_given(Completion::new(Default::default()), &chunks(&stream)), MOST_CALLS + 1);
+        assert_eq!(calls_given(CompletionParser::new(Default::default()), &chunks(&stream)), MOST_CALLS + 1);
 
         let anthropic = |n: usize| {
             let block = json!({ "type": "tool_use", "id": id(n), "name": "read", "input": { "path": "a.md" } });
@@ -49,7 +49,7 @@ fn of_too_many_calls_one_too_many_is_given_on_either_wire() {
             json!({ "type": "message_stop" }),
         ];
         let stream: Vec<Value> = (0..MANY).flat_map(anthropic).chain(end).collect();
-        assert_eq!(calls_given(Anthropically::new(Default::default()), &frames(&stream)), MOST_CALLS + 1);
+        assert_eq!(calls_given(MessageParser::new(Default::default()), &frames(&stream)), MOST_CALLS + 1);
     }
 }
 
@@ -59,7 +59,7 @@ fn so_are_those_that_are_written_as_text_and_fences_without_one_are_passed_by() 
         let said = json!({ "choices": [{ "index": 0, "delta": { "content": text }, "finish_reason": "stop" }] });
         chunks(&[said]) + "data: [DONE]\n\n"
     };
-    let reply = || Completion::new(Default::default()).reading_calls_in_text(&[read_tool()]);
+    let reply = || CompletionParser::new(Default::default()).reading_calls_in_text(&[read_tool()]);
     let call = r#"<tool_call>{"name":"read","arguments":{"path":"a.md"}}</tool_call>"#;
     assert_eq!(calls_given(reply(), &stream(call.repeat(MANY / 2))), MOST_CALLS + 1);
     assert_eq!(calls_given(reply(), &stream("``` ".repeat(MANY) + call)), 1);

@@ -1,4 +1,4 @@
-//! `docent backup`: a copy of the database, whole and checked, while a server works on it or without one.
+//! `docent backup`: a complete, checked copy of the database, with or without a running server.
 
 use std::time::Instant;
 
@@ -15,7 +15,7 @@ use crate::wiring::app::database;
 pub(crate) async fn run(args: &BackupArgs, config: &Config, json: bool) -> Result<(), Failure> {
     let source = database(&config.data);
     if !source.is_file() {
-        // Opening it would make one, and a copy of nothing is a surprise on the day it is needed.
+        // Opening the store would create a database, and the backup would be empty.
         let sentence = format!("there is no database in {}; name the data folder with --data", config.data.display());
         return Err(Failure::plain(sentence));
     }

@@ -1,4 +1,4 @@
-//! The smallest HTTP client that will do: what the demo speaks to its own server with.
+//! A minimal HTTP client, with which the demo calls its own server.
 
 use std::net::SocketAddr;
 
@@ -11,13 +11,13 @@ use serde_json::Value;
 use thiserror::Error;
 use tokio::net::TcpStream;
 
-/// A server and the key it is asked with.
+/// A server and the API key for it.
 #[derive(Debug, Clone)]
 pub(crate) struct Client {
     address: SocketAddr,
 }
 
-/// Why a request got no usable answer.
+/// Why a request failed.
 #[derive(Debug, Error)]
 pub(crate) enum ClientError {
     #[error("could not talk to the server at {address}")]
@@ -66,7 +66,7 @@ impl Client {
         Err(ClientError::Status { status, body: String::from_utf8_lossy(&body).into_owned() })
     }
 
-    /// Sends a request and reads the JSON it is answered with.
+    /// Sends a request and reads the JSON response.
     pub(crate) async fn json(
         &self,
         method: &str,
@@ -80,7 +80,7 @@ impl Client {
         Ok((status, serde_json::from_slice(&body)?))
     }
 
-    /// Sends a request and hands on each server-sent event's data as it comes.
+    /// Sends a request and passes on the data of each server-sent event.
     pub(crate) async fn events(
         &self,
         path: &str,

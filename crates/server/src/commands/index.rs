@@ -30,7 +30,7 @@ pub(crate) async fn run(app: &App, domain: &str, json: bool) -> Result<(), Failu
     if summary.pages == 0 { Err(Failure::plain(nothing_found(&project, &summary))) } else { Ok(()) }
 }
 
-/// A summary as one value for a program.
+/// A summary as JSON.
 fn as_json(project: &Project, summary: &Summary, took: Duration) -> Value {
     let odd = |odd: &Oddity| json!({ "file": odd.file, "line": odd.line, "message": odd.message });
     json!({
@@ -54,7 +54,7 @@ fn skipped(skipped: &Skipped) -> Value {
     json!({ "reason": skipped.reason.as_str(), "files": skipped.count, "examples": skipped.examples })
 }
 
-/// What is skipped, a reason at a time: “3 hidden (a.md, b.md, …)”.
+/// The skipped files, grouped by reason: “3 hidden (a.md, b.md, …)”.
 pub(crate) fn reasons(skipped: &[Skipped]) -> Vec<String> {
     let reason = |skipped: &Skipped| {
         let Skipped { reason, count, examples } = skipped;
@@ -80,7 +80,7 @@ fn nothing_found(project: &Project, summary: &Summary) -> String {
     text
 }
 
-/// A summary as lines for a person.
+/// A summary as text.
 fn shown(summary: &Summary, took: Duration) -> String {
     let mut text = format!(
         "{} pages in {} sections ({} added, {} changed, {} removed) in {:.2} s",
@@ -117,7 +117,7 @@ pub(crate) async fn project_of(app: &App, domain: &str) -> Result<Project, Failu
     found.ok_or_else(|| Failure::plain(format!("no project has the domain `{domain}`; see `docent project list`")))
 }
 
-/// A site's docs as they are indexed; only a site that never was is indexed first.
+/// A site's index. A site without one is indexed first.
 pub(crate) async fn indexed(app: &App, project: &Project) -> Result<Arc<Snapshot>, Failure> {
     if let Some(docs) = app.indexes.snapshot(project.uid)? {
         return Ok(docs);

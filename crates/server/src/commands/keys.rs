@@ -45,7 +45,7 @@ pub(crate) async fn run(app: &App, command: &KeyCommand, json: bool) -> Result<(
     Ok(())
 }
 
-/// Makes a key for all of a project and gives its secret.
+/// Creates a key with all scopes of a project and returns its secret.
 pub(crate) async fn create(app: &App, project: &ProjectId, kind: KeyKind) -> Result<String, Failure> {
     let grant = Grant::new(kind, project.clone(), app.now());
     Ok(store(app, grant, None).await?.0.expose().to_owned())

@@ -1,4 +1,4 @@
-//! What the command line offers beside `serve`, one file or folder a command.
+//! The commands other than `serve`, one file or folder each.
 
 pub(crate) mod ask;
 pub(crate) mod backup;

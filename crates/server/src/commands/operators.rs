@@ -1,4 +1,4 @@
-//! `docent operator`: links for those who sign in to the dashboard, and who they are.
+//! `docent operator`: sign-in links for operators of the dashboard, and the list of operators.
 
 use docent_operators::{AuditEntry, LINK_LIFETIME, LinkToken, Operator, OperatorName, OperatorRole};
 use serde_json::json;
@@ -14,7 +14,7 @@ pub(crate) async fn run(app: &App, command: &OperatorCommand, json: bool) -> Res
             let name = name.as_deref().map(|name| parsed("--name", name)).transpose()?;
             let role = match role {
                 Some(role) => role_of(*role),
-                // Somebody has to be the first.
+                // The first operator has to be an owner.
                 None if app.operators.has_any().await? => OperatorRole::Editor,
                 None => OperatorRole::Owner,
             };
@@ -37,7 +37,7 @@ pub(crate) async fn run(app: &App, command: &OperatorCommand, json: bool) -> Res
     }
 }
 
-/// Prints a link: once, because only its hash is kept.
+/// Prints a link. It cannot be printed again, because only its hash is stored.
 fn show(app: &App, token: &LinkToken, mut about: serde_json::Value, what: &str, json: bool) -> Result<(), Failure> {
     let listen = || format!("http://{}", app.config.listen);
     let url = join_url(&app.config.public_url.clone().unwrap_or_else(listen), token);

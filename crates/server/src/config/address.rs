@@ -1,4 +1,4 @@
-//! Addresses and names that people give, on the command line and in the configuration.
+//! Addresses and names given on the command line and in the configuration.
 
 use docent_http_client::is_near;
 use http::Uri;
@@ -9,7 +9,7 @@ use http::uri::Scheme;
 pub(crate) struct BaseUrl(Uri);
 
 impl BaseUrl {
-    /// Reads an address. The error says what it has or lacks.
+    /// Parses an address. The error says what is wrong with it.
     pub(crate) fn parse(given: &str) -> Result<Self, &'static str> {
         let url: Uri = given.parse().map_err(|_| "this is not an address")?;
         if url.scheme() != Some(&Scheme::HTTP) && url.scheme() != Some(&Scheme::HTTPS) {
@@ -29,7 +29,7 @@ impl BaseUrl {
         self.0.host().unwrap_or_default()
     }
 
-    /// Whether what is sent there can be read on the way: plain http to more than this machine and its network.
+    /// Whether requests there can be read by others: plain http to a host outside of this machine and its network.
     pub(crate) fn is_in_the_clear(&self) -> bool {
         self.0.scheme() == Some(&Scheme::HTTP) && !is_near(&self.0)
     }

@@ -1,4 +1,4 @@
-//! The keys of the configuration as they are written, not yet judged against each other.
+//! The keys of the configuration as they are written, not yet validated together.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -169,7 +169,7 @@ impl Default for LimitsConfig {
 }
 
 impl Keys {
-    /// What the keys mean together.
+    /// Validates the keys together.
     pub(super) fn judge(mut self, overrides: Overrides) -> Result<Config, ConfigError> {
         if self.store != "sqlite" {
             let scheme = self.store.split_once("://").map_or(self.store.as_str(), |(scheme, _)| scheme);
@@ -215,7 +215,7 @@ impl Keys {
 }
 
 impl AgentKeys {
-    /// The agent's own measure, where nothing is said.
+    /// The agent's default where the key is not set.
     fn limits(&self) -> TurnLimits {
         let usual = TurnLimits::default();
         TurnLimits {

@@ -12,7 +12,7 @@ use super::keys::Keys;
 use super::sources;
 use super::{Config, Overrides};
 
-/// What the variables of the configuration begin with.
+/// The prefix of environment variables for configuration keys.
 const PREFIX: &str = "DOCENT_";
 /// Variables that are not keys of the configuration.
 const OTHER_VARIABLES: &[&str] = &["DOCENT_LOG", "DOCENT_CONFIG", "DOCENT_CRASH_AT", "DOCENT_BIN"];
@@ -26,7 +26,7 @@ pub(crate) enum ConfigError {
     File { path: PathBuf, message: String },
     #[error("{variable}: {message}")]
     Variable { variable: String, message: String },
-    /// The keys can be read and do not make sense.
+    /// The keys can be read, and their values are invalid.
     #[error("`{key}`: {sentence}")]
     Wrong { key: String, sentence: String },
 }
@@ -49,7 +49,7 @@ impl Config {
         let mut sources = path.map(sources::of_file).unwrap_or_default();
         let mut table = path.map(read).transpose()?.unwrap_or_default();
         for (variable, value) in environment {
-            // A variable of another program need not be text at all.
+            // Another program's variable need not be UTF-8.
             let Some(variable) = variable.to_str().filter(|name| name.starts_with(PREFIX)) else { continue };
             let Some(value) = value.to_str() else {
                 let message = "is not UTF-8 text; write it anew".to_owned();
@@ -79,12 +79,12 @@ fn read(path: &Path) -> Result<Table, ConfigError> {
     let table: Table = text
         .parse()
         .map_err(|error: toml::de::Error| ConfigError::File { path: path.to_owned(), message: error.to_string() })?;
-    // The file is judged by itself first, so that a mistake in it is not blamed on a variable.
+    // The file is validated by itself first, so that an error in it is not reported for a variable.
     keys(table.clone(), path)?;
     Ok(table)
 }
 
-/// Puts one variable into the table, when it is a key of the configuration, and gives that key.
+/// Inserts one variable into the table if it names a key of the configuration, and returns that key.
 fn overlay(table: &mut Table, variable: &str, text: &str) -> Result<Option<String>, ConfigError> {
     let Some(key) = variable.strip_prefix(PREFIX).filter(|_| !OTHER_VARIABLES.contains(&variable)) else {
         return Ok(None);
@@ -116,7 +116,7 @@ fn overlay(table: &mut Table, variable: &str, text: &str) -> Result<Option<Strin
     Ok(None)
 }
 
-/// The number or the truth value that a text is the name of; the text itself otherwise.
+/// The number or boolean that a text spells; otherwise the text.
 fn scalar(text: &Value) -> Value {
     let Value::String(written) = text else { return text.clone() };
     let number = written.parse().map(Value::Integer);

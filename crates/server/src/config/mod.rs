@@ -1,10 +1,10 @@
-//! `docent.toml`, with the environment over it and the command line over both.
+//! `docent.toml`, overridden by the environment, which the command line overrides.
 //!
 //! Every key has a variable: `DOCENT_` and the key in capitals, `__` between levels (`DOCENT_AGENT__WORKERS`). An
 //! unknown key in the file is an error that names it. An unknown variable is only warned about, because orchestrators
 //! set variables of that form on their own (`DOCENT_PORT` beside a service called `docent`).
 //!
-//! What was written is a [`keys::Keys`]; what it means, once all of it was judged, a [`Config`].
+//! [`keys::Keys`] holds the values as written; [`Config`] holds them validated.
 
 pub(crate) mod address;
 mod keys;

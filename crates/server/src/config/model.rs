@@ -1,4 +1,4 @@
-//! `[models.NAME]`: who runs a model, and how it is asked.
+//! `[models.NAME]`: a model's provider, and the settings of requests to it.
 
 use std::num::{NonZeroU32, NonZeroU64};
 use std::path::PathBuf;
@@ -21,7 +21,7 @@ pub(crate) enum ModelConfig {
 }
 
 impl ModelConfig {
-    /// Whether it reads and writes freely, as `builtin` does not.
+    /// Whether it is a language model; `builtin` is not.
     pub(crate) const fn is_language(&self) -> bool {
         !matches!(self, Self::Builtin)
     }
@@ -44,17 +44,17 @@ pub(crate) struct Endpoint {
     pub(crate) key: Option<SecretSource>,
     pub(crate) context_tokens: Option<NonZeroU32>,
     pub(crate) max_reply_tokens: Option<NonZeroU32>,
-    /// How long it may say nothing.
+    /// The longest wait for the next bytes of a response.
     pub(crate) idle: Option<Duration>,
     pub(crate) price: Option<TokenPrice>,
 }
 
-/// Where OpenAI-compatible servers differ.
+/// Options for servers that are only in part compatible with OpenAI's API.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct OpenAiQuirks {
-    /// Asks with `tool_choice: "required"`: for models that would rather talk than act.
+    /// Sends `tool_choice: "required"`: for models that answer with text where a tool call is expected.
     pub(crate) force_tools: bool,
-    /// Reads tool calls out of the text, for models whose server does not tell them apart.
+    /// Parses tool calls in the text, for models whose server does not separate them.
     pub(crate) text_tool_calls: bool,
 }
 
@@ -119,7 +119,7 @@ impl TryFrom<String> for Provider {
     }
 }
 
-/// What is wrong with a model: which of its keys, and why.
+/// An invalid key of a model, and why it is invalid.
 #[derive(Debug)]
 pub(super) struct ModelConfigError {
     key: &'static str,

@@ -1,4 +1,4 @@
-//! Which names a request may give a model, and what each runs on.
+//! The model names that a request may give, and the configured model each refers to.
 //!
 //! Without a language model both names of the API, `sonnet` and `opus`, run on `builtin`, and so does whatever else is
 //! configured. With one, nothing runs on `builtin` that was not configured so: of the two names of the API the one that
@@ -11,7 +11,7 @@ use super::{ConfigError, ModelConfig};
 /// The two names the API offers.
 const OF_THE_API: [&str; 2] = ["sonnet", "opus"];
 
-/// What a name runs on.
+/// What a name refers to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum RunsOn {
     /// A model of the configuration that has this very name.

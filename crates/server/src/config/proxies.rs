@@ -1,4 +1,4 @@
-//! Which proxies are believed, and what.
+//! Which proxies are trusted, and which headers are read from them.
 
 use docent_access::{AddressRange, Proxies};
 use http::HeaderName;
@@ -6,7 +6,7 @@ use http::header::FORWARDED;
 
 use super::ConfigError;
 
-/// What most proxies write.
+/// The header that most proxies set.
 const USUAL: &str = "x-forwarded-for";
 
 /// `None` without trusted proxies: the client is the peer of the connection.

@@ -14,19 +14,19 @@ use crate::config::address::{self, BaseUrl};
 /// The longest that a question may wait for its vector, in milliseconds.
 const LONGEST_WAIT: u32 = 10_000;
 
-/// What search has besides words.
+/// How search embeds texts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) enum SearchConfig {
     #[default]
     Words,
-    /// A vector a token, averaged.
+    /// A static model: the average of its token vectors.
     Static(ModelFolder),
-    /// A small sentence model on this machine.
+    /// A small sentence-embedding model on this machine.
     Transformer(ModelFolder),
     Endpoint(EmbeddingsConfig),
 }
 
-/// A server that embeds.
+/// An embeddings API.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct EmbeddingsConfig {
     pub(crate) base_url: String,
@@ -39,7 +39,7 @@ pub(crate) struct EmbeddingsConfig {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct SearchKeys {
-    embedder: Kind,
+    embedder: EmbedderKind,
     path: Option<PathBuf>,
     model: Option<String>,
     base_url: Option<String>,
@@ -51,7 +51,7 @@ pub(super) struct SearchKeys {
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Kind {
+enum EmbedderKind {
     #[default]
     None,
     Static,
@@ -64,12 +64,12 @@ fn wrong<T>(key: &str, sentence: impl Into<String>) -> Result<T, ConfigError> {
 }
 
 impl SearchKeys {
-    /// How long the vector of a question is waited for.
+    /// The longest wait for the vector of a question.
     pub(super) fn waits(&self) -> Result<Waits, ConfigError> {
         let usual = Waits::default();
         let wait = |key: &str, given: Option<NonZeroU32>, usual: Duration| match given.map(NonZeroU32::get) {
             None => Ok(usual),
-            Some(_) if self.embedder == Kind::None => {
+            Some(_) if self.embedder == EmbedderKind::None => {
                 wrong(key, "is of no use without `search.embedder`; leave it out")
             }
             Some(millis) if millis > LONGEST_WAIT => {
@@ -95,10 +95,14 @@ impl SearchKeys {
         ];
         let local = [("path", self.path.is_some()), ("model", self.model.is_some())];
         match self.embedder {
-            Kind::None => superfluous(&[&local[..], &remote[..]].concat()).map(|()| SearchConfig::Words),
-            Kind::Static => superfluous(&remote).and_then(|()| Ok(SearchConfig::Static(self.place()?))),
-            Kind::Transformer => superfluous(&remote).and_then(|()| Ok(SearchConfig::Transformer(self.place()?))),
-            Kind::OpenAi => superfluous(&local[..1]).and_then(|()| Ok(SearchConfig::Endpoint(self.endpoint()?))),
+            EmbedderKind::None => superfluous(&[&local[..], &remote[..]].concat()).map(|()| SearchConfig::Words),
+            EmbedderKind::Static => superfluous(&remote).and_then(|()| Ok(SearchConfig::Static(self.place()?))),
+            EmbedderKind::Transformer => {
+                superfluous(&remote).and_then(|()| Ok(SearchConfig::Transformer(self.place()?)))
+            }
+            EmbedderKind::OpenAi => {
+                superfluous(&local[..1]).and_then(|()| Ok(SearchConfig::Endpoint(self.endpoint()?)))
+            }
         }
     }
 

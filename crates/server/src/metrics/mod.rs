@@ -1,7 +1,7 @@
 //! `GET /metrics`: counters and gauges for Prometheus.
 //!
-//! There is no key to it: it tells how much and how often, and never who, what or where. Counters begin at 0 with the
-//! process; the jobs are counted in the store, so they are those of all times.
+//! It needs no key, so it holds numbers only: no names, contents or addresses. Counters start at 0 with the process; jobs
+//! are counted in the store, over all time.
 
 mod model_calls;
 mod text;
@@ -35,9 +35,9 @@ pub(crate) struct Metrics {
 }
 
 /// A stream that counts as live until this is dropped.
-struct Live(Arc<AtomicU64>);
+struct LiveStream(Arc<AtomicU64>);
 
-impl Drop for Live {
+impl Drop for LiveStream {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
@@ -53,7 +53,7 @@ impl Metrics {
         Self { questions, ..self }
     }
 
-    /// Counts an answer, and its body for as long as it streams.
+    /// Counts a response, and its body as live while it streams.
     pub(crate) fn answered(&self, route: &'static str, response: Response) -> Response {
         let mut requests = self.requests.lock();
         *requests.entry((route, response.status().as_u16())).or_default() += 1;
@@ -62,11 +62,11 @@ impl Metrics {
             return response;
         }
         self.streams.fetch_add(1, Ordering::Relaxed);
-        let live = Live(Arc::clone(&self.streams));
+        let live = LiveStream(Arc::clone(&self.streams));
         response.map(|body| body.holding(live))
     }
 
-    /// All numbers as they are now.
+    /// The current values of all metrics.
     pub(crate) async fn exposed(&self, store: &SqliteStore) -> Response {
         let mut text = Exposition::default();
         text.family("docent_build_info", MetricKind::Gauge, "1, under the version of the program.")
@@ -164,7 +164,7 @@ async fn jobs(text: &mut Exposition, store: &SqliteStore) -> Result<(), StoreErr
 
 /// The label of a path: from a closed list, so that requests cannot add labels.
 pub(crate) fn route_of(request: &Request) -> &'static str {
-    // What is asked for most often is not taken to pieces for this.
+    // The most frequent path is matched first, without splitting it.
     if request.path().starts_with("/v2/agent/") {
         return "/v2/agent";
     }

@@ -1,4 +1,4 @@
-//! What models were asked, and what they took.
+//! Counts calls of models, their failures, time and tokens.
 
 use std::collections::BTreeMap;
 use std::pin::Pin;
@@ -11,53 +11,53 @@ use docent_types::Usage;
 use futures::Stream;
 use parking_lot::Mutex;
 
-/// Counts by the names of the configuration. Clones count together.
+/// Counts by configured model. Clones share the counts.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct ModelCalls(Arc<Mutex<BTreeMap<String, Calls>>>);
+pub(crate) struct ModelCalls(Arc<Mutex<BTreeMap<String, CallCounts>>>);
 
 /// What one model was asked.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Calls {
+pub(super) struct CallCounts {
     pub(super) done: u64,
     pub(super) failed: u64,
     pub(super) cancelled: u64,
-    /// Of the calls that were done.
+    /// Of the calls that succeeded.
     pub(super) usage: Usage,
 }
 
 impl ModelCalls {
     /// The same model, counted.
     pub(crate) fn of(&self, name: &str, model: Arc<dyn Model>) -> Arc<dyn Model> {
-        Arc::new(Counted { name: name.to_owned(), model, calls: self.clone() })
+        Arc::new(CountedModel { name: name.to_owned(), model, calls: self.clone() })
     }
 
-    pub(super) fn totals(&self) -> BTreeMap<String, Calls> {
+    pub(super) fn totals(&self) -> BTreeMap<String, CallCounts> {
         self.0.lock().clone()
     }
 
-    fn count(&self, name: &str, count: impl FnOnce(&mut Calls)) {
+    fn count(&self, name: &str, count: impl FnOnce(&mut CallCounts)) {
         count(self.0.lock().entry(name.to_owned()).or_default());
     }
 }
 
 #[derive(Debug)]
-struct Counted {
+struct CountedModel {
     name: String,
     model: Arc<dyn Model>,
     calls: ModelCalls,
 }
 
 #[async_trait]
-impl Model for Counted {
+impl Model for CountedModel {
     fn describe(&self) -> Description {
         self.model.describe()
     }
 
     async fn stream(&self, request: Request) -> Result<EventStream, ModelError> {
-        // Dropped before anything came, the call was cancelled.
-        let mut call = Call { name: self.name.clone(), calls: self.calls.clone(), ended: false };
+        // Dropped before the first event: the call was cancelled.
+        let mut call = CallGuard { name: self.name.clone(), calls: self.calls.clone(), ended: false };
         match self.model.stream(request).await {
-            Ok(events) => Ok(Box::pin(Counting { events, call })),
+            Ok(events) => Ok(Box::pin(CountedStream { events, call })),
             Err(error) => {
                 call.ends(|calls| calls.failed += 1);
                 Err(error)
@@ -67,32 +67,32 @@ impl Model for Counted {
 }
 
 /// One call, counted once.
-struct Call {
+struct CallGuard {
     name: String,
     calls: ModelCalls,
     ended: bool,
 }
 
-impl Call {
-    fn ends(&mut self, count: impl FnOnce(&mut Calls)) {
+impl CallGuard {
+    fn ends(&mut self, count: impl FnOnce(&mut CallCounts)) {
         if !std::mem::replace(&mut self.ended, true) {
             self.calls.count(&self.name, count);
         }
     }
 }
 
-impl Drop for Call {
+impl Drop for CallGuard {
     fn drop(&mut self) {
         self.ends(|calls| calls.cancelled += 1);
     }
 }
 
-struct Counting {
+struct CountedStream {
     events: EventStream,
-    call: Call,
+    call: CallGuard,
 }
 
-impl Stream for Counting {
+impl Stream for CountedStream {
     type Item = Result<Event, ModelError>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {

@@ -1,15 +1,15 @@
-//! The text format in which Prometheus reads metrics.
+//! Prometheus' text format.
 
 use std::fmt::Write as _;
 
-/// Families of samples, one under the other.
+/// The text of a series of metric families.
 #[derive(Debug, Default)]
 pub(super) struct Exposition(String);
 
-/// What a number is.
+/// The type of a metric.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum MetricKind {
-    /// Only grows while the process lives. Its name ends in `_total`.
+    /// Never decreases while the process runs. Its name ends in `_total`.
     Counter,
     Gauge,
 }

@@ -1,4 +1,4 @@
-//! The server: wire, wait, drain.
+//! The server: start, serve, drain.
 
 mod open_files;
 mod operations;
@@ -36,7 +36,7 @@ use crate::serve::readiness::Readiness;
 use crate::wiring::app::App;
 use crate::wiring::missing_docs::IndexedDocs;
 
-/// How long running jobs may take to come to the end of a step once the server drains.
+/// The longest that running jobs may take to finish their step once the server drains.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A server that accepts connections and works on jobs.
@@ -151,7 +151,7 @@ impl RunningServer {
         stopped
     }
 
-    /// Stops accepting, lets answers and steps come to their ends, and closes.
+    /// Stops accepting, lets responses and steps finish, and closes.
     pub(crate) async fn stop(self) -> Result<(), Failure> {
         self.drain.cancel();
         if let Ok(drained) = self.http.await
@@ -191,7 +191,7 @@ fn operators(app: &App, url: &str) -> Result<Operators, Failure> {
     Ok(app.operators.clone().with_provider(Arc::new(provider), roles))
 }
 
-/// All that is served: each request goes to the API or the pages its path belongs to.
+/// Routes each request to the API or the pages its path belongs to.
 struct Router {
     v1: docent_http_v1::Api,
     v2: docent_http_v2::Api,

@@ -1,24 +1,23 @@
-//! How many files the server may have open, and how many of them may be connections.
+//! Limits on open files: the process's limit, and the share of it for connections.
 //!
-//! Every connection is an open file, and so is much of what a request or a job needs: the model's socket behind an answer,
-//! packs of git, the database, pipes of children. What may be open is divided, so that a crowd of clients waits in the
-//! kernel's queue and does not keep accepted work from being done.
+//! Every connection is an open file, and requests and jobs open more: sockets to models, git packs, the database, pipes of
+//! child processes. Connections get a share only, so that many clients wait in the kernel's queue and do not make accepted
+//! work fail.
 
 use docent_web::ServerLimits;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tracing::{debug, warn};
 
-/// What the database, the runtime, the indexes and the log have open.
+/// Open files of the database, the runtime, the indexes and the log.
 const OURS: usize = 96;
-/// What one running job has open at most: its mirror, children of git with their pipes, the model and the forge.
+/// The most that one running job opens: its mirror, git child processes with their pipes, the model and the forge.
 const OF_A_JOB: usize = 16;
-/// Fewer would be no server.
+/// The least number of connections.
 const FEWEST: usize = 16;
-/// Fewer connections than this are worth a word.
+/// Fewer connections than this are logged as a warning.
 const FEW: usize = 1_000;
 
-/// Raises the limit as far as it may be, and gives it. The one that a process is usually started with, 1,024, is not meant
-/// for servers.
+/// Raises the soft limit to the hard limit, and returns it. The usual soft limit of 1,024 is too low for servers.
 fn as_many_as_may_be() -> usize {
     let limit = getrlimit(Resource::Nofile);
     let raised = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
@@ -43,7 +42,7 @@ pub(crate) fn limits(workers: usize) -> ServerLimits {
     ServerLimits { connections, ..usual }
 }
 
-/// Half of what work leaves: the other half is for what answers need behind their connections.
+/// Half of what jobs leave: the other half is for the files that requests open.
 fn connections(files: usize, workers: usize) -> usize {
     let work = workers.saturating_mul(OF_A_JOB).saturating_add(OURS);
     (files.saturating_sub(work) / 2).max(FEWEST)

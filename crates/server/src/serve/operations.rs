@@ -1,4 +1,4 @@
-//! What the dashboard asks of this server.
+//! The dashboard's operations on this server.
 
 use std::fmt;
 use std::sync::Arc;
@@ -18,17 +18,17 @@ use crate::commands::{doctor, projects};
 use crate::failure::Failure;
 use crate::wiring::app::App;
 
-/// How old findings may be before somebody who looks has them made anew. Checks ask models and forges, which may cost.
+/// How long findings are reused. Checks call models and forges, which may cost money.
 const FRESH: Duration = Duration::from_secs(60 * 60);
 
 /// The operations of a running server.
 pub(crate) struct ServerOperations {
     app: Arc<App>,
-    findings: Arc<Mutex<Checked>>,
+    findings: Arc<Mutex<FindingsCache>>,
 }
 
 #[derive(Default)]
-struct Checked {
+struct FindingsCache {
     last: Findings,
     is_running: bool,
 }
@@ -44,7 +44,7 @@ impl ServerOperations {
         Self { app, findings: Arc::default() }
     }
 
-    fn checked(&self) -> MutexGuard<'_, Checked> {
+    fn checked(&self) -> MutexGuard<'_, FindingsCache> {
         self.findings.lock()
     }
 
@@ -122,7 +122,7 @@ fn options(form: &ProjectForm) -> Result<ProjectOptions, ProjectError> {
         base_url: cleared(&form.base_url),
         context: Vec::new(),
         allow_path: match form.allow_paths.lines().map(str::to_owned).collect::<Vec<_>>() {
-            // One empty glob takes all away.
+            // One empty glob clears the list.
             lines if lines.is_empty() && !is_new => vec![String::new()],
             lines => lines,
         },

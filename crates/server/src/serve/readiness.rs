@@ -1,7 +1,7 @@
-//! Whether the server can keep what it accepts: the answer of `/readyz`, but for draining.
+//! Whether the server can store what it accepts: the state behind `/readyz`, apart from draining.
 //!
-//! Reading says little about that: a full disk can be read for years. So something is written, where everything is written,
-//! and flushed. The endpoint needs no key, so that happens every few seconds at most.
+//! A full disk can still be read, so a file is written to the data folder and flushed. The endpoint needs no key, so that
+//! happens every few seconds at most.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write as _};
@@ -19,21 +19,21 @@ use crate::failure::Failure;
 
 /// How long a result is reused.
 const FRESH: Duration = Duration::from_secs(3);
-/// How long the disk may take.
+/// The time limit of the check.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// What must fit on the disk, in bytes: about what a small job writes before its first flush.
+/// The size of the file, in bytes: about what a small job writes before its first flush.
 const ROOM: usize = 64 * 1024;
 /// The file that is written and removed.
 const PROBE: &str = "ready.probe";
 
-/// Looks after the data folder and the store in it.
+/// Checks the data folder and the store in it.
 #[derive(Debug)]
 pub(crate) struct Readiness {
     folder: PathBuf,
     store: Arc<SqliteStore>,
     fresh: Duration,
     last: Mutex<Option<(Instant, Verdict)>>,
-    /// Held while the disk is written to, even after the request was dropped.
+    /// Locked while the file is written, even after the request was dropped.
     writing: Arc<Mutex<()>>,
 }
 
@@ -46,7 +46,7 @@ impl Readiness {
     }
 
     /// # Errors
-    /// Why nothing that is accepted now could be kept, and what to do.
+    /// Why nothing can be stored, and what to do.
     pub(crate) async fn check(&self) -> Verdict {
         // Concurrent requests wait for the same result.
         let mut last = self.last.lock().await;
@@ -92,7 +92,7 @@ impl Readiness {
     }
 }
 
-/// Writes a file, sees it safely to the disk, and removes it.
+/// Writes a file, flushes it to the disk, and removes it.
 fn probe(folder: &Path) -> io::Result<()> {
     let path = folder.join(PROBE);
     let written = File::create(&path).and_then(|mut file| {

@@ -1,4 +1,4 @@
-//! Keeps the search indexes of all projects true to their repositories.
+//! Keeps the search indexes of all projects up to date with their repositories.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::failure::Failure;
 use crate::wiring::app::App;
 use crate::wiring::sites::Sites;
 
-/// How often the projects and the indexes other processes have made are looked at.
+/// How often the list of projects, and indexes written by other processes, are checked.
 const GLANCE: Duration = Duration::from_secs(1);
 /// How often a repository is fetched without a notice that it changed.
 const FETCH: Duration = Duration::from_secs(60);
@@ -41,7 +41,7 @@ impl App {
         update(index, docs, self.sites.clone(), project.clone(), progress).await
     }
 
-    /// Gives vectors to the sections that have none, where there is an embedder. Words find them meanwhile.
+    /// Embeds the sections without a vector, where there is an embedder. Search by words finds them meanwhile.
     pub(crate) async fn embed(
         &self,
         project: &Project,
@@ -97,7 +97,7 @@ pub(crate) async fn keep(app: Arc<App>, drain: CancellationToken) {
                 Err(_) => busy.clear(),
             }
         }
-        // A store that does not answer says nothing about which projects there are: leave all as it is.
+        // Without the store the projects are unknown, so nothing changes.
         let projects = app.readable_projects().await;
         if let Some(projects) = &projects {
             let known: HashSet<ProjectUid> = projects.iter().map(|project| project.uid).collect();
@@ -181,7 +181,7 @@ async fn refresh(app: &App, project: &Project) {
     }
 }
 
-/// Gives vectors to what has none yet. While this is still at it for a domain, the next one finds nothing to do.
+/// Embeds the sections without a vector. While this runs for a domain, another call for it does nothing.
 async fn embed(app: Arc<App>, project: Project, drain: CancellationToken) {
     match app.embed(&project, drain, |_| ()).await {
         Ok(summary) if summary.embedded == 0 => {}

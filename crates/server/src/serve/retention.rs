@@ -1,6 +1,5 @@
-//! Forgets what is over for as long as the configuration says: conversations that nobody touched (`assistant.thread_days`),
-//! journals and jobs that have ended (`retention`). Sessions and links of operators are forgotten when they are over, and the
-//! audit list after a year.
+//! Deletes old data: conversations idle for `assistant.thread_days`, journals and jobs that ended longer ago than
+//! `retention` says, expired sessions and links of operators, and entries of the audit list after a year.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -18,7 +17,7 @@ const EVERY: Duration = Duration::from_secs(60 * 60);
 /// Pause between two steps of deletion, so that other writes get their turn.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Forgets conversations.
+/// Deletes old conversations.
 pub(crate) async fn keep_threads(assistant: Arc<Assistant>, untouched: Duration, drain: CancellationToken) {
     let forget = async || match assistant.forget(untouched).await {
         Ok(0) => {}
@@ -30,7 +29,7 @@ pub(crate) async fn keep_threads(assistant: Arc<Assistant>, untouched: Duration,
     hourly(forget, drain).await;
 }
 
-/// Forgets journals and jobs.
+/// Deletes old journals and jobs.
 pub(crate) async fn keep_jobs(jobs: Jobs, keep: Retention, drain: CancellationToken) {
     let forget = async || match prune(&jobs, keep).await {
         Ok(Pruned { entries: 0, jobs: 0, .. }) => {}
@@ -42,7 +41,7 @@ pub(crate) async fn keep_jobs(jobs: Jobs, keep: Retention, drain: CancellationTo
     hourly(forget, drain).await;
 }
 
-/// Forgets sessions and links that are over, and old entries of the audit list.
+/// Deletes expired sessions and links, and old entries of the audit list.
 pub(crate) async fn keep_operators(operators: Operators, drain: CancellationToken) {
     let forget = async || {
         loop {
@@ -108,14 +107,14 @@ mod tests {
     const DAY: Duration = Duration::from_secs(24 * 60 * 60);
     const NOW: Timestamp = Timestamp::from_millis(1_795_000_000_000);
 
-    struct Fixture {
+    struct TestStore {
         clock: ManualClock,
         ids: FixedIds,
         domain: Domain,
         threads: Arc<MemoryThreads>,
     }
 
-    impl Fixture {
+    impl TestStore {
         async fn begun(&self, at: Timestamp) -> ThreadId {
             let id = ThreadId::new(self.ids.unguessable());
             let thread = NewThread {
@@ -137,7 +136,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn what_nobody_touched_for_long_is_forgotten_at_the_start_and_then_within_the_hour() {
-        let fixture = Fixture {
+        let fixture = TestStore {
             clock: ManualClock::at(NOW),
             ids: FixedIds::default(),
             domain: Domain::parse("docs").expect("a name"),

@@ -1,4 +1,4 @@
-//! Everything wired together, once, for every command.
+//! Constructs the services that every command uses.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use docent_workspace::Mirrors;
 
 use crate::config::Config;
 use crate::failure::Failure;
-use crate::wiring::credentials::Keyring;
+use crate::wiring::credentials::RepositoryCredentials;
 use crate::wiring::embedders;
 use crate::wiring::forges::{AllForges, Forges};
 use crate::wiring::index_states::IndexStates;
@@ -27,7 +27,7 @@ use crate::wiring::models::Models;
 use crate::wiring::privacy::{self, ReadableByOthers};
 use crate::wiring::sites::Sites;
 
-/// The application: its store, its cores, and its configuration.
+/// The application: its store, its services, and its configuration.
 pub(crate) struct App {
     pub(crate) config: Config,
     pub(crate) store: Arc<SqliteStore>,
@@ -45,12 +45,12 @@ pub(crate) struct App {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) models: Models,
     pub(crate) forges: Forges,
-    /// What of the data folder others could read until now.
+    /// The parts of the data folder that other users could read.
     pub(crate) exposed: Vec<ReadableByOthers>,
 }
 
 impl App {
-    /// Opens the store and wires the cores. Makes the data folder when it is not there.
+    /// Opens the store and constructs the services. Creates the data folder if it is missing.
     pub(crate) fn open(config: Config) -> Result<Self, Failure> {
         let exposed = privacy::secure(&config.data)?;
         let store = Arc::new(SqliteStore::open(database(&config.data))?);
@@ -73,8 +73,8 @@ impl App {
         let known = sites.clone();
         let assistant = Assistant::new(answering, threads, Arc::clone(&clock), Arc::clone(&ids))
             .with_sites(move |project| known.of(project));
-        let keyring = Keyring { forges: forges.clone(), git: config.git.clone() };
-        let repositories = Repositories::new(Mirrors::new(config.data.join("mirrors")), keyring.token_of());
+        let credentials = RepositoryCredentials { forges: forges.clone(), git: config.git.clone() };
+        let repositories = Repositories::new(Mirrors::new(config.data.join("mirrors")), credentials.token_of());
         Ok(Self {
             jobs: Jobs::new(Arc::clone(&store) as _, Arc::clone(&clock), Arc::clone(&ids), limits),
             access: Access::new(Arc::clone(&store) as _, Arc::clone(&store) as _, Arc::clone(&clock))

@@ -1,4 +1,4 @@
-//! How we are known to git servers: by a project's token, by the GitHub App, or by a key for ssh.
+//! Credentials for git servers: a project's token, the GitHub App, or an ssh key.
 
 use std::sync::Arc;
 
@@ -13,30 +13,30 @@ use futures::FutureExt;
 use crate::config::{GitConfig, SshKey};
 use crate::wiring::forges::Forges;
 
-/// What opens a project's repository: looked up at each use, so that a rotated token counts at once.
+/// Finds the credentials for a project's repository. They are read at each use, so a rotated token takes effect at once.
 #[derive(Debug, Clone)]
-pub(crate) struct Keyring {
+pub(crate) struct RepositoryCredentials {
     pub(crate) forges: Forges,
     pub(crate) git: GitConfig,
 }
 
-impl Keyring {
-    /// As authoring asks.
+impl RepositoryCredentials {
+    /// As authoring's function.
     pub(crate) fn token_of(self) -> CredentialsOf {
-        let keyring = Arc::new(self);
+        let credentials = Arc::new(self);
         Arc::new(move |project| {
-            let (keyring, project) = (Arc::clone(&keyring), project.clone());
-            async move { keyring.opens(&project).await }.boxed()
+            let (credentials, project) = (Arc::clone(&credentials), project.clone());
+            async move { credentials.find(&project).await }.boxed()
         })
     }
 
-    async fn opens(&self, project: &Project) -> Result<Option<Credentials>, GitError> {
+    async fn find(&self, project: &Project) -> Result<Option<Credentials>, GitError> {
         match transport(&project.repository) {
             Transport::Local => Ok(None),
             Transport::Ssh => Ok(self.git.ssh.as_ref().map(|SshKey { key_file, known_hosts_file }| {
                 Credentials::SshKey { key_file: key_file.clone(), known_hosts: known_hosts_file.clone() }
             })),
-            Transport::Http => self.token(project).await.map_err(|error| why(project, &error)),
+            Transport::Http => self.token(project).await.map_err(|error| git_error(project, &error)),
         }
     }
 
@@ -55,8 +55,8 @@ impl Keyring {
     }
 }
 
-/// Why there are no credentials, as a failure of the repository that they were for.
-fn why(project: &Project, error: &ForgeError) -> GitError {
+/// A failure to get credentials, as a git error.
+fn git_error(project: &Project, error: &ForgeError) -> GitError {
     match error {
         ForgeError::Unavailable { retry_after, source } => {
             GitError::unreachable(&project.repository, *retry_after, format_args!("no token for it: {source}"))

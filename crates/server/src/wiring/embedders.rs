@@ -10,7 +10,7 @@ use docent_search::{Embedder, Role};
 use crate::config::{EmbeddingsConfig, SearchConfig};
 use crate::failure::Failure;
 
-/// What search has besides words; `None` for words alone. Reads the files of a model: blocks, for about a second.
+/// The configured embedder; `None` for search by words only. Reads the model's files, which blocks for about a second.
 pub(crate) fn open(config: &SearchConfig, waits: Waits) -> Result<Option<Arc<Questions>>, Failure> {
     let embedder = match config {
         SearchConfig::Words => return Ok(None),
@@ -35,19 +35,19 @@ fn endpoint(config: &EmbeddingsConfig) -> Result<Arc<dyn Embedder>, Failure> {
     Ok(Arc::new(made.map_err(|error| Failure::new("cannot use `search.base_url`", error))?))
 }
 
-/// How embedding a question went.
+/// The outcome of embedding a question.
 #[derive(Debug)]
 pub(crate) struct EmbedderCheck {
     pub(crate) said: String,
-    /// Who does not wait that long, so that words alone answer.
+    /// An embedder that gives up after this time, so that search goes on by words only.
     pub(crate) too_slow_for: Vec<String>,
 }
 
-/// Embeds a short text, and says how that went.
+/// Embeds a short text, and describes the outcome.
 pub(crate) async fn check(embedder: &Questions) -> Result<EmbedderCheck, Failure> {
     let ask = || embedder.embed(&["How do I begin?"], Role::Question);
     let failed = |error| Failure::new("the embedder of `[search]` does not work", error);
-    // The first time there are threads to start, or connections to make.
+    // The first call starts threads or opens connections.
     ask().await.map_err(failed)?;
     let began = Instant::now();
     ask().await.map_err(failed)?;

@@ -1,4 +1,4 @@
-//! Where pull requests are opened, and by which token: a project's own, or that of the GitHub App.
+//! The forges where pull requests are opened, and their tokens: a project's own, or the GitHub App's.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use docent_types::{Clock, ForgeKind, Ids, Project};
 use crate::config::Config;
 use crate::failure::Failure;
 
-/// How long one call to a forge may take, all of it.
+/// The time limit of one call to a forge.
 const CALL: Duration = Duration::from_secs(60);
 
 /// The forges that are reached over HTTP.
@@ -22,7 +22,7 @@ pub(crate) struct Forges {
     app: Option<Arc<GithubApp>>,
 }
 
-/// A repository on one of them, and what opens it.
+/// A repository on one of them, and its token.
 pub(crate) struct ForgeRepository {
     pub(crate) host: Host,
     pub(crate) address: Address,
@@ -49,7 +49,7 @@ impl Forges {
 
     fn tokens(&self, project: &Project) -> TokenSource {
         match (&project.token_env, &self.app) {
-            (Some(variable), _) => TokenSource::Kept(SecretSource::Variable(variable.clone())),
+            (Some(variable), _) => TokenSource::Read(SecretSource::Variable(variable.clone())),
             (None, Some(app)) if project.forge == ForgeKind::Github => TokenSource::App(Arc::clone(app)),
             (None, _) => TokenSource::None,
         }

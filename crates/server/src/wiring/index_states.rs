@@ -1,4 +1,4 @@
-//! How the index of each project stands, as far as this process brought it there, and which are wanted anew.
+//! The state of each project's index, as far as this process updated it, and requests to update it.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use docent_search::{Progress, Summary};
 use docent_types::{ProjectUid, Timestamp};
 use parking_lot::{Mutex, MutexGuard};
 
-/// The states by project. A clone is the same.
+/// The states by project. Clones share them.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct IndexStates(Arc<Mutex<Inner>>);
 
@@ -17,12 +17,12 @@ struct Inner {
     wanted: HashSet<ProjectUid>,
 }
 
-/// How one index stands.
+/// The state of one index.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct IndexState {
     /// When it was last brought up to date.
     pub(crate) at: Option<Timestamp>,
-    /// What was found then.
+    /// The result of that update.
     pub(crate) summary: Option<Summary>,
     /// Why the last attempt failed.
     pub(crate) failure: Option<String>,
@@ -75,7 +75,7 @@ impl IndexStates {
         self.inner().wanted.remove(&project)
     }
 
-    /// Forgets all projects but these.
+    /// Removes all projects but these.
     pub(crate) fn keep(&self, known: &HashSet<ProjectUid>) {
         let mut inner = self.inner();
         inner.states.retain(|project, _| known.contains(project));

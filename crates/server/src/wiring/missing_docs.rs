@@ -11,7 +11,7 @@ use docent_search::{Indexes, Snapshot};
 use docent_types::{Project, ProjectUid, Refusal};
 use parking_lot::RwLock;
 
-/// The projects whose docs cannot be read. A clone is the same.
+/// The projects whose docs cannot be read. Clones share the state.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct MissingDocs(Arc<RwLock<HashSet<ProjectUid>>>);
 

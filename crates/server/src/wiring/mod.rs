@@ -1,4 +1,4 @@
-//! What every command works with, made of the configuration: models, forges, credentials, sites.
+//! Constructs what commands use from the configuration: models, forges, credentials, sites.
 
 pub(crate) mod app;
 pub(crate) mod credentials;

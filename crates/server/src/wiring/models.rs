@@ -1,4 +1,4 @@
-//! The models, by the names that requests give.
+//! The models, by the names that requests may give.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::failure::Failure;
 use crate::metrics::ModelCalls;
 use docent_http_client::{SecretSource, SecretSourceError};
 
-/// All models there are.
+/// All configured models.
 #[derive(Debug)]
 pub(crate) struct Models {
     configured: BTreeMap<String, Arc<ConfiguredModel>>,
@@ -50,13 +50,13 @@ impl Models {
         Ok(Self { configured, offered, calls })
     }
 
-    /// What a name that a request may give runs on.
+    /// The model that a name refers to.
     pub(crate) fn named(&self, name: &str) -> Result<Arc<dyn Model>, Failure> {
         let found = self.offered.get(name).cloned();
         found.ok_or_else(|| Failure::plain(format!("there is no model `{name}` in the configuration")))
     }
 
-    /// What the models were asked so far.
+    /// The counts of model calls.
     pub(crate) const fn calls(&self) -> &ModelCalls {
         &self.calls
     }
@@ -70,7 +70,7 @@ impl Models {
         self.configured.keys().filter_map(|name| Some((name.clone(), Arc::clone(self.offered.get(name)?))))
     }
 
-    /// Logs what may surprise later.
+    /// Logs warnings about the configured models.
     pub(crate) fn announce(&self, config: &Config) {
         for (name, runs_on) in &config.offered {
             if let RunsOn::Other(other) = runs_on {
@@ -111,12 +111,12 @@ pub(crate) struct ConfiguredModel {
     config: ModelConfig,
     client: Client,
     description: Description,
-    last: Mutex<(Option<Secret>, Called)>,
+    last: Mutex<(Option<Secret>, ModelClient)>,
 }
 
 /// What calls a model.
 #[derive(Debug, Clone)]
-enum Called {
+enum ModelClient {
     Builtin,
     Anthropic(Anthropic),
     OpenAi(OpenAi),
@@ -124,27 +124,28 @@ enum Called {
 
 impl ConfiguredModel {
     pub(crate) fn new(name: &str, config: &ModelConfig, client: &Client) -> Result<Self, Failure> {
-        let called = Called::new(config, client, None);
-        let called = called.map_err(|error| Failure::new(format!("cannot use the model `{name}`"), error))?;
+        let model_client = ModelClient::new(config, client, None);
+        let model_client =
+            model_client.map_err(|error| Failure::new(format!("cannot use the model `{name}`"), error))?;
         Ok(Self {
             name: name.to_owned(),
             config: config.clone(),
             client: client.clone(),
-            description: called.model().describe(),
-            last: Mutex::new((None, called)),
+            description: model_client.model().describe(),
+            last: Mutex::new((None, model_client)),
         })
     }
 
-    /// Asks whether it can be used, without having it say anything. Gives what was found, in one sentence.
+    /// Checks that it can be used, without generating text. Returns the result as one sentence.
     pub(crate) async fn check(&self) -> Result<String, Failure> {
         match self.now()? {
-            Called::Builtin => Ok("docs chores and quotes, no language model".to_owned()),
-            Called::Anthropic(model) => Ok(model.check().await?),
-            Called::OpenAi(model) => Ok(model.check().await?),
+            ModelClient::Builtin => Ok("docs chores and quotes, no language model".to_owned()),
+            ModelClient::Anthropic(model) => Ok(model.check().await?),
+            ModelClient::OpenAi(model) => Ok(model.check().await?),
         }
     }
 
-    /// What to look at when it does not answer as it should.
+    /// Advice for when the check fails.
     pub(crate) fn remedy(&self) -> String {
         let Some(endpoint) = self.config.endpoint() else { return String::new() };
         let address = match &endpoint.base_url {
@@ -164,22 +165,22 @@ impl ConfiguredModel {
         source.map(SecretSource::read).transpose()
     }
 
-    fn now(&self) -> Result<Called, ModelError> {
+    fn now(&self) -> Result<ModelClient, ModelError> {
         let key = self
             .key()
             .map_err(|error| ModelError::new(ModelErrorKind::Auth, "there is no key for it").because(error))?;
         let mut last = self.last.lock();
         if last.0 != key {
-            let called = Called::new(&self.config, &self.client, key.clone()).map_err(|error| {
+            let model_client = ModelClient::new(&self.config, &self.client, key.clone()).map_err(|error| {
                 ModelError::new(ModelErrorKind::Fatal, format!("cannot use the model `{}`", self.name)).because(error)
             })?;
-            *last = (key, called);
+            *last = (key, model_client);
         }
         Ok(last.1.clone())
     }
 }
 
-impl Called {
+impl ModelClient {
     fn new(config: &ModelConfig, client: &Client, key: Option<Secret>) -> Result<Self, EndpointError> {
         let endpoint = |config: &config::Endpoint| {
             let usual = Endpoint::new(config.model.clone());

@@ -1,4 +1,5 @@
-//! Only the user that runs docent may read the data folder: it holds the docs and conversations of all projects.
+//! File permissions of the data folder: only the user that runs docent may read it, as it holds the docs and conversations
+//! of all projects.
 
 use std::fmt;
 use std::io;
@@ -7,11 +8,11 @@ use std::path::{Path, PathBuf};
 use crate::failure::Failure;
 use docent_types::without_os_number;
 
-/// Folders in it whose content is made with the usual rights, and which keep others out.
+/// Folders in it whose content has default permissions, so that the folders themselves must be private.
 const FOLDERS: [&str; 2] = ["mirrors", "index"];
 const FILES: [&str; 5] = ["docent.db", "docent.db-wal", "docent.db-shm", "docent.db-turn", "serve.lock"];
 
-/// Something that others could read.
+/// A path that other users could read.
 #[derive(Debug)]
 pub(crate) struct ReadableByOthers {
     path: PathBuf,
@@ -39,7 +40,7 @@ impl fmt::Display for ReadableByOthers {
     }
 }
 
-/// Makes the data folder if it is not there, and takes the rights of others away from what is. Gives what they could read.
+/// Creates the data folder if it is missing, and removes other users' permissions. Returns what they could read.
 pub(crate) fn secure(folder: &Path) -> Result<Vec<ReadableByOthers>, Failure> {
     for path in std::iter::once(folder.to_owned()).chain(FOLDERS.map(|name| folder.join(name))) {
         let made = private_folder().create(&path);

@@ -1,5 +1,4 @@
-//! `.docent/assistant.md`: what the owners of a docs site ask of its assistant. Settings in front matter, then wishes in
-//! words.
+//! `.docent/assistant.md`: a docs site's settings for its assistant, as front matter, followed by instructions for it.
 //!
 //! ```text
 //!   ---
@@ -9,7 +8,7 @@
 //!   Call parcels boxes.
 //! ```
 //!
-//! A setting that cannot be read is a [`Problem`] and counts as not given; all else counts.
+//! An invalid setting is a [`Problem`] and counts as not set; the others apply.
 
 use std::fmt;
 use std::sync::Arc;
@@ -22,7 +21,7 @@ pub(crate) const FILE: &str = ".docent/assistant.md";
 
 const KNOWN: [&str; 2] = ["address", "suggestions"];
 
-/// What the file says. Without a file it says nothing.
+/// The content of the file; empty without a file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct SiteFile {
     /// Where the site is served, without a slash at the end.
@@ -32,7 +31,7 @@ pub(crate) struct SiteFile {
     pub(crate) problems: Vec<Problem>,
 }
 
-/// Something in the file that does not count.
+/// An invalid part of the file, which is ignored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Problem {
     pub(crate) line: usize,

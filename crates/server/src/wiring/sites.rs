@@ -1,5 +1,5 @@
-//! What the owners of each docs site ask of its assistant: `.docent/assistant.md` in the repository, as it was when the
-//! repository was last fetched, over what the configuration says for all sites.
+//! Each docs site's settings for its assistant: `.docent/assistant.md` in the repository as it was last fetched, which
+//! overrides the configuration for all sites.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use tracing::warn;
 
 use crate::wiring::site_file::{FILE, SiteFile};
 
-/// The sites by project. A clone is the same.
+/// The sites by project. Clones share them.
 #[derive(Debug, Clone)]
 pub(crate) struct Sites {
     /// Whether answers end with questions to ask next, where a site does not say.
@@ -35,12 +35,12 @@ impl Sites {
         }
     }
 
-    /// Whether it was ever read what this site asks.
+    /// Whether this site's settings were ever read.
     pub(crate) fn has_read(&self, project: ProjectUid) -> bool {
         self.known.read().contains_key(&project)
     }
 
-    /// Reads what is asked at this state of the docs. What cannot be read leaves things as they are.
+    /// Reads the settings at this commit. On failure the settings stay as they were.
     pub(crate) fn refresh(&self, project: &Project, docs: &Docs) {
         match docs.file(FILE) {
             Ok(bytes) => self.take(project, bytes.map(|bytes| SiteFile::read(&bytes)).unwrap_or_default()),
@@ -50,7 +50,7 @@ impl Sites {
         }
     }
 
-    /// Forgets all projects but these.
+    /// Removes all projects but these.
     pub(crate) fn keep(&self, projects: &HashSet<ProjectUid>) {
         self.known.write().retain(|project, _| projects.contains(project));
     }

@@ -11,11 +11,11 @@ use parking_lot::Mutex;
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue, USER_AGENT};
 
 use crate::wire::child::ServiceKind;
-use crate::wire::http::{Answer, Body, Http};
+use crate::wire::http::{Body, Http, HttpAnswer};
 use crate::wire::{WireFailure, WireSession};
 
 /// Limit of a request's body, in bytes: a list of the commits we have.
-const ASKED_AT_MOST: usize = 64 << 20;
+const REQUEST_LIMIT: usize = 64 << 20;
 
 #[derive(Debug)]
 pub(crate) struct Transport {
@@ -30,7 +30,7 @@ impl Transport {
 }
 
 /// gix's headers, except its user agent.
-fn taken(lines: impl IntoIterator<Item = impl AsRef<str>>) -> HeaderMap {
+fn header_map(lines: impl IntoIterator<Item = impl AsRef<str>>) -> HeaderMap {
     let mut headers = HeaderMap::new();
     for line in lines {
         let Some((name, value)) = line.as_ref().split_once(':') else { continue };
@@ -56,11 +56,11 @@ impl GixHttp for Transport {
         _: &str,
         headers: impl IntoIterator<Item = impl AsRef<str>>,
     ) -> gix::Result<GetResponse<Self::Headers, Self::ResponseBody>> {
-        let answer = self.http.lock().advertisement(ServiceKind::Upload.name(), &taken(headers));
+        let answer = self.http.lock().advertisement(ServiceKind::Upload.name(), &header_map(headers));
         let answer = answer.map_err(|failure| Error::from_error(self.session.fail(failure)))?;
         let exchange = Arc::new(Mutex::new(Exchange::Answered(Parts::of(answer))));
-        let part = |which| BufReader::new(BodyPart { exchange: exchange.clone(), which });
-        Ok(GetResponse { headers: part(Which::Headers), body: part(Which::Body) })
+        let part = |part| BufReader::new(BodyPart { exchange: exchange.clone(), part });
+        Ok(GetResponse { headers: part(AnswerPart::Headers), body: part(AnswerPart::Body) })
     }
 
     fn post(
@@ -70,15 +70,15 @@ impl GixHttp for Transport {
         headers: impl IntoIterator<Item = impl AsRef<str>>,
         _: PostBodyDataKind,
     ) -> gix::Result<PostResponse<Self::Headers, Self::ResponseBody, Self::PostBody>> {
-        let asking = Asking {
+        let pending = PendingRequest {
             http: self.http.clone(),
             session: self.session.clone(),
-            headers: taken(headers),
+            headers: header_map(headers),
             body: Vec::new(),
         };
-        let exchange = Arc::new(Mutex::new(Exchange::Asking(asking)));
-        let part = |which| BufReader::new(BodyPart { exchange: exchange.clone(), which });
-        let (headers, body) = (part(Which::Headers), part(Which::Body));
+        let exchange = Arc::new(Mutex::new(Exchange::Open(pending)));
+        let part = |part| BufReader::new(BodyPart { exchange: exchange.clone(), part });
+        let (headers, body) = (part(AnswerPart::Headers), part(AnswerPart::Body));
         Ok(PostResponse { post_body: RequestBody(exchange), headers, body })
     }
 
@@ -90,13 +90,13 @@ impl GixHttp for Transport {
 /// One request and its answer.
 #[derive(Debug)]
 enum Exchange {
-    Asking(Asking),
+    Open(PendingRequest),
     Answered(Parts),
     Broken,
 }
 
 #[derive(Debug)]
-struct Asking {
+struct PendingRequest {
     http: Arc<Mutex<Http>>,
     session: WireSession,
     headers: HeaderMap,
@@ -115,7 +115,7 @@ impl std::fmt::Debug for Parts {
 }
 
 impl Parts {
-    fn of(answer: Answer) -> Self {
+    fn of(answer: HttpAnswer) -> Self {
         let mut headers = Vec::new();
         for (name, value) in &answer.headers {
             headers.extend_from_slice(name.as_str().as_bytes());
@@ -129,12 +129,12 @@ impl Parts {
 
 impl Exchange {
     fn answered(&mut self) -> io::Result<&mut Parts> {
-        if let Self::Asking(_) = self
-            && let Self::Asking(asking) = std::mem::replace(self, Self::Broken)
+        if let Self::Open(_) = self
+            && let Self::Open(pending) = std::mem::replace(self, Self::Broken)
         {
-            let body = Body::Bytes(asking.body);
-            let answer = asking.http.lock().request(ServiceKind::Upload.name(), asking.headers, body);
-            *self = Self::Answered(Parts::of(answer.map_err(|failure| asking.session.fail(failure))?));
+            let body = Body::Bytes(pending.body);
+            let answer = pending.http.lock().request(ServiceKind::Upload.name(), pending.headers, body);
+            *self = Self::Answered(Parts::of(answer.map_err(|failure| pending.session.fail(failure))?));
         }
         match self {
             Self::Answered(parts) => Ok(parts),
@@ -150,11 +150,11 @@ pub(crate) struct RequestBody(Arc<Mutex<Exchange>>);
 impl Write for RequestBody {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match &mut *self.0.lock() {
-            Exchange::Asking(asking) if asking.body.len() + bytes.len() <= ASKED_AT_MOST => {
-                asking.body.extend_from_slice(bytes);
+            Exchange::Open(pending) if pending.body.len() + bytes.len() <= REQUEST_LIMIT => {
+                pending.body.extend_from_slice(bytes);
                 Ok(bytes.len())
             }
-            Exchange::Asking(asking) => Err(asking.session.fail(WireFailure::TooMuch { limit: ASKED_AT_MOST as u64 })),
+            Exchange::Open(pending) => Err(pending.session.fail(WireFailure::TooMuch { limit: REQUEST_LIMIT as u64 })),
             _ => Err(io::Error::other("the request was sent already")),
         }
     }
@@ -165,7 +165,7 @@ impl Write for RequestBody {
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Which {
+enum AnswerPart {
     Headers,
     Body,
 }
@@ -174,16 +174,16 @@ enum Which {
 #[derive(Debug)]
 pub(crate) struct BodyPart {
     exchange: Arc<Mutex<Exchange>>,
-    which: Which,
+    part: AnswerPart,
 }
 
 impl Read for BodyPart {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let mut exchange = self.exchange.lock();
         let parts = exchange.answered()?;
-        match self.which {
-            Which::Headers => parts.headers.read(buffer),
-            Which::Body => parts.body.read(buffer),
+        match self.part {
+            AnswerPart::Headers => parts.headers.read(buffer),
+            AnswerPart::Body => parts.body.read(buffer),
         }
     }
 }

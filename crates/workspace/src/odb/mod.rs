@@ -18,7 +18,7 @@ use docent_types::{error_chain_of, is_out_of_files};
 use gix::ObjectId;
 use gix::objs::Kind;
 
-use crate::error::{GitError, Why};
+use crate::error::{ErrorDetail, GitError};
 use crate::id::CommitId;
 
 /// A repository on this disk, shared by threads. Each thread reads through its own [`gix::Repository`].
@@ -117,8 +117,8 @@ pub(crate) fn local_error(doing: &'static str, error: &gix::Error) -> GitError {
 }
 
 /// The whole chain of an error as one line.
-pub(crate) fn why(error: &(dyn std::error::Error + 'static)) -> Why {
-    Why::new(error_chain_of(error, |said| said.replace('\n', " ")))
+pub(crate) fn why(error: &(dyn std::error::Error + 'static)) -> ErrorDetail {
+    ErrorDetail::new(error_chain_of(error, |said| said.replace('\n', " ")))
 }
 
 /// The tree of a commit; a commit the mirror does not hold is the caller's mistake, a broken one is ours.

@@ -14,7 +14,7 @@ use gix::refs::{FullName, Target};
 
 use super::local_error;
 use super::pack::{Temporary, sync_folder};
-use crate::error::{GitError, Why};
+use crate::error::{ErrorDetail, GitError};
 
 /// Branches by short name.
 pub(crate) type Branches = BTreeMap<String, ObjectId>;
@@ -289,6 +289,6 @@ fn sync_folders(branch: &Path, heads: &Path) -> io::Result<()> {
 
 /// A failed fetch whose cause is in our mirror.
 pub(crate) fn unreadable(repository: &str, error: &gix::Error) -> GitError {
-    let source: Why = super::why(error);
+    let source: ErrorDetail = super::why(error);
     GitError::Unreachable { repository: repository.to_owned(), after: None, source }
 }

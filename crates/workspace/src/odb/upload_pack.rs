@@ -18,7 +18,7 @@ use gix::remote::fetch::{Status, Tags};
 
 use super::refs::{self, Branches, RefState};
 use super::{http_transport, local_error, why};
-use crate::error::{GitError, PushError, Why};
+use crate::error::{ErrorDetail, GitError, PushError};
 use crate::remote::{Location, Remote};
 use crate::wire::child::{self, ServiceKind};
 use crate::wire::http::Http;
@@ -63,17 +63,17 @@ fn attempt(
 ) -> Result<Fetched, GitError> {
     let specs: &[&str] = if ask == AskHead::Yes { &[ALL_BRANCHES, "HEAD"] } else { &[ALL_BRANCHES] };
     let source = at(repo, specs)?;
-    let (line, transport) = Line::open(remote, limit)?;
+    let (conversation, transport) = Conversation::open(remote, limit)?;
     let connection = source.to_connection_with_transport(transport).with_credentials(|_| Ok(None));
     let prepared = match connection.prepare_fetch(Discard, Default::default()) {
         Ok(prepared) => prepared,
-        Err(error) => return Err(line.explained(&error)),
+        Err(error) => return Err(conversation.explained(&error)),
     };
     let wanted = ref_state(&prepared.ref_map().remote_refs);
     let has_head = prepared.ref_map().remote_refs.iter().any(|one| one.unpack().0 == "HEAD");
     if ask == AskHead::Yes && !has_head && !wanted.branches.is_empty() {
         drop(prepared);
-        line.close();
+        conversation.close();
         return Ok(Fetched::NoHead);
     }
     // Before the update: a deleted branch `a` makes room for a branch `a/b`.
@@ -81,10 +81,10 @@ fn attempt(
     if wanted.branches.is_empty() {
         drop(prepared);
     } else {
-        line.session.content_follows();
+        conversation.session.allow_content();
         let outcome = match prepared.receive(Discard, interrupt) {
             Ok(outcome) => outcome,
-            Err(error) => return Err(line.explained(&error)),
+            Err(error) => return Err(conversation.explained(&error)),
         };
         if let Status::Change { write_pack_bundle, .. } = outcome.status {
             for path in [&write_pack_bundle.data_path, &write_pack_bundle.index_path].into_iter().flatten() {
@@ -95,7 +95,7 @@ fn attempt(
             }
         }
     }
-    line.close();
+    conversation.close();
     refs::set_head(repo, &wanted).map_err(|error| local_error("record the default branch", &error))?;
     Ok(Fetched::Done)
 }
@@ -113,14 +113,14 @@ pub(crate) fn branch(
 ) -> Result<Option<gix::ObjectId>, GitError> {
     let full = format!("refs/heads/{name}");
     let source = at(repo, &[&format!("+{full}:{full}")])?;
-    let (line, transport) = Line::open(remote, limit)?;
+    let (conversation, transport) = Conversation::open(remote, limit)?;
     let connection = source.to_connection_with_transport(transport).with_credentials(|_| Ok(None));
     match connection.ref_map(Discard, Default::default()) {
         Ok((map, _)) => {
-            line.close();
+            conversation.close();
             Ok(ref_state(&map.remote_refs).branches.remove(name))
         }
-        Err(error) => Err(line.explained(&error)),
+        Err(error) => Err(conversation.explained(&error)),
     }
 }
 
@@ -134,20 +134,20 @@ fn at<'repo>(repo: &'repo gix::Repository, specs: &[&str]) -> Result<gix::Remote
 type Transport = Box<dyn client::blocking_io::Transport + Send>;
 
 /// A conversation in progress, and the cause of its failure.
-struct Line<'a> {
+struct Conversation<'a> {
     remote: &'a Remote,
     session: WireSession,
     service: Option<child::Service>,
 }
 
-impl<'a> Line<'a> {
+impl<'a> Conversation<'a> {
     fn open(remote: &'a Remote, limit: Duration) -> Result<(Self, Transport), GitError> {
         let session = WireSession::new(limit);
         if remote.location()? == Location::Http {
             let http = Http::new(remote, session.clone())?;
             let url = gix::Url::try_from(http.base()).map_err(|error| GitError::Failed {
                 doing: "read the address of the remote",
-                source: Why::new(remote.scrub(&error.to_string())),
+                source: ErrorDetail::new(remote.scrub(&error.to_string())),
             })?;
             let ours = http_transport::Transport::new(http, session.clone());
             let transport = client::blocking_io::http::Transport::new_http(ours, url, Protocol::V2, false);
@@ -171,7 +171,7 @@ impl<'a> Line<'a> {
     fn explained(self, error: &gix::Error) -> GitError {
         // The transport's failure is more precise than gix's error.
         let failure = self.session.failure();
-        if let Some(failure @ (WireFailure::TimeOver | WireFailure::TooMuch { .. })) = failure {
+        if let Some(failure @ (WireFailure::TimedOut | WireFailure::TooMuch { .. })) = failure {
             return failure.explained(self.remote, DOING, &self.session);
         }
         let said = self.service.map(child::Service::end).unwrap_or_default();
@@ -181,7 +181,7 @@ impl<'a> Line<'a> {
                 return GitError::Auth { repository, tried, source };
             }
             Some(PushError::Rejected { reason, .. }) => {
-                return GitError::Failed { doing: DOING, source: Why::new(reason) };
+                return GitError::Failed { doing: DOING, source: ErrorDetail::new(reason) };
             }
             Some(PushError::Moved { .. }) | None => {}
         }
@@ -195,7 +195,7 @@ impl<'a> Line<'a> {
 /// The conversation was complete, but gix could not parse it.
 fn misunderstood(remote: &Remote, session: &WireSession, error: &gix::Error) -> GitError {
     let repository = remote.redacted();
-    let source = Why::new(remote.scrub(&why(error).to_string()));
+    let source = ErrorDetail::new(remote.scrub(&why(error).to_string()));
     if error.is_cancelled() {
         return GitError::Timeout { doing: DOING, after: session.limit() };
     }

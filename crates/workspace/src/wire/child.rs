@@ -10,7 +10,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::{LimitedReader, WireFailure, WireSession};
-use crate::error::{GitError, PushError, Why};
+use crate::error::{ErrorDetail, GitError, PushError};
 use crate::program;
 use crate::refusal::PushRefusal;
 use crate::remote::{Credentials, Location, Remote};
@@ -88,7 +88,7 @@ pub(crate) fn start(remote: &Remote, kind: ServiceKind, session: &WireSession) -
     })?;
     let pipes = child.inner.stdin.take().zip(child.inner.stdout.take()).zip(child.inner.stderr.take());
     let Some(((to, from), errors)) = pipes else {
-        return Err(GitError::Failed { doing: kind.doing(), source: Why::new("the child has no pipes") });
+        return Err(GitError::Failed { doing: kind.doing(), source: ErrorDetail::new("the child has no pipes") });
     };
     let said = program::listen(errors);
     let watch = watch(child.id(), session);
@@ -102,7 +102,7 @@ fn watch(id: u32, session: &WireSession) -> mpsc::Sender<()> {
     thread::spawn(move || {
         let ended = receiver.recv_timeout(session.left().unwrap_or_default());
         if ended == Err(RecvTimeoutError::Timeout) {
-            let _ = session.fail(WireFailure::TimeOver);
+            let _ = session.fail(WireFailure::TimedOut);
             program::kill_group(id);
         }
     });
@@ -127,7 +127,7 @@ pub(crate) fn explained(remote: &Remote, kind: ServiceKind, said: &str) -> Optio
         return None;
     }
     let text: String = lines.join("; ").chars().take(1000).collect();
-    let source = Why::new(remote.scrub(&text));
+    let source = ErrorDetail::new(remote.scrub(&text));
     let repository = remote.redacted();
     // The programs report it only as text.
     let says = |words: &[&str]| words.iter().any(|word| text.contains(word));
@@ -176,12 +176,12 @@ const OTHER_OWNER: &str =
     "the repository belongs to another user and has hooks or settings of its own: run as its owner";
 
 fn ssh(remote: &Remote, kind: ServiceKind) -> Result<Command, GitError> {
-    let Some(place) = Place::parse(&remote.url) else {
+    let Some(address) = SshAddress::parse(&remote.url) else {
         let reason = "write it as `ssh://user@host/path` or `user@host:path`";
         return Err(GitError::Address { repository: remote.redacted(), reason });
     };
     let mut command = Command::new("ssh");
-    program::forget_git(&mut command);
+    program::clear_git_environment(&mut command);
     command.env("LC_ALL", "C").env_remove("SSH_ASKPASS").env_remove("DISPLAY");
     for option in [
         "BatchMode=yes",
@@ -202,7 +202,7 @@ fn ssh(remote: &Remote, kind: ServiceKind) -> Result<Command, GitError> {
     }
     if let Some(Credentials::SshKey { key_file, known_hosts }) = &remote.credentials {
         if let Err(error) = std::fs::File::open(key_file) {
-            let source = Why::new(format!("{}: {error}", key_file.display()));
+            let source = ErrorDetail::new(format!("{}: {error}", key_file.display()));
             return Err(GitError::Key { repository: remote.redacted(), source });
         }
         command.args(["-oIdentitiesOnly=yes", "-oIdentityAgent=none", "-i"]).arg(key_file);
@@ -213,23 +213,23 @@ fn ssh(remote: &Remote, kind: ServiceKind) -> Result<Command, GitError> {
         }
     }
     command.arg("-T");
-    if let Some(port) = place.port {
+    if let Some(port) = address.port {
         command.arg(format!("-p{port}"));
     }
-    command.arg("--").arg(place.host).arg(format!("{} {}", kind.name(), quoted(&place.path)));
+    command.arg("--").arg(address.host).arg(format!("{} {}", kind.name(), quoted(&address.path)));
     Ok(command)
 }
 
 /// The host and the path for `ssh`.
 #[derive(Debug, PartialEq, Eq)]
-struct Place {
+struct SshAddress {
     /// With the user name, if there is one.
     host: String,
     port: Option<u16>,
     path: String,
 }
 
-impl Place {
+impl SshAddress {
     fn parse(url: &str) -> Option<Self> {
         let (host, port, path) = match url.strip_prefix("ssh://") {
             Some(rest) => {
@@ -296,20 +296,20 @@ mod tests {
 
     use super::*;
 
-    fn place(host: &str, port: Option<u16>, path: &str) -> Option<Place> {
-        Some(Place { host: host.to_owned(), port, path: path.to_owned() })
+    fn address(host: &str, port: Option<u16>, path: &str) -> Option<SshAddress> {
+        Some(SshAddress { host: host.to_owned(), port, path: path.to_owned() })
     }
 
     #[test]
     fn ssh_addresses_are_taken_apart() {
         for (url, expected) in [
-            ("git@example.com:acme/docs.git", place("git@example.com", None, "acme/docs.git")),
-            ("example.com:/srv/docs.git", place("example.com", None, "/srv/docs.git")),
-            ("git@[::1]:docs", place("git@::1", None, "docs")),
-            ("ssh://git@example.com/srv/a%20b.git", place("git@example.com", None, "/srv/a b.git")),
-            ("ssh://git@example.com:2222/docs", place("git@example.com", Some(2222), "/docs")),
-            ("ssh://[::1]:22/docs", place("::1", Some(22), "/docs")),
-            ("ssh://example.com/~ann/docs", place("example.com", None, "~ann/docs")),
+            ("git@example.com:acme/docs.git", address("git@example.com", None, "acme/docs.git")),
+            ("example.com:/srv/docs.git", address("example.com", None, "/srv/docs.git")),
+            ("git@[::1]:docs", address("git@::1", None, "docs")),
+            ("ssh://git@example.com/srv/a%20b.git", address("git@example.com", None, "/srv/a b.git")),
+            ("ssh://git@example.com:2222/docs", address("git@example.com", Some(2222), "/docs")),
+            ("ssh://[::1]:22/docs", address("::1", Some(22), "/docs")),
+            ("ssh://example.com/~ann/docs", address("example.com", None, "~ann/docs")),
             ("ssh://example.com", None),
             ("ssh://example.com:docs/x", None),
             ("ssh://-oProxyCommand=x/docs", None),
@@ -317,15 +317,15 @@ mod tests {
             ("git@example.com:-docs", None),
             ("ssh://example.com/a%0Ab", None),
         ] {
-            assert_eq!(Place::parse(url), expected, "{url}");
+            assert_eq!(SshAddress::parse(url), expected, "{url}");
         }
     }
 
     proptest! {
         #[test]
         fn no_address_becomes_an_option(url in "(ssh://)?[-a@:/\\[\\]%0~. ]{0,24}") {
-            if let Some(place) = Place::parse(&url) {
-                prop_assert!(!place.host.starts_with('-') && !place.path.starts_with('-') && !place.path.is_empty());
+            if let Some(address) = SshAddress::parse(&url) {
+                prop_assert!(!address.host.starts_with('-') && !address.path.starts_with('-') && !address.path.is_empty());
             }
         }
     }

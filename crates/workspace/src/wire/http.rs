@@ -16,7 +16,7 @@ use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, LOCAT
 use reqwest::{StatusCode, Url, redirect};
 
 use super::{LimitedReader, WireFailure, WireSession};
-use crate::error::{GitError, Why};
+use crate::error::{ErrorDetail, GitError};
 use crate::remote::Remote;
 
 /// Forges look for a `git/` prefix.
@@ -24,7 +24,7 @@ const USER_AGENT: &str = concat!("git/docent-", env!("CARGO_PKG_VERSION"));
 const CONNECT: Duration = Duration::from_secs(20);
 const REDIRECTS: usize = 4;
 /// Largest part of an error page that is read, in bytes.
-const SAID_AT_MOST: u64 = 2048;
+const ERROR_PAGE_LIMIT: u64 = 2048;
 
 /// The requests of one conversation.
 #[derive(Debug)]
@@ -45,7 +45,7 @@ pub(crate) enum Body {
 
 /// A successful answer.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct HttpAnswer {
     pub(crate) headers: HeaderMap,
     pub(crate) body: LimitedReader<Response>,
 }
@@ -76,7 +76,7 @@ impl Http {
     }
 
     /// `GET BASE/info/refs?service=SERVICE`.
-    pub(crate) fn advertisement(&mut self, service: &str, headers: &HeaderMap) -> Result<Answer, WireFailure> {
+    pub(crate) fn advertisement(&mut self, service: &str, headers: &HeaderMap) -> Result<HttpAnswer, WireFailure> {
         let tail = format!("/info/refs?service={service}");
         for _ in 0..=REDIRECTS {
             let url = parsed(&format!("{}{tail}", self.base))?;
@@ -90,7 +90,7 @@ impl Http {
     }
 
     /// `POST BASE/SERVICE`.
-    pub(crate) fn request(&self, service: &str, mut headers: HeaderMap, body: Body) -> Result<Answer, WireFailure> {
+    pub(crate) fn request(&self, service: &str, mut headers: HeaderMap, body: Body) -> Result<HttpAnswer, WireFailure> {
         let url = parsed(&format!("{}/{service}", self.base))?;
         let kind = format!("application/x-{service}-request");
         headers.insert(CONTENT_TYPE, HeaderValue::try_from(kind).map_err(|error| garbled(&error))?);
@@ -113,7 +113,7 @@ impl Http {
             request = request.header(AUTHORIZATION, authorization.clone());
         }
         let response = request.timeout(self.session.left()?).send();
-        response.map_err(|error| sorted(&error))
+        response.map_err(|error| classify(&error))
     }
 
     /// The new base address, if the redirect stays where the credentials may be sent.
@@ -131,7 +131,7 @@ impl Http {
         }
     }
 
-    fn checked(&self, response: Response, kind: &str) -> Result<Answer, WireFailure> {
+    fn checked(&self, response: Response, kind: &str) -> Result<HttpAnswer, WireFailure> {
         let status = response.status();
         let headers = response.headers().clone();
         let mut body = self.session.limited(response);
@@ -145,14 +145,14 @@ impl Http {
             let answered = if answered.is_empty() { "nothing" } else { &answered };
             return Err(WireFailure::Garbled(format!("it sent {answered} where git sends {kind}")));
         }
-        Ok(Answer { headers, body })
+        Ok(HttpAnswer { headers, body })
     }
 }
 
 /// The shared client of the process; for this machine, one without a proxy.
 fn client(url: &Url) -> Result<&'static Client, WireFailure> {
-    static OUTSIDE: OnceLock<Result<Client, WireFailure>> = OnceLock::new();
-    static HERE: OnceLock<Result<Client, WireFailure>> = OnceLock::new();
+    static REMOTE: OnceLock<Result<Client, WireFailure>> = OnceLock::new();
+    static LOCAL: OnceLock<Result<Client, WireFailure>> = OnceLock::new();
     let build = |direct: bool| {
         let builder = Client::builder()
             .user_agent(USER_AGENT)
@@ -161,12 +161,12 @@ fn client(url: &Url) -> Result<&'static Client, WireFailure> {
             // Each request sets its own.
             .timeout(None::<Duration>);
         let builder = if direct { builder.no_proxy() } else { builder };
-        builder.build().map_err(|error| sorted(&error))
+        builder.build().map_err(|error| classify(&error))
     };
     let host = url.host_str().unwrap_or_default();
     let address = host.trim_matches(['[', ']']).parse::<IpAddr>();
-    let here = host == "localhost" || address.is_ok_and(|address| address.is_loopback());
-    let client = if here { HERE.get_or_init(|| build(true)) } else { OUTSIDE.get_or_init(|| build(false)) };
+    let is_local = host == "localhost" || address.is_ok_and(|address| address.is_loopback());
+    let client = if is_local { LOCAL.get_or_init(|| build(true)) } else { REMOTE.get_or_init(|| build(false)) };
     client.as_ref().map_err(Clone::clone)
 }
 
@@ -179,14 +179,14 @@ fn garbled(error: &dyn std::error::Error) -> WireFailure {
 }
 
 fn redirected(from: &Url, response: &Response) -> Result<Option<Url>, WireFailure> {
-    let led = [
+    let redirects = [
         StatusCode::MOVED_PERMANENTLY,
         StatusCode::FOUND,
         StatusCode::SEE_OTHER,
         StatusCode::TEMPORARY_REDIRECT,
         StatusCode::PERMANENT_REDIRECT,
     ];
-    if !led.contains(&response.status()) {
+    if !redirects.contains(&response.status()) {
         return Ok(None);
     }
     let location = response.headers().get(LOCATION).and_then(|value| value.to_str().ok());
@@ -207,7 +207,7 @@ fn redacted(url: &str) -> String {
 /// The beginning of an error page.
 fn error_page_start(body: &mut impl Read) -> String {
     let mut bytes = Vec::new();
-    let _ = body.take(SAID_AT_MOST).read_to_end(&mut bytes);
+    let _ = body.take(ERROR_PAGE_LIMIT).read_to_end(&mut bytes);
     let text = String::from_utf8_lossy(&bytes);
     text.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(500).collect()
 }
@@ -218,7 +218,7 @@ fn seconds(value: &str) -> Option<Duration> {
 }
 
 /// Classifies the failure of a request without an answer.
-pub(super) fn sorted(error: &reqwest::Error) -> WireFailure {
+pub(super) fn classify(error: &reqwest::Error) -> WireFailure {
     let text = error_text(error);
     if let Some(rustls::Error::InvalidCertificate(_)) = find::<rustls::Error>(error) {
         return WireFailure::Certificate(text);
@@ -227,7 +227,7 @@ pub(super) fn sorted(error: &reqwest::Error) -> WireFailure {
         return WireFailure::OutOfFiles;
     }
     // Connecting has a limit of its own, and may succeed on a retry.
-    if error.is_timeout() && !error.is_connect() { WireFailure::TimeOver } else { WireFailure::Network(text) }
+    if error.is_timeout() && !error.is_connect() { WireFailure::TimedOut } else { WireFailure::Network(text) }
 }
 
 fn error_text(error: &reqwest::Error) -> String {
@@ -253,8 +253,8 @@ fn find<'a, T: std::error::Error + 'static>(error: &'a (dyn std::error::Error + 
 
 impl WireFailure {
     /// The cause of an error, scrubbed.
-    pub(crate) fn why(&self, remote: &Remote) -> Why {
-        Why::new(remote.scrub(&self.to_string()))
+    pub(crate) fn why(&self, remote: &Remote) -> ErrorDetail {
+        ErrorDetail::new(remote.scrub(&self.to_string()))
     }
 }
 

@@ -17,13 +17,13 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 use thiserror::Error;
 
-use crate::error::{GitError, Why};
+use crate::error::{ErrorDetail, GitError};
 use crate::remote::Remote;
 
 /// Limit before content follows, in bytes: branches, reports, error pages. About half a million branches.
-pub(crate) const WORDS_AT_MOST: u64 = 32 << 20;
+pub(crate) const CONTROL_LIMIT: u64 = 32 << 20;
 /// Limit of a fetch's content, in bytes. It is written to the disk as it arrives.
-pub(crate) const CONTENT_AT_MOST: u64 = 16 << 30;
+pub(crate) const CONTENT_LIMIT: u64 = 16 << 30;
 
 /// Why a conversation failed.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -32,8 +32,8 @@ pub(crate) enum WireFailure {
     Status { status: u16, after: Option<Duration>, said: String },
     #[error("it redirects to {to}")]
     Elsewhere { to: String },
-    #[error("the time was over")]
-    TimeOver,
+    #[error("time limit exceeded")]
+    TimedOut,
     #[error("it sent more than {limit} bytes")]
     TooMuch { limit: u64 },
     /// Of this process.
@@ -53,38 +53,38 @@ pub(crate) enum WireFailure {
 
 /// One conversation: its limits, and the failure that ended it.
 #[derive(Debug, Clone)]
-pub(crate) struct WireSession(Arc<State>);
+pub(crate) struct WireSession(Arc<SessionState>);
 
 #[derive(Debug)]
-struct State {
+struct SessionState {
     deadline: Instant,
     limit: Duration,
     allowed: AtomicU64,
-    heard: AtomicU64,
+    received: AtomicU64,
     failure: Mutex<Option<WireFailure>>,
 }
 
 impl WireSession {
-    /// A conversation with a time limit, and for now with [`WORDS_AT_MOST`].
+    /// A conversation with a time limit, and at first with the size limit [`CONTROL_LIMIT`].
     pub(crate) fn new(limit: Duration) -> Self {
-        Self(Arc::new(State {
+        Self(Arc::new(SessionState {
             deadline: Instant::now() + limit,
             limit,
-            allowed: AtomicU64::new(WORDS_AT_MOST),
-            heard: AtomicU64::new(0),
+            allowed: AtomicU64::new(CONTROL_LIMIT),
+            received: AtomicU64::new(0),
             failure: Mutex::default(),
         }))
     }
 
-    /// Content follows: raises the size limit to [`CONTENT_AT_MOST`].
-    pub(crate) fn content_follows(&self) {
-        self.0.allowed.store(CONTENT_AT_MOST, Ordering::Relaxed);
+    /// Raises the size limit for the content of a fetch to [`CONTENT_LIMIT`].
+    pub(crate) fn allow_content(&self) {
+        self.0.allowed.store(CONTENT_LIMIT, Ordering::Relaxed);
     }
 
     /// The remaining time.
     pub(crate) fn left(&self) -> Result<Duration, WireFailure> {
         let left = self.0.deadline.saturating_duration_since(Instant::now());
-        if left.is_zero() { Err(WireFailure::TimeOver) } else { Ok(left) }
+        if left.is_zero() { Err(WireFailure::TimedOut) } else { Ok(left) }
     }
 
     pub(crate) fn limit(&self) -> Duration {
@@ -108,8 +108,8 @@ impl WireSession {
 
     fn count(&self, bytes: usize) -> Result<(), WireFailure> {
         let limit = self.0.allowed.load(Ordering::Relaxed);
-        let heard = self.0.heard.fetch_add(bytes as u64, Ordering::Relaxed) + bytes as u64;
-        if heard > limit { Err(WireFailure::TooMuch { limit }) } else { self.left().map(drop) }
+        let received = self.0.received.fetch_add(bytes as u64, Ordering::Relaxed) + bytes as u64;
+        if received > limit { Err(WireFailure::TooMuch { limit }) } else { self.left().map(drop) }
     }
 }
 
@@ -131,7 +131,7 @@ impl<R: Read> Read for LimitedReader<R> {
 
 fn broken(error: &io::Error) -> WireFailure {
     match error.get_ref().and_then(|inner| inner.downcast_ref::<reqwest::Error>()) {
-        Some(inner) => http::sorted(inner),
+        Some(inner) => http::classify(inner),
         None => WireFailure::Network(error.to_string()),
     }
 }
@@ -140,7 +140,7 @@ impl WireFailure {
     /// The error for a caller who was `doing` something with `remote`.
     pub(crate) fn explained(self, remote: &Remote, doing: &'static str, session: &WireSession) -> GitError {
         let repository = remote.redacted();
-        let source = Why::new(remote.scrub(&self.to_string()));
+        let source = ErrorDetail::new(remote.scrub(&self.to_string()));
         match self {
             Self::Status { status: 401 | 403, after: None, .. } => {
                 GitError::Auth { repository, tried: remote.tried(), source }
@@ -153,7 +153,7 @@ impl WireFailure {
             Self::Status { .. } | Self::Said(_) => GitError::Failed { doing, source },
             Self::Elsewhere { to } => GitError::Elsewhere { repository, to: remote.scrub(&to) },
             Self::OutOfFiles => GitError::OutOfFiles { doing },
-            Self::TimeOver => GitError::Timeout { doing, after: session.limit() },
+            Self::TimedOut => GitError::Timeout { doing, after: session.limit() },
             Self::Network(_) => GitError::Unreachable { repository, after: None, source },
             Self::Certificate(_) => GitError::Certificate { repository, source },
             Self::Garbled(_) | Self::TooMuch { .. } => GitError::Garbled { repository, source },
@@ -171,14 +171,14 @@ mod tests {
         let mut endless = session.limited(io::repeat(7));
         let read = io::copy(&mut endless, &mut io::sink());
         assert!(read.is_err());
-        assert_eq!(session.failure(), Some(WireFailure::TooMuch { limit: WORDS_AT_MOST }));
+        assert_eq!(session.failure(), Some(WireFailure::TooMuch { limit: CONTROL_LIMIT }));
     }
 
     #[test]
     fn a_slow_stream_ends_when_the_time_is_over() {
         let session = WireSession::new(Duration::ZERO);
         assert!(session.limited(io::repeat(7)).read(&mut [0; 16]).is_err());
-        assert_eq!(session.failure(), Some(WireFailure::TimeOver));
+        assert_eq!(session.failure(), Some(WireFailure::TimedOut));
     }
 
     #[test]

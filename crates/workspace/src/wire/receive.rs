@@ -11,8 +11,8 @@ use super::{LimitedReader, WireFailure};
 use crate::id::CommitId;
 
 /// Largest report, and the most that is kept of the messages beside it, in bytes.
-const REPORT_AT_MOST: usize = 1 << 20;
-const SAID_AT_MOST: usize = 16 << 10;
+const REPORT_LIMIT: usize = 1 << 20;
+const MESSAGES_LIMIT: usize = 16 << 10;
 
 /// The references of a remote, and its capabilities.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -118,25 +118,25 @@ impl Advertisement {
 
     /// Reads the report on `reference`.
     pub(crate) fn report(&self, from: &mut impl Read, reference: &str) -> Result<Report, WireFailure> {
-        let (report, said) = if self.can("side-band-64k") { demultiplexed(from)? } else { (None, String::new()) };
-        let ended = match report {
+        let (report, messages) = if self.can("side-band-64k") { demultiplexed(from)? } else { (None, String::new()) };
+        let result = match report {
             Some(report) => verdict(&mut report.as_slice(), reference)?,
             None => verdict(from, reference)?,
         };
-        Ok(Report { ended, said })
+        Ok(Report { result, messages })
     }
 }
 
 /// The result of a push.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Report {
-    pub(crate) ended: Ended,
+    pub(crate) result: PushResult,
     /// Messages of the remote's hooks and rules.
-    pub(crate) said: String,
+    pub(crate) messages: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Ended {
+pub(crate) enum PushResult {
     Moved,
     /// The branch was not moved.
     Refused(String),
@@ -150,9 +150,9 @@ fn demultiplexed(from: &mut impl Read) -> Result<(Option<Vec<u8>>, String), Wire
     // Some servers omit the final delimiter and hang up.
     while let Some(Packet::Line(line)) = pkt::read(from)? {
         match line.split_first() {
-            Some((1, part)) if report.len() + part.len() <= REPORT_AT_MOST => report.extend_from_slice(part),
-            Some((1, _)) => return Err(WireFailure::TooMuch { limit: REPORT_AT_MOST as u64 }),
-            Some((2, part)) => said.extend_from_slice(&part[..part.len().min(SAID_AT_MOST - said.len())]),
+            Some((1, part)) if report.len() + part.len() <= REPORT_LIMIT => report.extend_from_slice(part),
+            Some((1, _)) => return Err(WireFailure::TooMuch { limit: REPORT_LIMIT as u64 }),
+            Some((2, part)) => said.extend_from_slice(&part[..part.len().min(MESSAGES_LIMIT - said.len())]),
             Some((3, part)) => return Err(WireFailure::Said(words(part))),
             _ => return Err(WireFailure::Garbled("a line of the report belongs to nothing".to_owned())),
         }
@@ -160,25 +160,25 @@ fn demultiplexed(from: &mut impl Read) -> Result<(Option<Vec<u8>>, String), Wire
     Ok((Some(report), words(&said)))
 }
 
-fn verdict(from: &mut impl Read, reference: &str) -> Result<Ended, WireFailure> {
+fn verdict(from: &mut impl Read, reference: &str) -> Result<PushResult, WireFailure> {
     let mut unpacked = None;
     while let Some(Packet::Line(line)) = pkt::read(from)? {
         let text = words(&line);
         if let Some(how) = text.strip_prefix("unpack ") {
             unpacked = Some(how.to_owned());
         } else if text.strip_prefix("ok ") == Some(reference) {
-            return Ok(Ended::Moved);
+            return Ok(PushResult::Moved);
         } else if let Some(why) = text.strip_prefix("ng ").and_then(|rest| rest.strip_prefix(reference)) {
             return Ok(match unpacked {
-                Some(how) if how != "ok" => Ended::NotUnpacked(how),
-                _ => Ended::Refused(why.trim().to_owned()),
+                Some(how) if how != "ok" => PushResult::NotUnpacked(how),
+                _ => PushResult::Refused(why.trim().to_owned()),
             });
         } else if let Some(said) = text.strip_prefix("ERR ") {
             return Err(WireFailure::Said(said.to_owned()));
         }
     }
     match unpacked {
-        Some(how) if how != "ok" => Ok(Ended::NotUnpacked(how)),
+        Some(how) if how != "ok" => Ok(PushResult::NotUnpacked(how)),
         _ => {
             Err(WireFailure::Network("the connection ended before the remote said what became of the push".to_owned()))
         }
@@ -268,18 +268,18 @@ mod tests {
             let plain = advert("report-status").report(&mut inner.as_slice(), "refs/heads/x");
             let banded = lines(&[b"\x02docs are \n", b"\x02frozen\n", &[&[1], inner.as_slice()].concat(), b""]);
             let beside = advert("report-status side-band-64k").report(&mut banded.as_slice(), "refs/heads/x");
-            assert_eq!(plain.clone().map(|report| report.ended), beside.clone().map(|report| report.ended));
-            assert!(beside.is_err() || beside.unwrap().said == "docs are frozen");
-            plain.map(|report| report.ended)
+            assert_eq!(plain.clone().map(|report| report.result), beside.clone().map(|report| report.result));
+            assert!(beside.is_err() || beside.unwrap().messages == "docs are frozen");
+            plain.map(|report| report.result)
         };
-        assert_eq!(ended(&[b"unpack ok\n", b"ok refs/heads/x\n", b""]), Ok(Ended::Moved));
+        assert_eq!(ended(&[b"unpack ok\n", b"ok refs/heads/x\n", b""]), Ok(PushResult::Moved));
         assert_eq!(
             ended(&[b"unpack ok\n", b"ng refs/heads/x pre-receive hook declined\n", b""]),
-            Ok(Ended::Refused("pre-receive hook declined".to_owned()))
+            Ok(PushResult::Refused("pre-receive hook declined".to_owned()))
         );
         assert_eq!(
             ended(&[b"unpack index-pack abnormal exit\n", b"ng refs/heads/x unpacker error\n", b""]),
-            Ok(Ended::NotUnpacked("index-pack abnormal exit".to_owned()))
+            Ok(PushResult::NotUnpacked("index-pack abnormal exit".to_owned()))
         );
         // About another branch, or about none: that says nothing of ours.
         for silent in [&[&b"unpack ok\n"[..], b"ok refs/heads/xy\n", b""][..], &[b"unpack ok\n", b""], &[b""]] {
@@ -295,7 +295,7 @@ mod tests {
             let _ = Advertisement::read(&mut framed.as_slice());
             for capabilities in ["report-status", "report-status side-band-64k"] {
                 let report = advert(capabilities).report(&mut framed.as_slice(), "refs/heads/x");
-                prop_assert!(report.is_err() || report.is_ok_and(|report| report.ended != Ended::Moved));
+                prop_assert!(report.is_err() || report.is_ok_and(|report| report.result != PushResult::Moved));
             }
         }
     }

@@ -1,5 +1,5 @@
-//! How an answer looks on a terminal: the answer and its sources on stdout, all else beside it on stderr. Colours are left
-//! out where the output is not a terminal (`anstream` sees to it).
+//! Prints an answer: the answer and its sources on stdout, everything else on stderr. `anstream` strips colours where the
+//! output is not a terminal.
 
 use std::io::{self, ErrorKind, IsTerminal, Write};
 
@@ -27,7 +27,7 @@ impl AnswerPrinter {
         Self { has_watcher: io::stderr().is_terminal(), ..Self::on(anstream::stdout()) }
     }
 
-    /// Shows nothing: a program reads the whole when it is there.
+    /// Prints nothing: the answer is printed as JSON when it is complete.
     pub(super) fn blank() -> Self {
         Self { out: None, is_mid_line: false, is_unread: false, has_watcher: false }
     }
@@ -56,7 +56,7 @@ impl<W: Write> AnswerPrinter<W> {
         if std::mem::take(&mut self.is_mid_line) { self.write("\n") } else { Ok(()) }
     }
 
-    /// The pages the answer leans on.
+    /// The pages the answer cites.
     pub(super) fn sources(&mut self, sources: &[Passage]) -> Result<(), Failure> {
         if sources.is_empty() {
             return Ok(());
@@ -69,7 +69,7 @@ impl<W: Write> AnswerPrinter<W> {
         self.write(&text)
     }
 
-    /// What could be asked next.
+    /// Suggested follow-up questions.
     pub(super) fn suggestions(&mut self, questions: &[String]) -> Result<(), Failure> {
         if questions.is_empty() {
             return Ok(());
@@ -88,7 +88,7 @@ impl<W: Write> AnswerPrinter<W> {
         }
     }
 
-    /// A note beside the answer, on stderr. A closed stderr is no failure.
+    /// A note on stderr. A closed stderr is not an error.
     pub(super) fn remark(&self, text: &str) {
         if self.out.is_some() {
             let text = printable(text);

@@ -1,14 +1,13 @@
 //! `docent ask`: one question to a site's assistant, answered on the terminal.
 //!
-//! It is the server's assistant on the data folder itself: the same index, the same model, the same conversations. So it
-//! works beside a running server and without one, and needs no key. The docs are taken as they are indexed; only a site
-//! that never was is indexed first.
+//! It runs the server's assistant on the data folder: the same index, model and conversations. It works with or without a
+//! running server, and needs no API key. The existing index is used; a site without one is indexed first.
 
 mod answer_printer;
 
 use std::sync::Arc;
 
-use docent_assistant::{Ask, ChatMessage, Threads};
+use docent_assistant::{AskRequest, ChatMessage, Threads};
 use docent_search::{Filter, Snapshot};
 use docent_types::{CallError, FinishReason, MessageId, Passage, Project, Role, StreamEvent, ThreadId};
 use futures::StreamExt;
@@ -22,14 +21,14 @@ use crate::output;
 use crate::serve::shutdown_signal;
 use crate::wiring::app::App;
 
-/// The key that conversations of the command line are stored under.
+/// The thread key under which conversations of the command line are stored.
 const FINGERPRINT: &str = "docent-ask";
-/// How many passages are answered from, as over HTTP.
+/// The number of passages an answer is based on, as over HTTP.
 const PASSAGES: usize = 5;
 
-/// A reply, as far as it has come.
+/// The part of a reply received so far.
 #[derive(Debug, Default)]
-struct Answer {
+struct PartialReply {
     message: Option<MessageId>,
     text: String,
     sources: Vec<Passage>,
@@ -68,7 +67,7 @@ async fn ask(app: &App, args: &AskArgs, printer: &mut AnswerPrinter) -> Result<O
         printer.note("builtin, no language model: quotes from the docs");
     }
     let said = ChatMessage { id: None, role: Role::User, text: args.question.trim().to_owned() };
-    let reply = app.assistant.answer(Ask {
+    let reply = app.assistant.answer(AskRequest {
         project: project.uid,
         domain: project.domain.clone(),
         docs,
@@ -82,7 +81,7 @@ async fn ask(app: &App, args: &AskArgs, printer: &mut AnswerPrinter) -> Result<O
         current_path: None,
     });
     let mut reply = reply.await.map_err(refused)?;
-    let mut answer = Answer::default();
+    let mut answer = PartialReply::default();
     while let Some(event) = reply.events.next().await {
         answer.apply(event, printer)?;
         if printer.is_unread() {
@@ -107,8 +106,8 @@ async fn ask(app: &App, args: &AskArgs, printer: &mut AnswerPrinter) -> Result<O
     })))
 }
 
-impl Answer {
-    /// Takes up one event and shows what of it is for a reader.
+impl PartialReply {
+    /// Applies one event, and prints what of it a reader should see.
     fn apply(&mut self, event: StreamEvent, printer: &mut AnswerPrinter) -> Result<(), Failure> {
         match event {
             StreamEvent::Start { message_id, .. } => self.message = Some(message_id),
@@ -150,10 +149,10 @@ fn source(passage: &Passage) -> Value {
     json!({ "title": passage.title, "path": passage.path, "href": passage.href })
 }
 
-/// The site's docs as they are indexed, and what its owners ask of the assistant.
+/// The site's indexed docs, and its settings for the assistant.
 async fn docs(app: &App, project: &Project) -> Result<Arc<Snapshot>, Failure> {
     let docs = index::indexed(app, project).await?;
-    // Nothing is fetched for it: the owners' wishes are read where the index was made from.
+    // The settings are read at the indexed commit, so nothing is fetched.
     if let Some(files) = app.repositories.fetched_docs(project) {
         app.sites.refresh(project, &files);
     }

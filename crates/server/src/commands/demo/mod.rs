@@ -1,7 +1,5 @@
-//! `docent demo`: the whole of Docent in one screen, with nothing played.
-//!
-//! It makes a real bare git repository from the sample site, starts the real server on a free port, and then is its
-//! own client over HTTP: one agent job, one question.
+//! `docent demo`: creates a bare git repository from the sample site, starts the server on a free port, and calls it over
+//! HTTP: one agent job, one question.
 
 mod sample;
 mod streamed_text;
@@ -24,7 +22,7 @@ use crate::wiring::app::{App, join_url};
 const PROJECT: &str = "larkspur";
 const INSTRUCTION: &str = "Replace \"dead-letter queue\" with \"holding queue\"";
 const QUESTION: &str = "What is the maximum size of a payload?";
-/// How long the job may take before the demo says that something is wrong.
+/// The longest the job may take before the demo fails.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Runs the tour. Without `--exit` the server stays up until Ctrl-C.

@@ -1,4 +1,4 @@
-//! The sample docs site, and the real git repository it is put into.
+//! The sample docs site, and the git repository it is committed to.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! How the demo looks on a terminal. Colours are left out where the output is not a terminal (`anstream` sees to it).
+//! Prints the demo's output. `anstream` strips colours where the output is not a terminal.
 
 use std::io::Write as _;
 
@@ -14,10 +14,10 @@ const BAD: Style = AnsiColor::Red.on_default();
 const HUNK: Style = AnsiColor::Magenta.on_default();
 const LINK: Style = AnsiColor::Blue.on_default().underline();
 
-/// Lines of a diff that are shown before the rest is only counted.
+/// The number of lines of a diff that are printed; the rest is counted.
 const DIFF_LINES: usize = 44;
 
-/// Prints one line. A closed pipe is no reason to stop the server, so failures are dropped.
+/// Prints one line. Errors are ignored: a closed pipe must not stop the server.
 fn line(text: &str) {
     let _ = writeln!(anstream::stdout(), "{text}");
 }

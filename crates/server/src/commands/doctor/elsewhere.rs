@@ -1,4 +1,4 @@
-//! What is elsewhere: models, forges and repositories.
+//! Checks of other services: models, forges and repositories.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::wiring::models::ConfiguredModel;
 use crate::wiring::site_file::{FILE, SiteFile};
 use docent_http_client::SecretSource;
 
-/// Fewer files that are skipped are no news.
+/// Fewer skipped files than this are not reported.
 const LEAST_SKIPPED: usize = 3;
 
 /// Whether a model answers.
@@ -54,14 +54,14 @@ pub(super) async fn embedder(app: &App) -> Option<Finding> {
     })
 }
 
-/// All there is to say of a project.
+/// All checks of a project.
 pub(super) async fn project(app: Arc<App>, project: Project) -> Findings {
     let (app, project) = (&*app, &project);
     let mut findings = Findings::new();
     if let Some(finding) = no_token(project) {
         findings.push(("repository", finding));
     } else {
-        // The forge first: it says best what is wrong with what opens the repository too.
+        // The forge first: its errors explain best what is wrong with the token, which the repository needs too.
         let forge = forge(app, project).await;
         let is_closed = matches!(forge, Some(Finding::Bad { .. })) && project.token_env.is_none();
         findings.extend(forge.map(|finding| ("forge", finding)));
@@ -76,7 +76,7 @@ pub(super) async fn project(app: Arc<App>, project: Project) -> Findings {
     findings
 }
 
-/// The token that is named and is not there. Nothing else is worth asking then.
+/// A token that is configured and missing. The other checks are skipped then.
 fn no_token(project: &Project) -> Option<Finding> {
     let variable = project.token_env.clone()?;
     let error = SecretSource::Variable(variable.clone()).read().err()?;
@@ -86,7 +86,7 @@ fn no_token(project: &Project) -> Option<Finding> {
     ))
 }
 
-/// Whether it can be fetched, and what is odd about what the assistant reads in it.
+/// Whether it can be fetched, and problems in what the assistant reads of it.
 async fn repository(app: &App, project: &Project) -> Findings {
     let id = &project.id;
     let finding = match timeout(LIMIT, app.repositories.docs(project)).await {
@@ -105,7 +105,7 @@ async fn repository(app: &App, project: &Project) -> Findings {
             format!("`{id}`: {}", Failure::from(error)),
             format!("check the address, the branch and what opens it with `git ls-remote {}`", project.repository),
         ),
-        // A first clone may well take longer, and is not a fault.
+        // A first clone may take longer, which is not an error.
         Err(_) => {
             Finding::Note(format!("`{id}`: {} is still being fetched after {} s", project.repository, LIMIT.as_secs()))
         }

@@ -1,4 +1,4 @@
-//! What is on this machine: the data folder, the database, programs, and key files.
+//! Checks of this machine: the data folder, the database, programs, and key files.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -28,7 +28,7 @@ pub(super) fn data(config: &Config) -> Finding {
     }
 }
 
-/// What of the data folder others could read, and whether they still can.
+/// Which parts of the data folder other users could read, and whether they still can.
 pub(super) fn exposed(app: &App) -> impl Iterator<Item = Finding> {
     app.exposed.iter().map(|exposed| match exposed.is_still() {
         true => Finding::bad(exposed.to_string(), "let the user that runs docent own the data folder"),
@@ -103,7 +103,7 @@ pub(super) async fn ssh_key(config: &Config) -> Option<Finding> {
     }
 }
 
-/// The private key of the GitHub App, when one is configured. Whether GitHub knows it is asked with the first project
+/// The private key of the GitHub App, when one is configured. Whether GitHub accepts it is checked with the first project
 /// that uses it.
 pub(super) fn github_app(config: &Config) -> Option<Finding> {
     let app = config.github_app.as_ref()?;
@@ -121,7 +121,7 @@ pub(super) fn github_app(config: &Config) -> Option<Finding> {
     })
 }
 
-/// The first line a program says of itself, on either of its outputs.
+/// The first line of a program's output, on stdout or stderr.
 async fn said(command: &mut Command) -> Option<String> {
     let output = timeout(LIMIT, command.stdin(Stdio::null()).output()).await.ok()?.ok()?;
     let text = [output.stdout, output.stderr].concat();

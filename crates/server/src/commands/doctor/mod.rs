@@ -1,7 +1,7 @@
 //! `docent doctor`: what works, what does not, and what to do about it.
 //!
-//! What is on this machine is looked at first, one thing after the other; what is elsewhere is asked all at once, each
-//! within a limit of time. No finding holds a secret: sentences name the variable or the file that holds it.
+//! Checks of this machine run first, one after the other; checks of other services run in parallel, each with a time limit.
+//! No finding contains a secret: it names the variable or the file that holds it.
 
 mod elsewhere;
 mod here;
@@ -13,16 +13,16 @@ use std::time::Duration;
 use futures::future::join_all;
 use serde_json::json;
 
-use self::sizes::Parts;
+use self::sizes::DiskUsage;
 use crate::config::{Config, RunsOn};
 use crate::failure::Failure;
 use crate::output;
 use crate::wiring::app::App;
 
-/// How long anything elsewhere may take to answer.
+/// The time limit of a check of another service.
 const LIMIT: Duration = Duration::from_secs(20);
 
-/// What one check came to.
+/// The result of one check.
 #[derive(Debug)]
 pub(crate) enum Finding {
     Good(String),
@@ -42,32 +42,32 @@ impl Finding {
 
 pub(crate) type Findings = Vec<(&'static str, Finding)>;
 
-/// Checks everything and fails when something must be mended.
+/// Runs all checks and fails when one of them did.
 pub(crate) async fn run(app: &Arc<App>, json: bool) -> Result<(), Failure> {
     let (findings, sizes) = checked(app).await?;
     report(&findings, sizes.as_ref(), json)
 }
 
-/// What each check came to.
+/// The result of each check.
 pub(crate) async fn findings(app: &Arc<App>) -> Result<Findings, Failure> {
     Ok(checked(app).await?.0)
 }
 
-/// What the checks of one project came to, whether it is stored or not.
+/// The results of the checks of one project, which need not be stored.
 pub(crate) async fn of_project(app: &Arc<App>, project: &docent_types::Project) -> Findings {
     let found = elsewhere::project(Arc::clone(app), project.clone()).await;
     // A project that is just being added has no index yet.
     found.into_iter().filter(|(check, _)| *check != "index").collect()
 }
 
-async fn checked(app: &Arc<App>) -> Result<(Findings, Option<Parts>), Failure> {
+async fn checked(app: &Arc<App>) -> Result<(Findings, Option<DiskUsage>), Failure> {
     let mut findings =
         vec![("configuration", Finding::Good("read, no unknown keys".to_owned())), ("data", here::data(&app.config))];
     findings.extend(here::exposed(app).map(|finding| ("data", finding)));
     findings.extend([("store", here::store(app).await), ("git", here::git().await)]);
-    // A database that does not answer has its own finding already.
-    let sizes = Parts::of(app).await.ok();
-    findings.extend(sizes.iter().flat_map(Parts::findings).map(|finding| ("sizes", finding)));
+    // A database that cannot be read has its own finding.
+    let sizes = DiskUsage::of(app).await.ok();
+    findings.extend(sizes.iter().flat_map(DiskUsage::findings).map(|finding| ("sizes", finding)));
     findings.extend(here::ssh_key(&app.config).await.map(|finding| ("ssh key", finding)));
     findings.extend(here::github_app(&app.config).map(|finding| ("GitHub App", finding)));
     let models = join_all(app.models.configured().map(|(name, model)| elsewhere::model(name, model)));
@@ -104,11 +104,11 @@ fn assistant(config: &Config) -> Option<Finding> {
     config.assistant.keep_threads.is_none().then(for_ever)
 }
 
-fn report(findings: &[(&str, Finding)], sizes: Option<&Parts>, json: bool) -> Result<(), Failure> {
+fn report(findings: &[(&str, Finding)], sizes: Option<&DiskUsage>, json: bool) -> Result<(), Failure> {
     let bad = findings.iter().filter(|(_, finding)| matches!(finding, Finding::Bad { .. })).count();
     if json {
         let shown: Vec<_> = findings.iter().map(|(name, finding)| shown(name, finding)).collect();
-        output::json(&json!({ "ok": bad == 0, "findings": shown, "sizes": sizes.map(Parts::shown) }))?;
+        output::json(&json!({ "ok": bad == 0, "findings": shown, "sizes": sizes.map(DiskUsage::shown) }))?;
     } else {
         for (name, finding) in findings {
             output::line(match finding {

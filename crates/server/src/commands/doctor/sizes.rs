@@ -1,4 +1,4 @@
-//! How large the data folder's parts are, and how a database is made smaller.
+//! The sizes of the data folder's parts, and how to shrink a database.
 
 use std::path::Path;
 
@@ -11,20 +11,20 @@ use crate::commands::quantity::{bytes, counted};
 use crate::failure::Failure;
 use crate::wiring::app::App;
 
-/// Room in the database file that is worth a word, in bytes, and as a share of the file.
+/// Free space in the database file that is reported, in bytes, and as a share of the file.
 const MUCH: u64 = 64 << 20;
 const SHARE: u64 = 4;
 
-/// What takes up room.
+/// Disk space in use.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Parts {
+pub(super) struct DiskUsage {
     store: Sizes,
     /// In bytes.
     mirrors: u64,
     indexes: u64,
 }
 
-impl Parts {
+impl DiskUsage {
     pub(super) async fn of(app: &App) -> Result<Self, Failure> {
         let store = app.store.sizes().await?;
         let data = app.config.data.clone();
@@ -82,7 +82,7 @@ impl Parts {
     }
 }
 
-/// The bytes of all files below a folder. What cannot be read, or is gone meanwhile, weighs nothing.
+/// The bytes of all files below a folder. What cannot be read, or is deleted meanwhile, counts as 0.
 fn weight(folder: &Path) -> u64 {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     entries
@@ -114,7 +114,7 @@ mod tests {
     fn a_file_that_does_not_shrink_is_only_worth_a_word_when_much_of_it_is_free() {
         let parts = |file_bytes, free_bytes, shrinks| {
             let store = Sizes { file_bytes, free_bytes, shrinks, ..Sizes::default() };
-            Parts { store, mirrors: 0, indexes: 0 }.findings().len()
+            DiskUsage { store, mirrors: 0, indexes: 0 }.findings().len()
         };
         assert_eq!(parts(100 << 20, 70 << 20, false), 3);
         assert_eq!(parts(100 << 20, 70 << 20, true), 2);

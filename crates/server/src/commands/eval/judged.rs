@@ -11,7 +11,7 @@ use super::questions::JudgedQuestion;
 
 /// One question, and what was found for it.
 #[derive(Debug, Clone)]
-pub(super) struct Judged {
+pub(super) struct EvaluatedQuestion {
     pub(super) id: String,
     pub(super) text: String,
     /// The pages that answer it, best first.
@@ -45,7 +45,7 @@ pub(super) struct Measures {
     pub(super) recall_20: f64,
 }
 
-impl Judged {
+impl EvaluatedQuestion {
     /// Whether the index has none of the pages that answer it.
     pub(super) fn is_out_of_reach(&self) -> bool {
         self.right.iter().all(|right| right.path.is_none())
@@ -65,7 +65,7 @@ pub(super) async fn judge(
     judgements: &Judgements,
     limit: usize,
     mut progress: impl FnMut(usize),
-) -> Vec<Judged> {
+) -> Vec<EvaluatedQuestion> {
     let mut judged = Vec::new();
     // What is read from the disk for the first question serves the others too.
     if let Some(first) = questions.first() {
@@ -81,7 +81,7 @@ pub(super) async fn judge(
     judged
 }
 
-async fn ask(docs: &Snapshot, question: &JudgedQuestion, right: Vec<RelevantPage>, limit: usize) -> Judged {
+async fn ask(docs: &Snapshot, question: &JudgedQuestion, right: Vec<RelevantPage>, limit: usize) -> EvaluatedQuestion {
     let query = query(question, limit);
     let began = Instant::now();
     let passages = docs.find(&query).await;
@@ -90,7 +90,7 @@ async fn ask(docs: &Snapshot, question: &JudgedQuestion, right: Vec<RelevantPage
     let found = passages.into_iter().filter(|passage| !ignored.contains(&passage.path.as_str()));
     let found: Vec<(String, f32)> = found.take(limit).map(|passage| (passage.path, passage.score)).collect();
     let measures = Measures::of(&found, &right);
-    Judged { id: question.id.clone(), text: question.text.clone(), right, found, measures, took }
+    EvaluatedQuestion { id: question.id.clone(), text: question.text.clone(), right, found, measures, took }
 }
 
 fn query(question: &JudgedQuestion, limit: usize) -> Query {
@@ -141,7 +141,7 @@ impl Measures {
     }
 
     /// The average of all.
-    pub(super) fn mean(judged: &[Judged]) -> Self {
+    pub(super) fn mean(judged: &[EvaluatedQuestion]) -> Self {
         let count = judged.len().max(1) as f64;
         let mean = |of: fn(&Self) -> f64| judged.iter().map(|judged| of(&judged.measures)).sum::<f64>() / count;
         Self {
@@ -156,7 +156,7 @@ impl Measures {
 }
 
 /// The time that this share of the questions took at most.
-pub(super) fn percentile(judged: &[Judged], share: f64) -> Duration {
+pub(super) fn percentile(judged: &[EvaluatedQuestion], share: f64) -> Duration {
     let mut took: Vec<Duration> = judged.iter().map(|judged| judged.took).collect();
     took.sort_unstable();
     let at = (share * took.len() as f64).ceil() as usize;
@@ -167,7 +167,7 @@ pub(super) fn percentile(judged: &[Judged], share: f64) -> Duration {
 pub(super) mod tests {
     use super::*;
 
-    pub(in super::super) fn judged(id: &str, right: &[(&str, bool, u32)], found: &[&str]) -> Judged {
+    pub(in super::super) fn judged(id: &str, right: &[(&str, bool, u32)], found: &[&str]) -> EvaluatedQuestion {
         let right: Vec<RelevantPage> = right
             .iter()
             .map(|(page, is_there, grade)| RelevantPage {
@@ -178,7 +178,7 @@ pub(super) mod tests {
             .collect();
         let found: Vec<(String, f32)> = found.iter().map(|path| ((*path).to_owned(), 0.5)).collect();
         let measures = Measures::of(&found, &right);
-        Judged {
+        EvaluatedQuestion {
             id: id.to_owned(),
             text: format!("What is {id}?"),
             right,
@@ -206,8 +206,8 @@ pub(super) mod tests {
         let one = judged("a", &[("x", true, 1), ("z", true, 1)], &["y", "x"]);
         assert_eq!((one.place(&one.right[0]), one.place(&one.right[1])), (Some(2), None));
         assert_eq!((one.measures.success_1, one.measures.success_3), (0.0, 1.0));
-        let times = |millis: &[u64]| -> Vec<Judged> {
-            millis.iter().map(|n| Judged { took: Duration::from_millis(*n), ..one.clone() }).collect()
+        let times = |millis: &[u64]| -> Vec<EvaluatedQuestion> {
+            millis.iter().map(|n| EvaluatedQuestion { took: Duration::from_millis(*n), ..one.clone() }).collect()
         };
         assert_eq!(percentile(&times(&[3, 1, 2, 4]), 0.5), Duration::from_millis(2));
         assert_eq!(percentile(&times(&[3, 1, 2, 4]), 0.99), Duration::from_millis(4));

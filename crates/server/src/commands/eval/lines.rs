@@ -1,4 +1,4 @@
-//! Files of one thing a line, and what is wrong with a line.
+//! Files with one record a line, and errors in a line.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use crate::failure::Failure;
 
-/// A line that cannot be taken.
+/// An invalid line.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{file}:{line}: {sentence}")]
 pub(super) struct LineError {
@@ -22,7 +22,7 @@ impl From<LineError> for Failure {
     }
 }
 
-/// A file's text, and the name it goes by in sentences.
+/// A file's text, and its name in error messages.
 #[derive(Debug, Clone)]
 pub(super) struct Lines {
     file: String,
@@ -46,7 +46,7 @@ impl Lines {
         &self.file
     }
 
-    /// The lines that hold anything, by their number.
+    /// The lines that are not blank, with their numbers.
     pub(super) fn iter(&self) -> impl Iterator<Item = (usize, &str)> {
         let text = self.text.strip_prefix('\u{feff}').unwrap_or(&self.text);
         text.lines().enumerate().map(|(at, line)| (at + 1, line)).filter(|(_, line)| !line.trim().is_empty())

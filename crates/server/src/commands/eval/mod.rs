@@ -1,7 +1,7 @@
 //! `docent eval`: how well a site's search answers questions whose right pages are known.
 //!
-//! The questions are asked of the index on the data folder itself, as the search endpoint asks them, one after the other.
-//! So a team can hold its docs and its settings against what its readers look for.
+//! The questions are searched in the index of the data folder, as the search endpoint does, one after the other. So a team
+//! can measure its docs and settings by what its readers look for.
 
 mod judged;
 mod judgements;
@@ -15,7 +15,7 @@ use std::path::Path;
 
 use docent_search::Snapshot;
 
-use self::judged::Judged;
+use self::judged::EvaluatedQuestion;
 use self::lines::Lines;
 use self::report::Report;
 use crate::cli::EvalArgs;
@@ -62,16 +62,16 @@ fn commit(docs: &Snapshot) -> String {
 }
 
 /// Writes what was found as TREC's tools read it: question, `Q0`, page, place, score, who found it.
-fn save(file: &Path, judged: &[Judged]) -> Result<(), Failure> {
+fn save(file: &Path, judged: &[EvaluatedQuestion]) -> Result<(), Failure> {
     std::fs::write(file, run_file(judged))
         .map_err(|error| Failure::new(format!("cannot write {}", file.display()), error))
 }
 
-fn run_file(judged: &[Judged]) -> String {
+fn run_file(judged: &[EvaluatedQuestion]) -> String {
     let mut text = String::new();
     for judged in judged {
         for (at, (path, score)) in judged.found.iter().enumerate() {
-            // As the judgements name it, so that the two files can be held against each other.
+            // As the judgements name it, so that the two files can be compared.
             let right = judged.right.iter().find(|right| right.path.as_ref() == Some(path));
             let page = right.map_or_else(|| format!("/{path}"), |right| right.written.clone());
             let _ = writeln!(text, "{}\tQ0\t{page}\t{}\t{score}\tdocent", judged.id, at + 1);

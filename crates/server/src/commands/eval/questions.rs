@@ -1,4 +1,4 @@
-//! The questions a site is judged by: one JSON object a line.
+//! The questions of an evaluation: one JSON object a line.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use super::lines::{LineError, Lines};
 /// Longer ones are refused over HTTP too.
 const LONGEST: usize = 2_000;
 
-/// A question. Members that are not named here are let through: a file may say more of its questions.
+/// A question. Unknown members are ignored: a file may hold more about its questions.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub(super) struct JudgedQuestion {
     pub(super) id: String,
@@ -36,7 +36,7 @@ pub(super) fn parse(lines: &Lines) -> Result<Vec<JudgedQuestion>, LineError> {
 fn question(line: &str) -> Result<JudgedQuestion, String> {
     let question: JudgedQuestion = serde_json::from_str(line).map_err(|error| {
         let error = error.to_string();
-        // It is always the first line of what it was given.
+        // The parser is given one line, so the error is always in line 1.
         format!(
             "no question, {}; write `{{\"id\": \"…\", \"text\": \"…\"}}`",
             error.replace(" at line 1 column ", " at column ")

@@ -1,20 +1,20 @@
-//! What an evaluation says: figures, what is wrong with the files, and the questions that went worst.
+//! The report of an evaluation: figures, problems in the files, and the questions with the worst results.
 
 use std::fmt::Write as _;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::judged::{Judged, Measures, percentile};
+use super::judged::{EvaluatedQuestion, Measures, percentile};
 
-/// How many of the worst questions are listed.
+/// The number of worst questions that are listed.
 const WORST: usize = 10;
-/// How many of the pages found for one of them are listed.
+/// The number of pages listed for one of them.
 const SHOWN: usize = 3;
 /// How many questions a warning names.
 const NAMED: usize = 3;
 
-/// All that came out.
+/// All results.
 #[derive(Debug)]
 pub(super) struct Report {
     pub(super) domain: String,
@@ -24,11 +24,11 @@ pub(super) struct Report {
     pub(super) questions: usize,
     /// How many judged questions are not in the file of questions.
     pub(super) unknown: usize,
-    pub(super) judged: Vec<Judged>,
+    pub(super) judged: Vec<EvaluatedQuestion>,
 }
 
 impl Report {
-    /// As lines for a person.
+    /// As text.
     pub(super) fn text(&self) -> String {
         let Measures { ndcg_10, mrr_10, success_1, success_3, recall_5, recall_20 } = Measures::mean(&self.judged);
         let mut text = format!("{} questions on {} pages\n\n", self.judged.len(), self.pages);
@@ -58,7 +58,7 @@ impl Report {
         text
     }
 
-    /// What is wrong with the two files, as they are held against this site.
+    /// Problems in the two files, given the pages of this site.
     pub(super) fn warnings(&self) -> Vec<String> {
         let mut warnings = Vec::new();
         let left_out = self.questions - self.judged.len();
@@ -84,7 +84,7 @@ impl Report {
         warnings
     }
 
-    /// As one value for a program.
+    /// As JSON.
     pub(super) fn json(&self) -> Value {
         let mean = Measures::mean(&self.judged);
         let latency =
@@ -108,14 +108,14 @@ impl Report {
         })
     }
 
-    fn out_of_reach(&self) -> impl Iterator<Item = &Judged> {
+    fn out_of_reach(&self) -> impl Iterator<Item = &EvaluatedQuestion> {
         self.judged.iter().filter(|judged| judged.is_out_of_reach())
     }
 
     /// The questions that were not answered as well as can be, the worst first. Those out of reach say nothing about
     /// the ranking and are told elsewhere.
-    fn worst(&self) -> Vec<&Judged> {
-        let mut worst: Vec<&Judged> =
+    fn worst(&self) -> Vec<&EvaluatedQuestion> {
+        let mut worst: Vec<&EvaluatedQuestion> =
             self.judged.iter().filter(|judged| !judged.is_out_of_reach() && judged.measures.ndcg_10 < 0.9999).collect();
         worst.sort_by(|a, b| a.measures.ndcg_10.total_cmp(&b.measures.ndcg_10));
         worst.truncate(WORST);
@@ -123,7 +123,7 @@ impl Report {
     }
 }
 
-fn wanted(judged: &Judged, right: &super::judged::RelevantPage) -> String {
+fn wanted(judged: &EvaluatedQuestion, right: &super::judged::RelevantPage) -> String {
     match (judged.place(right), &right.path) {
         (Some(place), Some(path)) => format!("/{path} (at {place})"),
         (None, Some(path)) => format!("/{path} (not found)"),
@@ -142,7 +142,7 @@ fn listed(items: impl Iterator<Item = String>) -> String {
     items[..items.len().min(SHOWN)].join(", ") + &more
 }
 
-fn as_json(judged: &Judged) -> Value {
+fn as_json(judged: &EvaluatedQuestion) -> Value {
     let wanted = judged.right.iter().map(|right| {
         json!({
             "page": right.written,

@@ -1,4 +1,4 @@
-//! What there is in a project's repository, looked at before the project is kept.
+//! Looks into a project's repository before the project is stored.
 
 use docent_authoring::Docs;
 use docent_types::Project;

@@ -26,7 +26,7 @@ pub(crate) async fn run(app: &App, command: &ProjectCommand, json: bool) -> Resu
             let (project, pages) = if args.options.no_check && !inspect::is_folder(&project) {
                 (project, None)
             } else {
-                // An id that is taken is no reason to fetch a repository first.
+                // Checked first: no repository needs to be fetched to refuse an id that is taken.
                 app.is_free(&project).await?;
                 let found = inspect::inspect(app, project, branch).await.map_err(|failure| {
                     failure.then("nothing was added; for a repository that cannot be reached yet there is --no-check")
@@ -77,7 +77,7 @@ pub(crate) async fn run(app: &App, command: &ProjectCommand, json: bool) -> Resu
         ProjectCommand::List => {
             let projects = app.projects().projects().await?;
             if json {
-                let shown: Vec<_> = projects.iter().map(Shown::from).collect();
+                let shown: Vec<_> = projects.iter().map(ProjectBody::from).collect();
                 output::line(json!(shown))?;
             } else if projects.is_empty() {
                 output::line("no projects; add one with `docent project add ID --repo URL_OR_PATH`")?;
@@ -89,14 +89,14 @@ pub(crate) async fn run(app: &App, command: &ProjectCommand, json: bool) -> Resu
         ProjectCommand::Remove { id } => {
             let project = app.known_project(id).await?;
             app.remove_project(&project).await?;
-            let shown = json!(Shown::from(&project));
+            let shown = json!(ProjectBody::from(&project));
             output::line(if json { shown.to_string() } else { format!("removed `{}`", project.id) })?;
         }
     }
     Ok(())
 }
 
-/// Whether the docs of a changed project have to be looked for anew.
+/// Whether a change requires the repository to be inspected again.
 pub(crate) fn is_elsewhere(before: &Project, after: &Project) -> bool {
     let place = |project: &Project| {
         (project.repository.clone(), project.branch.clone(), project.docs_root.clone(), project.token_env.clone())
@@ -110,7 +110,7 @@ fn counted(pages: usize) -> String {
 
 /// A project for a program, with the pages that were found if they were looked for.
 fn with_pages(project: &Project, pages: Option<usize>) -> serde_json::Value {
-    let mut shown = json!(Shown::from(project));
+    let mut shown = json!(ProjectBody::from(project));
     if let (Some(shown), Some(pages)) = (shown.as_object_mut(), pages) {
         shown.insert("pages".to_owned(), pages.into());
     }
@@ -150,7 +150,7 @@ fn listed(project: &Project) -> String {
 /// A project as `--json` shows it. What is stored has names of its own.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Shown<'a> {
+struct ProjectBody<'a> {
     id: &'a ProjectId,
     domain: &'a Domain,
     repository: &'a str,
@@ -167,7 +167,7 @@ struct Shown<'a> {
     created_at: Timestamp,
 }
 
-impl<'a> From<&'a Project> for Shown<'a> {
+impl<'a> From<&'a Project> for ProjectBody<'a> {
     fn from(project: &'a Project) -> Self {
         Self {
             id: &project.id,
@@ -219,7 +219,7 @@ mod tests {
              context   api=https://example.com/api.git\n    may edit  scripts/**  *.json\n    commits   by Docs Bot \
              <docs@example.com>\n    commits   signed off"
         );
-        let shown = json!(Shown::from(&project));
+        let shown = json!(ProjectBody::from(&project));
         assert_eq!(
             (&shown["ref"], &shown["docsRoot"], &shown["tokenEnv"]),
             (&json!("main"), &json!("docs"), &json!(null))

@@ -1,4 +1,4 @@
-//! From the arguments of `docent project add` and `set` to a project. What cannot work is refused here.
+//! Turns the arguments of `docent project add` and `set` into a project, and refuses invalid ones.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -40,7 +40,7 @@ pub(crate) fn changed(mut project: Project, args: &ProjectSet) -> Result<Project
     with(project, &args.options)
 }
 
-/// A project with what the options say. What they do not speak of stays.
+/// A project with the options applied. What they do not give stays as it is.
 fn with(mut project: Project, options: &ProjectOptions) -> Result<Project, Failure> {
     if let Some(domain) = &options.domain {
         project.domain = Domain::parse(domain).map_err(|error| Failure::option("--domain", error.to_string()))?;
@@ -113,7 +113,7 @@ fn allowed(glob: &str) -> Result<String, Failure> {
     }
 }
 
-/// The forge must be able to tell where the repository is, and the token must not be sent in the clear.
+/// The forge must be able to find the repository by its address, and the token must not be sent unencrypted.
 fn fits_together(project: &Project) -> Result<(), Failure> {
     if let Some(host) = Host::of(project.forge) {
         Address::parse(host, &project.repository, project.base_url.as_deref())
@@ -131,7 +131,7 @@ const fn kind(forge: ForgeArg) -> ForgeKind {
     }
 }
 
-/// A token must not travel where others can read it.
+/// A token must not be sent unencrypted.
 fn keeps_its_token(project: &Project) -> Result<(), Failure> {
     if project.token_env.is_none() {
         return Ok(());

@@ -1,8 +1,7 @@
-//! `docent run`: one instruction carried out on a local repository, with no server and nothing kept but a branch.
+//! `docent run`: carries out one instruction on a local repository, without a server. Only a branch is left.
 //!
-//! It is an ordinary job on an ordinary engine, on a data folder that is gone afterwards. The repository is read as it is
-//! committed; a new branch is put into it in one move, when all of it is there. Its work tree, its index and the branch
-//! that is checked out are never touched.
+//! It runs a job on the job engine with a temporary data folder. Only committed content is read; the new branch is written
+//! in one step at the end. The work tree, the index and the branch that is checked out are never changed.
 
 mod checkout;
 mod outcome;
@@ -14,9 +13,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use docent_authoring::job_events;
-use docent_jobs::{Engine, EngineConfig, JobError, JobUpdate, NewJob, Watch};
+use docent_jobs::{Engine, EngineConfig, JobUpdate, NewJob, Watch};
 use docent_types::{
-    AgentJob, BranchName, Domain, ForgeKind, JobStatus, Message, Project, ProjectId, ProjectSettings, ProjectUid, Role,
+    AgentJob, BranchName, CallError, Domain, ForgeKind, JobStatus, Message, Project, ProjectId, ProjectSettings,
+    ProjectUid, Role,
 };
 use docent_workspace::CommitId;
 use tokio_util::sync::CancellationToken;
@@ -33,7 +33,7 @@ use crate::wiring::app::App;
 
 /// The only project there is.
 const PROJECT: &str = "run";
-/// How long the engine may take to let go of the job that ended or was stopped.
+/// The longest the engine may take to release the job that ended or was stopped.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// What is to be done, and where.
@@ -120,7 +120,7 @@ async fn task(args: &RunArgs, app: &App, model: &str) -> Result<Task, Failure> {
     Ok(Task { project, path, branch, before })
 }
 
-/// Git would refuse to move a branch that is checked out; better to hear it before the work.
+/// Git would refuse to move a branch that is checked out; this is checked before the job starts.
 fn may_be_left(branch: Option<&BranchName>, project: &Project, path: &Path) -> Result<(), Failure> {
     let Some(branch) = branch.map(BranchName::as_str) else { return Ok(()) };
     if branch == project.branch {
@@ -188,7 +188,7 @@ async fn carry_out(
     }
     drop(second);
     let job = app.jobs.job(&task.project.id, id).await.map_err(refused)?;
-    // The signal may have come when all was done.
+    // The signal may have come after the job ended.
     let stopped = if job.halt == Some(docent_types::Halt::Completed) { Stopped::No } else { stopped };
     debug_assert!(job.status != JobStatus::Active, "what is watched to its end has ended");
     Ok((Arc::unwrap_or_clone(job), stopped))
@@ -205,9 +205,9 @@ async fn follow(watch: &mut Watch) -> Result<(), Failure> {
     Ok(())
 }
 
-fn refused(error: JobError) -> Failure {
+fn refused(error: CallError) -> Failure {
     match error {
-        JobError::Refused(refusal) => Failure::plain(refusal.to_string()),
-        JobError::Store(error) => error.into(),
+        CallError::Refused(refusal) => Failure::plain(refusal.to_string()),
+        CallError::Store(error) => error.into(),
     }
 }

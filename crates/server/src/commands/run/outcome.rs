@@ -1,4 +1,4 @@
-//! What a run came to: the branch it left, and what is in it.
+//! The result of a run: its branch, and the changes on it.
 
 use docent_types::{AgentJob, Halt};
 use docent_workspace::{CommitId, Diff, DiffView, FileDiff, FileStatus, Mirror};
@@ -12,17 +12,17 @@ use crate::wiring::app::App;
 /// How a run ended, and what it left.
 #[derive(Debug)]
 pub(super) struct Outcome {
-    end: End,
+    end: RunStatus,
     model: String,
     message: String,
-    /// Where it is, for a person to look at.
+    /// Where to look at it.
     repository: String,
     base: String,
-    left: Option<Left>,
+    left: Option<ChangedBranch>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum End {
+enum RunStatus {
     Completed,
     Failed,
     Stopped,
@@ -30,7 +30,7 @@ enum End {
 
 /// A branch that is not where it was before.
 #[derive(Debug)]
-struct Left {
+struct ChangedBranch {
     branch: String,
     commit: CommitId,
     diff: Diff,
@@ -40,9 +40,9 @@ struct Left {
 pub(super) async fn of(app: &App, task: &Task, job: AgentJob, stopped: Stopped) -> Result<Outcome, Failure> {
     let mirror = app.repositories.fetch(&task.project).await?;
     let end = match (stopped, job.halt) {
-        (Stopped::Yes, _) => End::Stopped,
-        (Stopped::No, Some(Halt::Completed)) => End::Completed,
-        (Stopped::No, _) => End::Failed,
+        (Stopped::Yes, _) => RunStatus::Stopped,
+        (Stopped::No, Some(Halt::Completed)) => RunStatus::Completed,
+        (Stopped::No, _) => RunStatus::Failed,
     };
     Ok(Outcome {
         end,
@@ -54,13 +54,13 @@ pub(super) async fn of(app: &App, task: &Task, job: AgentJob, stopped: Stopped) 
     })
 }
 
-fn left(mirror: &Mirror, task: &Task, branch: String) -> Result<Option<Left>, Failure> {
+fn left(mirror: &Mirror, task: &Task, branch: String) -> Result<Option<ChangedBranch>, Failure> {
     let Some(commit) = mirror.find_branch(&branch)?.filter(|now| Some(*now) != task.before) else { return Ok(None) };
     let base = mirror.branch(&task.project.branch)?;
     let from = task.before.map_or_else(|| mirror.merge_base(base, commit), |before| Ok(Some(before)))?;
     // Only the numbers are shown.
     let diff = mirror.diff(from.unwrap_or(base), commit, &DiffView { lines: 0, ..DiffView::default() })?;
-    Ok(Some(Left { branch, commit, diff }))
+    Ok(Some(ChangedBranch { branch, commit, diff }))
 }
 
 impl Outcome {
@@ -70,11 +70,11 @@ impl Outcome {
             output::json(&self.json())?;
         } else if let Some(left) = &self.left {
             output::line(self.summary(left))?;
-        } else if self.end == End::Completed {
+        } else if self.end == RunStatus::Completed {
             output::line("nothing was changed, and no branch was left")?;
         }
         let message = self.message.trim();
-        if !json && !message.is_empty() && self.end == End::Completed {
+        if !json && !message.is_empty() && self.end == RunStatus::Completed {
             output::line(format_args!("\n{message}"))?;
         }
         if let Some(left) = self.left.as_ref().filter(|_| !json) {
@@ -84,14 +84,16 @@ impl Outcome {
             ));
         }
         match self.end {
-            End::Completed => Ok(()),
-            End::Failed => Err(Failure::plain(message)),
-            End::Stopped if self.left.is_none() => Err(Failure::plain("stopped; nothing was left in the repository")),
-            End::Stopped => Err(Failure::plain("stopped after the branch had been left")),
+            RunStatus::Completed => Ok(()),
+            RunStatus::Failed => Err(Failure::plain(message)),
+            RunStatus::Stopped if self.left.is_none() => {
+                Err(Failure::plain("stopped; nothing was left in the repository"))
+            }
+            RunStatus::Stopped => Err(Failure::plain("stopped after the branch had been left")),
         }
     }
 
-    fn summary(&self, Left { branch, diff, .. }: &Left) -> String {
+    fn summary(&self, ChangedBranch { branch, diff, .. }: &ChangedBranch) -> String {
         let files = &diff.files;
         let (added, removed) = lines(files);
         let count = if diff.files_in_all == 1 { "1 file".to_owned() } else { format!("{} files", diff.files_in_all) };
@@ -122,9 +124,9 @@ impl Outcome {
         let (additions, deletions) = lines(files);
         json!({
             "status": match self.end {
-                End::Completed => "completed",
-                End::Failed => "failed",
-                End::Stopped => "stopped",
+                RunStatus::Completed => "completed",
+                RunStatus::Failed => "failed",
+                RunStatus::Stopped => "stopped",
             },
             "model": self.model,
             "repository": self.repository,

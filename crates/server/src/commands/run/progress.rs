@@ -7,11 +7,11 @@ use docent_types::{JobEvent, TodoStatus, printable};
 use serde_json::Value;
 
 const DIM: Style = Style::new().dimmed();
-/// Characters of a line.
+/// The length limit of a line, in characters.
 const WIDTH: usize = 140;
-/// Tools whose calls are not listed, because their result is shown: the plan, and the message at the end.
+/// Tools whose calls are not listed, because their result is printed: the plan, and the final message.
 const TOLD_OTHERWISE: [&str; 2] = ["todo_write", "finish"];
-/// Characters of one argument of a tool.
+/// The length limit of one argument of a tool, in characters.
 const ARGUMENT: usize = 50;
 
 /// Lines on stderr, where that is a terminal.
@@ -28,7 +28,7 @@ impl Progress {
 
     pub(super) fn apply(&mut self, event: &JobEvent) {
         if let (Self::Shown, Some(line)) = (&self, line(event)) {
-            // A closed stderr is no failure.
+            // A closed stderr is not an error.
             let _ = writeln!(anstream::stderr(), "{DIM}{line}{DIM:#}");
         }
     }
@@ -65,7 +65,7 @@ fn verb<'a>(name: &'a str, input: &'a Value) -> &'a str {
     input["command"].as_str().unwrap_or(name)
 }
 
-/// The plain values of a call, each cut short.
+/// The scalar arguments of a call, each shortened.
 fn arguments(input: &Value) -> String {
     let Some(members) = input.as_object() else { return String::new() };
     let mut text = String::new();
@@ -85,7 +85,7 @@ fn first_line(text: &str) -> &str {
     text.trim().lines().next().unwrap_or_default()
 }
 
-/// At most so many characters on one line, with nothing in them that a terminal would obey.
+/// At most this many characters on one line, without terminal control characters.
 fn shortened(text: &str, limit: usize) -> String {
     let line = printable(text).replace(['\n', '\t'], " ");
     if line.chars().count() <= limit {

@@ -1,7 +1,7 @@
 //! `docent search`: what a site's search finds, and why.
 //!
-//! It is the search of the endpoint and of the assistant on the data folder itself, beside a running server or without
-//! one. The docs are taken as they are indexed; only a site that never was is indexed first.
+//! It runs the search of the endpoint and the assistant on the data folder, with or without a running server. The existing
+//! index is used; a site without one is indexed first.
 
 mod piece;
 mod shown;
@@ -19,7 +19,7 @@ use crate::failure::Failure;
 use crate::output;
 use crate::wiring::app::App;
 
-/// Least number of pages to rank by words alone: a page that vectors lifted may rank far down.
+/// The least number of pages to rank by words alone: a page that vectors ranked high may be far down by words.
 const EXPLAINED: usize = 100;
 
 /// A passage, and what else there is to say of it.
@@ -28,12 +28,12 @@ struct Hit {
     passage: Passage,
     /// The groups around the page in the navigation, outermost first.
     groups: Vec<String>,
-    why: Option<Why>,
+    why: Option<RankReason>,
 }
 
 /// Why a passage has its rank.
 #[derive(Debug)]
-struct Why {
+struct RankReason {
     explanation: Explanation,
     /// The place its page would have by words alone, counted from 1; told where vectors have a say.
     by_words: Option<usize>,
@@ -91,7 +91,7 @@ fn explain(docs: &Snapshot, query: &Query, has_vectors: bool, hits: &mut [Hit]) 
     let more = Query { limit: query.limit.max(EXPLAINED), ..query.clone() };
     for (at, explanation) in docs.explain(&more).into_iter().enumerate() {
         if let Some(hit) = hits.iter_mut().find(|hit| hit.passage.path == explanation.path) {
-            hit.why = Some(Why { explanation, by_words: has_vectors.then_some(at + 1) });
+            hit.why = Some(RankReason { explanation, by_words: has_vectors.then_some(at + 1) });
         }
     }
 }
@@ -112,7 +112,7 @@ fn as_json(hit: &Hit) -> Value {
             told[name] = json!(value);
         }
     }
-    if let Some(Why { explanation, by_words }) = &hit.why {
+    if let Some(RankReason { explanation, by_words }) = &hit.why {
         let matches = explanation.matches.iter().map(|found| {
             json!({ "word": found.word, "instead": found.instead, "place": found.place, "weight": found.weight })
         });

@@ -1,4 +1,4 @@
-//! The part of a passage that a person looks at first.
+//! The part of a passage that is shown first.
 
 use std::collections::HashSet;
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! How what was found looks on a terminal. Colours are taken out where the output is none.
+//! Prints search results. Colours are stripped where the output is not a terminal.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -8,7 +8,7 @@ use anstyle::{AnsiColor, Style};
 use docent_search::{Highlighter, Match};
 use docent_types::printable;
 
-use super::{Hit, Why, piece};
+use super::{Hit, RankReason, piece};
 
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
@@ -17,10 +17,10 @@ const LINK: Style = AnsiColor::Blue.on_default().underline();
 /// The fields a word may be in, in the order they are printed.
 const PLACES: [&str; 9] = ["title", "path", "description", "heading", "section", "code", "headings", "page", "links"];
 
-/// Finds what is to be bold in a text of a language.
+/// Finds the words to print bold in a text of a language.
 type Marking<'m> = dyn FnMut(&str, Option<&str>) -> Vec<Range<usize>> + 'm;
 
-/// All that was found, without a line break at the end.
+/// All results, without a trailing line break.
 pub(super) fn hits(hits: &[Hit], highlighter: &mut Highlighter) -> String {
     let mut marks = |text: &str, language: Option<&str>| highlighter.marks(text, language);
     let shown: Vec<String> = hits.iter().enumerate().map(|(at, hit)| shown(at + 1, hit, &mut marks)).collect();
@@ -37,7 +37,7 @@ fn shown(place: usize, hit: &Hit, marks: &mut Marking<'_>) -> String {
         let _ = write!(text, "\n   {DIM}{}{DIM:#}", printable(&trail.join(" › ")));
     }
     let _ = write!(text, "\n   {LINK}{}{LINK:#}", printable(&passage.href));
-    // Marks are counted in what is shown, so what a terminal would obey goes first.
+    // The marks are positions in the printed text, so terminal control characters are removed before.
     let content = printable(&passage.content);
     let marks = marks(&content, passage.language.as_deref());
     let piece = piece::best(&content, &marks);
@@ -52,7 +52,7 @@ fn shown(place: usize, hit: &Hit, marks: &mut Marking<'_>) -> String {
     text
 }
 
-/// The lines of a piece that hold anything, its marks in bold.
+/// The lines of a piece that are not blank, with the marked words in bold.
 fn lines(content: &str, piece: Range<usize>, marks: &[Range<usize>]) -> Vec<String> {
     let mut at = piece.start;
     let mut lines = Vec::new();
@@ -75,7 +75,7 @@ fn lines(content: &str, piece: Range<usize>, marks: &[Range<usize>]) -> Vec<Stri
 }
 
 /// Which words are in which field, and the score of each; one line per field.
-fn reasons(why: &Why) -> Vec<String> {
+fn reasons(why: &RankReason) -> Vec<String> {
     let mut places: BTreeMap<usize, Vec<&Match>> = BTreeMap::new();
     for found in &why.explanation.matches {
         let place = PLACES.iter().position(|place| *place == found.place).unwrap_or(PLACES.len());
@@ -106,7 +106,7 @@ mod tests {
 
     use super::*;
 
-    fn hit(why: Option<Why>) -> Hit {
+    fn hit(why: Option<RankReason>) -> Hit {
         let passage = Passage {
             path: "guides/retries".to_owned(),
             href: "/guides/retries#limits".to_owned(),
@@ -143,7 +143,7 @@ mod tests {
         let slip = Match { instead: vec!["limit".to_owned()], ..found("limt", "section", 1.5) };
         let matches = vec![found("retry", "section", 2.0), slip, found("retry", "title", 0.75)];
         let explanation = Explanation { path: "guides/retries".to_owned(), score: 0.6, linked_from: 1, matches };
-        let shown = shown(2, &hit(Some(Why { explanation, by_words: Some(4) })), &mut limits);
+        let shown = shown(2, &hit(Some(RankReason { explanation, by_words: Some(4) })), &mut limits);
         let expected = "\n   title       retry 0.75\n   section     retry 2.00 · limt as limit 1.50\n   linked from 1 page\n   \
                         by words    4";
         assert!(plain(&shown).ends_with(expected), "{}", plain(&shown));

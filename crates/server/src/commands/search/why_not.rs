@@ -9,12 +9,12 @@ use crate::failure::Failure;
 use crate::output;
 use crate::wiring::app::App;
 
-/// Among so many pages a place is looked for.
+/// The number of results in which a page is looked for.
 const LOOKED_THROUGH: usize = 1_000;
 
 /// The rank of a page among those found for some words.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Stand {
+struct PageRank {
     /// Its place, counted from 1, and its score; `None` when it is not found.
     at: Option<(usize, f32)>,
     /// How many pages are found.
@@ -34,12 +34,12 @@ pub(super) async fn run(
         None => app.repositories.docs(project).await?,
     };
     let why = docs.why_not(&source, asked)?;
-    let stand = match &why {
-        WhyNot::Indexed(found) if !query.text.trim().is_empty() => Some(stand(docs, query, found).await),
+    let rank = match &why {
+        WhyNot::Indexed(found) if !query.text.trim().is_empty() => Some(page_rank(docs, query, found).await),
         _ => None,
     };
     if json {
-        let mut told = as_json(&why, stand);
+        let mut told = as_json(&why, rank);
         told["domain"] = json!(project.domain);
         told["commit"] = json!(docs.commit());
         output::json(&told)?;
@@ -47,17 +47,17 @@ pub(super) async fn run(
     match why {
         WhyNot::Unknown { near } => Err(Failure::plain(unknown(asked, &near))),
         _ if json => Ok(()),
-        why => output::line(shown(&why, stand, &query.text)),
+        why => output::line(shown(&why, rank, &query.text)),
     }
 }
 
-async fn stand(docs: &Snapshot, query: &Query, found: &IndexedFile) -> Stand {
+async fn page_rank(docs: &Snapshot, query: &Query, found: &IndexedFile) -> PageRank {
     let passages = docs.find(&Query { limit: LOOKED_THROUGH, ..query.clone() }).await;
     let at = passages.iter().position(|passage| found.paths.contains(&passage.path));
-    Stand { at: at.map(|at| (at + 1, passages[at].score)), found: passages.len() }
+    PageRank { at: at.map(|at| (at + 1, passages[at].score)), found: passages.len() }
 }
 
-fn as_json(why: &WhyNot, stand: Option<Stand>) -> Value {
+fn as_json(why: &WhyNot, rank: Option<PageRank>) -> Value {
     let mut told = match why {
         WhyNot::Indexed(IndexedFile { file, paths, title, sections }) => {
             json!({ "state": "indexed", "file": file, "paths": paths, "title": title, "sections": sections })
@@ -73,7 +73,7 @@ fn as_json(why: &WhyNot, stand: Option<Stand>) -> Value {
         WhyNot::NoPage { file } => json!({ "state": "noPage", "file": file }),
         WhyNot::Unknown { near } => json!({ "state": "unknown", "near": near }),
     };
-    if let Some(Stand { at, found }) = stand {
+    if let Some(PageRank { at, found }) = rank {
         told["place"] = json!(at.map(|(place, _)| place));
         told["score"] = json!(at.map(|(_, score)| score));
         told["found"] = json!(found);
@@ -81,14 +81,14 @@ fn as_json(why: &WhyNot, stand: Option<Stand>) -> Value {
     told
 }
 
-fn shown(why: &WhyNot, stand: Option<Stand>, words: &str) -> String {
+fn shown(why: &WhyNot, rank: Option<PageRank>, words: &str) -> String {
     match why {
         WhyNot::Indexed(IndexedFile { file, paths, title, sections }) => {
             let pages = match paths.as_slice() {
                 [path] => format!("“{title}” at /{path}, {sections} sections"),
                 paths => format!("{} pages, {sections} sections", paths.len()),
             };
-            let place = stand.map(|Stand { at, found }| match at {
+            let place = rank.map(|PageRank { at, found }| match at {
                 Some((place, score)) => {
                     format!("\nfor “{words}” it stands at place {place} of {found}, score {score:.2}")
                 }
@@ -136,10 +136,10 @@ mod tests {
         assert_eq!(as_json(&skipped, None)["rule"], json!({ "file": "mkdocs.yml", "line": 7 }));
         let found =
             IndexedFile { file: "a.md".to_owned(), paths: vec!["a".to_owned()], title: "A".to_owned(), sections: 2 };
-        let place = Some(Stand { at: Some((3, 0.5)), found: 12 });
+        let place = Some(PageRank { at: Some((3, 0.5)), found: 12 });
         let lines = "`a.md` is indexed: “A” at /a, 2 sections\nfor “some words” it stands at place 3 of 12, score 0.50";
         assert_eq!(shown(&WhyNot::Indexed(found.clone()), place, "some words"), lines);
-        let told = as_json(&WhyNot::Indexed(found), Some(Stand { at: None, found: 12 }));
+        let told = as_json(&WhyNot::Indexed(found), Some(PageRank { at: None, found: 12 }));
         assert_eq!((&told["place"], &told["found"]), (&Value::Null, &json!(12)));
     }
 }

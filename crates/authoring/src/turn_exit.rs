@@ -11,7 +11,7 @@ use docent_workspace::{GitError, PushError};
 use crate::wording::secret_in_text;
 
 /// Why the loop stops: the turn has an outcome, or the attempt cannot continue.
-pub(crate) enum Stop {
+pub(crate) enum TurnExit {
     /// The transcript stays: the next turn continues from it.
     Ended(Outcome),
     /// The turn failed and its work is discarded. The next turn must not believe that it was done.
@@ -22,43 +22,43 @@ pub(crate) enum Stop {
     Failure(Failure),
 }
 
-impl From<Failure> for Stop {
+impl From<Failure> for TurnExit {
     fn from(failure: Failure) -> Self {
         Self::Failure(failure)
     }
 }
 
-impl From<Interrupted> for Stop {
+impl From<Interrupted> for TurnExit {
     fn from(halted: Interrupted) -> Self {
         Self::Failure(halted.into())
     }
 }
 
 /// The turn failed permanently.
-pub(crate) fn failed(halt: Halt, message: impl Into<String>) -> Stop {
-    Stop::Dropped { halt, message: message.into() }
+pub(crate) fn failed(halt: Halt, message: impl Into<String>) -> TurnExit {
+    TurnExit::Dropped { halt, message: message.into() }
 }
 
 /// A failure that may pass.
-pub(crate) fn again(why: &dyn Error, halt: Halt) -> Stop {
-    Stop::Failure(Failure::Retry { why: one_line(why), halt, after: None, attempts: None })
+pub(crate) fn again(why: &dyn Error, halt: Halt) -> TurnExit {
+    TurnExit::Failure(Failure::Retry { why: one_line(why), halt, after: None, attempts: None })
 }
 
-impl From<GitError> for Stop {
+impl From<GitError> for TurnExit {
     /// An unreachable repository may be back soon; any other failure needs a person.
     fn from(error: GitError) -> Self {
         if matches!(error, GitError::OutOfFiles { .. }) {
-            return Stop::Failure(Failure::Wait { why: one_line(&error) });
+            return TurnExit::Failure(Failure::Wait { why: one_line(&error) });
         }
         if error.is_transient() {
             let (why, after) = (one_line(&error), error.retry_after());
-            return Stop::Failure(Failure::Retry { why, halt: Halt::GitMisconfigured, after, attempts: None });
+            return TurnExit::Failure(Failure::Retry { why, halt: Halt::GitMisconfigured, after, attempts: None });
         }
         failed(Halt::GitMisconfigured, format!("The repository could not be used: {}.", one_line(&error)))
     }
 }
 
-impl From<PushError> for Stop {
+impl From<PushError> for TurnExit {
     fn from(error: PushError) -> Self {
         match error {
             PushError::Git(error) => error.into(),
@@ -67,16 +67,16 @@ impl From<PushError> for Stop {
     }
 }
 
-impl From<ForgeError> for Stop {
+impl From<ForgeError> for TurnExit {
     fn from(error: ForgeError) -> Self {
         match error {
             ForgeError::Refused { .. } | ForgeError::NoChanges { .. } | ForgeError::HeadMissing { .. } => {
                 failed(Halt::GitMisconfigured, format!("The pull request could not be opened: {}.", one_line(&error)))
             }
-            error if is_out_of_files(&error) => Stop::Failure(Failure::Wait { why: one_line(&error) }),
+            error if is_out_of_files(&error) => TurnExit::Failure(Failure::Wait { why: one_line(&error) }),
             ForgeError::Unavailable { retry_after: after, .. } => {
                 let (why, halt) = (one_line(&error), Halt::GitMisconfigured);
-                Stop::Failure(Failure::Retry { why, halt, after, attempts: None })
+                TurnExit::Failure(Failure::Retry { why, halt, after, attempts: None })
             }
             ForgeError::Store(error) => Interrupted::Store(error).into(),
         }
@@ -90,9 +90,9 @@ const AWAY: u32 = 7;
 const BROKEN: u32 = 6;
 
 /// A call of the model configured under this name failed.
-pub(crate) fn model_failed(error: &ModelError, name: &str) -> Stop {
+pub(crate) fn model_failed(error: &ModelError, name: &str) -> TurnExit {
     if is_out_of_files(error) {
-        return Stop::Failure(Failure::Wait { why: one_line(error) });
+        return TurnExit::Failure(Failure::Wait { why: one_line(error) });
     }
     let attempts = match error.kind {
         ModelErrorKind::RateLimited { .. } | ModelErrorKind::Overloaded { .. } => BUSY,
@@ -105,7 +105,7 @@ pub(crate) fn model_failed(error: &ModelError, name: &str) -> Stop {
         Retry::Never => return failed(Halt::Error, why_never(error, name)),
     };
     let why = without_secrets(one_line(error), "the model failed in words that hold what looks like a secret");
-    Stop::Failure(Failure::Retry { why, halt: Halt::Error, after, attempts: Some(attempts) })
+    TurnExit::Failure(Failure::Retry { why, halt: Halt::Error, after, attempts: Some(attempts) })
 }
 
 /// Why a retry is useless, and the remedy.
@@ -146,10 +146,10 @@ mod tests {
 
     use super::*;
 
-    fn message(stop: Stop) -> String {
+    fn message(stop: TurnExit) -> String {
         match stop {
-            Stop::Dropped { message, .. } => message,
-            Stop::Failure(Failure::Retry { why, .. } | Failure::Wait { why }) => why,
+            TurnExit::Dropped { message, .. } => message,
+            TurnExit::Failure(Failure::Retry { why, .. } | Failure::Wait { why }) => why,
             _ => panic!("another kind of stop"),
         }
     }
@@ -175,7 +175,7 @@ mod tests {
         let model = ModelError::new(ModelErrorKind::Unreachable, "it could not be asked").because(out());
         let git = GitError::OutOfFiles { doing: "read a commit" };
         for stop in [forge.into(), model_failed(&model, "sonnet"), git.into()] {
-            assert!(matches!(stop, Stop::Failure(Failure::Wait { .. })), "{}", message(stop));
+            assert!(matches!(stop, TurnExit::Failure(Failure::Wait { .. })), "{}", message(stop));
         }
     }
 
@@ -189,7 +189,7 @@ mod tests {
             (ModelErrorKind::Interrupted, (soon, 6)),
         ] {
             match model_failed(&ModelError::new(kind, "no"), "sonnet") {
-                Stop::Failure(Failure::Retry { after, attempts, halt, .. }) => {
+                TurnExit::Failure(Failure::Retry { after, attempts, halt, .. }) => {
                     assert_eq!(((after, attempts), halt), ((expected.0, Some(expected.1)), Halt::Error), "{kind:?}");
                 }
                 _ => panic!("{kind:?} is tried again"),

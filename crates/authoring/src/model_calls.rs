@@ -11,13 +11,13 @@ use crate::notes;
 use crate::progress::AgentTurn;
 use crate::record::Record;
 use crate::session::Session;
-use crate::stop::{Stop, model_failed};
+use crate::turn_exit::{TurnExit, model_failed};
 
 /// How long a turn whose time is over waits for the model's summary.
 const LAST_WORDS: Duration = Duration::from_secs(120);
 
 impl Session<'_> {
-    pub(crate) async fn ask(&mut self, turn: &AgentTurn, mut request: Request) -> Result<(), Stop> {
+    pub(crate) async fn ask(&mut self, turn: &AgentTurn, mut request: Request) -> Result<(), TurnExit> {
         for note in notes::for_the_model(turn, &self.progress, self.handle.job()) {
             request.system.push_str("\n\n");
             request.system.push_str(&note);
@@ -38,7 +38,7 @@ impl Session<'_> {
         }
     }
 
-    pub(crate) async fn compact(&mut self, compaction: Compaction) -> Result<(), Stop> {
+    pub(crate) async fn compact(&mut self, compaction: Compaction) -> Result<(), TurnExit> {
         let Compaction { request, upto } = compaction;
         let Some(reply) = self.call(request, |_: &Event| ()).await? else { return Ok(()) };
         if let agent::TranscriptEntry::Compacted { summary, upto, usage } = agent::compacted(&reply, upto) {
@@ -49,7 +49,11 @@ impl Session<'_> {
 
     /// Calls the model for as long as the turn has time. On `None` the journal has the reason, from which the next step
     /// follows.
-    async fn call(&mut self, request: Request, hears: impl FnMut(&Event) + Send) -> Result<Option<ModelReply>, Stop> {
+    async fn call(
+        &mut self,
+        request: Request,
+        hears: impl FnMut(&Event) + Send,
+    ) -> Result<Option<ModelReply>, TurnExit> {
         let model = self.model.clone();
         let time = if self.has_expired() { LAST_WORDS } else { self.time_left() };
         let called = tokio::time::timeout(time, agent::call_model(model.as_ref(), request, hears)).await;

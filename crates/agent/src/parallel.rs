@@ -10,7 +10,7 @@ const THREADS: usize = 4;
 const WORTH_A_THREAD: usize = 64;
 
 /// The results of `run` for many small items, in their order.
-pub(crate) fn side_by_side<T: Sync, R: Send>(items: &[T], run: impl Fn(&T) -> R + Sync) -> Vec<R> {
+pub(crate) fn map_in_parallel<T: Sync, R: Send>(items: &[T], run: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let threads = threads(items.len() / WORTH_A_THREAD);
     if threads < 2 {
         return items.iter().map(run).collect();
@@ -29,7 +29,7 @@ pub(crate) fn side_by_side<T: Sync, R: Send>(items: &[T], run: impl Fn(&T) -> R 
 }
 
 /// Runs a few large pieces of work, and returns their results in order.
-pub(crate) fn all_at_once<R: Send>(work: Vec<impl FnOnce() -> R + Send>) -> Vec<R> {
+pub(crate) fn run_in_parallel<R: Send>(work: Vec<impl FnOnce() -> R + Send>) -> Vec<R> {
     let threads = threads(work.len());
     if threads < 2 {
         return work.into_iter().map(|work| work()).collect();
@@ -41,8 +41,8 @@ pub(crate) fn all_at_once<R: Send>(work: Vec<impl FnOnce() -> R + Send>) -> Vec<
             scope.spawn(|| {
                 loop {
                     let next = queue.lock().next();
-                    let Some((work, place)) = next else { break };
-                    *place = Some(work());
+                    let Some((work, result)) = next else { break };
+                    *result = Some(work());
                 }
             });
         }
@@ -60,13 +60,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_runs_side_by_side_comes_back_in_order() {
+    fn what_runs_map_in_parallel_comes_back_in_order() {
         let items: Vec<usize> = (0..1_000).collect();
-        assert_eq!(side_by_side(&items, |item| item * 2), (0..1_000).map(|item| item * 2).collect::<Vec<_>>());
-        assert_eq!(side_by_side(&items[..3], |item| item + 1), [1, 2, 3]);
+        assert_eq!(map_in_parallel(&items, |item| item * 2), (0..1_000).map(|item| item * 2).collect::<Vec<_>>());
+        assert_eq!(map_in_parallel(&items[..3], |item| item + 1), [1, 2, 3]);
         let work: Vec<_> = (0..50).map(|item| move || item * item).collect();
-        assert_eq!(all_at_once(work), (0..50).map(|item| item * item).collect::<Vec<_>>());
-        assert_eq!(all_at_once(Vec::<fn() -> ()>::new()), []);
+        assert_eq!(run_in_parallel(work), (0..50).map(|item| item * item).collect::<Vec<_>>());
+        assert_eq!(run_in_parallel(Vec::<fn() -> ()>::new()), []);
     }
 
     #[test]
@@ -76,6 +76,6 @@ mod tests {
         }
         let barrier = std::sync::Barrier::new(2);
         let work: Vec<_> = (0..2).map(|_| || barrier.wait().is_leader()).collect();
-        assert_eq!(all_at_once(work).into_iter().filter(|is_leader| *is_leader).count(), 1);
+        assert_eq!(run_in_parallel(work).into_iter().filter(|is_leader| *is_leader).count(), 1);
     }
 }
