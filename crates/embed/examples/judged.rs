@@ -21,8 +21,8 @@
 //! `near=PATH` asks all questions from a page, `language=NAME` and `version=NAME` filter. `belowHalf` is the share of the
 //! questions whose best score is below 0.5, and `rightFirstArea` how well that score tells whether the first page is right
 //! (area under the curve). `elsewhere=FILE` asks questions besides, one a line (or the `queries.jsonl` of a set), that the docs do
-//! not answer: how many of them are below 0.5, how well the score tells them from those of the set, and below which score most of
-//! either kind are told right. `refuse` prints `belowHalf` of such questions alone. `embedder=FOLDER` has a sentence model count, too; `index=FOLDER` keeps the index, whose sections take long to
+//! not answer: how many of them are below 0.5, how well the score tells them from those of the set, below which score most of
+//! either kind are told right, and how many are below `oneInTwelveBelow`, the score that one in twelve of the set's stays below. `refuse` prints `belowHalf` of such questions alone. `embedder=FOLDER` has a sentence model count, too; `index=FOLDER` keeps the index, whose sections take long to
 //! embed, from one run to the next.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -179,19 +179,26 @@ struct Pages {
 }
 
 impl Pages {
-    /// As the index has them: what front matter says counts, too.
-    fn of(index: &Index, layout: &docent_site::Layout) -> Self {
-        let entries: Vec<_> = index.snapshot().pages().collect();
-        let labels: Vec<PageLabels<'_>> = entries
+    /// As the index has them: what the site and front matter say of a page, not what is told from its path.
+    fn of(index: &Index, docs: &Docs, site: &Site) -> Self {
+        let served = site.served();
+        let paths: Vec<String> = index.snapshot().pages().map(|entry| entry.path).collect();
+        let place = |path: &String| {
+            let file = served.get(path.as_str())?;
+            let page = site.parse(file, &Tree::read(docs, file)?);
+            Some(site.layout().place_of(file, &page.front_matter))
+        };
+        let places: Vec<_> = paths.iter().map(|path| place(path).unwrap_or_default()).collect();
+        let labels: Vec<PageLabels<'_>> = paths
             .iter()
-            .map(|entry| PageLabels {
-                path: &entry.path,
-                version: entry.version.as_deref(),
-                language: entry.language.as_deref(),
+            .zip(&places)
+            .map(|(path, place)| PageLabels {
+                path,
+                version: place.version.as_deref(),
+                language: place.language.as_deref(),
             })
             .collect();
-        let variants = Variants::of(&labels, layout.declared(), layout.redirects());
-        let paths: Vec<String> = entries.into_iter().map(|entry| entry.path).collect();
+        let variants = Variants::of(&labels, site.layout().declared(), site.layout().redirects());
         let numbers = paths.iter().cloned().zip(0..).collect();
         Self { paths, numbers, variants }
     }
@@ -256,7 +263,7 @@ impl Changes {
 fn links(docs: &Docs, set: &Path, language: Option<&str>) -> Result<(), BoxError> {
     let site = Site::read(docs);
     let (_folder, index) = Changes::default().indexed(docs)?;
-    let pages = Pages::of(&index, site.layout());
+    let pages = Pages::of(&index, docs, &site);
     let titles: HashMap<String, String> =
         index.snapshot().pages().map(|page| (page.path, plain(&page.title))).collect();
     // Words to the pages they lead to.
@@ -362,6 +369,13 @@ fn best_threshold(scores: &[(f32, bool)]) -> f32 {
     best.unwrap_or_default()
 }
 
+/// The score that at most one in twelve stays below.
+fn one_in_twelve(scores: &[(f32, bool)]) -> f32 {
+    let mut scores: Vec<f32> = scores.iter().map(|(score, _)| *score).collect();
+    scores.sort_unstable_by(f32::total_cmp);
+    scores.get(scores.len() / 12).copied().unwrap_or_default()
+}
+
 fn share(count: usize, of: usize) -> f64 {
     (count as f64 / of.max(1) as f64 * 1_000.0).round() / 1_000.0
 }
@@ -378,7 +392,7 @@ fn ask(docs: &Docs, set: &Path, mut changes: Changes) -> Result<(), BoxError> {
     let began = Instant::now();
     let (_folder, index) = changes.indexed(docs)?;
     let indexing = began.elapsed();
-    let pages = Pages::of(&index, Site::read(docs).layout());
+    let pages = Pages::of(&index, docs, &Site::read(docs));
     let mut grades: HashMap<String, HashMap<String, u32>> = HashMap::new();
     for line in fs::read_to_string(set.join("qrels.tsv"))?.lines() {
         let parts: Vec<&str> = line.split('\t').collect();
@@ -449,6 +463,7 @@ fn ask(docs: &Docs, set: &Path, mut changes: Changes) -> Result<(), BoxError> {
                 "belowHalf": share_below_half(&elsewhere),
                 "answeredArea": (area(&told) * 1e3).round() / 1e3,
                 "answeredFrom": best_threshold(&told),
+                "belowOneInTwelve": share(elsewhere.iter().filter(|score| **score < one_in_twelve(&scores)).count(), elsewhere.len()),
                 "rightFirstFrom": best_threshold(&scores),
             })
         );
@@ -470,6 +485,7 @@ fn ask(docs: &Docs, set: &Path, mut changes: Changes) -> Result<(), BoxError> {
             "first": share(first, asked),
             "inThree": share(in_three, asked),
             "belowHalf": share_below_half(&scores.iter().map(|(score, _)| *score).collect::<Vec<_>>()),
+            "oneInTwelveBelow": one_in_twelve(&scores),
             "rightFirstArea": (area(&scores) * 1e3).round() / 1e3,
             "otherVersionFirst": share(first_version, asked),
             "otherVersionInTen": share(version, found_in_all),

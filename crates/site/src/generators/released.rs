@@ -11,7 +11,7 @@ use crate::variants::Stage;
 /// A configuration further down is that of something else.
 const DEEPEST: usize = 3;
 /// Members that name the version which is current, in `versions` and by themselves.
-const CURRENT: [&str; 3] = ["stable", "latest", "current"];
+pub(super) const CURRENT: [&str; 3] = ["stable", "latest", "current"];
 const CURRENT_ALONE: [&str; 4] = ["stable_version", "latest_version", "current_version", "latest"];
 
 /// Whether a file may say which version is released.

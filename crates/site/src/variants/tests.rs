@@ -176,18 +176,19 @@ fn a_configuration_says_which_version_is_released() {
 
 #[test]
 fn parameters_of_hugo_say_which_version_is_released() {
-    let config = "params:\n  latest: '1.9'\n  latestV2: '2.1'\n  latest_news: yes\n";
-    let mut files = vec![("hugo.yaml", config)];
-    let pages = in_folders(
-        &["content/docs/1.9", "content/docs/2.0", "content/docs/2.1", "content/docs/2.2"],
-        &["a.md", "b.md"],
-    );
-    files.extend(pages.iter().map(|page| (page.as_str(), "")));
-    let (variants, _) = read(&files);
-    assert_eq!(
-        stages(&variants),
-        [("2.1", Stage::Current), ("2.0", Stage::Older), ("1.9", Stage::Older), ("2.2", Stage::Preview)]
-    );
+    for config in [
+        "params:\n  latest: '1.9'\n  latestV2: '2.1'\n  latest_news: yes\n",
+        "params:\n  versions:\n    current: '2.1'\n    next: '2.2'\n",
+    ] {
+        let folders = ["1.9", "2.0", "2.1", "2.2"].map(|version| format!("content/docs/{version}"));
+        let pages = in_folders(&folders.each_ref().map(String::as_str), &["a.md", "b.md"]);
+        let files = std::iter::once(("hugo.yaml", config)).chain(pages.iter().map(|page| (page.as_str(), "")));
+        let (variants, _) = read(&files.collect::<Vec<_>>());
+        assert_eq!(
+            stages(&variants),
+            [("2.1", Stage::Current), ("2.0", Stage::Older), ("1.9", Stage::Older), ("2.2", Stage::Preview)]
+        );
+    }
 }
 
 #[test]

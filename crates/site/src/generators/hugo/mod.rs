@@ -13,7 +13,7 @@ use docent_markdown::{AnchorStyle, FrontMatter};
 use regex::Regex;
 
 use super::yaml::Yaml;
-use super::{Root, RootOptions, Rules};
+use super::{Root, RootOptions, Rules, released};
 use crate::follow::{Wanted, Written};
 use crate::layout::{Generator, Layout};
 use crate::model::{Site, Target};
@@ -226,11 +226,13 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
     Some(layout)
 }
 
-/// The versions that a site's own parameters call current: `latest_stable_version: v3.7`.
+/// The versions that a site's own parameters call current: `latest_stable_version: v3.7`, `versions: {current: "20.0"}`.
 fn current_versions(config: &Yaml) -> impl Iterator<Item = &str> {
     let parameters = config.get("params").map(Yaml::members).unwrap_or_default();
-    let names_current = |name: &str| ["latest", "stable", "current"].iter().any(|word| name.starts_with(word));
-    parameters.iter().filter(move |(name, _)| names_current(name)).filter_map(|(_, value)| {
+    let is_current = |name: &str| released::CURRENT.iter().any(|word| name.starts_with(word));
+    let versions =
+        parameters.iter().filter(|(name, _)| name == "versions").flat_map(|(_, versions)| versions.members());
+    parameters.iter().chain(versions).filter(move |(name, _)| is_current(name)).filter_map(|(_, value)| {
         value.text().filter(|text| VersionName::of_folder(text).is_some_and(|version| !version.numbers.is_empty()))
     })
 }
