@@ -9,7 +9,7 @@
 //!   [`conformance`].
 //!
 //! Inside, `reply` steers: `query` and `rewrite` decide what to search for, `retrieval` searches and tracks citations,
-//! `asking` calls the model, `bounds` limits how much of a question is read and stored, `link_filter` with `targets`
+//! `model_call` calls the model, `bounds` limits how much of a question is read and stored, `link_filter` with `targets`
 //! removes links that lead nowhere, and `question_writes` stores the question while the reply is in progress.
 //!
 //! This crate knows neither bytes on the wire nor HTTP.

@@ -198,9 +198,9 @@ mod tests {
         fn a_text_is_the_same_to_the_eye(text in "[@#&;1a`~\\\\/| <\n-]{0,60}") {
             let quiet = markdown(&text);
             prop_assert_eq!(quiet.split('\n').count(), text.split('\n').count());
-            // Without any code, no mention remains.
+            // Without any code, no mention remains; after a letter or a digit it is an e-mail address.
             if !text.contains(['`', '~']) {
-                let called = quiet.match_indices("@a").any(|(at, _)| !quiet[..at].ends_with('a'));
+                let called = quiet.match_indices("@a").any(|(at, _)| !quiet[..at].ends_with(['a', '1']));
                 prop_assert!(!called, "{}", quiet);
                 prop_assert!(!quiet.split('\n').any(|line| line.starts_with("/a")), "{}", quiet);
             }
