@@ -95,7 +95,6 @@ impl OpenIdProvider {
             head: PATIENCE,
             idle: PATIENCE,
             total: Some(PATIENCE),
-            ..ClientOptions::default()
         };
         Ok(Self { config, redirect_url, http: Client::new(options)?, known: Mutex::default() })
     }

@@ -182,10 +182,10 @@ fn a_model_that_does_not_exist_fails_the_job_and_is_named() {
 }
 
 #[test]
-fn a_model_that_declines_fails_the_job_and_nothing_is_kept() {
+fn a_model_that_refuses_fails_the_job_and_nothing_is_kept() {
     for wire in WIRES {
         let message = fails_at_once(wire, Reply::text("I can not help with").stopping(StopReason::Refused));
-        assert!(message.contains("declines"), "{wire:?}: {message}");
+        assert!(message.contains("refuses"), "{wire:?}: {message}");
     }
 }
 
