@@ -90,12 +90,7 @@ impl OpenIdProvider {
     /// # Errors
     /// When TLS cannot be set up.
     pub fn new(config: OpenIdConfig, redirect_url: String) -> Result<Self, ClientError> {
-        let options = ClientOptions {
-            connect: PATIENCE / 2,
-            head: PATIENCE,
-            idle: PATIENCE,
-            total: Some(PATIENCE),
-        };
+        let options = ClientOptions { connect: PATIENCE / 2, head: PATIENCE, idle: PATIENCE, total: Some(PATIENCE) };
         Ok(Self { config, redirect_url, http: Client::new(options)?, known: Mutex::default() })
     }
 

@@ -82,23 +82,25 @@ fn finding(check: &str, finding: doctor::Finding) -> CheckFinding {
 }
 
 /// What is wrong with a form, by the option of the command line that means the same as a field.
-fn refused(failure: Failure) -> ProjectError {
-    let (option, sentence) = failure.parts();
-    let field = option.and_then(|option| {
-        Some(match option {
-            "ID" => "id",
-            "--repo" => "repository",
-            "--domain" => "domain",
-            "--ref" => "branch",
-            "--docs-root" => "docs_root",
-            "--token-env" => "token_env",
-            "--base-url" => "base_url",
-            "--allow-path" => "allow_paths",
-            "--author" => "author",
-            _ => return None,
-        })
-    });
-    ProjectError::Form { field, sentence }
+impl From<Failure> for ProjectError {
+    fn from(failure: Failure) -> Self {
+        let (option, sentence) = failure.parts();
+        let field = option.and_then(|option| {
+            Some(match option {
+                "ID" => "id",
+                "--repo" => "repository",
+                "--domain" => "domain",
+                "--ref" => "branch",
+                "--docs-root" => "docs_root",
+                "--token-env" => "token_env",
+                "--base-url" => "base_url",
+                "--allow-path" => "allow_paths",
+                "--author" => "author",
+                _ => return None,
+            })
+        });
+        Self::Form { field, sentence }
+    }
 }
 
 fn options(form: &ProjectForm) -> Result<ProjectOptions, ProjectError> {
@@ -177,11 +179,11 @@ impl Operations for ServerOperations {
             None => {
                 let uid = ProjectUid::new(app.ids.unguessable());
                 let args = ProjectAdd { id: form.id, repo: form.repository, options };
-                (projects::added(&args, uid, app.now()).map_err(refused)?, true)
+                (projects::added(&args, uid, app.now())?, true)
             }
             Some(before) => {
                 let args = ProjectSet { id: form.id, repo: Some(form.repository), options };
-                let after = projects::changed(before.clone(), &args).map_err(refused)?;
+                let after = projects::changed(before.clone(), &args)?;
                 let looks = projects::is_elsewhere(before, &after);
                 (after, looks)
             }
@@ -190,7 +192,7 @@ impl Operations for ServerOperations {
             app.is_free(&project).await?;
         }
         let (project, pages) = if looks {
-            let found = projects::inspect(app, project, branch).await.map_err(refused)?;
+            let found = projects::inspect(app, project, branch).await?;
             (found.project, Some(found.pages))
         } else {
             (project, None)
