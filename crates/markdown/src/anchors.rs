@@ -441,7 +441,7 @@ impl Anchors {
 
     /// Whether every space of a heading becomes a hyphen, those beside tags too.
     pub(crate) fn counts_every_space(&self) -> bool {
-        self.style == AnchorStyle::Docusaurus
+        matches!(self.style, AnchorStyle::Docusaurus | AnchorStyle::GithubSlugger | AnchorStyle::Starlight)
     }
 
     /// Whether a comment at a heading's end may hold its id.

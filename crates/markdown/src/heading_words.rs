@@ -125,6 +125,25 @@ mod tests {
         }
     }
 
+    /// Each as Astro 7 makes it.
+    #[test]
+    fn starlight_counts_spaces_beside_tags_of_a_heading() {
+        for (heading, anchor) in [
+            ("a <b/> b", "a--b"),
+            ("a <Icon/> b <Icon/>", "a--b-"),
+            ("[a <b/>](b)", "a-"),
+            ("[<b/> a](b)", "-a"),
+            ("a {\"y z\"} b", "a-y-z-b"),
+            ("a `b  c` d", "a-b--c-d"),
+        ] {
+            let text = format!("## {heading}\n");
+            for style in [AnchorStyle::Starlight, AnchorStyle::GithubSlugger] {
+                let page = crate::parse_as("a.mdx", text.as_bytes(), Format::Mdx, style);
+                assert_eq!(page.headings[0].anchor, anchor, "{heading}");
+            }
+        }
+    }
+
     #[test]
     fn docusaurus_reads_ids_in_comments_of_markdown() {
         let text = b"## a <!-- #own -->\n\n## b <!-- c --> d\n";

@@ -167,9 +167,9 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
     let pages = Root { folder: at_home(tree, home, "src/pages"), kind: RootKind::Pages, ..Root::default() };
     let mut layout = Layout::of(Generator::Starlight, home, vec![root, pages]);
     layout.options.starlight = options(&config, &starlight, &languages);
-    if !layout.options.starlight.has_plugins_of_its_own {
-        layout.anchors = AnchorStyle::Starlight;
-    }
+    // One of its plug-ins may read `{#id}`.
+    let is_alone = !layout.options.starlight.has_plugins_of_its_own;
+    layout.anchors = if is_alone { AnchorStyle::Starlight } else { AnchorStyle::GithubSlugger };
     let collections =
         COLLECTIONS.iter().flat_map(|name| ENDINGS.map(|ending| at_home(tree, home, &format!("{name}.{ending}"))));
     layout.options.starlight.addresses_computed = collections
