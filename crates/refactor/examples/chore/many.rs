@@ -148,12 +148,14 @@ pub(crate) fn there_and_back(tree: &dyn Tree, count: usize) -> ExitCode {
         let mut is_identical = true;
         for (path, bytes) in &changed.files {
             let (before, after) = (tree.read(path).unwrap_or_default(), bytes.clone().unwrap_or_default());
-            // A redirect is there to stay.
-            let is_kept = match is_page(path) {
+            // A redirect is there to stay, also one in front matter.
+            let has_alias = front_matter(&after).is_some_and(|(front, _)| front.contains(FOLDER));
+            let (before, after) = if has_alias { (body(&before), body(&after)) } else { (before, after) };
+            let is_but_for_redirects = match is_page(path) {
                 true => before == without_aliases(&after),
-                false => before == after || without_redirects(&before) == without_redirects(&after),
+                false => without_redirects(&before) == without_redirects(&after),
             };
-            if is_kept {
+            if before == after || is_but_for_redirects {
                 continue;
             }
             is_identical = false;
@@ -192,6 +194,21 @@ fn is_same_page(site: &Site, file: &str, before: &[u8], after: &[u8]) -> bool {
     let ((before, led_to), (after, lead_to)) = (read(before), read(after));
     let mut targets = led_to.iter().zip(&lead_to);
     before == after && targets.all(|(led, leads)| led == leads || matches!(led, Target::Missing { .. }))
+}
+
+/// The front matter of a page and what follows it.
+fn front_matter(bytes: &[u8]) -> Option<(&str, &str)> {
+    let text = std::str::from_utf8(bytes).ok()?;
+    let mark = ["---\n", "+++\n"].into_iter().find(|mark| text.starts_with(mark))?;
+    text[mark.len()..].split_once(&format!("\n{mark}"))
+}
+
+/// A page without its front matter and the lines between.
+fn body(bytes: &[u8]) -> Vec<u8> {
+    match front_matter(bytes) {
+        Some((_, body)) => body.trim_start_matches('\n').as_bytes().to_vec(),
+        None => bytes.to_vec(),
+    }
 }
 
 /// A page without the names by which its header in AsciiDoc says where it was for a while.
