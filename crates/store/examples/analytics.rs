@@ -75,7 +75,7 @@ async fn main() -> Result<(), Failure> {
         grouping.push(begun.elapsed() - read);
         taken.push(begun.elapsed());
     }
-    say("grouping of 2,000 questions", grouping);
+    say("grouping of the questions", grouping);
     say(&format!("gaps with reading, {found} listed"), taken);
     Ok(())
 }
