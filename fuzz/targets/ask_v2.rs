@@ -7,20 +7,20 @@ use docent_fuzz::{Harness, is_expected};
 use docent_http_v2::Api;
 use libfuzzer_sys::fuzz_target;
 
-use fixture::Fixture;
+use fixture::TestApi;
 
 #[path = "../../crates/http-v2/src/tests/fixture.rs"]
 #[allow(dead_code, reason = "the API's own tests use more of it")]
 mod fixture;
 
 thread_local! {
-    static HARNESS: RefCell<Harness<Fixture>> = RefCell::new(Harness::new(|runtime| runtime.block_on(Fixture::new())));
+    static HARNESS: RefCell<Harness<TestApi>> = RefCell::new(Harness::new(|runtime| runtime.block_on(TestApi::new())));
 }
 
 fuzz_target!(|body: &[u8]| {
     let body = body.to_vec();
     let answer = HARNESS.with_borrow_mut(|harness| {
-        harness.run(async |fixture: &Fixture| {
+        harness.run(async |fixture: &TestApi| {
             fixture.model.replies("So, see [retries](/guides/retries).");
             let ask = fixture.reader("/discovery/v2/assistant/acme/message");
             ask.header("content-type", "application/json").bytes(body).await

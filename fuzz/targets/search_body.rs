@@ -7,7 +7,7 @@ use docent_fuzz::{Harness, is_expected};
 use docent_http_v2::Api;
 use libfuzzer_sys::fuzz_target;
 
-use fixture::Fixture;
+use fixture::TestApi;
 
 #[path = "../../crates/http-v2/src/tests/fixture.rs"]
 #[allow(dead_code, reason = "the API's own tests use more of it")]
@@ -17,14 +17,14 @@ const DOORS: [&str; 3] =
     ["/discovery/v1/search/acme", "/discovery/v1/page/acme", "/discovery/v1/assistant/acme/feedback"];
 
 thread_local! {
-    static HARNESS: RefCell<Harness<Fixture>> = RefCell::new(Harness::new(|runtime| runtime.block_on(Fixture::new())));
+    static HARNESS: RefCell<Harness<TestApi>> = RefCell::new(Harness::new(|runtime| runtime.block_on(TestApi::new())));
 }
 
 fuzz_target!(|bytes: &[u8]| {
     let Some((which, body)) = bytes.split_first() else { return };
     let (door, body) = (DOORS[usize::from(*which) % DOORS.len()], body.to_vec());
     let answer = HARNESS.with_borrow_mut(|harness| {
-        harness.run(async |fixture: &Fixture| {
+        harness.run(async |fixture: &TestApi| {
             fixture.reader(door).header("content-type", "application/json").bytes(body).await
         })
     });

@@ -5,7 +5,7 @@ use docent_llm::{Event, ToolSpec};
 use libfuzzer_sys::fuzz_target;
 use serde_json::json;
 
-use decoder::{Broken, Decoder, Reply};
+use decoder::{Decoder, ReplyError, ReplyParser};
 
 // The decoders are nobody's business but their crate's, so they are read from its files.
 #[path = "../../crates/llm-http/src"]
@@ -29,8 +29,8 @@ mod llm_http {
 
 use llm_http::{call_failure, decoder, endpoint, input, sse};
 
-use llm_http::anthropic::Message;
-use llm_http::openai::reply::Completion;
+use llm_http::anthropic::MessageParser;
+use llm_http::openai::reply::CompletionParser;
 
 fuzz_target!(|bytes: &[u8]| {
     let Some((size, bytes)) = bytes.split_first() else { return };
@@ -40,15 +40,15 @@ fuzz_target!(|bytes: &[u8]| {
         description: "Reads a page.".to_owned(),
         schema: json!({ "type": "object", "properties": { "path": { "type": "string" } }, "required": ["path"] }),
     };
-    is_sound(bytes, size, || Decoder::of_stream(Message::default()));
-    is_sound(bytes, size, || Decoder::of_whole(Message::default()));
-    is_sound(bytes, size, || Decoder::of_stream(Completion::default()));
-    is_sound(bytes, size, || Decoder::of_stream(Completion::default().reading_calls_in_text(&[tool()])));
-    is_sound(bytes, size, || Decoder::of_whole(Completion::default()));
+    is_sound(bytes, size, || Decoder::of_stream(MessageParser::default()));
+    is_sound(bytes, size, || Decoder::of_whole(MessageParser::default()));
+    is_sound(bytes, size, || Decoder::of_stream(CompletionParser::default()));
+    is_sound(bytes, size, || Decoder::of_stream(CompletionParser::default().reading_calls_in_text(&[tool()])));
+    is_sound(bytes, size, || Decoder::of_whole(CompletionParser::default()));
 });
 
 /// Cut or whole it says the same, with exactly one `Done`, last, when it ends well, and none otherwise.
-fn is_sound<R: Reply>(bytes: &[u8], size: usize, decoder: impl Fn() -> Decoder<R>) {
+fn is_sound<R: ReplyParser>(bytes: &[u8], size: usize, decoder: impl Fn() -> Decoder<R>) {
     let (events, ended) = read(decoder(), bytes, size);
     let done = |event: &Event| matches!(event, Event::Done { .. });
     let count = events.iter().filter(|event| done(event)).count();
@@ -57,7 +57,7 @@ fn is_sound<R: Reply>(bytes: &[u8], size: usize, decoder: impl Fn() -> Decoder<R
     assert_eq!((events, ended), read(decoder(), bytes, bytes.len().max(1)));
 }
 
-fn read<R: Reply>(mut decoder: Decoder<R>, bytes: &[u8], size: usize) -> (Vec<Event>, Result<(), Broken>) {
+fn read<R: ReplyParser>(mut decoder: Decoder<R>, bytes: &[u8], size: usize) -> (Vec<Event>, Result<(), ReplyError>) {
     let mut events = Vec::new();
     let fed = bytes.chunks(size).try_for_each(|chunk| decoder.feed(chunk, &mut events));
     let ended = fed.and_then(|()| decoder.end(&mut events));
