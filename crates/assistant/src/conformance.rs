@@ -4,8 +4,10 @@ use docent_types::{Domain, ThreadId, Timestamp};
 use uuid::Uuid;
 
 use crate::analytics::{DayCount, Days, Latency, NewestQuestions, Percentiles, QuestionCounts, SourceCount, Summary};
-use crate::export::{AskedTurn, ExportCursor, ExportQuery, MOST_READ, QuestionFilter, QuestionOutcome, RatingFilter};
-use crate::thread::{CitedPage, Feedback, NewThread, Rating, ThreadKey, Threads, Timing, Turn};
+use crate::export::{
+    AskedTurn, ExportCursor, ExportQuery, MOST_READ, MinimumWait, QuestionFilter, QuestionOutcome, RatingFilter,
+};
+use crate::thread::{AnswerStage, CitedPage, Feedback, NewThread, Rating, ThreadKey, Threads, Timing, Turn};
 
 const ALL: usize = usize::MAX;
 
@@ -190,10 +192,16 @@ async fn filters(store: &dyn Threads) {
         Turn {
             question: "Wie groß ist ÜBERHAUPT alles?".to_owned(),
             language: Some("de".to_owned()),
+            timing: Some(Timing { search_ms: 10, first_word_ms: 200, end_ms: 3_000 }),
             ..turn(81, Some("1"))
         },
         Turn { answer: Some("It waits a \"Minute\".".to_owned()), sources: source("/keys"), ..turn(82, Some("2")) },
-        Turn { page: Some("/start".to_owned()), sources: source("/keys#rotation"), ..turn(83, Some("3")) },
+        Turn {
+            page: Some("/start".to_owned()),
+            sources: source("/keys#rotation"),
+            timing: Some(Timing { search_ms: 20, first_word_ms: 100, end_ms: 4_000 }),
+            ..turn(83, Some("3"))
+        },
         Turn { page: None, sources: Vec::new(), ..turn(84, None) },
         Turn { sources: source("/keys-of-others"), ..turn(85, Some("5")) },
     ];
@@ -208,6 +216,7 @@ async fn filters(store: &dyn Threads) {
     let uses = |url: &str| QuestionFilter { source: Some(url.to_owned()), ..all.clone() };
     let on = |page: &str| QuestionFilter { page: Some(page.to_owned()), ..all.clone() };
     let down = RatingFilter::Only(Rating::Down);
+    let waited = |until, ms| QuestionFilter { waited: Some(MinimumWait { until, ms }), ..all.clone() };
     for (which, expected) in [
         (all.clone(), "a85 a84 a83 a82 a81"),
         (QuestionFilter::of_outcome(QuestionOutcome::Answered), "a85 a83 a82 a81"),
@@ -226,6 +235,12 @@ async fn filters(store: &dyn Threads) {
         (on("/start"), "a83"),
         (on("/guides"), "a85 a82 a81"),
         (QuestionFilter { language: Some("de".to_owned()), ..all.clone() }, "a81"),
+        (QuestionFilter { language: Some("und".to_owned()), ..all.clone() }, "a85 a84 a83 a82"),
+        (waited(AnswerStage::Search, 0), "a83 a81"),
+        (waited(AnswerStage::Search, 11), "a83"),
+        (waited(AnswerStage::FirstWord, 101), "a81"),
+        (waited(AnswerStage::End, 3_000), "a83 a81"),
+        (waited(AnswerStage::End, 4_001), ""),
         (QuestionFilter { rating: Some(down), ..on("/start") }, ""),
         (QuestionFilter { rating: Some(down), ..text("question") }, "a82"),
     ] {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use docent_types::{Domain, ThreadId, Timestamp};
 
-use crate::thread::{CitedPage, Rating, Timing, Turn};
+use crate::thread::{AnswerStage, CitedPage, Rating, Timing, Turn};
 
 /// Most questions that are examined for one page.
 pub const MOST_EXAMINED: u32 = 10_000;
@@ -40,8 +40,20 @@ pub struct QuestionFilter {
     pub source: Option<String>,
     /// The page the reader was on.
     pub page: Option<String>,
-    /// As in [`Turn::language`].
+    /// As in [`Turn::language`]; [`UNKNOWN_LANGUAGE`] for questions without one.
     pub language: Option<String>,
+    /// For complete answers only.
+    pub waited: Option<MinimumWait>,
+}
+
+/// The code of BCP 47 for a language that is not known.
+pub const UNKNOWN_LANGUAGE: &str = "und";
+
+/// That a reader waited this long, or longer, for a stage of the answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MinimumWait {
+    pub until: AnswerStage,
+    pub ms: u32,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,7 +91,8 @@ impl QuestionFilter {
             RatingFilter::Any => facts.rating.is_some(),
             RatingFilter::Only(rating) => facts.rating == Some(rating),
         }) && is(&self.page, facts.page)
-            && is(&self.language, facts.language)
+            && is(&self.language, facts.language.or(Some(UNKNOWN_LANGUAGE)))
+            && self.waited.is_none_or(|wait| facts.timing.is_some_and(|timing| timing.until(wait.until) >= wait.ms))
             && self.source.as_deref().is_none_or(|source| facts.uses(source))
     }
 

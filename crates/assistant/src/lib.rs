@@ -45,9 +45,9 @@ pub use analytics::{
 pub use answer::{AnswerStream, Assistant};
 pub use ask::{AskRequest, ChatMessage, ContextItem, ContextKind};
 pub use export::{
-    AskedTurn, Export, ExportCursor, ExportQuery, MOST_EXAMINED, MOST_READ, PageBuilder, QuestionFacts, QuestionFilter,
-    QuestionOutcome, RatingFilter,
+    AskedTurn, Export, ExportCursor, ExportQuery, MOST_EXAMINED, MOST_READ, MinimumWait, PageBuilder, QuestionFacts,
+    QuestionFilter, QuestionOutcome, RatingFilter, UNKNOWN_LANGUAGE,
 };
 pub use gaps::{Gap, GapExample, MOST_GROUPED, gaps};
 pub use site::SiteSettings;
-pub use thread::{CitedPage, Feedback, NewThread, Rating, Thread, ThreadKey, Threads, Timing, Turn};
+pub use thread::{AnswerStage, CitedPage, Feedback, NewThread, Rating, Thread, ThreadKey, Threads, Timing, Turn};

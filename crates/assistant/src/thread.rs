@@ -59,6 +59,25 @@ pub struct Timing {
     pub end_ms: u32,
 }
 
+/// What a reader waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AnswerStage {
+    /// The passages of the first search.
+    Search,
+    FirstWord,
+    End,
+}
+
+impl Timing {
+    pub const fn until(self, stage: AnswerStage) -> u32 {
+        match stage {
+            AnswerStage::Search => self.search_ms,
+            AnswerStage::FirstWord => self.first_word_ms,
+            AnswerStage::End => self.end_ms,
+        }
+    }
+}
+
 impl Turn {
     /// Its size when stored as JSON, in bytes: that of its texts and little else.
     pub fn stored_bytes(&self) -> u64 {

@@ -270,6 +270,11 @@ impl Visit<'_> {
         }
     }
 
+    /// Whether a table is asked for as a file.
+    pub(crate) fn wants_csv(&self) -> bool {
+        self.request.query("format").as_deref() == Some("csv")
+    }
+
     /// The beginning of a day of UTC that the query names, if it does.
     pub(crate) fn day(&self, name: &str) -> Result<Option<Timestamp>, HttpError> {
         let Some(text) = self.request.query(name).filter(|text| !text.trim().is_empty()) else { return Ok(None) };

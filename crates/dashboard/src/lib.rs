@@ -8,7 +8,7 @@
 //! |---|---|
 //! | `dashboard.rs`, `route.rs` | from a request to a page; paths, and which role may ask for them |
 //! | `guard.rs`, `form.rs` | cookies, and whether a write comes from a page of ours; the fields of forms |
-//! | `layout.rs`, `text.rs`, `diff.rs`, `colours.rs`, `csv.rs`, `assets.rs` | what pages have in common |
+//! | `layout.rs`, `text.rs`, `diff.rs`, `colours.rs`, `assets.rs` | what pages have in common |
 //! | `pages/` | the pages |
 //! | `cost.rs` | what tokens cost |
 //! | `live.rs` | the event stream of live pages |
@@ -21,7 +21,6 @@
 mod assets;
 mod colours;
 mod cost;
-mod csv;
 mod dashboard;
 mod diff;
 mod form;

@@ -8,15 +8,14 @@ use docent_assistant::{
     AskedTurn, CitedPage, ExportQuery, Feedback, QuestionFilter, QuestionOutcome, Rating, RatingFilter,
 };
 use docent_types::{Project, Timestamp};
-use docent_web::{HttpError, Request, Response, respond};
-use http::header::CACHE_CONTROL;
+use docent_web::{Csv, HttpError, Request, Response, respond};
+use http::header::HeaderName;
 use http::{HeaderValue, StatusCode};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::api::Api;
-use crate::csv::{Csv, Format};
-use crate::parameter::given;
+use crate::parameter::{Format, given};
 use crate::period::Period;
 
 const MOST: u32 = 1_000;
@@ -41,20 +40,12 @@ impl ConversationList {
         }
     }
 
-    /// The key of the rows.
+    /// The key of the rows, and the file's name.
     const fn name(self) -> &'static str {
         match self {
             Self::All => "conversations",
             Self::Rated => "feedback",
             Self::Unanswered => "gaps",
-        }
-    }
-
-    const fn disposition(self) -> &'static str {
-        match self {
-            Self::All => "attachment; filename=\"conversations.csv\"",
-            Self::Rated => "attachment; filename=\"feedback.csv\"",
-            Self::Unanswered => "attachment; filename=\"gaps.csv\"",
         }
     }
 }
@@ -125,13 +116,18 @@ pub(crate) async fn conversations(
     let rows: Vec<RowBody<'_>> = found.turns.iter().map(RowBody::from).collect();
     let next = found.next.as_ref().map(|place| period.cursor(place));
     if format == Format::Csv {
-        return table(&rows).response(list.disposition(), next.as_deref());
+        let mut response = table(&rows).response(list.name())?;
+        if let Some(next) = next {
+            let next = HeaderValue::try_from(next).map_err(HttpError::internal)?;
+            response.headers_mut().insert(HeaderName::from_static("x-next-cursor"), next);
+        }
+        return Ok(response);
     }
     let mut body = Map::new();
     body.insert(list.name().to_owned(), serde_json::to_value(rows).map_err(HttpError::internal)?);
     body.insert("hasMore".to_owned(), Value::Bool(next.is_some()));
     body.insert("nextCursor".to_owned(), json!(next));
-    Ok(not_for_caches(respond::json(StatusCode::OK, &body)))
+    Ok(respond::json(StatusCode::OK, &body))
 }
 
 /// A page as a table. An answer's sources are the addresses of its pages.
@@ -175,12 +171,6 @@ fn table(rows: &[RowBody<'_>]) -> Csv {
         ]);
     }
     table
-}
-
-/// Readers' texts must not be cached on the way.
-pub(crate) fn not_for_caches(mut response: Response) -> Response {
-    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    response
 }
 
 impl<'a> From<&'a AskedTurn> for RowBody<'a> {

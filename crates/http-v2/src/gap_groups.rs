@@ -2,14 +2,13 @@
 
 use docent_assistant::{Gap, GapExample};
 use docent_types::{Project, Timestamp};
-use docent_web::{HttpError, Request, Response, respond};
+use docent_web::{Csv, HttpError, Request, Response, respond};
 use http::StatusCode;
 use serde::Serialize;
 use serde_json::json;
 
 use crate::api::Api;
-use crate::conversations::not_for_caches;
-use crate::csv::{Csv, Format};
+use crate::parameter::Format;
 use crate::period::Period;
 
 const MOST: u32 = 100;
@@ -46,9 +45,9 @@ pub(crate) async fn gap_groups(api: &Api, request: &Request, project: &Project) 
     match format {
         Format::Json => {
             let groups: Vec<GapBody<'_>> = gaps.iter().map(GapBody::from).collect();
-            Ok(not_for_caches(respond::json(StatusCode::OK, &json!({ "groups": groups }))))
+            Ok(respond::json(StatusCode::OK, &json!({ "groups": groups })))
         }
-        Format::Csv => table(&gaps).response("attachment; filename=\"gap-groups.csv\"", None),
+        Format::Csv => table(&gaps).response("gap-groups"),
     }
 }
 
@@ -57,7 +56,7 @@ fn table(gaps: &[Gap]) -> Csv {
     for gap in gaps {
         let examples: Vec<&str> = gap.examples.iter().map(|example| example.question.as_str()).collect();
         table.row([
-            &gap.questions.to_string(),
+            gap.questions.to_string().as_str(),
             &gap.down.to_string(),
             &gap.words.join(" "),
             &gap.unknown_words.join(" "),

@@ -33,7 +33,6 @@ mod ask;
 mod ask_body;
 mod conversations;
 mod create_job;
-mod csv;
 mod cursor;
 mod event_body;
 mod events;

@@ -1,8 +1,26 @@
 //! Query parameters.
 
+use docent_types::Refusal;
 use docent_web::Request;
 
 /// A parameter with a value; an empty one counts as missing.
 pub(crate) fn given(request: &Request, name: &str) -> Option<String> {
     request.query(name).filter(|given| !given.is_empty()).map(std::borrow::Cow::into_owned)
+}
+
+/// The form of an answer, as the parameter `format` names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Format {
+    Json,
+    Csv,
+}
+
+impl Format {
+    pub(crate) fn of(request: &Request) -> Result<Self, Refusal> {
+        match given(request, "format").as_deref() {
+            None | Some("json") => Ok(Self::Json),
+            Some("csv") => Ok(Self::Csv),
+            Some(_) => Err(Refusal::invalid("format: it must be `json` or `csv`; `json` is usual")),
+        }
+    }
 }

@@ -2,13 +2,12 @@
 
 use docent_assistant::{DayCount, Days, Latency, NewestQuestions, Percentiles, QuestionCounts, Summary};
 use docent_types::Project;
-use docent_web::{HttpError, Request, Response, respond};
+use docent_web::{Csv, HttpError, Request, Response, respond};
 use http::StatusCode;
 use serde::Serialize;
 
 use crate::api::Api;
-use crate::conversations::not_for_caches;
-use crate::csv::{Csv, Format};
+use crate::parameter::Format;
 use crate::period::Period;
 
 #[derive(Debug, Serialize)]
@@ -87,8 +86,8 @@ pub(crate) async fn summary(api: &Api, request: &Request, project: &Project) -> 
     let format = Format::of(request)?;
     let summary = api.answering.assistant.summary(&project.domain, Days::touched(period.from, period.to)).await?;
     match format {
-        Format::Json => Ok(not_for_caches(respond::json(StatusCode::OK, &SummaryBody::from(&summary)))),
-        Format::Csv => table(&summary).response("attachment; filename=\"summary.csv\"", None),
+        Format::Json => Ok(respond::json(StatusCode::OK, &SummaryBody::from(&summary))),
+        Format::Csv => table(&summary).response("summary"),
     }
 }
 

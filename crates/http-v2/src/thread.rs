@@ -7,7 +7,6 @@ use http::StatusCode;
 use serde::Serialize;
 
 use crate::api::Api;
-use crate::conversations::not_for_caches;
 use crate::route::NamedResource;
 
 #[derive(Debug, Serialize)]
@@ -42,7 +41,7 @@ pub(crate) async fn thread(api: &Api, request: &Request, project: &Project) -> R
     let Thread { id, created_at, turns, .. } = &thread;
     let messages = turns.iter().filter(|turn| !turn.is_imported()).flat_map(messages).collect();
     let body = ThreadBody { thread_id: id.to_string(), created_at: *created_at, messages };
-    Ok(not_for_caches(respond::json(StatusCode::OK, &body)))
+    Ok(respond::json(StatusCode::OK, &body))
 }
 
 /// The question, and the answer if there is one. A question gets its id from its reply too, because ids of clients

@@ -14,6 +14,7 @@
 //! | `body_memory.rs` | how much memory all bodies that are being read may take |
 //! | `object.rs`, `wording.rs` | JSON objects and whole numbers; serde's errors in words of JSON |
 //! | `body.rs`, `framed.rs`, `keep_alive.rs`, `respond.rs` | writing: whole bodies and streams |
+//! | `csv.rs` | tables as files |
 //! | `entity_tag.rs` | whether a client already has the body |
 //! | `error.rs`, `rate_limit.rs` | every non-2xx answer, in one envelope |
 //! | `methods.rs`, `cors.rs` | which methods a path takes; which scripts may read it |
@@ -26,6 +27,7 @@ mod body;
 mod body_memory;
 mod connection;
 pub mod cors;
+mod csv;
 mod draining;
 mod entity_tag;
 mod error;
@@ -47,6 +49,7 @@ mod wording;
 
 pub use answer::{Handler, answer, catch_panic};
 pub use body::Body;
+pub use csv::Csv;
 pub use draining::Draining;
 pub use error::{ErrorShape, HttpError};
 pub use framed::framed;

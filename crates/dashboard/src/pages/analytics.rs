@@ -2,12 +2,11 @@
 
 use std::time::Duration;
 
-use docent_assistant::{DayCount, Days, Gap, Latency, Percentiles, Summary};
-use docent_types::{Project, Timestamp};
-use docent_web::{HttpError, Response};
-use maud::{Markup, PreEscaped, html};
+use docent_assistant::{DayCount, Days, Gap, Latency, Percentiles, QuestionCounts, Summary, UNKNOWN_LANGUAGE};
+use docent_types::{Project, Refusal, Timestamp};
+use docent_web::{Csv, HttpError, Response};
+use maud::{Markup, html};
 
-use crate::csv::{self, Csv};
 use crate::dashboard::Visit;
 use crate::layout::{Section, table};
 use crate::text::{Foreign, counted, grouped, in_url, moment, shortened};
@@ -36,9 +35,9 @@ impl Period {
         Ok(Self { days, from: to.minus(DAY * days), to })
     }
 
-    /// The same span as the list of conversations takes it.
-    fn query(&self) -> String {
-        format!("from={}&to={}", date(self.from), date(self.to.minus(DAY)))
+    /// The first and the last day, as the list of conversations takes them.
+    fn ends(&self) -> (String, String) {
+        (date(self.from), date(self.to.minus(DAY)))
     }
 
     fn form(&self) -> Markup {
@@ -58,87 +57,155 @@ fn date(moment: Timestamp) -> String {
 
 pub(crate) async fn analytics(visit: &Visit<'_>, project: &Project) -> Result<Response, HttpError> {
     let period = Period::of(visit)?;
-    let days = Days::touched(Some(period.from), Some(period.to));
-    let summary = visit.parts().assistant.summary(&project.domain, days).await.map_err(HttpError::internal)?;
-    if csv::is_wanted(visit.request) {
-        return Ok(file(&summary, visit.request.query("of").as_deref()));
+    let span = Days::touched(Some(period.from), Some(period.to));
+    let summary = visit.parts().assistant.summary(&project.domain, span).await.map_err(HttpError::internal)?;
+    if visit.wants_csv() {
+        return file(&summary, visit.request.query("of").as_deref());
     }
-    let list = format!("/dashboard/{}/conversations?{}", project.domain, period.query());
-    let counts = summary.counts;
+    let lists = Lists { project, period: &period };
+    let (first, last) = period.ends();
+    let list = lists.of(&first, &last);
     let body = html! {
         (period.form())
         ul.tiles {
-            li { b { (grouped(counts.questions)) } a href=(list) { "questions" } }
-            li { b { (grouped(counts.answered)) } a href=(format_args!("{list}&which=answered")) { "answered" } }
-            li { b { (grouped(counts.unanswered())) } a href=(format_args!("{list}&which=unanswered")) { "unanswered" } }
-            li { b { (grouped(counts.up)) } a href=(format_args!("{list}&rated=up")) { "helpful" } }
-            li { b { (grouped(counts.down)) } a href=(format_args!("{list}&rated=down")) { "not helpful" } }
+            @for (name, count, which) in kinds(summary.counts) { li { b { (grouped(count)) } a href=(format_args!("{list}{which}")) { (name) } } }
         }
-        @if counts.questions == 0 { p.soft { "Nobody asked anything in these days." } }
+        @if summary.counts.questions == 0 { p.soft { "Nobody asked anything in these days." } }
         @else {
             h2 { "Questions a day" }
-            (chart(&summary.by_day, &period))
-            p { a href=(format_args!("?days={}&format=csv&of=days", period.days)) { "Days as CSV" } " · " a href=(format_args!("/dashboard/{}/gaps?days={}", project.domain, period.days)) { "What is missing" } }
-            @if counts.questions > summary.newest.questions { p.soft { "What follows is about the newest " (counted(summary.newest.questions, "question")) "." } }
-            (latency(summary.newest.latency))
-            (sources(&summary, &list, &period))
-            (unanswered_pages(&summary, &list))
-            (languages(&summary, &list))
+            (chart(&summary.by_day, &lists))
+            (days(&summary.by_day, &lists))
+            p { (lists.csv("days")) " · " a href=(format_args!("/dashboard/{}/gaps?days={}", project.domain, period.days)) { "What is missing" } }
+            @if summary.counts.questions > summary.newest.questions { p.soft { "What follows is about the newest " (counted(summary.newest.questions, "question")) "." } }
+            (latency(summary.newest.latency, &list, &lists))
+            (sources(&summary, &list, &lists))
+            (unanswered_pages(&summary, &list, &lists))
+            (languages(&summary, &list, &lists))
         }
     };
     Ok(visit.page("Analytics", Section::Analytics, Some(project), &body))
 }
 
-/// Bars of questions a day, the unanswered ones at their feet. The table of the same numbers is the CSV file.
-fn chart(by_day: &[DayCount], period: &Period) -> Markup {
+/// Where the numbers of a page lead: to lists of their questions, and to files of their tables.
+struct Lists<'a> {
+    project: &'a Project,
+    period: &'a Period,
+}
+
+impl Lists<'_> {
+    /// The questions from one day to another, both included.
+    fn of(&self, first: &str, last: &str) -> String {
+        format!("/dashboard/{}/conversations?from={first}&to={last}", self.project.domain)
+    }
+
+    fn of_day(&self, day: Timestamp) -> String {
+        let day = date(day);
+        self.of(&day, &day)
+    }
+
+    fn csv(&self, table: &str) -> Markup {
+        html! { a href=(format_args!("?days={}&format=csv&of={table}", self.period.days)) { "As CSV" } }
+    }
+}
+
+/// What is counted of questions, each with how a list is narrowed to it.
+fn kinds(counts: QuestionCounts) -> [(&'static str, u64, &'static str); 5] {
+    [
+        ("questions", counts.questions, ""),
+        ("answered", counts.answered, "&which=answered"),
+        ("unanswered", counts.unanswered(), "&which=unanswered"),
+        ("helpful", counts.up, "&rated=up"),
+        ("not helpful", counts.down, "&rated=down"),
+    ]
+}
+
+/// Bars of questions a day, the unanswered ones at their feet. A bar leads to its questions; who reads a page aloud or walks it
+/// by keyboard has the same in the table of days.
+fn chart(by_day: &[DayCount], lists: &Lists<'_>) -> Markup {
     const WIDTH: f64 = 800.0;
     const HEIGHT: f64 = 120.0;
+    let (first, last) = lists.period.ends();
     let day = DAY.as_millis() as i64;
     let most = by_day.iter().map(|day| day.counts.questions).max().unwrap_or(0).max(1);
-    let step = WIDTH / f64::from(period.days);
-    let mut bars = String::new();
-    for of_day in by_day {
-        let at = (of_day.day.millis() - period.from.millis()).div_euclid(day) as f64 * step;
-        let height = |count: u64| HEIGHT * count as f64 / most as f64;
-        let (all, un) = (of_day.counts.questions, of_day.counts.unanswered());
-        let title = format!("{}: {}, {} unanswered", date(of_day.day), counted(all, "question"), grouped(un));
-        bars.push_str(&format!(
-            "<g><title>{title}</title><rect class=\"bar\" x=\"{at:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\"/><rect \
-             class=\"bar un\" x=\"{at:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\"/></g>",
-            HEIGHT - height(all), (step * 0.85).max(0.5), height(all), HEIGHT - height(un), (step * 0.85).max(0.5), height(un)
-        ));
-    }
-    let label = format!("Questions a day in {} days, at most {} a day", period.days, grouped(most));
+    let step = WIDTH / f64::from(lists.period.days);
+    let height = |count: u64| HEIGHT * count as f64 / most as f64;
+    let bar = |x: f64, class: &str, count: u64| {
+        let (x, y) = (format!("{x:.1}"), format!("{:.1}", HEIGHT - height(count)));
+        let (width, height) = (format!("{:.1}", (step * 0.85).max(0.5)), format!("{:.1}", height(count)));
+        html! { rect class=(class) x=(x) y=(y) width=(width) height=(height) {} }
+    };
     html! {
-        svg.chart role="img" aria-label=(label) viewBox="0 0 800 140" preserveAspectRatio="none" {
+        svg.chart aria-hidden="true" viewBox="0 0 800 140" preserveAspectRatio="none" {
             line x1="0" x2="800" y1="120" y2="120" {}
-            (PreEscaped(bars))
-            text x="0" y="134" { (date(period.from)) }
-            text x="800" y="134" text-anchor="end" { (date(period.to.minus(DAY))) }
+            @for of_day in by_day {
+                @let (all, unanswered) = (of_day.counts.questions, of_day.counts.unanswered());
+                @let x = (of_day.day.millis() - lists.period.from.millis()).div_euclid(day) as f64 * step;
+                a href=(lists.of_day(of_day.day)) tabindex="-1" {
+                    title { (date(of_day.day)) ": " (counted(all, "question")) ", " (grouped(unanswered)) " unanswered" }
+                    (bar(x, "bar", all)) (bar(x, "bar un", unanswered))
+                }
+            }
+            text x="0" y="134" { (first) }
+            text x="800" y="134" text-anchor="end" { (last) }
             text x="0" y="10" { (grouped(most)) }
         }
         p.legend { span { "questions" } span.un { "unanswered" } }
     }
 }
 
-fn latency(latency: Option<Latency>) -> Markup {
-    let row = |name: &str, of: Percentiles| html! { tr { td { (name) } td.num { (grouped(of.p50.into())) " ms" } td.num { (grouped(of.p95.into())) " ms" } } };
+/// The table of the same numbers, newest first.
+fn days(by_day: &[DayCount], lists: &Lists<'_>) -> Markup {
+    let names = kinds(QuestionCounts::default()).map(|(name, ..)| name);
+    let rows = html! {
+        @for DayCount { day, counts } in by_day.iter().rev() {
+            tr { td { (date(*day)) } @for (_, count, which) in kinds(*counts) { td.num { (number(count, &format!("{}{which}", lists.of_day(*day)))) } } }
+        }
+    };
     html! {
-        @if let Some(latency) = latency {
-            h2 { "How long readers waited" }
-            (table("How long readers waited", &html! { th { "Until" } th.num { "Half of them at most" } th.num { "95 of 100 at most" } },
-                &html! { (row("passages were found", latency.search)) (row("the first word", latency.first_word)) (row("the end", latency.end)) }))
+        details {
+            summary { "By day" }
+            (table("Questions a day", &html! { th { "Day" } @for name in names { th.num { (name) } } }, &rows))
         }
     }
 }
 
-fn sources(summary: &Summary, list: &str, period: &Period) -> Markup {
+/// A count that leads to what was counted.
+fn number(count: u64, list: &str) -> Markup {
+    html! { @if count == 0 { "0" } @else { a href=(list) { (grouped(count)) } } }
+}
+
+/// Rows of the table of waiting times, each with how the list of conversations names the stage.
+fn waits(latency: Latency) -> [(&'static str, &'static str, Percentiles); 3] {
+    [
+        ("passages were found", "search", latency.search),
+        ("the first word", "first-word", latency.first_word),
+        ("the end", "end", latency.end),
+    ]
+}
+
+fn latency(latency: Option<Latency>, list: &str, lists: &Lists<'_>) -> Markup {
+    html! {
+        @if let Some(latency) = latency {
+            h2 { "How long readers waited" }
+            p.soft { "Of " (counted(latency.answers, "complete answer")) ". A time leads to the questions for which readers waited that long or longer." }
+            (table("How long readers waited", &html! { th { "Until" } th.num { "Half of them at most" } th.num { "95 of 100 at most" } }, &html! {
+                @for (name, stage, of) in waits(latency) {
+                    tr { td { (name) } @for ms in [of.p50, of.p95] { td.num { a href=(format_args!("{list}&waited={stage}&ms={ms}")) { (grouped(ms.into())) " ms" } } } }
+                }
+            }))
+            p { (lists.csv("waits")) }
+        }
+    }
+}
+
+fn sources(summary: &Summary, list: &str, lists: &Lists<'_>) -> Markup {
     let rows = html! {
         @for source in &summary.newest.sources {
+            @let list = narrowed(list, "source", &source.url);
             tr {
                 td { (Foreign(&source.title)) br; code { (Foreign(&source.url)) } }
-                td.num { a href=(narrowed(list, "source", &source.url)) { (grouped(source.answers)) } }
-                td.num { @if source.down > 0 { a href=(format_args!("{}&rated=down", narrowed(list, "source", &source.url))) { (grouped(source.down)) } } @else { "0" } }
+                td.num { (number(source.answers, &format!("{list}&which=answered"))) }
+                td.num { (number(source.down, &format!("{list}&which=answered&rated=down"))) }
             }
         }
     };
@@ -146,34 +213,38 @@ fn sources(summary: &Summary, list: &str, period: &Period) -> Markup {
         @if !summary.newest.sources.is_empty() {
             h2 { "Pages that answer" }
             (table("Pages that answer", &html! { th { "Page" } th.num { "Answers" } th.num { "Not helpful" } }, &rows))
-            p { a href=(format_args!("?days={}&format=csv&of=sources", period.days)) { "As CSV" } }
+            p { (lists.csv("sources")) }
         }
     }
 }
 
-fn unanswered_pages(summary: &Summary, list: &str) -> Markup {
+fn unanswered_pages(summary: &Summary, list: &str, lists: &Lists<'_>) -> Markup {
     let rows = html! {
         @for (page, count) in &summary.newest.unanswered_pages {
-            tr { td { code { (Foreign(page)) } } td.num { a href=(format_args!("{}&which=unanswered", narrowed(list, "page", page))) { (grouped(*count)) } } }
+            tr { td { code { (Foreign(page)) } } td.num { (number(*count, &format!("{}&which=unanswered", narrowed(list, "page", page)))) } }
         }
     };
     html! {
         @if !summary.newest.unanswered_pages.is_empty() {
             h2 { "Pages readers were on when nothing was found" }
             (table("Pages readers were on when nothing was found", &html! { th { "Page" } th.num { "Questions" } }, &rows))
+            p { (lists.csv("pages")) }
         }
     }
 }
 
-fn languages(summary: &Summary, list: &str) -> Markup {
+fn languages(summary: &Summary, list: &str, lists: &Lists<'_>) -> Markup {
+    let rows = html! {
+        @for (language, count) in &summary.newest.languages {
+            @let list = narrowed(list, "language", language.as_deref().unwrap_or(UNKNOWN_LANGUAGE));
+            tr { td { @match language { Some(language) => { (Foreign(language)) }, None => "unknown" } } td.num { (number(*count, &list)) } }
+        }
+    };
     html! {
         @if summary.newest.languages.len() > 1 {
             h2 { "Languages" }
-            ul {
-                @for (language, count) in &summary.newest.languages {
-                    li { @match language { Some(language) => { a href=(narrowed(list, "language", language)) { (Foreign(language)) } }, None => "not told" } ": " (grouped(*count)) }
-                }
-            }
+            (table("Languages", &html! { th { "Language" } th.num { "Questions" } }, &rows))
+            p { (lists.csv("languages")) }
         }
     }
 }
@@ -182,27 +253,50 @@ fn narrowed(list: &str, name: &str, value: &str) -> String {
     format!("{list}&{name}={}", in_url(value))
 }
 
-fn file(summary: &Summary, of: Option<&str>) -> Response {
-    if of == Some("sources") {
-        let mut csv = Csv::new("sources", &["title", "url", "answers", "not helpful"]);
-        for source in &summary.newest.sources {
-            csv.row([
-                &source.title,
-                &source.url,
-                source.answers.to_string().as_str(),
-                source.down.to_string().as_str(),
-            ]);
+fn file(summary: &Summary, of: Option<&str>) -> Result<Response, HttpError> {
+    let counted = |name: &'static str, rows: &mut dyn Iterator<Item = (&str, u64)>| {
+        let mut csv = Csv::new([name, "questions"]);
+        rows.for_each(|(value, count)| csv.row([value, &count.to_string()]));
+        csv
+    };
+    let newest = &summary.newest;
+    let csv = match of {
+        Some("days") => day_file(&summary.by_day),
+        Some("waits") => {
+            let mut csv = Csv::new(["until", "half at most, ms", "95 of 100 at most, ms"]);
+            for (name, _, of) in newest.latency.into_iter().flat_map(waits) {
+                csv.row([name, &of.p50.to_string(), &of.p95.to_string()]);
+            }
+            csv
         }
-        return csv.response();
-    }
-    let mut csv = Csv::new("days", &["day", "questions", "answered", "unanswered", "helpful", "not helpful"]);
-    for DayCount { day, counts } in &summary.by_day {
-        let numbers =
-            [counts.questions, counts.answered, counts.unanswered(), counts.up, counts.down].map(|n| n.to_string());
+        Some("sources") => {
+            let mut csv = Csv::new(["title", "url", "answers", "not helpful"]);
+            for source in &newest.sources {
+                csv.row([source.title.as_str(), &source.url, &source.answers.to_string(), &source.down.to_string()]);
+            }
+            csv
+        }
+        Some("pages") => {
+            counted("page", &mut newest.unanswered_pages.iter().map(|(page, count)| (page.as_str(), *count)))
+        }
+        Some("languages") => {
+            let languages = newest.languages.iter();
+            counted("language", &mut languages.map(|(name, n)| (name.as_deref().unwrap_or(UNKNOWN_LANGUAGE), *n)))
+        }
+        _ => return Err(Refusal::invalid("of: it must be `days`, `waits`, `sources`, `pages` or `languages`").into()),
+    };
+    csv.response(of.unwrap_or_default())
+}
+
+fn day_file(by_day: &[DayCount]) -> Csv {
+    let names = kinds(QuestionCounts::default()).map(|(name, ..)| name);
+    let mut csv = Csv::new(std::iter::once("day").chain(names));
+    for DayCount { day, counts } in by_day {
+        let numbers = kinds(*counts).map(|(_, count, _)| count.to_string());
         let day = date(*day);
         csv.row(std::iter::once(day.as_str()).chain(numbers.iter().map(String::as_str)));
     }
-    csv.response()
+    csv
 }
 
 /// Questions that the docs do not answer, grouped by likeness.
@@ -211,8 +305,8 @@ pub(crate) async fn gaps(visit: &Visit<'_>, project: &Project) -> Result<Respons
     let docs = visit.docs(project)?;
     let found = visit.parts().assistant.gaps(&project.domain, docs, Some(period.from), Some(period.to), GAPS).await;
     let gaps = found.map_err(HttpError::internal)?;
-    if csv::is_wanted(visit.request) {
-        return Ok(gaps_file(&gaps));
+    if visit.wants_csv() {
+        return gaps_file(&gaps).response("gaps");
     }
     let now = visit.parts().clock.now();
     let body = html! {
@@ -237,8 +331,8 @@ pub(crate) async fn gaps(visit: &Visit<'_>, project: &Project) -> Result<Respons
     Ok(visit.page("Gaps", Section::Gaps, Some(project), &body))
 }
 
-fn gaps_file(gaps: &[Gap]) -> Response {
-    let mut csv = Csv::new("gaps", &["questions", "not helpful", "words", "never mentioned", "examples", "suggestion"]);
+fn gaps_file(gaps: &[Gap]) -> Csv {
+    let mut csv = Csv::new(["questions", "not helpful", "words", "never mentioned", "examples", "suggestion"]);
     for gap in gaps {
         let examples: Vec<&str> = gap.examples.iter().map(|example| example.question.as_str()).collect();
         csv.row([
@@ -250,5 +344,5 @@ fn gaps_file(gaps: &[Gap]) -> Response {
             &gap.suggestion,
         ]);
     }
-    csv.response()
+    csv
 }

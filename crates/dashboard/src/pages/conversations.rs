@@ -1,18 +1,24 @@
 //! What readers asked, and what they were answered.
 
-use docent_assistant::{AskedTurn, ExportCursor, ExportQuery, QuestionFilter, QuestionOutcome, Rating, RatingFilter};
+use docent_assistant::{
+    AnswerStage, AskedTurn, ExportCursor, ExportQuery, MinimumWait, QuestionFilter, QuestionOutcome, Rating,
+    RatingFilter, Timing,
+};
 use docent_types::{Project, Refusal, ThreadId, Timestamp};
-use docent_web::{HttpError, Response};
+use docent_web::{Csv, HttpError, Response};
 use maud::{Markup, html};
 
-use crate::csv::{self, Csv};
 use crate::dashboard::{DAY, Visit};
 use crate::layout::{Section, table};
-use crate::text::{Foreign, in_url, moment, shortened};
+use crate::text::{Foreign, grouped, in_url, moment, shortened};
 
 const PAGE: u32 = 50;
-/// Questions of a file.
-const FILE: u32 = 1_000;
+/// Most questions of a file.
+const FILE: usize = 10_000;
+/// Most bytes of texts in a file.
+const FILE_BYTES: usize = 64 << 20;
+/// Questions of a file that are read at a time.
+const FILE_STEP: u32 = 1_000;
 const PAGE_BYTES: u64 = 8 << 20;
 const OUTCOMES: [(&str, Option<QuestionOutcome>); 4] = [
     ("", None),
@@ -25,6 +31,11 @@ const RATINGS: [(&str, Option<RatingFilter>); 4] = [
     ("any", Some(RatingFilter::Any)),
     ("up", Some(RatingFilter::Only(Rating::Up))),
     ("down", Some(RatingFilter::Only(Rating::Down))),
+];
+const STAGES: [(&str, &str, AnswerStage); 3] = [
+    ("search", "until passages were found", AnswerStage::Search),
+    ("first-word", "until the first word", AnswerStage::FirstWord),
+    ("end", "until the end", AnswerStage::End),
 ];
 const LABELS: [(&str, &str); 6] = [
     ("", "all"),
@@ -56,6 +67,10 @@ impl Narrowed {
         let outcome = OUTCOMES.iter().find(|(name, _)| *name == which).ok_or_else(|| unknown("which"))?.1;
         let rated = given("rated").unwrap_or_default();
         let rating = RATINGS.iter().find(|(name, _)| *name == rated).ok_or_else(|| unknown("rated"))?.1;
+        let until =
+            given("waited").map(|name| STAGES.iter().find(|stage| stage.0 == name).ok_or_else(|| unknown("waited")));
+        let ms = visit.request.query_number("ms", 0..=u32::MAX, 0)?;
+        let waited = until.transpose()?.map(|(.., until)| MinimumWait { until: *until, ms });
         let filter = QuestionFilter {
             outcome,
             rating,
@@ -63,9 +78,10 @@ impl Narrowed {
             source: given("source"),
             page: given("page"),
             language: given("language"),
+            waited,
         };
         let to = visit.day("to")?.map(|day| day.plus(DAY));
-        let names = ["which", "rated", "text", "source", "page", "language", "from", "to"];
+        let names = ["which", "rated", "text", "source", "page", "language", "waited", "ms", "from", "to"];
         let pairs = names.into_iter().filter_map(|name| Some((name, given(name)?)));
         let query = pairs.map(|(name, text)| format!("{name}={}", in_url(&text))).collect::<Vec<_>>().join("&");
         Ok(Self { filter, from: visit.day("from")?, to, after: cursor(visit), query })
@@ -79,20 +95,19 @@ fn cursor(visit: &Visit<'_>) -> Option<ExportCursor> {
 
 pub(crate) async fn list(visit: &Visit<'_>, project: &Project) -> Result<Response, HttpError> {
     let narrowed = Narrowed::of(visit)?;
-    let is_file = csv::is_wanted(visit.request);
     let query = ExportQuery {
         domain: project.domain.clone(),
         which: narrowed.filter.clone(),
         from: narrowed.from,
         to: narrowed.to,
         after: narrowed.after.clone(),
-        limit: if is_file { FILE } else { PAGE },
+        limit: PAGE,
         most_bytes: PAGE_BYTES,
     };
-    let found = visit.parts().assistant.export(query).await.map_err(HttpError::internal)?;
-    if is_file {
-        return Ok(file(&found.turns));
+    if visit.wants_csv() {
+        return file(visit, query).await;
     }
+    let found = visit.parts().assistant.export(query).await.map_err(HttpError::internal)?;
     let now = visit.parts().clock.now();
     let more = found.next.map(|next| {
         let id = in_url(&next.answer_id).to_string();
@@ -104,7 +119,7 @@ pub(crate) async fn list(visit: &Visit<'_>, project: &Project) -> Result<Respons
         nav.pages aria-label="Pages" {
             @if narrowed.after.is_some() { a href=(format_args!("?{}", narrowed.query)) { "Newest" } }
             @if let Some(more) = more { a href=(more) rel="next" { "Older" } }
-            a href=(format_args!("?{}&format=csv", narrowed.query)) { "As CSV" }
+            a href=(format_args!("?{}&format=csv", narrowed.query)) { "As CSV" } span.soft { "the newest " (grouped(FILE as u64)) " at most" }
         }
     };
     Ok(visit.page("Conversations", Section::Conversations, Some(project), &body))
@@ -124,6 +139,10 @@ fn form(visit: &Visit<'_>, narrowed: &Narrowed) -> Markup {
             div { label for="text" { "Contains" } input #text name="text" value=(given("text")); }
             div { label for="from" { "From" } input #from type="date" name="from" value=(given("from")); }
             div { label for="to" { "To" } input #to type="date" name="to" value=(given("to")); }
+            @if let Some(MinimumWait { until, ms }) = filter.waited {
+                div { label for="waited" { "Readers waited" } select #waited name="waited" { option value="" { "any time" } @for (name, label, stage) in STAGES { option value=(name) selected[stage == until] { (label) } } } }
+                div { label for="ms" { "Milliseconds or longer" } input #ms type="number" min="0" name="ms" value=(ms); }
+            }
             @for name in ["source", "page", "language"] { @if !given(name).is_empty() { div { label for=(name) { (name) } input id=(name) name=(name) value=(given(name)); } } }
             button.quiet type="submit" { "Show" }
         }
@@ -136,7 +155,10 @@ fn rows(project: &Project, turns: &[AskedTurn], now: Timestamp) -> Markup {
         @for AskedTurn { thread, turn, .. } in turns {
             tr {
                 td { a href=(format_args!("/dashboard/{}/conversations/{thread}", project.domain)) { (Foreign(&shortened(&turn.question, 200))) } }
-                td { @if turn.answered { span.state.good { "answered" } } @else { span.state.bad { "unanswered" } } }
+                td {
+                    @if turn.answered { span.state.good { "answered" } } @else { span.state.bad { "unanswered" } }
+                    @if let Some(Timing { end_ms, .. }) = turn.timing { " in " (grouped(end_ms.into())) " ms" }
+                }
                 td { @if let Some(feedback) = &turn.feedback { (rating(feedback.rating)) @if let Some(comment) = &feedback.comment { ": " (Foreign(&shortened(comment, 120))) } } }
                 td { (moment(turn.asked_at, now)) }
             }
@@ -145,27 +167,54 @@ fn rows(project: &Project, turns: &[AskedTurn], now: Timestamp) -> Markup {
     table("Questions", &head, &rows)
 }
 
-fn file(turns: &[AskedTurn]) -> Response {
-    let mut csv = Csv::new(
-        "conversations",
-        &["asked", "question", "answered", "answer", "rating", "comment", "page", "sources", "thread"],
-    );
-    for AskedTurn { thread, turn, .. } in turns {
-        let feedback = turn.feedback.as_ref();
-        let sources: Vec<&str> = turn.sources.iter().map(|source| source.url.as_str()).collect();
-        csv.row([
-            turn.asked_at.to_string().as_str(),
-            &turn.question,
-            if turn.answered { "yes" } else { "no" },
-            turn.answer.as_deref().unwrap_or_default(),
-            feedback.map_or("", |feedback| rating(feedback.rating)),
-            feedback.and_then(|feedback| feedback.comment.as_deref()).unwrap_or_default(),
-            turn.page.as_deref().unwrap_or_default(),
-            &sources.join(" "),
-            &thread.to_string(),
-        ]);
+async fn file(visit: &Visit<'_>, mut query: ExportQuery) -> Result<Response, HttpError> {
+    query.limit = FILE_STEP;
+    let mut csv = Csv::new([
+        "asked",
+        "question",
+        "answered",
+        "answer",
+        "rating",
+        "comment",
+        "page",
+        "language",
+        "sources",
+        "search ms",
+        "first word ms",
+        "end ms",
+        "thread",
+    ]);
+    let (mut rows, mut bytes) = (0, 0);
+    loop {
+        let found = visit.parts().assistant.export(query.clone()).await.map_err(HttpError::internal)?;
+        for AskedTurn { thread, turn, .. } in found.turns.iter().take(FILE - rows) {
+            let feedback = turn.feedback.as_ref();
+            let sources: Vec<&str> = turn.sources.iter().map(|source| source.url.as_str()).collect();
+            let waited = |stage| turn.timing.map(|timing| timing.until(stage).to_string()).unwrap_or_default();
+            let answer = turn.answer.as_deref().unwrap_or_default();
+            csv.row([
+                turn.asked_at.to_string().as_str(),
+                &turn.question,
+                if turn.answered { "yes" } else { "no" },
+                answer,
+                feedback.map_or("", |feedback| rating(feedback.rating)),
+                feedback.and_then(|feedback| feedback.comment.as_deref()).unwrap_or_default(),
+                turn.page.as_deref().unwrap_or_default(),
+                turn.language.as_deref().unwrap_or_default(),
+                &sources.join(" "),
+                &waited(AnswerStage::Search),
+                &waited(AnswerStage::FirstWord),
+                &waited(AnswerStage::End),
+                &thread.to_string(),
+            ]);
+            rows += 1;
+            bytes += turn.question.len() + answer.len();
+        }
+        query.after = found.next.filter(|_| rows < FILE && bytes < FILE_BYTES);
+        if query.after.is_none() {
+            return csv.response("conversations");
+        }
     }
-    csv.response()
 }
 
 const fn rating(rating: Rating) -> &'static str {

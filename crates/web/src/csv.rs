@@ -1,42 +1,22 @@
-//! Tables as CSV (RFC 4180), which spreadsheets open.
+//! Tables as files for spreadsheets (RFC 4180).
 
-use docent_types::Refusal;
-use docent_web::{HttpError, Request, Response, respond};
-use http::header::{CONTENT_DISPOSITION, HeaderName};
+use http::header::CONTENT_DISPOSITION;
 use http::{HeaderValue, StatusCode};
 
-use crate::conversations::not_for_caches;
-use crate::parameter::given;
+use crate::{HttpError, Response, respond};
 
-/// The form of an answer, as the parameter `format` names it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Format {
-    Json,
-    Csv,
-}
-
-impl Format {
-    pub(crate) fn of(request: &Request) -> Result<Self, Refusal> {
-        match given(request, "format").as_deref() {
-            None | Some("json") => Ok(Self::Json),
-            Some("csv") => Ok(Self::Csv),
-            Some(_) => Err(Refusal::invalid("format: it must be `json` or `csv`; `json` is usual")),
-        }
-    }
-}
-
-/// A table with a header, built row by row.
+/// A table with a header, row by row.
 #[derive(Debug)]
-pub(crate) struct Csv(String);
+pub struct Csv(String);
 
 impl Csv {
-    pub(crate) fn new<const N: usize>(header: [&str; N]) -> Self {
+    pub fn new<'c>(columns: impl IntoIterator<Item = &'c str>) -> Self {
         let mut table = Self(String::new());
-        table.row(header);
+        table.row(columns);
         table
     }
 
-    pub(crate) fn row<const N: usize>(&mut self, cells: [&str; N]) {
+    pub fn row<'c>(&mut self, cells: impl IntoIterator<Item = &'c str>) {
         for (at, cell) in cells.into_iter().enumerate() {
             if at > 0 {
                 self.0.push(',');
@@ -46,7 +26,8 @@ impl Csv {
         self.0.push_str("\r\n");
     }
 
-    /// Readers write these texts, so none may run as a formula: one that begins like a formula gets an apostrophe in front.
+    /// Readers write these texts, and a spreadsheet takes one that begins like a formula for one: it gets an apostrophe in
+    /// front.
     fn cell(&mut self, text: &str) {
         let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
         let is_quoted = text.contains(['"', ',', '\r', '\n']);
@@ -64,16 +45,12 @@ impl Csv {
         }
     }
 
-    /// A file to be downloaded; `disposition` names it. `next` is the cursor of the next page, in the header
-    /// `X-Next-Cursor`.
-    pub(crate) fn response(self, disposition: &'static str, next: Option<&str>) -> Result<Response, HttpError> {
+    /// A file to be downloaded. `name` has no ending.
+    pub fn response(self, name: &str) -> Result<Response, HttpError> {
         let mut response = respond::bytes_of(StatusCode::OK, "text/csv; charset=utf-8; header=present", self.0);
-        response.headers_mut().insert(CONTENT_DISPOSITION, HeaderValue::from_static(disposition));
-        if let Some(next) = next {
-            let next = HeaderValue::from_str(next).map_err(HttpError::internal)?;
-            response.headers_mut().insert(HeaderName::from_static("x-next-cursor"), next);
-        }
-        Ok(not_for_caches(response))
+        let file = format!("attachment; filename=\"{name}.csv\"");
+        response.headers_mut().insert(CONTENT_DISPOSITION, HeaderValue::try_from(file).map_err(HttpError::internal)?);
+        Ok(response)
     }
 }
 
