@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use docent_access::{Access, Grant, Key, KeyKind, Keys, Projects, mint, system_randomness};
-use docent_assistant::Assistant;
+use docent_assistant::{Assistant, SearchLog};
 use docent_authoring::{Author, AuthorConfig, Diff, DiffView, Pulls, Repositories};
 use docent_builtin::Builtin;
 use docent_discovery::{Answering, Replies};
@@ -65,6 +65,7 @@ impl Docent {
         let limits = JobLimits { creates_per_hour: 100, messages_per_hour: 100 };
         let jobs = Jobs::new(Arc::clone(&store) as _, Arc::clone(&clock), Arc::clone(&ids), limits);
         let threads = Arc::clone(&store) as _;
+        let searches = SearchLog::new(Arc::clone(&store) as _, Arc::clone(&clock));
         let assistant = Arc::new(Assistant::new(Arc::clone(&model), threads, Arc::clone(&clock), Arc::clone(&ids)));
 
         let (pulls, url, time) = (Arc::clone(&store), public_url.to_owned(), Arc::clone(&clock));
@@ -81,7 +82,7 @@ impl Docent {
             access,
             jobs,
             ModelNames { offered: vec![MODEL.to_owned()], default: MODEL.to_owned() },
-            Answering { assistant, docs: Arc::clone(&indexes) as _, replies: Replies::default() },
+            Answering { assistant, docs: Arc::clone(&indexes) as _, replies: Replies::default(), searches },
             docent_authoring::job_events,
         );
         Ok(Self { api, store, clock, indexes, repositories, author })

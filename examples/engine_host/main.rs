@@ -24,7 +24,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use docent_access::{Access, Grant, KeyKind, Keys, Projects, mint, system_randomness};
-use docent_assistant::Assistant;
+use docent_assistant::{Assistant, SearchLog};
 use docent_builtin::Builtin;
 use docent_discovery::{Answering, Replies};
 use docent_http_v2::Api;
@@ -123,13 +123,14 @@ impl Service {
         let access = Access::new(Arc::clone(&store) as _, Arc::clone(&store) as _, Arc::clone(&clock));
         let limits = JobLimits { creates_per_hour: MANY, messages_per_hour: MANY };
         let jobs = Jobs::new(Arc::clone(&store) as _, Arc::clone(&clock), Arc::clone(&ids), limits);
+        let searches = SearchLog::new(Arc::clone(&store) as _, Arc::clone(&clock));
         let assistant = Arc::new(Assistant::new(Arc::new(Builtin), Arc::clone(&store) as _, clock, ids));
         let docs = Arc::new(Indexes::new(folder.join("index")));
         let api = Api::new(
             access,
             jobs.clone(),
             ModelNames { offered: vec![NAME.to_owned()], default: NAME.to_owned() },
-            Answering { assistant, docs, replies: Replies::default() },
+            Answering { assistant, docs, replies: Replies::default(), searches },
             |_| Vec::new(),
         );
         Ok(Self { store, jobs, project, api, key: key.expose().to_owned() })

@@ -20,7 +20,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use docent_access::{Access, AssistantLimits, Grant, KeyKind, Keys, Projects, mint, system_randomness};
-use docent_assistant::Assistant;
+use docent_assistant::{Assistant, SearchLog};
 use docent_authoring::Repositories;
 use docent_discovery::{Answering, Replies};
 use docent_http_v2::Api;
@@ -91,12 +91,13 @@ async fn docent(folder: &Path, pace: Paced) -> Result<(Api, String), BoxError> {
     let asking = AssistantLimits { per_project_and_hour: MANY, per_address_and_day: MANY };
     let access = Access::new(Arc::clone(&store) as _, Arc::clone(&store) as _, Arc::clone(&clock)).with_limits(asking);
     let threads = Arc::clone(&store) as _;
+    let searches = SearchLog::new(Arc::clone(&store) as _, Arc::clone(&clock));
     let assistant = Arc::new(Assistant::new(Arc::new(pace), threads, Arc::clone(&clock), Arc::clone(&ids)));
     let api = Api::new(
         access,
         Jobs::new(store, clock, ids, JobLimits { creates_per_hour: 1, messages_per_hour: 1 }),
         ModelNames { offered: vec![NAME.to_owned()], default: NAME.to_owned() },
-        Answering { assistant, docs: indexes, replies: Replies::at_once(MANY as usize) },
+        Answering { assistant, docs: indexes, replies: Replies::at_once(MANY as usize), searches },
         docent_authoring::job_events,
     );
     Ok((api, key.expose().to_owned()))

@@ -59,6 +59,8 @@ fn each_role_may_do_what_it_is_for_and_no_more() {
         ("viewer", of("/playground")),
         ("viewer", of("/conversations")),
         ("viewer", of("/analytics")),
+        ("viewer", of("/gaps")),
+        ("viewer", of("/searches")),
         ("owner", of("/keys")),
         ("owner", of("/settings")),
     ];

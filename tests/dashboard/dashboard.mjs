@@ -155,6 +155,46 @@ for (let looks = 0; looks < 50; looks += 1) {
 }
 const counted = await page.locator('.tiles b').first().textContent();
 expect('both questions are counted, and that of the snippet', counted === '3', counted);
+// Each number leads to its rows, and each table is a file.
+const numbers = await page.evaluate(async () => {
+  const linked = (cell) => cell.textContent.trim() === '0' || cell.querySelector('a') !== null;
+  const bare = [...document.querySelectorAll('main td.num')].filter((cell) => !linked(cell)).map((cell) => cell.textContent);
+  const links = [...document.querySelectorAll('main td.num a, main .tiles a, main svg.chart a')].map((link) => {
+    const time = link.textContent.includes(' ms');
+    const text = (link.closest('li')?.querySelector('b') ?? link.querySelector('title') ?? link).textContent;
+    const count = link.querySelector('title') ? /: (\d+) question/.exec(text)[1] : text;
+    return { href: link.getAttribute('href'), count: time ? null : Number(count) };
+  });
+  const wrong = [];
+  for (const { href, count } of links) {
+    const rows = (await (await fetch(href)).text()).split('<tbody>').at(-1).split('<tr>').length - 1;
+    if (count === null ? rows === 0 : rows !== count) wrong.push(`${href}: ${count}, ${rows} rows`);
+  }
+  const files = [...document.querySelectorAll('main a[href*="format=csv"]')].map((link) => link.getAttribute('href'));
+  for (const href of files) {
+    const file = await fetch(href);
+    const lines = (await file.text()).trim().split('\r\n').length;
+    if (!file.headers.get('content-type').startsWith('text/csv') || lines < 2) wrong.push(`${href}: ${lines} lines`);
+  }
+  return { bare, wrong, links: links.length, files: files.length };
+});
+expect('each number of the analytics leads to its questions', numbers.links > 15 && numbers.bare.length + numbers.wrong.length === 0, JSON.stringify(numbers));
+expect('each table of the analytics is a file', numbers.files >= 3, JSON.stringify(numbers));
+const search = (query) => fetch(`${server}/discovery/v1/search/acme`, { method: 'POST', body: JSON.stringify({ query }),
+  headers: { authorization: `Bearer ${keys.assistant}`, 'content-type': 'application/json' } });
+for (const query of ['webh', 'webhook', HOSTILE]) expect('readers search', (await search(query)).ok);
+for (let looks = 0; looks < 20 && (await page.locator('.tiles b').first().textContent()) !== '2'; looks += 1) {
+  await page.waitForTimeout(1_000);
+  await page.goto(`${server}/dashboard/acme/searches`);
+}
+const terms = await page.locator('tbody tr').evaluateAll((rows) => rows.map((row) => row.cells[0].textContent));
+expect('what was typed on counts once', terms.length === 2 && terms.includes('webhook'), terms);
+await page.goto(`${server}/dashboard/acme/searches?which=nothing`);
+const missed = await page.locator('tbody tr').count();
+expect('what found nothing is listed, as text', missed <= 1 && (await page.title()) !== 'owned', missed);
+await page.goto(`${server}/dashboard/acme/searches?term=webhook`);
+await page.getByRole('link', { name: 'What is found now' }).click();
+await page.getByRole('heading', { name: 'Found in' }).waitFor();
 await page.goto(`${server}/dashboard/acme/playground`);
 await page.locator('#q').fill('webhook');
 await page.getByRole('button', { name: 'Search only' }).click();
@@ -331,7 +371,7 @@ const pages = ['/dashboard', '/dashboard/-/jobs', '/dashboard/-/pulls', '/dashbo
   '/dashboard/acme/jobs', '/dashboard/acme/jobs?status=failed', '/dashboard/acme/jobs/new', job, hostileJob,
   `${longJob}?only=failed&tool=edit&before=5000`, '/dashboard/acme/pulls', conflicting, `${conflicting}/conflicts`, pull, `${pull}?layout=split`,
   '/dashboard/acme/playground', '/dashboard/acme/playground?q=webhook', '/dashboard/acme/conversations', conversation,
-  '/dashboard/acme/analytics', '/dashboard/acme/gaps', '/dashboard/acme/keys', '/dashboard/acme/settings',
+  '/dashboard/acme/analytics', '/dashboard/acme/gaps', '/dashboard/acme/searches', '/dashboard/acme/searches?term=webhook', '/dashboard/acme/keys', '/dashboard/acme/settings',
   '/dashboard/hostile', '/dashboard/hostile/jobs', evilJob, `${evilJob}/changes`, `${evilJob}/changes?layout=split`, '/dashboard/hostile/pulls', evilPull, `${evilPull}?layout=split`,
   '/dashboard/hostile/playground?q=evil+widget', '/dashboard/hostile/conversations', '/dashboard/hostile/analytics',
   '/dashboard/hostile/gaps', '/dashboard/hostile/settings',

@@ -18,7 +18,7 @@ pub const NEWEST: u32 = 10_000;
 /// Most entries of its lists of pages.
 const MOST_PAGES: usize = 50;
 /// The length of a day in milliseconds.
-const DAY: i64 = 86_400_000;
+pub(crate) const DAY: i64 = 86_400_000;
 
 /// Days of UTC, each as the number of days since the Unix epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,7 +47,7 @@ impl Days {
     }
 }
 
-fn day_of(moment: Timestamp) -> i64 {
+pub(crate) fn day_of(moment: Timestamp) -> i64 {
     moment.millis().div_euclid(DAY)
 }
 

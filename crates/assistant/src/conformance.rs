@@ -7,6 +7,7 @@ use crate::analytics::{DayCount, Days, Latency, NewestQuestions, Percentiles, Qu
 use crate::export::{
     AskedTurn, ExportCursor, ExportQuery, MOST_READ, MinimumWait, QuestionFilter, QuestionOutcome, RatingFilter,
 };
+use crate::searches::{MOST_TERMS_A_DAY, Search, SearchCounts, SearchTerm, SearchTerms, Searches, TermQuery};
 use crate::thread::{AnswerStage, CitedPage, Feedback, NewThread, Rating, ThreadKey, Threads, Timing, Turn};
 
 const ALL: usize = usize::MAX;
@@ -372,4 +373,89 @@ async fn retention(store: &dyn Threads) {
     for (domain, n) in others.iter().zip([55, 56]) {
         assert!(store.thread(domain, id(n), ALL).await.expect("reads").is_none(), "{n}: of another domain, and as old");
     }
+}
+
+/// The suite of [`Searches`]. The store is empty.
+///
+/// # Panics
+/// When the store does not do as the port says.
+pub async fn searches(store: &dyn Searches) {
+    const DAY: i64 = 86_400_000;
+    let [acme, other] = ["acme", "other"].map(|name| Domain::parse(name).expect("a name"));
+    let moment = |day: i64, millis: i64| Timestamp::from_millis(day * DAY + millis);
+    let search = |domain: &Domain, term: &str, at, has_results| Search {
+        domain: domain.clone(),
+        term: term.to_owned(),
+        at,
+        has_results,
+    };
+    let batch = vec![
+        search(&acme, "keys", moment(3, 0), true),
+        search(&acme, "keys", moment(3, DAY - 1), false),
+        search(&acme, "retry", moment(3, 5), true),
+        search(&acme, "größe", moment(4, 1), false),
+        search(&other, "keys", moment(3, 7), true),
+    ];
+    store.count(batch).await.expect("counts");
+    store.count(Vec::new()).await.expect("counts none");
+    let later = vec![search(&acme, "keys", moment(4, 0), false), search(&acme, "retry", moment(4, 2), true)];
+    store.count(later).await.expect("counts");
+
+    let query = |first, end| TermQuery {
+        domain: acme.clone(),
+        days: Days { first, end },
+        without_results: false,
+        after: None,
+        limit: 10,
+    };
+    let counts = |searches, without_results| SearchCounts { searches, without_results };
+    let term = |term: &str, counts, last_at| SearchTerm { term: term.to_owned(), counts, last_at };
+    let keys = term("keys", counts(3, 2), moment(4, 0));
+    let retry = term("retry", counts(2, 0), moment(4, 2));
+    let size = term("größe", counts(1, 1), moment(4, 1));
+    let list = async |query: TermQuery| store.terms(query).await.expect("lists");
+    let whole =
+        SearchTerms { counts: counts(6, 3), terms: vec![keys.clone(), retry.clone(), size.clone()], next: None };
+    assert_eq!(list(query(0, 9)).await, whole);
+    let day = list(query(3, 4)).await;
+    let on_day = vec![term("keys", counts(2, 1), moment(3, DAY - 1)), term("retry", counts(1, 0), moment(3, 5))];
+    assert_eq!((day.counts, day.terms), (counts(3, 1), on_day), "one day");
+    assert_eq!(list(query(5, 9)).await, SearchTerms::default(), "nothing was searched for");
+    let missed = list(TermQuery { without_results: true, ..query(0, 9) }).await;
+    assert_eq!(missed, SearchTerms { counts: counts(6, 3), terms: vec![keys, size], next: None });
+    for without_results in [false, true] {
+        let mut query = TermQuery { without_results, limit: 1, ..query(0, 9) };
+        let mut terms = Vec::new();
+        loop {
+            let page = list(query.clone()).await;
+            assert_eq!((page.counts, page.terms.len()), (counts(6, 3), 1), "one a page, and the counts of all");
+            terms.extend(page.terms.into_iter().map(|one| one.term));
+            query.after = page.next;
+            if query.after.is_none() {
+                break;
+            }
+        }
+        let expected = if without_results { "keys größe" } else { "keys retry größe" };
+        assert_eq!(terms.join(" "), expected, "page by page");
+    }
+    let days = store.term_by_day(&acme, Days { first: 0, end: 9 }, "keys").await.expect("lists");
+    assert_eq!(days, [(moment(3, 0), counts(2, 1)), (moment(4, 0), counts(1, 1))]);
+    assert_eq!(store.forget(4, 1).await.expect("forgets"), 1, "as many as it may");
+    assert_eq!(store.forget(4, 10).await.expect("forgets"), 2, "of every domain");
+    assert_eq!(store.forget(4, 10).await.expect("forgets"), 0);
+    assert_eq!(list(query(0, 9)).await.counts, counts(3, 2), "what is younger stays");
+
+    let many = (0..MOST_TERMS_A_DAY + 5).map(|n| search(&other, &format!("term {n}"), moment(7, 0), true));
+    let many: Vec<Search> = many.collect();
+    for step in many.chunks(500) {
+        store.count(step.to_vec()).await.expect("counts");
+    }
+    store.count(vec![many[0].clone()]).await.expect("counts");
+    let of_other = TermQuery { domain: other.clone(), limit: 1, ..query(7, 8) };
+    let found = list(of_other).await;
+    assert_eq!(
+        (found.counts.searches, found.terms[0].counts.searches),
+        (MOST_TERMS_A_DAY + 1, 2),
+        "and no further terms"
+    );
 }

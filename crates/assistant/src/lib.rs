@@ -5,8 +5,9 @@
 //!   [`Assistant::forget`] are for the operator of the server.
 //! - [`SiteSettings`] is what the owner of a docs site has configured: its address, its instructions.
 //! - [`prompt`] builds the model's request: pure, and the only place with those texts.
-//! - [`Threads`] is the port to stored conversations, with an implementation in [`memory`] and its suite in
-//!   [`conformance`].
+//! - [`SearchLog`] counts what readers search for without asking.
+//! - [`Threads`] is the port to stored conversations and [`Searches`] the one to counted searches, with implementations in
+//!   [`memory`] and their suites in [`conformance`].
 //!
 //! Inside, `reply` steers: `query` and `rewrite` decide what to search for, `retrieval` searches and tracks citations,
 //! `model_call` calls the model, `bounds` limits how much of a question is read and stored, `link_filter` with `targets`
@@ -32,6 +33,8 @@ mod reply;
 mod reply_text;
 mod retrieval;
 mod rewrite;
+mod search_log;
+mod searches;
 mod site;
 mod targets;
 mod thread;
@@ -49,5 +52,7 @@ pub use export::{
     QuestionFilter, QuestionOutcome, RatingFilter, UNKNOWN_LANGUAGE,
 };
 pub use gaps::{Gap, GapExample, MOST_GROUPED, gaps};
+pub use search_log::SearchLog;
+pub use searches::{MOST_TERMS_A_DAY, Search, SearchCounts, SearchTerm, SearchTerms, Searches, TermCursor, TermQuery};
 pub use site::SiteSettings;
 pub use thread::{AnswerStage, CitedPage, Feedback, NewThread, Rating, Thread, ThreadKey, Threads, Timing, Turn};

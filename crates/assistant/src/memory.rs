@@ -1,13 +1,14 @@
-//! The store in memory, for tests.
+//! The stores in memory, for tests.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use async_trait::async_trait;
 use docent_types::{Domain, StoreError, ThreadId, Timestamp};
 use parking_lot::Mutex;
 
-use crate::analytics::{Days, Summary};
+use crate::analytics::{DAY, Days, Summary, day_of};
 use crate::export::{AskedTurn, Export, ExportCursor, ExportQuery, PageBuilder, QuestionFacts};
+use crate::searches::{MOST_TERMS_A_DAY, Search, SearchCounts, SearchTerm, SearchTerms, Searches, TermQuery};
 use crate::thread::{Feedback, NewThread, Thread, Threads, Turn};
 
 /// Threads in memory.
@@ -113,10 +114,86 @@ impl Threads for MemoryThreads {
     }
 }
 
+/// Counted searches in memory.
+#[derive(Debug, Default)]
+pub struct MemorySearches(Mutex<BTreeMap<(Domain, i64, String), (SearchCounts, Timestamp)>>);
+
+#[async_trait]
+impl Searches for MemorySearches {
+    async fn count(&self, searches: Vec<Search>) -> Result<(), StoreError> {
+        let mut counted = self.0.lock();
+        // The number of terms by domain and day.
+        let mut terms: HashMap<(Domain, i64), u64> = HashMap::new();
+        for Search { domain, term, at, has_results } in searches {
+            let day = day_of(at);
+            let terms = terms
+                .entry((domain.clone(), day))
+                .or_insert_with(|| counted.keys().filter(|(of, on, _)| *of == domain && *on == day).count() as u64);
+            let key = (domain, day, term);
+            let is_new = !counted.contains_key(&key);
+            if is_new && *terms == MOST_TERMS_A_DAY {
+                continue;
+            }
+            *terms += u64::from(is_new);
+            let (counts, last_at) = counted.entry(key).or_default();
+            counts.add(SearchCounts { searches: 1, without_results: (!has_results).into() });
+            *last_at = at.max(*last_at);
+        }
+        Ok(())
+    }
+
+    async fn terms(&self, query: TermQuery) -> Result<SearchTerms, StoreError> {
+        let mut terms: BTreeMap<String, SearchTerm> = BTreeMap::new();
+        let mut all = SearchCounts::default();
+        for ((domain, day, term), (counts, last_at)) in self.0.lock().iter() {
+            if *domain == query.domain && (query.days.first..query.days.end).contains(day) {
+                all.add(*counts);
+                let fresh = SearchTerm { term: term.clone(), counts: SearchCounts::default(), last_at: *last_at };
+                let sum = terms.entry(term.clone()).or_insert(fresh);
+                sum.counts.add(*counts);
+                sum.last_at = sum.last_at.max(*last_at);
+            }
+        }
+        let order = |count: u64, term: &str| (std::cmp::Reverse(count), term.to_owned());
+        let place = |one: &SearchTerm| order(query.key(one.counts), &one.term);
+        let after = query.after.as_ref().map(|after| order(after.count, &after.term));
+        let mut terms: Vec<SearchTerm> = terms
+            .into_values()
+            .filter(|one| query.key(one.counts) > 0 && after.as_ref().is_none_or(|after| place(one) > *after))
+            .collect();
+        terms.sort_by_key(place);
+        Ok(query.page(all, terms))
+    }
+
+    async fn term_by_day(
+        &self,
+        domain: &Domain,
+        days: Days,
+        term: &str,
+    ) -> Result<Vec<(Timestamp, SearchCounts)>, StoreError> {
+        let counted = self.0.lock();
+        let of_term = counted
+            .iter()
+            .filter(|((of, day, text), _)| of == domain && text == term && (days.first..days.end).contains(day));
+        Ok(of_term.map(|((_, day, _), (counts, _))| (Timestamp::from_millis(day * DAY), *counts)).collect())
+    }
+
+    async fn forget(&self, before: i64, limit: u32) -> Result<u32, StoreError> {
+        let mut gone = 0;
+        self.0.lock().retain(|(_, day, _), _| {
+            let stays = *day >= before || gone == limit;
+            gone += u32::from(!stays);
+            stays
+        });
+        Ok(gone)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     #[tokio::test]
     async fn the_twin_conforms() {
         crate::conformance::threads(&super::MemoryThreads::default()).await;
+        crate::conformance::searches(&super::MemorySearches::default()).await;
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use docent_access::{Access, Keys, Projects};
-use docent_assistant::Assistant;
+use docent_assistant::{Assistant, SearchLog};
 use docent_authoring::Pulls;
 use docent_jobs::{Jobs, ModelNames};
 use docent_operators::{AuditEntry, OperatorRole, Operators, SignedIn};
@@ -47,6 +47,7 @@ pub struct DashboardParts {
     /// Whether a model is configured, so that instructions may be in any words.
     pub has_language_model: bool,
     pub assistant: Arc<Assistant>,
+    pub searches: SearchLog,
     /// The same on each configured model, by its name, for the playground.
     pub assistants: Vec<(String, Arc<Assistant>)>,
     pub pulls: Pulls,

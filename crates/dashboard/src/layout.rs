@@ -19,6 +19,7 @@ pub(crate) enum Section {
     Conversations,
     Analytics,
     Gaps,
+    Searches,
     Keys,
     Operators,
     Audit,
@@ -98,6 +99,7 @@ impl Page<'_> {
                 (link(&to("/conversations"), "Conversations", here(Section::Conversations)))
                 (link(&to("/analytics"), "Analytics", here(Section::Analytics)))
                 (link(&to("/gaps"), "Gaps", here(Section::Gaps)))
+                (link(&to("/searches"), "Searches", here(Section::Searches)))
                 @if role == OperatorRole::Owner {
                     (link(&to("/keys"), "API keys", here(Section::Keys)))
                     (link(&to("/settings"), "Project settings", here(Section::Settings)))

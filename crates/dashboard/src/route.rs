@@ -58,6 +58,7 @@ pub(crate) enum ProjectRoute<'a> {
     Conversation(&'a str),
     Analytics,
     Gaps,
+    Searches,
     Settings,
     Reindex,
     Remove,
@@ -198,6 +199,7 @@ impl<'a> ProjectRoute<'a> {
             ["conversations", id] => Self::Conversation(id),
             ["analytics"] => Self::Analytics,
             ["gaps"] => Self::Gaps,
+            ["searches"] => Self::Searches,
             ["settings"] => Self::Settings,
             ["reindex"] => Self::Reindex,
             ["remove"] => Self::Remove,
@@ -219,7 +221,8 @@ impl<'a> ProjectRoute<'a> {
             | Self::Conversations
             | Self::Conversation(_)
             | Self::Analytics
-            | Self::Gaps => Methods::GET,
+            | Self::Gaps
+            | Self::Searches => Methods::GET,
             Self::RevokeKey(_)
             | Self::JobMessage(_)
             | Self::ArchiveJob(_)
@@ -245,7 +248,8 @@ impl<'a> ProjectRoute<'a> {
             | Self::Conversations
             | Self::Conversation(_)
             | Self::Analytics
-            | Self::Gaps => OperatorRole::Viewer,
+            | Self::Gaps
+            | Self::Searches => OperatorRole::Viewer,
             // A question writes a conversation and may cost money.
             Self::Playground if !is_write => OperatorRole::Viewer,
             Self::Playground

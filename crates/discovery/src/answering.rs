@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use docent_access::{KeyWatch, Principal};
-use docent_assistant::{AskRequest, Assistant};
+use docent_assistant::{AskRequest, Assistant, SearchLog};
 use docent_types::{StreamEvent, ThreadId};
 use docent_ui_stream::Encoder;
 use docent_web::{HttpError, Request, Response, framed, respond, with_keep_alive};
@@ -34,6 +34,7 @@ pub struct Answering {
     pub assistant: Arc<Assistant>,
     pub docs: Arc<dyn Docs>,
     pub replies: Replies,
+    pub searches: SearchLog,
 }
 
 impl Answering {

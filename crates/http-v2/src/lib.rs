@@ -50,6 +50,7 @@ mod resume;
 mod route;
 mod router;
 mod search;
+mod searches;
 mod summary;
 mod thread;
 

@@ -45,8 +45,13 @@ impl Period {
 
     /// A position in the list of this period, as an opaque text that is valid for this period only.
     pub(crate) fn cursor(&self, place: &ExportCursor) -> String {
+        format!("{}_{}_{}", self.text(), place.asked_at.millis(), place.answer_id)
+    }
+
+    /// The bounds, for a cursor.
+    pub(crate) fn text(&self) -> String {
         let bound = |bound: Option<Timestamp>| bound.map(|bound| bound.millis().to_string()).unwrap_or_default();
-        format!("{}_{}_{}_{}", bound(self.from), bound(self.to), place.asked_at.millis(), place.answer_id)
+        format!("{}_{}", bound(self.from), bound(self.to))
     }
 
     /// The position after which to continue.

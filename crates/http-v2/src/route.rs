@@ -30,6 +30,7 @@ pub enum AnalyticsVerb {
     Feedback,
     Gaps,
     GapGroups,
+    Searches,
     Summary,
     Thread,
 }
@@ -85,6 +86,7 @@ impl Route {
             ["v1", "analytics", _, "feedback"] => Self::Analytics(AnalyticsVerb::Feedback),
             ["v1", "analytics", _, "gaps"] => Self::Analytics(AnalyticsVerb::Gaps),
             ["v1", "analytics", _, "gaps", "groups"] => Self::Analytics(AnalyticsVerb::GapGroups),
+            ["v1", "analytics", _, "searches"] => Self::Analytics(AnalyticsVerb::Searches),
             ["v1", "analytics", _, "summary"] => Self::Analytics(AnalyticsVerb::Summary),
             ["v1", "analytics", _, "assistant", "threads", id] if !id.is_empty() => {
                 Self::Analytics(AnalyticsVerb::Thread)

@@ -11,7 +11,7 @@ use crate::conversations::ConversationList;
 use crate::route::{AgentVerb, AnalyticsVerb, DiscoveryVerb, NamedResource, Route};
 use crate::{
     archive_job, ask, conversations, create_job, events, feedback, gap_groups, get_job, list_jobs, message_job, page,
-    resume, search, summary, thread,
+    resume, search, searches, summary, thread,
 };
 
 impl Api {
@@ -64,6 +64,7 @@ impl Api {
                     AnalyticsVerb::Feedback => list(ConversationList::Rated).await,
                     AnalyticsVerb::Gaps => list(ConversationList::Unanswered).await,
                     AnalyticsVerb::GapGroups => Box::pin(gap_groups::gap_groups(self, request, &project)).await,
+                    AnalyticsVerb::Searches => Box::pin(searches::searches(self, request, &project)).await,
                     AnalyticsVerb::Summary => Box::pin(summary::summary(self, request, &project)).await,
                     AnalyticsVerb::Thread => Box::pin(thread::thread(self, request, &project)).await,
                 }

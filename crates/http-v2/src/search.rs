@@ -48,6 +48,7 @@ pub(crate) async fn search(api: &Api, request: &mut Request, project: &Project) 
     let docs = api.answering.docs.snapshot(project).await?;
     let found = docs.find(&query).await;
     let results: Vec<_> = found.iter().filter(|passage| passage.score >= threshold).map(ResultBody::from).collect();
+    api.answering.searches.record(&project.domain, request.client(), &query.text, !results.is_empty());
     Ok(respond::json(StatusCode::OK, &results))
 }
 

@@ -37,6 +37,7 @@ mod readers;
 mod removed_projects;
 mod rows;
 mod schema;
+mod searches;
 mod sizes;
 mod sqlite;
 mod threads;

@@ -42,7 +42,7 @@ impl Projects for SqliteStore {
             }
             let found = find(connection, "id = ?1", project.id.as_str())?.filter(|found| found.uid == project.uid);
             if let Some(found) = &found {
-                removed_projects::move_threads(connection, &found.domain, &project.domain)?;
+                removed_projects::move_to_domain(connection, &found.domain, &project.domain)?;
                 connection.prepare_cached("UPDATE projects SET domain = ?2, body = ?3 WHERE id = ?1")?.execute((
                     project.id.as_str(),
                     project.domain.as_str(),

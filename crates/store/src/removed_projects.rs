@@ -1,6 +1,6 @@
 //! What happens to the data of a removed project.
 //!
-//! Jobs, pull requests and conversations outlive a removed project, and a later project of the same id or domain must
+//! Jobs, pull requests, conversations and counts of searches outlive a removed project, and a later project of the same id or domain must
 //! not get them. So the transaction that removes a project renames their owner to the project's uid, which is never an
 //! id or domain. Quotas and idempotency keys are deleted.
 
@@ -9,6 +9,9 @@ use rusqlite::Connection;
 use uuid::Uuid;
 
 use crate::write_connection::WriteConnection;
+
+/// The tables whose rows belong to a domain.
+const OF_DOMAIN: [&str; 3] = ["threads", "turns", "searches"];
 
 /// Returns the jobs that were touched.
 pub(crate) fn remove(connection: &WriteConnection, project: &Project) -> Result<Vec<JobId>, BoxError> {
@@ -36,17 +39,17 @@ pub(crate) fn remove(connection: &WriteConnection, project: &Project) -> Result<
         connection.execute(&of_project, [id])?;
     }
     connection.clear_waiting(id);
-    for table in ["threads", "turns"] {
+    for table in OF_DOMAIN {
         connection
             .execute(&format!("UPDATE {table} SET domain = ?2 WHERE domain = ?1"), [project.domain.as_str(), &uid])?;
     }
     Ok(jobs)
 }
 
-/// The conversations of a project stay with it when its domain changes.
-pub(crate) fn move_threads(connection: &Connection, from: &Domain, to: &Domain) -> rusqlite::Result<()> {
+/// The conversations and searches of a project stay with it when its domain changes.
+pub(crate) fn move_to_domain(connection: &Connection, from: &Domain, to: &Domain) -> rusqlite::Result<()> {
     if from != to {
-        for table in ["threads", "turns"] {
+        for table in OF_DOMAIN {
             let sql = format!("UPDATE {table} SET domain = ?2 WHERE domain = ?1");
             connection.execute(&sql, [from.as_str(), to.as_str()])?;
         }

@@ -27,6 +27,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("schema/14.sql"),
     include_str!("schema/15.sql"),
     include_str!("schema/16.sql"),
+    include_str!("schema/17.sql"),
 ];
 
 /// "Docn": marks the file as ours.

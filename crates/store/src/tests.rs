@@ -150,6 +150,7 @@ async fn keeps_the_promises_of_pull_requests() {
 #[tokio::test]
 async fn keeps_the_promises_of_threads() {
     docent_assistant::conformance::threads(&*TemporaryDatabase::new().open()).await;
+    docent_assistant::conformance::searches(&*TemporaryDatabase::new().open()).await;
 }
 
 #[tokio::test]

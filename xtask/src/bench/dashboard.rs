@@ -117,6 +117,7 @@ fn pages(job: &str, pull: &str) -> Vec<String> {
         "/conversations?text=nowhere",
         "/analytics",
         "/gaps",
+        "/searches",
         "/keys",
         "/settings",
     ];

@@ -19,14 +19,14 @@ const USUAL: u32 = 30;
 const GAPS: usize = 50;
 
 /// The days that a page is about.
-struct Period {
-    days: u32,
-    from: Timestamp,
-    to: Timestamp,
+pub(super) struct Period {
+    pub(super) days: u32,
+    pub(super) from: Timestamp,
+    pub(super) to: Timestamp,
 }
 
 impl Period {
-    fn of(visit: &Visit<'_>) -> Result<Self, HttpError> {
+    pub(super) fn of(visit: &Visit<'_>) -> Result<Self, HttpError> {
         let days = visit.request.query_number("days", 1..=3_650, USUAL)?;
         // Whole days, today included.
         let now = visit.parts().clock.now().millis();
@@ -40,7 +40,7 @@ impl Period {
         (date(self.from), date(self.to.minus(DAY)))
     }
 
-    fn form(&self) -> Markup {
+    pub(super) fn form(&self) -> Markup {
         html! {
             form.row method="get" {
                 div { label for="days" { "The last" } select #days name="days" { @for days in PERIODS { option value=(days) selected[days == self.days] { (days) " days" } } } }
@@ -51,7 +51,7 @@ impl Period {
 }
 
 /// A day as forms and lists write it.
-fn date(moment: Timestamp) -> String {
+pub(super) fn date(moment: Timestamp) -> String {
     moment.to_string().chars().take(10).collect()
 }
 
@@ -170,7 +170,7 @@ fn days(by_day: &[DayCount], lists: &Lists<'_>) -> Markup {
 }
 
 /// A count that leads to what was counted.
-fn number(count: u64, list: &str) -> Markup {
+pub(super) fn number(count: u64, list: &str) -> Markup {
     html! { @if count == 0 { "0" } @else { a href=(list) { (grouped(count)) } } }
 }
 

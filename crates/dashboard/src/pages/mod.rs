@@ -12,6 +12,7 @@ mod operators;
 mod playground;
 mod projects;
 mod pulls;
+mod searches;
 mod settings;
 pub(crate) mod signing;
 mod snippets;
@@ -86,6 +87,7 @@ async fn project(
         ProjectRoute::Conversation(id) => conversations::conversation(visit, &project, id).await,
         ProjectRoute::Analytics => analytics::analytics(visit, &project).await,
         ProjectRoute::Gaps => analytics::gaps(visit, &project).await,
+        ProjectRoute::Searches => searches::searches(visit, &project).await,
         ProjectRoute::Settings if is_write => projects::change(visit, &project).await,
         ProjectRoute::Settings => projects::settings(visit, &project),
         ProjectRoute::Reindex => projects::reindex(visit, &project).await,

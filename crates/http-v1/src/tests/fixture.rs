@@ -8,8 +8,8 @@ use bytes::Bytes;
 use docent_access::conformance::sample_project;
 use docent_access::memory::MemoryAccess;
 use docent_access::{Access, Grant, Key, KeyKind, Keys, Projects, Scope, mint, system_randomness};
-use docent_assistant::Assistant;
-use docent_assistant::memory::MemoryThreads;
+use docent_assistant::memory::{MemorySearches, MemoryThreads};
+use docent_assistant::{Assistant, SearchLog};
 use docent_discovery::{Answering, Replies};
 use docent_jobs::memory::MemoryStore;
 use docent_jobs::scripted::{self, Scripted};
@@ -156,10 +156,15 @@ impl TestApi {
         let (threads, ids) = (Arc::new(MemoryThreads::default()), Arc::new(FixedIds::default()));
         let assistant = Assistant::new(Arc::new(model.clone()), threads, shared_clock.clone(), ids);
         let api = Api::new(
-            Access::new(keys.clone(), keys.clone(), shared_clock),
+            Access::new(keys.clone(), keys.clone(), shared_clock.clone()),
             jobs,
             ModelNames { offered: vec!["sonnet".into(), "opus".into()], default: "sonnet".into() },
-            Answering { assistant: Arc::new(assistant), docs: docs(), replies: Replies::at_once(2) },
+            Answering {
+                assistant: Arc::new(assistant),
+                docs: docs(),
+                replies: Replies::at_once(2),
+                searches: SearchLog::new(Arc::new(MemorySearches::default()), shared_clock),
+            },
             scripted::events_of,
         );
         let admin = issue(&keys, |_| {}).await;

@@ -289,3 +289,47 @@ async fn a_parameter_that_breaks_a_rule_is_told_which() {
         assert_eq!(body["details"], json!([{"message": body["error"]}]), "{query}");
     }
 }
+
+#[tokio::test]
+async fn searches_are_counted_by_what_was_searched_for() {
+    let fixture = TestApi::new().await;
+    let search = async |query: &str| {
+        let found = fixture.reader("/discovery/v1/search/acme").json(json!({"query": query})).await;
+        assert_eq!(found.status, 200, "{found:?}");
+        let results = found.json().as_array().expect("a list").len();
+        fixture.clock.advance(Duration::from_secs(60));
+        results
+    };
+    assert!(search("ret").await > 0 || search("retr").await > 0 || search("retries").await > 0);
+    search("retries").await;
+    assert_eq!(search("Zyzzyva").await, 0);
+    search("retries").await;
+    fixture.api.answering.searches.flush().await;
+    let get = |query: &str| fixture.agent(Method::GET, &format!("/v1/analytics/acme/searches{query}")).send();
+    let listed = get("").await;
+    assert_eq!((listed.status, listed.header("cache-control")), (200, Some("no-store")));
+    let listed = listed.json();
+    let last = |at: usize| listed["searches"][at]["lastSearchedAt"].clone();
+    let term = |query: &str, hits: u64, nothing: u64, at| json!({"searchQuery": query, "hits": hits, "withoutResults": nothing, "ctr": null, "topClickedPage": null, "lastSearchedAt": last(at)});
+    let terms = json!([term("retries", 2, 0, 0), term("zyzzyva", 1, 1, 1)]);
+    let whole = json!({"searches": terms, "totalSearches": 3, "hasMore": false, "nextCursor": null});
+    assert_eq!(listed, whole, "what is typed on counts once, and again later");
+
+    let first = get("?limit=1").await.json();
+    assert_eq!((&first["searches"][0]["searchQuery"], &first["hasMore"]), (&json!("retries"), &json!(true)));
+    let next = first["nextCursor"].as_str().expect("a cursor");
+    let second = get(&format!("?limit=1&cursor={next}")).await.json();
+    assert_eq!((&second["searches"][0]["searchQuery"], &second["nextCursor"]), (&json!("zyzzyva"), &json!(null)));
+    let missed = get("?withoutResults=true").await.json();
+    assert_eq!(missed["searches"].as_array().map(Vec::len), Some(1), "{missed:#}");
+    let table = get("?format=csv&limit=1").await;
+    assert_eq!(table.header("x-next-cursor"), Some(next));
+    assert!(
+        table.body.starts_with("searchQuery,hits,withoutResults,lastSearchedAt\r\nretries,2,0,2026-"),
+        "{}",
+        table.body
+    );
+    for bad in ["?withoutResults=maybe", "?limit=0", "?cursor=x", &format!("?dateFrom=2026-01-01&cursor={next}")] {
+        assert_eq!(get(bad).await.status, 400, "{bad}");
+    }
+}

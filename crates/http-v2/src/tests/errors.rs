@@ -31,6 +31,7 @@ fn doors(name: &str) -> Vec<(Method, String, KeyKind)> {
         (Method::GET, format!("/v1/analytics/{name}/assistant"), KeyKind::Admin),
         (Method::GET, format!("/v1/analytics/{name}/summary"), KeyKind::Admin),
         (Method::GET, format!("/v1/analytics/{name}/gaps/groups"), KeyKind::Admin),
+        (Method::GET, format!("/v1/analytics/{name}/searches"), KeyKind::Admin),
         reader(Method::POST, format!("v2/assistant/{name}/message")),
         reader(Method::GET, format!("v2/assistant/{name}/message/c1/stream")),
         reader(Method::POST, format!("v1/assistant/{name}/feedback")),

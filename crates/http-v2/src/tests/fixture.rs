@@ -7,8 +7,8 @@ use bytes::Bytes;
 use docent_access::conformance::sample_project;
 use docent_access::memory::MemoryAccess;
 use docent_access::{Access, Grant, Key, KeyKind, Keys, Projects, Scope, mint, system_randomness};
-use docent_assistant::Assistant;
-use docent_assistant::memory::MemoryThreads;
+use docent_assistant::memory::{MemorySearches, MemoryThreads};
+use docent_assistant::{Assistant, SearchLog};
 use docent_discovery::{Answering, Replies};
 use docent_jobs::memory::MemoryStore;
 use docent_jobs::scripted::events_of;
@@ -156,10 +156,15 @@ impl TestApi {
         let assistant =
             Assistant::new(Arc::new(model.clone()), Arc::new(MemoryThreads::default()), shared_clock.clone(), ids);
         let api = Api::new(
-            Access::new(keys.clone(), keys.clone(), shared_clock),
+            Access::new(keys.clone(), keys.clone(), shared_clock.clone()),
             jobs,
             ModelNames { offered: vec!["sonnet".into(), "opus".into()], default: "sonnet".into() },
-            Answering { assistant: Arc::new(assistant), docs: docs(), replies: Replies::default() },
+            Answering {
+                assistant: Arc::new(assistant),
+                docs: docs(),
+                replies: Replies::default(),
+                searches: SearchLog::new(Arc::new(MemorySearches::default()), shared_clock),
+            },
             events_of,
         );
         let admin = issue(&keys, |grant| grant.kind = KeyKind::Admin).await;

@@ -100,6 +100,7 @@ fn keepers(app: &Arc<App>, drain: &CancellationToken) -> Vec<JoinHandle<()>> {
     ];
     if let Some(untouched) = app.config.assistant.keep_threads {
         keepers.push(tokio::spawn(retention::keep_threads(Arc::clone(&app.assistant), untouched, drain.clone())));
+        keepers.push(tokio::spawn(retention::keep_searches(app.searches.clone(), untouched, drain.clone())));
     }
     keepers
 }
@@ -167,6 +168,7 @@ impl RunningServer {
         for keeper in self.keepers {
             keeper.abort();
         }
+        self.app.searches.flush().await;
         Ok(self.app.store.close().await?)
     }
 }
@@ -275,6 +277,7 @@ impl Router {
             docs: Arc::new(IndexedDocs { indexes: Arc::clone(&app.indexes), missing: app.missing_docs.clone() }),
             replies: Replies::at_once(app.config.limits.assistant_replies_at_once.get())
                 .resumable_for(app.config.assistant.resumable),
+            searches: app.searches.clone(),
         };
         let metrics = Metrics::new(app.now(), answering.replies.clone(), app.models.calls().clone())
             .with_questions(app.embedder.clone());
@@ -301,6 +304,7 @@ impl Router {
             models: models.clone(),
             has_language_model: app.models.configured().any(|(_, model)| !model.describe().is_builtin()),
             assistant: Arc::clone(&app.assistant),
+            searches: app.searches.clone(),
             assistants: app.models.callable().map(|(name, model)| (name, Arc::new(app.assistant.on(model)))).collect(),
             pulls: app.pulls(),
             operations: Arc::new(ServerOperations::new(Arc::clone(app))),

@@ -1,11 +1,11 @@
-//! Deletes old data: conversations idle for `assistant.thread_days`, journals and jobs that ended longer ago than
+//! Deletes old data: conversations idle for `assistant.thread_days` and counts of searches as old, journals and jobs that ended longer ago than
 //! `retention` says, expired sessions and links of operators, and entries of the audit list after a year.
 
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use docent_assistant::Assistant;
+use docent_assistant::{Assistant, SearchLog};
 use docent_jobs::{Jobs, Pruned, Retention};
 use docent_operators::Operators;
 use docent_types::StoreError;
@@ -25,6 +25,16 @@ pub(crate) async fn keep_threads(assistant: Arc<Assistant>, untouched: Duration,
         Err(error) => {
             warn!(error = &error as &dyn std::error::Error, "could not forget old conversations");
         }
+    };
+    hourly(forget, drain).await;
+}
+
+/// Deletes the counts of old searches.
+pub(crate) async fn keep_searches(searches: SearchLog, age: Duration, drain: CancellationToken) {
+    let forget = async || match searches.forget(age).await {
+        Ok(0) => {}
+        Ok(counts) => info!(counts, "forgot old searches"),
+        Err(error) => warn!(error = &error as &dyn std::error::Error, "could not forget old searches"),
     };
     hourly(forget, drain).await;
 }

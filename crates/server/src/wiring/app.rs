@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use docent_access::{Access, AddError, AssistantLimits, Keys, Projects};
-use docent_assistant::{Assistant, Threads};
+use docent_assistant::{Assistant, SearchLog, Threads};
 use docent_authoring::{Author, AuthorConfig, Pulls, Repositories, search_of};
 use docent_embed::Questions;
 use docent_forge::PullRequests;
@@ -35,6 +35,7 @@ pub(crate) struct App {
     pub(crate) access: Access,
     pub(crate) operators: Operators,
     pub(crate) assistant: Arc<Assistant>,
+    pub(crate) searches: SearchLog,
     pub(crate) sites: Sites,
     pub(crate) missing_docs: MissingDocs,
     pub(crate) index_states: IndexStates,
@@ -81,6 +82,7 @@ impl App {
                 .with_limits(asking),
             operators: Operators::new(Arc::clone(&store) as _, Arc::clone(&clock), Arc::clone(&ids)),
             assistant: Arc::new(assistant),
+            searches: SearchLog::new(Arc::clone(&store) as _, Arc::clone(&clock)),
             sites,
             missing_docs: MissingDocs::default(),
             index_states: IndexStates::default(),

@@ -1,7 +1,9 @@
 //! What is left of a project that was removed, when another one takes its name.
 
 use docent_access::conformance::sample_project;
-use docent_assistant::{ExportQuery, NewThread, QuestionFilter, ThreadKey, Threads, Turn};
+use docent_assistant::{
+    Days, ExportQuery, NewThread, QuestionFilter, Search, Searches, TermQuery, ThreadKey, Threads, Turn,
+};
 use docent_forge::{NewPullRecord, PullRequestSpec, PullRequests};
 use docent_jobs::JobQuery;
 use docent_types::{Domain, Project, ProjectUid, ThreadId};
@@ -41,10 +43,13 @@ async fn project_with_a_past(store: &SqliteStore) -> Project {
         turns: vec![Turn { answer_id: "a1".to_owned(), asked_at: NOW, ..Turn::default() }],
     };
     store.begin(thread).await.expect("the thread is begun");
+    let search = Search { domain: project.domain.clone(), term: "keys".to_owned(), at: NOW, has_results: true };
+    store.count(vec![search]).await.expect("the search is counted");
     project
 }
 
-async fn found(store: &SqliteStore, project: &Project) -> (usize, usize, usize) {
+/// How many jobs, pull requests, questions and searches there are.
+async fn found(store: &SqliteStore, project: &Project) -> (usize, usize, usize, u64) {
     let jobs = JobQuery { project: project.id.clone(), status: None, after: None, skip: 0, limit: 10 };
     let jobs = Store::list(store, jobs).await.expect("the store answers");
     let pulls = PullRequests::list(store, &project.id, 10).await.expect("the store answers");
@@ -58,7 +63,10 @@ async fn found(store: &SqliteStore, project: &Project) -> (usize, usize, usize) 
         most_bytes: 1000,
     };
     let threads = store.export(query).await.expect("the store answers");
-    (jobs.len(), pulls.len(), threads.turns.len())
+    let days = Days::touched(None, None);
+    let terms = TermQuery { domain: project.domain.clone(), days, without_results: false, after: None, limit: 10 };
+    let searches = store.terms(terms).await.expect("the store answers").counts.searches;
+    (jobs.len(), pulls.len(), threads.turns.len(), searches)
 }
 
 #[tokio::test]
@@ -67,11 +75,11 @@ async fn a_later_project_of_the_same_name_finds_nothing_of_the_first() {
     // The command line removes it beside the server, which knows the job.
     for (server, command_line) in [(database.open(), database.open())] {
         let first = project_with_a_past(&server).await;
-        assert_eq!(found(&server, &first).await, (1, 1, 1));
+        assert_eq!(found(&server, &first).await, (1, 1, 1, 1));
         command_line.remove(&first.id, NOW).await.expect("the project is removed");
         let second = Project { uid: ProjectUid::new(Uuid::from_u128(2)), ..first.clone() };
         command_line.add(second.clone()).await.expect("the name is free");
-        assert_eq!(found(&server, &second).await, (0, 0, 0));
+        assert_eq!(found(&server, &second).await, (0, 0, 0, 0));
         assert!(server.thread(&second.domain, THREAD, 0).await.expect("the store answers").is_none());
         let made = create(&server, sample_job(2), key()).await.expect("a job is created");
         assert!(!made.repeat, "the idempotency keys of the first are not those of the second");
@@ -103,5 +111,5 @@ async fn the_conversations_of_a_project_go_with_it_to_another_domain() {
     let project = project_with_a_past(&store).await;
     let moved = Project { domain: Domain::parse("elsewhere").expect("a name"), ..project.clone() };
     store.replace(moved.clone()).await.expect("changes");
-    assert_eq!((found(&store, &moved).await, found(&store, &project).await), ((1, 1, 1), (1, 1, 0)));
+    assert_eq!((found(&store, &moved).await, found(&store, &project).await), ((1, 1, 1, 1), (1, 1, 0, 0)));
 }

@@ -1,0 +1,126 @@
+//! What readers searched for, and what they did not find.
+
+use docent_assistant::{Days, SearchCounts, SearchTerm, SearchTerms, TermCursor, TermQuery};
+use docent_types::{Project, Refusal, Timestamp};
+use docent_web::{Csv, HttpError, Response};
+use maud::{Markup, html};
+
+use crate::dashboard::Visit;
+use crate::layout::{Section, table};
+use crate::pages::analytics::{Period, date, number};
+use crate::text::{Foreign, grouped, in_url, moment, shortened};
+
+const PAGE: u32 = 50;
+/// Terms of a file, as many as there are of a day.
+const FILE: u32 = docent_assistant::MOST_TERMS_A_DAY as u32;
+
+pub(crate) async fn searches(visit: &Visit<'_>, project: &Project) -> Result<Response, HttpError> {
+    let period = Period::of(visit)?;
+    let days = Days::touched(Some(period.from), Some(period.to));
+    if let Some(term) = visit.request.query("term").filter(|term| !term.is_empty()) {
+        return one(visit, project, &period, days, &term).await;
+    }
+    let without_results = match visit.request.query("which").as_deref() {
+        None | Some("") => false,
+        Some("nothing") => true,
+        Some(_) => return Err(Refusal::invalid("which: choose one of the list").into()),
+    };
+    let after = || {
+        let count = visit.request.query("count")?.parse().ok()?;
+        Some(TermCursor { count, term: visit.request.query("after")?.into_owned() })
+    };
+    let limit = if visit.wants_csv() { FILE } else { PAGE };
+    let query = TermQuery { domain: project.domain.clone(), days, without_results, after: after(), limit };
+    let is_first = query.after.is_none();
+    let found = visit.parts().searches.terms(query).await.map_err(HttpError::internal)?;
+    if visit.wants_csv() {
+        return file(&found.terms).response("searches");
+    }
+    let query = |which: &str| format!("days={}&which={which}", period.days);
+    let here = query(if without_results { "nothing" } else { "" });
+    let SearchCounts { searches, without_results: nothing } = found.counts;
+    let body = html! {
+        p { "What readers searched for without asking. A search counts when its reader has typed no more for five seconds." }
+        (period.form())
+        ul.tiles {
+            li { b { (grouped(searches)) } a href=(format_args!("?{}", query(""))) aria-current=[(!without_results).then_some("true")] { "searches" } }
+            li { b { (grouped(nothing)) } a href=(format_args!("?{}", query("nothing"))) aria-current=[without_results.then_some("true")] { "found nothing" } }
+        }
+        @if found.terms.is_empty() { p.soft { "There are none here." } } @else { (rows(&found, &period, visit.parts().clock.now())) }
+        nav.pages aria-label="Pages" {
+            @if !is_first { a href=(format_args!("?{here}")) { "Most frequent" } }
+            @if let Some(TermCursor { count, term }) = &found.next { a href=(format_args!("?{here}&count={count}&after={}", in_url(term))) rel="next" { "Next" } }
+            a href=(format_args!("?{here}&format=csv")) { "As CSV" } span.soft { (grouped(FILE.into())) " at most" }
+        }
+    };
+    Ok(visit.page("Searches", Section::Searches, Some(project), &body))
+}
+
+fn rows(found: &SearchTerms, period: &Period, now: Timestamp) -> Markup {
+    let head = html! { th { "Searched for" } th.num { "Searches" } th.num { "Found nothing" } th { "Last" } };
+    let rows = html! {
+        @for SearchTerm { term, counts, last_at } in &found.terms {
+            @let days = format!("?days={}&term={}", period.days, in_url(term));
+            tr {
+                td { a href=(days) { (Foreign(&shortened(term, 120))) } }
+                td.num { (number(counts.searches, &days)) }
+                td.num { (number(counts.without_results, &days)) }
+                td { (moment(*last_at, now)) }
+            }
+        }
+    };
+    table("Searches", &head, &rows)
+}
+
+/// The days of one term.
+async fn one(
+    visit: &Visit<'_>,
+    project: &Project,
+    period: &Period,
+    days: Days,
+    term: &str,
+) -> Result<Response, HttpError> {
+    let found = visit.parts().searches.term_by_day(&project.domain, days, term).await.map_err(HttpError::internal)?;
+    if visit.wants_csv() {
+        return day_file(&found).response("search-days");
+    }
+    let rows = html! {
+        @for (day, counts) in found.iter().rev() {
+            tr { td { (date(*day)) } td.num { (grouped(counts.searches)) } td.num { (grouped(counts.without_results)) } }
+        }
+    };
+    let prompt =
+        format!("Readers search for “{}” and find nothing. Document it where it belongs.", shortened(term, 1_000));
+    let here = format!("days={}&term={}", period.days, in_url(term));
+    let body = html! {
+        p { "Searches for " strong { (Foreign(term)) } " by day." }
+        @if found.is_empty() { p.soft { "There are none in these days." } }
+        @else { (table("Searches by day", &html! { th { "Day" } th.num { "Searches" } th.num { "Found nothing" } }, &rows)) }
+        nav.pages aria-label="Pages" {
+            a href=(format_args!("?days={}", period.days)) { "All searches" }
+            a href=(format_args!("/dashboard/{}/playground?q={}", project.domain, in_url(term))) { "What is found now" }
+            a href=(format_args!("?{here}&format=csv")) { "As CSV" }
+        }
+        @if visit.is_editor() && found.iter().any(|(_, counts)| counts.without_results > 0) {
+            p { a.button.quiet href=(format_args!("/dashboard/{}/jobs/new?prompt={}", project.domain, in_url(&prompt))) { "Make a job of it" } }
+        }
+    };
+    Ok(visit.page("Searches", Section::Searches, Some(project), &body))
+}
+
+fn file(terms: &[SearchTerm]) -> Csv {
+    let mut csv = Csv::new(["searched for", "searches", "found nothing", "last"]);
+    for SearchTerm { term, counts, last_at } in terms {
+        let (searches, nothing) = (counts.searches.to_string(), counts.without_results.to_string());
+        csv.row([term.as_str(), &searches, &nothing, &last_at.to_string()]);
+    }
+    csv
+}
+
+fn day_file(days: &[(Timestamp, SearchCounts)]) -> Csv {
+    let mut csv = Csv::new(["day", "searches", "found nothing"]);
+    for (day, counts) in days {
+        csv.row([date(*day).as_str(), &counts.searches.to_string(), &counts.without_results.to_string()]);
+    }
+    csv
+}
