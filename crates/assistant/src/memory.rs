@@ -114,9 +114,9 @@ impl Threads for MemoryThreads {
     }
 }
 
-/// Counted searches in memory.
+/// Counted searches in memory, by domain, day and term.
 #[derive(Debug, Default)]
-pub struct MemorySearches(Mutex<BTreeMap<(Domain, i64, String), (SearchCounts, Timestamp)>>);
+pub struct MemorySearches(Mutex<BTreeMap<(Domain, i64, String), SearchTerm>>);
 
 #[async_trait]
 impl Searches for MemorySearches {
@@ -129,15 +129,16 @@ impl Searches for MemorySearches {
             let terms = terms
                 .entry((domain.clone(), day))
                 .or_insert_with(|| counted.keys().filter(|(of, on, _)| *of == domain && *on == day).count() as u64);
-            let key = (domain, day, term);
+            let key = (domain, day, term.clone());
             let is_new = !counted.contains_key(&key);
             if is_new && *terms == MOST_TERMS_A_DAY {
                 continue;
             }
             *terms += u64::from(is_new);
-            let (counts, last_at) = counted.entry(key).or_default();
-            counts.add(SearchCounts { searches: 1, without_results: (!has_results).into() });
-            *last_at = at.max(*last_at);
+            let fresh = SearchTerm { term, counts: SearchCounts::default(), last_at: at };
+            let counted = counted.entry(key).or_insert(fresh);
+            counted.counts.add(SearchCounts { searches: 1, without_results: (!has_results).into() });
+            counted.last_at = at.max(counted.last_at);
         }
         Ok(())
     }
@@ -145,13 +146,13 @@ impl Searches for MemorySearches {
     async fn terms(&self, query: TermQuery) -> Result<SearchTerms, StoreError> {
         let mut terms: BTreeMap<String, SearchTerm> = BTreeMap::new();
         let mut all = SearchCounts::default();
-        for ((domain, day, term), (counts, last_at)) in self.0.lock().iter() {
+        for ((domain, day, term), on_day) in self.0.lock().iter() {
             if *domain == query.domain && (query.days.first..query.days.end).contains(day) {
-                all.add(*counts);
-                let fresh = SearchTerm { term: term.clone(), counts: SearchCounts::default(), last_at: *last_at };
+                all.add(on_day.counts);
+                let fresh = SearchTerm { counts: SearchCounts::default(), ..on_day.clone() };
                 let sum = terms.entry(term.clone()).or_insert(fresh);
-                sum.counts.add(*counts);
-                sum.last_at = sum.last_at.max(*last_at);
+                sum.counts.add(on_day.counts);
+                sum.last_at = sum.last_at.max(on_day.last_at);
             }
         }
         let order = |count: u64, term: &str| (std::cmp::Reverse(count), term.to_owned());
@@ -175,7 +176,7 @@ impl Searches for MemorySearches {
         let of_term = counted
             .iter()
             .filter(|((of, day, text), _)| of == domain && text == term && (days.first..days.end).contains(day));
-        Ok(of_term.map(|((_, day, _), (counts, _))| (Timestamp::from_millis(day * DAY), *counts)).collect())
+        Ok(of_term.map(|((_, day, _), on_day)| (Timestamp::from_millis(day * DAY), on_day.counts)).collect())
     }
 
     async fn forget(&self, before: i64, limit: u32) -> Result<u32, StoreError> {

@@ -8,7 +8,7 @@ use docent_types::{Domain, StoreError, Timestamp};
 use crate::analytics::Days;
 
 /// Most terms that are counted on one day of a domain; others are left out.
-pub const MOST_TERMS_A_DAY: u64 = 10_000;
+pub const MOST_TERMS_A_DAY: u64 = 2_000;
 
 /// The port to stored searches.
 #[async_trait]

@@ -2,15 +2,16 @@
 //! --example seed DATABASE PROJECT [JOBS] [CONVERSATIONS]`. The project's domain is its id.
 //!
 //! They are spread over the 30 days until now, 10,000 jobs and 100,000 conversations unless told. Jobs are done, but for one
-//! of ten that failed. No server may run on the database meanwhile.
+//! of ten that failed. Each day has as many different searches as are counted. No server may run on the database meanwhile.
 
 use std::sync::Arc;
 
+use docent_assistant::{MOST_TERMS_A_DAY, Search, Searches};
 use docent_jobs::conformance::sample_job;
 use docent_jobs::{Instruction, JobProgress, Outcome, Row, Store, WriteGuards, state};
 use docent_store::SqliteStore;
 use docent_types::{
-    AgentJob, Clock, Domain, Halt, Ids, JobId, Message, ProjectId, RandomIds, Role, SystemClock, Timestamp,
+    AgentJob, Clock, Domain, Halt, Ids, JobId, Message, ProjectId, RandomIds, Role, StoreError, SystemClock, Timestamp,
 };
 
 use made_up::MONTH;
@@ -48,8 +49,19 @@ async fn main() -> Result<(), Failure> {
         }
     }
     made_up::conversations(&store, &domain, conversations, start).await?;
+    searches(&store, &domain, start).await?;
     store.close().await?;
     println!("{jobs} jobs and {conversations} conversations");
+    Ok(())
+}
+
+async fn searches(store: &SqliteStore, domain: &Domain, start: i64) -> Result<(), StoreError> {
+    for day in 0..30 {
+        let at = Timestamp::from_millis(start + day * (MONTH / 30));
+        let term = |n: u64| format!("how to configure topic {}", n + MOST_TERMS_A_DAY / 10 * day.unsigned_abs());
+        let search = |n: u64| Search { domain: domain.clone(), term: term(n), at, has_results: !n.is_multiple_of(10) };
+        store.count((0..MOST_TERMS_A_DAY).map(search).collect()).await?;
+    }
     Ok(())
 }
 

@@ -118,6 +118,7 @@ fn pages(job: &str, pull: &str) -> Vec<String> {
         "/analytics",
         "/gaps",
         "/searches",
+        "/searches?which=nothing",
         "/keys",
         "/settings",
     ];

@@ -11,8 +11,8 @@ use crate::pages::analytics::{Period, date, number};
 use crate::text::{Foreign, grouped, in_url, moment, shortened};
 
 const PAGE: u32 = 50;
-/// Terms of a file, as many as there are of a day.
-const FILE: u32 = docent_assistant::MOST_TERMS_A_DAY as u32;
+/// Most terms of a file.
+const FILE: u32 = 10_000;
 
 pub(crate) async fn searches(visit: &Visit<'_>, project: &Project) -> Result<Response, HttpError> {
     let period = Period::of(visit)?;
@@ -50,7 +50,7 @@ pub(crate) async fn searches(visit: &Visit<'_>, project: &Project) -> Result<Res
         nav.pages aria-label="Pages" {
             @if !is_first { a href=(format_args!("?{here}")) { "Most frequent" } }
             @if let Some(TermCursor { count, term }) = &found.next { a href=(format_args!("?{here}&count={count}&after={}", in_url(term))) rel="next" { "Next" } }
-            a href=(format_args!("?{here}&format=csv")) { "As CSV" } span.soft { (grouped(FILE.into())) " at most" }
+            a href=(format_args!("?{here}&format=csv")) { "As CSV" } span.soft { "the first " (grouped(FILE.into())) " at most" }
         }
     };
     Ok(visit.page("Searches", Section::Searches, Some(project), &body))
