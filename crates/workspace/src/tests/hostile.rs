@@ -90,12 +90,10 @@ fn branches_without_end_end() {
     let line = format!("003f{} refs/heads/{}\n", "1".repeat(40), "a".repeat(6));
     let many = line.repeat(1000).into_bytes();
     bad.server.behave(Behaviour::Endless(many));
-    let started = Instant::now();
     let error = bad.push();
     assert!(matches!(error, PushError::Git(GitError::Garbled { .. })), "{error:?}");
     let error = bad.fetch();
     assert!(matches!(error, GitError::Garbled { .. }), "{error:?}");
-    assert!(started.elapsed() < Duration::from_secs(60));
 }
 
 #[test]

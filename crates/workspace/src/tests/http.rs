@@ -293,14 +293,15 @@ fn a_renamed_repository_is_followed_on_its_own_host() {
 #[tokio::test]
 async fn a_server_that_never_answers_ends_in_a_timeout() {
     let Hosted { world, server, remote } = hosted();
+    // Made without a short limit, which a busy machine may exceed.
+    let commit = committed(&world.fetched(), "docs/index.md", "# Changed\n");
     let limits = Limits { fetch: Duration::from_millis(200), push: Duration::from_millis(200) };
     let mirrors = Mirrors::with_limits(&world.mirrors_root, limits);
     server.behave(Behaviour::Silent);
     let error = mirrors.fetch(&remote).await.unwrap_err();
     assert!(matches!(error, GitError::Timeout { .. }), "{error:?}");
     // A push gives up too.
-    let mirror = mirrors.fetch(&world.remote()).await.unwrap();
-    let commit = committed(&mirror, "docs/index.md", "# Changed\n");
+    let mirror = mirrors.open_existing(&world.remote()).unwrap();
     let pushed = tokio::task::spawn_blocking(move || mirror.push(&remote, "job", commit, None)).await.unwrap();
     let error = pushed.unwrap_err();
     assert!(matches!(error, PushError::Git(GitError::Timeout { .. })), "{error:?}");
