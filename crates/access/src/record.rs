@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use docent_types::{BoxError, ProjectId, Timestamp};
+use docent_types::{BoxError, ProjectId, Timestamp, hex};
 use serde::{Deserialize, Serialize};
 
 use crate::address::AddressRange;
@@ -52,8 +52,7 @@ impl KeyId {
 
 impl From<&KeyHash> for KeyId {
     fn from(hash: &KeyHash) -> Self {
-        let digits: String = hash.as_bytes()[..8].iter().map(|byte| format!("{byte:02x}")).collect();
-        Self(format!("key_{digits}"))
+        Self(format!("key_{}", hex(&hash.as_bytes()[..8])))
     }
 }
 

@@ -311,13 +311,9 @@ impl Pulls {
 
 /// Trailers for the authors of these commits but one.
 fn credits(commits: &[CommitSummary], but: &Signature) -> Vec<String> {
-    let clean = |text: &str| {
-        let kept = text.chars().filter(|c| !c.is_control() && !matches!(c, '<' | '>'));
-        kept.collect::<String>().trim().to_owned()
-    };
     let mut credited: Vec<Signature> = Vec::new();
     for commit in commits.iter().rev() {
-        let author = Signature { name: clean(&commit.author), email: clean(&commit.email) };
+        let author = Signature::sanitized(&commit.author, &commit.email);
         if author != *but && !credited.contains(&author) {
             credited.push(author);
         }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use docent_http_client::{Client, Secret, SendError};
+use docent_http_client::{BaseUrl, Client, Secret, SendError};
 use docent_search::{Embedder, Role};
 use docent_types::BoxError;
 use http::header::{AUTHORIZATION, CONTENT_TYPE};
@@ -31,19 +31,19 @@ pub struct EndpointOptions {
     pub base_url: String,
     /// The server's name for the model.
     pub model: String,
-    /// `None` for servers that want none.
+    /// `None` for servers without keys.
     pub key: Option<Secret>,
-    /// Asked of the server when given; otherwise vectors are as long as the model makes them.
+    /// Requested from the server if given; otherwise vectors have the length that the model gives them.
     pub dimensions: Option<usize>,
 }
 
-/// Why embeddings were not had.
+/// Why there are no embeddings.
 #[derive(Debug, thiserror::Error)]
 pub enum EndpointError {
-    #[error("`{0}` is not a base URL: it has to be https://HOST or http://HOST, perhaps with a port and a path")]
+    #[error("`{0}` is not a base URL: write https://HOST or http://HOST, optionally with a port and a path")]
     Base(String),
     /// A retry may help if the source says so.
-    #[error("could not ask {base} for embeddings")]
+    #[error("could not request embeddings from {base}")]
     Unsent {
         base: String,
         #[source]
@@ -52,11 +52,11 @@ pub enum EndpointError {
     #[error("{base} does not accept the key for embeddings ({status}{words})")]
     Key { base: String, status: StatusCode, words: String },
     /// Trying again later helps.
-    #[error("{base} has too much to do for embeddings just now ({status}{words})")]
+    #[error("{base} is overloaded ({status}{words})")]
     Busy { base: String, status: StatusCode, words: String },
-    #[error("{base} has no embeddings of the model `{model}` ({status}{words})")]
+    #[error("{base} refuses to embed with the model `{model}` ({status}{words})")]
     Refused { base: String, model: String, status: StatusCode, words: String },
-    #[error("{base} gave an answer that is not a list of embeddings: {problem}")]
+    #[error("the answer of {base} is not a list of embeddings: {problem}")]
     Unreadable { base: String, problem: String },
 }
 
@@ -67,7 +67,7 @@ pub struct EmbeddingsEndpoint {
     base: String,
     uri: Uri,
     id: String,
-    /// As configured, else as the first answer had it; 0 before.
+    /// As configured, otherwise as in the first answer; 0 before that.
     dimensions: AtomicUsize,
 }
 
@@ -96,16 +96,11 @@ impl EmbeddingsEndpoint {
         let base = options.base_url.trim().trim_end_matches('/').trim_end_matches("/embeddings").to_owned();
         let shown = base.rsplit_once('@').map_or(base.as_str(), |(_, host)| host);
         let unusable = || EndpointError::Base(shown.to_owned());
-        let uri: Uri = format!("{base}/embeddings").parse().map_err(|_| unusable())?;
-        let is_http = matches!(uri.scheme_str(), Some("http" | "https"));
-        let is_bare = uri.query().is_none() && uri.authority().is_some_and(|host| !host.as_str().contains('@'));
-        if !is_http || !is_bare {
-            return Err(unusable());
-        }
+        let url = BaseUrl::parse(&format!("{base}/embeddings")).map_err(|_| unusable())?;
         let length = options.dimensions.map_or_else(String::new, |dimensions| format!(":{dimensions}"));
         let id = format!("endpoint:{base}:{}{length}", options.model);
         let dimensions = AtomicUsize::new(options.dimensions.unwrap_or(0));
-        Ok(Self { client, options, base, uri, id, dimensions })
+        Ok(Self { client, options, base, uri: url.uri().clone(), id, dimensions })
     }
 
     async fn ask(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EndpointError> {

@@ -1,9 +1,8 @@
 //! What models on this machine have in common: where they compute, and how a vector is finished.
 
-use std::fmt::Write as _;
 use std::sync::{Arc, OnceLock};
 
-use docent_types::BoxError;
+use docent_types::{BoxError, hex};
 use futures::channel::oneshot;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use sha2::{Digest, Sha256};
@@ -80,10 +79,5 @@ pub(crate) fn model_id(kind: &str, parts: &[&[u8]]) -> String {
         hash.update((part.len() as u64).to_le_bytes());
         hash.update(part);
     }
-    let mut id = format!("{kind}:");
-    for byte in &hash.finalize()[..12] {
-        // Writing to a string cannot fail.
-        let _ = write!(id, "{byte:02x}");
-    }
-    id
+    format!("{kind}:{}", hex(&hash.finalize()[..12]))
 }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use docent_http_client::BaseUrl;
 use docent_types::ForgeKind;
 use http::Uri;
 use thiserror::Error;
@@ -182,14 +183,10 @@ struct Base(String);
 impl Base {
     fn parse(base_url: &str) -> Result<Self, AddressError> {
         let refuse = || AddressError::BaseUrl { base_url: shown(base_url) };
-        let uri: Uri = base_url.trim().parse().map_err(|_| refuse())?;
-        let authority = uri.authority().filter(|authority| !authority.as_str().contains('@')).ok_or_else(refuse)?;
-        let scheme = uri.scheme_str().filter(|scheme| matches!(*scheme, "http" | "https")).ok_or_else(refuse)?;
-        if uri.query().is_some() || base_url.contains('#') || authority.host().is_empty() {
-            return Err(refuse());
-        }
+        let url = BaseUrl::parse(base_url.trim()).map_err(|_| refuse())?;
+        let (scheme, authority) = url.uri().scheme_str().zip(url.uri().authority()).ok_or_else(refuse)?;
         let authority = authority.as_str().to_ascii_lowercase();
-        Ok(Self(format!("{scheme}://{authority}{}", uri.path().trim_end_matches('/'))))
+        Ok(Self(format!("{scheme}://{authority}{}", url.uri().path().trim_end_matches('/'))))
     }
 
     fn api(&self, host: Host) -> String {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use docent_types::is_private_host;
 use http::header::{AUTHORIZATION, PROXY_AUTHORIZATION, USER_AGENT};
 use http::{HeaderMap, HeaderValue, Request, Uri};
 use http_body_util::Full;
@@ -15,7 +16,6 @@ use tokio::time::{Instant, timeout};
 
 use crate::connector::{ConnectError, Connector};
 use crate::error::{ClientError, SendError, Wait};
-use crate::near::is_near;
 use crate::proxy::Proxies;
 use crate::response::{BodyTimeouts, Response};
 use crate::tls;
@@ -165,5 +165,6 @@ fn has_credential(headers: &HeaderMap) -> bool {
 }
 
 fn is_on_own_network(destination: &Uri, proxy: Option<&Uri>) -> bool {
-    is_near(destination) && proxy.is_none_or(is_near)
+    let is_private = |address: &Uri| is_private_host(address.host().unwrap_or_default());
+    is_private(destination) && proxy.is_none_or(is_private)
 }

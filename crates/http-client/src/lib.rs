@@ -18,15 +18,15 @@
 //! | file | does |
 //! |---|---|
 //! | `client.rs`, `response.rs` | one exchange, its limits |
+//! | `base_url.rs` | where the paths of an API begin |
 //! | `connector.rs`, `proxy.rs`, `tls.rs` | from an address to a connection |
-//! | `near.rs` | the hosts to which a credential may be sent in plain text |
 //! | `error.rs`, `retry_after.rs` | what went wrong, and when to retry |
 //! | `secret.rs`, `secret_source.rs` | keys and tokens, and where they are read from |
 
+mod base_url;
 mod client;
 mod connector;
 mod error;
-mod near;
 mod proxy;
 mod response;
 mod retry_after;
@@ -37,9 +37,9 @@ mod tls;
 #[cfg(test)]
 mod tests;
 
+pub use base_url::BaseUrl;
 pub use client::{Client, ClientOptions};
 pub use error::{ClientError, SendError, Wait};
-pub use near::is_near;
 pub use response::{Chunks, Response};
 pub use retry_after::retry_after;
 pub use secret::{Secret, SecretError};

@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
+use docent_types::is_loopback_host;
 use http::Uri;
 use hyper_util::client::proxy::matcher::{Intercept, Matcher};
-
-use crate::near::is_loopback;
 
 /// The proxies of this machine, as `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY` name them, in either case.
 #[derive(Debug, Clone)]
@@ -23,7 +22,7 @@ impl Proxies {
 
     /// The proxy for a destination, if there is one. This machine is always reached directly.
     pub(crate) fn for_destination(&self, destination: &Uri) -> Option<Intercept> {
-        if is_loopback(destination) { None } else { self.0.intercept(destination) }
+        if is_loopback_host(destination.host().unwrap_or_default()) { None } else { self.0.intercept(destination) }
     }
 }
 

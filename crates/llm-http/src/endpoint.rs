@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use docent_http_client::Secret;
+use docent_http_client::{BaseUrl, Secret};
 use http::Uri;
 use thiserror::Error;
 
@@ -63,10 +63,7 @@ impl Base {
         for end in own_ends {
             base = base.strip_suffix(end).unwrap_or(base).trim_end_matches('/');
         }
-        let uri: Uri = base.parse().map_err(|_| shown())?;
-        let is_http = matches!(uri.scheme_str(), Some("http" | "https"));
-        let is_bare = uri.query().is_none() && uri.authority().is_some_and(|host| !host.as_str().contains('@'));
-        if is_http && is_bare && !base.contains('#') { Ok(Self(base.to_owned())) } else { Err(shown()) }
+        BaseUrl::parse(base).map(|_| Self(base.to_owned())).map_err(|_| shown())
     }
 
     /// Adds a path where there is none.

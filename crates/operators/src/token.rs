@@ -1,9 +1,9 @@
 //! Secrets that a browser or a link carries, and what is stored in their place.
 
-use std::fmt::{self, Write as _};
+use std::fmt;
 
 use docent_access::system_randomness;
-use docent_types::StoreError;
+use docent_types::{StoreError, hex};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
@@ -125,14 +125,6 @@ impl fmt::Debug for CsrfToken {
 
 fn is_hex(text: &str) -> bool {
     text.len() == 2 * BYTES && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 #[cfg(test)]

@@ -7,6 +7,8 @@
 mod branch;
 mod clock;
 mod error;
+mod hex;
+mod host;
 mod id;
 mod job;
 mod job_event;
@@ -26,6 +28,8 @@ pub use error::{
     BoxError, CallError, Refusal, RefusalKind, StoreError, error_chain, error_chain_of, is_out_of_files,
     without_os_number,
 };
+pub use hex::hex;
+pub use host::{is_loopback_host, is_private_host};
 pub use id::{Domain, IdError, JobId, MessageId, ProjectId, ProjectUid, ThreadId};
 pub use job::{AgentJob, Halt, JobStatus, Source, Todo, TodoPriority, TodoStatus};
 pub use job_event::JobEvent;

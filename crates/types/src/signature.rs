@@ -33,6 +33,14 @@ pub enum SignatureError {
     Email,
 }
 
+impl Signature {
+    /// The name and the address as git can write them: without control characters, `<` and `>`.
+    pub fn sanitized(name: &str, email: &str) -> Self {
+        let clean = |text: &str| text.replace(|c: char| c.is_control() || "<>".contains(c), "").trim().to_owned();
+        Self { name: clean(name), email: clean(email) }
+    }
+}
+
 impl FromStr for Signature {
     type Err = SignatureError;
 

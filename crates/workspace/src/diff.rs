@@ -6,7 +6,6 @@
 mod compare;
 mod renames;
 
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use gix::bstr::ByteSlice;
@@ -14,7 +13,6 @@ use gix::bstr::ByteSlice;
 use crate::error::GitError;
 use crate::id::BlobId;
 use crate::odb::{self, tree};
-use crate::overlay::{Overlay, PathEdit};
 use crate::tree_file::FileMode;
 
 use self::compare::Budget;
@@ -98,12 +96,10 @@ pub struct FileDiff {
 }
 
 /// One side of a change.
-#[derive(Clone)]
+#[derive(Clone, Copy)]
 struct Side {
     blob: BlobId,
     mode: FileMode,
-    /// The content, when it is not in the mirror.
-    bytes: Option<Arc<[u8]>>,
 }
 
 struct Pair {
@@ -148,7 +144,7 @@ pub(crate) fn path_changes(
 }
 
 fn pairs_between(repo: &gix::Repository, old: gix::ObjectId, new: gix::ObjectId) -> Result<Vec<Pair>, GitError> {
-    let side = |leaf: tree::Leaf| Side { blob: leaf.id.into(), mode: FileMode::from_entry(leaf.mode), bytes: None };
+    let side = |leaf: tree::Leaf| Side { blob: leaf.id.into(), mode: FileMode::from_entry(leaf.mode) };
     let differences = tree::differences(repo, Some(old), Some(new))?.into_iter();
     let pairs = differences.map(|one| Pair {
         path: one.path.to_str_lossy().into_owned(),
@@ -157,23 +153,6 @@ fn pairs_between(repo: &gix::Repository, old: gix::ObjectId, new: gix::ObjectId)
         new: one.new.map(side),
     });
     Ok(pairs.collect())
-}
-
-/// The changes an overlay makes to its base.
-pub(crate) fn of_overlay(repo: &gix::Repository, overlay: &Overlay, view: &DiffView) -> Result<Diff, GitError> {
-    let mut pairs = Vec::new();
-    for (path, change) in overlay.changed() {
-        let old = tree::at(repo, overlay.base().tree(), path)?.filter(|leaf| !leaf.mode.is_tree());
-        let old = old.map(|leaf| Side { blob: leaf.id.into(), mode: FileMode::from_entry(leaf.mode), bytes: None });
-        let new = match change {
-            PathEdit::Replaced { bytes, blob, mode } => {
-                Some(Side { blob: *blob, mode: *mode, bytes: Some(bytes.clone()) })
-            }
-            PathEdit::Deleted => None,
-        };
-        pairs.push(Pair { path: path.to_owned(), old_path: None, old, new });
-    }
-    described(repo, pairs, view)
 }
 
 fn described(repo: &gix::Repository, pairs: Vec<Pair>, view: &DiffView) -> Result<Diff, GitError> {
@@ -189,17 +168,15 @@ fn described(repo: &gix::Repository, pairs: Vec<Pair>, view: &DiffView) -> Resul
 
 /// The size of one side in bytes, without reading its content.
 fn size(repo: &gix::Repository, side: &Side) -> Result<usize, GitError> {
-    match (&side.bytes, side.mode) {
-        (Some(bytes), _) => Ok(bytes.len()),
-        (None, FileMode::Submodule) => Ok(0),
-        (None, _) => odb::blob_size(repo, side.blob.object()),
+    match side.mode {
+        FileMode::Submodule => Ok(0),
+        _ => odb::blob_size(repo, side.blob.object()),
     }
 }
 
-fn content(repo: &gix::Repository, side: &Side) -> Result<Arc<[u8]>, GitError> {
-    match (&side.bytes, side.mode) {
-        (Some(bytes), _) => Ok(bytes.clone()),
-        (None, FileMode::Submodule) => Ok(Arc::from(format!("Subproject commit {}\n", side.blob).into_bytes())),
-        (None, _) => Ok(odb::blob(repo, side.blob.object())?.into()),
+fn content(repo: &gix::Repository, side: &Side) -> Result<Vec<u8>, GitError> {
+    match side.mode {
+        FileMode::Submodule => Ok(format!("Subproject commit {}\n", side.blob).into_bytes()),
+        _ => odb::blob(repo, side.blob.object()),
     }
 }

@@ -25,7 +25,7 @@ struct Listed {
 }
 
 impl Listings {
-    const KEPT: usize = 8;
+    const CAPACITY: usize = 8;
 
     /// Everything below the folder `tree`, whose path is `root`.
     pub(crate) fn list(&self, repo: &gix::Repository, tree: ObjectId, root: &str) -> Result<Listing, GitError> {
@@ -42,23 +42,23 @@ impl Listings {
             Some((before, differences)) => changed(&before, differences, root).into(),
             None => walked(repo, tree, root)?.into(),
         };
-        self.keep(Listed { tree, root: root.to_owned(), files: Arc::clone(&files) });
+        self.insert(Listed { tree, root: root.to_owned(), files: Arc::clone(&files) });
         Ok(files)
     }
 
     /// The listing of this tree, otherwise the newest one with the path `root`.
     fn last(&self, tree: ObjectId, root: &str) -> Option<Listed> {
-        let kept = self.0.lock();
-        let mut there = kept.iter().rev().filter(|listed| listed.root == root);
+        let listings = self.0.lock();
+        let mut there = listings.iter().rev().filter(|listed| listed.root == root);
         there.clone().find(|listed| listed.tree == tree).or_else(|| there.next()).cloned()
     }
 
-    fn keep(&self, listed: Listed) {
-        let mut kept = self.0.lock();
-        if kept.len() >= Self::KEPT {
-            kept.remove(0);
+    fn insert(&self, listed: Listed) {
+        let mut listings = self.0.lock();
+        if listings.len() >= Self::CAPACITY {
+            listings.remove(0);
         }
-        kept.push(listed);
+        listings.push(listed);
     }
 }
 

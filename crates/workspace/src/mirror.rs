@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use docent_types::Signature;
 use gix::objs::Kind;
 
 use crate::base::Base;
@@ -186,14 +187,6 @@ impl Mirror {
         self.noted(diff::between(&repo, old, new, view))
     }
 
-    /// What an overlay changes, file by file, as far as `view` looks.
-    ///
-    /// # Errors
-    /// [`GitError::Corrupt`].
-    pub fn overlay_diff(&self, overlay: &Overlay, view: &DiffView) -> Result<Diff, GitError> {
-        self.noted(diff::of_overlay(&self.repo(), overlay, view))
-    }
-
     /// The best common ancestor of two commits, `None` when they share no history.
     ///
     /// # Errors
@@ -272,12 +265,9 @@ impl Mirror {
 }
 
 pub(crate) fn commit_data(tree: gix::ObjectId, meta: &CommitMeta) -> Vec<u8> {
-    let clean = |text: &str| {
-        let kept: String = text.chars().filter(|c| !c.is_control() && !matches!(c, '<' | '>')).collect();
-        kept.trim().to_owned()
-    };
-    let name = Some(clean(&meta.name)).filter(|name| !name.is_empty()).unwrap_or_else(|| "unknown".to_owned());
-    let who = format!("{name} <{}> {} +0000", clean(&meta.email), meta.seconds);
+    let Signature { name, email } = Signature::sanitized(&meta.name, &meta.email);
+    let name = if name.is_empty() { "unknown" } else { &name };
+    let who = format!("{name} <{email}> {} +0000", meta.seconds);
     let mut text = format!("tree {tree}\n");
     for parent in &meta.parents {
         text.push_str(&format!("parent {parent}\n"));

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
+use docent_types::hex;
 use sha2::{Digest, Sha256};
 
 use crate::base::{Base, Node, check_readable};
@@ -206,7 +207,7 @@ impl Overlay {
                 }
             }
         }
-        hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+        hex(&hash.finalize())
     }
 
     fn base_file(&self, path: &str) -> Result<Option<TreeFile>, GitError> {

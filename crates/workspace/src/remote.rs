@@ -2,12 +2,13 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::net::{Ipv4Addr, Ipv6Addr};
 use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use docent_types::{hex, is_private_host};
 use percent_encoding::percent_decode_str;
+use reqwest::Url;
 use sha2::{Digest, Sha256};
 
 use crate::error::{GitError, TriedCredentials};
@@ -93,7 +94,7 @@ impl Remote {
 
     /// The name of the folder the mirror of this repository lives in.
     pub(crate) fn folder(&self) -> String {
-        hex_prefix(&Sha256::digest(self.url.as_bytes()))
+        hex(&Sha256::digest(self.url.as_bytes())[..8])
     }
 
     /// Identifies an address with its credentials, without storing the credentials.
@@ -141,7 +142,7 @@ impl Remote {
                 "http" | "https" if matches!(self.credentials, Some(Credentials::SshKey { .. })) => {
                     refuse("an ssh key opens no http address; write it as `ssh://…`, or give a token")
                 }
-                "http" if self.credentials.is_some() && !is_near(authority) => {
+                "http" if self.credentials.is_some() && !has_private_host(url) => {
                     refuse("a token is not sent over plain http to another network; use https")
                 }
                 "http" | "https" => Ok(Location::Http),
@@ -188,18 +189,8 @@ impl Remote {
     }
 }
 
-/// Whether a host is on this machine or this network: loopback and private addresses, and names without a dot.
-fn is_near(authority: &str) -> bool {
-    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
-    if let Some(inner) = host.strip_prefix('[') {
-        let address = inner.split(']').next().unwrap_or_default().parse::<Ipv6Addr>();
-        return address.is_ok_and(|address| address.is_loopback() || address.is_unique_local());
-    }
-    let name = host.split(':').next().unwrap_or_default();
-    match name.parse::<Ipv4Addr>() {
-        Ok(address) => address.is_loopback() || address.is_private(),
-        Err(_) => !name.contains('.') || name.ends_with(".localhost") || name.ends_with(".internal"),
-    }
+fn has_private_host(url: &str) -> bool {
+    Url::parse(url).is_ok_and(|url| is_private_host(url.host_str().unwrap_or_default()))
 }
 
 fn redacted(url: &str) -> String {
@@ -214,10 +205,6 @@ fn redacted(url: &str) -> String {
         Some((_, host)) => format!("{scheme}://{host}{}", &rest[end..]),
         None => url.to_owned(),
     }
-}
-
-pub(crate) fn hex_prefix(bytes: &[u8]) -> String {
-    bytes.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
 pub(crate) fn percent_decoded(text: &str) -> Option<String> {

@@ -125,20 +125,17 @@ async fn what_goes_wrong_is_said_without_the_key() {
     let told = |status, body: Value| Answer::Told(status, body.to_string());
     for (answer, sentence) in [
         (told(401, json!({"error": {"message": format!("bad key {KEY}")}})), "does not accept the key"),
-        (
-            told(429, json!({"error": "slow down"})),
-            "too much to do for embeddings just now (429 Too Many Requests: slow down)",
-        ),
-        (told(503, json!(null)), "too much to do"),
+        (told(429, json!({"error": "slow down"})), "is overloaded (429 Too Many Requests: slow down)"),
+        (told(503, json!(null)), "is overloaded"),
         (
             told(404, json!({"detail": "no such model"})),
-            "no embeddings of the model `small` (404 Not Found: no such model)",
+            "refuses to embed with the model `small` (404 Not Found: no such model)",
         ),
         (Answer::Told(200, "<html>".to_owned()), "not a list of embeddings"),
         (told(200, json!({"data": []})), "0 vectors for 1 texts"),
         (told(200, json!({"data": [{"index": 3, "embedding": [1.0]}]})), "numbers its vectors otherwise"),
         (told(200, json!({"data": [{"index": 0, "embedding": []}]})), "0 numbers"),
-        (told(302, json!(null)), "no embeddings of the model"),
+        (told(302, json!(null)), "refuses to embed with the model"),
     ] {
         let server = Server::start(vec![answer]).await;
         let error = server.embedder(None).embed(&["text"], Role::Passage).await.expect_err(sentence).to_string();

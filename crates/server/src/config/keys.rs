@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use docent_agent::TurnLimits;
 use docent_dashboard::Prices;
+use docent_http_client::BaseUrl;
 use docent_jobs::Retention;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
@@ -18,7 +19,6 @@ use super::openid::OpenIdKeys;
 use super::proxies;
 use super::search::SearchKeys;
 use super::{AgentConfig, AssistantConfig, Config, ConfigError, GitConfig, GithubApp, ModelConfig, Overrides, SshKey};
-use crate::config::address::BaseUrl;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// The longest that a reply may go on without a reader, in seconds.

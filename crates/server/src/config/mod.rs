@@ -6,7 +6,6 @@
 //!
 //! [`keys::Keys`] holds the values as written; [`Config`] holds them validated.
 
-pub(crate) mod address;
 mod keys;
 mod load;
 mod model;
@@ -15,6 +14,7 @@ mod openid;
 mod proxies;
 mod search;
 mod sources;
+pub(crate) mod variable;
 
 #[cfg(test)]
 mod tests;

@@ -9,8 +9,8 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
 use super::ConfigError;
-use crate::config::address::{self, BaseUrl};
-use docent_http_client::SecretSource;
+use crate::config::variable::is_variable;
+use docent_http_client::{BaseUrl, SecretSource};
 
 /// One named model.
 #[derive(Debug, Clone)]
@@ -222,7 +222,7 @@ impl ModelKeys {
                     "stands beside `api_key_env`; leave one of the two out",
                 ));
             }
-            (Some(variable), None) if !address::is_variable(&variable) => {
+            (Some(variable), None) if !is_variable(&variable) => {
                 // The value may be the key itself, so it is not shown.
                 let sentence =
                     "is no name of a variable; give the name of the variable that holds the key, not the key";

@@ -2,14 +2,14 @@
 
 use std::path::PathBuf;
 
-use docent_http_client::SecretSource;
+use docent_http_client::{BaseUrl, SecretSource};
 use docent_openid::OpenIdConfig;
 use docent_operators::{GroupRoles, OperatorRole};
 use serde::Deserialize;
 
 use super::ConfigError;
-use super::address::{BaseUrl, is_variable};
 use super::keys::words;
+use super::variable::is_variable;
 
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use docent_embed::{ModelFolder, Waits};
-use docent_http_client::SecretSource;
+use docent_http_client::{BaseUrl, SecretSource};
 use serde::Deserialize;
 
 use super::ConfigError;
-use crate::config::address::{self, BaseUrl};
+use crate::config::variable::is_variable;
 
 /// The longest that a question may wait for its vector, in milliseconds.
 const LONGEST_WAIT: u32 = 10_000;
@@ -127,7 +127,7 @@ impl SearchKeys {
         };
         let key = match self.api_key_env {
             // The value may be the key itself, so it is not shown.
-            Some(variable) if !address::is_variable(&variable) => {
+            Some(variable) if !is_variable(&variable) => {
                 return wrong("api_key_env", "is no name of a variable; give its name, not the key");
             }
             variable => variable.map(SecretSource::Variable),

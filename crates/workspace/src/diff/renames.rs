@@ -74,7 +74,7 @@ fn alike(
         return Ok(found);
     }
     let sides = |indices: &[usize]| -> Vec<(usize, Side)> {
-        let side = |index: usize| pairs[index].old.clone().or_else(|| pairs[index].new.clone());
+        let side = |index: usize| pairs[index].old.or(pairs[index].new);
         indices.iter().filter_map(|&index| Some((index, side(index)?))).collect()
     };
     let (gone, come) = (sides(gone), sides(come));

@@ -5,10 +5,16 @@ use std::sync::OnceLock;
 use proptest::prelude::*;
 
 use super::{World, git, meta, text};
-use crate::{DiffView, FileMode, FileStatus, GitError, Mirror, Node, Overlay, PathEdit, PathRefused};
+use crate::{Diff, DiffView, FileMode, FileStatus, GitError, Mirror, Node, Overlay, PathEdit, PathRefused};
 
 fn on_main(mirror: &Mirror) -> Overlay {
     mirror.overlay(mirror.branch("main").unwrap()).unwrap()
+}
+
+/// What an overlay changes, once it is a commit.
+fn changes(mirror: &Mirror, overlay: &Overlay, view: &DiffView) -> Diff {
+    let commit = mirror.commit(overlay, &meta(&[overlay.commit()])).unwrap();
+    mirror.diff(overlay.commit(), commit, view).unwrap()
 }
 
 fn reason<T: std::fmt::Debug>(result: Result<T, GitError>) -> PathRefused {
@@ -216,10 +222,8 @@ fn a_diff_reads_like_gits() {
     overlay.write("logo.png", *b"\x89PNG\0\0").unwrap();
     overlay.delete("README.md").unwrap();
     overlay.write("READ-ME.md", *b"# Read me\n").unwrap();
-    let diff = mirror.overlay_diff(&overlay, &DiffView::default()).unwrap();
     let commit = mirror.commit(&overlay, &meta(&[overlay.commit()])).unwrap();
-    let committed = mirror.diff(overlay.commit(), commit, &DiffView::default()).unwrap();
-    assert_eq!(committed, diff, "before and after the commit");
+    let diff = mirror.diff(overlay.commit(), commit, &DiffView::default()).unwrap();
     assert_eq!(diff.files_in_all, 5);
     let diff = diff.files;
 
@@ -255,7 +259,7 @@ fn a_rename_with_edits_is_one_change() {
     let moved = text(overlay.read("docs/index.md").unwrap()).unwrap().replace("four", "FOUR");
     overlay.delete("docs/index.md").unwrap();
     overlay.write("docs/start.md", moved.into_bytes()).unwrap();
-    let diff = mirror.overlay_diff(&overlay, &DiffView::default()).unwrap().files;
+    let diff = changes(&mirror, &overlay, &DiffView::default()).files;
     assert_eq!(diff.len(), 1);
     assert_eq!((diff[0].status, diff[0].additions, diff[0].deletions), (FileStatus::Renamed, 1, 1));
     assert!(diff[0].unified.contains("rename from docs/index.md\nrename to docs/start.md\n--- a/docs/index.md\n"));
@@ -273,19 +277,19 @@ fn a_difference_is_looked_at_no_further_than_its_view() {
     overlay.write("docs/lines.md", vec![b'\n'; 200_000]).unwrap();
     overlay.write("docs/wide.md", vec![b'x'; 2 << 20]).unwrap();
     let view = DiffView { files: 30, lines: 100, file_bytes: 5_000, bytes: 60_000, ..DiffView::default() };
-    let diff = mirror.overlay_diff(&overlay, &view).unwrap();
+    let diff = changes(&mirror, &overlay, &view);
     assert_eq!((diff.files_in_all, diff.files.len()), (42, 30));
     let [lines, page, ..] = &diff.files[..] else { panic!("{diff:?}") };
     assert!(lines.unified.ends_with("are too large to compare\n"), "{}", lines.unified);
     assert_eq!((page.additions, page.lines, page.unified.len()), (1_000, 1_005, 5_000));
     assert_eq!(diff.files.iter().map(|file| file.unified.len()).sum::<usize>(), 60_000);
 
-    let rest = mirror.overlay_diff(&overlay, &DiffView { first_file: 30, ..view.clone() }).unwrap();
+    let rest = changes(&mirror, &overlay, &DiffView { first_file: 30, ..view.clone() });
     assert_eq!(rest.files.len(), 12);
     assert!(rest.files[11].unified.ends_with("are too large to compare\n"), "{}", rest.files[11].unified);
 
     let read = DiffView { compared_bytes: 450_000, ..view.clone() };
-    let compared = mirror.overlay_diff(&overlay, &read).unwrap();
+    let compared = changes(&mirror, &overlay, &read);
     assert_eq!(
         compared.files.iter().filter(|file| !file.is_binary).count(),
         2,
@@ -294,7 +298,7 @@ fn a_difference_is_looked_at_no_further_than_its_view() {
 
     let only = Some("docs/new/07.md".to_owned());
     let one = DiffView { only, first_line: 1_003, lines: 2, file_bytes: 1_000, ..view };
-    let diff = mirror.overlay_diff(&overlay, &one).unwrap();
+    let diff = changes(&mirror, &overlay, &one);
     assert_eq!(diff.files.len(), 1);
     assert_eq!(diff.files[0].unified, format!("+{line}").repeat(2));
 }
@@ -317,7 +321,7 @@ fn files_that_are_hard_to_compare_are_compared_coarsely() {
     let mut overlay = on_main(&mirror);
     overlay.write("docs/numbers.md", numbers(2).into_bytes()).unwrap();
     let view = DiffView { time: std::time::Duration::from_millis(40), ..DiffView::default() };
-    let diff = mirror.overlay_diff(&overlay, &view).unwrap();
+    let diff = changes(&mirror, &overlay, &view);
     assert_eq!(diff.files[0].additions, diff.files[0].deletions);
     assert!(diff.files[0].additions > 0 && !diff.files[0].is_binary);
 }

@@ -6,11 +6,10 @@
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::net::IpAddr;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use docent_types::{error_chain_of, is_out_of_files};
+use docent_types::{error_chain_of, is_loopback_host, is_out_of_files};
 use reqwest::blocking::{Client, RequestBuilder, Response};
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION, RETRY_AFTER};
 use reqwest::{StatusCode, Url, redirect};
@@ -163,10 +162,11 @@ fn client(url: &Url) -> Result<&'static Client, WireFailure> {
         let builder = if direct { builder.no_proxy() } else { builder };
         builder.build().map_err(|error| classify(&error))
     };
-    let host = url.host_str().unwrap_or_default();
-    let address = host.trim_matches(['[', ']']).parse::<IpAddr>();
-    let is_local = host == "localhost" || address.is_ok_and(|address| address.is_loopback());
-    let client = if is_local { LOCAL.get_or_init(|| build(true)) } else { REMOTE.get_or_init(|| build(false)) };
+    let client = if is_loopback_host(url.host_str().unwrap_or_default()) {
+        LOCAL.get_or_init(|| build(true))
+    } else {
+        REMOTE.get_or_init(|| build(false))
+    };
     client.as_ref().map_err(Clone::clone)
 }
 

@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use docent_forge_http::{Address, Host};
+use docent_http_client::BaseUrl;
 use docent_types::{
     BranchName, Domain, ForgeKind, IdError, Project, ProjectId, ProjectSettings, ProjectUid, SignatureError, Timestamp,
 };
 
 use crate::cli::{ForgeArg, ProjectAdd, ProjectOptions, ProjectSet, YesOrNo};
-use crate::config::address::{BaseUrl, is_variable};
+use crate::config::variable::is_variable;
 use crate::failure::Failure;
 
 /// The project that was asked for.

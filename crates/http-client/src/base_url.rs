@@ -1,16 +1,19 @@
-//! Addresses and names given on the command line and in the configuration.
+//! The base URL of a server, to which the paths of its API are appended.
 
-use docent_http_client::is_near;
+use docent_types::is_private_host;
 use http::Uri;
 use http::uri::Scheme;
 
-/// An `http` or `https` address without anything secret in it.
-#[derive(Debug, Clone)]
-pub(crate) struct BaseUrl(Uri);
+/// An `http` or `https` URL without credentials, query and fragment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BaseUrl(Uri);
 
 impl BaseUrl {
-    /// Parses an address. The error says what is wrong with it.
-    pub(crate) fn parse(given: &str) -> Result<Self, &'static str> {
+    /// Parses a URL.
+    ///
+    /// # Errors
+    /// A sentence that says what is wrong with it.
+    pub fn parse(given: &str) -> Result<Self, &'static str> {
         let url: Uri = given.parse().map_err(|_| "this is not an address")?;
         if url.scheme() != Some(&Scheme::HTTP) && url.scheme() != Some(&Scheme::HTTPS) {
             return Err("the address must begin with https:// or http://");
@@ -25,21 +28,18 @@ impl BaseUrl {
         }
     }
 
-    pub(crate) fn host(&self) -> &str {
+    pub fn uri(&self) -> &Uri {
+        &self.0
+    }
+
+    pub fn host(&self) -> &str {
         self.0.host().unwrap_or_default()
     }
 
     /// Whether requests there can be read by others: plain http to a host outside of this machine and its network.
-    pub(crate) fn is_in_the_clear(&self) -> bool {
-        self.0.scheme() == Some(&Scheme::HTTP) && !is_near(&self.0)
+    pub fn is_in_the_clear(&self) -> bool {
+        self.0.scheme() == Some(&Scheme::HTTP) && !is_private_host(self.host())
     }
-}
-
-/// Whether this can be the name of an environment variable.
-pub(crate) fn is_variable(text: &str) -> bool {
-    !text.starts_with(|c: char| c.is_ascii_digit())
-        && !text.is_empty()
-        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
 #[cfg(test)]
@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_site_is_an_address_of_the_web_without_secrets() {
+    fn a_base_url_is_of_the_web_and_holds_no_secret() {
         for good in ["https://docs.example.com", "http://localhost:3000/docs/", "http://[::1]:8000/v1"] {
             assert!(BaseUrl::parse(good).is_ok(), "{good}");
         }
@@ -69,23 +69,15 @@ mod tests {
     }
 
     #[test]
-    fn plain_http_is_for_what_is_near() {
+    fn plain_http_is_for_the_own_network() {
         let in_the_clear = |url: &str| BaseUrl::parse(url).expect("an address").is_in_the_clear();
-        for near in
+        for private in
             ["http://127.0.0.1:1/v1", "http://[::1]/", "http://ollama:11434", "http://10.0.0.7/", "https://example.com"]
         {
-            assert!(!in_the_clear(near), "{near}");
+            assert!(!in_the_clear(private), "{private}");
         }
-        for far in ["http://example.com", "http://8.8.8.8/", "http://[2001:db8::1]/"] {
-            assert!(in_the_clear(far), "{far}");
-        }
-    }
-
-    #[test]
-    fn a_variable_is_told_from_a_secret() {
-        assert!(is_variable("ANTHROPIC_API_KEY") && is_variable("_x1"));
-        for bad in ["", "1X", "sk-ant-x", "A B", "Ä", "$X"] {
-            assert!(!is_variable(bad), "{bad}");
+        for public in ["http://example.com", "http://8.8.8.8/", "http://[2001:db8::1]/"] {
+            assert!(in_the_clear(public), "{public}");
         }
     }
 }
