@@ -78,13 +78,13 @@ impl Docent {
         let (forges, config) = (Arc::new(forge), AuthorConfig::default());
         let author = Arc::new(Author::new(registry, repositories.clone(), forges, models, config));
 
-        let api = Api::new(
+        let api = Api {
             access,
             jobs,
-            ModelNames { offered: vec![MODEL.to_owned()], default: MODEL.to_owned() },
-            Answering { assistant, docs: Arc::clone(&indexes) as _, replies: Replies::default(), searches },
-            docent_authoring::job_events,
-        );
+            models: ModelNames { offered: vec![MODEL.to_owned()], default: MODEL.to_owned() },
+            answering: Answering { assistant, docs: Arc::clone(&indexes) as _, replies: Replies::default(), searches },
+            events_of: docent_authoring::job_events,
+        };
         Ok(Self { api, store, clock, indexes, repositories, author })
     }
 

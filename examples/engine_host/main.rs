@@ -126,13 +126,13 @@ impl Service {
         let searches = SearchLog::new(Arc::clone(&store) as _, Arc::clone(&clock));
         let assistant = Arc::new(Assistant::new(Arc::new(Builtin), Arc::clone(&store) as _, clock, ids));
         let docs = Arc::new(Indexes::new(folder.join("index")));
-        let api = Api::new(
+        let api = Api {
             access,
-            jobs.clone(),
-            ModelNames { offered: vec![NAME.to_owned()], default: NAME.to_owned() },
-            Answering { assistant, docs, replies: Replies::default(), searches },
-            |_| Vec::new(),
-        );
+            jobs: jobs.clone(),
+            models: ModelNames { offered: vec![NAME.to_owned()], default: NAME.to_owned() },
+            answering: Answering { assistant, docs, replies: Replies::default(), searches },
+            events_of: |_| Vec::new(),
+        };
         Ok(Self { store, jobs, project, api, key: key.expose().to_owned() })
     }
 

@@ -93,13 +93,13 @@ async fn docent(folder: &Path, pace: Paced) -> Result<(Api, String), BoxError> {
     let threads = Arc::clone(&store) as _;
     let searches = SearchLog::new(Arc::clone(&store) as _, Arc::clone(&clock));
     let assistant = Arc::new(Assistant::new(Arc::new(pace), threads, Arc::clone(&clock), Arc::clone(&ids)));
-    let api = Api::new(
+    let api = Api {
         access,
-        Jobs::new(store, clock, ids, JobLimits { creates_per_hour: 1, messages_per_hour: 1 }),
-        ModelNames { offered: vec![NAME.to_owned()], default: NAME.to_owned() },
-        Answering { assistant, docs: indexes, replies: Replies::at_once(MANY as usize), searches },
-        docent_authoring::job_events,
-    );
+        jobs: Jobs::new(store, clock, ids, JobLimits { creates_per_hour: 1, messages_per_hour: 1 }),
+        models: ModelNames { offered: vec![NAME.to_owned()], default: NAME.to_owned() },
+        answering: Answering { assistant, docs: indexes, replies: Replies::at_once(MANY as usize), searches },
+        events_of: docent_authoring::job_events,
+    };
     Ok((api, key.expose().to_owned()))
 }
 

@@ -36,7 +36,7 @@ pub use chat::{ChatId, LONGEST_ID};
 pub use docs::Docs;
 pub use filter::FilterBody;
 pub use message_part::{MessagePart, texts};
-pub use readers::{Readers, is_shared, preflight};
+pub use readers::{Readers, credentials, is_shared, preflight};
 pub use replies::{Replies, ReplyCounts};
 
 /// Largest body of these endpoints, in bytes: chat clients send the whole conversation with every question, including

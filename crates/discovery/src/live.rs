@@ -14,14 +14,14 @@ use crate::permit::{Permit, ReplyOutcome};
 /// Ends after the last event. Dropping it before that cancels the model call.
 pub(crate) struct Live {
     events: BoxStream<'static, StreamEvent>,
-    /// `None` after the last event. Boxed, because it is not used until then.
-    permit: Option<Box<Permit>>,
+    /// `None` after the last event.
+    permit: Option<Permit>,
 }
 
 impl Live {
     pub(crate) fn new(events: BoxStream<'static, StreamEvent>, mut permit: Permit) -> Self {
         permit.set_outcome(ReplyOutcome::Begun);
-        Self { events, permit: Some(Box::new(permit)) }
+        Self { events, permit: Some(permit) }
     }
 }
 

@@ -1,100 +1,67 @@
 //! The events of a reply so far, for readers that begin later.
-//!
-//! Every running reply has one, and few are read a second time, so it is kept small.
 
 use std::sync::Arc;
 
 use docent_types::StreamEvent;
 
-/// The events of a reply in order. Its text is stored once, and replayed in one piece where it came in many.
+/// The events of a reply in order. Consecutive deltas of one text are one entry, and are replayed in one piece.
 #[derive(Debug, Default)]
-pub(crate) struct Log {
-    entries: Vec<LogEntry>,
-    /// All text, of all parts of the reply.
-    text: String,
-    /// The text part of the last entry, while it may still grow. Cached, to avoid looking at the entry.
-    open: Option<Arc<str>>,
-}
+pub(crate) struct Log(Vec<LogEntry>);
 
 #[derive(Debug)]
 enum LogEntry {
-    /// Consecutive deltas of one text: the offset of their end in all text, set when another entry follows. They begin
-    /// at the end of the previous ones.
-    Text {
-        id: Arc<str>,
-        to: usize,
-    },
-    Other(Box<StreamEvent>),
+    Text { id: Arc<str>, text: String },
+    Other(StreamEvent),
 }
 
 /// A reader's position. The default is the beginning.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Cursor {
     entry: usize,
-    /// How much of all text was read.
+    /// How many bytes of this entry were read, if it is a text.
     text: usize,
 }
 
 impl Log {
     /// Appends an event. Keep-alive events are not recorded.
     pub(crate) fn push(&mut self, event: &StreamEvent) {
-        let entry = match event {
-            StreamEvent::TextDelta { id, text } => {
-                if self.open.as_ref().is_none_or(|open| !Arc::ptr_eq(open, id) && open != id) {
-                    self.close();
-                    self.entries.push(LogEntry::Text { id: Arc::clone(id), to: 0 });
-                    self.open = Some(Arc::clone(id));
-                }
-                return self.text.push_str(text);
+        match (event, self.0.last_mut()) {
+            (StreamEvent::TextDelta { id, text }, Some(LogEntry::Text { id: last, text: so_far })) if id == last => {
+                so_far.push_str(text);
             }
-            StreamEvent::KeepAlive => return,
-            other => LogEntry::Other(Box::new(other.clone())),
-        };
-        self.close();
-        self.entries.push(entry);
-    }
-
-    /// Ends the open text.
-    fn close(&mut self) {
-        if self.open.take().is_some()
-            && let Some(LogEntry::Text { to, .. }) = self.entries.last_mut()
-        {
-            *to = self.text.len();
+            (StreamEvent::TextDelta { id, text }, _) => {
+                self.0.push(LogEntry::Text { id: Arc::clone(id), text: text.clone() });
+            }
+            (StreamEvent::KeepAlive, _) => {}
+            (other, _) => self.0.push(LogEntry::Other(other.clone())),
         }
     }
 
     /// The next event for a reader at this position; `None` at the end of the log.
     pub(crate) fn next(&self, cursor: &mut Cursor) -> Option<StreamEvent> {
-        // The usual case.
-        if *cursor == self.end() {
-            return None;
-        }
         loop {
-            let event = match self.entries.get(cursor.entry)? {
-                LogEntry::Text { id, to } => {
-                    let is_open = self.open.is_some() && cursor.entry + 1 == self.entries.len();
-                    let to = if is_open { self.text.len() } else { *to };
-                    if cursor.text < to {
-                        let text = self.text[cursor.text..to].to_owned();
-                        cursor.text = to;
-                        return Some(StreamEvent::TextDelta { id: Arc::clone(id), text });
-                    }
-                    if is_open {
-                        return None;
-                    }
-                    cursor.entry += 1;
-                    continue;
+            match self.0.get(cursor.entry)? {
+                LogEntry::Text { id, text } if cursor.text < text.len() => {
+                    let text = text[std::mem::replace(&mut cursor.text, text.len())..].to_owned();
+                    return Some(StreamEvent::TextDelta { id: Arc::clone(id), text });
                 }
-                LogEntry::Other(event) => StreamEvent::clone(event),
-            };
-            cursor.entry += 1;
-            return Some(event);
+                // It may still grow.
+                LogEntry::Text { .. } if cursor.entry + 1 == self.0.len() => return None,
+                LogEntry::Text { .. } => *cursor = Cursor { entry: cursor.entry + 1, text: 0 },
+                LogEntry::Other(event) => {
+                    *cursor = Cursor { entry: cursor.entry + 1, text: 0 };
+                    return Some(event.clone());
+                }
+            }
         }
     }
 
     /// The position behind the last event.
     pub(crate) fn end(&self) -> Cursor {
-        Cursor { entry: self.entries.len() - usize::from(self.open.is_some()), text: self.text.len() }
+        match self.0.last() {
+            Some(LogEntry::Text { text, .. }) => Cursor { entry: self.0.len() - 1, text: text.len() },
+            _ => Cursor { entry: self.0.len(), text: 0 },
+        }
     }
 }
 

@@ -17,6 +17,11 @@ pub fn is_shared(request: &Request) -> bool {
     request.segments().first() == Some(&"discovery")
 }
 
+/// What a caller presents with a request.
+pub fn credentials(request: &Request) -> Credentials<'_> {
+    Credentials::from_headers(request.header_values(AUTHORIZATION), request.header_values(ORIGIN), request.client())
+}
+
 /// The answer to OPTIONS. A preflight has no key, so it is answered for any page; the key decides about the request
 /// itself.
 pub fn preflight(request: &Request, methods: Methods) -> Response {
@@ -40,9 +45,7 @@ impl Readers {
     /// Those of [`Access::assistant`], as answers.
     pub async fn admit(&mut self, access: &Access, request: &Request, domain: &str) -> Result<Principal, HttpError> {
         let need = if request.method().is_safe() { Scope::Read } else { Scope::Write };
-        let (authorization, origin) = (request.header_values(AUTHORIZATION), request.header_values(ORIGIN));
-        let credentials = Credentials::from_headers(authorization, origin, request.client());
-        let admitted = access.assistant(&credentials, domain, need).await;
+        let admitted = access.assistant(&credentials(request), domain, need).await;
         match &admitted {
             Ok(principal) if principal.key.grant.allow_origin.is_empty() => {}
             Ok(principal) => {

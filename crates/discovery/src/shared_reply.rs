@@ -11,6 +11,7 @@
 //! that is alone slows the model, and the log is never larger than the reply. When the reply wakes, all waiting readers
 //! are woken, because any of them may be gone or busy.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::future::poll_fn;
 use std::mem;
@@ -235,17 +236,10 @@ impl Stream for Reader {
 /// The tasks that wait for the reply.
 #[derive(Default)]
 struct WakeList {
-    wakers: Mutex<Wakers>,
+    /// By the number of the waiter.
+    wakers: Mutex<HashMap<u64, Waker>>,
     /// How many times all were woken.
     wakings: AtomicU64,
-}
-
-/// The wakers, by number.
-#[derive(Default)]
-struct Wakers {
-    /// Mostly there is one, stored inline.
-    one: Option<(u64, Waker)>,
-    others: Vec<(u64, Waker)>,
 }
 
 impl WakeList {
@@ -261,32 +255,20 @@ impl WakeList {
             waker.wake_by_ref();
             return;
         }
-        let Wakers { one, others } = &mut *wakers;
-        match one {
-            None => *one = Some((waiter, waker.clone())),
-            Some((known, woken)) if *known == waiter => woken.clone_from(waker),
-            Some(_) => match others.iter_mut().find(|(known, _)| *known == waiter) {
-                Some((_, woken)) => woken.clone_from(waker),
-                None => others.push((waiter, waker.clone())),
-            },
-        }
+        wakers.insert(waiter, waker.clone());
     }
 
     fn forget(&self, waiter: u64) {
-        let mut wakers = self.wakers.lock();
-        wakers.one.take_if(|(known, _)| *known == waiter);
-        wakers.others.retain(|(known, _)| *known != waiter);
+        self.wakers.lock().remove(&waiter);
     }
 
     fn wake_all(&self) {
         // Counted under the lock: a task about to wait has either seen it, or is woken by it.
         let mut wakers = self.wakers.lock();
         self.wakings.fetch_add(1, Ordering::Release);
-        let Wakers { one, others } = mem::take(&mut *wakers);
+        let woken = mem::take(&mut *wakers);
         drop(wakers);
-        for (_, waker) in one.into_iter().chain(others) {
-            waker.wake();
-        }
+        woken.into_values().for_each(Waker::wake);
     }
 }
 

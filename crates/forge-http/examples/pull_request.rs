@@ -14,8 +14,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::{Parser, ValueEnum};
-use docent_forge::{Forge, PullRequestSpec, PullState};
-use docent_forge_http::{Address, GithubApp, Host, HttpForge, TokenSource};
+use docent_forge::{PullRequestSpec, PullState};
+use docent_forge_http::{Address, GithubApp, Host, TokenSource, http_forge};
 use docent_http_client::{Client, ClientOptions, SecretSource};
 use docent_types::SystemClock;
 
@@ -90,7 +90,7 @@ async fn run(asked: Arguments) -> Result<(), Box<dyn Error>> {
         }
         _ => TokenSource::None,
     };
-    let forge = HttpForge::new(client, address, tokens, clock);
+    let forge = http_forge(client, address, tokens, clock);
     if asked.check {
         println!("{}", forge.check().await?);
         return Ok(());

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 
 use crate::api::ForgeApi;
 use crate::call::{ForgeCall, escaped, readable};
+use crate::http_forge::HttpForge;
 use crate::reply::ForgeReply;
-use crate::setup_check::SetupCheck;
 use crate::title::{self, cut, is_marked, marked};
 
 /// The column holds more; people do not read more.
@@ -199,7 +199,7 @@ struct Permissions {
 }
 
 #[async_trait]
-impl SetupCheck for Gitea {
+impl HttpForge for Gitea {
     async fn check(&self) -> Result<String, ForgeError> {
         let repository: Repository = self.0.fetch(ForgeCall::get(self.path(""))).await?;
         let (tokens, forge) = (&self.0.tokens, self.0.address.authority());

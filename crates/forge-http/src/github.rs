@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 
 use crate::api::ForgeApi;
 use crate::call::{ForgeCall, escaped, readable};
+use crate::http_forge::HttpForge;
 use crate::reply::ForgeReply;
 use crate::reply_context::mentions;
-use crate::setup_check::SetupCheck;
 use crate::title::{cut, plain};
 use crate::token::TokenSource;
 
@@ -205,7 +205,7 @@ struct Permissions {
 }
 
 #[async_trait]
-impl SetupCheck for Github {
+impl HttpForge for Github {
     async fn check(&self) -> Result<String, ForgeError> {
         let reply = self.0.send(ForgeCall::get(self.path(""))).await?;
         let repository: Repository = self.0.read(&reply)?;

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::api::ForgeApi;
 use crate::call::{ForgeCall, escaped, readable};
-use crate::setup_check::SetupCheck;
+use crate::http_forge::HttpForge;
 use crate::title::{self, cut, is_marked, marked};
 use crate::token::TokenSource;
 
@@ -159,7 +159,7 @@ impl Project {
 }
 
 #[async_trait]
-impl SetupCheck for Gitlab {
+impl HttpForge for Gitlab {
     async fn check(&self) -> Result<String, ForgeError> {
         let project: Project = self.0.fetch(ForgeCall::get(self.path(""))).await?;
         let (name, tokens, forge) = (&project.path_with_namespace, &self.0.tokens, self.0.address.authority());

@@ -1,6 +1,6 @@
 //! Pull requests on GitHub, GitLab and Gitea or Forgejo, behind the port of `docent-forge`.
 //!
-//! [`HttpForge`] is the forge of one repository; what each vendor calls things stays in that vendor's file. An
+//! [`http_forge()`] returns the forge of one repository; what each vendor calls things stays in that vendor's file. An
 //! [`Address`] says where the repository's API is and what it is called there; it follows from the address git uses. A
 //! [`TokenSource`] gives the token, from a variable, a file or a [`GithubApp`], to the API and to git alike.
 //!
@@ -14,13 +14,13 @@ mod address;
 mod api;
 mod app;
 mod call;
+mod forges;
 mod gitea;
 mod github;
 mod gitlab;
 mod http_forge;
 mod reply;
 mod reply_context;
-mod setup_check;
 #[cfg(test)]
 mod tests;
 mod title;
@@ -29,5 +29,6 @@ mod unusable_reply;
 
 pub use address::{Address, AddressError, Host};
 pub use app::GithubApp;
+pub use forges::http_forge;
 pub use http_forge::HttpForge;
 pub use token::TokenSource;

@@ -16,7 +16,7 @@ use docent_http_client::{Client, ClientOptions, Secret};
 use docent_types::{ManualClock, Timestamp};
 
 use self::server::Server;
-use crate::{Address, Host, HttpForge, TokenSource};
+use crate::{Address, Host, HttpForge, TokenSource, http_forge};
 
 /// When all stories are told: 2026-11-21T12:00:00Z.
 const NOON: i64 = 1_795_262_400_000;
@@ -45,8 +45,8 @@ fn address(host: Host, server: &Server) -> Address {
     Address::parse(host, repository, Some(&server.url())).expect("an address")
 }
 
-fn forge(host: Host, server: &Server) -> HttpForge {
-    HttpForge::new(client(), address(host, server), token(), clock())
+fn forge(host: Host, server: &Server) -> Arc<dyn HttpForge> {
+    http_forge(client(), address(host, server), token(), clock())
 }
 
 fn request() -> PullRequestSpec {

@@ -1,11 +1,9 @@
 //! What the endpoints of this version share.
 
-use docent_access::{Access, Credentials};
+use docent_access::Access;
 use docent_discovery::Answering;
 use docent_jobs::{Entry, Jobs, ModelNames};
 use docent_types::JobEvent;
-use docent_web::Request;
-use http::header::{AUTHORIZATION, ORIGIN};
 
 /// The first version of the API, over the cores it speaks for.
 #[derive(Debug)]
@@ -16,21 +14,4 @@ pub struct Api {
     pub answering: Answering,
     /// The events of a journal entry, in order.
     pub events_of: fn(&Entry) -> Vec<JobEvent>,
-}
-
-impl Api {
-    /// `events_of` returns the events of a journal entry, in order.
-    pub fn new(
-        access: Access,
-        jobs: Jobs,
-        models: ModelNames,
-        answering: Answering,
-        events_of: fn(&Entry) -> Vec<JobEvent>,
-    ) -> Self {
-        Self { access, jobs, models, answering, events_of }
-    }
-}
-
-pub(crate) fn credentials(request: &Request) -> Credentials<'_> {
-    Credentials::from_headers(request.header_values(AUTHORIZATION), request.header_values(ORIGIN), request.client())
 }

@@ -1,12 +1,12 @@
 //! From a request to the endpoint it is for, and from the outcome to a response.
 
 use docent_access::Scope;
-use docent_discovery::{Readers, is_shared, preflight};
+use docent_discovery::{Readers, credentials, is_shared, preflight};
 use docent_types::{CallError, Refusal};
 use docent_web::{ErrorShape, Handler, HttpError, Request, Response, catch_panic, respond};
 use http::Method;
 
-use crate::api::{Api, credentials};
+use crate::api::Api;
 use crate::deprecation::deprecate;
 use crate::route::{Route, Verb};
 use crate::{ask, create_job, get_session, list_sessions, resume};

@@ -4,9 +4,9 @@
 
 use docent_types::{JobId, JobStatus, Refusal};
 
-/// `9` for a list of all jobs, else the place of the status in [`JobStatus::ALL`]; then the id, its hyphens left out.
+/// `9` for a list of all jobs, else the place of the status in [`JobStatus::ALL`]; then the id.
 pub(crate) fn cursor(status: Option<JobStatus>, last: JobId) -> String {
-    format!("{}{}", mark(status), last.uuid().as_simple())
+    format!("{}{last}", mark(status))
 }
 
 /// The job after which to continue.
@@ -14,15 +14,12 @@ pub(crate) fn cursor(status: Option<JobStatus>, last: JobId) -> String {
 /// # Errors
 /// A text that [`cursor`] never returned, or a cursor of a list with another filter.
 pub(crate) fn read(text: &str, status: Option<JobStatus>) -> Result<JobId, Refusal> {
-    let id = text.split_at_checked(1).filter(|(made_for, _)| *made_for == mark(status)).and_then(|(_, id)| {
-        let simple = id.len() == 32 && id.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
-        let hyphenated = || [&id[..8], &id[8..12], &id[12..16], &id[16..20], &id[20..]].join("-");
-        simple.then(hyphenated).and_then(|id| JobId::parse(&id))
-    });
+    // A position has one spelling; any other that parses is not ours.
+    let id = text.get(1..).and_then(JobId::parse).filter(|id| cursor(status, *id) == text);
     id.ok_or_else(|| {
         Refusal::invalid(
-            "cursor: it is no `nextCursor` of this list with the same `status`; send one as it came, or leave it out to \
-             begin with the newest job",
+            "cursor: it is not a `nextCursor` of this list with the same `status`; send one as it was received, or leave it \
+             out to begin with the newest job",
         )
     })
 }
@@ -49,8 +46,15 @@ mod tests {
 
     #[test]
     fn what_we_never_made_is_refused() {
-        for bad in ["", "9", "é", "901a1fd8d22187d869497980848f99d9", "901A1FD8D22187D869497980848F99D9B", "90000-0000"]
-        {
+        for bad in [
+            "",
+            "9",
+            "é",
+            "901a1fd8d-2218-7d86-9497-980848f99d9",
+            "901A1FD8D-2218-7D86-9497-980848F99D9B",
+            "901a1fd8d22187d869497980848f99d9b",
+            "90000-0000",
+        ] {
             assert!(read(bad, None).is_err(), "{bad}");
         }
     }

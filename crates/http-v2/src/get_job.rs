@@ -5,22 +5,21 @@ use std::time::Duration;
 use docent_access::Principal;
 use docent_jobs::{Jobs, LONGEST_WAIT};
 use docent_types::Refusal;
-use docent_web::{HttpError, Request, Response};
+use docent_web::{HttpError, Request, Response, json_unless_known};
 
 use crate::api::Api;
+use crate::job::JobBody;
 use crate::route::NamedResource;
 
 pub(crate) async fn get_job(api: &Api, request: &Request, principal: &Principal) -> Result<Response, HttpError> {
     let project = &principal.project;
     let id = Jobs::id(&project.id, NamedResource::Job.by(request))?;
     let wait = request.query_number_if_any("wait", 1..=LONGEST_WAIT, "leave it out to be answered at once")?;
-    let job = match wait.map(|seconds| Duration::from_secs(seconds.into())) {
-        None => api.jobs.job(&project.id, id).await?,
-        // Boxed, so that a request without a wait needs no space for it.
-        Some(within) => {
-            let look = Box::pin(api.jobs.look(&project.id, id, Some(within), request.draining().begun()));
-            principal.key_watch().unless_ended(look).await.map_err(Refusal::from)??
-        }
+    let wait = wait.map(|seconds| Duration::from_secs(seconds.into()));
+    let look = api.jobs.look(&project.id, id, wait, request.draining().begun());
+    let job = match wait {
+        None => look.await?,
+        Some(_) => principal.key_watch().unless_ended(look).await.map_err(Refusal::from)??,
     };
-    Ok(api.cache.json(job)?.unless_known(request))
+    Ok(json_unless_known(request, &JobBody::from(&*job)))
 }

@@ -40,7 +40,6 @@ mod feedback;
 mod gap_groups;
 mod get_job;
 mod job;
-mod json_cache;
 mod list_jobs;
 mod message_job;
 mod page;

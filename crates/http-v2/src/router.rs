@@ -1,12 +1,12 @@
 //! From a request to the endpoint it is for, and from the outcome to a response.
 
 use docent_access::{Principal, Scope};
-use docent_discovery::{Readers, is_shared, preflight};
+use docent_discovery::{Readers, credentials, is_shared, preflight};
 use docent_types::{CallError, Refusal};
 use docent_web::{ErrorShape, Handler, HttpError, Methods, Request, Response, catch_panic, respond};
 use http::Method;
 
-use crate::api::{Api, credentials};
+use crate::api::Api;
 use crate::conversations::ConversationList;
 use crate::route::{AgentVerb, AnalyticsVerb, DiscoveryVerb, NamedResource, Route};
 use crate::{
@@ -34,9 +34,6 @@ impl Api {
     }
 
     /// `readers` are narrowed to the origins of the key, as soon as it is known.
-    ///
-    /// The most frequent request, reading a job, is handled inline. All others are boxed, because every request's
-    /// future is as large as the largest that is inline.
     async fn dispatch(
         &self,
         route: Route,
@@ -48,28 +45,28 @@ impl Api {
                 let principal = self.admit(request).await?;
                 let project = &*principal.project;
                 match verb {
-                    AgentVerb::List => Box::pin(list_jobs::list_jobs(self, request, project)).await,
-                    AgentVerb::Events => Box::pin(events::events(self, request, &principal)).await,
-                    AgentVerb::Create => Box::pin(create_job::create_job(self, request, project)).await,
+                    AgentVerb::List => list_jobs::list_jobs(self, request, project).await,
+                    AgentVerb::Events => events::events(self, request, &principal).await,
+                    AgentVerb::Create => create_job::create_job(self, request, project).await,
                     AgentVerb::Get => get_job::get_job(self, request, &principal).await,
-                    AgentVerb::Message => Box::pin(message_job::message_job(self, request, project)).await,
-                    AgentVerb::Archive => Box::pin(archive_job::archive_job(self, request, project)).await,
+                    AgentVerb::Message => message_job::message_job(self, request, project).await,
+                    AgentVerb::Archive => archive_job::archive_job(self, request, project).await,
                 }
             }
             Route::Analytics(verb) => {
                 let project = self.admit(request).await?.project;
-                let list = |list| Box::pin(conversations::conversations(self, request, &project, list));
+                let list = |list| conversations::conversations(self, request, &project, list);
                 match verb {
                     AnalyticsVerb::Conversations => list(ConversationList::All).await,
                     AnalyticsVerb::Feedback => list(ConversationList::Rated).await,
                     AnalyticsVerb::Gaps => list(ConversationList::Unanswered).await,
-                    AnalyticsVerb::GapGroups => Box::pin(gap_groups::gap_groups(self, request, &project)).await,
-                    AnalyticsVerb::Searches => Box::pin(searches::searches(self, request, &project)).await,
-                    AnalyticsVerb::Summary => Box::pin(summary::summary(self, request, &project)).await,
-                    AnalyticsVerb::Thread => Box::pin(thread::thread(self, request, &project)).await,
+                    AnalyticsVerb::GapGroups => gap_groups::gap_groups(self, request, &project).await,
+                    AnalyticsVerb::Searches => searches::searches(self, request, &project).await,
+                    AnalyticsVerb::Summary => summary::summary(self, request, &project).await,
+                    AnalyticsVerb::Thread => thread::thread(self, request, &project).await,
                 }
             }
-            Route::Discovery(verb) => Box::pin(self.discover(verb, request, readers)).await,
+            Route::Discovery(verb) => self.discover(verb, request, readers).await,
         }
     }
 

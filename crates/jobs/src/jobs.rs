@@ -212,8 +212,7 @@ impl Jobs {
                     () = leave => None,
                 }
             };
-            // Boxed, so that a call without a wait needs no space for it.
-            if let Some(settled) = Box::pin(waiting).await {
+            if let Some(settled) = waiting.await {
                 return settled;
             }
         }

@@ -108,9 +108,7 @@ impl Watchers {
         let subscriber = Arc::new(Subscriber { interest, inbox: Mutex::default(), arrived: Notify::new() });
         let mut listeners = self.0.lock();
         listeners.waiting += usize::from(interest == Interest::Writes);
-        // Most watched jobs have one subscriber.
-        let subscribers = listeners.of.entry(id).or_insert_with(|| Vec::with_capacity(1));
-        subscribers.push(Arc::clone(&subscriber));
+        listeners.of.entry(id).or_default().push(Arc::clone(&subscriber));
         subscriber
     }
 

@@ -1,7 +1,5 @@
 //! What every request and every answer gets, independent of the handler.
 
-use std::any::Any;
-use std::future::Future;
 use std::net::SocketAddr;
 use std::panic::AssertUnwindSafe;
 use std::time::Instant;
@@ -39,34 +37,31 @@ where
 /// Answers one request: gives it an id, catches a panic, writes the access log line.
 ///
 /// [`crate::serve`] does this for every request; call it yourself to mount a handler in a server of your own.
-pub fn answer<H, B>(
+pub async fn answer<H, B>(
     handler: &H,
     mut request: http::Request<B>,
     peer: SocketAddr,
     ids: &dyn Ids,
     limits: &ServerLimits,
-) -> impl Future<Output = Response> + Send
+) -> Response
 where
     H: Handler,
     B: http_body::Body<Data = Bytes> + Send + Sync + 'static,
     B::Error: Into<BoxError>,
 {
     let draining = request.extensions_mut().remove().unwrap_or_default();
-    answer_until(draining, handler, request, peer, ids, limits)
+    answer_until(draining, handler, request, peer, ids, limits).await
 }
 
-/// Like [`answer()`], until the server drains.
-///
-/// Not an `async fn`, and neither is what it calls before the handler: an async function stores its arguments beside
-/// the future it awaits, at each level, for as long as the request waits.
-pub(crate) fn answer_until<H, B>(
+/// Like [`answer()`], with the shutdown signal for the handler.
+pub(crate) async fn answer_until<H, B>(
     draining: Draining,
     handler: &H,
     request: http::Request<B>,
     peer: SocketAddr,
     ids: &dyn Ids,
     limits: &ServerLimits,
-) -> impl Future<Output = Response> + Send
+) -> Response
 where
     H: Handler,
     B: http_body::Body<Data = Bytes> + Send + Sync + 'static,
@@ -77,23 +72,23 @@ where
     let span = error_span!("request", request_id = %id);
     let request = Request::new(request, peer, id.clone(), limits.body, draining);
     let line = LogLine::if_wanted(&request);
-    // The handler's future is large. Boxed, it is moved once, and the connection's own future stays small.
-    let work = Box::pin(async move { Ok(handler.handle(request).await) });
-    catch_panic(work)
-        .map(move |answered| {
-            let mut response = answered.unwrap_or_else(|error| error.response(&id, ErrorShape::Error));
-            let headers = response.headers_mut();
-            // Letters, digits and a few signs, or a UUID: always a header value.
-            if let Ok(value) = HeaderValue::from_str(id.as_str()) {
-                headers.insert(RequestId::HEADER, value);
-            }
-            headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-            if let Some(line) = line {
-                line.write(&response);
-            }
-            response
-        })
-        .instrument(span)
+    async {
+        // Boxed, so that the future of the connection stays small while it waits for a request.
+        let work = Box::pin(async { Ok(handler.handle(request).await) });
+        let mut response = catch_panic(work).await.unwrap_or_else(|error| error.response(&id, ErrorShape::Error));
+        let headers = response.headers_mut();
+        // Letters, digits and a few signs, or a UUID: always a header value.
+        if let Ok(value) = HeaderValue::from_str(id.as_str()) {
+            headers.insert(RequestId::HEADER, value);
+        }
+        headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+        if let Some(line) = line {
+            line.write(&response);
+        }
+        response
+    }
+    .instrument(span)
+    .await
 }
 
 /// The line of the access log. Its fields are collected only when that log level is enabled.
@@ -104,10 +99,13 @@ struct LogLine {
 }
 
 impl LogLine {
-    fn if_wanted(request: &Request) -> Option<Box<Self>> {
+    fn if_wanted(request: &Request) -> Option<Self> {
         let (method, path) = (request.method(), request.path());
-        tracing::enabled!(Level::DEBUG)
-            .then(|| Box::new(Self { started: Instant::now(), method: method.clone(), path: without_tokens(path) }))
+        tracing::enabled!(Level::DEBUG).then(|| Self {
+            started: Instant::now(),
+            method: method.clone(),
+            path: without_tokens(path),
+        })
     }
 
     fn write(&self, response: &Response) {
@@ -132,19 +130,15 @@ fn without_tokens(path: &str) -> String {
 ///
 /// # Errors
 /// Those of `work`, and [`HttpError::Internal`] when it panics.
-pub fn catch_panic<F>(work: F) -> impl Future<Output = Result<Response, HttpError>> + use<F>
-where
-    F: Future<Output = Result<Response, HttpError>>,
-{
-    let as_error = |panic: Box<dyn Any + Send>| {
+pub async fn catch_panic(work: impl Future<Output = Result<Response, HttpError>>) -> Result<Response, HttpError> {
+    AssertUnwindSafe(work).catch_unwind().await.unwrap_or_else(|panic| {
         let said = panic
             .downcast_ref::<&str>()
             .map(|said| (*said).to_owned())
             .or_else(|| panic.downcast_ref::<String>().cloned())
             .unwrap_or_else(|| "without a message".to_owned());
         Err(HttpError::internal(format!("panicked: {said}")))
-    };
-    AssertUnwindSafe(work).catch_unwind().map(move |done| done.unwrap_or_else(as_error))
+    })
 }
 
 #[cfg(test)]

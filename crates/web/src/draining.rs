@@ -1,7 +1,5 @@
 //! Whether the server is shutting down.
 
-use std::sync::Arc;
-
 use tokio_util::sync::CancellationToken;
 
 /// Signals that the server has begun to shut down.
@@ -12,23 +10,17 @@ use tokio_util::sync::CancellationToken;
 /// [`crate::serve()`] gives it to every request. A caller of [`crate::answer()`] may insert one into the extensions of
 /// the request; without it the signal never comes.
 #[derive(Debug, Clone, Default)]
-pub struct Draining(
-    // Each request has one, and cloning a token takes a lock.
-    Option<Arc<CancellationToken>>,
-);
+pub struct Draining(CancellationToken);
 
 impl From<CancellationToken> for Draining {
     fn from(token: CancellationToken) -> Self {
-        Self(Some(Arc::new(token)))
+        Self(token)
     }
 }
 
 impl Draining {
     /// Waits until the shutdown begins.
     pub async fn begun(&self) {
-        match &self.0 {
-            Some(token) => token.cancelled().await,
-            None => std::future::pending().await,
-        }
+        self.0.cancelled().await;
     }
 }

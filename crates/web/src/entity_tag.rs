@@ -2,19 +2,40 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use http::HeaderValue;
+use http::header::{ETAG, IF_NONE_MATCH};
+use http::{HeaderValue, StatusCode};
+use serde::Serialize;
+
+use crate::request::Request;
+use crate::respond::{Response, bytes_of, empty, unwritable};
+
+/// 200 with `value` as JSON and an `ETag`, or 304 without a body if the client's `If-None-Match` lists that tag.
+pub fn json_unless_known<T: Serialize>(request: &Request, value: &T) -> Response {
+    let bytes = match serde_json::to_vec(value) {
+        Ok(bytes) => bytes,
+        Err(error) => return unwritable(&error),
+    };
+    let tag = EntityTag::of(&bytes);
+    let mut response = if tag.is_known_to(request.header_values(IF_NONE_MATCH)) {
+        empty(StatusCode::NOT_MODIFIED)
+    } else {
+        bytes_of(StatusCode::OK, "application/json", bytes)
+    };
+    response.headers_mut().insert(ETAG, tag.into_value());
+    response
+}
 
 /// A hash of a body: different bodies have different tags, equal bodies the same one.
 ///
 /// It is valid for one build only. A client that sends a tag of an earlier build gets the whole body again.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct EntityTag(
+struct EntityTag(
     /// Between quotation marks.
     HeaderValue,
 );
 
 impl EntityTag {
-    pub(crate) fn of(body: &[u8]) -> Self {
+    fn of(body: &[u8]) -> Self {
         let mut hasher = DefaultHasher::new();
         body.hash(&mut hasher);
         let tag = format!("\"{:016x}\"", hasher.finish());
@@ -22,12 +43,12 @@ impl EntityTag {
     }
 
     /// As the value of `ETag`.
-    pub(crate) const fn value(&self) -> &HeaderValue {
-        &self.0
+    fn into_value(self) -> HeaderValue {
+        self.0
     }
 
     /// Whether one of these `If-None-Match` headers lists this tag. A header that cannot be parsed matches nothing.
-    pub(crate) fn is_known_to<'a>(&self, headers: impl IntoIterator<Item = &'a [u8]>) -> bool {
+    fn is_known_to<'a>(&self, headers: impl IntoIterator<Item = &'a [u8]>) -> bool {
         let is_this = |tag: &[u8]| matches!(self.0.as_bytes(), [b'"', this @ .., b'"'] if this == tag);
         headers.into_iter().any(|header| is_any(header) || Tags(header).any(is_this))
     }
@@ -99,7 +120,7 @@ mod tests {
 
     #[test]
     fn another_body_has_another_tag() {
-        let value = |body: &[u8]| EntityTag::of(body).value().clone();
+        let value = |body: &[u8]| EntityTag::of(body).into_value();
         assert_eq!(value(b"a"), value(b"a"));
         assert_ne!(value(b"a"), value(b"b"));
     }

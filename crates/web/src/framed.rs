@@ -8,8 +8,6 @@ use bytes::{Bytes, BytesMut};
 use futures::Stream;
 use pin_project_lite::pin_project;
 
-use crate::body::NOTHING;
-
 /// Size of a full frame, in bytes. Further items go into the next one, once the socket has taken this one.
 const FULL_FRAME: usize = 32 * 1024;
 
@@ -51,10 +49,6 @@ impl<S: Stream, W: FnMut(Option<S::Item>, &mut BytesMut) -> ControlFlow<()>> Str
             (true, false) => Poll::Pending,
         }
     }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        if self.ended && self.buffer.is_empty() { NOTHING } else { (0, None) }
-    }
 }
 
 #[cfg(test)]
@@ -82,9 +76,7 @@ mod tests {
     #[test]
     fn the_body_ends_at_the_last_word_even_if_more_items_come() {
         let mut body = lines(stream::iter(["a", "!"]).chain(stream::pending()));
-        assert_ne!(body.size_hint(), NOTHING);
         assert_eq!(body.next().now_or_never().flatten().unwrap(), "a\n!\n");
-        assert_eq!(body.size_hint(), NOTHING, "which is known at once");
         assert_eq!(body.next().now_or_never(), Some(None));
     }
 

@@ -53,10 +53,6 @@ impl Request {
 
 /// `application/json`, `text/json` and `…+json`, whatever their parameters.
 fn is_json(content_type: &str) -> bool {
-    // The value that nearly all clients send.
-    if content_type == "application/json" {
-        return true;
-    }
     let essence = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     let subtype = essence.split_once('/').map(|(_, subtype)| subtype);
     matches!(essence.as_str(), "application/json" | "text/json") || subtype.is_some_and(|name| name.ends_with("+json"))

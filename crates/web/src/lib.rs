@@ -15,7 +15,7 @@
 //! | `object.rs`, `wording.rs` | JSON objects and whole numbers; serde's errors in words of JSON |
 //! | `body.rs`, `framed.rs`, `keep_alive.rs`, `respond.rs` | writing: whole bodies and streams |
 //! | `csv.rs` | tables as files |
-//! | `entity_tag.rs` | whether a client already has the body |
+//! | `entity_tag.rs` | JSON answers that a client may have already |
 //! | `error.rs`, `rate_limit.rs` | every non-2xx answer, in one envelope |
 //! | `methods.rs`, `cors.rs` | which methods a path takes; which scripts may read it |
 //!
@@ -43,7 +43,6 @@ mod request_id;
 pub mod respond;
 mod serve;
 mod socket;
-mod tagged_json;
 mod target;
 mod wording;
 
@@ -51,6 +50,7 @@ pub use answer::{Handler, answer, catch_panic};
 pub use body::Body;
 pub use csv::Csv;
 pub use draining::Draining;
+pub use entity_tag::json_unless_known;
 pub use error::{ErrorShape, HttpError};
 pub use framed::framed;
 pub use json::JsonBody;
@@ -63,5 +63,4 @@ pub use request::Request;
 pub use request_id::RequestId;
 pub use respond::Response;
 pub use serve::{Drained, serve};
-pub use tagged_json::{TaggedJson, json_unless_known};
 pub use wording::{Notation, in_plain_words};

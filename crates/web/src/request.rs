@@ -21,11 +21,7 @@ use crate::request_id::RequestId;
 use crate::target;
 
 /// One request. Its body is read by [`Request::body`] or [`Request::json`], at most once.
-///
-/// It is moved through many calls on its way to the handler, so it is boxed and no larger than a pointer.
-pub struct Request(Box<Inner>);
-
-struct Inner {
+pub struct Request {
     head: http::request::Parts,
     segments: Vec<String>,
     peer: SocketAddr,
@@ -54,7 +50,7 @@ impl Request {
         let (head, body) = request.into_parts();
         let segments = target::segments(head.uri.path());
         let body = (!body.is_end_stream()).then(|| BoxBody::new(body.map_err(Into::into)));
-        Self(Box::new(Inner {
+        Self {
             head,
             segments,
             peer,
@@ -64,40 +60,40 @@ impl Request {
             body_memory: Reservation::default(),
             body_deadline,
             draining,
-        }))
+        }
     }
 
     pub fn method(&self) -> &Method {
-        &self.0.head.method
+        &self.head.method
     }
 
     /// The path as it was sent.
     pub fn path(&self) -> &str {
-        self.0.head.uri.path()
+        self.head.uri.path()
     }
 
     /// The path's segments, each percent-decoded on its own.
     pub fn segments(&self) -> Vec<&str> {
-        self.0.segments.iter().map(String::as_str).collect()
+        self.segments.iter().map(String::as_str).collect()
     }
 
     /// One of them, counted from 0; empty when there is none.
     pub fn segment(&self, index: usize) -> &str {
-        self.0.segments.get(index).map_or("", String::as_str)
+        self.segments.get(index).map_or("", String::as_str)
     }
 
     /// The first query parameter of this name, decoded.
     pub fn query(&self, name: &str) -> Option<Cow<'_, str>> {
-        target::parameter(self.0.head.uri.query()?, name)
+        target::parameter(self.head.uri.query()?, name)
     }
 
     /// The query as it was sent, for parameters that may come several times.
     pub fn raw_query(&self) -> Option<&str> {
-        self.0.head.uri.query()
+        self.head.uri.query()
     }
 
     pub fn headers(&self) -> &HeaderMap {
-        &self.0.head.headers
+        &self.head.headers
     }
 
     /// The value of a header that occurs exactly once and is plain text.
@@ -142,26 +138,26 @@ impl Request {
 
     /// The shutdown signal of the server this request came to.
     pub fn draining(&self) -> &Draining {
-        &self.0.draining
+        &self.draining
     }
 
     /// The address at the other end of the socket.
     pub fn peer(&self) -> SocketAddr {
-        self.0.peer
+        self.peer
     }
 
     /// The client's address: the peer's, unless a trusted proxy's header was read and [set](Self::comes_from).
     pub fn client(&self) -> IpAddr {
-        self.0.client
+        self.client
     }
 
     /// Sets the client's address.
     pub fn comes_from(&mut self, client: IpAddr) {
-        self.0.client = client;
+        self.client = client;
     }
 
     pub fn id(&self) -> &RequestId {
-        &self.0.id
+        &self.id
     }
 
     /// Reads the whole body. The memory it takes is released when the request is dropped.
@@ -174,12 +170,12 @@ impl Request {
         if announced.is_some_and(|length| length > limit as u64) {
             return Err(HttpError::too_large(limit));
         }
-        let Some(body) = self.0.body.take() else { return Ok(Bytes::new()) };
-        let after = self.0.body_deadline;
+        let Some(body) = self.body.take() else { return Ok(Bytes::new()) };
+        let after = self.body_deadline;
         let collected = timeout(after, self.collect(body, announced, limit)).await;
         let collected = collected.unwrap_or(Err(HttpError::RequestTimeout { after }));
         if collected.is_err() {
-            self.0.body_memory = Reservation::default();
+            self.body_memory = Reservation::default();
         }
         collected
     }
@@ -200,7 +196,7 @@ impl Request {
             if gathered.len() + data.len() > most {
                 return Err(HttpError::too_large(limit));
             }
-            gathered.add(data, &mut self.0.body_memory)?;
+            gathered.add(data, &mut self.body_memory)?;
         }
         Ok(gathered.whole())
     }

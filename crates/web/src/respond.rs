@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use futures::Stream;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
-use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use http::{HeaderName, HeaderValue, StatusCode};
 use serde::Serialize;
 
 use crate::body::Body;
@@ -11,22 +11,10 @@ use crate::body::Body;
 /// An answer.
 pub type Response = http::Response<Body>;
 
-/// Headers of most answers about one resource. A header map grows in large steps, and growing is expensive.
-pub(crate) const FEW: usize = 6;
-/// Headers of most answers with a body.
-const MOST: usize = 7;
-
 /// `value` as JSON.
 pub fn json<T: Serialize>(status: StatusCode, value: &T) -> Response {
-    written(value).map_or_else(|error| unwritable(&error), |bytes| bytes_of(status, "application/json", bytes))
-}
-
-pub(crate) fn written<T: Serialize>(value: &T) -> serde_json::Result<Vec<u8>> {
-    /// Larger than most answers, in bytes, so that the buffer need not grow.
-    const ROOM: usize = 1024;
-    let mut bytes = Vec::with_capacity(ROOM);
-    serde_json::to_writer(&mut bytes, value)?;
-    Ok(bytes)
+    serde_json::to_vec(value)
+        .map_or_else(|error| unwritable(&error), |bytes| bytes_of(status, "application/json", bytes))
 }
 
 /// Reached only by a type whose `Serialize` fails; none of ours does.
@@ -44,16 +32,9 @@ pub fn not_to_be_stored(response: &mut Response) {
 
 /// Bytes of the given content type.
 pub fn bytes_of(status: StatusCode, content_type: &'static str, bytes: impl Into<Bytes>) -> Response {
-    let mut response = with_headers(status, Body::full(bytes), MOST);
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
-    response
-}
-
-/// Allocates space for this many headers.
-pub(crate) fn with_headers(status: StatusCode, body: Body, headers: usize) -> Response {
-    let mut response = http::Response::new(body);
+    let mut response = http::Response::new(Body::full(bytes));
     *response.status_mut() = status;
-    *response.headers_mut() = HeaderMap::with_capacity(headers);
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
     response
 }
 

@@ -8,27 +8,14 @@ use percent_encoding::percent_decode_str;
 /// UTF-8 become U+FFFD, which no id and no name contains. A path that does not begin with `/` (`OPTIONS *`) has no
 /// segments.
 pub(crate) fn segments(path: &str) -> Vec<String> {
-    path.strip_prefix('/').map_or_else(Vec::new, |path| path.split('/').map(decoded).collect())
+    path.strip_prefix('/').map_or_else(Vec::new, |path| {
+        path.split('/').map(|segment| percent_decode_str(segment).decode_utf8_lossy().into_owned()).collect()
+    })
 }
 
 /// The first value of `name`, decoded as HTML forms encode it: `+` is a space.
 pub(crate) fn parameter<'a>(query: &'a str, name: &str) -> Option<Cow<'a, str>> {
-    query.split('&').find_map(|pair| {
-        let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
-        (form(key) == name).then(|| form(value))
-    })
-}
-
-fn decoded(text: &str) -> String {
-    percent_decode_str(text).decode_utf8_lossy().into_owned()
-}
-
-fn form(text: &str) -> Cow<'_, str> {
-    if text.contains('+') {
-        Cow::Owned(decoded(&text.replace('+', " ")))
-    } else {
-        percent_decode_str(text).decode_utf8_lossy()
-    }
+    form_urlencoded::parse(query.as_bytes()).find(|(key, _)| key == name).map(|(_, value)| value)
 }
 
 #[cfg(test)]

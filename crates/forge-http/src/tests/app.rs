@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use docent_forge::Forge;
 use docent_http_client::SecretSource;
 use docent_types::{ManualClock, Timestamp};
 use jsonwebtoken::{Algorithm, DecodingKey, Validation};
@@ -15,7 +14,7 @@ use tempfile::TempDir;
 use super::server::{Answer, Asked, Server};
 use super::{NOON, address, client, clock, told};
 use crate::Host::Github;
-use crate::{GithubApp, HttpForge, TokenSource};
+use crate::{GithubApp, HttpForge, TokenSource, http_forge};
 
 struct Setup {
     key: KeyPair,
@@ -35,8 +34,8 @@ impl Setup {
         Self { key, folder, clock, source: TokenSource::App(Arc::new(app)) }
     }
 
-    fn forge(&self, server: &Server) -> HttpForge {
-        HttpForge::new(client(), address(Github, server), self.source.clone(), Arc::clone(&self.clock) as _)
+    fn forge(&self, server: &Server) -> Arc<dyn HttpForge> {
+        http_forge(client(), address(Github, server), self.source.clone(), Arc::clone(&self.clock) as _)
     }
 
     /// What a signed statement says.

@@ -1,6 +1,8 @@
 //! The port's promises, kept on every forge.
 
-use docent_forge::{Forge, ForgeError, PullRequestSpec};
+use std::sync::Arc;
+
+use docent_forge::{ForgeError, PullRequestSpec};
 use serde_json::json;
 
 use super::imitation::Book;
@@ -10,7 +12,7 @@ use crate::{Host, HttpForge};
 
 const ALL: [Host; 3] = [Host::Github, Host::Gitlab, Host::Gitea];
 
-async fn imitated(host: Host) -> (Book, Server, HttpForge) {
+async fn imitated(host: Host) -> (Book, Server, Arc<dyn HttpForge>) {
     let book = Book::default();
     let kept = book.clone();
     let server = Server::start(move |asked| kept.answer(host, asked)).await;
@@ -22,7 +24,7 @@ async fn imitated(host: Host) -> (Book, Server, HttpForge) {
 async fn every_forge_conforms() {
     for host in ALL {
         let (book, _server, forge) = imitated(host).await;
-        docent_forge::conformance::forge(&forge, async |number| book.merge(number)).await;
+        docent_forge::conformance::forge(&*forge, async |number| book.merge(number)).await;
     }
 }
 

@@ -1,6 +1,6 @@
 //! What forges answer when a pull request is opened, beyond what an imitation of one plays.
 
-use docent_forge::{Forge, ForgeError, PullRequest, PullRequestSpec, PullState};
+use docent_forge::{ForgeError, PullRequest, PullRequestSpec, PullState};
 use serde_json::{Value, json};
 
 use super::server::{Answer, Server};

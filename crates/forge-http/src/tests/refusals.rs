@@ -2,14 +2,14 @@
 
 use std::sync::LazyLock;
 
-use docent_forge::{Forge, ForgeError};
+use docent_forge::ForgeError;
 use docent_http_client::SecretSource;
 use proptest::prelude::*;
 use serde_json::json;
 
 use super::server::{Answer, Server};
 use super::{NOON, TOKEN, address, client, clock, forge, request, told};
-use crate::{Address, Host, HttpForge, TokenSource};
+use crate::{Address, Host, TokenSource, http_forge};
 
 use Host::{Gitea, Github, Gitlab};
 
@@ -189,7 +189,7 @@ async fn a_forge_that_is_not_there_may_be_there_later() {
 #[tokio::test]
 async fn a_token_is_not_sent_in_the_clear_to_another_network() {
     let address = Address::parse(Gitea, "http://git.example.com/acme/docs", None).expect("an address");
-    let forge = HttpForge::new(client(), address, super::token(), clock());
+    let forge = http_forge(client(), address, super::token(), clock());
     let text = told(&forge.find("docent/a").await.expect_err("not sent"));
     assert!(text.starts_with("refused: could not ask git.example.com: ") && text.contains("use https"), "{text}");
 }
@@ -200,7 +200,7 @@ async fn a_token_is_read_at_every_use() {
     let file = folder.path().join("token");
     let server = Server::saying(Answer::json(200, json!([]))).await;
     let tokens = TokenSource::Read(SecretSource::File(file.clone()));
-    let forge = HttpForge::new(client(), address(Github, &server), tokens, clock());
+    let forge = http_forge(client(), address(Github, &server), tokens, clock());
     for written in ["first\n", " second "] {
         std::fs::write(&file, written).expect("writes");
         forge.find("docent/a").await.expect("looks");
@@ -212,7 +212,7 @@ async fn a_token_is_read_at_every_use() {
         assert!(text.starts_with("refused: the file ") && text.contains(why), "{text}");
     }
     let unset = TokenSource::Read(SecretSource::Variable("DOCENT_NOBODY_SETS_THIS".to_owned()));
-    let forge = HttpForge::new(client(), address(Github, &server), unset, clock());
+    let forge = http_forge(client(), address(Github, &server), unset, clock());
     assert_eq!(
         told(&forge.find("docent/a").await.expect_err("no token")),
         "refused: the variable DOCENT_NOBODY_SETS_THIS is not set"
@@ -222,7 +222,7 @@ async fn a_token_is_read_at_every_use() {
 #[tokio::test]
 async fn a_forge_that_wants_a_token_and_gets_none_asks_for_one() {
     let server = Server::saying(said(401, "Requires authentication")).await;
-    let forge = HttpForge::new(client(), address(Github, &server), TokenSource::None, clock());
+    let forge = http_forge(client(), address(Github, &server), TokenSource::None, clock());
     let text = told(&forge.find("docent/a").await.expect_err("no token"));
     assert!(text.contains("requires a token: name the environment variable"), "{text}");
     assert_eq!(server.asked()[0].header("authorization"), "");
@@ -257,7 +257,7 @@ proptest! {
             let body = if matches!(status, 204 | 304) { Vec::new() } else { body };
             let server = Server::saying(Answer::new(status, body)).await;
             for host in [Github, Gitlab, Gitea] {
-                let forge = HttpForge::new(client.clone(), address(host, &server), super::token(), clock());
+                let forge = http_forge(client.clone(), address(host, &server), super::token(), clock());
                 let outcomes = [
                     forge.find("docent/a").await.err(),
                     forge.open(&request()).await.err(),

@@ -155,18 +155,18 @@ impl TestApi {
         let model = docent_llm::scripted::Scripted::new();
         let (threads, ids) = (Arc::new(MemoryThreads::default()), Arc::new(FixedIds::default()));
         let assistant = Assistant::new(Arc::new(model.clone()), threads, shared_clock.clone(), ids);
-        let api = Api::new(
-            Access::new(keys.clone(), keys.clone(), shared_clock.clone()),
+        let api = Api {
+            access: Access::new(keys.clone(), keys.clone(), shared_clock.clone()),
             jobs,
-            ModelNames { offered: vec!["sonnet".into(), "opus".into()], default: "sonnet".into() },
-            Answering {
+            models: ModelNames { offered: vec!["sonnet".into(), "opus".into()], default: "sonnet".into() },
+            answering: Answering {
                 assistant: Arc::new(assistant),
                 docs: docs(),
                 replies: Replies::at_once(2),
                 searches: SearchLog::new(Arc::new(MemorySearches::default()), shared_clock),
             },
-            scripted::events_of,
-        );
+            events_of: scripted::events_of,
+        };
         let admin = issue(&keys, |_| {}).await;
         let assistant = issue(&keys, |grant| grant.kind = KeyKind::Assistant).await;
         Self { api, agent, model, clock, admin, assistant, drain: CancellationToken::new(), keys }

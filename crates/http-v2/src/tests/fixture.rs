@@ -155,18 +155,18 @@ impl TestApi {
         let jobs = Jobs::new(Arc::new(MemoryStore::new()), shared_clock.clone(), ids.clone(), JobLimits::default());
         let assistant =
             Assistant::new(Arc::new(model.clone()), Arc::new(MemoryThreads::default()), shared_clock.clone(), ids);
-        let api = Api::new(
-            Access::new(keys.clone(), keys.clone(), shared_clock.clone()),
+        let api = Api {
+            access: Access::new(keys.clone(), keys.clone(), shared_clock.clone()),
             jobs,
-            ModelNames { offered: vec!["sonnet".into(), "opus".into()], default: "sonnet".into() },
-            Answering {
+            models: ModelNames { offered: vec!["sonnet".into(), "opus".into()], default: "sonnet".into() },
+            answering: Answering {
                 assistant: Arc::new(assistant),
                 docs: docs(),
                 replies: Replies::default(),
                 searches: SearchLog::new(Arc::new(MemorySearches::default()), shared_clock),
             },
             events_of,
-        );
+        };
         let admin = issue(&keys, |grant| grant.kind = KeyKind::Admin).await;
         let assistant = issue(&keys, |_| {}).await;
         Self { api, model, clock, admin, assistant, drain: CancellationToken::new(), keys }

@@ -281,20 +281,20 @@ impl Router {
         };
         let metrics = Metrics::new(app.now(), answering.replies.clone(), app.models.calls().clone())
             .with_questions(app.embedder.clone());
-        let v1 = docent_http_v1::Api::new(
-            app.access.clone(),
-            app.jobs.clone(),
-            models.clone(),
-            answering.clone(),
-            docent_authoring::job_events,
-        );
-        let v2 = docent_http_v2::Api::new(
-            app.access.clone(),
-            app.jobs.clone(),
-            models.clone(),
+        let v1 = docent_http_v1::Api {
+            access: app.access.clone(),
+            jobs: app.jobs.clone(),
+            models: models.clone(),
+            answering: answering.clone(),
+            events_of: docent_authoring::job_events,
+        };
+        let v2 = docent_http_v2::Api {
+            access: app.access.clone(),
+            jobs: app.jobs.clone(),
+            models: models.clone(),
             answering,
-            docent_authoring::job_events,
-        );
+            events_of: docent_authoring::job_events,
+        };
         let dashboard = Dashboard::new(DashboardParts {
             operators: operators(app, url)?,
             access: app.access.clone(),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use docent_forge::{Forge, LocalForge, Misconfigured, PullRequests};
-use docent_forge_http::{Address, AddressError, GithubApp, Host, HttpForge, TokenSource};
+use docent_forge_http::{Address, AddressError, GithubApp, Host, HttpForge, TokenSource, http_forge};
 use docent_http_client::{Client, ClientOptions, SecretSource};
 use docent_types::{Clock, ForgeKind, Ids, Project};
 
@@ -56,8 +56,8 @@ impl Forges {
     }
 
     /// The forge at a place.
-    pub(crate) fn at(&self, place: ForgeRepository) -> HttpForge {
-        HttpForge::new(self.client.clone(), place.address, place.tokens, Arc::clone(&self.clock))
+    pub(crate) fn at(&self, place: ForgeRepository) -> Arc<dyn HttpForge> {
+        http_forge(self.client.clone(), place.address, place.tokens, Arc::clone(&self.clock))
     }
 }
 
@@ -73,7 +73,7 @@ pub(crate) struct AllForges {
 impl AllForges {
     pub(crate) fn of(&self, project: &Project) -> Arc<dyn Forge> {
         match self.remote.place(project) {
-            Ok(Some(place)) => Arc::new(self.remote.at(place)),
+            Ok(Some(place)) => self.remote.at(place),
             Ok(None) => Arc::new(self.local(project)),
             Err(error) => Arc::new(Misconfigured { sentence: error.to_string() }),
         }
