@@ -77,7 +77,7 @@ impl Store for SqliteStore {
     async fn entries(&self, id: JobId, after: u64, limit: u32) -> Result<Vec<Entry>, StoreError> {
         let doing = "read the journal";
         if let Some(journal) = self.cached(id).as_ref().and_then(|job| job.journal.as_ref()) {
-            return journal.entries(after, limit).map_err(|error| StoreError::new(doing, error));
+            return Ok(journal.entries(after, limit));
         }
         self.read(doing, move |connection| journal::read(connection, id, after, limit)).await
     }

@@ -1,6 +1,6 @@
 //! Journals: the entries of one write are one row, and a short first row lies in the row of the job.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use docent_jobs::{Entry, EntryBody};
 use docent_types::{BoxError, JobId, Timestamp};
@@ -22,40 +22,20 @@ const BATCHES: &str = "SELECT began AS last, began_at, beginning FROM jobs WHERE
 #[derive(Debug)]
 pub(crate) struct Batch {
     last: u64,
-    count: usize,
     at: Timestamp,
-    /// The bodies as JSON; empty where `bodies` is kept instead.
-    text: String,
-    /// Parsed from `text` on first use.
-    bodies: OnceLock<Vec<EntryBody>>,
+    bodies: Vec<EntryBody>,
 }
 
 impl Batch {
     fn read(last: u64, at: Timestamp, text: &str) -> Result<Self, BoxError> {
-        let bodies: Vec<EntryBody> = serde_json::from_str(text)?;
-        Ok(Self { last, count: bodies.len(), at, text: String::new(), bodies: bodies.into() })
+        Ok(Self { last, at, bodies: serde_json::from_str(text)? })
     }
 
-    fn bodies(&self) -> Result<&[EntryBody], BoxError> {
-        match self.bodies.get() {
-            Some(bodies) => Ok(bodies),
-            None => {
-                let bodies = serde_json::from_str(&self.text)?;
-                Ok(self.bodies.get_or_init(|| bodies))
-            }
-        }
-    }
-
-    fn entries(&self, after: u64) -> Result<impl Iterator<Item = Entry>, BoxError> {
-        let first = self.last + 1 - self.count as u64;
+    fn entries(&self, after: u64) -> impl Iterator<Item = Entry> {
+        let first = self.last + 1 - self.bodies.len() as u64;
         let skipped = usize::try_from((after + 1).saturating_sub(first)).unwrap_or(usize::MAX);
         let entry = |(seq, body): (u64, &EntryBody)| Entry { seq, at: self.at, body: body.clone() };
-        Ok((first..).zip(self.bodies()?).skip(skipped).map(entry))
-    }
-
-    /// The number of entries, their time in milliseconds, and their text.
-    fn columns(&self) -> (usize, i64, &str) {
-        (self.count, self.at.millis(), &self.text)
+        (first..).zip(&self.bodies).skip(skipped).map(entry)
     }
 }
 
@@ -68,25 +48,15 @@ pub(crate) struct Journal {
 
 impl Journal {
     /// At most `limit` entries after `after`.
-    pub(crate) fn entries(&self, after: u64, limit: u32) -> Result<Vec<Entry>, BoxError> {
-        let mut entries = Vec::new();
-        for batch in self.batches.iter().filter(|batch| batch.last > after) {
-            let left = (limit as usize).saturating_sub(entries.len());
-            entries.extend(batch.entries(after)?.take(left));
-        }
-        Ok(entries)
+    pub(crate) fn entries(&self, after: u64, limit: u32) -> Vec<Entry> {
+        let batches = self.batches.iter().filter(|batch| batch.last > after);
+        batches.flat_map(|batch| batch.entries(after)).take(limit as usize).collect()
     }
 
     /// With the next batch; `None` when it becomes too long to be cached.
     pub(crate) fn grown(self, written: Option<PreparedEntries>) -> Option<Self> {
         match written {
-            Some(PreparedEntries(mut batch)) => {
-                let bytes = batch.text.len();
-                if batch.bodies.get().is_some() {
-                    batch.text = String::new();
-                }
-                self.with(batch, bytes)
-            }
+            Some(PreparedEntries { batch, text }) => self.with(batch, text.len()),
             None => Some(self),
         }
     }
@@ -101,7 +71,11 @@ impl Journal {
 
 /// Entries to be written together.
 #[derive(Debug)]
-pub(crate) struct PreparedEntries(Batch);
+pub(crate) struct PreparedEntries {
+    batch: Batch,
+    /// The bodies as JSON.
+    text: String,
+}
 
 impl PreparedEntries {
     /// The entries that follow number `after`; `None` when there are none.
@@ -109,31 +83,26 @@ impl PreparedEntries {
         if bodies.is_empty() {
             return Ok(None);
         }
-        let (count, text) = (bodies.len(), serde_json::to_string(&bodies)?);
-        Ok(Some(Self(Batch { last: after + count as u64, count, at, text, bodies: bodies.into() })))
-    }
-
-    /// Keeps the text only.
-    pub(crate) fn without_bodies(self) -> Self {
-        Self(Batch { bodies: OnceLock::new(), ..self.0 })
+        let (last, text) = (after + bodies.len() as u64, serde_json::to_string(&bodies)?);
+        Ok(Some(Self { batch: Batch { last, at, bodies }, text }))
     }
 
     /// Whether it is stored in the row of the job that begins with it.
     pub(crate) fn fits_in_row(&self) -> bool {
-        self.0.text.len() <= IN_ROW
+        self.text.len() <= IN_ROW
     }
 
     /// The number of entries, their time in milliseconds, and their text.
     pub(crate) fn columns(&self) -> (usize, i64, &str) {
-        self.0.columns()
+        (self.batch.bodies.len(), self.batch.at.millis(), &self.text)
     }
 
     /// Inserts it, and returns it.
     pub(crate) fn append(self, connection: &Connection, job: i64) -> rusqlite::Result<Self> {
-        let (count, at, text) = self.0.columns();
+        let (count, at, text) = self.columns();
         connection
             .prepare_cached("INSERT INTO entries (job, last, count, at, bodies) VALUES (?1, ?2, ?3, ?4, ?5)")?
-            .execute((job, self.0.last, count, at, text))?;
+            .execute((job, self.batch.last, count, at, text))?;
         Ok(self)
     }
 }
@@ -146,7 +115,7 @@ pub(crate) fn read(connection: &Connection, job: JobId, after: u64, limit: u32) 
     while let Some(row) = rows.next()? {
         let at = Timestamp::from_millis(row.get(1)?);
         let batch = Batch::read(row.get(0)?, at, row.get_ref(2)?.as_str()?)?;
-        entries.extend(batch.entries(after)?);
+        entries.extend(batch.entries(after));
         if entries.len() >= limit as usize {
             break;
         }

@@ -43,9 +43,8 @@ impl PreparedJob {
     pub(crate) fn of(mut row: Row, entries: Vec<EntryBody>, now: Timestamp) -> Result<Self, BoxError> {
         row.last_seq = entries.len() as u64;
         let prompt = prompt(&entries);
-        // The entries are rarely read before the job is leased, and parsed bodies are many small allocations.
-        let draft = PreparedEntries::of(0, now, entries)?.map(PreparedEntries::without_bodies);
-        Ok(Self { body: body(&row)?, draft, prompt, row, now })
+        let draft = PreparedEntries::of(0, now, entries)?;
+        Ok(Self { body: serde_json::to_string(&row)?, draft, prompt, row, now })
     }
 }
 
@@ -102,7 +101,7 @@ pub(crate) fn apply<E>(
     let draft = PreparedEntries::of(row.last_seq, now, entries)?;
     let written = draft.map(|draft| draft.append(connection, job.n)).transpose()?;
     let journal = job.journal.clone().and_then(|journal| journal.grown(written));
-    let (n, body) = (job.n, body(&next)?);
+    let (n, body) = (job.n, serde_json::to_string(&next)?);
     if stays(row, &next) {
         // No index covers the difference.
         connection.prepare_cached("UPDATE jobs SET body = ?2 WHERE n = ?1")?.execute((n, body))?;
@@ -158,11 +157,4 @@ fn stays(row: &Row, next: &Row) -> bool {
         && next.job.status == JobStatus::Active
         && row.lease == next.lease
         && row.attempt.not_before == next.attempt.not_before
-}
-
-/// The body of a row, with a capacity slightly above what most need.
-fn body(row: &Row) -> Result<String, BoxError> {
-    let mut body = Vec::with_capacity(1000);
-    serde_json::to_writer(&mut body, row)?;
-    Ok(String::from_utf8(body)?)
 }

@@ -10,11 +10,11 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 
 use docent_types::StoreError;
+use parking_lot::Mutex;
 use tokio::sync::oneshot;
 
 use crate::change_tracker::ChangeTracker;
@@ -39,14 +39,7 @@ pub struct WriteCounts {
 pub(crate) struct Writer {
     queue: Sender<WriterMessage>,
     thread: Option<JoinHandle<()>>,
-    written: Arc<WriteCounters>,
-}
-
-#[derive(Debug, Default)]
-struct WriteCounters {
-    commands: AtomicU64,
-    commits: AtomicU64,
-    flushes: AtomicU64,
+    written: Arc<Mutex<WriteCounts>>,
 }
 
 enum WriterMessage {
@@ -105,7 +98,7 @@ where
 impl Writer {
     pub(crate) fn start(transactions: Transactions, changes: Arc<ChangeTracker>) -> Result<Self, OpenError> {
         let (queue, commands) = channel();
-        let written = Arc::<WriteCounters>::default();
+        let written = Arc::<Mutex<WriteCounts>>::default();
         let write = {
             let written = Arc::clone(&written);
             move || serve(transactions, &commands, &written, &changes)
@@ -154,9 +147,7 @@ impl Writer {
     }
 
     pub(crate) fn writes(&self) -> WriteCounts {
-        let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
-        let WriteCounters { commands, commits, flushes } = &*self.written;
-        WriteCounts { commands: read(commands), commits: read(commits), flushes: read(flushes) }
+        *self.written.lock()
     }
 }
 
@@ -176,7 +167,7 @@ impl Drop for Writer {
 fn serve(
     mut transactions: Transactions,
     commands: &Receiver<WriterMessage>,
-    written: &WriteCounters,
+    written: &Mutex<WriteCounts>,
     changes: &ChangeTracker,
 ) {
     let mut closing = None;
@@ -201,7 +192,7 @@ fn serve(
         if !group.is_empty() {
             let durability = group.iter().map(|command| command.durability()).max().unwrap_or(Durability::Flushed);
             let committed = transactions.write(durability, &mut group);
-            written.count(group.len(), durability, committed.is_ok());
+            written.lock().count(group.len(), durability, committed.is_ok());
             for command in group {
                 command.answer(committed.clone());
             }
@@ -217,11 +208,10 @@ fn serve(
     }
 }
 
-impl WriteCounters {
-    fn count(&self, group: usize, durability: Durability, is_committed: bool) {
-        let Self { commands, commits, flushes } = self;
-        commands.fetch_add(group as u64, Ordering::Relaxed);
-        commits.fetch_add(u64::from(is_committed), Ordering::Relaxed);
-        flushes.fetch_add(u64::from(is_committed && durability == Durability::Flushed), Ordering::Relaxed);
+impl WriteCounts {
+    fn count(&mut self, group: usize, durability: Durability, is_committed: bool) {
+        self.commands += group as u64;
+        self.commits += u64::from(is_committed);
+        self.flushes += u64::from(is_committed && durability == Durability::Flushed);
     }
 }
