@@ -1,8 +1,7 @@
 //! What was asked of a site in a span of time, in numbers.
 //!
-//! Questions, answers and ratings are counted by day, and all are counted. What takes a look at each question is told of
-//! the newest ones only, so that a summary takes as long for a month with a million questions as for one with ten
-//! thousand.
+//! All questions, answers and ratings are counted, by day. Figures that need each question are computed for the newest ones
+//! only, so that a summary of a million questions takes as long as one of ten thousand.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -13,7 +12,7 @@ use serde::Deserialize;
 use crate::export::QuestionFacts;
 use crate::thread::{CitedPage, Rating};
 
-/// Most questions that [`NewestQuestions`] tells of.
+/// Most questions that [`NewestQuestions`] covers.
 pub const NEWEST: u32 = 10_000;
 /// Most entries of its lists of pages.
 const MOST_PAGES: usize = 50;

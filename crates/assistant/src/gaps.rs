@@ -17,7 +17,7 @@ pub const MOST_GROUPED: u32 = 1_000;
 /// Most examples of a group, and the longest text of one in its suggestion, in characters.
 const EXAMPLES: usize = 5;
 const LONGEST_EXAMPLE: usize = 200;
-/// Most words told of a group.
+/// Most words listed for a group.
 const WORDS: usize = 5;
 /// Two questions are alike when the words they share weigh at least this share of all their words.
 const ALIKE: f64 = 0.5;

@@ -26,7 +26,7 @@ const STORE_TIMEOUT: Duration = Duration::from_secs(5);
 #[derive(Debug, Clone)]
 pub(crate) struct QuestionWrites {
     threads: Arc<dyn Threads>,
-    under_way: Arc<PendingThreads>,
+    pending: Arc<PendingThreads>,
 }
 
 #[derive(Debug, Default)]
@@ -35,7 +35,7 @@ struct PendingThreads(Mutex<HashMap<ThreadId, watch::Receiver<()>>>);
 /// A thread that later requests wait for, until this is dropped.
 #[derive(Debug)]
 struct Announced {
-    under_way: Arc<PendingThreads>,
+    pending: Arc<PendingThreads>,
     thread: ThreadId,
     done: watch::Sender<()>,
 }
@@ -57,39 +57,39 @@ pub(crate) struct StoredQuestion {
 
 impl QuestionWrites {
     pub(crate) fn new(threads: Arc<dyn Threads>) -> Self {
-        Self { threads, under_way: Arc::default() }
+        Self { threads, pending: Arc::default() }
     }
 
     /// Makes requests that continue this thread wait.
     pub(crate) fn announce(&self, thread: ThreadId) -> PendingQuestion {
         let (done, wait) = watch::channel(());
-        self.under_way.0.lock().insert(thread, wait);
-        let announced = Announced { under_way: Arc::clone(&self.under_way), thread, done };
+        self.pending.0.lock().insert(thread, wait);
+        let announced = Announced { pending: Arc::clone(&self.pending), thread, done };
         PendingQuestion { threads: Arc::clone(&self.threads), announced }
     }
 
     /// Waits until the newest question of a thread is stored.
     pub(crate) async fn stored(&self, thread: ThreadId) {
-        let under_way = self.under_way.0.lock().get(&thread).cloned();
-        if let Some(mut under_way) = under_way {
+        let pending = self.pending.0.lock().get(&thread).cloned();
+        if let Some(mut pending) = pending {
             // No value is ever sent: the wait ends when the sender is dropped. After the timeout the store is read all
             // the same.
-            let _ = timeout(STORE_TIMEOUT, under_way.changed()).await;
+            let _ = timeout(STORE_TIMEOUT, pending.changed()).await;
         }
     }
 }
 
 impl PendingQuestion {
     /// Writes the question in a task of its own, independent of the reply's reader.
-    pub(crate) fn keep(self, asked: NewQuestion) -> StoredQuestion {
+    pub(crate) fn store(self, asked: NewQuestion) -> StoredQuestion {
         let Self { threads, announced } = self;
         let thread = announced.thread;
-        let store = Arc::clone(&threads);
+        let target = Arc::clone(&threads);
         let writing = async move {
-            let written = write(store.as_ref(), asked).await;
+            let written = write(target.as_ref(), asked).await;
             drop(announced);
             if let Err(failure) = &written {
-                error!(%thread, error = failure as &dyn std::error::Error, "could not keep the question");
+                error!(%thread, error = failure as &dyn std::error::Error, "could not store the question");
             }
             written.is_ok()
         };
@@ -108,21 +108,21 @@ impl StoredQuestion {
     pub(crate) async fn answered(self, turn: Turn) -> bool {
         let Self { threads, thread, written } = self;
         // In a task of its own: it is finished even if the reader leaves now.
-        let keeping = async move {
-            let is_kept = written.await.unwrap_or(false);
-            if is_kept && let Err(failure) = threads.put_turn(thread, turn, None).await {
-                error!(%thread, error = &failure as &dyn std::error::Error, "could not keep the answer");
+        let storing = async move {
+            let is_stored = written.await.unwrap_or(false);
+            if is_stored && let Err(failure) = threads.put_turn(thread, turn, None).await {
+                error!(%thread, error = &failure as &dyn std::error::Error, "could not store the answer");
             }
-            is_kept
+            is_stored
         };
-        tokio::spawn(keeping.in_current_span()).await.unwrap_or(false)
+        tokio::spawn(storing.in_current_span()).await.unwrap_or(false)
     }
 }
 
 impl Drop for Announced {
     fn drop(&mut self) {
         // A later question of the thread may be pending by now.
-        if let Entry::Occupied(entry) = self.under_way.0.lock().entry(self.thread)
+        if let Entry::Occupied(entry) = self.pending.0.lock().entry(self.thread)
             && entry.get().same_channel(&self.done.subscribe())
         {
             entry.remove();

@@ -72,7 +72,7 @@ pub(crate) fn events(
         drop(passages);
 
         // The question is stored while the model answers. Only the end of the reply waits for that.
-        let kept = writing.keep(dialogue.asked());
+        let stored = writing.store(dialogue.asked());
         let depends_on_context = query::depends_on_context(&dialogue.question);
         let mut left_tokens = prompt::INPUT_BUDGET;
         let mut steps: Vec<Step> = Vec::new();
@@ -127,7 +127,7 @@ pub(crate) fn events(
                 Ok(begun) => begun.events(),
                 Err(failure) => {
                     error!(thread = %dialogue.id, error = &failure as &dyn std::error::Error, "the model did not answer");
-                    Box::pin(kept.unanswered()).await;
+                    Box::pin(stored.unanswered()).await;
                     yield trouble(model_call::sentence(failure.kind, reply_text.has_spoken()));
                     return;
                 }
@@ -174,7 +174,7 @@ pub(crate) fn events(
                 }
             }
             if let Some(kind) = broken {
-                Box::pin(kept.unanswered()).await;
+                Box::pin(stored.unanswered()).await;
                 yield trouble(model_call::sentence(kind, reply_text.has_spoken()));
                 return;
             }
@@ -200,7 +200,8 @@ pub(crate) fn events(
             let is_mute = step.said.is_empty();
             if is_mute {
                 let words = without_words(end, reply_text.says_unanswered());
-                for event in reply_text.say(words.to_owned()).chain(reply_text.close(&retrieval.targets, &mut step)) {
+                let said = reply_text.say(words.to_owned());
+                for event in said.into_iter().chain(reply_text.close(&retrieval.targets, &mut step)) {
                     yield event;
                 }
             }
@@ -228,7 +229,7 @@ pub(crate) fn events(
         // Short answers may leave the filter for links only at their end.
         let first_word_ms = first_word_ms.unwrap_or(end_ms);
         dialogue.turn.timing = Some(Timing { search_ms, first_word_ms, end_ms });
-        if !Box::pin(kept.answered(dialogue.turn)).await {
+        if !Box::pin(stored.answered(dialogue.turn)).await {
             yield trouble("The conversation could not be stored. Try again.");
             return;
         }

@@ -32,7 +32,7 @@ impl Default for ReplyText {
 
 impl ReplyText {
     /// The part of the model's text that can be sent now.
-    pub(crate) fn take(&mut self, words: String, targets: &Targets) -> TextEvents {
+    pub(crate) fn take(&mut self, words: String, targets: &Targets) -> Vec<StreamEvent> {
         let text = self.filter.push(words, &|destination| targets.judge(destination));
         self.say(text)
     }
@@ -53,21 +53,21 @@ impl ReplyText {
     }
 
     /// Sends text of our own, or text that passed the filter.
-    pub(crate) fn say(&mut self, text: String) -> TextEvents {
-        let mut words = TextEvents::default();
+    pub(crate) fn say(&mut self, text: String) -> Vec<StreamEvent> {
+        let mut events = Vec::new();
         if !text.is_empty() {
             let id = match &self.open {
                 Some(open) => Arc::clone(open),
                 None => {
                     let id = self.open();
-                    words.start = Some(Arc::clone(&id));
+                    events.push(StreamEvent::TextStart { id: Arc::clone(&id) });
                     id
                 }
             };
             self.answer.push_str(&text);
-            words.delta = Some((id, text));
+            events.push(StreamEvent::TextDelta { id, text });
         }
-        words
+        events
     }
 
     fn open(&mut self) -> Arc<str> {
@@ -82,14 +82,14 @@ impl ReplyText {
     }
 
     /// Ends the open text, and adds what was sent since the last one to the step.
-    pub(crate) fn close(&mut self, targets: &Targets, step: &mut Step) -> TextEvents {
+    pub(crate) fn close(&mut self, targets: &Targets, step: &mut Step) -> Vec<StreamEvent> {
         let rest = self.filter.finish(&|destination| targets.judge(destination));
-        let mut words = self.say(rest);
-        words.end = self.open.take();
-        if words.end.is_some() {
+        let mut events = self.say(rest);
+        if let Some(id) = self.open.take() {
             step.said.push_str(self.answer[self.step..].trim_end());
+            events.push(StreamEvent::TextEnd { id });
         }
-        words
+        events
     }
 
     fn notes(&self, name: &'static str) -> impl Iterator<Item = &str> {
@@ -108,27 +108,5 @@ impl ReplyText {
         let lines =
             lines.filter(|line| (1..=LONGEST_SUGGESTION).contains(&line.chars().count()) && leads_nowhere(line));
         Some(lines.take(SUGGESTED).collect::<Vec<_>>()).filter(|lines| !lines.is_empty())
-    }
-}
-
-/// The events of a piece of text.
-#[derive(Debug, Default)]
-pub(crate) struct TextEvents {
-    start: Option<Arc<str>>,
-    delta: Option<(Arc<str>, String)>,
-    end: Option<Arc<str>>,
-}
-
-impl Iterator for TextEvents {
-    type Item = StreamEvent;
-
-    fn next(&mut self) -> Option<StreamEvent> {
-        if let Some(id) = self.start.take() {
-            return Some(StreamEvent::TextStart { id });
-        }
-        if let Some((id, text)) = self.delta.take() {
-            return Some(StreamEvent::TextDelta { id, text });
-        }
-        self.end.take().map(|id| StreamEvent::TextEnd { id })
     }
 }
