@@ -1,4 +1,4 @@
-//! Streams and waits that a key opened, when the key is no longer good.
+//! Streams and waits that a key opened, when the key is no longer valid.
 
 use std::time::{Duration, Instant};
 
@@ -89,13 +89,13 @@ fn a_revoked_key_ends_what_it_opened() {
         // Well under what a client waits for; how long exactly depends on what else this machine does.
         assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
         assert!(
-            create.text().contains("\"type\":\"error\"") && create.text().contains("no longer good"),
+            create.text().contains("\"type\":\"error\"") && create.text().contains("no longer valid"),
             "{}",
             create.text()
         );
         assert!(!create.text().contains("[DONE]"), "the job goes on: {}", create.text());
         assert!(!events.text().contains("\"completed\""), "{}", events.text());
-        assert!(v2.text().contains("\"type\":\"error\"") && v2.text().contains("no longer good"), "{}", v2.text());
+        assert!(v2.text().contains("\"type\":\"error\"") && v2.text().contains("no longer valid"), "{}", v2.text());
         assert!(v1.text().lines().last().is_some_and(|last| last.starts_with("3:")), "{}", v1.text());
     });
     gate.open();

@@ -1,4 +1,4 @@
-//! What kind of answer a question wants, going by how it is put.
+//! Which kind of answer a question expects, judging by its wording.
 
 /// The kind of answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -7,13 +7,13 @@ pub(crate) enum AnswerKind {
     Steps,
     /// One value: a number, a name, a default.
     Value,
-    /// All there are.
+    /// All members of a set.
     List,
     /// Any question.
     Statement,
 }
 
-/// Ways to ask for a value. Those that begin like a question for steps come first.
+/// Phrases of a question for a value. They are checked first, because some begin like a question for steps.
 const VALUE: &[&str] = &[
     "how many",
     "how much",
@@ -89,21 +89,23 @@ const LIST: &[&str] = &[
     "一覧",
     "哪些",
 ];
-/// What follows `what` or `which` where a list is wanted is in the plural; these only look so.
+/// A plural after `what` or `which` asks for a list. These words end in `s` and are not plurals.
 const NO_PLURAL: &[&str] = &["does", "happens", "was", "is", "has", "status", "process", "address", "means"];
 
 impl AnswerKind {
     pub(crate) fn by(question: &str) -> Self {
         let question = question.to_lowercase();
-        let holds = |ways: &[&str]| ways.iter().any(|way| question.contains(way));
-        let begins = |ways: &[&str]| {
-            ways.iter().any(|way| if way.is_ascii() { question.starts_with(way) } else { question.contains(way) })
+        let contains = |phrases: &[&str]| phrases.iter().any(|phrase| question.contains(phrase));
+        let begins = |phrases: &[&str]| {
+            phrases
+                .iter()
+                .any(|phrase| if phrase.is_ascii() { question.starts_with(phrase) } else { question.contains(phrase) })
         };
-        if holds(VALUE) {
+        if contains(VALUE) {
             Self::Value
         } else if begins(STEPS) || question.contains("how do") {
             Self::Steps
-        } else if (begins(LIST) && !question.starts_with("which ")) || asks_for_several(&question) {
+        } else if (begins(LIST) && !question.starts_with("which ")) || expects_list(&question) {
             Self::List
         } else {
             Self::Statement
@@ -112,7 +114,7 @@ impl AnswerKind {
 }
 
 /// `which routers are there`, `what roles can …`.
-fn asks_for_several(question: &str) -> bool {
+fn expects_list(question: &str) -> bool {
     let mut words = question.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     let asks = words.next().is_some_and(|word| ["which", "what"].contains(&word));
     asks && words

@@ -1,4 +1,4 @@
-//! The assistant's face: from a question and its passages to an answer made of quotes.
+//! The assistant: from a question and its passages to an answer made of quotes.
 
 use docent_types::{Message, Passage, Role};
 use serde::Deserialize;
@@ -9,27 +9,28 @@ use crate::answer_kind::AnswerKind;
 use crate::language::{Phrases, phrases_for};
 use crate::quote::{Candidate, quotes};
 use crate::suggestions::questions;
-use crate::transcript::{answered, said_by};
+use crate::transcript::{answered, texts_of};
 use crate::words::Topic;
 
 /// The tool whose results hold the passages.
 pub(crate) const SEARCH: &str = "search";
 
-/// What a passage has to be to answer: its page has to answer more likely than not, as the search thinks, and it has to
-/// hold half of what the question is about itself. Of two words one is not enough.
+/// Least search score of a page whose passages may answer.
 const LIKELY: f32 = 0.5;
+/// Least share of the question's terms that a passage must have to answer. With at most [`FEW_WORDS`] terms it must have
+/// more than that share.
 const HALF: f32 = 0.5;
 const FEW_WORDS: usize = 2;
-/// Below this score a page is not even near.
+/// Least search score of a page that is linked as related.
 const NEAR: f32 = 0.05;
-/// How many more passages are pointed at.
+/// Most links to further passages.
 const MENTIONED: usize = 3;
 
-/// What a system prompt calls the notes it may ask for, in comments that no reader sees.
+/// Names of the notes that a system prompt may request. They are in HTML comments, which readers do not see.
 const UNANSWERED: &str = "docent:unanswered";
 const SUGGESTIONS: &str = "docent:suggestions";
 
-/// The notes that the caller asks for.
+/// The notes that the caller requests.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Notes {
     /// That the docs hold no answer.
@@ -39,7 +40,7 @@ pub(crate) struct Notes {
 }
 
 impl Notes {
-    pub(crate) fn asked_for(system: &str) -> Self {
+    pub(crate) fn requested_by(system: &str) -> Self {
         Self { unanswered: system.contains(UNANSWERED), suggestions: system.contains(SUGGESTIONS) }
     }
 }
@@ -53,10 +54,10 @@ struct SearchResult {
     never_mentioned: Vec<String>,
 }
 
-/// The answer to the newest question; a search first, when there is none yet and one is offered.
+/// The answer to the newest question, or a search call when there was no search yet and the tool is offered.
 pub(crate) fn next(messages: &[Message], may_search: bool, notes: Notes) -> Draft {
-    let question = said_by(messages, Role::User).pop().unwrap_or_default();
-    // What was searched for is the question itself, without what the caller put around it.
+    let question = texts_of(messages, Role::User).pop().unwrap_or_default();
+    // The query is the question alone; the message may have text of the caller around it.
     let found = search(messages, may_search);
     let question = found.as_ref().and_then(|found| found.query.clone()).unwrap_or(question);
     let earlier = found.as_ref().and_then(|found| found.after.clone()).unwrap_or_default();
@@ -84,11 +85,11 @@ struct Search {
     result: SearchResult,
 }
 
-/// The last search for the newest question; `None` when there was no search, or none whose result can be read.
+/// The last search for the newest question; `None` when there was no search, or its result could not be parsed.
 fn search(messages: &[Message], may_search: bool) -> Option<Search> {
     let asked = messages.iter().rposition(|message| message.role == Role::User && !message.plain_text().is_empty());
     let since = &messages[asked.unwrap_or(0)..];
-    // A caller that offers no search tool has searched itself, before or after it asked.
+    // A caller that does not offer the search tool has searched itself, before or after the question.
     let all = if may_search { since } else { messages };
     [since, all].into_iter().find_map(|messages| {
         let answers = answered(messages);
@@ -104,7 +105,7 @@ fn answer(question: &str, earlier: &str, result: &SearchResult, phrases: &'stati
     let topic = Topic::following(question, earlier);
     let mut ranked: Vec<(f32, Candidate<'_>)> =
         passages.iter().map(|passage| (fit(&topic, passage), candidate(passage, passages))).collect();
-    // A stable sort: what fits equally stays in the order of the search.
+    // A stable sort: candidates that fit equally stay in the order of the search.
     ranked.sort_by(|(a, one), (b, other)| (b + other.score).total_cmp(&(a + one.score)));
     let answers = |fit: f32, score: f32| score >= LIKELY && fit >= HALF && (fit > HALF || topic.asked() > FEW_WORDS);
     let pages: Vec<&str> = ranked
@@ -112,7 +113,7 @@ fn answer(question: &str, earlier: &str, result: &SearchResult, phrases: &'stati
         .filter(|(fit, candidate)| answers(*fit, candidate.score))
         .map(|(_, candidate)| candidate.passage.path.as_str())
         .collect();
-    // A page that answers in one place may do so in another.
+    // Other passages of a page that answers may answer too.
     let (good, rest): (Vec<_>, Vec<_>) =
         ranked.into_iter().partition(|(_, candidate)| pages.contains(&candidate.passage.path.as_str()));
     if good.is_empty() {
@@ -171,19 +172,19 @@ fn unmentioned(words: &[String], phrases: &Phrases) -> String {
     format!("{}{}{}", phrases.unmentioned.0, words.join(", "), phrases.unmentioned.1)
 }
 
-/// A passage with what its page scored. Further sections of a page that was found come without a score of their own.
+/// A passage with the score of its page. Further sections of a page have no score of their own.
 fn candidate<'p>(passage: &'p Passage, all: &[Passage]) -> Candidate<'p> {
     let rank = all.iter().position(|other| other.path == passage.path).unwrap_or_default();
     Candidate { passage, score: all.get(rank).map_or(0.0, |first| first.score), rank }
 }
 
-/// The part of the question that the passage meets, its titles included.
+/// The share of the question's terms that the passage has, in its title, headings or text.
 fn fit(topic: &Topic, passage: &Passage) -> f32 {
     let headings = passage.headings.iter().fold(topic.met_by(&passage.title), |met, text| met | topic.met_by(text));
     topic.share(headings | topic.met_by(&passage.content))
 }
 
-/// A quote as Markdown: prose set in, code as it is.
+/// A text as a Markdown block quote.
 fn quoted(text: &str) -> String {
     let lines = text.lines().map(|line| if line.is_empty() { ">".to_owned() } else { format!("> {line}") });
     lines.collect::<Vec<_>>().join("\n")
@@ -318,7 +319,7 @@ mod tests {
 
     #[test]
     fn it_notes_what_it_is_asked_to_note_and_nothing_else() {
-        let notes = Notes::asked_for("When … end with <!--docent:unanswered-->. Then <!--docent:suggestions");
+        let notes = Notes::requested_by("When … end with <!--docent:unanswered-->. Then <!--docent:suggestions");
         let passages = [
             passage("Webhooks", "Retries", "A failed webhook is retried five times.", 0.9),
             passage("Webhooks", "Signatures", "Every webhook is signed.", 0.4),

@@ -1,8 +1,8 @@
-//! The Markdown of a passage as the pieces that a quote is made of.
+//! Splits the Markdown of a passage into blocks, from which quotes are built.
 
 use crate::outline::list_mark;
 
-/// A piece of a passage.
+/// A block of a passage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Block<'a> {
     pub(crate) kind: BlockKind,
@@ -14,7 +14,7 @@ pub(crate) enum BlockKind {
     Prose,
     /// A few words in bold on a line of their own: the label of the block below.
     Label,
-    /// What is set in below an item belongs to it, code too.
+    /// Indented text and code below an item belong to it.
     List,
     Table,
     /// Fences included.
@@ -22,8 +22,8 @@ pub(crate) enum BlockKind {
 }
 
 impl<'a> Block<'a> {
-    /// Whether the block only leads to the next one.
-    pub(crate) fn leads(&self) -> bool {
+    /// Whether the block only introduces the next one.
+    pub(crate) fn introduces_next(&self) -> bool {
         self.kind == BlockKind::Label || self.kind == BlockKind::Prose && self.text.trim_end().ends_with([':', '：'])
     }
 
@@ -32,7 +32,7 @@ impl<'a> Block<'a> {
         self.kind == BlockKind::List && self.text.trim_start().starts_with(|c: char| c.is_ascii_digit())
     }
 
-    /// The smallest parts that say something: sentences, items, rows. Of a table the first two lines are none.
+    /// The smallest units that can be quoted: sentences, items, rows. The first two lines of a table are not among them.
     pub(crate) fn units(&self) -> Vec<&'a str> {
         match self.kind {
             BlockKind::Prose => sentences(self.text),
@@ -43,7 +43,7 @@ impl<'a> Block<'a> {
     }
 }
 
-/// The blocks of a text, headings left out.
+/// The blocks of a text, without headings.
 pub(crate) fn blocks(content: &str) -> Vec<Block<'_>> {
     let mut blocks = Vec::new();
     let mut run: Option<Run> = None;
@@ -52,7 +52,7 @@ pub(crate) fn blocks(content: &str) -> Vec<Block<'_>> {
     for line in content.split_inclusive('\n') {
         let text = line.trim();
         let to = at + line.trim_end().len();
-        let is_set_in = line.starts_with([' ', '\t']);
+        let is_indented = line.starts_with([' ', '\t']);
         let in_list = run.as_ref().is_some_and(|run| run.kind == BlockKind::List);
         if let Some(mark) = fence {
             run.as_mut().into_iter().for_each(|run| run.to = to);
@@ -64,18 +64,18 @@ pub(crate) fn blocks(content: &str) -> Vec<Block<'_>> {
             }
         } else if text.is_empty() {
             match &mut run {
-                Some(run) if run.kind == BlockKind::List => run.is_parted = true,
+                Some(run) if run.kind == BlockKind::List => run.is_after_blank = true,
                 run => blocks.extend(run.take().map(|run| run.block(content))),
             }
-        } else if let Some(run) = run.as_mut().filter(|run| run.continues(text, is_set_in)) {
+        } else if let Some(run) = run.as_mut().filter(|run| run.continues(text, is_indented)) {
             run.to = to;
-            run.is_parted = false;
+            run.is_after_blank = false;
             fence = fence_of(text);
         } else {
             blocks.extend(run.take().map(|run| run.block(content)));
             fence = fence_of(text);
             if !text.starts_with('#') {
-                run = Some(Run { kind: kind(text), from: at, to, is_parted: false });
+                run = Some(Run { kind: kind(text), from: at, to, is_after_blank: false });
             }
         }
         at += line.len();
@@ -89,17 +89,17 @@ struct Run {
     kind: BlockKind,
     from: usize,
     to: usize,
-    /// A blank line has been since.
-    is_parted: bool,
+    /// Whether its last line was followed by a blank one.
+    is_after_blank: bool,
 }
 
 impl Run {
     /// Whether a line that is not blank belongs to the same block.
-    fn continues(&self, text: &str, is_set_in: bool) -> bool {
+    fn continues(&self, text: &str, is_indented: bool) -> bool {
         match self.kind {
             BlockKind::List => {
-                let continues = !self.is_parted && kind(text) == BlockKind::Prose && !text.starts_with('#');
-                is_set_in || list_mark(text).is_some() || continues
+                let continues = !self.is_after_blank && kind(text) == BlockKind::Prose && !text.starts_with('#');
+                is_indented || list_mark(text).is_some() || continues
             }
             BlockKind::Table => kind(text) == BlockKind::Table,
             BlockKind::Prose => kind(text) == BlockKind::Prose && !text.starts_with('#'),
@@ -119,7 +119,7 @@ fn fence_of(text: &str) -> Option<&'static str> {
     ["```", "~~~"].into_iter().find(|mark| text.starts_with(mark))
 }
 
-/// What a line begins.
+/// The kind of block that begins with this line.
 fn kind(text: &str) -> BlockKind {
     if fence_of(text).is_some() {
         BlockKind::Code
@@ -132,7 +132,7 @@ fn kind(text: &str) -> BlockKind {
     }
 }
 
-/// The items of a list, each with what is set in below it.
+/// The items of a list, each with the indented text below it.
 fn items(text: &str) -> Vec<&str> {
     let indent = |line: &str| line.len() - line.trim_start().len();
     let outermost = indent(text);
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_set_in_below_an_item_belongs_to_it() {
+    fn what_is_indented_below_an_item_belongs_to_it() {
         let list = "1. Install it:\n\n   ```sh\n   - run\n\n   ```\n\n2. Start it.\n   More.";
         assert_eq!(kinds(&format!("{list}\n\nAfter.")), [(BlockKind::List, list), (BlockKind::Prose, "After.")]);
         let block = blocks(list)[0];

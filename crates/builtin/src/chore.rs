@@ -1,13 +1,13 @@
-//! What the builtin agent can do: one variant a chore, each one tool call.
+//! The chores of the builtin agent. Each is one tool call.
 
 use std::fmt;
 
 use serde_json::{Value, json};
 
-/// One chore, read from an instruction.
+/// One chore, parsed from an instruction.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Chore {
-    /// Put one text in the place of another.
+    /// Replace a text.
     ReplaceText {
         from: String,
         to: String,
@@ -21,7 +21,7 @@ pub enum Chore {
     DeletePage {
         page: String,
     },
-    /// Point broken links at the page or anchor that is clearly nearest.
+    /// Change broken links to the page or anchor that is clearly the nearest.
     FixLinks {
         scope: Scope,
     },
@@ -44,7 +44,7 @@ pub enum Chore {
     },
 }
 
-/// A heading of a page to be written.
+/// A heading of a page to be added.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OutlineItem {
     /// 2 for the outermost headings, 3 for those below them, and so on to 6.
@@ -52,7 +52,7 @@ pub struct OutlineItem {
     pub text: String,
 }
 
-/// Which pages a chore is about.
+/// Which pages a chore applies to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Scope {
     Everywhere,
@@ -91,11 +91,9 @@ impl Chore {
             }
         }
     }
-}
 
-impl Chore {
-    /// Why it must not be carried out, if so: a text with a control character in it is a slip that would be in the docs
-    /// unseen.
+    /// Why the chore must not be carried out, if there is a reason: a control character in a text is a mistake that nobody
+    /// would see in the docs.
     pub fn refusal(&self) -> Option<String> {
         control_character(&self.call().1).map(|c| {
             format!("it holds the control character U+{:04X}, which docs cannot hold; write it without", u32::from(c))
@@ -122,7 +120,7 @@ fn scoped(mut input: Value, scope: &Scope) -> Value {
     input
 }
 
-/// The chore as an instruction in its plainest spelling.
+/// The chore as an instruction in its canonical form.
 impl fmt::Display for Chore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

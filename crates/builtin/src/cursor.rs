@@ -1,10 +1,10 @@
-//! A place in a prompt, and the small steps a reader takes from it. Each step either succeeds and moves on, or leaves
-//! the place as it was.
+//! A position in a prompt, with parsers for small pieces of text. Each either succeeds and advances the cursor, or leaves
+//! it where it was.
 
-/// The longest text between quotes, in characters: keeps the reading of any prompt linear.
+/// The longest text between quotes, in characters. Bounded so that parsing takes linear time for any prompt.
 const LONGEST_QUOTE: usize = 1_000;
 
-/// How many closing quotes are tried before a text counts as not closed.
+/// Most closing quotes that are tried.
 const CLOSINGS: usize = 8;
 
 #[derive(Debug, Clone, Copy)]
@@ -34,14 +34,14 @@ impl<'a> Cursor<'a> {
         self.at += self.peek().map_or(0, char::len_utf8);
     }
 
-    /// Past white space, line breaks too.
+    /// Skips white space, including line breaks.
     pub(crate) fn spaces(&mut self) {
         while self.peek().is_some_and(is_space) {
             self.bump();
         }
     }
 
-    /// Past white space on this line.
+    /// Skips white space on this line.
     pub(crate) fn blanks(&mut self) {
         while self.peek().is_some_and(|c| is_space(c) && c != '\n') {
             self.bump();
@@ -96,16 +96,17 @@ impl<'a> Cursor<'a> {
         true
     }
 
-    /// A text in quotes: the reading that is most likely meant.
+    /// A text in quotes, in its most likely interpretation.
     pub(crate) fn quoted(&mut self) -> Option<String> {
         let (text, after) = self.quotations().into_iter().next()?;
         *self = after;
         Some(text)
     }
 
-    /// Every way to read a text in quotes from here, likeliest first. The likeliest ends at the first closing quote
-    /// that ends a word and closes no quote inside (`"say "hi" twice"`); nothing beyond that one is tried, lest a
-    /// quote swallow the clause after it. The others end inside a word (`"A"with`) or at an inner quote.
+    /// All interpretations of a text in quotes at this position, the most likely first. That one ends at the first closing
+    /// quote that ends a word and does not close an inner quote (`"say "hi" twice"`). Later closing quotes are not tried,
+    /// because the text would include the next clause. The other interpretations end inside a word (`"A"with`) or at an
+    /// inner quote.
     pub(crate) fn quotations(&self) -> Vec<(String, Self)> {
         let mut next = *self;
         next.spaces();
@@ -147,8 +148,8 @@ impl<'a> Cursor<'a> {
         readings
     }
 
-    /// A path or glob, bare or in quotes. A bare one ends at white space, or at a comma outside of braces, and loses
-    /// the full stop of its sentence.
+    /// A path or glob, with or without quotes. Without quotes it ends at white space, or at a comma outside of braces, and
+    /// punctuation at its end is removed.
     pub(crate) fn path(&mut self) -> Option<String> {
         let mut next = *self;
         next.spaces();
@@ -179,12 +180,12 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// White space, the kinds that come with pasted text too.
+/// White space, including invisible characters that come with pasted text.
 pub(crate) fn is_space(c: char) -> bool {
     c.is_whitespace() || matches!(c, '\u{200b}' | '\u{feff}')
 }
 
-/// What may close a text that this character opens; `None` when it opens none.
+/// The closing quotes for an opening quote; `None` when the character is not one.
 pub(crate) fn closing(open: char) -> Option<&'static [char]> {
     Some(match open {
         '"' => &['"'],

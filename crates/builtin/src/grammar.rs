@@ -1,15 +1,15 @@
-//! Reads a prompt as chores. The grammar is written out in `docs/CHORES.md`.
+//! Parses a prompt into chores. The grammar is documented in `docs/CHORES.md`.
 //!
-//! A prompt is read from left to right. What is an instruction from its verb to the end of its clause is a chore.
-//! Unreadable text is skipped to the end of its sentence and reported. Nothing is guessed: an instruction with a condition
-//! (`… except in code`) is left as a whole, because the part that could be read is not what was asked.
+//! A prompt is parsed from left to right. A clause that matches a rule from its verb to its end is a chore. Other text is
+//! skipped to the end of its sentence and reported. Nothing is guessed: an instruction with a condition (`… except in
+//! code`) is reported as a whole, because the part that matches a rule is not the instruction.
 
 use crate::chore::Chore;
 use crate::cursor::{Cursor, closing, is_space};
 use crate::outline::list_mark;
 use crate::rules::{Parsed, RULES};
 
-/// The instructions the builtin agent reads, as it lists them for people.
+/// The forms of instructions, as they are listed for people.
 pub const FORMS: [&str; 10] = [
     r#"Replace "A" with "B""#,
     r#"Rename "A" to "B""#,
@@ -27,11 +27,11 @@ pub const FORMS: [&str; 10] = [
 #[derive(Debug, Clone, PartialEq)]
 pub enum Instruction {
     Chore(Chore),
-    /// What could not be read, as it was written.
+    /// Text that matches no rule, as it was written.
     Unreadable(String),
 }
 
-/// Reads a prompt. Never fails: what it cannot read is [`Instruction::Unreadable`].
+/// Parses a prompt. Never fails: text that matches no rule is [`Instruction::Unreadable`].
 pub fn read(prompt: &str) -> Vec<Instruction> {
     let mut instructions = Vec::new();
     let mut cursor = Cursor::new(prompt);
@@ -80,7 +80,7 @@ const FILLERS: [&str; 22] = [
     "&",
 ];
 
-/// Past everything between two instructions: white space, punctuation, list marks, fillers.
+/// Skips everything between two instructions: white space, punctuation, list markers, fillers.
 fn fillers(cursor: &mut Cursor<'_>) {
     loop {
         let before = cursor.at;
@@ -109,7 +109,7 @@ fn instruction(cursor: Cursor<'_>) -> Option<Parsed<'_>> {
     RULES.iter().find_map(|rule| rule(cursor))
 }
 
-/// The end of a clause: the end of the prompt, the line or the sentence, or a joint to something that is not a condition.
+/// The end of a clause: the end of the prompt, the line or the sentence, or a conjunction that no condition follows.
 pub(crate) fn ended(mut cursor: Cursor<'_>) -> Option<Cursor<'_>> {
     let mut polite = cursor;
     polite.mark(',');
@@ -138,7 +138,7 @@ pub(crate) fn ended(mut cursor: Cursor<'_>) -> Option<Cursor<'_>> {
     (!opens_quote && !joint.any(&CONDITIONS)).then_some(cursor)
 }
 
-/// Words that make a clause something other than it begins like.
+/// Words that restrict the clause before them, so that it is not carried out.
 pub(crate) const CONDITIONS: [&str; 25] = [
     "but",
     "except",
@@ -167,8 +167,8 @@ pub(crate) const CONDITIONS: [&str; 25] = [
     "other than",
 ];
 
-/// Where reading goes on after something unreadable: at the next clause that can be read, if nothing before it is a
-/// condition, else at the end of the sentence or line.
+/// Where parsing continues after text that matches no rule: at the next clause that matches one, if there is no condition
+/// before it, else at the end of the sentence or line.
 fn unreadable(start: Cursor<'_>) -> usize {
     let mut cursor = start;
     let mut conditional = false;
@@ -203,7 +203,7 @@ fn unreadable(start: Cursor<'_>) -> usize {
                 cursor = after;
             }
         }
-        // To the end of the word, so that a condition is only seen where a word begins.
+        // To the end of the word, so that a condition is only found at the beginning of a word.
         while cursor.peek().is_some_and(char::is_alphanumeric) && ends_in_letter(&cursor) {
             cursor.bump();
         }

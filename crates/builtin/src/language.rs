@@ -1,8 +1,8 @@
-//! The frame around quotes, in the asker's language.
+//! The fixed sentences around quotes, in the language of the question.
 
 use crate::words::is_unspaced;
 
-/// The few fixed sentences of the assistant.
+/// The fixed sentences of the assistant in one language.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Phrases {
     /// Before the quotes.
@@ -11,20 +11,20 @@ pub(crate) struct Phrases {
     pub(crate) from: &'static str,
     /// Before links to pages that are not quoted.
     pub(crate) more: &'static str,
-    /// When the docs hold no answer.
+    /// When the docs have no answer.
     pub(crate) nothing: &'static str,
     /// Around the words that the docs never mention, each between the quotation marks; after `nothing`.
     pub(crate) unmentioned: (&'static str, &'static str),
     pub(crate) quotation: (&'static str, &'static str),
-    /// When the docs hold no answer but something near; links follow.
+    /// When the docs have no answer, but related pages; links follow.
     pub(crate) nearest: &'static str,
-    /// When nothing was asked.
+    /// When the question is empty.
     pub(crate) unasked: &'static str,
-    /// Around what a question to ask next is about. Of these words none says anything about a topic.
+    /// Around the topic of a suggested question. These words are among the common words that are not terms of a topic.
     pub(crate) about: (&'static str, &'static str),
-    /// How a heading begins that says how to do something, in lower case; empty where none is told by its beginning.
+    /// How a heading for instructions begins, in lower case; empty in languages where the beginning does not show it.
     pub(crate) how: &'static str,
-    /// What makes a question of such a heading, before it and after it.
+    /// The text before and after such a heading that makes it a question.
     pub(crate) asking: (&'static str, &'static str),
 }
 
@@ -187,9 +187,9 @@ const KOREAN: Phrases = Phrases {
     asking: ("", "?"),
 };
 
-/// The words by which a short question in Latin script gives its language away. Where two languages share a word, it
-/// is left out of both.
-const TELLING: [(&Phrases, &[&str]); 7] = [
+/// Frequent words by which the language of a short question in Latin script is recognized. A word of two of these
+/// languages is in neither list.
+const FREQUENT_WORDS: [(&Phrases, &[&str]); 7] = [
     (
         &ENGLISH,
         &[
@@ -241,7 +241,7 @@ const TELLING: [(&Phrases, &[&str]); 7] = [
     ),
 ];
 
-/// The frame for a question: by its script, else by its commonest words, else English.
+/// The sentences for a question: by its script, else by its frequent words, else English.
 pub(crate) fn phrases_for(question: &str) -> &'static Phrases {
     let count = |is: fn(char) -> bool| question.chars().filter(|c| is(*c)).count();
     let letters = count(char::is_alphabetic).max(1);
@@ -261,8 +261,8 @@ pub(crate) fn phrases_for(question: &str) -> &'static Phrases {
     let lower = question.to_lowercase();
     let words: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
     let mut best: (&'static Phrases, usize) = (&ENGLISH, 0);
-    for (phrases, telling) in TELLING {
-        let seen = words.iter().filter(|word| telling.contains(word)).count();
+    for (phrases, frequent) in FREQUENT_WORDS {
+        let seen = words.iter().filter(|word| frequent.contains(word)).count();
         if seen > best.1 {
             best = (phrases, seen);
         }

@@ -1,29 +1,29 @@
 //! The model that needs no configuration: honest, local and deterministic.
 //!
-//! It plays two parts, and tells from the tools of a request which one is meant:
+//! It has two roles, which it recognizes by the tools of a request:
 //!
-//! - with a `finish` tool it is the **agent**: it reads the instructions of the newest turn by the grammar of
-//!   `docs/CHORES.md`, makes one tool call for each chore, and finishes with what it did, what it left and why;
+//! - with a `finish` tool it is the **agent**: it parses the instructions of the newest turn by the grammar of
+//!   `docs/CHORES.md`, makes one tool call for each chore, and finishes with a report of what was done, and what was not and why;
 //! - otherwise it is the **assistant**: it quotes the passages of the last `search` result that fit the question,
-//!   with links, inside a short fixed frame, and says so when the docs do not answer. Where the system prompt asks for
-//!   notes in comments (that the docs do not answer, or what to ask next), it writes them as any model would.
+//!   with links, between a few fixed sentences, and says so when the docs do not answer. If the system prompt requests notes
+//!   in comments (that the docs do not answer, or suggested questions), it writes them.
 //!
-//! It is a pure function of the transcript and keeps nothing between calls. This crate knows neither the
-//! callers of agent and assistant nor the origin of the passages.
+//! It is a pure function of the transcript, without state between calls. This crate knows neither the callers of agent and
+//! assistant nor the origin of the passages.
 
 mod answer_kind;
 mod assistant;
 mod blocks;
 mod chore;
 mod cursor;
+mod did_you_mean;
 mod grammar;
 mod language;
-mod near;
 mod outline;
-mod place;
 mod planner;
 mod quote;
 mod rules;
+mod scope;
 mod suggestions;
 mod transcript;
 mod words;
@@ -61,10 +61,10 @@ impl Model for Builtin {
         let draft = if request.tools.iter().any(|tool| tool.name == planner::FINISH) {
             match request.tool_choice {
                 ToolChoice::Auto => planner::next(&request.messages),
-                ToolChoice::None => planner::farewell(&request.messages),
+                ToolChoice::None => planner::early_report(&request.messages),
             }
         } else {
-            let notes = assistant::Notes::asked_for(&request.system);
+            let notes = assistant::Notes::requested_by(&request.system);
             assistant::next(&request.messages, may_call(assistant::SEARCH), notes)
         };
         Ok(play(draft, &request))

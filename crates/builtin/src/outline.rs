@@ -1,9 +1,9 @@
-//! Lists in a prompt: the marks of their items, and the outline below `Add a page`.
+//! Lists in a prompt: the markers of their items, and the outline below `Add a page`.
 
 use crate::chore::OutlineItem;
 use crate::cursor::{Cursor, is_space};
 
-/// The length of `- `, `* `, `1. `, `- [ ] ` and their like.
+/// The length of a list marker: `- `, `* `, `1. `, `- [ ] `.
 pub(crate) fn list_mark(rest: &str) -> Option<usize> {
     let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
     let mark = if digits > 0 {
@@ -17,8 +17,8 @@ pub(crate) fn list_mark(rest: &str) -> Option<usize> {
     Some(mark + space + boxed)
 }
 
-/// The list below an instruction. Where the instruction is itself an item of a list, only items further in belong to
-/// it.
+/// The list below an instruction. If the instruction is itself an item of a list, only items with more indentation belong
+/// to it.
 pub(crate) fn outline(instruction: &Cursor<'_>, cursor: &mut Cursor<'_>) -> Vec<OutlineItem> {
     let own = instruction.text[..instruction.at].rsplit('\n').next().unwrap_or("");
     let own_indent = width(own);
@@ -48,7 +48,7 @@ pub(crate) fn outline(instruction: &Cursor<'_>, cursor: &mut Cursor<'_>) -> Vec<
     items
 }
 
-/// How far in a line begins; a tab counts as four.
+/// The indentation of a line, in columns; a tab is four.
 fn width(line: &str) -> usize {
     line.chars().take_while(|c| is_space(*c)).map(|c| if c == '\t' { 4 } else { 1 }).sum()
 }

@@ -1,26 +1,26 @@
-//! The agent's face: from a transcript to the next tool calls.
+//! The agent: from a transcript to the next tool calls.
 //!
-//! The chores of a turn are read from its user messages, in order. Each step makes the call of the next chore and
-//! brings the todos up to date; when all are answered it finishes with a report put together from the answers.
+//! The chores of a turn are parsed from its user messages, in order. Each step makes the call of the next chore and updates
+//! the todos; when all calls are answered, the turn is finished with a report made of the answers.
 
 use docent_types::{Message, Role};
 use serde_json::{Value, json};
 
 use crate::Draft;
 use crate::chore::{Chore, TOOLS};
+use crate::did_you_mean::suggested_instruction;
 use crate::grammar::{FORMS, Instruction, read};
-use crate::near::meant;
-use crate::transcript::{AnsweredCall, answered, newest_turn, said_by};
+use crate::transcript::{AnsweredCall, answered, newest_turn, texts_of};
 
-/// The tool that ends a turn. A request that offers it is the agent's.
+/// The tool that ends a turn. A request that offers it comes from the agent.
 pub(crate) const FINISH: &str = "finish";
 const TODO_WRITE: &str = "todo_write";
 
-/// The longest title, in characters: what fits in a commit's first line.
+/// The longest title, in characters: the usual limit of the first line of a commit message.
 const TITLE: usize = 72;
-/// How many chores the plan shows.
+/// Most chores in the plan.
 const TODOS: usize = 100;
-/// How many unreadable instructions are listed one by one.
+/// Most unreadable instructions that are listed one by one.
 const UNREADABLE: usize = 10;
 
 /// The next step of the newest turn.
@@ -35,8 +35,8 @@ pub(crate) fn next(messages: &[Message]) -> Draft {
     }
 }
 
-/// What is said when the turn is stopped before its end. The last message is the one that asks for it.
-pub(crate) fn farewell(messages: &[Message]) -> Draft {
+/// The report when the turn is stopped before its end. The last message is the one that requests it.
+pub(crate) fn early_report(messages: &[Message]) -> Draft {
     let before = messages.split_last().map_or(messages, |(_, before)| before);
     let turn = NewestTurn::read(before);
     if turn.chores.is_empty() {
@@ -48,7 +48,7 @@ pub(crate) fn farewell(messages: &[Message]) -> Draft {
     Draft { text: parts.collect::<Vec<_>>().join("\n\n"), calls: Vec::new() }
 }
 
-/// The newest turn: what it was asked, and what was done.
+/// The newest turn: its instructions, and what was done.
 struct NewestTurn<'a> {
     chores: Vec<Chore>,
     /// Chores that must not be carried out, and why.
@@ -62,10 +62,10 @@ struct NewestTurn<'a> {
 impl<'a> NewestTurn<'a> {
     fn read(messages: &'a [Message]) -> Self {
         let turn = newest_turn(messages, FINISH);
-        let mut texts = said_by(turn, Role::User);
+        let mut texts = texts_of(turn, Role::User);
         if texts.is_empty() && turn.len() == messages.len() {
-            // A job may be made of system messages alone; then they are the instruction.
-            texts = said_by(turn, Role::System);
+            // A job may have only system messages; then they are the instruction.
+            texts = texts_of(turn, Role::System);
         }
         let (mut chores, mut refused, mut unreadable) = (Vec::new(), Vec::new(), Vec::new());
         for instruction in texts.iter().flat_map(|text| read(text)) {
@@ -116,7 +116,7 @@ impl<'a> NewestTurn<'a> {
                 input["known_problems"] = Value::Bool(true);
                 Draft { text: String::new(), calls: vec![(FINISH, input)] }
             }
-            // Refused for another reason than problems it may leave.
+            // Refused for another reason than known problems.
             [.., last] => {
                 summary.push_str("\n\nThis cannot become a pull request:\n\n");
                 summary.push_str(last.output.trim());
@@ -126,10 +126,10 @@ impl<'a> NewestTurn<'a> {
     }
 
     fn title(&self) -> String {
-        let worked: Vec<&Chore> =
+        let successful: Vec<&Chore> =
             self.chores.iter().zip(&self.done).filter(|(_, answer)| !answer.is_error).map(|(chore, _)| chore).collect();
-        let first = worked.first().copied().unwrap_or(&self.chores[0]).to_string();
-        let more = match worked.len() {
+        let first = successful.first().copied().unwrap_or(&self.chores[0]).to_string();
+        let more = match successful.len() {
             0 | 1 => String::new(),
             2 => " and one more".to_owned(),
             count => format!(" and {} more", count - 1),
@@ -137,7 +137,7 @@ impl<'a> NewestTurn<'a> {
         format!("{}{more}", shortened(&first, TITLE - more.chars().count()))
     }
 
-    /// What it did, what it left and why.
+    /// What was done, and what was not and why.
     fn report(&self) -> String {
         let mut done = Vec::new();
         let mut left = Vec::new();
@@ -195,7 +195,7 @@ fn cannot(summary: &str) -> Draft {
     Draft { text: String::new(), calls: vec![(FINISH, input)] }
 }
 
-/// A tool's answer as an item of a list: the lines after the first are set in.
+/// A tool's answer as an item of a list: the lines after the first are indented.
 fn item(output: &str) -> String {
     output.trim().replace('\n', "\n  ").replace("\n  \n", "\n\n")
 }
@@ -220,12 +220,12 @@ fn unreadable_report(unreadable: &[String]) -> String {
     report
 }
 
-/// The instruction that a text comes near, as a sentence.
+/// The instruction that was probably meant, as a sentence.
 fn did_you_mean(text: &str) -> String {
-    meant(text).map(|meant| format!(" Did you mean: {meant}")).unwrap_or_default()
+    suggested_instruction(text).map(|suggested| format!(" Did you mean: {suggested}")).unwrap_or_default()
 }
 
-/// What would have been read, and what reads everything else.
+/// The forms of instructions, and how to get a model for all other instructions.
 fn forms() -> String {
     let forms: Vec<String> = FORMS
         .iter()

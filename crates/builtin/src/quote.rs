@@ -1,8 +1,8 @@
-//! What of the passages answers a question, quoted.
+//! Chooses the parts of passages that answer a question.
 //!
-//! Each block of each passage is scored by the terms of the question that it meets: in itself, in what leads to it, or in
-//! the headings above it. What answers often does not repeat the question, and stands under a heading that does. Then the
-//! best blocks are taken while there is room, with what belongs to them, and the long ones are cut to their best parts.
+//! Each block of each passage is scored by the terms of the question that it has: in itself, in the text that introduces it,
+//! or in the headings above it, because an answer often does not repeat the question, but is under a heading that does. Then
+//! the best blocks are quoted with what belongs to them as far as the limits allow. Long blocks are cut to their best units.
 
 use docent_types::Passage;
 
@@ -10,30 +10,32 @@ use crate::answer_kind::AnswerKind;
 use crate::blocks::{Block, BlockKind, blocks};
 use crate::words::{TermSet, Topic, Weights};
 
-/// The most that is quoted of the best passages, in characters.
+/// Most characters quoted of the best, second and third passage.
 const LONGEST: [usize; 3] = [900, 500, 400];
 /// A passage is quoted when it scores at least this share of the best one.
 const NEAR_BEST: f32 = 0.4;
-/// A block is when it scores at least this share of the best one of its passage.
+/// A block is quoted when it scores at least this share of the best one of its passage.
 const BLOCK_NEAR_BEST: f32 = 0.5;
-/// How far a quote extends past the answering block: with the next steps, and with further text.
+/// Most characters of a quote that is extended past the answering block: for a question for steps, and for any other.
 const GOES_ON: [usize; 2] = [900, 500];
-/// What a term counts in code, where words come by chance, and one that a block has not itself: in what leads to it, in the heading above, further up.
+/// Weight of a term in code, where words may occur by chance; and of a term that is not in the block itself, but in the
+/// text that introduces it, in its heading, or in a heading further up. In the block itself it is 1.
 const CODE: f32 = 0.85;
 const LEAD: f32 = 0.9;
 const HEADING: f32 = 0.7;
-const ABOVE: f32 = 0.55;
-/// How much of a score comes from one sentence, item or row having the terms together.
+const UPPER_HEADING: f32 = 0.55;
+/// Share of a score for terms that are together in one sentence, item or row.
 const TOGETHER: f32 = 0.3;
-/// What a block gains that is of the kind that the question wants.
+/// Factor for a block of the kind that the question expects.
 const GAIN: f32 = 1.25;
-/// What a page that scored nothing would count, and how much less the next page does.
+/// Factor for a page without a score, and what is subtracted for each better page.
 const PAGE: f32 = 0.5;
 const LATER: f32 = 0.05;
-/// What counts a section that the search did not find, but its page; the more the better its heading meets the question.
+/// Least factor for a section that the search did not find, of a page that it did. It is higher if the heading has terms of
+/// the question.
 const UNFOUND: f32 = 0.5;
-/// What is left of the score of what only leads elsewhere, and of what is on its way out.
-const ELSEWHERE: f32 = 0.3;
+/// Factors for sections that only link to other pages, and for deprecated features.
+const LINKS_ONLY: f32 = 0.3;
 const OUTDATED: f32 = 0.5;
 
 /// A quote, and which of the passages it is from.
@@ -43,28 +45,28 @@ pub(crate) struct Quote {
     pub(crate) text: String,
 }
 
-/// A passage that may be quoted, with what its page scored.
+/// A passage that may be quoted, with the score of its page.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Candidate<'p> {
     pub(crate) passage: &'p Passage,
     pub(crate) score: f32,
-    /// How many pages came out better.
+    /// The number of pages with a better score.
     pub(crate) rank: usize,
 }
 
-/// A passage cut to blocks.
+/// A passage as blocks.
 struct Section<'p> {
     heading: TermSet,
     above: TermSet,
     blocks: Vec<Block<'p>>,
-    /// What each block meets itself.
+    /// The terms of each block itself.
     met: Vec<TermSet>,
-    /// What the whole counts against others, by its page and by what its heading says.
+    /// Factor for the whole section, by its page and its heading.
     share: f32,
 }
 
-/// The quotes that answer, best first. Links become their words, as a target that works on its page need not work in an
-/// answer.
+/// The quotes that answer, best first. Links are replaced by their text, because a target that works on its page may not
+/// work in an answer.
 pub(crate) fn quotes(candidates: &[Candidate<'_>], topic: &Topic, wanted: AnswerKind, asked: &str) -> Vec<Quote> {
     let best_page = candidates.iter().map(|candidate| candidate.score).fold(f32::MIN_POSITIVE, f32::max);
     let sections: Vec<Section<'_>> =
@@ -80,7 +82,7 @@ pub(crate) fn quotes(candidates: &[Candidate<'_>], topic: &Topic, wanted: Answer
         .collect();
     let best: Vec<f32> = scores.iter().map(|blocks| blocks.iter().copied().fold(0.0, f32::max)).collect();
     let mut order: Vec<usize> = (0..sections.len()).filter(|at| best[*at] > 0.0).collect();
-    // Stable: of what scores the same, the first.
+    // A stable sort: passages with the same score stay in order.
     order.sort_by(|a, b| best[*b].total_cmp(&best[*a]));
     let least = order.first().map_or(0.0, |first| best[*first] * NEAR_BEST);
     let order = order.into_iter().take_while(|at| best[*at] >= least);
@@ -107,8 +109,8 @@ impl<'p> Section<'p> {
         if passage.score <= 0.0 {
             share *= UNFOUND + (1.0 - UNFOUND) * topic.share(topic.met_by(heading)).sqrt();
         }
-        if leads_elsewhere(heading) {
-            share *= ELSEWHERE;
+        if only_links_elsewhere(heading) {
+            share *= LINKS_ONLY;
         }
         if is_outdated(heading) && !is_outdated(asked) {
             share *= OUTDATED;
@@ -118,8 +120,10 @@ impl<'p> Section<'p> {
 
     fn score(&self, at: usize, topic: &Topic, weights: &Weights, wanted: AnswerKind) -> f32 {
         let block = &self.blocks[at];
-        let leads =
-            (0..at).rev().take_while(|before| self.blocks[*before].leads()).fold(0, |met, at| met | self.met[at]);
+        let leads = (0..at)
+            .rev()
+            .take_while(|before| self.blocks[*before].introduces_next())
+            .fold(0, |met, at| met | self.met[at]);
         let under = self.label_above(at).map_or(0, |label| self.met[label]);
         let (own, lead, heading) = (self.met[at], leads | under, self.heading);
         let worth = if block.kind == BlockKind::Code { CODE } else { 1.0 };
@@ -127,7 +131,7 @@ impl<'p> Section<'p> {
         let held = worth * weights.of(own)
             + LEAD * weights.of(lead & !own)
             + HEADING * weights.of(heading & !(own | lead))
-            + ABOVE * weights.of(above);
+            + UPPER_HEADING * weights.of(above);
         let units = block.units();
         let together = units.iter().map(|unit| weights.of(topic.met_by(unit))).fold(0.0, f32::max);
         let fits = match wanted {
@@ -142,7 +146,7 @@ impl<'p> Section<'p> {
             AnswerKind::Statement => block.kind == BlockKind::Prose,
         };
         let gain = if fits { GAIN } else { 1.0 };
-        let links = if block.kind == BlockKind::List && is_of_links(&units) { ELSEWHERE } else { 1.0 };
+        let links = if block.kind == BlockKind::List && is_of_links(&units) { LINKS_ONLY } else { 1.0 };
         (held * (1.0 - TOGETHER) + together * TOGETHER) * gain * links * self.share
     }
 
@@ -156,16 +160,16 @@ impl<'p> Section<'p> {
             && self.blocks.get(at + 1).is_some_and(|next| next.kind == BlockKind::Code)
     }
 
-    /// The blocks to quote, given what each scores: the best ones with what belongs to them, as far as there is room.
+    /// The blocks to quote, given their scores: the best ones with what belongs to them, as far as the limit allows.
     fn chosen(&self, scores: &[f32], wanted: AnswerKind, all: usize) -> Vec<usize> {
         let mut room = all;
         let size = |blocks: &[Block<'_>]| blocks.iter().map(|block| block.text.chars().count()).sum::<usize>();
-        let mut order: Vec<usize> = (0..self.blocks.len()).filter(|at| !self.blocks[*at].leads()).collect();
+        let mut order: Vec<usize> = (0..self.blocks.len()).filter(|at| !self.blocks[*at].introduces_next()).collect();
         order.sort_by(|a, b| scores[*b].total_cmp(&scores[*a]));
         let mut chosen: Vec<usize> = Vec::new();
         let least = order.first().map_or(0.0, |best| scores[*best] * BLOCK_NEAR_BEST);
         for at in order.into_iter().filter(|at| scores[*at] >= least) {
-            let blocks = self.with_what_belongs(at, wanted);
+            let blocks = self.with_context(at, wanted);
             let size = size(&self.blocks[blocks.clone()]);
             if chosen.is_empty() || size <= room {
                 room = room.saturating_sub(size);
@@ -184,17 +188,17 @@ impl<'p> Section<'p> {
         }
         chosen.sort_unstable();
         chosen.dedup();
-        // What leads to something that is left out says nothing.
-        while chosen.len() > 1 && chosen.last().is_some_and(|last| self.blocks[*last].leads()) {
+        // A block that introduces a block that is left out is useless.
+        while chosen.len() > 1 && chosen.last().is_some_and(|last| self.blocks[*last].introduces_next()) {
             chosen.pop();
         }
         chosen
     }
 
-    /// A block with what leads to it, and what it is explained by.
-    fn with_what_belongs(&self, at: usize, wanted: AnswerKind) -> std::ops::Range<usize> {
+    /// A block with the text that introduces or explains it.
+    fn with_context(&self, at: usize, wanted: AnswerKind) -> std::ops::Range<usize> {
         let (mut from, mut to) = (at, at + 1);
-        while from > 0 && self.blocks[from - 1].leads() {
+        while from > 0 && self.blocks[from - 1].introduces_next() {
             from -= 1;
         }
         let is_code = |at: usize| self.blocks.get(at).is_some_and(|block| block.kind == BlockKind::Code);
@@ -209,8 +213,8 @@ impl<'p> Section<'p> {
     }
 }
 
-/// Whether a heading announces nothing but other pages.
-fn leads_elsewhere(heading: &str) -> bool {
+/// Whether the section with this heading only links to other pages.
+fn only_links_elsewhere(heading: &str) -> bool {
     const HEADINGS: [&str; 12] = [
         "next steps",
         "see also",
@@ -234,7 +238,7 @@ fn is_outdated(text: &str) -> bool {
     ["deprecat", "legacy", "migrat", "changelog", "upgrad"].iter().any(|word| text.contains(word))
 }
 
-/// Whether most items are links and little more: cards, a table of contents.
+/// Whether most items are only links, as in a table of contents.
 fn is_of_links(items: &[&str]) -> bool {
     let is_link = |item: &&&str| {
         let item = item.trim_start().trim_start_matches(['-', '*', '+', ' ']);
@@ -243,13 +247,13 @@ fn is_of_links(items: &[&str]) -> bool {
     items.iter().filter(is_link).count() * 3 > items.len() * 2
 }
 
-/// Whether a text names a value: a number, or something in code.
+/// Whether a text has a value: a number, or code.
 fn has_value(text: &str) -> bool {
     let text = text.trim_start_matches(|c: char| c.is_ascii_digit() || ".)- ".contains(c));
     text.contains('`') || text.contains(|c: char| c.is_ascii_digit())
 }
 
-/// Parts of one passage in their order, gaps shown.
+/// Parts of one passage in order, with `…` for gaps.
 fn joined(parts: Vec<(usize, String)>) -> String {
     let mut text = String::new();
     let mut next = None;
@@ -263,7 +267,7 @@ fn joined(parts: Vec<(usize, String)>) -> String {
     text
 }
 
-/// A block as it is quoted: whole where it is short, else its best parts.
+/// A block as it is quoted: whole if it is short, else its best units.
 fn shown(block: &Block<'_>, topic: &Topic, weights: &Weights, most: usize) -> String {
     let text = match block.kind {
         BlockKind::Code => return cut_code(block.text, most),
@@ -273,7 +277,7 @@ fn shown(block: &Block<'_>, topic: &Topic, weights: &Weights, most: usize) -> St
     without_links(&text)
 }
 
-/// The best units of a block, in their order, gaps shown.
+/// The best units of a block in order, with `…` for gaps.
 fn best_units(block: &Block<'_>, topic: &Topic, weights: &Weights, most: usize) -> String {
     let units = block.units();
     let head: String = match block.kind {
@@ -310,7 +314,7 @@ fn best_units(block: &Block<'_>, topic: &Topic, weights: &Weights, most: usize) 
     format!("{}{}", text.trim_end(), if chosen.len() < units.len() { end } else { "" })
 }
 
-/// Code cut after a line, its fence closed.
+/// Code cut after a line, with the fence closed.
 fn cut_code(code: &str, most: usize) -> String {
     if code.chars().count() <= most {
         return code.to_owned();

@@ -1,4 +1,4 @@
-//! The rules of the grammar, one function each: from a verb to the end of its clause, or nothing.
+//! The rules of the grammar, one function each. A rule matches from a verb to the end of its clause, or not at all.
 
 use serde_json::{Value, json};
 
@@ -6,9 +6,9 @@ use crate::chore::{Chore, Scope};
 use crate::cursor::Cursor;
 use crate::grammar::ended;
 use crate::outline::outline;
-use crate::place::scope;
+use crate::scope::scope;
 
-/// The result of a rule: the chores, and where reading continues.
+/// The result of a rule: the chores, and where parsing continues.
 pub(crate) type Parsed<'a> = (Vec<Chore>, Cursor<'a>);
 
 /// The rules in the order they are tried.
@@ -83,7 +83,7 @@ fn delete_page(mut cursor: Cursor<'_>) -> Option<Parsed<'_>> {
     Some((vec![Chore::DeletePage { page }], ended(cursor)?))
 }
 
-/// `everywhere`, `in all pages`: what is so of links to a page anyway.
+/// Skips `everywhere` or `in all pages`, which is the case for links to a page anyway.
 fn whole_site(cursor: &mut Cursor<'_>) {
     let mut after = *cursor;
     if scope(&mut after, &[]) == Some(Scope::Everywhere) {
@@ -91,7 +91,7 @@ fn whole_site(cursor: &mut Cursor<'_>) {
     }
 }
 
-/// `page`, with what people put around it.
+/// `page` or `file`, with an article before it and `at` or `named` behind it.
 fn names_page(cursor: &mut Cursor<'_>) -> bool {
     let mut next = *cursor;
     next.any(&["the", "a", "this", "our"]);
@@ -213,7 +213,7 @@ fn add_page(mut cursor: Cursor<'_>) -> Option<Parsed<'_>> {
     Some((vec![Chore::AddPage { page, title, outline }], after))
 }
 
-/// `Set FIELD to "V" in PATH-OR-GLOB`. The place is not optional here: a field set on every page is rarely meant.
+/// `Set FIELD to "V" in PATH-OR-GLOB`. The scope is not optional here: setting a field on all pages is rarely meant.
 fn set_field(mut cursor: Cursor<'_>) -> Option<Parsed<'_>> {
     if !cursor.word("set") {
         return None;

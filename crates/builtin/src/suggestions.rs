@@ -1,14 +1,14 @@
-//! Questions to ask next: made of the headings that a search found beside those that were quoted, and of nothing else.
+//! Suggested questions, made of the headings of passages that were found and not quoted.
 
 use docent_types::Passage;
 
 use crate::language::{Phrases, phrases_for};
 
-/// How many are suggested, and how long one may be, in characters.
+/// Most suggested questions, and the longest, in characters.
 const MOST: usize = 3;
 const LONGEST: usize = 90;
 
-/// The questions, in the order of the passages. Pages and sections in `quoted` have been answered from.
+/// The questions, in the order of the passages, without those in `quoted`.
 pub(crate) fn questions<'p>(
     asked: &str,
     passages: impl Iterator<Item = &'p Passage>,
@@ -29,7 +29,7 @@ pub(crate) fn questions<'p>(
     questions
 }
 
-/// What a section answers, going by its heading; `None` when the heading makes no question.
+/// A question that the section answers, by its heading; `None` when the heading makes no question.
 fn question(passage: &Passage, phrases: &'static Phrases) -> Option<String> {
     let heading = passage.headings.last().unwrap_or(&passage.title).trim();
     let first = heading.chars().next().filter(|c| c.is_alphanumeric() || matches!(c, '¿' | '`'))?;
@@ -47,7 +47,7 @@ fn question(passage: &Passage, phrases: &'static Phrases) -> Option<String> {
         };
         format!("{}{about}{}", phrases.about.0, phrases.about.1)
     };
-    // The text goes into a comment on its own line, so it must not end the comment or the line.
+    // It is one line of a comment, so it must not end the line or the comment.
     let fits = question.chars().count() <= LONGEST && !question.contains(|c: char| c.is_control() || "<>".contains(c));
     fits.then_some(question)
 }
@@ -119,7 +119,7 @@ mod tests {
     fn a_suggested_question_is_about_its_heading_and_nothing_else() {
         for phrases in PHRASES {
             let question = format!("{}Retries{}", phrases.about.0, phrases.about.1);
-            assert_eq!(Topic::of(&question), Topic::of("Retries"), "{question}");
+            assert_eq!(Topic::following(&question, ""), Topic::following("Retries", ""), "{question}");
         }
     }
 }

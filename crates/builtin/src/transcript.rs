@@ -1,4 +1,4 @@
-//! Reading a transcript: who called what, and where the newest turn begins.
+//! Reads a transcript: its tool calls with their results, and where the newest turn begins.
 
 use docent_types::{ContentPart, Message, Role};
 use serde_json::Value;
@@ -12,7 +12,7 @@ pub(crate) struct AnsweredCall<'a> {
     pub(crate) is_error: bool,
 }
 
-/// How many tool calls the transcript holds.
+/// The number of tool calls in the transcript.
 pub(crate) fn count_calls(messages: &[Message]) -> usize {
     messages
         .iter()
@@ -39,8 +39,8 @@ pub(crate) fn answered(messages: &[Message]) -> Vec<AnsweredCall<'_>> {
     answers
 }
 
-/// The messages after the last one that ended a turn: the answer to an accepted `finish`, or words of the assistant
-/// without a call.
+/// The messages after the last one that ended a turn: the result of an accepted `finish`, or a text of the assistant without
+/// a call.
 pub(crate) fn newest_turn<'a>(messages: &'a [Message], finish: &str) -> &'a [Message] {
     let ends_turn = |index: usize| {
         let message = &messages[index];
@@ -56,8 +56,8 @@ pub(crate) fn newest_turn<'a>(messages: &'a [Message], finish: &str) -> &'a [Mes
     &messages[start..]
 }
 
-/// The words of everyone with this role, one text a message, empty ones left out.
-pub(crate) fn said_by(messages: &[Message], role: Role) -> Vec<String> {
+/// The texts of all messages with this role, without empty ones.
+pub(crate) fn texts_of(messages: &[Message], role: Role) -> Vec<String> {
     let texts = messages.iter().filter(|message| message.role == role).map(Message::plain_text);
     texts.filter(|text| !text.trim().is_empty()).collect()
 }

@@ -1,34 +1,30 @@
-//! The words of a question that say what it is about, and how well a text meets them.
+//! The terms of a question, and how well a text matches them.
 
 use std::collections::HashSet;
+use std::sync::LazyLock;
 
-/// How many terms of a question count: a bit each.
+/// Most terms of a topic: one bit each.
 const MOST_TERMS: usize = 32;
 
 /// What a question is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Topic {
     terms: Vec<String>,
-    /// How many of the terms were asked for. Those after them come from an earlier question and only help.
+    /// The number of terms of the question itself. Those after them come from an earlier question and have less weight.
     asked: usize,
 }
 
-/// Which terms of a topic a text has, a bit each.
+/// The terms of a topic that a text has, one bit each.
 pub(crate) type TermSet = u32;
 
 impl Topic {
-    /// The terms of a question, without the words every question has. A question of nothing but those keeps them.
-    #[cfg(test)]
-    pub(crate) fn of(question: &str) -> Self {
-        Self::following(question, "")
-    }
-
-    /// As `of`, for a question that follows up on an earlier one, whose terms help. Where the question has no telling
-    /// term, those of the earlier one are asked for.
+    /// The terms of a question without common words; and, with less weight, those of an earlier question that it follows up
+    /// on. If the question has only common words, the terms of the earlier one are its terms; if that has none either, the
+    /// common words are.
     pub(crate) fn following(question: &str, earlier: &str) -> Self {
         let all = unique(terms(question));
-        let telling = |all: &[String]| all.iter().filter(|term| !is_common(term)).cloned().collect::<Vec<String>>();
-        let (mut asked, mut helping) = (telling(&all), telling(&unique(terms(earlier))));
+        let specific = |all: &[String]| all.iter().filter(|term| !is_common(term)).cloned().collect::<Vec<String>>();
+        let (mut asked, mut helping) = (specific(&all), specific(&unique(terms(earlier))));
         if asked.is_empty() {
             asked = if helping.is_empty() { all } else { std::mem::take(&mut helping) };
         }
@@ -42,35 +38,33 @@ impl Topic {
 
     /// Which of the terms a text has.
     pub(crate) fn met_by(&self, text: &str) -> TermSet {
-        let mut met = 0;
-        let may_begin = |first: char| self.terms.iter().any(|term| term.starts_with(first));
-        each_term(text, may_begin, |found| {
-            if let Some(at) = self.terms.iter().position(|term| *term == found) {
-                met |= 1 << at;
-            }
-        });
-        met
+        let places = terms(text).into_iter().filter_map(|found| self.terms.iter().position(|term| *term == found));
+        places.fold(0, |met, at| met | 1 << at)
     }
 
-    /// The part of the terms asked for that were met, 0 to 1.
+    /// The share of the question's own terms in a set, 0 to 1.
     pub(crate) fn share(&self, met: TermSet) -> f32 {
         let asked = met & u32::MAX.checked_shr(u32::BITS - self.asked as u32).unwrap_or_default();
         if self.asked == 0 { 0.0 } else { asked.count_ones() as f32 / self.asked as f32 }
     }
 
-    /// How many terms were asked for.
+    /// The number of the question's own terms.
     pub(crate) const fn asked(&self) -> usize {
         self.asked
     }
 
-    /// What each term tells among these texts: the fewer of them have it, the more. One that none has tells nothing, and
-    /// one that only helps less.
+    /// The weight of each term among these texts: the fewer have it, the more. A term that none has weighs nothing, and one
+    /// of an earlier question less.
     pub(crate) fn weights(&self, texts: &[TermSet]) -> Weights {
         let mut weights: Vec<f32> = (0..self.terms.len())
             .map(|at| {
                 let having = texts.iter().filter(|met| **met & 1 << at != 0).count();
-                let helps = if at < self.asked { 1.0 } else { HELPS };
-                if having == 0 { 0.0 } else { helps * (1.0 + texts.len() as f32 / having as f32).ln().powf(EVENLY) }
+                let factor = if at < self.asked { 1.0 } else { EARLIER };
+                if having == 0 {
+                    0.0
+                } else {
+                    factor * (1.0 + texts.len() as f32 / having as f32).ln().powf(IDF_EXPONENT)
+                }
             })
             .collect();
         let sum = weights.iter().sum::<f32>().max(f32::MIN_POSITIVE);
@@ -79,10 +73,11 @@ impl Topic {
     }
 }
 
-/// How far rare terms outweigh others: 1 by the usual measure, 0 not at all. Among passages that a search has found, little.
-const EVENLY: f32 = 0.25;
-/// What a term of an earlier question counts.
-const HELPS: f32 = 0.4;
+/// Exponent of the inverse document frequency: 1 is the usual measure, 0 weighs all terms alike. It is low, because all
+/// passages were found for the same question.
+const IDF_EXPONENT: f32 = 0.25;
+/// Factor for a term of an earlier question.
+const EARLIER: f32 = 0.4;
 
 /// How much each term of a topic weighs; the sum is 1.
 #[derive(Debug, Clone)]
@@ -94,49 +89,33 @@ impl Weights {
     }
 }
 
-/// The terms of a text.
+/// The terms of a text: words in lower case without their endings, and pairs of characters in scripts that are written
+/// without spaces.
 fn terms(text: &str) -> Vec<String> {
     let mut terms = Vec::new();
-    each_term(text, |_| true, |term| terms.push(term));
-    terms
-}
-
-/// Words in lower case without their endings; scripts written without spaces give pairs of characters. Only those whose
-/// first character may begin one that is looked for: making a term is what costs.
-fn each_term(text: &str, may_begin: impl Fn(char) -> bool, mut each: impl FnMut(String)) {
     let mut word = String::new();
-    let mut skips = false;
     let mut before: Option<char> = None;
     let mut pairs = 0;
     for c in text.chars().chain(std::iter::once(' ')) {
         if is_unspaced(c) {
             if let Some(before) = before {
                 pairs += 1;
-                if may_begin(before) {
-                    each([before, c].iter().collect());
-                }
+                terms.push([before, c].iter().collect());
             }
             before = Some(c);
         } else if let Some(last) = before.take() {
-            if pairs == 0 && may_begin(last) {
-                each(last.to_string());
+            if pairs == 0 {
+                terms.push(last.to_string());
             }
             pairs = 0;
         }
         if c.is_alphanumeric() && !is_unspaced(c) {
-            if word.is_empty() && !skips {
-                skips = c.to_lowercase().next().is_none_or(|first| !may_begin(first));
-            }
-            if !skips {
-                word.extend(c.to_lowercase());
-            }
-        } else {
-            skips = false;
-            if !word.is_empty() {
-                each(stem(&std::mem::take(&mut word)));
-            }
+            word.extend(c.to_lowercase());
+        } else if !word.is_empty() {
+            terms.push(stem(&std::mem::take(&mut word)));
         }
     }
+    terms
 }
 
 /// Whether a character belongs to a script that puts no spaces between words.
@@ -146,8 +125,8 @@ pub(crate) fn is_unspaced(c: char) -> bool {
         | 0xf900..=0xfaff | 0x20000..=0x2fa1f)
 }
 
-/// Takes the commonest endings off, so that `retries` meets `retry` and `configured` meets `configure`. Good enough
-/// to compare a question with a passage that a search has already found.
+/// Removes the most common endings, so that `retries` matches `retry` and `configured` matches `configure`. Sufficient to
+/// compare a question with passages that a search has found.
 fn stem(word: &str) -> String {
     let count = word.chars().count();
     if count < 4 || !word.is_ascii() {
@@ -178,7 +157,7 @@ fn stem(word: &str) -> String {
     word.to_owned()
 }
 
-/// `stopp` is `stop`, but `fill` stays.
+/// `stopp` becomes `stop`; `fill` is unchanged.
 fn undouble(stem: &mut String) {
     let bytes = stem.as_bytes();
     if let [.., before, last] = bytes
@@ -194,7 +173,7 @@ fn unique(terms: Vec<String>) -> Vec<String> {
     terms.into_iter().filter(|term| seen.insert(term.clone())).collect()
 }
 
-/// Words that say nothing about the topic, as [`terms`] gives them, in the languages the frame speaks.
+/// Words that say nothing about a topic, as [`terms`] returns them, in the languages of [`Phrases`](crate::language::Phrases).
 const COMMON: &str = "\
 a an the i me my we our you your it its they them this that these those there here is are was were be been being am \
 do does did doing done can could may might must shall should will would have has had having of in on at to from for \
@@ -213,11 +192,8 @@ da über dit sur se dic sobr diz cosa si su staat er over что сказано 
 ";
 
 fn is_common(term: &str) -> bool {
-    thread_local! {
-        static SET: HashSet<&'static str> = COMMON.split_whitespace().collect();
-    }
-    term.chars().count() < 2 && term.is_ascii() && !term.starts_with(|c: char| c.is_ascii_digit())
-        || SET.with(|set| set.contains(term))
+    static SET: LazyLock<HashSet<&str>> = LazyLock::new(|| COMMON.split_whitespace().collect());
+    term.chars().count() < 2 && term.is_ascii() && !term.starts_with(|c: char| c.is_ascii_digit()) || SET.contains(term)
 }
 
 #[cfg(test)]
@@ -272,7 +248,10 @@ mod tests {
         let weights = topic.weights(&[topic.met_by("retries"), topic.met_by("signed webhook")]);
         assert!(weights.of(topic.met_by("retries")) > weights.of(topic.met_by("webhook")));
         assert!(weights.of(topic.met_by("webhook")) > 0.0);
-        assert_eq!(Topic::following("And why?", "How do I sign a webhook?"), Topic::of("How do I sign a webhook?"));
+        assert_eq!(
+            Topic::following("And why?", "How do I sign a webhook?"),
+            Topic::following("How do I sign a webhook?", "")
+        );
     }
 
     #[test]
@@ -282,7 +261,7 @@ mod tests {
     }
 
     fn share(question: &str, text: &str) -> f32 {
-        let topic = Topic::of(question);
+        let topic = Topic::following(question, "");
         topic.share(topic.met_by(text))
     }
 }

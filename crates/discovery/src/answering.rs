@@ -24,7 +24,7 @@ use crate::replies::Replies;
 /// Interval of keep-alive bytes on a silent stream.
 const SILENCE: Duration = Duration::from_secs(15);
 const BROKE_OFF: &str = "The answer broke off. Ask again.";
-const NO_LONGER_GOOD: &str = "The answer broke off, as the API key is no longer good. Ask again with another.";
+const KEY_INVALID: &str = "The answer broke off, because the API key is no longer valid. Ask again with another key.";
 const THREAD_ID: HeaderName = HeaderName::from_static("x-thread-id");
 const THREAD_KEY: HeaderName = HeaderName::from_static("x-thread-key");
 
@@ -136,7 +136,7 @@ fn while_good(
             return event;
         }
         left = None;
-        Poll::Ready(Some(StreamEvent::Error { sentence: NO_LONGER_GOOD.to_owned() }))
+        Poll::Ready(Some(StreamEvent::Error { sentence: KEY_INVALID.to_owned() }))
     })
 }
 

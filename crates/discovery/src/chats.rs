@@ -114,8 +114,9 @@ impl Chats {
             self.give_up(chat, reply, absence);
             return;
         };
-        let kept = DetachedReply { chats: Arc::clone(self), chat: Arc::clone(chat), reply: Arc::clone(reply), absence };
-        handle.spawn(kept.for_a_while(declared, draining));
+        let detached =
+            DetachedReply { chats: Arc::clone(self), chat: Arc::clone(chat), reply: Arc::clone(reply), absence };
+        handle.spawn(detached.for_a_while(declared, draining));
     }
 
     /// Drops a reply, unless a reader returned.

@@ -50,8 +50,8 @@ impl MessageBody for AskMessage {
             RoleBody::Data => return Ok(None),
         };
         let texts = texts_of(self.content.as_ref(), self.parts.as_deref(), place)?;
-        let said: Vec<_> = texts.into_iter().filter(|text| !text.is_empty()).collect();
-        let text = said.join("\n\n");
+        let texts: Vec<_> = texts.into_iter().filter(|text| !text.is_empty()).collect();
+        let text = texts.join("\n\n");
         Ok((!text.trim().is_empty()).then_some(ChatMessage { id: self.id, role, text }))
     }
 }

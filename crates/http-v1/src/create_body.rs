@@ -45,19 +45,19 @@ impl CreateBody {
     /// The messages for the agent, in order, without empty ones.
     ///
     /// # Errors
-    /// 400 when there is nothing to do: no message, or none of a user or the system with a text.
+    /// 400 when no message of a user or of the system has a text.
     pub(crate) fn instruction(&self) -> Result<Vec<Message>, Refusal> {
         let mut messages = Vec::with_capacity(self.messages.len());
         for (index, Object(body)) in self.messages.iter().enumerate() {
             let texts = texts_of(body.content.as_ref(), body.parts.as_deref(), &format!("messages[{index}]"))?;
-            let said = texts.into_iter().filter(|text| !text.trim().is_empty());
-            let parts: Vec<_> = said.map(|text| ContentPart::Text { text: text.to_owned() }).collect();
+            let texts = texts.into_iter().filter(|text| !text.trim().is_empty());
+            let parts: Vec<_> = texts.map(|text| ContentPart::Text { text: text.to_owned() }).collect();
             if !parts.is_empty() {
                 messages.push(Message { role: body.role, parts });
             }
         }
-        let asks = |message: &Message| message.role != Role::Assistant;
-        if messages.iter().any(asks) {
+        let is_instruction = |message: &Message| message.role != Role::Assistant;
+        if messages.iter().any(is_instruction) {
             return Ok(messages);
         }
         let what = match self.messages.iter().position(|Object(body)| body.role != Role::Assistant) {

@@ -13,7 +13,7 @@ use http::{HeaderName, HeaderValue};
 
 use crate::api::Api;
 use crate::create_body::CreateBody;
-use crate::job_stream::listening;
+use crate::job_stream::job_events;
 
 /// Interval of keep-alive bytes on a silent stream.
 const SILENCE: Duration = Duration::from_secs(15);
@@ -40,7 +40,7 @@ pub(crate) async fn create_job(api: &Api, request: &mut Request, principal: &Pri
 
     let finish = FinishStyle::for_reader(request.headers(), request.query("sdk").as_deref(), wanted.by_sdk());
     let mut encoder = UiMessageStream::new(finish);
-    let events = listening(watch, job, api.events_of, request.draining().clone(), principal.key_watch());
+    let events = job_events(watch, job, api.events_of, request.draining().clone(), principal.key_watch());
     let bytes = framed(events, move |events, out| {
         events.iter().flatten().for_each(|event| encoder.encode(event, out));
         if encoder.ended() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }

@@ -28,9 +28,9 @@ pub(crate) struct JobChat {
     branch: String,
     step: Option<Step>,
     /// The text of the newest reply.
-    said: String,
+    last_text: String,
     /// Whether the newest status has details that no longer apply once the job continues.
-    passing: bool,
+    has_details: bool,
     steps: usize,
     texts: usize,
     calls: HashSet<String>,
@@ -58,8 +58,8 @@ struct Text {
 #[derive(Debug)]
 struct Call {
     id: String,
-    /// Its id in the stream: models reuse theirs.
-    told_as: String,
+    /// Its id in the stream, which is unique there: models reuse their ids.
+    stream_id: String,
 }
 
 impl JobChat {
@@ -70,8 +70,8 @@ impl JobChat {
             session: job.id.to_string(),
             branch: job.source.branch.clone(),
             step: None,
-            said: String::new(),
-            passing: false,
+            last_text: String::new(),
+            has_details: false,
             steps: 0,
             texts: 0,
             calls: HashSet::new(),
@@ -88,15 +88,17 @@ impl JobChat {
     /// The stream events of one job event.
     pub(crate) fn events_of(&mut self, event: JobEvent) -> Vec<StreamEvent> {
         let mut out = Vec::new();
-        let is_about = matches!(
+        let is_about_job = matches!(
             event,
             JobEvent::Status { .. } | JobEvent::Asked { .. } | JobEvent::StartedOver { .. } | JobEvent::Waiting { .. }
         );
-        if !is_about && std::mem::take(&mut self.passing) {
+        if !is_about_job && std::mem::take(&mut self.has_details) {
             out.push(self.status(JobStatus::Active, &json!({})));
         }
         match event {
-            JobEvent::Status { status, halt, message } => self.stands(status, halt, message.as_deref(), &mut out),
+            JobEvent::Status { status, halt, message } => {
+                self.change_status(status, halt, message.as_deref(), &mut out);
+            }
             JobEvent::Delta { at, text } => self.add_live_text(at, &text, &mut out),
             JobEvent::Said { text } => self.add_text(text, &mut out),
             JobEvent::Called { id, name, input } => self.calls(id, name, input, &mut out),
@@ -105,13 +107,13 @@ impl JobChat {
             JobEvent::Planned { todos } => out.push(data("todos", json!({ "todos": todos }))),
             JobEvent::PullRequest { url } => out.push(data("pull-request", json!({ "url": url }))),
             JobEvent::StartedOver { why } => {
-                self.close("Thrown away: the turn starts over.", &mut out);
+                self.close("Discarded: the turn starts over.", &mut out);
                 out.push(self.status(JobStatus::Active, &json!({ "startedOver": why })));
-                self.passing = true;
+                self.has_details = true;
             }
             JobEvent::Waiting { why, until } => {
                 out.push(self.status(JobStatus::Active, &json!({ "waiting": { "why": why, "until": until } })));
-                self.passing = true;
+                self.has_details = true;
             }
             JobEvent::Asked { .. } | JobEvent::Pushed { .. } => {}
         }
@@ -123,7 +125,7 @@ impl JobChat {
         let mut out = Vec::new();
         self.close("Not answered: the job ended.", &mut out);
         if self.steps == 0 {
-            // A reply has a step, if an empty one.
+            // A reply has at least one step.
             self.open(&mut out);
             self.close("", &mut out);
         }
@@ -131,10 +133,16 @@ impl JobChat {
         out
     }
 
-    fn stands(&mut self, status: JobStatus, halt: Option<Halt>, message: Option<&str>, out: &mut Vec<StreamEvent>) {
-        self.passing = false;
+    fn change_status(
+        &mut self,
+        status: JobStatus,
+        halt: Option<Halt>,
+        message: Option<&str>,
+        out: &mut Vec<StreamEvent>,
+    ) {
+        self.has_details = false;
         if status == JobStatus::Active {
-            self.said.clear();
+            self.last_text.clear();
             out.push(self.status(status, &json!({})));
             return;
         }
@@ -143,7 +151,7 @@ impl JobChat {
         self.reason = if halt == Halt::Completed { FinishReason::Stop } else { FinishReason::Error };
         out.push(self.status(status, &json!({ "haultReason": hault_reason(halt) })));
         // The agent's last text is often also the final message.
-        if let Some(message) = message.filter(|message| !self.said.contains(message.trim())) {
+        if let Some(message) = message.filter(|message| !self.last_text.contains(message.trim())) {
             self.add_text(message.to_owned(), out);
             self.close("", out);
         }
@@ -164,13 +172,13 @@ impl JobChat {
                 self.end_text(out);
                 self.begin_text(text.to_owned(), out);
             }
-            // A piece was missed. The journal's entry will have all of it.
+            // A piece is missing. The journal's entry will contain the whole text.
             _ => {}
         }
     }
 
     fn add_text(&mut self, text: String, out: &mut Vec<StreamEvent>) {
-        self.said.clone_from(&text);
+        self.last_text.clone_from(&text);
         let step = self.reply(out);
         let rest =
             step.text.as_ref().and_then(|open| Some((Arc::clone(&open.id), text.strip_prefix(&open.sent)?.to_owned())));
@@ -188,15 +196,15 @@ impl JobChat {
     fn calls(&mut self, id: String, name: String, input: Value, out: &mut Vec<StreamEvent>) {
         self.reply(out);
         self.end_text(out);
-        let mut told_as = id.clone();
+        let mut stream_id = id.clone();
         for count in 2_u32.. {
-            if self.calls.insert(told_as.clone()) {
+            if self.calls.insert(stream_id.clone()) {
                 break;
             }
-            told_as = format!("{id}-{count}");
+            stream_id = format!("{id}-{count}");
         }
-        self.reply(out).calls.push(Call { id, told_as: told_as.clone() });
-        out.push(StreamEvent::ToolCall { id: told_as, name, input });
+        self.reply(out).calls.push(Call { id, stream_id: stream_id.clone() });
+        out.push(StreamEvent::ToolCall { id: stream_id, name, input });
     }
 
     fn replied(&mut self, reason: FinishReason, usage: Usage, out: &mut Vec<StreamEvent>) {
@@ -214,7 +222,7 @@ impl JobChat {
         let call = step.calls.remove(place);
         let output = shortened(output);
         let output = if is_error { ToolOutput::Error(output) } else { ToolOutput::Json(output.into()) };
-        out.push(StreamEvent::ToolResult { id: call.told_as, output });
+        out.push(StreamEvent::ToolResult { id: call.stream_id, output });
         self.close_if_done(out);
     }
 
@@ -246,7 +254,7 @@ impl JobChat {
         let Some(step) = self.step.take() else { return };
         let left = step.calls.into_iter();
         out.extend(left.map(|call| StreamEvent::ToolResult {
-            id: call.told_as,
+            id: call.stream_id,
             output: ToolOutput::Error(unanswered.to_owned()),
         }));
         let (reason, usage) = step.replied.unwrap_or((FinishReason::Other, Usage::default()));

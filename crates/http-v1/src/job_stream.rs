@@ -19,9 +19,9 @@ struct JobStream {
     events_of: EventsOf,
     draining: Draining,
     key_watch: KeyWatch,
-    /// The error sent when the stream ends before the job.
-    go_on: String,
-    place: StreamState,
+    /// What to do when the stream ends before the job; ends the sentence of that error.
+    advice: String,
+    state: StreamState,
 }
 
 #[derive(Clone, Copy)]
@@ -36,24 +36,25 @@ enum StreamState {
 ///
 /// Ends with `Finish` when the job ends. If the server drains, its store fails or the key becomes invalid, it ends with
 /// `Error`: the job continues, so the stream must not look complete.
-pub(crate) fn listening(
+pub(crate) fn job_events(
     watch: Watch,
     job: &AgentJob,
     events_of: EventsOf,
     draining: Draining,
     key_watch: KeyWatch,
 ) -> impl Stream<Item = Vec<StreamEvent>> + Send + use<> {
-    let go_on = format!("The job goes on: poll GET /v1/agent/{}/job/{} until `haulted` is true.", job.project, job.id);
+    let advice =
+        format!("The job continues: poll GET /v1/agent/{}/job/{} until `haulted` is true.", job.project, job.id);
     let job_chat = JobChat::new(job);
-    let listening = JobStream { watch, job_chat, events_of, draining, key_watch, go_on, place: StreamState::Beginning };
-    stream::unfold(listening, |mut listening| async { Some((listening.next().await?, listening)) })
+    let stream = JobStream { watch, job_chat, events_of, draining, key_watch, advice, state: StreamState::Beginning };
+    stream::unfold(stream, |mut stream| async { Some((stream.next().await?, stream)) })
 }
 
 impl JobStream {
     async fn next(&mut self) -> Option<Vec<StreamEvent>> {
-        match self.place {
+        match self.state {
             StreamState::Beginning => {
-                self.place = StreamState::Middle;
+                self.state = StreamState::Middle;
                 Some(vec![self.job_chat.begin()])
             }
             StreamState::Middle => Some(self.next_events().await),
@@ -62,36 +63,36 @@ impl JobStream {
     }
 
     async fn next_events(&mut self) -> Vec<StreamEvent> {
-        let heard = {
+        let update = {
             let (drains, ends) = (pin!(self.draining.begun()), pin!(self.key_watch.ended()));
             match select(select(drains, ends), pin!(self.watch.next())).await {
-                Either::Left((Either::Left(_), _)) => Err("The server is going down."),
-                Either::Left((Either::Right(_), _)) => Err("The API key is no longer good."),
-                Either::Right((heard, _)) => Ok(heard),
+                Either::Left((Either::Left(_), _)) => Err("The server is shutting down."),
+                Either::Left((Either::Right(_), _)) => Err("The API key is no longer valid."),
+                Either::Right((update, _)) => Ok(update),
             }
         };
-        let heard = match heard {
-            Ok(heard) => heard,
-            Err(why) => return self.leave(why),
+        let update = match update {
+            Ok(update) => update,
+            Err(why) => return self.end_early(why),
         };
-        match heard {
+        match update {
             Ok(Some(JobUpdate::Entry(entry))) => {
                 (self.events_of)(&entry).into_iter().flat_map(|event| self.job_chat.events_of(event)).collect()
             }
             Ok(Some(JobUpdate::Live(event))) => self.job_chat.events_of(event),
             Ok(None) => {
-                self.place = StreamState::End;
+                self.state = StreamState::End;
                 self.job_chat.end()
             }
             Err(error) => {
-                tracing::error!(error = &error as &dyn std::error::Error, "could not read on in a job's journal");
-                self.leave("The stream broke off.")
+                tracing::error!(error = &error as &dyn std::error::Error, "could not read a job's journal");
+                self.end_early("The stream was interrupted.")
             }
         }
     }
 
-    fn leave(&mut self, why: &str) -> Vec<StreamEvent> {
-        self.place = StreamState::End;
-        vec![StreamEvent::Error { sentence: format!("{why} {}", self.go_on) }]
+    fn end_early(&mut self, why: &str) -> Vec<StreamEvent> {
+        self.state = StreamState::End;
+        vec![StreamEvent::Error { sentence: format!("{why} {}", self.advice) }]
     }
 }

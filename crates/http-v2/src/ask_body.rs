@@ -30,8 +30,8 @@ impl MessageBody for AskMessage {
 
     fn chat_message(self, place: &str) -> Result<Option<ChatMessage>, Refusal> {
         let texts = texts(self.parts.as_deref().unwrap_or_default(), &format!("{place}.parts"))?;
-        let said: Vec<_> = texts.into_iter().filter(|text| !text.is_empty()).collect();
-        let text = said.join("\n\n");
+        let texts: Vec<_> = texts.into_iter().filter(|text| !text.is_empty()).collect();
+        let text = texts.join("\n\n");
         Ok((!text.trim().is_empty()).then_some(ChatMessage { id: self.id, role: self.role, text }))
     }
 }

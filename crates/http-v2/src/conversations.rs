@@ -176,7 +176,7 @@ fn table(rows: &[RowBody<'_>]) -> Csv {
 impl<'a> From<&'a AskedTurn> for RowBody<'a> {
     fn from(AskedTurn { thread, fp, turn }: &'a AskedTurn) -> Self {
         let response = turn.answer.as_deref().unwrap_or_default();
-        // An answer that comes to its end with a question, and without a page that it leans on.
+        // An answer that ends with a question and uses no page.
         let asks_back = !turn.answered && response.trim_end().ends_with(['?', '？', '؟']);
         Self {
             id: &turn.answer_id,

@@ -31,14 +31,14 @@ pub(crate) async fn events(api: &Api, request: &Request, principal: &Principal) 
     let project = &principal.project;
     let id = Jobs::id(&project.id, NamedResource::Job.by(request))?;
     let ended = api.jobs.job(&project.id, id).await?.status != JobStatus::Active;
-    let mut watch = api.jobs.watch(&project.id, id, heard(request)?).await?;
+    let mut watch = api.jobs.watch(&project.id, id, last_event_id(request)?).await?;
     let first = if ended { next_batch(&mut watch, api.events_of).await? } else { None };
     if ended && first.is_none() {
         // Stops clients that reconnect automatically.
         return Ok(respond::empty(StatusCode::NO_CONTENT));
     }
     let mut begun = false;
-    let batches = telling(watch, api.events_of, first, request.draining().clone(), principal.key_watch());
+    let batches = event_batches(watch, api.events_of, first, request.draining().clone(), principal.key_watch());
     let bytes = framed(batches, move |batch, out| {
         if !std::mem::replace(&mut begun, true) {
             out.extend_from_slice(RETRY);
@@ -57,7 +57,7 @@ pub(crate) async fn events(api: &Api, request: &Request, principal: &Principal) 
 
 /// The id of the newest event that the client has, 0 for none. Browsers send it as a header when they reconnect; other
 /// clients can often only set the query.
-fn heard(request: &Request) -> Result<u64, Refusal> {
+fn last_event_id(request: &Request) -> Result<u64, Refusal> {
     let (place, given) = match request.header_values("last-event-id").last() {
         Some(given) => ("Last-Event-ID", String::from_utf8_lossy(given)),
         None => ("lastEventId", request.query("lastEventId").unwrap_or_default()),
@@ -69,7 +69,7 @@ fn heard(request: &Request) -> Result<u64, Refusal> {
     number.ok_or_else(|| {
         let shown: String = given.chars().take(80).collect();
         Refusal::invalid(format!(
-            "{place}: `{shown}` is not the id of an event; send one as it came, or none to hear it all"
+            "{place}: `{shown}` is not the id of an event; send an id as it was received, or none to get all events"
         ))
     })
 }
@@ -98,7 +98,7 @@ async fn next_batch(watch: &mut Watch, events_of: EventsOf) -> Result<Option<Eve
 
 /// Everything from `first` on. Ends with the job, or early when the server drains, its store fails or the key becomes
 /// invalid: then the client reconnects and continues, or gets the error.
-fn telling(
+fn event_batches(
     watch: Watch,
     events_of: EventsOf,
     first: Option<EventBatch>,

@@ -22,7 +22,7 @@ pub(crate) async fn feedback(api: &Api, request: &mut Request, project: &Project
     let FeedbackBody { thread_id, message_id, rating, comment } = request.json(LARGEST_BODY).await?.parse()?;
     for (name, id) in [("threadId", &thread_id), ("messageId", &message_id)] {
         if id.chars().nth(LONGEST_ID).is_some() {
-            let sentence = format!("{name}: it is longer than {LONGEST_ID} characters; send it as the stream told it");
+            let sentence = format!("{name}: it is longer than {LONGEST_ID} characters; send it as the stream had it");
             return Err(Refusal::invalid(sentence).into());
         }
     }

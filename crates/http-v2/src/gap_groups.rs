@@ -1,4 +1,4 @@
-//! `GET /v1/analytics/{projectId}/gaps/groups`: what the docs lack, by subject.
+//! `GET /v1/analytics/{projectId}/gaps/groups`: questions that the docs do not answer, grouped by subject.
 
 use docent_assistant::{Gap, GapExample};
 use docent_types::{Project, Timestamp};

@@ -39,6 +39,8 @@ fn status(given: &str) -> Result<JobStatus, Refusal> {
     JobStatus::ALL.into_iter().find(|status| status.as_str() == given).ok_or_else(|| {
         let known = JobStatus::ALL.map(|status| format!("`{}`", status.as_str())).join(", ");
         let shown: String = given.chars().take(80).collect();
-        Refusal::invalid(format!("status: `{shown}` is none; choose one of {known}, or leave it out to get all jobs"))
+        Refusal::invalid(format!(
+            "status: `{shown}` is not a status; choose one of {known}, or leave it out to get all jobs"
+        ))
     })
 }

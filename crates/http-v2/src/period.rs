@@ -66,8 +66,8 @@ impl Period {
         // A position has one spelling; any other that parses is not ours.
         place.filter(|place| self.cursor(place) == cursor).ok_or_else(|| {
             Refusal::invalid(
-                "cursor: it is no `nextCursor` of this list with the same `dateFrom` and `dateTo`; send one as it came, or \
-                 leave it out to begin with the newest question",
+                "cursor: it is not a `nextCursor` of this list with the same `dateFrom` and `dateTo`; send one as it was \
+                 received, or leave it out to begin with the newest question",
             )
         })
     }

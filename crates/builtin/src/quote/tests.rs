@@ -16,7 +16,7 @@ fn passage(heading: &str, content: &str) -> Passage {
 fn answers(question: &str, passages: &[Passage]) -> Vec<(usize, String)> {
     let candidates: Vec<Candidate<'_>> =
         passages.iter().map(|passage| Candidate { passage, score: passage.score, rank: 0 }).collect();
-    let quotes = quotes(&candidates, &Topic::of(question), AnswerKind::by(question), question);
+    let quotes = quotes(&candidates, &Topic::following(question, ""), AnswerKind::by(question), question);
     quotes.into_iter().map(|quote| (quote.passage, quote.text)).collect()
 }
 

@@ -187,7 +187,7 @@ fn a_call_that_is_never_answered_is_answered_as_that() {
         ["call a", "error a: Not answered: the job ended.", "end other"].map(str::to_owned)
     );
     let over = [called("a"), replied(FinishReason::ToolCalls), JobEvent::StartedOver { why: "moved".into() }];
-    assert!(short(&told(over))[2].starts_with("error a: Thrown away"));
+    assert!(short(&told(over))[2].starts_with("error a: Discarded"));
     let next = [called("a"), replied(FinishReason::ToolCalls), said("On."), replied(FinishReason::Stop)];
     assert!(short(&told(next))[2].starts_with("error a: Not answered"));
 }

@@ -281,7 +281,7 @@ async fn a_parameter_that_breaks_a_rule_is_told_which() {
         ("cursor=garbage", "cursor: "),
         ("cursor=%ff", "cursor: "),
         (&cut, "cursor: "),
-        (&with_other_filters, "cursor: it is no `nextCursor` of this list with the same `dateFrom` and `dateTo`"),
+        (&with_other_filters, "cursor: it is not a `nextCursor` of this list with the same `dateFrom` and `dateTo`"),
     ] {
         let answer = fixture.agent(Method::GET, &format!("{ANALYTICS}?{query}")).send().await;
         assert!(answer.status == 400 && answer.body.contains(place), "{query} {answer:?}");

@@ -58,8 +58,8 @@ impl Sites {
     /// A problem is logged when it is new: docs are read every minute.
     fn take(&self, project: &Project, file: SiteFile) {
         let mut known = self.known.write();
-        let told = known.get(&project.uid).map(|before| before.problems.as_slice()).unwrap_or_default();
-        for problem in file.problems.iter().filter(|problem| !told.contains(problem)) {
+        let reported = known.get(&project.uid).map(|before| before.problems.as_slice()).unwrap_or_default();
+        for problem in file.problems.iter().filter(|problem| !reported.contains(problem)) {
             warn!(domain = %project.domain, "{problem}");
         }
         known.insert(project.uid, file);

@@ -35,7 +35,7 @@ struct Hit {
 #[derive(Debug)]
 struct RankReason {
     explanation: Explanation,
-    /// The place its page would have by words alone, counted from 1; told where vectors have a say.
+    /// The place its page would have by words alone, counted from 1; only with vectors.
     by_words: Option<usize>,
 }
 
@@ -98,7 +98,7 @@ fn explain(docs: &Snapshot, query: &Query, has_vectors: bool, hits: &mut [Hit]) 
 
 fn as_json(hit: &Hit) -> Value {
     let Passage { path, href, title, headings, score, version, language, .. } = &hit.passage;
-    let mut told = json!({
+    let mut body = json!({
         "title": title,
         "groups": hit.groups,
         "headings": headings,
@@ -109,17 +109,17 @@ fn as_json(hit: &Hit) -> Value {
     });
     for (name, value) in [("version", version), ("language", language)] {
         if let Some(value) = value {
-            told[name] = json!(value);
+            body[name] = json!(value);
         }
     }
     if let Some(RankReason { explanation, by_words }) = &hit.why {
         let matches = explanation.matches.iter().map(|found| {
             json!({ "word": found.word, "instead": found.instead, "place": found.place, "weight": found.weight })
         });
-        told["why"] = json!({ "matches": matches.collect::<Vec<_>>(), "linkedFrom": explanation.linked_from });
+        body["why"] = json!({ "matches": matches.collect::<Vec<_>>(), "linkedFrom": explanation.linked_from });
         if let Some(place) = by_words {
-            told["why"]["placeByWords"] = json!(place);
+            body["why"]["placeByWords"] = json!(place);
         }
     }
-    told
+    body
 }

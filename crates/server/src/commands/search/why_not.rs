@@ -39,10 +39,10 @@ pub(super) async fn run(
         _ => None,
     };
     if json {
-        let mut told = as_json(&why, rank);
-        told["domain"] = json!(project.domain);
-        told["commit"] = json!(docs.commit());
-        output::json(&told)?;
+        let mut body = as_json(&why, rank);
+        body["domain"] = json!(project.domain);
+        body["commit"] = json!(docs.commit());
+        output::json(&body)?;
     }
     match why {
         WhyNot::Unknown { near } => Err(Failure::plain(unknown(asked, &near))),
@@ -58,7 +58,7 @@ async fn page_rank(docs: &Snapshot, query: &Query, found: &IndexedFile) -> PageR
 }
 
 fn as_json(why: &WhyNot, rank: Option<PageRank>) -> Value {
-    let mut told = match why {
+    let mut body = match why {
         WhyNot::Indexed(IndexedFile { file, paths, title, sections }) => {
             json!({ "state": "indexed", "file": file, "paths": paths, "title": title, "sections": sections })
         }
@@ -74,11 +74,11 @@ fn as_json(why: &WhyNot, rank: Option<PageRank>) -> Value {
         WhyNot::Unknown { near } => json!({ "state": "unknown", "near": near }),
     };
     if let Some(PageRank { at, found }) = rank {
-        told["place"] = json!(at.map(|(place, _)| place));
-        told["score"] = json!(at.map(|(_, score)| score));
-        told["found"] = json!(found);
+        body["place"] = json!(at.map(|(place, _)| place));
+        body["score"] = json!(at.map(|(_, score)| score));
+        body["found"] = json!(found);
     }
-    told
+    body
 }
 
 fn shown(why: &WhyNot, rank: Option<PageRank>, words: &str) -> String {
@@ -139,7 +139,7 @@ mod tests {
         let place = Some(PageRank { at: Some((3, 0.5)), found: 12 });
         let lines = "`a.md` is indexed: “A” at /a, 2 sections\nfor “some words” it stands at place 3 of 12, score 0.50";
         assert_eq!(shown(&WhyNot::Indexed(found.clone()), place, "some words"), lines);
-        let told = as_json(&WhyNot::Indexed(found), Some(PageRank { at: None, found: 12 }));
-        assert_eq!((&told["place"], &told["found"]), (&Value::Null, &json!(12)));
+        let body = as_json(&WhyNot::Indexed(found), Some(PageRank { at: None, found: 12 }));
+        assert_eq!((&body["place"], &body["found"]), (&Value::Null, &json!(12)));
     }
 }

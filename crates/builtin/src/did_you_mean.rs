@@ -1,20 +1,20 @@
-//! What was probably meant by a text that the grammar does not read. It is suggested and never carried out.
+//! Suggests the instruction that was probably meant by a text that the grammar does not match. A suggestion is never carried
+//! out.
 //!
-//! A near miss has the verb of a form, or a word like it, and the parts that the form needs, and nothing else: quotes may be
-//! missing, words of the form may be, or its parts may stand in another order. Where anything is left over there is no
-//! telling what it was to mean, and so nothing is suggested.
+//! The text must have the verb of a form, or a similar word, and the parts that the form needs, and nothing else. Quotes or
+//! words of the form may be missing, and its parts may be in another order. If other words are left, nothing is suggested.
 
 use serde_json::Value;
 
 use crate::chore::{Chore, Scope};
 use crate::cursor::{Cursor, closing, is_space};
 use crate::grammar::{CONDITIONS, Instruction, read};
-use crate::place::scope;
 use crate::rules::is_path;
+use crate::scope::scope;
 
-/// The longest text considered, in characters.
+/// The longest text that is examined, in characters.
 const LONGEST: usize = 1_000;
-/// How many words a text without quotes may have.
+/// Most words of a text without quotes.
 const WORDS: usize = 4;
 
 const VERBS: [(Verb, &[&str]); 8] = [
@@ -28,11 +28,11 @@ const VERBS: [(Verb, &[&str]); 8] = [
     (Verb::Add, &["add", "create", "make", "write", "generate", "fill"]),
 ];
 
-/// Fields that are meant where a text might be too.
+/// Front matter fields: `change` with one of these sets the field instead of replacing the word.
 const FIELDS: &[&str] =
     &["title", "description", "sidebarTitle", "sidebar_label", "slug", "icon", "tag", "hidden", "draft"];
 
-/// Before an instruction, or around the name of a page or a text, these add nothing.
+/// Words without meaning before an instruction, and around the name of a page or a text.
 const LEADS: &[&str] =
     &["please", "kindly", "also", "and", "then", "now", "can", "could", "would", "you", "i", "want", "to", "let's"];
 const PAGE: &[&str] =
@@ -69,7 +69,7 @@ enum Verb {
     Fix,
     Add,
     Set,
-    /// Set a field, or replace a text.
+    /// Sets a field or replaces a text.
     Change,
 }
 
@@ -91,8 +91,8 @@ impl Token {
     }
 }
 
-/// The instructions that were probably meant, in their plainest spelling and as code.
-pub(crate) fn meant(text: &str) -> Option<String> {
+/// The instructions that were probably meant, in their canonical form and as code.
+pub(crate) fn suggested_instruction(text: &str) -> Option<String> {
     if text.chars().nth(LONGEST).is_some() {
         return None;
     }
@@ -106,27 +106,27 @@ pub(crate) fn meant(text: &str) -> Option<String> {
     verbs.filter_map(|(verb, _)| chores(*verb, rest, text)).find_map(|chores| {
         let spelled: Vec<String> = chores.iter().map(Chore::to_string).collect();
         let (code, spelled) = (format!("`{}`", spelled.join("`, `")), spelled.join("\n"));
-        // What is suggested must be read as what it was made of.
+        // A suggestion must parse to the chores it was made from.
         let expected: Vec<Instruction> = chores.into_iter().map(Instruction::Chore).collect();
         (read(&spelled) == expected && chores_are_allowed(&expected)).then_some(code)
     })
 }
 
-/// Nothing is suggested that would be refused.
+/// Whether none of the chores would be refused.
 fn chores_are_allowed(chores: &[Instruction]) -> bool {
     chores.iter().all(|chore| matches!(chore, Instruction::Chore(chore) if chore.refusal().is_none()))
 }
 
-/// The word itself, or one that a slip of the finger makes of it.
+/// Whether this is the word, or the word with a typing error.
 fn is_like(written: &str, word: &str) -> bool {
     let written = written.to_lowercase();
-    let slips = match word.len() {
+    let most_errors = match word.len() {
         0..=3 => 0,
         4..=6 => 1,
         _ => 2,
     };
-    // A slip seldom hits the first letter.
-    written.chars().next() == word.chars().next() && strsim::osa_distance(&written, word) <= slips
+    // Typing errors are rare in the first letter.
+    written.chars().next() == word.chars().next() && strsim::osa_distance(&written, word) <= most_errors
 }
 
 fn tokens(text: &str) -> Vec<Token> {
@@ -157,26 +157,27 @@ fn tokens(text: &str) -> Vec<Token> {
 
 fn chores(verb: Verb, rest: &[Token], text: &str) -> Option<Vec<Chore>> {
     match verb {
-        Verb::Replace => moved(rest, false).or_else(|| replaced(rest, text)),
-        Verb::Rename => moved(rest, true).or_else(|| replaced(rest, text)),
-        Verb::Move => moved(rest, true),
+        Verb::Replace => move_page(rest, false).or_else(|| replace_text(rest, text)),
+        Verb::Rename => move_page(rest, true).or_else(|| replace_text(rest, text)),
+        Verb::Move => move_page(rest, true),
         Verb::Delete => {
             let page = only(rest, PAGE).filter(|page| page.is_path() || names_page(rest))?;
             Some(vec![Chore::DeletePage { page: page.text.clone() }])
         }
         Verb::Fix => {
             let at = rest.iter().position(|token| token.is(LINKS))?;
-            let scope = place(rest, at + 1, text).filter(|_| rest[..at].iter().all(|token| token.is(ABOUT_LINKS)))?;
+            let scope =
+                named_scope(rest, at + 1, text).filter(|_| rest[..at].iter().all(|token| token.is(ABOUT_LINKS)))?;
             Some(vec![Chore::FixLinks { scope }])
         }
-        Verb::Add => filled(rest, text).or_else(|| added(rest)),
-        Verb::Set => set(rest, text),
-        Verb::Change => set(rest, text).filter(|_| first_field(rest).is_some_and(|field| field.is(FIELDS))),
+        Verb::Add => add_missing(rest, text).or_else(|| add_page(rest)),
+        Verb::Set => set_field(rest, text),
+        Verb::Change => set_field(rest, text).filter(|_| first_field(rest).is_some_and(|field| field.is(FIELDS))),
     }
 }
 
 /// `page P to Q`.
-fn moved(rest: &[Token], may_lack_ending: bool) -> Option<Vec<Chore>> {
+fn move_page(rest: &[Token], may_lack_ending: bool) -> Option<Vec<Chore>> {
     let at = single(rest, JOINTS)?;
     let (from, to) = (only(&rest[..at], PAGE)?, only(&rest[at + 1..], PAGE)?);
     let is_page = names_page(&rest[..at]) || (may_lack_ending && from.is_path() && to.is_path());
@@ -184,13 +185,13 @@ fn moved(rest: &[Token], may_lack_ending: bool) -> Option<Vec<Chore>> {
     fits.then(|| vec![Chore::MovePage { from: from.text.clone(), to: to.text.clone() }])
 }
 
-/// `A with B`, in quotes or without.
-fn replaced(rest: &[Token], text: &str) -> Option<Vec<Chore>> {
+/// `A with B`, with or without quotes.
+fn replace_text(rest: &[Token], text: &str) -> Option<Vec<Chore>> {
     let joint = rest.iter().position(|token| token.is(JOINTS))?;
-    let (after, scope) = (joint + 2..=rest.len()).find_map(|end| Some((end, place(rest, end, text)?)))?;
+    let (after, scope) = (joint + 2..=rest.len()).find_map(|end| Some((end, named_scope(rest, end, text)?)))?;
     let operands = [&rest[..joint], &rest[joint + 1..after]];
     let is_quoted = operands.iter().any(|operand| operand.iter().any(|token| token.is_quoted));
-    // Without any quotes only a few words are a text: `Change the intro to be shorter` is another wish.
+    // Without quotes, only a few words are taken as texts: `Change the intro to be shorter` is another kind of instruction.
     if !is_quoted && (rest[0].is(&["the", "a", "an", "our"]) || single(&rest[..after], JOINTS).is_none()) {
         return None;
     }
@@ -198,7 +199,7 @@ fn replaced(rest: &[Token], text: &str) -> Option<Vec<Chore>> {
     Some(vec![Chore::ReplaceText { from: from?, to: to?, scope }])
 }
 
-/// A text to replace or to put in its place.
+/// A text to be replaced, or its replacement.
 fn operand(tokens: &[Token]) -> Option<String> {
     let plain = tokens.iter().position(|token| !token.is(TEXT))?;
     match &tokens[plain..] {
@@ -211,11 +212,11 @@ fn operand(tokens: &[Token]) -> Option<String> {
 }
 
 /// `descriptions`, `titles`, or both.
-fn filled(rest: &[Token], text: &str) -> Option<Vec<Chore>> {
+fn add_missing(rest: &[Token], text: &str) -> Option<Vec<Chore>> {
     let is_field = |token: &Token| token.is(&["title", "titles", "description", "descriptions"]);
     let last = rest.iter().rposition(is_field)?;
     let fits = rest[..last].iter().all(|token| is_field(token) || token.is(ABOUT_FIELDS));
-    let scope = place(rest, last + 1, text).filter(|_| fits)?;
+    let scope = named_scope(rest, last + 1, text).filter(|_| fits)?;
     let fields = rest[..=last].iter().filter(|token| is_field(token)).map(|field| {
         let scope = scope.clone();
         if field.is(&["title", "titles"]) { Chore::AddTitles { scope } } else { Chore::AddDescriptions { scope } }
@@ -224,7 +225,7 @@ fn filled(rest: &[Token], text: &str) -> Option<Vec<Chore>> {
 }
 
 /// `a page P`, with or without a title of any kind.
-fn added(rest: &[Token]) -> Option<Vec<Chore>> {
+fn add_page(rest: &[Token]) -> Option<Vec<Chore>> {
     const TITLED: &[&str] = &["titled", "entitled", "title", "with", "the", "called", "named", "and"];
     let at = rest.iter().position(|token| !token.is(PAGE))?;
     let page = rest.get(at).filter(|page| names_page(&rest[..at]) && !page.text.contains(is_space))?;
@@ -239,7 +240,7 @@ fn added(rest: &[Token]) -> Option<Vec<Chore>> {
     Some(vec![Chore::AddPage { page: page.text.clone(), title, outline: Vec::new() }])
 }
 
-/// `guides/first-steps.md` is about first steps.
+/// A title from a path: `First steps` for `guides/first-steps.md`.
 fn title_of(path: &str) -> String {
     let name = path.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
     let name = name.split('.').next().unwrap_or_default().replace(['-', '_'], " ");
@@ -247,23 +248,23 @@ fn title_of(path: &str) -> String {
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
-/// The field, whose name comes first.
+/// The name of the field, which comes first.
 fn first_field(rest: &[Token]) -> Option<&Token> {
     rest.iter().find(|token| !token.is(ABOUT_FIELD))
 }
 
 /// `FIELD in P to V`, `FIELD = V in P`.
-fn set(rest: &[Token], text: &str) -> Option<Vec<Chore>> {
+fn set_field(rest: &[Token], text: &str) -> Option<Vec<Chore>> {
     const TO: &[&str] = &["to", "=", "as", ":"];
     let field = rest.iter().position(|token| !token.is(ABOUT_FIELD))?;
     let to = rest.iter().position(|token| token.is(TO))?;
     let (scope, value) = match rest.get(field + 1)? {
-        // The place comes first, and ends where `to` begins.
+        // The scope comes first, and ends before `to`.
         next if next.is(&["in", "of", "for", "on"]) && to > field + 2 => {
-            (place(rest, field + 1, &text[..rest[to - 1].end])?, operand(&rest[to + 1..])?)
+            (named_scope(rest, field + 1, &text[..rest[to - 1].end])?, operand(&rest[to + 1..])?)
         }
         next if next.is(TO) => {
-            (to + 2..rest.len()).find_map(|end| Some((place(rest, end, text)?, operand(&rest[to + 1..end])?)))?
+            (to + 2..rest.len()).find_map(|end| Some((named_scope(rest, end, text)?, operand(&rest[to + 1..end])?)))?
         }
         _ => return None,
     };
@@ -275,13 +276,13 @@ fn set(rest: &[Token], text: &str) -> Option<Vec<Chore>> {
     Some(vec![Chore::SetFrontMatter { field: rest[field].text.clone(), value, scope }])
 }
 
-/// The only token that is none of these words.
+/// The only token that is not one of these words.
 fn only<'t>(tokens: &'t [Token], but: &[&str]) -> Option<&'t Token> {
     let mut others = tokens.iter().filter(|token| !token.is(but));
     others.next().filter(|_| others.next().is_none())
 }
 
-/// The position of the only one of these words.
+/// The position of the only token that is one of these words.
 fn single(tokens: &[Token], words: &[&str]) -> Option<usize> {
     let mut found = (0..tokens.len()).filter(|at| tokens[*at].is(words));
     found.next().filter(|_| found.next().is_none())
@@ -291,8 +292,8 @@ fn names_page(tokens: &[Token]) -> bool {
     tokens.iter().any(|token| token.is(&["page", "file", "doc", "document"]))
 }
 
-/// The place that the text names after the first `count` tokens, and names to its end.
-fn place(tokens: &[Token], count: usize, text: &str) -> Option<Scope> {
+/// The scope in the text after the first `count` tokens, which must be all that follows them.
+fn named_scope(tokens: &[Token], count: usize, text: &str) -> Option<Scope> {
     let mut cursor = Cursor { text, at: tokens.get(count.checked_sub(1)?)?.end };
     let found = scope(&mut cursor, &["of", "for", "to", "from"]);
     let is_end = cursor.rest().chars().all(|c| is_space(c) || ".,;:!?".contains(c));
@@ -344,7 +345,7 @@ mod tests {
             ("Change title in index.md to Home", "Set title to \"Home\" in index.md"),
             ("Set hidden = true in drafts/**", "Set hidden to true in drafts/**"),
         ] {
-            let meant = meant(written).unwrap_or_default();
+            let meant = suggested_instruction(written).unwrap_or_default();
             assert_eq!(meant.trim_matches('`'), form, "{written:?}");
             assert!(!read(written).iter().all(|read| matches!(read, Instruction::Chore(_))), "{written:?} can be read");
         }
@@ -371,14 +372,14 @@ mod tests {
             "Update the screenshots in guides/x.md to the new design",
             "Set title to \"X\"",
         ] {
-            assert_eq!(meant(written), None, "{written:?}");
+            assert_eq!(suggested_instruction(written), None, "{written:?}");
         }
     }
 
     proptest! {
         #[test]
         fn any_text_is_looked_at_without_a_panic(text in "\\PC{0,120}") {
-            meant(&text);
+            suggested_instruction(&text);
         }
 
         #[test]
@@ -392,8 +393,8 @@ mod tests {
                 0..12,
             )
         ) {
-            meant(&words.join(" "));
-            meant(&words.concat());
+            suggested_instruction(&words.join(" "));
+            suggested_instruction(&words.concat());
         }
     }
 }

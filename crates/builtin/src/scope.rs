@@ -1,11 +1,11 @@
-//! Where an instruction applies: everywhere, or to the pages it names.
+//! The scope of an instruction: all pages, or those it names.
 
 use crate::chore::Scope;
 use crate::cursor::{Cursor, closing};
 use crate::rules::has_page_ending;
 
-/// `everywhere`, `in all pages`, `in P, Q and R`; `None` when there is nothing of the kind. `more` are words that may
-/// stand in the place of `in`.
+/// `everywhere`, `in all pages`, `in P, Q and R`; `None` when no scope is named. `more` are words that are accepted like
+/// `in`.
 pub(crate) fn scope(cursor: &mut Cursor<'_>, more: &[&str]) -> Option<Scope> {
     let mut found = None;
     loop {
@@ -25,7 +25,7 @@ pub(crate) fn scope(cursor: &mut Cursor<'_>, more: &[&str]) -> Option<Scope> {
     }
 }
 
-/// `all pages`, `the docs` and their like. `the page` is none of them: a path follows.
+/// `all pages`, `the docs` and similar. `the page` is not the whole site: a path follows.
 fn whole_site(cursor: &mut Cursor<'_>) -> bool {
     let mut next = *cursor;
     let every = next.any(&["all", "every", "each", "the whole", "the entire"]);
@@ -35,8 +35,8 @@ fn whole_site(cursor: &mut Cursor<'_>) -> bool {
     } else {
         &["docs", "documentation", "site"]
     };
-    let said_the = cursor.rest()[..next.at - cursor.at].trim_end().to_ascii_lowercase().ends_with("the");
-    let is_whole = (every || said_the) && next.any(nouns);
+    let has_article = cursor.rest()[..next.at - cursor.at].trim_end().to_ascii_lowercase().ends_with("the");
+    let is_whole = (every || has_article) && next.any(nouns);
     if is_whole {
         *cursor = next;
     }
