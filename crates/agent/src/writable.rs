@@ -17,7 +17,7 @@
 use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeSet, HashSet};
 
-use docent_markdown::{Code, CodeReading, is_markdown_page, is_markup};
+use docent_markdown::{Code, CodeReading, folder, is_markdown_page, is_markup};
 use docent_site::{Layout, SiteData, Tree, code_of, is_api_description, read_file};
 
 use crate::allowed::Allowed;
@@ -130,8 +130,10 @@ impl<'b> Writable<'b> {
         let name = path.rsplit('/').next().unwrap_or(path);
         let ending = name.rsplit_once('.').map_or(String::new(), |(_, ending)| ending.to_ascii_lowercase());
         match SiteData::of(path) {
-            // VitePress has its configuration in a hidden folder.
-            Some(data) if matches!(data, SiteData::Script(_)) || !is_hidden(path) => return FileRules::Data(data),
+            // VitePress has its configuration in a hidden folder, and plug-ins of MkDocs have hidden files.
+            Some(data) if matches!(data, SiteData::Script(_)) || !is_hidden(path) || !is_hidden(folder(path)) => {
+                return FileRules::Data(data);
+            }
             _ if is_hidden(path) => return FileRules::Other,
             _ => {}
         }

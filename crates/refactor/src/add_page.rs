@@ -49,7 +49,9 @@ pub fn add_page(
         count => format!(" with {}", counted(count, "heading", "headings")),
     };
     let navigation = NavigationFiles::of(tree, &site).add(&file, &title);
-    added.summary = if navigation.is_empty() {
+    added.summary = if navigation.is_shown {
+        format!("Added `{file}`, “{title}”{headings}, to the site; the navigation shows it")
+    } else if navigation.is_empty() {
         added.left.push("no navigation file that can be edited lists pages, so the page is in none".to_owned());
         format!("Added `{file}`, “{title}”{headings}")
     } else {

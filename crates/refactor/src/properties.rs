@@ -243,9 +243,21 @@ fn is_but_for_links(site: &Site, path: &str, before: &[u8], now: &[u8]) -> bool 
     before.0 == now.0 && before.1.len() == now.1.len() && before.1.iter().zip(&now.1).all(leads)
 }
 
+/// Whether the same lines stand in another order, but for comments in them and for their indentation.
+fn is_but_for_order(texts: [&Vec<u8>; 2]) -> bool {
+    let [before, now] = texts.map(|bytes| {
+        let text = String::from_utf8_lossy(bytes);
+        let mut lines: Vec<String> =
+            text.lines().map(|line| line.split(" #").next().unwrap_or(line).trim().to_owned()).collect();
+        lines.sort_unstable();
+        lines
+    });
+    before == now
+}
+
 /// How often a page of each site was moved and back, and what is not as before: files with links in another form, as the place
-/// that the page had for a while did not allow the first one, or did not show which of several it was; and files of which a person
-/// was told. The sites mix as many forms as their generators read, and so do their pages.
+/// that the page had for a while did not allow the first one, or did not show which of several it was; files of which a person
+/// was told, or that name a page behind the others, as its entry was in another file for a while. The sites mix as many forms as their generators read, and so do their pages.
 const THERE_AND_BACK: [(&str, usize, usize, usize); 15] = [
     ("antora", 18, 3, 0),
     ("docfx", 12, 5, 0),
@@ -256,7 +268,7 @@ const THERE_AND_BACK: [(&str, usize, usize, usize); 15] = [
     ("jekyll", 53, 7, 0),
     ("mdbook", 14, 10, 0),
     ("mintlify", 17, 2, 0),
-    ("mkdocs", 27, 6, 0),
+    ("mkdocs", 42, 9, 3),
     ("nextra", 11, 10, 2),
     ("sphinx", 13, 3, 0),
     ("sphinx-rst", 11, 0, 0),
@@ -290,7 +302,7 @@ fn each_page_of_the_small_sites_moves_there_and_back() {
                     let texts = [&before_and_redirect[path], &now[path]];
                     match is_but_for_links(&site, path, texts[0], texts[1]) {
                         true => forms += 1,
-                        false if is_told => told += 1,
+                        false if is_told || is_but_for_order(texts) => told += 1,
                         false => {
                             let [wanted, now] = texts.map(|bytes| String::from_utf8_lossy(bytes).into_owned());
                             assert_eq!(wanted, now, "{name}: {path}, by {from} to {to}");

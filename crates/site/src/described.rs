@@ -113,6 +113,12 @@ fn navigation(site: &Site, tree: &dyn Tree) -> String {
             )
         }
         _ => {
+            if let Some(navigation) = &site.layout().options.mkdocs.folder_navigation {
+                return format!(
+                    "The order of pages is in the `{}` of their folders, where there is one; it may name them one by one.",
+                    navigation.name
+                );
+            }
             let known = [
                 "SUMMARY.md",
                 "src/SUMMARY.md",

@@ -24,7 +24,7 @@ pub enum SiteData {
     Redirects,
     /// Nothing but navigation: `_meta.json`, `_category_.json`, sidebars.
     Json,
-    /// The same in YAML: `_category_.yml`, `_toc.yml`.
+    /// The same in YAML: `_category_.yml`, `_toc.yml`, `.nav.yml`, `.pages`.
     Yaml,
     /// A script that names pages in plain texts: `sidebars.js`, `astro.config.mjs`, `.vitepress/config.ts`, `_meta.js`.
     Script(NavigationScript),
@@ -46,7 +46,9 @@ impl SiteData {
             "_meta.json" | "meta.json" | "_category_.json" | "versions.json" | "redirects.json" | "navigation.json"
             | "nav.json" | "toc.json" => Self::Json,
             _ if name.ends_with(".json") && name.contains("sidebar") => Self::Json,
-            "_category_.yml" | "_category_.yaml" | "_toc.yml" | "_toc.yaml" | "toc.yml" => Self::Yaml,
+            "_category_.yml" | "_category_.yaml" | "_toc.yml" | "_toc.yaml" | "toc.yml" | ".nav.yml" | ".pages" => {
+                Self::Yaml
+            }
             _ => return NavigationScript::of(file).map(Self::Script),
         })
     }

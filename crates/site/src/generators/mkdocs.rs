@@ -7,6 +7,7 @@ use docent_markdown::{AnchorStyle, Field, FieldValue, FrontMatter, Page, folder,
 use globset::GlobSet;
 use regex::Regex;
 
+use super::mkdocs_folders::{self, FolderNavigation};
 use super::patterns::ignore_globs;
 use super::yaml::{self, Yaml};
 use super::{Root, Rules, mkdocs_blog, mkdocs_links, mkdocs_names};
@@ -46,6 +47,8 @@ pub(crate) struct MkDocsOptions {
     pub(crate) makes_pages: bool,
     /// Whether programs of the site's own may change pages before they are built.
     pub(crate) has_hooks: bool,
+    /// Where the order of pages is said by files in their folders.
+    pub(crate) folder_navigation: Option<FolderNavigation>,
 }
 
 #[derive(Debug)]
@@ -134,11 +137,17 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
     layout.options.mkdocs = MkDocsOptions { docs: folder.clone(), ..options(&config) };
     layout.templates_in_code = is_named(&config, "macros");
     layout.snippets = snippets(tree, &config, home, &folder);
-    if let Some(nav) = config.get("nav") {
-        let mut walk = Walk { layout: &layout, entries: Entries::default() };
+    let by_folders = layout.options.mkdocs.folder_navigation.clone();
+    let mut entries = Entries::default();
+    if let Some(nav) = config.get("nav").filter(|_| by_folders.as_ref().is_none_or(FolderNavigation::keeps_nav)) {
+        let mut walk = Walk { layout: &layout, entries };
         walk.items(nav, None, &[], 0);
-        layout.entries = walk.entries.by_key;
+        entries = walk.entries;
     }
+    if let Some(navigation) = by_folders {
+        mkdocs_folders::read(tree, &layout, &navigation, &mut entries, has);
+    }
+    layout.entries = entries.by_key;
     layout.redirects = redirects(&config, &layout, &folder);
     if let Some(message) = trouble {
         layout.problem(&file, format!("the configuration is not YAML: {message}"));
@@ -201,6 +210,7 @@ fn options(config: &Yaml) -> MkDocsOptions {
         absolute_from_docs: absolute.and_then(Yaml::text) == Some("relative_to_docs"),
         has_hooks: config.get("hooks").is_some(),
         makes_pages: MAKERS.iter().any(|plugin| is_named(config, plugin)),
+        folder_navigation: FolderNavigation::of(config),
     }
 }
 
@@ -220,14 +230,14 @@ fn excluded(config: &Yaml) -> GlobSet {
 }
 
 /// A plug-in's options, if it is named.
-fn plugin<'y>(config: &'y Yaml, wanted: &str) -> Option<&'y Yaml> {
+pub(super) fn plugin<'y>(config: &'y Yaml, wanted: &str) -> Option<&'y Yaml> {
     let plugins = config.get("plugins")?;
     let listed = plugins.list().iter().find_map(|item| item.get(wanted));
     listed.or_else(|| plugins.get(wanted))
 }
 
 /// Whether a plug-in is named, with options or without.
-fn is_named(config: &Yaml, wanted: &str) -> bool {
+pub(super) fn is_named(config: &Yaml, wanted: &str) -> bool {
     let plugins = config.get("plugins").map(Yaml::list).unwrap_or_default();
     let is = |name: &str| name == wanted || name.strip_prefix("material/") == Some(wanted);
     plugin(config, wanted).is_some() || plugins.iter().any(|item| item.text().is_some_and(is))

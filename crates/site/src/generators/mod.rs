@@ -18,6 +18,7 @@ pub(crate) mod mintlify;
 mod mintlify_links;
 pub(crate) mod mkdocs;
 mod mkdocs_blog;
+pub(crate) mod mkdocs_folders;
 mod mkdocs_links;
 mod mkdocs_names;
 mod modules;
@@ -107,7 +108,7 @@ pub(crate) struct LayoutOptions {
     docusaurus: docusaurus::DocusaurusSettings,
     gitbook: gitbook::GitBookOptions,
     mdbook: mdbook::MdBookOptions,
-    mkdocs: mkdocs::MkDocsOptions,
+    pub(crate) mkdocs: mkdocs::MkDocsOptions,
     next: next_config::NextSettings,
     sphinx: sphinx::SphinxOptions,
     starlight: starlight::StarlightOptions,

@@ -23,7 +23,8 @@ pub(super) fn read(tree: &dyn Tree, site: &Site) -> Vec<Contents> {
         // Below the folder of each language, too, where languages have folders.
         let Some(file) = file else { return found };
         let bases = site.layout().folders();
-        return bases.filter_map(|base| contents(tree, site, &file, base, Shape::Yaml, mkdocs_section)).collect();
+        let page = |base: &str, name: &str| Some((page_of(site, joined_in(tree.root(), base, name))?, Names::File));
+        return bases.filter_map(|base| list(tree, site, &file, base, &["nav:"], &page)).collect();
     }
     if site.generator() == Generator::Sphinx {
         let pages = site.files().filter(|file| is_markdown(file) && site.address(file).is_some());
@@ -47,9 +48,9 @@ pub(super) fn read(tree: &dyn Tree, site: &Site) -> Vec<Contents> {
         let own = folder(file);
         let is_data = name.ends_with(".yml") || name.ends_with(".yaml");
         if name == "SUMMARY.md" {
-            found.extend(contents(tree, site, file, own, Shape::Markdown, |text| Some(0..text.len())));
+            found.extend(contents(tree, site, file, own, Shape::Markdown));
         } else if name == "toc.yml" || is_data && own.ends_with("_data") && is_navigation(name) {
-            found.extend(contents(tree, site, file, own, Shape::Yaml, |text| Some(0..text.len())));
+            found.extend(contents(tree, site, file, own, Shape::Yaml));
         }
     }
     found
@@ -59,26 +60,49 @@ fn is_navigation(name: &str) -> bool {
     ["nav", "sidebar", "toc", "menu"].iter().any(|part| name.contains(part))
 }
 
-fn contents(
-    tree: &dyn Tree,
-    site: &Site,
-    file: &str,
-    base: &str,
-    shape: Shape,
-    section: impl Fn(&str) -> Option<Range<usize>>,
-) -> Option<Contents> {
+/// The page that a list of YAML names so in a folder, and by what.
+type PageNamed<'a> = dyn Fn(&str, &str) -> Option<(String, Names)> + 'a;
+
+fn contents(tree: &dyn Tree, site: &Site, file: &str, base: &str, shape: Shape) -> Option<Contents> {
     let text = text_of(&tree.read(file)?).into_owned();
-    let range = section(&text)?;
     let mut contents = Contents { file: file.to_owned(), text, base: base.to_owned(), entries: Vec::new(), shape };
-    let lines = lines(&contents.text, range);
+    let lines = lines(&contents.text, 0..contents.text.len());
     for at in 0..lines.len() {
         let entry = match shape {
             Shape::Markdown => markdown_entry(tree, site, &contents, &lines, at),
-            _ => yaml_entry(tree, site, &contents, &lines, at),
+            _ => yaml_entry(tree, site, &contents, &lines, at, None),
         };
         contents.entries.extend(entry);
     }
     Some(contents)
+}
+
+/// The entries of the list behind the first of these keys that a file of YAML has, if it is written as a block.
+pub(super) fn list(
+    tree: &dyn Tree,
+    site: &Site,
+    file: &str,
+    base: &str,
+    keys: &[&str],
+    page: &PageNamed<'_>,
+) -> Option<Contents> {
+    let text = text_of(&tree.read(file)?).into_owned();
+    let range = keys.iter().find_map(|key| section(&text, key))?;
+    let (file, base) = (file.to_owned(), base.to_owned());
+    let mut contents = Contents { file, text, base, entries: Vec::new(), shape: Shape::Yaml };
+    let lines = lines(&contents.text, range);
+    for at in 0..lines.len() {
+        contents.entries.extend(yaml_entry(tree, site, &contents, &lines, at, Some(page)));
+    }
+    Some(contents)
+}
+
+/// How far the items of a list are indented, and where its last line ends; `None` where it has no items.
+pub(super) fn end_of_list(text: &str, section: Range<usize>) -> Option<(usize, usize)> {
+    let lines = lines(text, section);
+    let first = lines.iter().find(|line| !line.is_blank())?;
+    let last = lines.iter().rfind(|line| !line.is_blank())?;
+    first.is_item().then(|| (first.indent, last.end()))
 }
 
 /// The entries of the tables of contents on a page that MyST reads: `path` and `Title <path>`, from the page's folder, or from
@@ -188,11 +212,6 @@ fn lines(text: &str, range: Range<usize>) -> Vec<Line<'_>> {
         .collect()
 }
 
-/// What belongs to the key `nav` of `mkdocs.yml`, if it is written as a block.
-fn mkdocs_section(text: &str) -> Option<Range<usize>> {
-    section(text, "nav:")
-}
-
 /// The lines below a key at the beginning of a line.
 pub(super) fn section(text: &str, key: &str) -> Option<Range<usize>> {
     let mut start = None;
@@ -209,8 +228,15 @@ pub(super) fn section(text: &str, key: &str) -> Option<Range<usize>> {
     start.map(|start| start..text.len())
 }
 
-/// `- path`, `- Title: path`, or a member `href: path` of an item of its own.
-fn yaml_entry(tree: &dyn Tree, site: &Site, contents: &Contents, lines: &[Line<'_>], at: usize) -> Option<Entry> {
+/// `- path` or `- Title: path`, where `listed` tells the page; else a member `href: path` of an item of its own.
+fn yaml_entry(
+    tree: &dyn Tree,
+    site: &Site,
+    contents: &Contents,
+    lines: &[Line<'_>],
+    at: usize,
+    listed: Option<&PageNamed<'_>>,
+) -> Option<Entry> {
     static LINE: LazyLock<Regex> = LazyLock::new(|| {
         let pattern = r#"^\s*(?:-\s+)*(?:(?<key>"[^"\n]*"|'[^'\n]*'|[^\s'"\[{#&*!|>%@`-][^:#\n]*?)\s*:\s+)?(?:"(?<double>[^"\\\n]+)"|'(?<single>[^'\n]+)'|(?<plain>[^\s'"\[{#&*!|>%@`:-][^:#\n]*?))\s*(?:\s#.*)?$"#;
         Regex::new(pattern).expect("the pattern is written out above")
@@ -219,10 +245,10 @@ fn yaml_entry(tree: &dyn Tree, site: &Site, contents: &Contents, lines: &[Line<'
     let found = LINE.captures(line.text.trim_end_matches(['\n', '\r']))?;
     let value = ["double", "single", "plain"].iter().find_map(|name| found.name(name))?;
     let key = found.name("key");
-    let is_list = contents.file.ends_with("mkdocs.yml") || contents.file.ends_with("mkdocs.yaml");
-    let (page, names) = if is_list {
+    let is_list = listed.is_some();
+    let (page, names) = if let Some(page) = listed {
         line.is_item().then_some(())?;
-        (page_of(site, joined_in(tree.root(), &contents.base, value.as_str()))?, Names::File)
+        page(&contents.base, value.as_str())?
     } else {
         let key = key?.as_str();
         if !["href", "url", "link", "page", "path", "topicHref"].contains(&key) {

@@ -5,6 +5,7 @@
 //! |---|---|---|---|
 //! | `docs.json`, `mint.json` and what they refer to | yes | yes | yes |
 //! | `mkdocs.yml`, `SUMMARY.md`, `toc.yml`, `_data/*nav*.yml` | yes | where nothing hangs below it | like the entry before it |
+//! | `.nav.yml`, `.pages` of plug-ins of MkDocs | in the folder | where nothing hangs below it | where no pattern shows the page |
 //! | `_meta.json`, `meta.json`, `sidebars.json`, and as scripts | yes | where it is a plain text, or holds nothing else but a label | beside its siblings |
 //! | `toctree` on pages in Markdown | yes | yes | beside its siblings |
 //! | `nav.adoc` of Antora, and `start_page` | yes | where nothing hangs below it | like the entry before it |
@@ -13,6 +14,7 @@
 //! A redirect is added where the site keeps redirects already. What is not edited is told, and left to a person.
 
 mod book;
+mod folders;
 mod lines;
 mod literals;
 mod mintlify;
@@ -29,6 +31,7 @@ use crate::layout::below;
 use crate::model::Site;
 use crate::tree::Tree;
 use book::BookRedirects;
+use folders::{FolderFiles, Missing};
 use mintlify::MintlifyFiles;
 
 const SHARED: &str = "names it in all languages; what becomes of it is yours to decide";
@@ -48,6 +51,8 @@ pub struct NavigationEdits {
     pub files: BTreeMap<String, Vec<(Range<usize>, String)>>,
     /// The name of the group that a page was added to.
     pub under: Option<String>,
+    /// Whether the navigation shows a page that was to be added without naming it.
+    pub is_shown: bool,
     /// What is left to a person and why, a sentence each without its full stop.
     pub left: Vec<String>,
 }
@@ -63,7 +68,7 @@ impl NavigationEdits {
                 edits.push((edit.range, edit.text));
             }
         }
-        Self { files, under: None, left }
+        Self { files, left, ..Self::default() }
     }
 
     pub fn is_empty(&self) -> bool {
@@ -118,6 +123,10 @@ enum Names {
     Sibling,
     /// The name of a folder beside the file, whose only page it is.
     Folder,
+    /// A path in the folder of the file.
+    Below,
+    /// The page's name in its own folder, or that of a folder there whose only page it is.
+    Child,
     /// A path in the folder of pages, without ending.
     Id,
     /// A path from the folder of the file it stands in, or an absolute one from the folder of pages, most often without ending.
@@ -160,6 +169,7 @@ pub struct NavigationFiles<'s> {
     tree: &'s dyn Tree,
     mintlify: Option<MintlifyFiles>,
     others: Vec<Contents>,
+    folders: Option<FolderFiles>,
     /// Of tables of contents that name pages by patterns, the page they stand on.
     patterns: Vec<(String, GlobSet)>,
 }
@@ -173,17 +183,20 @@ impl std::fmt::Debug for NavigationFiles<'_> {
 impl<'s> NavigationFiles<'s> {
     pub fn of(tree: &'s dyn Tree, site: &'s Site) -> Self {
         let mintlify = MintlifyFiles::of(tree, site.layout().home());
-        let others = if mintlify.is_some() {
+        let mut others = if mintlify.is_some() {
             Vec::new()
         } else {
             lines::read(tree, site).into_iter().chain(literals::read(tree, site)).collect()
         };
-        Self { site, tree, mintlify, others, patterns: lines::patterns(tree, site) }
+        let folders = FolderFiles::read(tree, site);
+        others.extend(folders.iter().flat_map(|folders| folders.contents(tree, site)));
+        Self { site, tree, mintlify, others, folders, patterns: lines::patterns(tree, site) }
     }
 
     /// Whether the site has a navigation that names pages and can be edited, or redirects.
     pub fn is_empty(&self) -> bool {
         self.mintlify.is_none()
+            && self.folders.is_none()
             && self.others.iter().all(|contents| contents.entries.is_empty())
             && !redirects::is_kept(self.tree, self.site)
     }
@@ -217,13 +230,25 @@ impl<'s> NavigationFiles<'s> {
             .collect();
         left.extend(literals::named_elsewhere(self.tree, self.site, from));
         let mut edits = self.mintlify.as_ref().map_or_else(Vec::new, |mintlify| mintlify.rename(self.site, from, to));
+        // The title of an entry that goes, and whether another one stays.
+        let (mut title, mut is_named) = (None, false);
         for contents in &self.others {
             for entry in contents.entries.iter().filter(|entry| entry.page == from) {
                 let written = &contents.text[entry.value.clone()];
-                match self.renamed(contents, entry, written, to) {
+                let name = self.renamed(contents, entry, written, to);
+                is_named |= name.is_some();
+                match name {
                     Some(name) if name == written => {}
                     Some(_) if self.is_shared(contents, entry) => left.push(contents.told(entry, SHARED)),
                     Some(name) => edits.push(contents.edit(entry.value.clone(), name)),
+                    None if self.folders.is_some() && entry.names != Names::File => {
+                        let own = entry.title.clone().map(|range| &contents.text[range]);
+                        title = title.or(own.map(|own| (own, contents.told(entry, &format!("called it `{own}`")))));
+                        match contents.cut(entry) {
+                            Some(range) => edits.push(contents.edit(range, String::new())),
+                            None => left.push(contents.told(entry, "still names it")),
+                        }
+                    }
                     // It may name pages of its own folder only, and some generators refuse it otherwise.
                     None if entry.names == Names::Folder
                         || entry.names == Names::Sibling && folder(to) != contents.base =>
@@ -232,6 +257,18 @@ impl<'s> NavigationFiles<'s> {
                         left.push(contents.told(entry, "named it; where its new folder names it is yours to write"));
                     }
                     None => left.push(contents.told(entry, "names it; what it is called there now is yours to write")),
+                }
+            }
+        }
+        if let Some(folders) = &self.folders {
+            left.extend(folders.unedited(self.site, &self.others, from));
+            let was_shown = !self.places(from).is_empty() || folders.shows(from);
+            match folders.show(self.site, to, Some(from), title.as_ref().map(|(title, _)| *title)) {
+                _ if !was_shown || is_named => {}
+                Missing::Added(edit) => edits.push(edit),
+                Missing::Told(why) => left.push(why),
+                Missing::Nothing => {
+                    left.extend(title.map(|(_, told)| format!("{told}, and it is shown without that title now")));
                 }
             }
         }
@@ -289,6 +326,8 @@ impl<'s> NavigationFiles<'s> {
                 let is_inside = to.strip_prefix(&inside).is_some_and(|rest| rest.starts_with('/'));
                 is_inside.then(|| written.to_owned())?
             }
+            Names::Below => Some(way(&contents.base, to)).filter(|way| !way.starts_with("../"))?,
+            Names::Child => self.folders.as_ref()?.name_of_child(self.site, &contents.base, &entry.page, to)?,
             Names::Id => literals::id(self.tree, self.site, &entry.page, to)?,
             Names::Document => {
                 let stem = docent_markdown::stem(to)?;
@@ -305,6 +344,11 @@ impl<'s> NavigationFiles<'s> {
             }
             Names::Link => literals::link_of_entry(self.tree, self.site, contents, entry, to)?,
         };
+        let is_shown_now =
+            |folders: &FolderFiles| entry.names != Names::File && folders.is_shown_now(&contents.base, written, &name);
+        if self.folders.as_ref().is_some_and(is_shown_now) {
+            return None;
+        }
         let is_identifier = |name: &str| name.chars().all(|c| c.is_alphanumeric() || c == '_');
         let is_bare = contents.shape == Shape::Script && !contents.text[..entry.value.start].ends_with(['"', '\'']);
         if is_bare && !is_identifier(&name) {
@@ -320,6 +364,7 @@ impl<'s> NavigationFiles<'s> {
     /// Takes a page out.
     pub fn remove(&self, file: &str) -> NavigationEdits {
         let mut left = literals::named_elsewhere(self.tree, self.site, file);
+        left.extend(self.folders.iter().flat_map(|folders| folders.unedited(self.site, &self.others, file)));
         let mut edits = Vec::new();
         if let Some(mintlify) = &self.mintlify {
             let (gone, stay) = mintlify.remove(self.site, file);
@@ -360,6 +405,13 @@ impl<'s> NavigationFiles<'s> {
             let Some((edit, list)) = mintlify.add(self.site, file) else { return NavigationEdits::default() };
             let under = list.groups.last().cloned();
             return NavigationEdits { under, ..NavigationEdits::of(vec![edit], Vec::new()) };
+        }
+        if let Some(folders) = &self.folders {
+            return match folders.show(self.site, file, None, None) {
+                Missing::Nothing => NavigationEdits { is_shown: true, ..NavigationEdits::default() },
+                Missing::Added(edit) => NavigationEdits::of(vec![edit], Vec::new()),
+                Missing::Told(why) => NavigationEdits::of(Vec::new(), vec![why]),
+            };
         }
         let near = |page: &str| {
             let shared = page.split('/').zip(file.split('/')).take_while(|(a, b)| a == b).count();

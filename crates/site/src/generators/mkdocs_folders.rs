@@ -1,0 +1,286 @@
+//! Navigation files in folders of pages: `.nav.yml` of MkDocs' plug-in `awesome-nav`, `.pages` of `awesome-pages`. Each says the
+//! order of what is in its folder; a folder without one shows all of it.
+
+use docent_markdown::{FrontMatter, text_of};
+use globset::GlobSet;
+
+use super::mkdocs::{is_named, plugin};
+use super::patterns::globs;
+use super::yaml::{self, Yaml};
+use crate::layout::{Entries, Entry, Layout, below};
+use crate::tree::Tree;
+
+/// The names that such files have where the configuration gives them no other.
+const NAMES: [&str; 2] = [".nav.yml", ".pages"];
+
+/// How deep sections and folders may nest.
+const DEEPEST: usize = 32;
+
+/// Whether a file is such a one by its name.
+pub(crate) fn is_file(name: &str) -> bool {
+    NAMES.contains(&name)
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FolderPlugin {
+    /// Entries are paths in the folder, globs or links.
+    AwesomeNav,
+    /// Entries are names of what is in the folder itself, links, or `...` for the rest.
+    AwesomePages,
+}
+
+/// The plug-in that orders the pages of a site by files in their folders.
+#[derive(Debug, Clone)]
+pub(crate) struct FolderNavigation {
+    pub(crate) plugin: FolderPlugin,
+    /// The name of its files.
+    pub(crate) name: String,
+}
+
+/// One such file.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct FolderFile {
+    title: Option<String>,
+    /// `None` where it names nothing, so that all of the folder is shown.
+    pub(crate) items: Option<Vec<FolderItem>>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum FolderItem {
+    /// A page, a folder or an address; a glob where `awesome-nav` finds neither.
+    Name {
+        title: Option<String>,
+        name: String,
+    },
+    Section {
+        title: String,
+        items: Vec<FolderItem>,
+    },
+    /// All that the file does not name and that a pattern matches.
+    Rest(Rest),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Rest {
+    All,
+    Glob(String),
+    /// A regular expression of Python.
+    Regex,
+}
+
+impl FolderNavigation {
+    pub(super) fn of(config: &Yaml) -> Option<Self> {
+        let name = |plugin_name: &str, usual: &str| {
+            let named = plugin(config, plugin_name).and_then(|options| options.get("filename")).and_then(Yaml::text);
+            named.unwrap_or(usual).to_owned()
+        };
+        if is_named(config, "awesome-nav") {
+            return Some(Self { plugin: FolderPlugin::AwesomeNav, name: name("awesome-nav", NAMES[0]) });
+        }
+        // A `nav` that names all pages itself is the only one that `awesome-pages` follows.
+        let leaves_rest = config.get("nav").is_none_or(|nav| has_rest(nav, 0));
+        (is_named(config, "awesome-pages") && leaves_rest)
+            .then(|| Self { plugin: FolderPlugin::AwesomePages, name: name("awesome-pages", NAMES[1]) })
+    }
+
+    /// Whether the `nav` of the configuration counts beside the files.
+    pub(crate) fn keeps_nav(&self) -> bool {
+        self.plugin == FolderPlugin::AwesomePages
+    }
+
+    /// What a file says; nothing where it cannot be read.
+    pub(crate) fn read(&self, bytes: &[u8]) -> FolderFile {
+        let Ok(yaml) = yaml::read(&text_of(bytes)) else { return FolderFile::default() };
+        let title = yaml.get("title").and_then(Yaml::text).map(str::to_owned);
+        let nav = yaml.get("nav").filter(|nav| matches!(nav, Yaml::List(_)));
+        let mut items = nav.map(|nav| self.items(nav, 0));
+        match (self.plugin, &mut items) {
+            (FolderPlugin::AwesomeNav, Some(items))
+                if yaml.get("append_unmatched").and_then(Yaml::text) == Some("true") =>
+            {
+                items.push(FolderItem::Rest(Rest::All));
+            }
+            (FolderPlugin::AwesomePages, None) => {
+                items = yaml.get("arrange").filter(|list| matches!(list, Yaml::List(_))).map(|arrange| {
+                    let mut items = self.items(arrange, 0);
+                    items.push(FolderItem::Rest(Rest::All));
+                    items
+                });
+            }
+            _ => {}
+        }
+        FolderFile { title, items }
+    }
+
+    fn items(&self, list: &Yaml, depth: usize) -> Vec<FolderItem> {
+        if depth > DEEPEST {
+            return Vec::new();
+        }
+        let item = |yaml: &Yaml| match yaml {
+            Yaml::Text(name) => Some(self.item(name)),
+            Yaml::Map(members) => match members.as_slice() {
+                members if self.plugin == FolderPlugin::AwesomeNav && members.iter().any(|(key, _)| key == "glob") => {
+                    let (_, glob) = members.iter().find(|(key, _)| key == "glob")?;
+                    Some(FolderItem::Rest(Rest::Glob(glob.text()?.to_owned())))
+                }
+                [(title, Yaml::Text(name))] => {
+                    Some(FolderItem::Name { title: Some(title.clone()), name: name.clone() })
+                }
+                [(title, list @ Yaml::List(_))] => {
+                    Some(FolderItem::Section { title: title.clone(), items: self.items(list, depth + 1) })
+                }
+                _ => None,
+            },
+            _ => None,
+        };
+        list.list().iter().filter_map(item).collect()
+    }
+
+    fn item(&self, name: &str) -> FolderItem {
+        match self.plugin {
+            FolderPlugin::AwesomePages if name.starts_with("...") => {
+                let mut pattern = name.trim_start_matches('.').split('|').map(str::trim);
+                let pattern = pattern.rfind(|part| !part.is_empty() && *part != "flat");
+                FolderItem::Rest(match pattern {
+                    None => Rest::All,
+                    Some(pattern) if pattern.starts_with("regex=") => Rest::Regex,
+                    Some(pattern) => Rest::Glob(pattern.trim_start_matches("glob=").to_owned()),
+                })
+            }
+            FolderPlugin::AwesomeNav if name.contains(['*', '?', '[', '(', '{']) => {
+                FolderItem::Rest(Rest::Glob(name.to_owned()))
+            }
+            _ => FolderItem::Name { title: None, name: name.to_owned() },
+        }
+    }
+}
+
+impl FolderFile {
+    /// Every item, those in sections too.
+    pub(crate) fn all(&self) -> Vec<&FolderItem> {
+        let mut found: Vec<&FolderItem> = self.items.iter().flatten().collect();
+        let mut at = 0;
+        while at < found.len() {
+            if let FolderItem::Section { items, .. } = found[at] {
+                found.extend(items);
+            }
+            at += 1;
+        }
+        found
+    }
+
+    /// What of the folder is shown though it is not named: all of it, what some globs match, or also what is not understood.
+    pub(crate) fn unnamed(&self) -> Unnamed {
+        if self.items.is_none() {
+            return Unnamed { all: true, ..Unnamed::default() };
+        }
+        let mut unnamed = Unnamed::default();
+        let mut patterns = Vec::new();
+        for item in self.all() {
+            match item {
+                FolderItem::Rest(Rest::All) => unnamed.all = true,
+                FolderItem::Rest(Rest::Regex) => unnamed.unclear = true,
+                FolderItem::Rest(Rest::Glob(glob)) if glob.contains('(') => unnamed.unclear = true,
+                FolderItem::Rest(Rest::Glob(glob)) => patterns.push(glob.trim_end_matches('/')),
+                _ => {}
+            }
+        }
+        unnamed.globs = globs(patterns.into_iter());
+        unnamed
+    }
+}
+
+/// What a file shows beyond what it names.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Unnamed {
+    pub(crate) all: bool,
+    pub(crate) globs: GlobSet,
+    /// Whether there are patterns that are not understood.
+    pub(crate) unclear: bool,
+}
+
+fn has_rest(nav: &Yaml, depth: usize) -> bool {
+    match nav {
+        Yaml::Text(text) => text.starts_with("..."),
+        _ if depth > DEEPEST => false,
+        Yaml::List(items) => items.iter().any(|item| has_rest(item, depth + 1)),
+        Yaml::Map(members) => members.iter().any(|(_, value)| has_rest(value, depth + 1)),
+        Yaml::Empty => false,
+    }
+}
+
+/// Adds the pages that the files name one by one, each with the sections and the titles of the folders around it.
+pub(super) fn read(
+    tree: &dyn Tree,
+    layout: &Layout,
+    navigation: &FolderNavigation,
+    entries: &mut Entries,
+    has: &dyn Fn(&str) -> bool,
+) {
+    let mut walk = Walk { tree, layout, navigation, has, entries };
+    walk.folder(&layout.options.mkdocs.docs, &[], None, 0);
+}
+
+struct Walk<'a> {
+    tree: &'a dyn Tree,
+    layout: &'a Layout,
+    navigation: &'a FolderNavigation,
+    has: &'a dyn Fn(&str) -> bool,
+    entries: &'a mut Entries,
+}
+
+impl Walk<'_> {
+    /// `named` is what the folder is called where it is named, with the groups around it; the first folder has no name.
+    fn folder(&mut self, folder: &str, around: &[String], named: Option<Option<&str>>, depth: usize) {
+        let path = below(folder, &self.navigation.name);
+        if depth > DEEPEST || !(self.has)(&path) {
+            return;
+        }
+        let file = self.navigation.read(&self.tree.read(&path).unwrap_or_default());
+        let mut groups = around.to_vec();
+        if let Some(title) = named {
+            let own = || title_of(folder.rsplit('/').next().unwrap_or(folder));
+            groups.push(title.map(str::to_owned).or_else(|| file.title.clone()).unwrap_or_else(own));
+        }
+        self.items(folder, file.items.as_deref().unwrap_or_default(), &groups, depth);
+    }
+
+    fn items(&mut self, folder: &str, items: &[FolderItem], groups: &[String], depth: usize) {
+        if depth > DEEPEST {
+            return;
+        }
+        for item in items {
+            match item {
+                FolderItem::Rest(_) => {}
+                FolderItem::Section { title, items } => {
+                    let mut inside = groups.to_vec();
+                    inside.push(title.clone());
+                    self.items(folder, items, &inside, depth + 1);
+                }
+                FolderItem::Name { name, .. } if name.split('/').any(|part| part == "..") => {}
+                FolderItem::Name { title, name } => {
+                    let path = below(folder, name);
+                    let root = self.layout.root(&path).filter(|root| root.keeps(&path));
+                    match root {
+                        Some(root) => {
+                            let key = root.path(&path, &FrontMatter::default());
+                            let entry = Entry { title: title.clone(), groups: groups.into(), ..Entry::default() };
+                            self.entries.add(key, entry);
+                        }
+                        None => self.folder(&path, groups, Some(title.as_deref()), depth + 1),
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What MkDocs calls a folder.
+fn title_of(name: &str) -> String {
+    let title = name.replace(['-', '_'], " ");
+    let mut letters = title.chars();
+    match letters.next() {
+        Some(first) if title.to_lowercase() == title => first.to_uppercase().chain(letters).collect(),
+        _ => title,
+    }
+}
