@@ -39,7 +39,7 @@ pub fn move_page(tree: &dyn Tree, from: &str, to: &str) -> Result<Refactored, Re
         return Err(RefactorError::BadPath { path: to, why: "the site serves no pages from there" });
     }
     let orphans: Vec<String> = unserved(&site, &after).into_iter().filter(|orphan| *orphan != from).collect();
-    let moving = Moving { tree, site: &site, after: &after, after_tree: &after_tree, from: &from, to: &to };
+    let moving = Moving { site: &site, after: &after, after_tree: &after_tree, from: &from, to: &to };
     let slug = page.front_matter.slug().map(str::to_owned);
     let mut moved = Refactored::default();
     let mut own = moving.own_edits(&page, &bytes, &mut moved.left);
@@ -192,7 +192,6 @@ impl Tree for AfterMove<'_> {
 }
 
 struct Moving<'a> {
-    tree: &'a dyn Tree,
     site: &'a Site,
     after: &'a Site,
     after_tree: &'a AfterMove<'a>,
@@ -215,21 +214,18 @@ impl Moving<'_> {
         let kept = kept_form(path, FileMove { before: &page.path, after: from }, file);
         let kept = kept.map(|kept| format!("{kept}{}", &target[path.len()..])).filter(|kept| leads(kept));
         let written = || self.after.link(&Wanted { from, to: file.after, anchor: None, like: target, syntax });
-        let spelled = match leads(target) {
-            // From its new folder the way to what is near may be a detour.
-            true if moves && ups(target) > 0 => kept.unwrap_or_else(written),
-            true => return Ok(None),
-            false => kept.unwrap_or_else(written),
+        let spelled = match kept {
+            // From its new folder the way to what is near may be a detour that it was not before.
+            Some(kept) if moves || !leads(target) => kept,
+            None if moves && leads(target) && ups(target) > 0 => Some(dotted_like(target, written(), leads))
+                .filter(|link| ups(link) < ups(target))
+                .unwrap_or(target.to_owned()),
+            _ if leads(target) => return Ok(None),
+            _ => dotted_like(target, written(), leads),
         };
-        if leads(target) && ups(&spelled) >= ups(target) {
+        if spelled == target {
             return Ok(None);
         }
-        // From `../guides/b` nothing tells whether `b` or `./b` is the way to write what is near.
-        let dotted = format!("./{spelled}");
-        let spelled = match ups(target) > 0 && !spelled.starts_with(['.', '/', '#', '?']) {
-            true if self.writes_dots(page, target) && leads(&dotted) => dotted,
-            _ => spelled,
-        };
         match leads(&spelled) {
             true => Ok(Some(escaped_like(bytes, link.dest_span.clone(), spelled))),
             false => Err("how such a link is written here is not understood, so it stays".to_owned()),
@@ -277,34 +273,6 @@ impl Moving<'_> {
         leads
     }
 
-    /// Whether relative links to what is near begin with `./`, of those that name files or of those that do not: on the page, or
-    /// else on the pages beside it, or else on most.
-    fn writes_dots(&self, page: &Page, like: &str) -> bool {
-        let names_file = |target: &str| parts(target).0.rsplit('/').next().is_some_and(|name| name.contains('.'));
-        let count = |page: &Page| {
-            let paths = page.links.iter().map(|link| link.target.as_str());
-            let near = paths
-                .filter(|target| !target.is_empty() && !is_external(target) && !target.starts_with(['/', '#', '?']));
-            let near = near.filter(|target| !target.starts_with("..") && names_file(target) == names_file(like));
-            near.fold((0, 0), |(with, all), target| (with + usize::from(target.starts_with("./")), all + 1))
-        };
-        let (mut with, mut all) = count(page);
-        if all == 0 {
-            let files: Vec<&str> = self.site.files().filter(|file| self.site.address(file).is_some()).collect();
-            let (beside, others): (Vec<&str>, Vec<&str>) =
-                files.into_iter().partition(|file| folder(file) == folder(&page.path));
-            for file in beside.into_iter().chain(others).take(100) {
-                let Some(bytes) = self.tree.read(file) else { continue };
-                let (more, of) = count(&self.site.parse(file, &bytes));
-                (with, all) = (with + more, all + of);
-                if all > 20 {
-                    break;
-                }
-            }
-        }
-        with * 2 > all
-    }
-
     /// What changes inside the page itself: relative links when its folder changes, and links to itself.
     fn own_edits(&self, page: &Page, bytes: &[u8], left: &mut Vec<String>) -> Vec<TextEdit> {
         let text = text_of(bytes);
@@ -350,6 +318,16 @@ fn ups(target: &str) -> usize {
     path.matches("../").count() + usize::from(path.ends_with(".."))
 }
 
+/// A link with the `./` that the one before had, where it leads to the same so.
+fn dotted_like(before: &str, link: String, leads: impl Fn(&str) -> bool) -> String {
+    let dotted = format!("./{link}");
+    let can_have = before.starts_with("./")
+        && !link.starts_with(['/', '#', '?'])
+        && !link.starts_with("./")
+        && !link.contains(':');
+    if can_have && leads(&dotted) { dotted } else { link }
+}
+
 /// Whether a link leads on from the page's folder, as far as its text tells.
 fn is_relative_path(target: &str) -> bool {
     !is_external(target) && !target.starts_with(['/', '#', '?', '{', '<', '@', '~'])
@@ -366,11 +344,10 @@ fn imported(import: &Import, from: &str, file: &str) -> String {
 /// A file's name with `\_` where the page writes it so.
 fn escaped_like(bytes: &[u8], range: std::ops::Range<usize>, path: String) -> String {
     let before = String::from_utf8_lossy(bytes.get(range).unwrap_or_default()).into_owned();
-    let name = before.rsplit('/').next().filter(|name| name.contains("\\_"));
-    match name.map(|name| (name, name.replace("\\_", "_"))) {
-        Some((name, plain)) if path.ends_with(&format!("/{plain}")) => {
-            format!("{}{name}", &path[..path.len() - plain.len()])
-        }
+    let is_escaped = before.rsplit('/').next().is_some_and(|name| name.contains("\\_"));
+    match path.rsplit_once('/') {
+        Some((folder, name)) if is_escaped => format!("{folder}/{}", name.replace('_', "\\_")),
+        None if is_escaped => path.replace('_', "\\_"),
         _ => path,
     }
 }
@@ -415,9 +392,9 @@ mod tests {
         );
         assert_eq!(
             text(&tree, "reference/delivery/retries.mdx"),
-            "See [other](../../guides/other), [home](/), [me](/reference/delivery/retries#x) and [there](#x).\n\n![i](../../i.png)\n"
+            "See [other](./../../guides/other), [home](/), [me](/reference/delivery/retries#x) and [there](#x).\n\n![i](../../i.png)\n"
         );
-        assert_eq!(text(&tree, "guides/other.mdx"), "[r](../reference/delivery/retries) `[r](./retries)`\n");
+        assert_eq!(text(&tree, "guides/other.mdx"), "[r](./../reference/delivery/retries) `[r](./retries)`\n");
         let navigation = text(&tree, "docs.json");
         assert!(navigation.contains("[\"index\", \"reference/delivery/retries\"]"), "{navigation}");
         assert!(navigation.contains("\"source\": \"/guides/retries\""), "{navigation}");

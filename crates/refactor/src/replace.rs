@@ -194,15 +194,16 @@ impl Work<'_> {
     /// The fields whose text after is neither the text before nor that with the words replaced: the new words mean
     /// something in YAML.
     fn field_read_otherwise(&self, before: &Page, after: &Page) -> Option<Vec<(String, String)>> {
-        let same_names = before.front_matter.fields.len() == after.front_matter.fields.len();
+        let (before, after) = (&before.front_matter.fields, &after.front_matter.fields);
+        let same_names = before.len() == after.len();
         let wrong: Vec<(String, String)> = before
-            .front_matter
-            .fields
             .iter()
-            .filter_map(|field| {
+            .enumerate()
+            .filter_map(|(at, field)| {
                 let FieldValue::Text(text) = &field.value else { return None };
                 let wanted = self.replaced(text);
-                let is_right = match after.front_matter.value(&field.name) {
+                // A name may be there twice.
+                let is_right = match after.get(at).map(|field| &field.value) {
                     Some(FieldValue::Text(now)) => *now == wanted || now == text,
                     _ => false,
                 };

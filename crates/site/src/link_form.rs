@@ -28,10 +28,14 @@ enum Naming<'t> {
 pub fn kept_form(path: &str, holder: FileMove<'_>, file: FileMove<'_>) -> Option<String> {
     // What the path did not have may have to be encoded.
     let is_written = |c: char| path.contains(c) || !(c.is_control() || " ()<>\"'\\{}%#?".contains(c));
-    written(path, holder, file).filter(|path| path.chars().all(is_written))
+    let written = written(path, holder, file, own_name).or_else(|| written(path, holder, file, without_language));
+    written.filter(|path| path.chars().all(is_written))
 }
 
-fn written(path: &str, holder: FileMove<'_>, file: FileMove<'_>) -> Option<String> {
+/// What a file's name is in links, without ending.
+type NameOf = fn(&str) -> Option<String>;
+
+fn written(path: &str, holder: FileMove<'_>, file: FileMove<'_>, name: NameOf) -> Option<String> {
     let is_absolute = path.starts_with('/');
     let parts: Vec<&str> = path.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
     let ups = parts.iter().take_while(|part| **part == "..").count();
@@ -39,13 +43,13 @@ fn written(path: &str, holder: FileMove<'_>, file: FileMove<'_>) -> Option<Strin
     if is_absolute && ups > 0 || rest.contains(&"..") || path.contains(['\\', '%']) {
         return None;
     }
-    let naming = naming(rest, path, file.before)?;
+    let naming = naming(rest, path, &name(file.before)?)?;
     // Without an ending, the way to name an index is the site's.
-    if matches!(naming, Naming::Name("")) && is_index(&own_name(file.after)?) && !is_index(&own_name(file.before)?) {
+    if matches!(naming, Naming::Name("")) && is_index(&name(file.after)?) && !is_index(&name(file.before)?) {
         return None;
     }
-    let before = named(file.before, &naming)?;
-    let after = named(file.after, &naming)?;
+    let before = named(file.before, &name(file.before)?, &naming)?;
+    let after = named(file.after, &name(file.after)?, &naming)?;
     let slash = if path.ends_with('/') { "/" } else { "" };
     if is_absolute {
         // What stands before the parts of the file, as a base path, stays.
@@ -68,23 +72,28 @@ fn written(path: &str, holder: FileMove<'_>, file: FileMove<'_>) -> Option<Strin
     if above.len() + ups != start.len() || !start.starts_with(above) {
         return None;
     }
-    let shared = new_start.iter().zip(&after).take_while(|(a, b)| a == b).count();
     // Only the slash of a folder may stand for its name.
-    let shared = if slash.is_empty() && !rest.is_empty() { shared.min(after.len() - 1) } else { shared };
+    let is_named = slash.is_empty() && !rest.is_empty();
+    let shared = |start: &[String], file: &[String]| {
+        let shared = start.iter().zip(file).take_while(|(a, b)| a == b).count();
+        if is_named { shared.min(file.len() - 1) } else { shared }
+    };
+    // A way that goes further up than it has to stays one.
+    let detour = ups.saturating_sub(start.len() - shared(&start, &before));
+    let shared = shared(&new_start, &after).saturating_sub(detour);
     let mut written = "../".repeat(new_start.len() - shared);
     written.push_str(&after[shared..].join("/"));
     let written = written.trim_end_matches('/');
     Some(match written {
         "" => format!(".{slash}"),
-        written if path.starts_with("./") && !written.starts_with("..") => format!("./{written}{slash}"),
+        written if path.starts_with("./") => format!("./{written}{slash}"),
         written => format!("{written}{slash}"),
     })
 }
 
-fn naming<'t>(rest: &[&'t str], path: &str, file: &str) -> Option<Naming<'t>> {
-    let name = own_name(file)?;
-    let Some(last) = rest.last().filter(|last| last.starts_with(&name)) else {
-        return is_index(&name).then_some(Naming::Folder);
+fn naming<'t>(rest: &[&'t str], path: &str, name: &str) -> Option<Naming<'t>> {
+    let Some(last) = rest.last().filter(|last| last.starts_with(name)) else {
+        return is_index(name).then_some(Naming::Folder);
     };
     let ending = &last[name.len()..];
     // A page with its own ending is no folder.
@@ -92,12 +101,11 @@ fn naming<'t>(rest: &[&'t str], path: &str, file: &str) -> Option<Naming<'t>> {
 }
 
 /// The parts of the path by which a file is named.
-fn named(file: &str, naming: &Naming<'_>) -> Option<Vec<String>> {
-    let name = own_name(file)?;
+fn named(file: &str, name: &str, naming: &Naming<'_>) -> Option<Vec<String>> {
     let mut parts: Vec<String> = folder(file).split('/').filter(|part| !part.is_empty()).map(str::to_owned).collect();
     match naming {
         Naming::Name(ending) => parts.push(format!("{name}{ending}")),
-        Naming::Folder => is_index(&name).then_some(())?,
+        Naming::Folder => is_index(name).then_some(())?,
     }
     Some(parts)
 }
@@ -106,6 +114,15 @@ fn named(file: &str, naming: &Naming<'_>) -> Option<Vec<String>> {
 fn own_name(file: &str) -> Option<String> {
     let name = file.rsplit('/').next()?;
     Some(stem(name).unwrap_or(name).to_owned())
+}
+
+/// The same without a language behind it, by which no link has to name it (`page.fr.md`).
+fn without_language(file: &str) -> Option<String> {
+    let name = own_name(file)?;
+    let (name, language) = name.rsplit_once('.')?;
+    let is_language =
+        (2..=7).contains(&language.len()) && language.chars().all(|c| c.is_ascii_alphabetic() || c == '-');
+    (is_language && !name.is_empty()).then(|| name.to_owned())
 }
 
 fn is_index(name: &str) -> bool {
@@ -132,7 +149,9 @@ mod tests {
             ("./guide/start", "docs/index.md", DEEPER, "./guide/deep/start"),
             ("guide/start/", "docs/index.md", ELSEWHERE, "other/start/"),
             ("start.html", "docs/guide/a.md", ELSEWHERE, "../other/start.html"),
-            ("./start.md", "docs/guide/a.md", ELSEWHERE, "../other/start.md"),
+            ("./start.md", "docs/guide/a.md", ELSEWHERE, "./../other/start.md"),
+            // A detour stays one.
+            ("../guide/start.md", "docs/guide/a.md", DEEPER, "../guide/deep/start.md"),
             ("/base/guide/start/", "docs/a.md", DEEPER, "/base/guide/deep/start/"),
             ("/docs/guide/start.md", "docs/a.md", ELSEWHERE, "/docs/other/start.md"),
             // From a page that is a folder.
@@ -148,6 +167,8 @@ mod tests {
         for (path, holder) in [
             ("guide/start.md", "docs/index.md"),
             ("start", "docs/guide/a.md"),
+            ("./start", "docs/guide/a.md"),
+            ("../guide/start", "docs/guide/a.md"),
             ("../../guide/start.html", "docs/other/deep/b.md"),
             ("../start/", "docs/guide/a.md"),
             ("/x/guide/start", "docs/a.md"),
@@ -167,7 +188,7 @@ mod tests {
         let holder = FileMove { before: PAGE, after: DEEPER };
         for (path, file, expected) in [
             ("b.md", beside, "../b.md"),
-            ("./", index, "../"),
+            ("./", index, "./../"),
             ("README.md", index, "../README.md"),
             ("../b", beside, "../../b"),
         ] {
@@ -183,6 +204,11 @@ mod tests {
     fn what_does_not_name_the_file_by_its_path_has_no_form_to_keep() {
         for path in ["chosen", "../chosen/start.md", "guide/start.md", "/other", "a%20b.md", "/../guide/start.md"] {
             assert_eq!(to_moved(path, "docs/guide/a.md", DEEPER), None, "{path}");
+        }
+        // The language of a page is not in its links.
+        let french = FileMove { before: "a/b.fr.md", after: "c/d.fr.md" };
+        for (path, expected) in [("./a/b.md", "./c/d.md"), ("/a/b", "/c/d"), ("a/b.fr.md", "c/d.fr.md")] {
+            assert_eq!(kept_form(path, FileMove::none("x.fr.md"), french).as_deref(), Some(expected));
         }
         // The new name stands for no folder.
         let holder = FileMove::none("a.md");

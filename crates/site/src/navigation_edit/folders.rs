@@ -82,7 +82,7 @@ impl FolderFiles {
         let inside = format!("{path}/");
         let mut pages = site.files().filter(|file| file.starts_with(&inside) && site.address(file).is_some());
         let only = pages.next().filter(|_| pages.next().is_none())?;
-        Some((only.to_owned(), if is_child { Names::Child } else { Names::Folder }))
+        Some((only.to_owned(), names))
     }
 
     /// Files that name a page in a form that is not edited, a sentence each.
@@ -98,16 +98,6 @@ impl FolderFiles {
             }
         }
         left
-    }
-
-    /// What an entry says in the file of the folder `base` once its page is at `to`.
-    pub(super) fn name_of_child(&self, site: &Site, base: &str, page: &str, to: &str) -> Option<String> {
-        let inside = to.strip_prefix(base)?.trim_start_matches('/');
-        let (name, below_it) = inside.split_once('/').map_or((inside, false), |(name, _)| (name, true));
-        let start = format!("{}/", below(base, name));
-        // A folder that has other pages is named by itself.
-        let is_taken = below_it && site.files().any(|file| file.starts_with(&start) && file != page);
-        (is_in(base, folder(to)) && !is_taken).then(|| name.to_owned())
     }
 
     /// Whether a glob of the file in a folder shows what an entry would name now, and not what it named.

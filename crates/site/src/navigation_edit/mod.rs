@@ -123,7 +123,7 @@ enum Names {
     Sibling,
     /// The name of a folder beside the file, whose only page it is.
     Folder,
-    /// A path in the folder of the file.
+    /// A path in the folder of the file, of a page or of a folder whose only page it is.
     Below,
     /// The page's name in its own folder, or that of a folder there whose only page it is.
     Child,
@@ -311,23 +311,21 @@ impl<'s> NavigationFiles<'s> {
     }
 
     fn renamed(&self, contents: &Contents, entry: &Entry, written: &str, to: &str) -> Option<String> {
+        // A folder that holds the page alone, then as before.
+        let holds = || to.strip_prefix(&below(&contents.base, written)).is_some_and(|rest| rest.starts_with('/'));
         let name = match entry.names {
+            Names::Folder | Names::Below if holds() => written.to_owned(),
             Names::File => {
                 let way = way(&contents.base, to);
                 let start = ["./", "/"].into_iter().find(|start| written.starts_with(start) && !way.starts_with("../"));
                 format!("{}{way}", start.unwrap_or_default())
             }
-            Names::Sibling => {
-                let stem = docent_markdown::stem(to)?;
-                (folder(to) == contents.base).then(|| stem.rsplit('/').next().unwrap_or(stem).to_owned())?
-            }
-            Names::Folder => {
-                let inside = below(&contents.base, written);
-                let is_inside = to.strip_prefix(&inside).is_some_and(|rest| rest.starts_with('/'));
-                is_inside.then(|| written.to_owned())?
+            Names::Sibling | Names::Folder => {
+                let name = self.child(&contents.base, &entry.page, to)?;
+                docent_markdown::stem(name).unwrap_or(name).to_owned()
             }
             Names::Below => Some(way(&contents.base, to)).filter(|way| !way.starts_with("../"))?,
-            Names::Child => self.folders.as_ref()?.name_of_child(self.site, &contents.base, &entry.page, to)?,
+            Names::Child => self.child(&contents.base, &entry.page, to)?.to_owned(),
             Names::Id => literals::id(self.tree, self.site, &entry.page, to)?,
             Names::Document => {
                 let stem = docent_markdown::stem(to)?;
@@ -356,9 +354,28 @@ impl<'s> NavigationFiles<'s> {
         }
         let name = if contents.shape == Shape::Markdown { name.replace(' ', "%20") } else { name };
         // What would need quotes or another spelling is not guessed at.
-        let is_plain =
-            name.chars().all(|c| c.is_alphanumeric() || "/._-%".contains(c) || (c == ' ' && written.contains(' ')));
+        let is_quoted = contents.shape.has_commas() && !is_bare;
+        let is_plain = name == written
+            || name.chars().all(|c| {
+                c.is_alphanumeric()
+                    || "/._-%".contains(c)
+                    || (c == ' ' && written.contains(' '))
+                    || (is_quoted && "()[]".contains(c))
+            });
         (is_plain || matches!(entry.names, Names::Link | Names::Resource)).then_some(name)
+    }
+
+    /// What a folder has of a page that moves there: the page, or the folder that is to hold it alone.
+    fn child<'t>(&self, base: &str, page: &str, to: &'t str) -> Option<&'t str> {
+        let start = if base.is_empty() { String::new() } else { format!("{base}/") };
+        let inside = to.strip_prefix(&start)?;
+        let Some((name, _)) = inside.split_once('/') else { return Some(inside) };
+        let of_it = format!("{start}{name}/");
+        let is_alone = !self
+            .site
+            .files()
+            .any(|file| file.starts_with(&of_it) && file != page && self.site.address(file).is_some());
+        is_alone.then_some(name)
     }
 
     /// Takes a page out.
