@@ -436,7 +436,7 @@ impl Anchors {
 
     /// Whether the placeholder of a picture is left out of ids.
     pub(crate) fn leaves_out_pictures(&self) -> bool {
-        self.style == AnchorStyle::KramdownGfm
+        matches!(self.style, AnchorStyle::KramdownGfm | AnchorStyle::GithubSlugger | AnchorStyle::Starlight)
     }
 
     /// Whether every space of a heading becomes a hyphen, those beside tags too.

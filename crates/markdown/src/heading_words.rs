@@ -135,8 +135,13 @@ mod tests {
             ("[<b/> a](b)", "-a"),
             ("a {\"y z\"} b", "a-y-z-b"),
             ("a `b  c` d", "a-b--c-d"),
+            ("![pic](b.png) b", "-b"),
+            ("a ![alt](b.png) b", "a--b"),
+            ("a ![alt][r]", "a-"),
+            ("a [![alt](b.png)](c) d", "a--d"),
+            ("![a *b*](b.png) `c`", "-c"),
         ] {
-            let text = format!("## {heading}\n");
+            let text = format!("## {heading}\n\n[r]: b.png\n");
             for style in [AnchorStyle::Starlight, AnchorStyle::GithubSlugger] {
                 let page = crate::parse_as("a.mdx", text.as_bytes(), Format::Mdx, style);
                 assert_eq!(page.headings[0].anchor, anchor, "{heading}");

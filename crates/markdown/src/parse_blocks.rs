@@ -390,7 +390,8 @@ impl Reading<'_> {
     }
 
     fn keep(&mut self, words: &str) {
-        if self.heading.is_some() {
+        let is_left_out = self.anchors.leaves_out_pictures() && self.links.iter().any(|link| link.image);
+        if self.heading.is_some() && !is_left_out {
             self.verbatim.push_str(words);
         }
     }
@@ -446,7 +447,11 @@ impl Reading<'_> {
             _ => link.target,
         };
         let text = self.section.text.get(link.words..).unwrap_or_default().trim().to_owned();
-        if link.image && self.heading.is_some() && self.anchors.leaves_out_pictures() {
+        if link.image
+            && self.heading.is_some()
+            && self.anchors.leaves_out_pictures()
+            && !self.anchors.counts_every_space()
+        {
             self.pictures.push(link.words..self.section.text.len().max(link.words));
         }
         let kind = if link.image { LinkKind::Image } else { kind };

@@ -32,8 +32,9 @@ impl Import {
 /// The files that a page imports (MDX) or includes (mdBook, VitePress, Jekyll, GitBook, MyST).
 pub fn imports(site: &Site, page: &Page, bytes: &[u8]) -> Vec<Import> {
     let mut found = Vec::new();
-    // The scripts of VitePress stand on pages in Markdown.
-    if page.format == Format::Mdx || site.generator() == Generator::VitePress {
+    // Pages in Markdown have scripts of VitePress, and are read as MDX by others.
+    let reads_scripts = matches!(site.generator(), Generator::VitePress | Generator::Mintlify | Generator::Docusaurus);
+    if page.format == Format::Mdx || page.format == Format::Markdown && reads_scripts {
         found.extend(scripts(site, page, bytes));
     }
     if let Some(pattern) = included_by(site.generator()).filter(|_| page.format.is_markdown()) {
@@ -104,6 +105,18 @@ mod tests {
         let found = imports(&site, &site.parse("guide/a.md", text.as_bytes()), text.as_bytes());
         let found: Vec<_> = found.iter().map(|import| (import.target.as_str(), import.is_relative())).collect();
         assert_eq!(found, [("../A.vue", true)]);
+    }
+
+    #[test]
+    fn a_page_in_markdown_imports_where_it_is_read_as_mdx() {
+        let text = "import Part from '/guides/b.mdx'\n\n<Part/>\n";
+        for (configuration, holds) in [("docs.json", "{}"), ("mint.json", "{}"), ("hugo.toml", "")] {
+            let site = Site::read(&site(&[(configuration, holds), ("a.md", text), ("guides/b.mdx", "# B\n")]));
+            let found = imports(&site, &site.parse("a.md", text.as_bytes()), text.as_bytes());
+            let files: Vec<_> = found.iter().filter_map(|import| import.file.as_deref()).collect();
+            let expected: &[&str] = if configuration == "hugo.toml" { &[] } else { &["guides/b.mdx"] };
+            assert_eq!(files, expected, "{configuration}");
+        }
     }
 
     #[test]

@@ -113,6 +113,20 @@ impl Rules for Sphinx {
         (Format::of(file) == Format::Markdown).then(|| myst::parse(file, bytes))
     }
 
+    /// Docstrings and included files count on the ids that headings get where their words make none, or one that is taken.
+    fn complete(&self, _layout: &Layout, text: &str, page: &mut Page) {
+        let brings_words = |line: &str| {
+            let directive = line.trim_start().strip_prefix(".. ").and_then(|rest| rest.split_once("::"));
+            directive.is_some_and(|(name, _)| name.starts_with("auto") || name == "include")
+        };
+        let is_numbered =
+            |anchor: &str| anchor.strip_prefix("id").is_some_and(|number| number.parse::<usize>().is_ok());
+        if page.format == Format::Rst && text.lines().any(brings_words) {
+            let headings = page.headings.iter_mut();
+            headings.filter(|heading| is_numbered(&heading.anchor)).for_each(|heading| heading.anchor.clear());
+        }
+    }
+
     /// Of MyST. What stands in reStructuredText is an address, and references are read as what they lead to.
     fn is_label(&self, format: Format, _anchor: &str) -> bool {
         format != Format::Rst
@@ -317,6 +331,18 @@ mod tests {
             ("docs/img/a.png", ""),
             ("README.md", ""),
         ])
+    }
+
+    #[test]
+    fn numbered_ids_are_not_known_where_docstrings_count_too() {
+        let anchors = |directive: &str| {
+            let text = format!("A\n=\n\nSame\n----\n\nSame\n----\n\n.. {directive}:: pkg\n");
+            let tree = site(&[("conf.py", "extensions = ['sphinx.ext.autodoc']\n"), ("index.rst", text.as_str())]);
+            let page = Site::read(&tree).parse("index.rst", text.as_bytes());
+            page.headings.into_iter().map(|heading| heading.anchor).collect::<Vec<_>>()
+        };
+        assert_eq!(anchors("note"), ["a", "same", "id1"]);
+        assert_eq!(anchors("automodule"), ["a", "same", ""]);
     }
 
     #[test]

@@ -563,3 +563,17 @@ fn a_folder_of_nextra_is_named_as_long_as_it_has_a_page() {
         ["app/_meta.global.ts:2 may name it as `index`, and is yours to change"]
     );
 }
+
+#[test]
+fn the_first_page_of_a_language_of_vitepress_follows_and_is_told() {
+    let config = "export default {\n  locales: {\n    root: { label: 'English' },\n    fr: { label: 'Français', link: '/fr/intro' }\n  }\n}\n";
+    let tree = tree(&[(".vitepress/config.ts", config), ("index.md", ""), ("fr/intro.md", "")]);
+    let moved = renamed(&tree, "fr/intro.md", "fr/guide/first.md");
+    assert_eq!(text(&moved, ".vitepress/config.ts"), config.replace("/fr/intro", "/fr/guide/first"));
+    let site = Site::read(&tree);
+    let removed = NavigationFiles::of(&tree, &site).remove("fr/intro.md");
+    assert_eq!(
+        (removed.files.len(), removed.left.as_slice()),
+        (0, &[".vitepress/config.ts:4 still names it".to_owned()][..])
+    );
+}
