@@ -211,7 +211,7 @@ fn nested(
 fn sets_only(before: &FrontMatter, after: &FrontMatter, name: &str, wanted: &str) -> bool {
     let is_set = matches!(after.value(name), Some(FieldValue::Text(text)) if text == wanted);
     let others = |front_matter: &FrontMatter| {
-        // A mapping that holds nothing else is as one that was not there.
+        // A mapping without other members is treated as missing.
         let without = |field: &Field| match (&field.value, name.strip_prefix(&format!("{}.", field.name))) {
             (FieldValue::Nested(fields), Some(inner)) => {
                 let kept: Vec<Field> = fields.iter().filter(|field| field.name != inner).cloned().collect();

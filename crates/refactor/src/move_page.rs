@@ -215,7 +215,7 @@ impl Moving<'_> {
         let kept = kept.map(|kept| format!("{kept}{}", &target[path.len()..])).filter(|kept| leads(kept));
         let written = || self.after.link(&Wanted { from, to: file.after, anchor: None, like: target, syntax });
         let spelled = match kept {
-            // From its new folder the way to what is near may be a detour that it was not before.
+            // The link may still work from the new folder but by a longer path than before; `kept` is the path of the same form.
             Some(kept) if moves || !leads(target) => kept,
             None if moves && leads(target) && ups(target) > 0 => Some(dotted_like(target, written(), leads))
                 .filter(|link| ups(link) < ups(target))

@@ -9,7 +9,7 @@ use std::fmt;
 use docent_markdown::{AnchorStyle, Anchors, Page, folder, is_page, site_path};
 use docent_site::{Site, Target, has_page_ending};
 
-/// Why a page or an anchor is the one that is meant.
+/// Why a page or an anchor is taken for the intended target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Reason {
     Moved,

@@ -250,7 +250,7 @@ impl Work<'_> {
         result.add(file, edits);
     }
 
-    /// Whether a navigation file would name a page that is not there instead of one that is.
+    /// Whether a navigation entry that names an existing page would name a missing one.
     fn breaks_navigation(&self, file: &str, before: &str, after: &str) -> bool {
         Navigation::FILES.contains(&file)
             && self.site.page_named(before).is_some()

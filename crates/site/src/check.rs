@@ -478,8 +478,8 @@ pub fn may_have_anchor(page: &Page, bytes: &[u8], anchor: &str) -> bool {
         || ATTRIBUTE.captures_iter(&text).any(|value| value.get(1).is_some_and(|value| slug(value.as_str()) == wanted))
 }
 
-/// Whether a line gives an anchor that is no heading of CommonMark: an indented heading (in a tab or a note), a list of
-/// attributes with the id, a label (`(name)=`), or an object of the source code that is documented in its place.
+/// Whether a line defines an anchor without being a CommonMark heading: an indented heading (in a tab or a note), an attribute
+/// list with the id, a label (`(name)=`), or a directive that documents an object of the source code.
 fn line_may_have_anchor(line: &str, anchor: &str, slug_of_anchor: &str) -> bool {
     let words = line.trim();
     if words.starts_with('#') && words.contains("{{") {

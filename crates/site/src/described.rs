@@ -77,7 +77,7 @@ fn written(pages: &[Page]) -> Vec<String> {
     lines
 }
 
-/// The commonest way to write a link to another page, with one that stands on a page.
+/// The most common form of links between pages, with an example.
 fn links(site: &Site, pages: &[Page]) -> Option<String> {
     let mut ways: BTreeMap<&'static str, (usize, String)> = BTreeMap::new();
     for page in pages {

@@ -2,7 +2,7 @@
 
 use docent_markdown::{folder, stem};
 
-/// One file before and after a move; both the same for one that stays.
+/// The path of a file before and after a move; both are the same if it does not move.
 #[derive(Debug, Clone, Copy)]
 pub struct FileMove<'a> {
     pub before: &'a str,
@@ -32,7 +32,7 @@ pub fn kept_form(path: &str, holder: FileMove<'_>, file: FileMove<'_>) -> Option
     written.filter(|path| path.chars().all(is_written))
 }
 
-/// What a file's name is in links, without ending.
+/// The name by which links refer to a file, without its ending.
 type NameOf = fn(&str) -> Option<String>;
 
 fn written(path: &str, holder: FileMove<'_>, file: FileMove<'_>, name: NameOf) -> Option<String> {
@@ -78,7 +78,7 @@ fn written(path: &str, holder: FileMove<'_>, file: FileMove<'_>, name: NameOf) -
         let shared = start.iter().zip(file).take_while(|(a, b)| a == b).count();
         if is_named { shared.min(file.len() - 1) } else { shared }
     };
-    // A way that goes further up than it has to stays one.
+    // A path that goes up more folders than needed keeps doing so.
     let detour = ups.saturating_sub(start.len() - shared(&start, &before));
     let shared = shared(&new_start, &after).saturating_sub(detour);
     let mut written = "../".repeat(new_start.len() - shared);
@@ -116,7 +116,7 @@ fn own_name(file: &str) -> Option<String> {
     Some(stem(name).unwrap_or(name).to_owned())
 }
 
-/// The same without a language behind it, by which no link has to name it (`page.fr.md`).
+/// The same without a language suffix (`page.fr.md`), which links may leave out.
 fn without_language(file: &str) -> Option<String> {
     let name = own_name(file)?;
     let (name, language) = name.rsplit_once('.')?;

@@ -191,7 +191,7 @@ pub(crate) struct PlainEntry {
 }
 
 impl PlainEntry {
-    /// The one that opens at a piece.
+    /// The entry that opens at a piece.
     pub(crate) fn at(pieces: &Pieces<'_>, open: usize) -> Option<Self> {
         let close = pieces.all[open].pair?;
         if pieces.words(open) != "{" || pieces.list_around(open).is_none() || !pieces.is_whole(open) {

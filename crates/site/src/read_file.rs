@@ -148,7 +148,7 @@ fn read_page(layout: &Layout, file: &str, bytes: &[u8], tree: &dyn Tree) -> File
     FileRead { pages: vec![SitePage { place, aliases, page, text: whole }], included, problems, skipped }
 }
 
-/// What is called a notebook and is none.
+/// A file with the ending of a notebook that is not one.
 fn no_notebook() -> FileRead {
     let problem = Problem { line: 1, message: NO_NOTEBOOK.to_owned() };
     FileRead { problems: vec![problem], skipped: Some(SkipReason::Unsupported), ..FileRead::default() }

@@ -30,7 +30,7 @@ pub(crate) struct ScriptPiece {
     pub(crate) range: Range<usize>,
     /// The bracket that it stands in, as the index of that piece.
     pub(crate) within: Option<usize>,
-    /// Of a bracket, the index of the one that it closes or is closed by.
+    /// The index of the matching bracket.
     pub(crate) pair: Option<usize>,
 }
 

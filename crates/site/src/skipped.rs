@@ -36,7 +36,7 @@ const UNREAD: [&str; 13] =
 /// Names of files that say what is left out, line by line.
 const IGNORE_FILES: [&str; 2] = [".mintignore", ".bookignore"];
 
-/// How many lines behind one that names a list of exclusions may belong to that list.
+/// Maximum number of lines that are searched for an exclusion after the key of its list.
 const LONGEST_LIST: usize = 60;
 
 /// Whether a file is written as docs are, read or not: what is counted when it is skipped.

@@ -13,7 +13,7 @@ use crate::follow::{has_page_ending, parts};
 /// What the name of a link's path ends in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LinkEnding {
-    /// `.md` and its like: a file of the site.
+    /// The ending of a page's file, such as `.md`.
     Page,
     Html,
     Slash,

@@ -9,7 +9,7 @@ use crate::model::{Site, Target};
 /// ending, by the names of files and by addresses.
 pub(crate) fn by_names(site: &Site, link: &Written<'_>) -> Target {
     if is_fragment(link.from) && !link.is_absolute() {
-        // It stands wherever the fragment is put.
+        // Relative links of a fragment start from the pages that include it.
         return Target::NotUnderstood;
     }
     let mut first_try = None;

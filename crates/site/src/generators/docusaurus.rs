@@ -24,7 +24,7 @@ use crate::variants::Stage;
 /// How deep a sidebar may nest.
 const DEEPEST: usize = 32;
 
-/// Files that are no pages wherever they are.
+/// Files that are never pages.
 const NEVER: [&str; 4] = ["**/_*.{js,jsx,ts,tsx,md,mdx}", "**/_*/**", "**/*.test.{js,jsx,ts,tsx}", "**/__tests__/**"];
 
 /// Whether a file names a folder of pages.

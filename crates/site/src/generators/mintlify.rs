@@ -54,7 +54,7 @@ impl Rules for Mintlify {
         below(&root.served, &index_path(stem(inside).unwrap_or(inside), &["index"]))
     }
 
-    /// What stands in these folders at the top is put into pages and is none.
+    /// Files in these top-level folders are included in pages and are not pages themselves.
     fn hides(&self, root: &Root, inside: &str) -> bool {
         root.served.is_empty() && ["snippets/", "_snippets/"].iter().any(|folder| inside.starts_with(folder))
     }
@@ -145,7 +145,7 @@ fn read(tree: &dyn Tree, home: &str) -> Option<Layout> {
 /// The versions or languages that readers choose from, in order.
 struct Choices {
     names: Vec<String>,
-    /// The one that readers get who choose none.
+    /// The version or language that readers get by default.
     usual: usize,
 }
 

@@ -26,7 +26,7 @@ pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
     let missing = |path: &str| Target::Missing { path: Some(file_at(root, path)), anchor: anchor.clone() };
     match find(site, root, &path, anchor.as_deref()) {
         Some(found) => found,
-        // It stands wherever the snippet is put.
+        // Relative links of a snippet start from the pages that include it.
         None if is_relative && is_fragment(link.from) => Target::NotUnderstood,
         None => missing(&path),
     }
@@ -180,7 +180,7 @@ fn relative(folder: &str, path: &str) -> String {
     parts.join("/")
 }
 
-/// A path with what would end it, a Markdown destination or an attribute written as `%20` and its like.
+/// A path in which characters that would end a Markdown destination or an attribute are percent-encoded.
 fn encoded(path: &str) -> String {
     let mut out = String::with_capacity(path.len());
     for c in path.chars() {

@@ -20,7 +20,7 @@ use crate::tree::{Tree, at_home, joined_in};
 
 pub(crate) const FILES: [&str; 2] = ["mkdocs.yml", "mkdocs.yaml"];
 
-/// Whether a file may be a configuration, or one that it takes over from.
+/// Whether a file may be a configuration, or one that a configuration inherits from.
 pub(crate) fn is_file(name: &str) -> bool {
     let ending = name.ends_with(".yml") || name.ends_with(".yaml");
     ending && name.strip_prefix("mkdocs").is_some_and(|rest| rest.starts_with(['.', '-', '_']))
@@ -165,8 +165,7 @@ fn front_matter_of_post(file: &str, bytes: &[u8]) -> FrontMatter {
     front
 }
 
-/// A configuration with what it takes over from another file (`INHERIT`), which it adds to. The other's text is put behind
-/// the `text` of the first.
+/// A configuration merged with the one it inherits from (`INHERIT`). The text of the inherited file is appended to `text`.
 fn inherited(tree: &dyn Tree, home: &str, config: Yaml, text: &mut String, depth: usize) -> Yaml {
     let parent = config.get("INHERIT").and_then(Yaml::text).filter(|_| depth < DEEPEST);
     let Some(file) = parent.and_then(|path| joined_in(tree.root(), home, path)) else { return config };

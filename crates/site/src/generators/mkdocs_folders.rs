@@ -16,7 +16,7 @@ const NAMES: [&str; 2] = [".nav.yml", ".pages"];
 /// How deep sections and folders may nest.
 const DEEPEST: usize = 32;
 
-/// Whether a file is such a one by its name.
+/// Whether this is the default name of such a file.
 pub(crate) fn is_file(name: &str) -> bool {
     NAMES.contains(&name)
 }
@@ -57,11 +57,11 @@ pub(crate) enum FolderItem {
         items: Vec<FolderItem>,
     },
     /// All that the file does not name and that a pattern matches.
-    Rest(Rest),
+    Rest(Remaining),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Rest {
+pub(crate) enum Remaining {
     All,
     Glob(String),
     /// A regular expression of Python.
@@ -77,7 +77,7 @@ impl FolderNavigation {
         if is_named(config, "awesome-nav") {
             return Some(Self { plugin: FolderPlugin::AwesomeNav, name: name("awesome-nav", NAMES[0]) });
         }
-        // A `nav` that names all pages itself is the only one that `awesome-pages` follows.
+        // `awesome-pages` ignores its files where the `nav` of `mkdocs.yml` has no `...`.
         let leaves_rest = config.get("nav").is_none_or(|nav| has_rest(nav, 0));
         (is_named(config, "awesome-pages") && leaves_rest)
             .then(|| Self { plugin: FolderPlugin::AwesomePages, name: name("awesome-pages", NAMES[1]) })
@@ -98,12 +98,12 @@ impl FolderNavigation {
             (FolderPlugin::AwesomeNav, Some(items))
                 if yaml.get("append_unmatched").and_then(Yaml::text) == Some("true") =>
             {
-                items.push(FolderItem::Rest(Rest::All));
+                items.push(FolderItem::Rest(Remaining::All));
             }
             (FolderPlugin::AwesomePages, None) => {
                 items = yaml.get("arrange").filter(|list| matches!(list, Yaml::List(_))).map(|arrange| {
                     let mut items = self.items(arrange, 0);
-                    items.push(FolderItem::Rest(Rest::All));
+                    items.push(FolderItem::Rest(Remaining::All));
                     items
                 });
             }
@@ -121,7 +121,7 @@ impl FolderNavigation {
             Yaml::Map(members) => match members.as_slice() {
                 members if self.plugin == FolderPlugin::AwesomeNav && members.iter().any(|(key, _)| key == "glob") => {
                     let (_, glob) = members.iter().find(|(key, _)| key == "glob")?;
-                    Some(FolderItem::Rest(Rest::Glob(glob.text()?.to_owned())))
+                    Some(FolderItem::Rest(Remaining::Glob(glob.text()?.to_owned())))
                 }
                 [(title, Yaml::Text(name))] => {
                     Some(FolderItem::Name { title: Some(title.clone()), name: name.clone() })
@@ -142,13 +142,13 @@ impl FolderNavigation {
                 let mut pattern = name.trim_start_matches('.').split('|').map(str::trim);
                 let pattern = pattern.rfind(|part| !part.is_empty() && *part != "flat");
                 FolderItem::Rest(match pattern {
-                    None => Rest::All,
-                    Some(pattern) if pattern.starts_with("regex=") => Rest::Regex,
-                    Some(pattern) => Rest::Glob(pattern.trim_start_matches("glob=").to_owned()),
+                    None => Remaining::All,
+                    Some(pattern) if pattern.starts_with("regex=") => Remaining::Regex,
+                    Some(pattern) => Remaining::Glob(pattern.trim_start_matches("glob=").to_owned()),
                 })
             }
             FolderPlugin::AwesomeNav if name.contains(['*', '?', '[', '(', '{']) => {
-                FolderItem::Rest(Rest::Glob(name.to_owned()))
+                FolderItem::Rest(Remaining::Glob(name.to_owned()))
             }
             _ => FolderItem::Name { title: None, name: name.to_owned() },
         }
@@ -178,10 +178,10 @@ impl FolderFile {
         let mut patterns = Vec::new();
         for item in self.all() {
             match item {
-                FolderItem::Rest(Rest::All) => unnamed.all = true,
-                FolderItem::Rest(Rest::Regex) => unnamed.unclear = true,
-                FolderItem::Rest(Rest::Glob(glob)) if glob.contains('(') => unnamed.unclear = true,
-                FolderItem::Rest(Rest::Glob(glob)) => patterns.push(glob.trim_end_matches('/')),
+                FolderItem::Rest(Remaining::All) => unnamed.all = true,
+                FolderItem::Rest(Remaining::Regex) => unnamed.unclear = true,
+                FolderItem::Rest(Remaining::Glob(glob)) if glob.contains('(') => unnamed.unclear = true,
+                FolderItem::Rest(Remaining::Glob(glob)) => patterns.push(glob.trim_end_matches('/')),
                 _ => {}
             }
         }

@@ -49,7 +49,7 @@ pub(crate) fn read(tree: &dyn Tree, configurations: &[&str], layout: &mut Layout
     layout.redirects.truncate(MOST);
 }
 
-/// `/from /to 301`, a line each. A line that serves another page in place (200) is none.
+/// `/from /to 301`, one on a line. A line with status 200 serves another page in place and is not a redirect.
 pub(crate) fn plain(text: &str) -> Vec<(String, String)> {
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
     lines

@@ -1,4 +1,4 @@
-//! Which version is released, where a site's own configuration says so beside its generator: `_config.yml` and its like with
+//! Which version is released, where a site's own configuration says so beside its generator: `_config.yml` and similar files with
 //! `versions: {stable: v2}`, as sites made by Jekyll have it.
 
 use docent_markdown::text_of;

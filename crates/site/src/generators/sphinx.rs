@@ -113,7 +113,8 @@ impl Rules for Sphinx {
         (Format::of(file) == Format::Markdown).then(|| myst::parse(file, bytes))
     }
 
-    /// Docstrings and included files count on the ids that headings get where their words make none, or one that is taken.
+    /// Headings without an id of their own get a numbered one (`id1`). Docstrings and included files take part in that count, so
+    /// these ids are not known on pages that have some.
     fn complete(&self, _layout: &Layout, text: &str, page: &mut Page) {
         let brings_words = |line: &str| {
             let directive = line.trim_start().strip_prefix(".. ").and_then(|rest| rest.split_once("::"));

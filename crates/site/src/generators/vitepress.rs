@@ -45,7 +45,7 @@ impl Rules for VitePress {
     }
 
     fn hides(&self, _root: &Root, inside: &str) -> bool {
-        // A page of every value of a parameter: there is none to read.
+        // A dynamic route: its pages are made at build time, one per value of its parameter.
         let is_route = inside.split('[').skip(1).any(|rest| {
             rest.split_once(']').is_some_and(|(name, _)| {
                 !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
@@ -142,7 +142,7 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
     Some(layout)
 }
 
-/// Rules of paths, from and to; `None` when there is one that is computed or has a pattern of its own.
+/// Rewrites as pairs of source and destination; `None` if one of them is computed or uses a custom pattern.
 fn rewrites(option: &Script) -> Option<Vec<(String, String)>> {
     let Script::Object(members) = option else { return None };
     let plain = |text: &str| {

@@ -43,7 +43,7 @@ const PATIENCE: usize = 100;
 #[derive(Debug, Default)]
 pub(crate) struct Expanded {
     pub(crate) composed: Composed,
-    /// The files used, in order, each once; one that is not there too.
+    /// The included files, in order and without duplicates; files that are missing are among them.
     pub(crate) included: Vec<String>,
     /// Lines are the page's.
     pub(crate) problems: Vec<Problem>,

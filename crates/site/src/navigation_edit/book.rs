@@ -119,7 +119,7 @@ impl BookRedirects {
         (edits, left)
     }
 
-    /// A redirect like the last one that stands on a line of its own, behind it.
+    /// A new redirect below the last one that has a line of its own, written in the same way.
     fn added(&self, site: &Site, old: &str, new: &str) -> Option<FileEdit> {
         let is_plain = |path: &str| path.chars().all(|c| c.is_alphanumeric() || "/._-~ ".contains(c));
         (is_plain(old) && is_plain(new)).then_some(())?;
@@ -176,7 +176,7 @@ impl BookRedirects {
         FileEdit { file: self.file.clone(), range, text }
     }
 
-    /// A text in the quotes of the one that stands there.
+    /// A text in the same quotes as the text it replaces.
     fn quoted(&self, like: &Range<usize>, text: &str) -> String {
         let is_literal = self.text[like.clone()].starts_with('\'') && !text.contains('\'');
         if is_literal { format!("'{text}'") } else { toml::Value::from(text).to_string() }
@@ -236,7 +236,7 @@ impl BookRedirect {
         format!("{}{}", self.written(site, page, path), &self.destination[self.path_length()..])
     }
 
-    /// The URL of a path for readers of another, in the form of the one that stands there.
+    /// The URL that leads from one path to another, in the form of the URL it replaces.
     fn written(&self, site: &Site, page: &str, path: &str) -> String {
         let like = self.destination.as_str();
         let before = &like[..self.path_length()];

@@ -20,21 +20,21 @@ pub(super) struct FolderFiles {
     /// The folder of all pages.
     docs: String,
     /// By their folders.
-    files: BTreeMap<String, Listing>,
+    files: BTreeMap<String, FolderListing>,
 }
 
 #[derive(Debug)]
-struct Listing {
+struct FolderListing {
     file: String,
     text: String,
     contents: FolderFile,
     unnamed: Unnamed,
 }
 
-/// What becomes of a page that the navigation may not show.
-pub(super) enum Missing {
+/// Whether a page needs an entry to be in the navigation.
+pub(super) enum NeededEntry {
     /// It is shown.
-    Nothing,
+    None,
     /// It is to be named in a file.
     Added(FileEdit),
     /// Why it is named nowhere.
@@ -51,7 +51,8 @@ impl FolderFiles {
             let bytes = tree.read(file)?;
             let contents = navigation.read(&bytes);
             let unnamed = contents.unnamed();
-            let listing = Listing { file: file.to_owned(), text: text_of(&bytes).into_owned(), contents, unnamed };
+            let listing =
+                FolderListing { file: file.to_owned(), text: text_of(&bytes).into_owned(), contents, unnamed };
             Some((folder(file).to_owned(), listing))
         };
         let files = site.all_files().filter(is_inside).filter_map(listing).collect();
@@ -100,21 +101,21 @@ impl FolderFiles {
         left
     }
 
-    /// Whether a glob of the file in a folder shows what an entry would name now, and not what it named.
+    /// Whether a glob of the folder's file matches the new name of an entry and not the old one.
     pub(super) fn is_shown_now(&self, base: &str, before: &str, now: &str) -> bool {
         let shows = |name: &str| self.files.get(base).is_some_and(|listing| listing.unnamed.globs.is_match(name));
         shows(now) && !shows(before)
     }
 
-    /// What a page is to be named by where it is to be named, if the navigation does not show it as it is. `from` is where it is
-    /// before it moves, and `title` is written as it is.
-    pub(super) fn show(&self, site: &Site, page: &str, from: Option<&str>, title: Option<&str>) -> Missing {
+    /// The entry that makes the navigation show a page, if one is needed. `from` is the path of the page before it moves; `title`
+    /// is already written as YAML.
+    pub(super) fn show(&self, site: &Site, page: &str, from: Option<&str>, title: Option<&str>) -> NeededEntry {
         if !is_in(&self.docs, folder(page)) {
-            return Missing::Nothing;
+            return NeededEntry::None;
         }
-        let Some((at, child, is_clear)) = self.missing(page) else { return Missing::Nothing };
-        let Some(listing) = self.files.get(at) else { return Missing::Nothing };
-        let told = |why: &str| Missing::Told(format!("{} does not name `{child}`{why}", listing.file));
+        let Some((at, child, is_clear)) = self.missing(page) else { return NeededEntry::None };
+        let Some(listing) = self.files.get(at) else { return NeededEntry::None };
+        let told = |why: &str| NeededEntry::Told(format!("{} does not name `{child}`{why}", listing.file));
         if !is_clear {
             return told(", and holds patterns that are not understood");
         }
@@ -124,7 +125,7 @@ impl FolderFiles {
             return told(", so that the page is not in the navigation");
         }
         match listing.with(way(at, &child).as_str(), title) {
-            Some(edit) => Missing::Added(edit),
+            Some(edit) => NeededEntry::Added(edit),
             None => told(", and is yours to edit"),
         }
     }
@@ -134,7 +135,8 @@ impl FolderFiles {
         is_in(&self.docs, folder(page)) && self.missing(page).is_none()
     }
 
-    /// The folder whose file would have to name a page or a folder around it, that path, and whether that is certain.
+    /// The folder whose file lacks an entry for a page or for a folder around it, the path that the entry should name, and whether
+    /// all patterns of the file are understood.
     fn missing<'p>(&self, page: &'p str) -> Option<(&'p str, String, bool)> {
         let mut child = page;
         loop {
@@ -160,7 +162,7 @@ impl FolderFiles {
     }
 }
 
-impl Listing {
+impl FolderListing {
     /// The file with one more entry at its end.
     fn with(&self, name: &str, title: Option<&str>) -> Option<FileEdit> {
         let section = KEYS.iter().find_map(|key| lines::section(&self.text, key))?;

@@ -298,7 +298,7 @@ fn yaml_entry(
     })
 }
 
-/// The words after `name:` or its like.
+/// The value of `name:`, `title:`, `text:` or `label:`.
 fn name_in(line: &Line<'_>) -> Option<Range<usize>> {
     static NAME: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(r"^\s*(?:-\s+)?(?:name|title|text|label):\s+(\S.*?)\s*$").expect("the pattern is written out above")

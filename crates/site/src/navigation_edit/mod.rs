@@ -31,7 +31,7 @@ use crate::layout::below;
 use crate::model::Site;
 use crate::tree::Tree;
 use book::BookRedirects;
-use folders::{FolderFiles, Missing};
+use folders::{FolderFiles, NeededEntry};
 use mintlify::MintlifyFiles;
 
 const SHARED: &str = "names it in all languages; what becomes of it is yours to decide";
@@ -265,9 +265,9 @@ impl<'s> NavigationFiles<'s> {
             let was_shown = !self.places(from).is_empty() || folders.shows(from);
             match folders.show(self.site, to, Some(from), title.as_ref().map(|(title, _)| *title)) {
                 _ if !was_shown || is_named => {}
-                Missing::Added(edit) => edits.push(edit),
-                Missing::Told(why) => left.push(why),
-                Missing::Nothing => {
+                NeededEntry::Added(edit) => edits.push(edit),
+                NeededEntry::Told(why) => left.push(why),
+                NeededEntry::None => {
                     left.extend(title.map(|(_, told)| format!("{told}, and it is shown without that title now")));
                 }
             }
@@ -425,9 +425,9 @@ impl<'s> NavigationFiles<'s> {
         }
         if let Some(folders) = &self.folders {
             return match folders.show(self.site, file, None, None) {
-                Missing::Nothing => NavigationEdits { is_shown: true, ..NavigationEdits::default() },
-                Missing::Added(edit) => NavigationEdits::of(vec![edit], Vec::new()),
-                Missing::Told(why) => NavigationEdits::of(Vec::new(), vec![why]),
+                NeededEntry::None => NavigationEdits { is_shown: true, ..NavigationEdits::default() },
+                NeededEntry::Added(edit) => NavigationEdits::of(vec![edit], Vec::new()),
+                NeededEntry::Told(why) => NavigationEdits::of(Vec::new(), vec![why]),
             };
         }
         let near = |page: &str| {

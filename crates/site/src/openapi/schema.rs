@@ -40,7 +40,7 @@ impl<'d> Fields<'d> {
         Self { description, left: MOST_FIELDS, looks: Cell::new(MOST_LOOKED_INTO), open: Vec::new() }
     }
 
-    /// The fields of a schema as a list; empty for one that has none.
+    /// The fields of a schema as a list, which may be empty.
     pub(super) fn list(&mut self, schema: &'d Value) -> String {
         let mut out = String::new();
         self.fields(schema, 0, &mut out);

@@ -237,7 +237,7 @@ fn name(site: &Site, from: &str, target: &str, syntax: LinkSyntax) -> Option<Tar
         return Some(Target::NotUnderstood);
     };
     if let Some(file) = files.iter().find(|file| site.has_any(file)) {
-        // What begins with an underscore is put into pages and is none.
+        // Files whose names begin with an underscore are included in pages and are not pages themselves.
         let is_hidden = place.is_page
             && site.address(file).is_none()
             && syntax != LinkSyntax::Component

@@ -34,7 +34,7 @@ pub(super) struct Read {
     pub(super) trouble: Vec<(String, String)>,
 }
 
-/// Reads the configuration, if the folder has one that is Hugo's.
+/// Reads Hugo's configuration, if the folder has one.
 pub(super) fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Read> {
     let main = |folder: &str| {
         let mut names =

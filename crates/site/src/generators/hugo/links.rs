@@ -77,7 +77,7 @@ fn by_url(site: &Site, from: &From<'_>, path: &str, anchor: Option<&str>) -> Tar
         let Some(inside) = inside else { return Target::NotUnderstood };
         joined("", inside)
     } else {
-        // What belongs to another page is read wherever that shows it; a draft is read nowhere.
+        // Links of a page resource start from the pages that show it; a draft is not published.
         let Some(address) = site.address(from.file) else { return Target::NotUnderstood };
         joined(if address.ends_with(".html") { folder(address) } else { address }, path)
     };
@@ -258,7 +258,7 @@ fn at_path(site: &Site, language: Option<&str>, path: &str) -> Option<String> {
     found.map(str::to_owned)
 }
 
-/// `{{< ref "path" >}}` and its like.
+/// `{{< ref "path" >}}`, `{{% relref "path" %}}` and their other forms.
 struct Reference<'t> {
     before: &'t str,
     path: &'t str,
@@ -372,7 +372,7 @@ pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
     found.or(last).unwrap_or_else(|| crate::follow::respelled(like, from, to, wanted.anchor))
 }
 
-/// The address of a page, or the one that it would have: a page that is being moved is not there yet.
+/// The address of a page, or the address it will have: a page that is being moved is not in the tree yet.
 fn address_of(site: &Site, file: &str) -> Option<String> {
     match site.address(file) {
         Some(address) => Some(address.to_owned()),

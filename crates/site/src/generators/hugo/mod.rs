@@ -1,4 +1,4 @@
-//! Hugo: `hugo.toml` and its like.
+//! Hugo: `hugo.toml` and the other names of its configuration.
 
 mod address;
 pub(crate) mod config;

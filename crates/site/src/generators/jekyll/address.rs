@@ -134,7 +134,7 @@ pub(super) fn of(settings: &JekyllSettings, path: &str, front: &FrontMatter) -> 
     Some(Served::of(&sanitized(&url)))
 }
 
-/// Whether a file is one that explains its folder.
+/// Whether a file is the README of its folder.
 pub(super) fn is_readme(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     name.rsplit_once('.').is_some_and(|(stem, _)| stem.eq_ignore_ascii_case("readme"))

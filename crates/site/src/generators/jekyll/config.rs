@@ -68,7 +68,7 @@ pub(super) struct Read {
     pub(super) trouble: Option<String>,
 }
 
-/// Reads the configuration, if the folder has one that is Jekyll's.
+/// Reads Jekyll's configuration, if the folder has one.
 pub(super) fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Read> {
     let file = NAMES.iter().map(|name| at_home(tree, home, name)).find(|file| has(file))?;
     if has(&at_home(tree, home, CONTENTS)) {
@@ -121,7 +121,7 @@ impl Plugins {
         let is_allowed = |name: &String| OF_GITHUB.contains(&name.as_str());
         let is_github = names.iter().any(|name| name == "github-pages")
             || gems.iter().flatten().any(|gem| gem.name == "github-pages")
-            // A site without a Gemfile and with the plug-ins of GitHub alone is one that GitHub builds.
+            // A site without a Gemfile that uses only the plug-ins of GitHub Pages is built by GitHub Pages.
             || gems.is_none() && !has_own && names.iter().all(is_allowed);
         let named = |name: &str| names.iter().any(|known| known == name);
         let option = |plugin: &str, name: &str| config.get(plugin)?.get(name)?.text();
@@ -243,7 +243,8 @@ impl Filter {
         Self { exclude: exclude.filter(|pattern| !include.contains(pattern)).collect(), include }
     }
 
-    /// Whether a file is left out, by its path in the source. `is_special` says whether a leading `_` and its like count.
+    /// Whether a file is left out, by its path in the source. `is_special` says whether a special character at the beginning of a
+    /// name (`_`, `.`, `#`, `~`) counts.
     pub(super) fn leaves_out(&self, path: &str, is_special: impl Fn(&str) -> bool) -> bool {
         super::address::with_folders(path).any(|part| {
             let is_folder = part.len() < path.len();

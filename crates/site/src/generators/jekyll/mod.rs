@@ -40,7 +40,7 @@ pub(crate) struct JekyllSettings {
     source: String,
     /// The path the site is served below, without slashes around it.
     base: String,
-    /// The style of addresses, `date` and its like or a pattern.
+    /// The permalink style: a built-in one such as `date`, or a pattern.
     permalink: String,
     /// The pattern of posts where the configuration gives them one of their own.
     posts: Option<String>,

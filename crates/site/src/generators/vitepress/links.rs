@@ -250,7 +250,7 @@ fn fits(wanted: &str, given: &str) -> bool {
     }
 }
 
-/// The way from a folder to a path; one that ends with a slash is a folder.
+/// The relative path from a folder to a path; a path that ends with a slash is a folder.
 fn relative(folder: &str, path: &str, dotted: bool) -> String {
     let from: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
     let (to_folder, name) = path.rsplit_once('/').unwrap_or(("", path));
