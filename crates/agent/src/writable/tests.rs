@@ -60,6 +60,14 @@ fn documents_may_be_written() {
         r##"{"name": "Acme", "navigation": ["index"], "redirects": [{"source": "/a", "destination": "/b"}]}"##,
     );
     allows("guides/_meta.json", r#"{"a": "A"}"#);
+    allows("guides/.nav.yml", "title: Guides\nnav:\n  - a.md\n");
+    allows("guides/.pages", "nav:\n  - a.md\n  - ...\n");
+}
+
+#[test]
+fn navigation_files_in_hidden_folders_and_with_tags_are_refused() {
+    refuses(".config/.pages", "nav:\n  - a.md\n", "Leave it to people");
+    refuses("guides/.nav.yml", "nav: !!python/name:os.system\n", "tag or a reference");
 }
 
 #[test]
