@@ -7,7 +7,9 @@ use crate::analytics::{DayCount, Days, Latency, NewestQuestions, Percentiles, Qu
 use crate::export::{
     AskedTurn, ExportCursor, ExportQuery, MOST_READ, MinimumWait, QuestionFilter, QuestionOutcome, RatingFilter,
 };
-use crate::searches::{MOST_TERMS_A_DAY, Search, SearchCounts, SearchTerm, SearchTerms, Searches, TermQuery};
+use crate::searches::{
+    MOST_TERMS_A_DAY, Search, SearchCounts, SearchTerm, SearchTerms, Searches, TermCursor, TermQuery,
+};
 use crate::thread::{AnswerStage, CitedPage, Feedback, NewThread, Rating, ThreadKey, Threads, Timing, Turn};
 
 const ALL: usize = usize::MAX;
@@ -438,6 +440,8 @@ pub async fn searches(store: &dyn Searches) {
         let expected = if without_results { "keys größe" } else { "keys retry größe" };
         assert_eq!(terms.join(" "), expected, "page by page");
     }
+    let before_all = TermCursor { count: u64::MAX, term: String::new() };
+    assert_eq!(list(TermQuery { after: Some(before_all), ..query(0, 9) }).await, whole, "any position is one");
     let days = store.term_by_day(&acme, Days { first: 0, end: 9 }, "keys").await.expect("lists");
     assert_eq!(days, [(moment(3, 0), counts(2, 1)), (moment(4, 0), counts(1, 1))]);
     assert_eq!(store.forget(4, 1).await.expect("forgets"), 1, "as many as it may");

@@ -42,7 +42,10 @@ impl Searches for SqliteStore {
                  ORDER BY key DESC, term LIMIT ?6"
             ))?;
             // Without a cursor, one that sorts before everything.
-            let after = query.after.as_ref().map_or((i64::MAX as u64, ""), |after| (after.count, after.term.as_str()));
+            let after = query
+                .after
+                .as_ref()
+                .map_or((i64::MAX, ""), |after| (i64::try_from(after.count).unwrap_or(i64::MAX), after.term.as_str()));
             let limit = i64::from(query.limit) + 1;
             let terms = select.query_map((domain, first, end, after.0, after.1, limit), |row| {
                 let last_at = Timestamp::from_millis(row.get(3)?);
