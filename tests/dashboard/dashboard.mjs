@@ -180,18 +180,28 @@ const numbers = await page.evaluate(async () => {
 });
 expect('each number of the analytics leads to its questions', numbers.links > 15 && numbers.bare.length + numbers.wrong.length === 0, JSON.stringify(numbers));
 expect('each table of the analytics is a file', numbers.files >= 3, JSON.stringify(numbers));
+await page.goto(`${server}/dashboard/acme/gaps`);
+const gaps = await page.evaluate(async () => {
+  const links = [...document.querySelectorAll('main a[href*="group="]')];
+  const rows = async (link) => (await (await fetch(link.getAttribute('href'))).text()).split('</h2>').at(-1).split('<li>').length - 1;
+  return Promise.all(links.map(async (link) => ({ text: link.textContent, rows: await rows(link) })));
+});
+const unlike = gaps.filter(({ text, rows }) => Number.parseInt(text, 10) !== rows);
+expect('the number of a gap leads to its questions', gaps.length > 0 && unlike.length === 0, JSON.stringify(gaps));
 const search = (query) => fetch(`${server}/discovery/v1/search/acme`, { method: 'POST', body: JSON.stringify({ query }),
   headers: { authorization: `Bearer ${keys.assistant}`, 'content-type': 'application/json' } });
-for (const query of ['webh', 'webhook', HOSTILE]) expect('readers search', (await search(query)).ok);
-for (let looks = 0; looks < 20 && (await page.locator('.tiles b').first().textContent()) !== '2'; looks += 1) {
+const NOWHERE = 'frobnitzq';
+for (const query of ['webh', 'webhook', HOSTILE, NOWHERE]) expect('readers search', (await search(query)).ok);
+for (let looks = 0; looks < 20 && (await page.locator('.tiles b').first().textContent()) !== '3'; looks += 1) {
   await page.waitForTimeout(1_000);
   await page.goto(`${server}/dashboard/acme/searches`);
 }
 const terms = await page.locator('tbody tr').evaluateAll((rows) => rows.map((row) => row.cells[0].textContent));
-expect('what was typed on counts once', terms.length === 2 && terms.includes('webhook'), terms);
+expect('what was typed on counts once', terms.length === 3 && terms.includes('webhook'), terms);
 await page.goto(`${server}/dashboard/acme/searches?which=nothing`);
-const missed = await page.locator('tbody tr').count();
-expect('what found nothing is listed, as text', missed <= 1 && (await page.title()) !== 'owned', missed);
+const missed = await page.locator('tbody tr').evaluateAll((rows) => rows.map((row) => row.cells[0].textContent));
+expect('what found nothing is listed', missed.includes(NOWHERE) && !missed.includes('webhook'), missed);
+expect('and is text', (await page.title()) !== 'owned');
 await page.goto(`${server}/dashboard/acme/searches?term=webhook`);
 await page.getByRole('link', { name: 'What is found now' }).click();
 await page.getByRole('heading', { name: 'Found in' }).waitFor();
@@ -371,7 +381,7 @@ const pages = ['/dashboard', '/dashboard/-/jobs', '/dashboard/-/pulls', '/dashbo
   '/dashboard/acme/jobs', '/dashboard/acme/jobs?status=failed', '/dashboard/acme/jobs/new', job, hostileJob,
   `${longJob}?only=failed&tool=edit&before=5000`, '/dashboard/acme/pulls', conflicting, `${conflicting}/conflicts`, pull, `${pull}?layout=split`,
   '/dashboard/acme/playground', '/dashboard/acme/playground?q=webhook', '/dashboard/acme/conversations', conversation,
-  '/dashboard/acme/analytics', '/dashboard/acme/gaps', '/dashboard/acme/searches', '/dashboard/acme/searches?term=webhook', '/dashboard/acme/keys', '/dashboard/acme/settings',
+  '/dashboard/acme/analytics', '/dashboard/acme/gaps', '/dashboard/acme/gaps?group=gone', '/dashboard/acme/searches', '/dashboard/acme/searches?term=webhook', '/dashboard/acme/keys', '/dashboard/acme/settings',
   '/dashboard/hostile', '/dashboard/hostile/jobs', evilJob, `${evilJob}/changes`, `${evilJob}/changes?layout=split`, '/dashboard/hostile/pulls', evilPull, `${evilPull}?layout=split`,
   '/dashboard/hostile/playground?q=evil+widget', '/dashboard/hostile/conversations', '/dashboard/hostile/analytics',
   '/dashboard/hostile/gaps', '/dashboard/hostile/settings',

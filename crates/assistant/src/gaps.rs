@@ -27,11 +27,8 @@ const CONTAINED: f64 = 0.95;
 /// A group of questions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Gap {
-    pub questions: u64,
-    /// Those whose answer was rated down.
-    pub down: u64,
-    /// The newest of them, each text once, at most 5.
-    pub examples: Vec<GapExample>,
+    /// Newest first, at least one.
+    pub questions: Vec<GapQuestion>,
     /// The words that at least half of them have, as most of them write it, the most frequent first, at most 5.
     pub words: Vec<String>,
     /// Words of the examples that the docs never mention.
@@ -41,12 +38,32 @@ pub struct Gap {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct GapExample {
+pub struct GapQuestion {
     pub thread: ThreadId,
     /// [`Turn::answer_id`](crate::Turn::answer_id).
     pub answer_id: String,
     pub question: String,
     pub asked_at: Timestamp,
+    /// Whether its answer was rated down.
+    pub is_down: bool,
+}
+
+impl Gap {
+    /// How many have an answer that was rated down.
+    pub fn down(&self) -> usize {
+        self.questions.iter().filter(|question| question.is_down).count()
+    }
+
+    /// The newest questions, each text once, at most 5.
+    pub fn examples(&self) -> Vec<&GapQuestion> {
+        let mut examples: Vec<&GapQuestion> = Vec::new();
+        for question in &self.questions {
+            if examples.len() < EXAMPLES && examples.iter().all(|known| known.question != question.question) {
+                examples.push(question);
+            }
+        }
+        examples
+    }
 }
 
 /// The groups of these questions, newest first, the largest group first. `never_mentioned` returns the words of a text that
@@ -66,31 +83,26 @@ fn gap(
     members: &[usize],
     never_mentioned: impl Fn(&str) -> Vec<String>,
 ) -> Gap {
-    let mut examples: Vec<GapExample> = Vec::new();
-    for AskedTurn { thread, turn, .. } in members.iter().map(|member| &asked[*member]) {
-        if examples.len() < EXAMPLES && examples.iter().all(|known| known.question != turn.question) {
-            examples.push(GapExample {
-                thread: *thread,
-                answer_id: turn.answer_id.clone(),
-                question: turn.question.clone(),
-                asked_at: turn.asked_at,
-            });
+    let question = |member: &usize| {
+        let AskedTurn { thread, turn, .. } = &asked[*member];
+        GapQuestion {
+            thread: *thread,
+            answer_id: turn.answer_id.clone(),
+            question: turn.question.clone(),
+            asked_at: turn.asked_at,
+            is_down: turn.feedback.as_ref().is_some_and(|feedback| feedback.rating == Rating::Down),
         }
-    }
-    let texts: Vec<String> = examples.iter().map(|example| quotable(&example.question)).collect();
-    let is_down = |member: &&usize| {
-        let feedback = asked[**member].turn.feedback.as_ref();
-        feedback.is_some_and(|feedback| feedback.rating == Rating::Down)
     };
-    let common = common_words(words, members);
-    Gap {
-        questions: members.len() as u64,
-        down: members.iter().filter(is_down).count() as u64,
-        suggestion: suggestion(&common, &texts),
-        words: common,
-        unknown_words: never_mentioned(&texts.join("\n")),
-        examples,
-    }
+    let mut gap = Gap {
+        questions: members.iter().map(question).collect(),
+        words: common_words(words, members),
+        unknown_words: Vec::new(),
+        suggestion: String::new(),
+    };
+    let texts: Vec<String> = gap.examples().into_iter().map(|example| quotable(&example.question)).collect();
+    gap.suggestion = suggestion(&gap.words, &texts);
+    gap.unknown_words = never_mentioned(&texts.join("\n"));
+    gap
 }
 
 /// The questions by group, each as its place in the list, in order. Every question with words is in exactly one.
@@ -286,9 +298,12 @@ mod tests {
         let unknown = |text: &str| text.split(' ').filter(|word| *word == "Frobnitz").map(str::to_owned).collect();
         let found = gaps(&list, 10, unknown);
         let keys = &found[0];
-        assert_eq!((found.len(), keys.questions, keys.down), (2, 4, 2));
-        let ids: Vec<&str> = keys.examples.iter().map(|example| example.answer_id.as_str()).collect();
-        assert_eq!(ids, ["a1", "a2", "a4"], "the newest, each text once");
+        assert_eq!((found.len(), keys.down()), (2, 2));
+        let ids = |questions: Vec<&GapQuestion>| -> Vec<String> {
+            questions.into_iter().map(|question| question.answer_id.clone()).collect()
+        };
+        assert_eq!(ids(keys.questions.iter().collect()), ["a1", "a2", "a3", "a4"], "all, newest first");
+        assert_eq!(ids(keys.examples()), ["a1", "a2", "a4"], "the newest, each text once");
         assert_eq!(keys.words, ["keys", "rotate"]);
         let shown = keys.suggestion.contains("ask about: keys, rotate.")
             && keys.suggestion.contains("- \"Rotating keys in Frobnitz\"");

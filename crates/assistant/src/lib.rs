@@ -51,7 +51,7 @@ pub use export::{
     AskedTurn, Export, ExportCursor, ExportQuery, MOST_EXAMINED, MOST_READ, MinimumWait, PageBuilder, QuestionFacts,
     QuestionFilter, QuestionOutcome, RatingFilter, UNKNOWN_LANGUAGE,
 };
-pub use gaps::{Gap, GapExample, MOST_GROUPED, gaps};
+pub use gaps::{Gap, GapQuestion, MOST_GROUPED, gaps};
 pub use search_log::SearchLog;
 pub use searches::{MOST_TERMS_A_DAY, Search, SearchCounts, SearchTerm, SearchTerms, Searches, TermCursor, TermQuery};
 pub use site::SiteSettings;

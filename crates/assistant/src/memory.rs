@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use docent_types::{Domain, StoreError, ThreadId, Timestamp};
 use parking_lot::Mutex;
 
-use crate::analytics::{DAY, Days, Summary, day_of};
+use crate::analytics::{DAY, Days, Summary};
 use crate::export::{AskedTurn, Export, ExportCursor, ExportQuery, PageBuilder, QuestionFacts};
 use crate::searches::{MOST_TERMS_A_DAY, Search, SearchCounts, SearchTerm, SearchTerms, Searches, TermQuery};
 use crate::thread::{Feedback, NewThread, Thread, Threads, Turn};
@@ -124,8 +124,9 @@ impl Searches for MemorySearches {
         let mut counted = self.0.lock();
         // The number of terms by domain and day.
         let mut terms: HashMap<(Domain, i64), u64> = HashMap::new();
-        for Search { domain, term, at, has_results } in searches {
-            let day = day_of(at);
+        for search in searches {
+            let day = search.day();
+            let Search { domain, term, at, has_results } = search;
             let terms = terms
                 .entry((domain.clone(), day))
                 .or_insert_with(|| counted.keys().filter(|(of, on, _)| *of == domain && *on == day).count() as u64);

@@ -40,6 +40,8 @@ struct PendingSearches {
     /// The newest search of each reader, and when it was typed.
     newest: HashMap<(Domain, IpAddr), (Search, Instant)>,
     complete: Vec<Search>,
+    /// How many there was no room for since it was last logged.
+    dropped: u64,
     /// Whether the task that stores them runs.
     is_storing: bool,
 }
@@ -58,10 +60,7 @@ impl SearchLog {
         }
         let search = Search { domain: domain.clone(), term, at: self.clock.now(), has_results };
         let mut pending = self.pending.lock();
-        if !pending.add(reader, search) {
-            warn!(%domain, "a search is not counted: too many wait to be stored");
-            return;
-        }
+        pending.add(reader, search);
         if !std::mem::replace(&mut pending.is_storing, true) {
             tokio::spawn(self.clone().store_until_none());
         }
@@ -73,6 +72,10 @@ impl SearchLog {
             let complete = {
                 let mut pending = self.pending.lock();
                 let complete = pending.take_complete(Instant::now());
+                let dropped = std::mem::take(&mut pending.dropped);
+                if dropped > 0 {
+                    warn!(dropped, "searches are not counted: too many waited to be stored");
+                }
                 pending.is_storing = !(complete.is_empty() && pending.newest.is_empty());
                 if !pending.is_storing {
                     return;
@@ -134,8 +137,7 @@ impl SearchLog {
 }
 
 impl PendingSearches {
-    /// `false` when there is no room.
-    fn add(&mut self, reader: IpAddr, search: Search) -> bool {
+    fn add(&mut self, reader: IpAddr, search: Search) {
         let has_room = self.newest.len() + self.complete.len() < MOST_PENDING;
         let now = Instant::now();
         match self.newest.entry((search.domain.clone(), reader)) {
@@ -144,7 +146,8 @@ impl PendingSearches {
                 let is_typing = now.duration_since(*typed_at) < TYPING
                     && (search.term.starts_with(&before.term) || before.term.starts_with(&search.term));
                 if !is_typing && !has_room {
-                    return false;
+                    self.dropped += 1;
+                    return;
                 }
                 let (before, _) = entry.insert((search, now));
                 if !is_typing {
@@ -152,9 +155,8 @@ impl PendingSearches {
                 }
             }
             Entry::Vacant(entry) if has_room => drop(entry.insert((search, now))),
-            Entry::Vacant(_) => return false,
+            Entry::Vacant(_) => self.dropped += 1,
         }
-        true
     }
 
     /// The searches whose readers have stopped typing.
@@ -228,6 +230,7 @@ mod tests {
         for at in 0..MOST_PENDING + 10 {
             log.record(&acme, ANN, &format!("{at} {}", "x".repeat(9_999)), true);
         }
+        assert_eq!(log.pending.lock().dropped, 10);
         log.flush().await;
         let found = counted(&log, &acme).await;
         assert_eq!((found.len(), found[0].0.len()), (MOST_PENDING, LONGEST_TERM));

@@ -5,7 +5,7 @@ use std::fmt;
 use async_trait::async_trait;
 use docent_types::{Domain, StoreError, Timestamp};
 
-use crate::analytics::Days;
+use crate::analytics::{Days, day_of};
 
 /// Most terms that are counted on one day of a domain; others are left out.
 pub const MOST_TERMS_A_DAY: u64 = 2_000;
@@ -39,6 +39,13 @@ pub struct Search {
     pub term: String,
     pub at: Timestamp,
     pub has_results: bool,
+}
+
+impl Search {
+    /// The day of UTC on which it counts, as a number of days since the Unix epoch.
+    pub fn day(&self) -> i64 {
+        day_of(self.at)
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

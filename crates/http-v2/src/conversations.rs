@@ -9,13 +9,12 @@ use docent_assistant::{
 };
 use docent_types::{Project, Timestamp};
 use docent_web::{Csv, HttpError, Request, Response, respond};
-use http::header::HeaderName;
-use http::{HeaderValue, StatusCode};
+use http::StatusCode;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::api::Api;
-use crate::parameter::{Format, given};
+use crate::parameter::{Format, given, page_of_table};
 use crate::period::Period;
 
 const MOST: u32 = 1_000;
@@ -116,12 +115,7 @@ pub(crate) async fn conversations(
     let rows: Vec<RowBody<'_>> = found.turns.iter().map(RowBody::from).collect();
     let next = found.next.as_ref().map(|place| period.cursor(place));
     if format == Format::Csv {
-        let mut response = table(&rows).response(list.name())?;
-        if let Some(next) = next {
-            let next = HeaderValue::try_from(next).map_err(HttpError::internal)?;
-            response.headers_mut().insert(HeaderName::from_static("x-next-cursor"), next);
-        }
-        return Ok(response);
+        return page_of_table(table(&rows), list.name(), next);
     }
     let mut body = Map::new();
     body.insert(list.name().to_owned(), serde_json::to_value(rows).map_err(HttpError::internal)?);

@@ -1,6 +1,6 @@
 //! `GET /v1/analytics/{projectId}/gaps/groups`: questions that the docs do not answer, grouped by subject.
 
-use docent_assistant::{Gap, GapExample};
+use docent_assistant::{Gap, GapQuestion};
 use docent_types::{Project, Timestamp};
 use docent_web::{Csv, HttpError, Request, Response, respond};
 use http::StatusCode;
@@ -17,8 +17,10 @@ const USUAL: u32 = 20;
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct GapBody<'a> {
-    questions: u64,
-    down: u64,
+    questions: usize,
+    down: usize,
+    /// The ids of the replies to all its questions, newest first.
+    ids: Vec<&'a str>,
     words: &'a [String],
     unknown_words: &'a [String],
     examples: Vec<ExampleBody<'a>>,
@@ -54,10 +56,10 @@ pub(crate) async fn gap_groups(api: &Api, request: &Request, project: &Project) 
 fn table(gaps: &[Gap]) -> Csv {
     let mut table = Csv::new(["questions", "down", "words", "unknownWords", "examples", "suggestion"]);
     for gap in gaps {
-        let examples: Vec<&str> = gap.examples.iter().map(|example| example.question.as_str()).collect();
+        let examples: Vec<&str> = gap.examples().into_iter().map(|example| example.question.as_str()).collect();
         table.row([
-            gap.questions.to_string().as_str(),
-            &gap.down.to_string(),
+            gap.questions.len().to_string().as_str(),
+            &gap.down().to_string(),
             &gap.words.join(" "),
             &gap.unknown_words.join(" "),
             &examples.join("\n"),
@@ -70,18 +72,19 @@ fn table(gaps: &[Gap]) -> Csv {
 impl<'a> From<&'a Gap> for GapBody<'a> {
     fn from(gap: &'a Gap) -> Self {
         Self {
-            questions: gap.questions,
-            down: gap.down,
+            questions: gap.questions.len(),
+            down: gap.down(),
+            ids: gap.questions.iter().map(|question| question.answer_id.as_str()).collect(),
             words: &gap.words,
             unknown_words: &gap.unknown_words,
-            examples: gap.examples.iter().map(ExampleBody::from).collect(),
+            examples: gap.examples().into_iter().map(ExampleBody::from).collect(),
             suggestion: &gap.suggestion,
         }
     }
 }
 
-impl<'a> From<&'a GapExample> for ExampleBody<'a> {
-    fn from(example: &'a GapExample) -> Self {
+impl<'a> From<&'a GapQuestion> for ExampleBody<'a> {
+    fn from(example: &'a GapQuestion) -> Self {
         Self {
             id: &example.answer_id,
             thread_id: example.thread.to_string(),

@@ -1,7 +1,9 @@
 //! Query parameters.
 
 use docent_types::Refusal;
-use docent_web::Request;
+use docent_web::{Csv, HttpError, Request, Response};
+use http::HeaderValue;
+use http::header::HeaderName;
 
 /// A parameter with a value; an empty one counts as missing.
 pub(crate) fn given(request: &Request, name: &str) -> Option<String> {
@@ -23,4 +25,14 @@ impl Format {
             Some(_) => Err(Refusal::invalid("format: it must be `json` or `csv`; `json` is usual")),
         }
     }
+}
+
+/// A page of a list as a table. The cursor of the next page is in the header `X-Next-Cursor`.
+pub(crate) fn page_of_table(table: Csv, name: &str, next: Option<String>) -> Result<Response, HttpError> {
+    let mut response = table.response(name)?;
+    if let Some(next) = next {
+        let next = HeaderValue::try_from(next).map_err(HttpError::internal)?;
+        response.headers_mut().insert(HeaderName::from_static("x-next-cursor"), next);
+    }
+    Ok(response)
 }

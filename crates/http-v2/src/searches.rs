@@ -5,12 +5,11 @@ use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use docent_assistant::{Days, SearchTerm, TermCursor, TermQuery};
 use docent_types::{Project, Refusal, Timestamp};
 use docent_web::{Csv, HttpError, Request, Response, respond};
-use http::header::HeaderName;
-use http::{HeaderValue, StatusCode};
+use http::StatusCode;
 use serde::Serialize;
 
 use crate::api::Api;
-use crate::parameter::{Format, given};
+use crate::parameter::{Format, given, page_of_table};
 use crate::period::Period;
 
 const MOST: u32 = 1_000;
@@ -58,12 +57,7 @@ pub(crate) async fn searches(api: &Api, request: &Request, project: &Project) ->
     let found = api.answering.searches.terms(query).await?;
     let next_cursor = found.next.as_ref().map(|next| cursor(&list, next));
     if format == Format::Csv {
-        let mut response = table(&found.terms).response("searches")?;
-        if let Some(next) = next_cursor {
-            let next = HeaderValue::try_from(next).map_err(HttpError::internal)?;
-            response.headers_mut().insert(HeaderName::from_static("x-next-cursor"), next);
-        }
-        return Ok(response);
+        return page_of_table(table(&found.terms), "searches", next_cursor);
     }
     let body = SearchesBody {
         searches: found.terms.iter().map(TermBody::from).collect(),

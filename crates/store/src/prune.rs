@@ -47,7 +47,7 @@ pub(crate) fn step(connection: &WriteConnection, pruning: Pruning) -> Result<(Pr
     Ok((pruned, touched))
 }
 
-/// Returns free pages to the file system, as far as time allows, and whether that is complete. [`SPARE`] pages stay for
+/// Returns free pages to the file system, as far as time allows, and whether that is complete. [`SPARE_PAGES`] pages stay for
 /// the next writes.
 fn shrink(connection: &Connection, begun: Instant) -> rusqlite::Result<bool> {
     let number = |pragma| connection.pragma_query_value(None, pragma, |row| row.get::<_, i64>(0));

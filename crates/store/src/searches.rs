@@ -104,12 +104,9 @@ fn read_counts(row: &Row<'_>) -> rusqlite::Result<SearchCounts> {
     Ok(SearchCounts { searches: row.get(0)?, without_results: row.get(1)? })
 }
 
-fn count(
-    connection: &Connection,
-    terms: &mut HashMap<(Domain, i64), u64>,
-    Search { domain, term, at, has_results }: Search,
-) -> Result<(), BoxError> {
-    let day = at.millis().div_euclid(86_400_000);
+fn count(connection: &Connection, terms: &mut HashMap<(Domain, i64), u64>, search: Search) -> Result<(), BoxError> {
+    let day = search.day();
+    let Search { domain, term, at, has_results } = search;
     let without_results = u64::from(!has_results);
     let known = connection
         .prepare_cached(

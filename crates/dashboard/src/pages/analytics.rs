@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use docent_assistant::{DayCount, Days, Gap, Latency, Percentiles, QuestionCounts, Summary, UNKNOWN_LANGUAGE};
+use docent_assistant::{
+    DayCount, Days, Gap, GapQuestion, Latency, Percentiles, QuestionCounts, Summary, UNKNOWN_LANGUAGE,
+};
 use docent_types::{Project, Refusal, Timestamp};
 use docent_web::{Csv, HttpError, Response};
 use maud::{Markup, html};
@@ -28,11 +30,8 @@ pub(super) struct Period {
 impl Period {
     pub(super) fn of(visit: &Visit<'_>) -> Result<Self, HttpError> {
         let days = visit.request.query_number("days", 1..=3_650, USUAL)?;
-        // Whole days, today included.
-        let now = visit.parts().clock.now().millis();
-        let day = DAY.as_millis() as i64;
-        let to = Timestamp::from_millis((now.div_euclid(day) + 1) * day);
-        Ok(Self { days, from: to.minus(DAY * days), to })
+        let (from, to) = last_days(days, visit.parts().clock.now());
+        Ok(Self { days, from, to })
     }
 
     /// The first and the last day, as the list of conversations takes them.
@@ -48,6 +47,13 @@ impl Period {
             }
         }
     }
+}
+
+/// The first moment of so many days of UTC, of which today is the last, and the first moment after them.
+pub(super) fn last_days(days: u32, now: Timestamp) -> (Timestamp, Timestamp) {
+    let day = DAY.as_millis() as i64;
+    let to = Timestamp::from_millis((now.millis().div_euclid(day) + 1) * day);
+    (to.minus(DAY * days), to)
 }
 
 /// A day as forms and lists write it.
@@ -187,7 +193,7 @@ fn latency(latency: Option<Latency>, list: &str, lists: &Lists<'_>) -> Markup {
     html! {
         @if let Some(latency) = latency {
             h2 { "How long readers waited" }
-            p.soft { "Of " (counted(latency.answers, "complete answer")) ". A time leads to the questions for which readers waited that long or longer." }
+            p.soft { "Of " a href=(format_args!("{list}&waited=end&ms=0")) { (counted(latency.answers, "complete answer")) } ". A time leads to the questions for which readers waited that long or longer." }
             (table("How long readers waited", &html! { th { "Until" } th.num { "Half of them at most" } th.num { "95 of 100 at most" } }, &html! {
                 @for (name, stage, of) in waits(latency) {
                     tr { td { (name) } @for ms in [of.p50, of.p95] { td.num { a href=(format_args!("{list}&waited={stage}&ms={ms}")) { (grouped(ms.into())) " ms" } } } }
@@ -308,22 +314,22 @@ pub(crate) async fn gaps(visit: &Visit<'_>, project: &Project) -> Result<Respons
     if visit.wants_csv() {
         return gaps_file(&gaps).response("gaps");
     }
+    if let Some(id) = visit.request.query("group").filter(|id| !id.is_empty()) {
+        return Ok(gap_page(visit, project, &period, &gaps, &id));
+    }
     let now = visit.parts().clock.now();
     let body = html! {
         p { "Questions without an answer, and answers that readers found not helpful, grouped by what they have in common." }
         (period.form())
         @if gaps.is_empty() { p.soft { "None in these days." } }
         @for gap in &gaps {
+            @let list = gap_list(gap, &period);
             section.box {
-                h2 { (counted(gap.questions, "question")) @if !gap.words.is_empty() { ": " (Foreign(&gap.words.join(", "))) } }
-                @if gap.down > 0 { p { (grouped(gap.down)) " of them were answered, and readers found it not helpful." } }
+                h2 { a href=(list) { (counted(gap.questions.len() as u64, "question")) } @if !gap.words.is_empty() { ": " (Foreign(&gap.words.join(", "))) } }
+                @if gap.down() > 0 { p { a href=(format_args!("{list}&rated=down")) { (grouped(gap.down() as u64)) " of them" } " were answered, and readers found it not helpful." } }
                 @if !gap.unknown_words.is_empty() { p { "The docs never mention: " (Foreign(&gap.unknown_words.join(", "))) "." } }
-                ul {
-                    @for example in &gap.examples {
-                        li { a href=(format_args!("/dashboard/{}/conversations/{}", project.domain, example.thread)) { (Foreign(&shortened(&example.question, 200))) } " " (moment(example.asked_at, now)) }
-                    }
-                }
-                @if visit.is_editor() { p { a.button.quiet href=(format_args!("/dashboard/{}/jobs/new?prompt={}", project.domain, in_url(&shortened(&gap.suggestion, 1_500)))) { "Make a job of it" } } }
+                (gap_questions(project, &gap.examples(), now))
+                (gap_job(visit, project, gap))
             }
         }
         @if !gaps.is_empty() { p { a href=(format_args!("?days={}&format=csv", period.days)) { "As CSV" } } }
@@ -331,13 +337,54 @@ pub(crate) async fn gaps(visit: &Visit<'_>, project: &Project) -> Result<Respons
     Ok(visit.page("Gaps", Section::Gaps, Some(project), &body))
 }
 
+/// Where all questions of a group are: a group is named by any of them, as it grows with new ones.
+fn gap_list(gap: &Gap, period: &Period) -> String {
+    let id = gap.questions.first().map(|question| question.answer_id.as_str()).unwrap_or_default();
+    format!("?days={}&group={}", period.days, in_url(id))
+}
+
+/// All questions of the group that one is in.
+fn gap_page(visit: &Visit<'_>, project: &Project, period: &Period, gaps: &[Gap], id: &str) -> Response {
+    let gap = gaps.iter().find(|gap| gap.questions.iter().any(|question| question.answer_id == id));
+    let only_down = visit.request.query("rated").is_some_and(|rated| rated == "down");
+    let body = html! {
+        @match gap {
+            None => p.soft { "No group of these days has this question: it may be answered by now, or be older." },
+            Some(gap) => {
+                @let questions: Vec<&GapQuestion> = gap.questions.iter().filter(|question| question.is_down || !only_down).collect();
+                h2 { (counted(questions.len() as u64, "question")) @if only_down { " with an answer that readers found not helpful" } @if !gap.words.is_empty() { ": " (Foreign(&gap.words.join(", "))) } }
+                (gap_questions(project, &questions, visit.parts().clock.now()))
+                (gap_job(visit, project, gap))
+            }
+        }
+        nav.pages aria-label="Pages" { a href=(format_args!("?days={}", period.days)) { "All gaps" } }
+    };
+    visit.page("Gaps", Section::Gaps, Some(project), &body)
+}
+
+fn gap_questions(project: &Project, questions: &[&GapQuestion], now: Timestamp) -> Markup {
+    html! {
+        ul {
+            @for question in questions {
+                li { a href=(format_args!("/dashboard/{}/conversations/{}", project.domain, question.thread)) { (Foreign(&shortened(&question.question, 200))) } " " (moment(question.asked_at, now)) }
+            }
+        }
+    }
+}
+
+fn gap_job(visit: &Visit<'_>, project: &Project, gap: &Gap) -> Markup {
+    html! {
+        @if visit.is_editor() { p { a.button.quiet href=(format_args!("/dashboard/{}/jobs/new?prompt={}", project.domain, in_url(&shortened(&gap.suggestion, 1_500)))) { "Make a job of it" } } }
+    }
+}
+
 fn gaps_file(gaps: &[Gap]) -> Csv {
     let mut csv = Csv::new(["questions", "not helpful", "words", "never mentioned", "examples", "suggestion"]);
     for gap in gaps {
-        let examples: Vec<&str> = gap.examples.iter().map(|example| example.question.as_str()).collect();
+        let examples: Vec<&str> = gap.examples().into_iter().map(|example| example.question.as_str()).collect();
         csv.row([
-            gap.questions.to_string().as_str(),
-            &gap.down.to_string(),
+            gap.questions.len().to_string().as_str(),
+            &gap.down().to_string(),
             &gap.words.join(" "),
             &gap.unknown_words.join(" "),
             &examples.join("\n"),

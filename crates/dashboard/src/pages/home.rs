@@ -5,16 +5,17 @@ use docent_jobs::JobQuery;
 use docent_types::{AgentJob, JobStatus, Project, Timestamp};
 use docent_web::{HttpError, Response};
 use maud::{Markup, html};
-use std::time::Duration;
 
 use crate::dashboard::Visit;
 use crate::layout::{Section, button};
 use crate::operations::{CheckFinding, IndexStatus, Level};
+use crate::pages::analytics::{date, last_days};
 use crate::pages::jobs;
 use crate::pages::pulls;
 use crate::text::{Foreign, counted, moment, shortened};
 
-const WEEK: Duration = Duration::from_secs(7 * 24 * 3600);
+/// Days whose unanswered questions are shown, today included.
+const DAYS: u32 = 7;
 /// Jobs and pull requests on the first page.
 const LATEST: usize = 8;
 /// Active jobs and unanswered questions of a project that are counted; of more it is said that there are more.
@@ -39,7 +40,7 @@ pub(crate) async fn home(visit: &Visit<'_>) -> Result<Response, HttpError> {
         div data-live="jobs" {
             ul.tiles {
                 li { b { (running) } a href="/dashboard/-/jobs?status=active" { "jobs running or waiting" } }
-                li { b { (missed) } "questions without an answer this week" }
+                li { b { (missed) } a href="#projects" { "questions without an answer in seven days" } }
                 li { b { (projects.len()) } a href="/dashboard/-/projects" { @if projects.len() == 1 { "project" } @else { "projects" } } }
                 li { b { (bad.len()) } a href="#findings" { "things to mend" } }
             }
@@ -49,7 +50,7 @@ pub(crate) async fn home(visit: &Visit<'_>) -> Result<Response, HttpError> {
                     p { a.button href="/dashboard/-/projects/new" { "Add a project" } }
                 }
             } @else {
-                h2 { "Projects" }
+                h2 #projects { "Projects" }
                 (project_table(&rows, now))
                 h2 { "Latest jobs" }
                 (jobs::table_of(&jobs::latest(visit, &projects, LATEST).await?, now, true))
@@ -94,7 +95,7 @@ fn project_table(rows: &[(&Project, Vec<AgentJob>, Vec<AskedTurn>, IndexStatus)]
             tr {
                 td { a href=(format_args!("/dashboard/{}", project.domain)) { (project.domain) } }
                 td.num { a href=(format_args!("/dashboard/{}/jobs?status=active", project.domain)) { (at_least(active.len())) } }
-                td.num { a href=(format_args!("/dashboard/{}/conversations?which=unanswered", project.domain)) { (at_least(unanswered.len())) } }
+                td.num { a href=(unanswered_list(project, now)) { (at_least(unanswered.len())) } }
                 td { (index_line(index, now)) }
             }
         }
@@ -135,11 +136,16 @@ async fn active(visit: &Visit<'_>, project: &Project) -> Result<Vec<AgentJob>, H
     Ok(visit.parts().jobs.list(query).await?)
 }
 
+/// Where the questions that [`unanswered`] counts are listed.
+fn unanswered_list(project: &Project, now: Timestamp) -> String {
+    format!("/dashboard/{}/conversations?which=unanswered&from={}", project.domain, date(last_days(DAYS, now).0))
+}
+
 async fn unanswered(visit: &Visit<'_>, project: &Project, now: Timestamp) -> Result<Vec<AskedTurn>, HttpError> {
     let query = ExportQuery {
         domain: project.domain.clone(),
         which: QuestionFilter::of_outcome(QuestionOutcome::Unanswered),
-        from: Some(now.minus(WEEK)),
+        from: Some(last_days(DAYS, now).0),
         to: None,
         after: None,
         limit: COUNTED,
@@ -162,7 +168,7 @@ pub(crate) async fn project(visit: &Visit<'_>, project: &Project) -> Result<Resp
             p.soft { code { (docent_types::repository_url(&project.repository)) } " on " code { (project.branch) } @if !project.docs_root.is_empty() { ", below " code { (project.docs_root) } } }
             ul.tiles {
                 li { b { (at_least(active.len())) } a href=(format_args!("/dashboard/{domain}/jobs?status=active")) { "jobs running or waiting" } }
-                li { b { (at_least(unanswered.len())) } a href=(format_args!("/dashboard/{domain}/conversations?which=unanswered")) { "questions without an answer this week" } }
+                li { b { (at_least(unanswered.len())) } a href=(unanswered_list(project, now)) { "questions without an answer in seven days" } }
                 li { b { (index.pages) } "pages indexed" }
             }
             p { @if visit.is_editor() { a.button href=(format_args!("/dashboard/{domain}/jobs/new")) { "New job" } " " } a.button.quiet href=(format_args!("/dashboard/{domain}/playground")) { "Ask a question" } }
@@ -170,7 +176,7 @@ pub(crate) async fn project(visit: &Visit<'_>, project: &Project) -> Result<Resp
             (jobs::table_of(&jobs, now, false))
             h2 { "Latest pull requests" }
             (pulls::latest(visit, std::slice::from_ref(project), LATEST).await?)
-            h2 { "Unanswered this week" }
+            h2 { "Unanswered in seven days" }
             @if unanswered.is_empty() { p.soft { "None." } }
             ul {
                 @for asked in unanswered.iter().take(QUESTIONS) {

@@ -171,6 +171,8 @@ async fn questions_are_counted_by_day_and_told_apart_by_page() {
     let groups = get("gaps/groups").await.json();
     let group = &groups["groups"][0];
     assert_eq!((group["questions"].clone(), group["down"].clone()), (json!(2), json!(0)), "{groups:#}");
+    let ids: Vec<&Value> = group["examples"].as_array().expect("examples").iter().map(|one| &one["id"]).collect();
+    assert_eq!(group["ids"], json!(ids), "each question has a text of its own, so each is an example");
     assert_eq!(group["words"], json!(["eat", "parrots", "retries"]));
     assert_eq!(group["unknownWords"], json!(["parrots", "eat"]));
     let queries: Vec<&Value> =
