@@ -192,6 +192,7 @@ const search = (query) => fetch(`${server}/discovery/v1/search/acme`, { method: 
   headers: { authorization: `Bearer ${keys.assistant}`, 'content-type': 'application/json' } });
 const NOWHERE = 'frobnitzq';
 for (const query of ['webh', 'webhook', HOSTILE, NOWHERE]) expect('readers search', (await search(query)).ok);
+await page.goto(`${server}/dashboard/acme/searches`);
 for (let looks = 0; looks < 20 && (await page.locator('.tiles b').first().textContent()) !== '3'; looks += 1) {
   await page.waitForTimeout(1_000);
   await page.goto(`${server}/dashboard/acme/searches`);

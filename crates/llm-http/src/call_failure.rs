@@ -9,7 +9,7 @@ use std::time::Duration;
 use docent_http_client::Secret;
 use docent_llm::{ModelError, ModelErrorKind};
 use http::StatusCode;
-use serde_json::Value;
+use serde_json_borrow::Value;
 
 use crate::endpoint::{Base, Endpoint};
 
@@ -56,24 +56,28 @@ pub(crate) struct FailureReply {
 
 impl FailureReply {
     /// Parses an error in any of the shapes that servers use; `None` when the body is not an error.
-    pub(crate) fn of(body: &Value) -> Option<Self> {
-        let error = ["error", "detail"].iter().map(|name| &body[*name]).find(|error| !error.is_null());
+    pub(crate) fn of(body: &Value<'_>) -> Option<Self> {
+        let error = ["error", "detail"].iter().map(|name| body.get(*name)).find(|error| !error.is_null());
         let error = match error {
             Some(error) => error,
-            None if body["object"] == "error" => body,
+            None if body.get("object").as_str() == Some("error") => body,
             None => return None,
         };
-        let texts = |name: &str| error[name].as_str().or_else(|| body[name].as_str());
-        let code = &error["code"];
+        let texts = |name: &'static str| error.get(name).as_str().or_else(|| body.get(name).as_str());
+        let code = error.get("code");
         let status = code.as_u64().or_else(|| code.as_str()?.parse().ok()).and_then(|code| u16::try_from(code).ok());
         // A list of faults also repeats the request, so only the messages and field names are read.
-        let faults = error.as_array().map(Vec::as_slice).unwrap_or_default();
-        let places = faults.iter().flat_map(|fault| fault["loc"].as_array().into_iter().flatten());
-        let fields = places.chain([&error["param"]]).filter_map(Value::as_str).map(str::to_owned).collect();
-        let message = error.as_str().or_else(|| texts("message")).or_else(|| faults.first()?["msg"].as_str());
+        let faults = error.as_array().unwrap_or_default();
+        let places = faults.iter().flat_map(|fault| fault.get("loc").as_array().into_iter().flatten());
+        let fields = places.chain([error.get("param")]).filter_map(|field| field.as_str()).map(str::to_owned).collect();
+        let message = error.as_str().or_else(|| texts("message")).or_else(|| faults.first()?.get("msg").as_str());
         Some(Self {
             message: message.unwrap_or_default().to_owned(),
-            codes: ["type", "code"].iter().filter_map(|name| error[*name].as_str()).map(str::to_lowercase).collect(),
+            codes: ["type", "code"]
+                .iter()
+                .filter_map(|name| error.get(*name).as_str())
+                .map(str::to_lowercase)
+                .collect(),
             status: status.filter(|status| (400..600).contains(status)),
             fields,
         })

@@ -9,7 +9,7 @@
 //! ends earlier, or cannot be parsed, is a [`ReplyError`].
 
 use docent_llm::Event;
-use serde_json::Value;
+use serde_json_borrow::Value;
 
 use crate::call_failure::FailureReply;
 use crate::sse::{Frame, FrameReader, FrameTooLong};
@@ -20,7 +20,7 @@ const REPLY_LIMIT: usize = 32 << 20;
 /// Parses one reply in one wire format.
 pub(crate) trait ReplyParser: Send + Unpin + 'static {
     /// Parses the JSON of one frame and appends the events that it completes.
-    fn read(&mut self, frame: &Value, events: &mut Vec<Event>) -> Result<(), ReplyError>;
+    fn read(&mut self, frame: &Value<'_>, events: &mut Vec<Event>) -> Result<(), ReplyError>;
 
     /// Handles `[DONE]`, which ends the streams of some servers.
     fn done(&mut self, events: &mut Vec<Event>) -> Result<(), ReplyError>;
@@ -29,7 +29,7 @@ pub(crate) trait ReplyParser: Send + Unpin + 'static {
     fn end(&mut self, events: &mut Vec<Event>) -> Result<(), ReplyError>;
 
     /// Parses a reply that was not streamed.
-    fn whole(&mut self, body: &Value, events: &mut Vec<Event>) -> Result<(), ReplyError>;
+    fn whole(&mut self, body: &Value<'_>, events: &mut Vec<Event>) -> Result<(), ReplyError>;
 
     /// Whether the last event was emitted.
     fn is_over(&self) -> bool;
@@ -107,8 +107,9 @@ impl<P: ReplyParser> Decoder<P> {
         }
         match &mut self.framing {
             Framing::Whole(body) => {
-                let body = serde_json::from_slice(&std::mem::take(body));
-                let body = body.map_err(|e| if e.is_eof() { ReplyError::Cut } else { ReplyError::Foreign })?;
+                let bytes = std::mem::take(body);
+                let body: Value<'_> = serde_json::from_slice(&bytes)
+                    .map_err(|e| if e.is_eof() { ReplyError::Cut } else { ReplyError::Foreign })?;
                 match FailureReply::of(&body) {
                     Some(reported) => Err(ReplyError::Reported(reported)),
                     None => self.parser.whole(&body, events),
@@ -133,7 +134,7 @@ fn read<P: ReplyParser>(parser: &mut P, frame: Frame<'_>, events: &mut Vec<Event
         return parser.done(events);
     }
     let is_error = frame.event == "error";
-    let value: Value = serde_json::from_str(data).map_err(|_| ReplyError::Garbled)?;
+    let value: Value<'_> = serde_json::from_str(data).map_err(|_| ReplyError::Garbled)?;
     match FailureReply::of(&value) {
         Some(reported) => Err(ReplyError::Reported(reported)),
         None if is_error => Err(ReplyError::Reported(FailureReply::default())),

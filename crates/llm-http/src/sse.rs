@@ -68,11 +68,16 @@ impl FrameReader {
         self.frame_ended(&mut take)
     }
 
-    /// Parses a line. Returns whether it was the blank line that ends a frame.
+    /// Parses the line that has ended. Returns whether it was the blank line that ends a frame.
     fn line_ended(&mut self) -> bool {
-        let bytes = std::mem::take(&mut self.line);
-        let text = String::from_utf8_lossy(&bytes);
-        let mut line = text.as_ref();
+        let mut bytes = std::mem::take(&mut self.line);
+        let is_blank = self.read(&String::from_utf8_lossy(&bytes));
+        bytes.clear();
+        self.line = bytes;
+        is_blank
+    }
+
+    fn read(&mut self, mut line: &str) -> bool {
         if !std::mem::replace(&mut self.begun, true) {
             line = line.strip_prefix('\u{feff}').unwrap_or(line);
         }
@@ -102,8 +107,11 @@ impl FrameReader {
     }
 
     fn frame_ended<E>(&mut self, take: &mut impl FnMut(Frame<'_>) -> Result<(), E>) -> Result<(), E> {
-        let (event, data) = (std::mem::take(&mut self.event), std::mem::take(&mut self.data));
-        if std::mem::take(&mut self.has_data) { take(Frame { event: &event, data: &data }) } else { Ok(()) }
+        let has_data = std::mem::take(&mut self.has_data);
+        let taken = if has_data { take(Frame { event: &self.event, data: &self.data }) } else { Ok(()) };
+        self.event.clear();
+        self.data.clear();
+        taken
     }
 }
 

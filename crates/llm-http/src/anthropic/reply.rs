@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use docent_llm::{Event, MOST_CALLS};
 use docent_types::{FinishReason, Usage};
-use serde_json::Value;
+use serde_json_borrow::Value;
 
 use crate::decoder::{ReplyError, ReplyParser};
 use crate::input::{self, CallIds};
@@ -33,7 +33,7 @@ struct Call {
     id: String,
     name: String,
     /// The input, if it came in one piece.
-    input: Value,
+    input: serde_json::Value,
     /// The input as text, if it comes in pieces.
     json: String,
 }
@@ -51,25 +51,29 @@ impl MessageParser {
         Self { ids, ..Self::default() }
     }
 
-    fn block_begins(&mut self, index: u64, block: &Value, events: &mut Vec<Event>) {
-        match block["type"].as_str() {
-            Some("text") => say(&block["text"], events),
+    fn block_begins(&mut self, index: u64, block: &Value<'_>, events: &mut Vec<Event>) {
+        match block.get("type").as_str() {
+            Some("text") => say(block.get("text"), events),
             Some("tool_use") if self.begun <= MOST_CALLS => {
                 self.begun += 1;
-                let text = |name: &str| block[name].as_str().unwrap_or_default().to_owned();
-                let call =
-                    Call { id: text("id"), name: text("name"), input: block["input"].clone(), json: String::new() };
+                let text = |name: &str| block.get(name).as_str().unwrap_or_default().to_owned();
+                let call = Call {
+                    id: text("id"),
+                    name: text("name"),
+                    input: block.get("input").clone().into(),
+                    json: String::new(),
+                };
                 self.calls.insert(index, call);
             }
             _ => {}
         }
     }
 
-    fn block_grows(&mut self, index: u64, delta: &Value, events: &mut Vec<Event>) {
-        match delta["type"].as_str() {
-            Some("text_delta") => say(&delta["text"], events),
+    fn block_grows(&mut self, index: u64, delta: &Value<'_>, events: &mut Vec<Event>) {
+        match delta.get("type").as_str() {
+            Some("text_delta") => say(delta.get("text"), events),
             Some("input_json_delta") => {
-                if let (Some(call), Some(piece)) = (self.calls.get_mut(&index), delta["partial_json"].as_str()) {
+                if let (Some(call), Some(piece)) = (self.calls.get_mut(&index), delta.get("partial_json").as_str()) {
                     call.json.push_str(piece);
                 }
             }
@@ -103,16 +107,16 @@ impl MessageParser {
 }
 
 impl ReplyParser for MessageParser {
-    fn read(&mut self, frame: &Value, events: &mut Vec<Event>) -> Result<(), ReplyError> {
-        let index = frame["index"].as_u64().unwrap_or_default();
-        match frame["type"].as_str() {
-            Some("message_start") => self.tokens.count(&frame["message"]["usage"]),
-            Some("content_block_start") => self.block_begins(index, &frame["content_block"], events),
-            Some("content_block_delta") => self.block_grows(index, &frame["delta"], events),
+    fn read(&mut self, frame: &Value<'_>, events: &mut Vec<Event>) -> Result<(), ReplyError> {
+        let index = frame.get("index").as_u64().unwrap_or_default();
+        match frame.get("type").as_str() {
+            Some("message_start") => self.tokens.count(frame.get("message").get("usage")),
+            Some("content_block_start") => self.block_begins(index, frame.get("content_block"), events),
+            Some("content_block_delta") => self.block_grows(index, frame.get("delta"), events),
             Some("content_block_stop") => self.block_ends(index, events),
             Some("message_delta") => {
-                self.tokens.count(&frame["usage"]);
-                if let Some(reason) = frame["delta"]["stop_reason"].as_str() {
+                self.tokens.count(frame.get("usage"));
+                if let Some(reason) = frame.get("delta").get("stop_reason").as_str() {
                     self.stop_reason = Some(reason.to_owned());
                 }
             }
@@ -130,14 +134,14 @@ impl ReplyParser for MessageParser {
         Err(ReplyError::Cut)
     }
 
-    fn whole(&mut self, body: &Value, events: &mut Vec<Event>) -> Result<(), ReplyError> {
-        let Some(blocks) = body["content"].as_array() else { return Err(ReplyError::Foreign) };
+    fn whole(&mut self, body: &Value<'_>, events: &mut Vec<Event>) -> Result<(), ReplyError> {
+        let Some(blocks) = body.get("content").as_array() else { return Err(ReplyError::Foreign) };
         for (index, block) in (0..).zip(blocks) {
             self.block_begins(index, block, events);
             self.block_ends(index, events);
         }
-        self.tokens.count(&body["usage"]);
-        self.stop_reason = body["stop_reason"].as_str().map(str::to_owned);
+        self.tokens.count(body.get("usage"));
+        self.stop_reason = body.get("stop_reason").as_str().map(str::to_owned);
         self.ends(events)
     }
 
@@ -148,14 +152,14 @@ impl ReplyParser for MessageParser {
 
 impl Tokens {
     /// Reads the counts that are present. They are totals, so later ones replace earlier ones.
-    fn count(&mut self, usage: &Value) {
+    fn count(&mut self, usage: &Value<'_>) {
         for (field, name) in [
             (&mut self.input, "input_tokens"),
             (&mut self.cache_writes, "cache_creation_input_tokens"),
             (&mut self.cache_reads, "cache_read_input_tokens"),
             (&mut self.output, "output_tokens"),
         ] {
-            *field = usage[name].as_u64().unwrap_or(*field);
+            *field = usage.get(name).as_u64().unwrap_or(*field);
         }
     }
 
@@ -165,7 +169,7 @@ impl Tokens {
     }
 }
 
-fn say(text: &Value, events: &mut Vec<Event>) {
+fn say(text: &Value<'_>, events: &mut Vec<Event>) {
     if let Some(text) = text.as_str().filter(|text| !text.is_empty()) {
         events.push(Event::TextDelta(text.to_owned()));
     }

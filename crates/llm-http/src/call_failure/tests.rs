@@ -1,6 +1,6 @@
 use docent_llm::Retry;
 use proptest::prelude::*;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::*;
 
@@ -13,10 +13,12 @@ fn upstream() -> Upstream {
     Upstream::new("openai", Base::parse("https://api.example.com/v1", &[]).expect("a base"), &endpoint)
 }
 
+fn reported(body: &Value) -> Option<FailureReply> {
+    FailureReply::of(&serde_json::from_str(&body.to_string()).expect("JSON"))
+}
+
 fn sorted(status: u16, body: &Value) -> CallFailure {
-    FailureReply::of(body)
-        .unwrap_or_default()
-        .classify((status > 0).then(|| StatusCode::from_u16(status).expect("a status")))
+    reported(body).unwrap_or_default().classify((status > 0).then(|| StatusCode::from_u16(status).expect("a status")))
 }
 
 #[test]
@@ -115,10 +117,9 @@ fn what_servers_tell_is_understood_in_every_shape() {
     ] {
         assert_eq!(sorted(status, &body), failure, "{status} {body}");
     }
-    assert_eq!(FailureReply::of(&json!({ "choices": [], "error": null })), None);
-    let reported = FailureReply::of(
-        &json!({ "detail": [{ "loc": ["body", "stream_options"], "msg": "extra", "input": "my prompt" }] }),
-    );
+    assert_eq!(reported(&json!({ "choices": [], "error": null })), None);
+    let reported =
+        reported(&json!({ "detail": [{ "loc": ["body", "stream_options"], "msg": "extra", "input": "my prompt" }] }));
     let reported = reported.expect("an error");
     assert!(reported.rejects("stream_options") && !reported.rejects("max_tokens"));
     assert_eq!(reported.message, "extra");
@@ -163,7 +164,7 @@ proptest! {
     #[test]
     fn any_error_is_sorted_and_told_in_one_short_line(message in "\\PC{0,400}", mark in "[a-z_]{0,12}", status in 400_u16..600) {
         let body = json!({ "error": { "message": format!("{message} sk-0123456789"), "type": mark, "code": status } });
-        let reported = FailureReply::of(&body).expect("an error");
+        let reported = reported(&body).expect("an error");
         let error = upstream().error(reported.classify(None), None, &reported);
         let source = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();
         prop_assert!(source.chars().count() <= 241 && !source.contains("0123456789"));

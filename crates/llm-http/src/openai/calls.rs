@@ -5,7 +5,7 @@
 //! id, or send the arguments as an object.
 
 use docent_llm::MOST_CALLS;
-use serde_json::Value;
+use serde_json_borrow::Value;
 
 use crate::input;
 
@@ -19,28 +19,32 @@ pub(super) struct Call {
 }
 
 impl Call {
-    pub(super) fn input(&self) -> Value {
+    pub(super) fn input(&self) -> serde_json::Value {
         input::read(&self.arguments)
     }
 
     fn is_whole(&self) -> bool {
-        matches!(serde_json::from_str(&self.arguments), Ok(Value::Object(_)))
+        matches!(serde_json::from_str(&self.arguments), Ok(serde_json::Value::Object(_)))
     }
 
-    fn add(&mut self, arguments: &Value) {
+    fn add(&mut self, arguments: &Value<'_>) {
         match arguments {
             Value::Null => {}
-            Value::String(piece) => self.arguments.push_str(piece),
+            Value::Str(piece) => self.arguments.push_str(piece),
             whole => self.arguments = whole.to_string(),
         }
     }
 }
 
 /// Adds a piece to its call, or begins a new call unless there are too many.
-pub(super) fn add(calls: &mut Vec<Call>, piece: &Value) {
-    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let (id, name) = (text(&piece["id"]), text(&piece["function"]["name"]));
-    let index = piece["index"].as_u64();
+pub(super) fn add(calls: &mut Vec<Call>, piece: &Value<'_>) {
+    add_to(calls, piece.get("index").as_u64(), piece.get("id"), piece.get("function"));
+}
+
+/// Adds a part of the call with this index and id.
+pub(super) fn add_to(calls: &mut Vec<Call>, index: Option<u64>, id: &Value<'_>, function: &Value<'_>) {
+    let text = |value: &Value<'_>| value.as_str().unwrap_or_default().to_owned();
+    let (id, name) = (text(id), text(function.get("name")));
     let at = match call_index(calls, index, &id, &name) {
         Some(at) => at,
         None if calls.len() > MOST_CALLS => return,
@@ -56,7 +60,7 @@ pub(super) fn add(calls: &mut Vec<Call>, piece: &Value) {
     if call.name.is_empty() {
         call.name = name;
     }
-    call.add(&piece["function"]["arguments"]);
+    call.add(function.get("arguments"));
 }
 
 /// Index of the call that a piece belongs to; `None` when the piece begins a new one.

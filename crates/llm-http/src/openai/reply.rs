@@ -6,7 +6,7 @@
 
 use docent_llm::{Event, MOST_CALLS, ToolSpec};
 use docent_types::{FinishReason, Usage};
-use serde_json::Value;
+use serde_json_borrow::Value;
 
 use super::calls::{self, Call};
 use super::text_calls::{self, KnownTool};
@@ -39,27 +39,27 @@ impl CompletionParser {
         self
     }
 
-    fn choice(&mut self, choice: &Value, events: &mut Vec<Event>) {
-        let delta = if choice["delta"].is_object() { &choice["delta"] } else { &choice["message"] };
-        self.say(&delta["content"], events);
-        self.say(&delta["refusal"], events);
-        for piece in delta["tool_calls"].as_array().into_iter().flatten() {
+    fn choice(&mut self, choice: &Value<'_>, events: &mut Vec<Event>) {
+        let delta = if choice.get("delta").is_object() { choice.get("delta") } else { choice.get("message") };
+        self.say(delta.get("content"), events);
+        self.say(delta.get("refusal"), events);
+        for piece in delta.get("tool_calls").as_array().into_iter().flatten() {
             calls::add(&mut self.calls, piece);
         }
-        if delta["function_call"].is_object() {
-            calls::add(&mut self.calls, &serde_json::json!({ "index": 0, "function": delta["function_call"] }));
+        if delta.get("function_call").is_object() {
+            calls::add_to(&mut self.calls, Some(0), &Value::Null, delta.get("function_call"));
         }
-        if let Some(reason) = choice["finish_reason"].as_str().filter(|reason| !reason.is_empty()) {
+        if let Some(reason) = choice.get("finish_reason").as_str().filter(|reason| !reason.is_empty()) {
             self.reason = Some(reason.to_owned());
         }
     }
 
     /// Text, or a list of parts with text in them.
-    fn say(&mut self, content: &Value, events: &mut Vec<Event>) {
+    fn say(&mut self, content: &Value<'_>, events: &mut Vec<Event>) {
         match content {
-            Value::String(text) => self.add_text(text, events),
+            Value::Str(text) => self.add_text(text, events),
             Value::Array(parts) => {
-                parts.iter().filter_map(|part| part["text"].as_str()).for_each(|text| self.add_text(text, events));
+                parts.iter().filter_map(|part| part.get("text").as_str()).for_each(|text| self.add_text(text, events));
             }
             _ => {}
         }
@@ -76,12 +76,15 @@ impl CompletionParser {
         }
     }
 
-    fn count(&mut self, usage: &Value) {
-        let tokens = |name: &str| usage[name].as_u64();
+    fn count(&mut self, usage: &Value<'_>) {
+        let tokens = |name: &str| usage.get(name).as_u64();
         self.usage.input_tokens = tokens("prompt_tokens").unwrap_or(self.usage.input_tokens);
         self.usage.output_tokens = tokens("completion_tokens").unwrap_or(self.usage.output_tokens);
-        let cached =
-            usage["prompt_tokens_details"]["cached_tokens"].as_u64().or_else(|| tokens("prompt_cache_hit_tokens"));
+        let cached = usage
+            .get("prompt_tokens_details")
+            .get("cached_tokens")
+            .as_u64()
+            .or_else(|| tokens("prompt_cache_hit_tokens"));
         self.usage.cached_input_tokens = cached.unwrap_or(self.usage.cached_input_tokens);
     }
 
@@ -104,7 +107,7 @@ impl CompletionParser {
 
     /// Emits the withheld text, then the calls. Returns whether there were any.
     fn emit_calls(&mut self, events: &mut Vec<Event>) -> bool {
-        let mut made: Vec<(String, String, Value)> = std::mem::take(&mut self.calls)
+        let mut made: Vec<(String, String, serde_json::Value)> = std::mem::take(&mut self.calls)
             .into_iter()
             .map(|call| {
                 let input = call.input();
@@ -131,11 +134,11 @@ impl CompletionParser {
 }
 
 impl ReplyParser for CompletionParser {
-    fn read(&mut self, frame: &Value, events: &mut Vec<Event>) -> Result<(), ReplyError> {
-        self.count(&frame["usage"]);
-        let choices = frame["choices"].as_array();
+    fn read(&mut self, frame: &Value<'_>, events: &mut Vec<Event>) -> Result<(), ReplyError> {
+        self.count(frame.get("usage"));
+        let choices = frame.get("choices").as_array();
         let first =
-            choices.and_then(|choices| choices.iter().find(|choice| choice["index"].as_u64().unwrap_or(0) == 0));
+            choices.and_then(|choices| choices.iter().find(|choice| choice.get("index").as_u64().unwrap_or(0) == 0));
         if let Some(choice) = first {
             self.choice(choice, events);
         }
@@ -152,8 +155,8 @@ impl ReplyParser for CompletionParser {
         if self.reason.is_some() { self.ends(events) } else { Err(ReplyError::Cut) }
     }
 
-    fn whole(&mut self, body: &Value, events: &mut Vec<Event>) -> Result<(), ReplyError> {
-        if body["choices"][0].is_null() {
+    fn whole(&mut self, body: &Value<'_>, events: &mut Vec<Event>) -> Result<(), ReplyError> {
+        if body.get("choices").get(0).is_null() {
             return Err(ReplyError::Foreign);
         }
         self.read(body, events)?;
