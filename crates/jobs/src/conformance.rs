@@ -5,6 +5,7 @@
 
 mod guards;
 mod leases;
+mod outbox;
 mod pruning;
 mod same;
 mod searches;
@@ -19,6 +20,7 @@ use docent_types::{AgentJob, Domain, JobId, JobStatus, Message, ProjectId, Quota
 use serde_json::json;
 
 use crate::entry::{Entry, EntryBody, Instruction};
+use crate::outbox::Outbox;
 use crate::row::Row;
 use crate::state::{self, JobProgress};
 use crate::store::{ClaimRequest, Decision, IdempotencyKey, Store, WriteError, WriteGuards, WriteOutcome};
@@ -66,6 +68,20 @@ where
     pruning::what_lives_is_left_alone(make().await).await;
     pruning::pruning_goes_in_steps(make().await).await;
     same::any_history_gives_what_the_twin_gives(make().await).await;
+}
+
+/// Runs every test of a store that has an [`Outbox`], like [`run`].
+pub async fn outbox<S, F, Made>(make: F)
+where
+    S: Store + Outbox,
+    F: Fn() -> Made,
+    Made: Future<Output = Arc<S>>,
+{
+    outbox::each_end_of_a_job_is_an_event_for_each_hook(make().await).await;
+    outbox::what_is_refused_ends_nothing(make().await).await;
+    outbox::an_event_stays_until_it_is_delivered_or_given_up(make().await).await;
+    outbox::a_hook_hears_from_when_it_is_added_until_it_is_removed(make().await).await;
+    outbox::an_event_outlives_its_job(make().await).await;
 }
 
 /// Applies a long random history, derived from the seed `number`, to a store and to

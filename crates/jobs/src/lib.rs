@@ -7,6 +7,7 @@
 //! - [`state`] holds every rule about states, as pure functions from a row and a command to the changed row and the
 //!   entries that go with it. Nothing else changes a state.
 //! - [`Store`] is the port to storage: it applies such a function to a row in one durable transaction.
+//! - [`Outbox`] keeps, for each hook, the events of ended jobs that it is still to be told.
 //! - [`Jobs`] is what the HTTP APIs call: submit, follow up, archive, look up.
 //! - [`Engine`] claims jobs under a lease and runs a [`Worker`] on each; a late worker's write is refused by the
 //!   fencing token of its lease.
@@ -21,6 +22,7 @@ mod engine;
 mod entry;
 mod jobs;
 pub mod memory;
+mod outbox;
 mod request;
 mod row;
 pub mod scripted;
@@ -33,6 +35,7 @@ mod worker;
 pub use engine::{Engine, EngineConfig};
 pub use entry::{Entry, EntryBody, Instruction};
 pub use jobs::{JobLimits, Jobs, LONGEST_WAIT, NewJob, Retention};
+pub use outbox::{DeliveryAttempt, HookState, Outbox, OutboxEvent, QueuedEvent};
 pub use request::{Fingerprint, LARGEST_REQUEST, ModelNames, requested_branch};
 pub use row::{Attempt, Lease, Row, named_after};
 pub use search::{FoundJob, FoundJobs, JobSearch};

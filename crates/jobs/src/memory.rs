@@ -9,6 +9,7 @@ use docent_types::{AgentJob, JobId, JobStatus, ProjectId, Quota, QuotaStatus, St
 use parking_lot::Mutex;
 
 use crate::entry::{Entry, EntryBody};
+use crate::outbox::{DeliveryAttempt, HookState, Outbox, OutboxEvent, QueuedEvent};
 use crate::row::Row;
 use crate::search::{FoundJob, FoundJobs, JobChoice, JobSearch, contains_folded, prompt};
 use crate::state;
@@ -31,6 +32,14 @@ struct Tables {
     claims: u64,
     uses: HashMap<String, VecDeque<Timestamp>>,
     answers: HashMap<(String, String), StoredAnswer>,
+    hooks: BTreeMap<String, HookQueue>,
+}
+
+#[derive(Debug, Default)]
+struct HookQueue {
+    last: Option<DeliveryAttempt>,
+    /// By their ids.
+    events: BTreeMap<String, QueuedEvent>,
 }
 
 #[derive(Debug)]
@@ -100,6 +109,11 @@ impl Tables {
     fn write(&mut self, mut row: Row, seq: u64, now: Timestamp, bodies: Vec<EntryBody>) -> Arc<AgentJob> {
         row.last_seq = seq + bodies.len() as u64;
         let job = row.job.clone();
+        if let Some(event) = self.jobs.get(&row.id()).and_then(|before| OutboxEvent::of(&before.row, &row, now)) {
+            for queue in self.hooks.values_mut() {
+                queue.events.insert(event.id(), QueuedEvent { event: event.clone(), failed: 0, due: now });
+            }
+        }
         let slot = self.jobs.entry(row.id());
         let slot = slot.or_insert_with(|| Job {
             row: row.clone(),
@@ -307,6 +321,56 @@ impl Store for MemoryStore {
     }
 }
 
+#[async_trait]
+impl Outbox for MemoryStore {
+    async fn set_hooks(&self, hooks: Vec<String>) -> Result<(), StoreError> {
+        let mut tables = self.tables.lock();
+        tables.hooks.retain(|hook, _| hooks.contains(hook));
+        for hook in hooks {
+            tables.hooks.entry(hook).or_default();
+        }
+        Ok(())
+    }
+
+    async fn queued(&self, hook: &str, limit: u32) -> Result<Vec<QueuedEvent>, StoreError> {
+        let tables = self.tables.lock();
+        let mut events: Vec<_> = tables.hooks.get(hook).into_iter().flat_map(|queue| &queue.events).collect();
+        events.sort_by_key(|(id, queued)| (queued.due, *id));
+        Ok(events.into_iter().take(limit as usize).map(|(_, queued)| queued.clone()).collect())
+    }
+
+    async fn attempted(
+        &self,
+        hook: &str,
+        event: String,
+        attempt: DeliveryAttempt,
+        again: Option<Timestamp>,
+    ) -> Result<(), StoreError> {
+        let mut tables = self.tables.lock();
+        let Some(queue) = tables.hooks.get_mut(hook) else { return Ok(()) };
+        queue.last = Some(attempt);
+        match again {
+            None => drop(queue.events.remove(&event)),
+            Some(again) => {
+                if let Some(queued) = queue.events.get_mut(&event) {
+                    queued.failed += 1;
+                    queued.due = again;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn hook_states(&self) -> Result<Vec<HookState>, StoreError> {
+        let state = |(hook, queue): (&String, &HookQueue)| HookState {
+            hook: hook.clone(),
+            queued: queue.events.len() as u64,
+            last: queue.last.clone(),
+        };
+        Ok(self.tables.lock().hooks.iter().map(state).collect())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
@@ -317,5 +381,6 @@ mod tests {
     #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
     async fn keeps_the_promises_of_a_store() {
         conformance::run(|| async { Arc::new(MemoryStore::new()) as Arc<dyn Store> }).await;
+        conformance::outbox(|| async { Arc::new(MemoryStore::new()) }).await;
     }
 }

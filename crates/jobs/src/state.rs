@@ -238,7 +238,7 @@ pub fn wait(id: JobId, failed: u32, asked: Option<Duration>) -> Duration {
 }
 
 /// A pseudo-random number from 0 to 1 (FNV-1a, its high bits folded in).
-fn draw(id: JobId, count: u32) -> f64 {
+pub fn draw(id: JobId, count: u32) -> f64 {
     let bytes = id.to_string().into_bytes().into_iter().chain(count.to_le_bytes());
     let hash =
         bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3));

@@ -26,6 +26,7 @@ mod jobs;
 mod journal;
 mod keys;
 mod operators;
+mod outbox;
 mod process_lock;
 mod projects;
 mod prune;

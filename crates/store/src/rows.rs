@@ -11,7 +11,7 @@ use crate::error::Abort;
 use crate::journal::{Journal, PreparedEntries};
 use crate::queue_state::QueueState;
 use crate::write_connection::{Job, WriteConnection};
-use crate::{concurrency_key, queue};
+use crate::{concurrency_key, outbox, queue};
 
 /// A job in the state of the current transaction.
 pub(crate) fn find(connection: &WriteConnection, id: JobId) -> Result<Option<Arc<Job>>, BoxError> {
@@ -109,6 +109,7 @@ pub(crate) fn apply<E>(
         let place = QueueState::of(&next, now);
         put(connection, n, &next, place, now, &body)?;
         queue::wrote(connection, &next, place)?;
+        outbox::add(connection, row, &next, now)?;
     }
     let job = Arc::new(Job { n, row: next, journal });
     connection.wrote(&job);

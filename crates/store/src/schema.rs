@@ -28,6 +28,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("schema/15.sql"),
     include_str!("schema/16.sql"),
     include_str!("schema/17.sql"),
+    include_str!("schema/18.sql"),
 ];
 
 /// "Docn": marks the file as ours.

@@ -117,6 +117,7 @@ async fn let_them_ask() {
 async fn keeps_the_promises_of_the_job_store() {
     let street = DatabasePool::default();
     docent_jobs::conformance::run(|| async { street.open().await as Arc<dyn Store> }).await;
+    docent_jobs::conformance::outbox(|| street.open()).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]

@@ -1,0 +1,91 @@
+//! The port to the outbox: the events that hooks are still to be told, kept until each is delivered or given up.
+//!
+//! The store adds the events itself, in the transaction that ends a turn, so an end that was acknowledged has its events
+//! and an end that was rolled back has none.
+
+use std::fmt;
+
+use async_trait::async_trait;
+use docent_types::{AgentJob, JobStatus, StoreError, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use crate::row::Row;
+#[cfg(doc)]
+use crate::store::Store;
+
+/// A job ended: it was completed, failed or archived.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OutboxEvent {
+    /// Sequence number of the journal entry that records it.
+    pub seq: u64,
+    pub at: Timestamp,
+    /// The job as it was then.
+    pub job: AgentJob,
+}
+
+impl OutboxEvent {
+    /// The event of a written change, if the change ended the job. `next.last_seq` is set.
+    pub fn of(before: &Row, next: &Row, at: Timestamp) -> Option<Self> {
+        let ended = next.job.status != JobStatus::Active && next.job.status != before.job.status;
+        ended.then(|| Self { seq: next.last_seq, at, job: (*next.job).clone() })
+    }
+
+    /// The same for every hook and attempt, and for no other event: the job's id and the entry's number.
+    pub fn id(&self) -> String {
+        format!("{}-{}", self.job.id, self.seq)
+    }
+}
+
+/// An event that a hook was not told yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QueuedEvent {
+    pub event: OutboxEvent,
+    /// Attempts that failed.
+    pub failed: u32,
+    /// When it is to be tried next; before the first attempt, when the job ended.
+    pub due: Timestamp,
+}
+
+/// An attempt to deliver an event.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeliveryAttempt {
+    pub at: Timestamp,
+    pub delivered: bool,
+    /// What the receiver answered, or why it could not, in a few words.
+    pub answer: String,
+}
+
+/// How the deliveries of a hook stand.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HookState {
+    pub hook: String,
+    /// Events in its queue.
+    pub queued: u64,
+    pub last: Option<DeliveryAttempt>,
+}
+
+/// The queues of the hooks, one each. A hook is known by a text, such as its URL.
+///
+/// Each change by [`Store::change`] or [`Store::hold`] that ends a job appends its [`OutboxEvent`] to every queue, as
+/// durable as the change itself.
+#[async_trait]
+pub trait Outbox: Send + Sync + fmt::Debug + 'static {
+    /// Makes these the hooks, flushed. The queue of a new one is empty; that of one that is not named any more is deleted.
+    async fn set_hooks(&self, hooks: Vec<String>) -> Result<(), StoreError>;
+
+    /// At most `limit` events of a hook, those that are due first at the beginning, whether they are due already or not.
+    async fn queued(&self, hook: &str, limit: u32) -> Result<Vec<QueuedEvent>, StoreError>;
+
+    /// Records an attempt to deliver the event of this id, ordered. The event is tried again at `again`; `None` removes
+    /// it from the queue.
+    async fn attempted(
+        &self,
+        hook: &str,
+        event: String,
+        attempt: DeliveryAttempt,
+        again: Option<Timestamp>,
+    ) -> Result<(), StoreError>;
+
+    /// All hooks, sorted.
+    async fn hook_states(&self) -> Result<Vec<HookState>, StoreError>;
+}
