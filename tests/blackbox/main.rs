@@ -47,3 +47,4 @@ mod settings;
 mod spending;
 mod v1;
 mod waiting;
+mod webhooks;

@@ -16,6 +16,7 @@
 //! | [`git_server`], [`ssh_server`] | git hosts over HTTP and ssh, which can be told to misbehave |
 //! | [`forge_server`] | GitHub, GitLab and Gitea as their published REST describes them |
 //! | [`model_server`] | a model that plays a script, on the wires of the services |
+//! | [`hook_receiver`] | a receiver of webhooks, which can be told to fail or to say nothing |
 //! | [`embedding_server`] | a server that embeds by a rule, and can be told to keep its callers waiting |
 //! | [`rig`] | servers of others, as children |
 //! | [`wait`] | waiting for something to become true, with a deadline |
@@ -28,6 +29,7 @@ pub mod binary;
 pub mod embedding_server;
 pub mod forge_server;
 pub mod git_server;
+pub mod hook_receiver;
 pub mod http;
 mod http_server;
 pub mod installation;
@@ -44,6 +46,7 @@ pub use agent::Agent;
 pub use assistant::{Answer, Assistant};
 pub use forge_server::ForgeServer;
 pub use git_server::GitServer;
+pub use hook_receiver::HookReceiver;
 pub use http::{Request, Response};
 pub use installation::{Finished, Installation, KeyKind};
 pub use model_server::ModelServer;

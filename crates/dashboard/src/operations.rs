@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use docent_access::AddError;
+use docent_jobs::HookState;
 use docent_search::{Skipped, Snapshot, Summary};
 use docent_types::{BoxError, Project, Timestamp};
 
@@ -43,6 +44,11 @@ pub trait Operations: Send + Sync + fmt::Debug + 'static {
 
     /// The settings of the server.
     fn settings(&self) -> Vec<Setting>;
+
+    /// How deliveries to webhooks stand, each hook by the beginning of its keys among the settings. None without webhooks.
+    async fn hooks(&self) -> Result<Vec<HookState>, BoxError> {
+        Ok(Vec::new())
+    }
 }
 
 /// Why a project was not looked at or not stored.

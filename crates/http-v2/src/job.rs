@@ -1,7 +1,8 @@
 //! A job as the wire shows it, and the instruction as the wire brings it.
 
-use docent_types::{AgentJob, JobId, JobStatus, Message, Refusal, Role, Timestamp, repository_url};
+use docent_types::{AgentJob, JobId, JobStatus, Message, ProjectId, Refusal, Role, Timestamp, repository_url};
 use serde::Serialize;
+use serde_json::Value;
 
 /// Most characters of a prompt.
 const LONGEST_PROMPT: usize = 100_000;
@@ -43,6 +44,19 @@ impl<'a> From<&'a AgentJob> for JobBody<'a> {
     }
 }
 
+/// A job as `GET /v2/agent/{projectId}/job/{id}` shows it, and `projectId`.
+pub fn job_json(job: &AgentJob) -> Value {
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Body<'a> {
+        project_id: &'a ProjectId,
+        #[serde(flatten)]
+        job: JobBody<'a>,
+    }
+    // Only a time that has no form cannot be written, and a stored job has none.
+    serde_json::to_value(Body { project_id: &job.project, job: job.into() }).unwrap_or_default()
+}
+
 /// A prompt as a single message.
 ///
 /// # Errors
@@ -62,7 +76,7 @@ pub(crate) fn instruction(prompt: String) -> Result<Vec<Message>, Refusal> {
 
 #[cfg(test)]
 mod tests {
-    use docent_types::{Domain, ProjectId, Source};
+    use docent_types::{Domain, Source};
 
     use super::*;
 

@@ -54,6 +54,7 @@ mod summary;
 mod thread;
 
 pub use api::Api;
+pub use job::job_json;
 pub use route::Route;
 
 #[cfg(test)]

@@ -1,17 +1,20 @@
 //! The settings of the server, as they are and where they come from.
 
+use docent_jobs::HookState;
+use docent_types::{StoreError, Timestamp};
 use docent_web::{HttpError, Response};
-use maud::html;
+use maud::{Markup, html};
 
 use crate::dashboard::Visit;
 use crate::layout::{Section, table};
 use crate::pages::home::finding_list;
-use crate::text::{Foreign, moment};
+use crate::text::{Foreign, counted, moment};
 
 pub(crate) async fn settings(visit: &Visit<'_>) -> Result<Response, HttpError> {
     let parts = visit.parts();
     let settings = parts.operations.settings();
     let findings = parts.operations.findings().await;
+    let hooks = parts.operations.hooks().await.map_err(|error| StoreError::new("read the webhooks", error))?;
     let now = parts.clock.now();
     let head = html! { th { "Setting" } th { "Value" } th { "From" } };
     let rows = html! {
@@ -22,6 +25,10 @@ pub(crate) async fn settings(visit: &Visit<'_>) -> Result<Response, HttpError> {
     let body = html! {
         p { "These are read from the configuration when the server starts, and are changed there." }
         (table("Settings", &head, &rows))
+        @if !hooks.is_empty() {
+            h2 { "Webhooks" }
+            (table("Webhooks", &html! { th { "Webhook" } th { "Last delivery" } th { "Answer" } th { "Waiting" } }, &deliveries(&hooks, now)))
+        }
         h2 { "Checks" }
         @match findings.at {
             None => p.soft { "Not finished yet." },
@@ -36,4 +43,22 @@ pub(crate) async fn settings(visit: &Visit<'_>) -> Result<Response, HttpError> {
         }
     };
     Ok(visit.page("Settings", Section::Settings, None, &body))
+}
+
+fn deliveries(hooks: &[HookState], now: Timestamp) -> Markup {
+    html! {
+        @for hook in hooks {
+            tr {
+                td { code { (hook.hook) } }
+                @match &hook.last {
+                    None => { td { "none yet" } td {} },
+                    Some(attempt) => {
+                        td { (moment(attempt.at, now)) ": " @if attempt.delivered { "delivered" } @else { "failed" } }
+                        td { (Foreign(&attempt.answer)) }
+                    }
+                }
+                td { (counted(hook.queued, "event")) }
+            }
+        }
+    }
 }

@@ -13,6 +13,7 @@ use docent_jobs::Retention;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
+use super::hooks::{self, HookKeys};
 use super::model::ModelKeys;
 use super::names::{self, Names, RunsOn};
 use super::openid::OpenIdKeys;
@@ -44,6 +45,7 @@ pub(super) struct Keys {
     git: GitKeys,
     openid: OpenIdKeys,
     search: SearchKeys,
+    hooks: BTreeMap<String, HookKeys>,
 }
 
 impl Default for Keys {
@@ -65,6 +67,7 @@ impl Default for Keys {
             git: GitKeys::default(),
             openid: OpenIdKeys::default(),
             search: SearchKeys::default(),
+            hooks: BTreeMap::new(),
         }
     }
 }
@@ -207,6 +210,7 @@ impl Keys {
             github_app: self.github_app.judge()?,
             git: self.git.judge()?,
             openid: self.openid.judge()?,
+            hooks: hooks::judge(self.hooks)?,
             question_waits: self.search.waits()?,
             sources: BTreeMap::new(),
             search: self.search.judge()?,

@@ -9,8 +9,8 @@ use toml::{Table, Value};
 use tracing::warn;
 
 use super::keys::Keys;
-use super::sources;
 use super::{Config, Overrides};
+use super::{hooks, sources};
 
 /// The prefix of environment variables for configuration keys.
 const PREFIX: &str = "DOCENT_";
@@ -76,9 +76,10 @@ fn keys(table: Table, path: &Path) -> Result<Keys, ConfigError> {
 
 fn read(path: &Path) -> Result<Table, ConfigError> {
     let text = std::fs::read_to_string(path).map_err(|source| ConfigError::Read { path: path.to_owned(), source })?;
-    let table: Table = text
+    let mut table: Table = text
         .parse()
         .map_err(|error: toml::de::Error| ConfigError::File { path: path.to_owned(), message: error.to_string() })?;
+    hooks::number(&mut table)?;
     // The file is validated by itself first, so that an error in it is not reported for a variable.
     keys(table.clone(), path)?;
     Ok(table)

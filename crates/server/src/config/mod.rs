@@ -6,6 +6,7 @@
 //!
 //! [`keys::Keys`] holds the values as written; [`Config`] holds them validated.
 
+mod hooks;
 mod keys;
 mod load;
 mod model;
@@ -24,6 +25,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+pub(crate) use hooks::HookConfig;
 pub(crate) use keys::LimitsConfig;
 pub(crate) use load::ConfigError;
 pub(crate) use model::{Endpoint, ModelConfig, OpenAiQuirks};
@@ -55,6 +57,8 @@ pub(crate) struct Config {
     pub(crate) git: GitConfig,
     /// The identity provider that people may sign in at.
     pub(crate) openid: Option<OpenIdSignIn>,
+    /// Who is told of the ends of jobs.
+    pub(crate) hooks: Vec<HookConfig>,
     pub(crate) search: SearchConfig,
     /// How long the vector of a question is waited for.
     pub(crate) question_waits: docent_embed::Waits,

@@ -25,6 +25,11 @@ fn walk(table: &DeTable<'_>, above: &str, text: &str, lines: &mut BTreeMap<Strin
         let name = format!("{above}{}", key.get_ref());
         match value.get_ref() {
             DeValue::Table(inner) => walk(inner, &format!("{name}."), text, lines),
+            // The tables of a list are numbered.
+            DeValue::Array(list) if list.iter().any(|entry| entry.get_ref().is_table()) => {
+                let tables = list.iter().enumerate().filter_map(|(n, entry)| Some((n, entry.get_ref().as_table()?)));
+                tables.for_each(|(n, inner)| walk(inner, &format!("{name}.{n}."), text, lines));
+            }
             _ => {
                 lines.insert(name, line_of(key, text));
             }
@@ -46,6 +51,9 @@ mod tests {
             lines("listen = \"127.0.0.1:1\"\n\n[models.small]\nprovider = \"builtin\"\n[agent]\n# many\nworkers = 4\n");
         let found: Vec<(&str, usize)> = found.iter().map(|(key, line)| (key.as_str(), *line)).collect();
         assert_eq!(found, [("agent.workers", 7), ("listen", 1), ("models.small.provider", 4)]);
+        let found = lines("[[hooks]]\nurl = \"a\"\n\n[[hooks]]\nurl = \"b\"\n\n[agent]\nlabels = [\"x\"]\n");
+        let found: Vec<(&str, usize)> = found.iter().map(|(key, line)| (key.as_str(), *line)).collect();
+        assert_eq!(found, [("agent.labels", 8), ("hooks.0.url", 2), ("hooks.1.url", 5)]);
         assert!(lines("a = = b").is_empty());
     }
 }

@@ -19,7 +19,7 @@ const OPUS: &str = "[models.opus]\nprovider = \"openai\"\nmodel = \"m\"\nbase_ur
 const FAST: &str = "[models.fast]\nprovider = \"openai\"\nmodel = \"m\"\nbase_url = \"http://127.0.0.1:1/v1\"\n";
 
 /// Every key, with a value that goes with the others.
-const KEYS: [(&str, &str); 56] = [
+const KEYS: [(&str, &str); 58] = [
     ("listen", "127.0.0.1:9"),
     ("public_url", "https://docs.example.com"),
     ("data", "./elsewhere"),
@@ -76,6 +76,8 @@ const KEYS: [(&str, &str); 56] = [
     ("openid.viewer_groups", "staff"),
     ("openid.default_role", "viewer"),
     ("openid.label", "Example"),
+    ("hooks.0.url", "https://example.com/docent"),
+    ("hooks.0.secret_env", "H"),
 ];
 
 fn words(text: &str) -> Vec<String> {
@@ -137,7 +139,29 @@ fn every_key_is_known_to_the_file_and_to_the_environment() {
 }
 
 #[test]
+fn hooks_are_a_list_and_a_variable_changes_one_of_them() {
+    let hook = |url: &str| format!("[[hooks]]\nurl = \"https://{url}\"\nsecret_env = \"A\"\n");
+    let text: String = (0..11).map(|n| hook(&format!("{n}.example/"))).collect();
+    let environment = [
+        ("DOCENT_HOOKS__1__SECRET_ENV", "B"),
+        ("DOCENT_HOOKS__12__URL", "http://127.0.0.1:1/?key=s3cret"),
+        ("DOCENT_HOOKS__12__SECRET_ENV", "C"),
+    ];
+    let config = load(&text, &environment).expect("loads");
+    let variable = |hook: &HookConfig| hook.secret.to_string().replace("the variable ", "");
+    let hooks: Vec<_> =
+        config.hooks.iter().map(|hook| format!("{} {} {}", hook.key, hook.url, variable(hook))).collect();
+    assert_eq!(hooks.len(), 12);
+    assert_eq!(hooks[..2], ["hooks.0 https://0.example/ A", "hooks.1 https://1.example/ B"]);
+    assert_eq!(hooks[10..], ["hooks.10 https://10.example/ A", "hooks.12 http://127.0.0.1:1/… C"]);
+    assert!(config.sources["hooks.1.url"].ends_with(":5"), "{:?}", config.sources);
+    assert_eq!(config.sources["hooks.1.secret_env"], "variable DOCENT_HOOKS__1__SECRET_ENV");
+    assert!(load("", &[]).expect("loads").hooks.is_empty());
+}
+
+#[test]
 fn mistakes_are_named() {
+    let hook = |more: &str| format!("[[hooks]]\n{more}");
     let model = |more: &str| format!("[models.sonnet]\n{more}");
     let openid = |more: &str| format!("[openid]\nissuer = \"https://id.example.com\"\n{more}");
     let openai = |more: &str| model(&format!("provider = \"openai\"\nmodel = \"m\"\n{more}"));
@@ -195,6 +219,19 @@ fn mistakes_are_named() {
             &[],
             "`openid.client_secret_file`: stands beside",
         ),
+        ("hooks = \"https://example.com\"".into(), &[], "`hooks`: is a list; write `[[hooks]]`"),
+        ("[hooks]\nurl = \"https://example.com\"".into(), &[], "`hooks`: is a list; write `[[hooks]]`"),
+        ("hooks = [1]".into(), &[], "`hooks.0`: expected a table"),
+        (hook("uri = \"https://example.com\""), &[], "`uri`"),
+        (hook("secret_env = \"S\""), &[], "`hooks.0.url`: is missing"),
+        (hook("url = \"https://example.com\""), &[], "`hooks.0.secret_env`: is missing"),
+        (hook("url = \"example.com\"\nsecret_env = \"S\""), &[], "`hooks.0.url`: the address must begin with"),
+        (hook("url = \"https://me:secret@example.com\"\nsecret_env = \"S\""), &[], "`hooks.0.url`: the address must"),
+        (hook("url = \"http://example.com\"\nsecret_env = \"S\""), &[], "`hooks.0.url`: events are not sent"),
+        (hook("url = \"https://a.b\"\nsecret_env = \"whsec_s3-cret\""), &[], "`hooks.0.secret_env`: is no name"),
+        (hook("url = \"https://a.b\"\nsecret_env = \"S\"\n").repeat(2), &[], "`hooks.1.url`: is that of `hooks.0` too"),
+        (String::new(), &[("DOCENT_HOOKS__FIRST__URL", "https://a.b")], "`hooks.first`: hooks are numbered"),
+        (String::new(), &[("DOCENT_HOOKS__0__URL", "https://a.b")], "`hooks.0.secret_env`: is missing"),
         ("[assistant]\nmodel = \"gpt\"".into(), &[], "`assistant.model`: there is no model `gpt`"),
         ("[assistant]\nresume_seconds = 601".into(), &[], "`assistant.resume_seconds`: is more than 600"),
         ("[assistant]\nthread_days = -1".into(), &[], "`assistant.thread_days`"),
@@ -364,7 +401,7 @@ const DOCUMENTATION: &str = include_str!("../../../../docs/CONFIGURATION.md");
 #[test]
 fn every_key_is_documented() {
     for (key, _) in &KEYS {
-        let named = ["models.sonnet.", "models.opus.", "openid."]
+        let named = ["models.sonnet.", "models.opus.", "openid.", "hooks.0."]
             .iter()
             .find_map(|table| key.strip_prefix(table))
             .unwrap_or(key);

@@ -12,6 +12,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use docent_discovery::Replies;
 use docent_embed::Questions;
+use docent_hooks::Hooks;
+use docent_jobs::Outbox as _;
 use docent_store::SqliteStore;
 use docent_types::{JobStatus, StoreError, Timestamp};
 use docent_web::{Request, Response, respond};
@@ -32,6 +34,7 @@ pub(crate) struct Metrics {
     models: ModelCalls,
     /// `None` where there is no embedder.
     questions: Option<Arc<Questions>>,
+    hooks: Option<Hooks>,
 }
 
 /// A stream that counts as live until this is dropped.
@@ -45,12 +48,18 @@ impl Drop for LiveStream {
 
 impl Metrics {
     pub(crate) fn new(started: Timestamp, replies: Replies, models: ModelCalls) -> Self {
-        Self { started, requests: Mutex::default(), streams: Arc::default(), replies, models, questions: None }
+        let (requests, streams) = (Mutex::default(), Arc::default());
+        Self { started, requests, streams, replies, models, questions: None, hooks: None }
     }
 
     /// Adds the outcomes of questions that need a vector.
     pub(crate) fn with_questions(self, questions: Option<Arc<Questions>>) -> Self {
         Self { questions, ..self }
+    }
+
+    /// Adds the deliveries of webhooks.
+    pub(crate) fn with_hooks(self, hooks: Hooks) -> Self {
+        Self { hooks: Some(hooks), ..self }
     }
 
     /// Counts a response, and its body as live while it streams.
@@ -82,6 +91,7 @@ impl Metrics {
         self.replies(&mut text);
         self.models(&mut text);
         self.questions(&mut text);
+        self.hooks(&mut text);
         if let Err(error) = jobs(&mut text, store).await {
             warn!(error = &error as &dyn std::error::Error, "metrics without jobs: they could not be counted");
         }
@@ -125,6 +135,16 @@ impl Metrics {
             .sample(&[("outcome", "unready")], counts.unready);
     }
 
+    fn hooks(&self, text: &mut Exposition) {
+        let Some(hooks) = &self.hooks else { return };
+        let counts = hooks.counts();
+        let help = "Attempts to deliver an event to a webhook, by how they ended.";
+        text.family("docent_webhook_deliveries_total", MetricKind::Counter, help)
+            .sample(&[("outcome", "delivered")], counts.delivered)
+            .sample(&[("outcome", "failed")], counts.failed)
+            .sample(&[("outcome", "given_up")], counts.given_up);
+    }
+
     fn models(&self, text: &mut Exposition) {
         let models = self.models.totals();
         let mut calls =
@@ -157,6 +177,9 @@ async fn jobs(text: &mut Exposition, store: &SqliteStore) -> Result<(), StoreErr
         let count = counts.iter().find(|(counted, _)| *counted == status).map_or(0, |(_, count)| *count);
         family.sample(&[("status", status.as_str())], count);
     }
+    let queued = store.hook_states().await?.iter().map(|hook| hook.queued).sum();
+    text.family("docent_webhook_events_queued", MetricKind::Gauge, "Events that webhooks are still to be told.")
+        .sample(&[], queued);
     text.family("docent_jobs_running", MetricKind::Gauge, "Jobs that a worker has in its hands.")
         .sample(&[], running as u64);
     Ok(())

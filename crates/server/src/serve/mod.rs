@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use docent_dashboard::{Dashboard, DashboardParts};
 use docent_discovery::{Answering, Replies};
+use docent_hooks::Hooks;
 use docent_jobs::{Engine, EngineConfig, ModelNames};
 use docent_llm::Model as _;
 use docent_openid::OpenIdProvider;
@@ -34,6 +35,7 @@ use crate::metrics::{self, Metrics};
 use crate::serve::operations::ServerOperations;
 use crate::serve::readiness::Readiness;
 use crate::wiring::app::App;
+use crate::wiring::hooks;
 use crate::wiring::missing_docs::IndexedDocs;
 
 /// The longest that running jobs may take to finish their step once the server drains.
@@ -73,6 +75,10 @@ pub(crate) async fn start(config: Config) -> Result<RunningServer, Failure> {
     app.models.announce(&app.config);
     let drain = CancellationToken::new();
 
+    let hooks = app.config.hooks.iter().map(hooks::hook).collect::<Result<_, _>>()?;
+    let hooks = hooks::hooks(&app, hooks)?;
+    hooks.register().await?;
+
     let holder = format!("{}-{}", std::process::id(), app.ids.unguessable().as_simple());
     let (workers, per_project) = (app.config.agent.workers, app.config.agent.at_once_per_project);
     let engine_config = EngineConfig { workers, per_project, ..EngineConfig::new(holder) };
@@ -82,12 +88,13 @@ pub(crate) async fn start(config: Config) -> Result<RunningServer, Failure> {
         info!(jobs = orphans, "taking up the jobs of a server that stopped in the middle");
     }
     let engine = tokio::spawn(engine.run(drain.clone()));
-    let house = Router::new(&app, &url, drain.clone())?;
+    let house = Router::new(&app, &url, drain.clone(), hooks.clone())?;
     let shutdown = drain.clone().cancelled_owned();
     let ids = Arc::clone(&app.ids);
     let limits = open_files::limits(app.config.agent.workers);
     let http = tokio::spawn(docent_web::serve(listener, house, limits, ids, shutdown));
-    let keepers = keepers(&app, &drain);
+    let mut keepers = keepers(&app, &drain);
+    keepers.push(tokio::spawn(hooks.run(drain.clone())));
     Ok(RunningServer { app, address, url, drain, http, engine, keepers, _alone: alone })
 }
 
@@ -267,7 +274,7 @@ fn draining() -> Refusal {
 
 impl Router {
     /// `url` is where people reach the server.
-    fn new(app: &Arc<App>, url: &str, drain: CancellationToken) -> Result<Self, Failure> {
+    fn new(app: &Arc<App>, url: &str, drain: CancellationToken, hooks: Hooks) -> Result<Self, Failure> {
         let models = ModelNames {
             offered: app.config.offered.keys().cloned().collect(),
             default: app.config.agent.model.clone(),
@@ -280,7 +287,8 @@ impl Router {
             searches: app.searches.clone(),
         };
         let metrics = Metrics::new(app.now(), answering.replies.clone(), app.models.calls().clone())
-            .with_questions(app.embedder.clone());
+            .with_questions(app.embedder.clone())
+            .with_hooks(hooks);
         let v1 = docent_http_v1::Api {
             access: app.access.clone(),
             jobs: app.jobs.clone(),

@@ -8,6 +8,7 @@ use async_trait::async_trait;
 use docent_dashboard::{
     CheckFinding, Findings, FoundProject, IndexStatus, Level, Operations, ProjectError, ProjectForm, Setting,
 };
+use docent_jobs::{HookState, Outbox as _};
 use docent_llm::Model as _;
 use docent_search::Snapshot;
 use docent_types::{BoxError, Project, ProjectUid};
@@ -15,6 +16,7 @@ use parking_lot::{Mutex, MutexGuard};
 
 use crate::cli::{ForgeArg, ProjectAdd, ProjectOptions, ProjectSet, YesOrNo};
 use crate::commands::{doctor, projects};
+use crate::config::HookConfig;
 use crate::failure::Failure;
 use crate::wiring::app::App;
 
@@ -252,6 +254,22 @@ impl Operations for ServerOperations {
             value: model.describe().to_string(),
             source: source(&format!("models.{name}.provider")),
         });
-        settings.chain(models).collect()
+        let hooks = config.hooks.iter().flat_map(|hook| {
+            let (url, secret) = (format!("{}.url", hook.key), format!("{}.secret_env", hook.key));
+            [
+                Setting { value: hook.url.to_string(), source: source(&url), key: url },
+                Setting { value: hook.secret.to_string(), source: source(&secret), key: secret },
+            ]
+        });
+        settings.chain(models).chain(hooks).collect()
+    }
+
+    async fn hooks(&self) -> Result<Vec<HookState>, BoxError> {
+        let states = self.app.store.hook_states().await?;
+        let of = |hook: &HookConfig| {
+            let state = states.iter().find(|state| state.hook == hook.url.uri().to_string())?;
+            Some(HookState { hook: hook.key.clone(), ..state.clone() })
+        };
+        Ok(self.app.config.hooks.iter().filter_map(of).collect())
     }
 }

@@ -4,18 +4,21 @@ use std::sync::Arc;
 
 use docent_authoring::Docs;
 use docent_forge::ForgeError;
+use docent_jobs::{DeliveryAttempt, Outbox as _};
 use docent_llm::Model as _;
 use docent_search::Skipped;
-use docent_types::Project;
+use docent_types::{Project, error_chain_of, without_os_number};
 use futures::future::join_all;
 use tokio::time::timeout;
 
 use super::{Finding, Findings, LIMIT};
 use crate::commands::index::reasons;
 use crate::commands::projects::no_pages;
+use crate::config::HookConfig;
 use crate::failure::Failure;
 use crate::wiring::app::App;
 use crate::wiring::embedders::{self, EmbedderCheck};
+use crate::wiring::hooks;
 use crate::wiring::models::ConfiguredModel;
 use crate::wiring::site_file::{FILE, SiteFile};
 use docent_http_client::SecretSource;
@@ -52,6 +55,36 @@ pub(super) async fn embedder(app: &App) -> Option<Finding> {
         Ok(Err(failure)) => Finding::bad(failure.to_string(), fix),
         Err(_) => Finding::bad(format!("the embedder did not answer within {} s", LIMIT.as_secs()), fix),
     })
+}
+
+/// Whether events can be signed, their receiver answers, and took the last one. It is sent none.
+pub(super) async fn hook(app: &App, config: &HookConfig) -> Finding {
+    let (key, url) = (&config.key, &config.url);
+    let unreachable = |why: String| {
+        let fix = "see whether its receiver runs and can be reached from here; events are sent again for most of a day";
+        Finding::bad(format!("`{key}`: {why}"), fix)
+    };
+    let hook = match hooks::hook(config) {
+        Ok(hook) => hook,
+        Err(failure) => return Finding::bad(failure.to_string(), "set the variable for the user that runs docent"),
+    };
+    let probed = match hooks::hooks(app, Vec::new()) {
+        Ok(hooks) => timeout(LIMIT, hooks.probe(&hook)).await,
+        Err(failure) => return unreachable(failure.to_string()),
+    };
+    match probed {
+        Ok(Ok(_)) => {}
+        Ok(Err(error)) => return unreachable(error_chain_of(&error, without_os_number)),
+        Err(_) => return unreachable(format!("no answer within {} s", LIMIT.as_secs())),
+    }
+    let states = app.store.hook_states().await.unwrap_or_default();
+    let state = states.into_iter().find(|state| state.hook == hook.key());
+    match state.and_then(|state| Some((state.last?, state.queued))) {
+        Some((DeliveryAttempt { delivered: false, answer, at }, queued)) => Finding::Note(format!(
+            "`{key}`: {url} can be reached, but the last delivery, at {at}, failed: {answer}; events that wait: {queued}"
+        )),
+        _ => Finding::Good(format!("`{key}`: {url} can be reached")),
+    }
 }
 
 /// All checks of a project.

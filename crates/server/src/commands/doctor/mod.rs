@@ -74,6 +74,8 @@ async fn checked(app: &Arc<App>) -> Result<(Findings, Option<DiskUsage>), Failur
     findings.extend(models.await.into_iter().map(|finding| ("model", finding)));
     findings.extend(names(&app.config).into_iter().map(|finding| ("model", finding)));
     findings.extend(elsewhere::embedder(app).await.map(|finding| ("search", finding)));
+    let hooks = join_all(app.config.hooks.iter().map(|hook| elsewhere::hook(app, hook)));
+    findings.extend(hooks.await.into_iter().map(|finding| ("webhook", finding)));
     findings.extend(assistant(&app.config).map(|finding| ("assistant", finding)));
     let projects = app.projects().projects().await?;
     if projects.is_empty() {
