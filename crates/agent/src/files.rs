@@ -10,6 +10,11 @@ pub trait EditableTree: Tree + Sync {
     /// The tree before any change.
     fn base(&self) -> &dyn Tree;
 
+    /// The tree that the changes are to go into: without those of earlier turns, which the base has.
+    fn origin(&self) -> &dyn Tree {
+        self.base()
+    }
+
     /// The current path of the file that had this path in an earlier commit, as far as the history tells.
     fn moved(&self, _old: &str) -> Option<String> {
         None

@@ -15,6 +15,8 @@ use crate::docs::{below, inside};
 pub(crate) struct Draft {
     overlay: Overlay,
     before: OriginalDocs,
+    /// The docs that the changes are to go into, if earlier turns changed those of the base.
+    origin: Option<OriginalDocs>,
     /// Paths written or deleted, relative to the docs root.
     touched: HashSet<String>,
     root: String,
@@ -26,13 +28,15 @@ pub(crate) struct Draft {
 }
 
 impl Draft {
-    /// A draft without changes.
-    pub(crate) fn new(overlay: Overlay, root: &str) -> Result<Self, GitError> {
+    /// A draft without changes. `origin` is what they are to go into, if it is not the base.
+    pub(crate) fn new(overlay: Overlay, origin: Option<Base>, root: &str) -> Result<Self, GitError> {
         let base = overlay.base().clone();
         let before = OriginalDocs::new(base, root)?;
+        let origin = origin.map(|origin| OriginalDocs::new(origin, root)).transpose()?;
         Ok(Self {
             overlay,
             before,
+            origin,
             touched: HashSet::new(),
             root: root.to_owned(),
             moved: OnceLock::new(),
@@ -130,6 +134,10 @@ impl Tree for Draft {
 impl EditableTree for Draft {
     fn base(&self) -> &dyn Tree {
         &self.before
+    }
+
+    fn origin(&self) -> &dyn Tree {
+        self.origin.as_ref().unwrap_or(&self.before)
     }
 
     fn moved(&self, old: &str) -> Option<String> {

@@ -10,7 +10,7 @@ use docent_jobs::{EntryBody, Handle, Interrupted, JobProgress, crash};
 use docent_llm::Model;
 use docent_site::described;
 use docent_types::{Halt, Project};
-use docent_workspace::{CommitId, GitError, Mirror, Overlay};
+use docent_workspace::{Base, CommitId, GitError, Mirror, Overlay};
 use tracing::info;
 
 use crate::author::{Author, append_instructions, push_record};
@@ -250,16 +250,20 @@ impl Session<'_> {
         }
     }
 
-    /// The turn's base without changes. `None`: it is gone, and the turn starts over.
-    async fn overlay(&mut self, turn: &AgentTurn) -> Result<Option<Overlay>, TurnExit> {
+    /// The turn's base without changes, and what they are to go into if that is another commit. `None`: one of them is gone, and the
+    /// turn starts over.
+    async fn bases(&mut self, turn: &AgentTurn) -> Result<Option<(Overlay, Option<Base>)>, TurnExit> {
         let base = parse(&turn.base)?;
-        match self.mirror().await?.overlay(base) {
+        let origin = turn.agreed.as_deref().filter(|agreed| *agreed != turn.base).map(parse).transpose()?;
+        let mirror = self.mirror().await?;
+        let read = || Ok((mirror.overlay(base)?, origin.map(|origin| mirror.base(origin)).transpose()?));
+        match read() {
             // A recreated mirror lacks commits that the remote has garbage-collected.
             Err(GitError::NoSuchCommit { .. }) => {
                 self.restart("the commit it was done on is gone from the repository")?;
                 Ok(None)
             }
-            overlay => Ok(Some(overlay?)),
+            bases => Ok(Some(bases?)),
         }
     }
 
@@ -269,14 +273,14 @@ impl Session<'_> {
         if let Some(draft) = self.draft.take() {
             return Ok(Some(draft));
         }
-        let Some(overlay) = self.overlay(turn).await? else { return Ok(None) };
+        let Some((overlay, origin)) = self.bases(turn).await? else { return Ok(None) };
         let root = self.project.docs_root.clone();
         let done = Transcript::from(self.progress.transcript.entries()[turn.from..].to_vec());
         let context = self.context(turn).await;
         let (draft, replayed) = self
             .author
             .run_blocking(move || {
-                let mut draft = Draft::new(overlay, &root)?;
+                let mut draft = Draft::new(overlay, origin, &root)?;
                 let replayed = agent::replay(&done, &mut draft, &context);
                 draft.check()?;
                 Ok::<_, GitError>((draft, replayed))

@@ -236,7 +236,7 @@ mod tests {
                 "src/x.py:2 names it as `:doc:`/b``, in source code",
             ]
         );
-        let moved = crate::move_page(&tree, "docs/b.rst", "docs/deep/b.rst").expect("moved");
+        let moved = crate::sample::move_page(&tree, "docs/b.rst", "docs/deep/b.rst").expect("moved");
         assert!(
             moved.left.contains(&"src/x.py:2 names it as `:doc:`/b``, in source code".to_owned()),
             "{:?}",

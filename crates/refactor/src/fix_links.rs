@@ -12,9 +12,9 @@ use docent_site::{
     may_have_anchor, parts, respelled,
 };
 
+use super::changed_tree::ChangedTree;
 use super::edit::{Change, TextEdit, in_order};
 use super::nearest::{Meant, Names, Reason, anchor};
-use super::restored::Restored;
 use super::selection::Selection;
 use super::{RefactorError, Refactored, counted};
 
@@ -220,7 +220,10 @@ impl<'a> Mending<'a> {
         if moves.is_empty() {
             return Vec::new();
         }
-        let before = Site::read(&Restored { tree: self.tree, moved: &moves });
+        // They are still where they were, too.
+        let mut before = ChangedTree::new(self.tree);
+        before.files.extend(moves.iter().map(|(old, now)| (old.clone(), self.tree.read(now))));
+        let before = Site::read(&before);
         let broken = unclear.iter().filter_map(|(file, link, rule)| {
             let Target::Page { file: old, anchor } = before.resolve_link(file, link) else { return None };
             let moved = Some(moves.get(&old)?.clone());

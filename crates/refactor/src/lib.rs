@@ -5,8 +5,10 @@
 
 mod add_page;
 mod alias;
+mod changed_tree;
 mod delete_page;
 mod descriptions;
+mod detour;
 mod edit;
 mod field;
 mod fix_links;
@@ -17,13 +19,13 @@ mod nearest;
 mod occurrences;
 mod regions;
 mod replace;
-mod restored;
 mod selection;
 
 use docent_site::Site;
 use thiserror::Error;
 
 pub use add_page::{OutlineHeading, add_page};
+pub use changed_tree::ChangedTree;
 pub use delete_page::delete_page;
 pub use descriptions::{add_descriptions, add_titles};
 pub use edit::{Change, TextEdit, apply};

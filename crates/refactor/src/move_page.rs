@@ -3,8 +3,6 @@
 //! Links are written for the site as it is after the move, and each is followed there before it is written: one that would not
 //! lead to its page is left and listed.
 
-use std::collections::BTreeMap;
-
 use docent_markdown::{Link, Page, folder, joined, line_of, text_of};
 use docent_site::{
     FileMove, Import, LinkSyntax, NavigationEdits, NavigationFiles, Reference, Site, Target, Tree, Wanted, imports,
@@ -12,56 +10,92 @@ use docent_site::{
 };
 
 use super::alias;
+use super::changed_tree::ChangedTree;
+use super::detour;
 use super::edit::{Change, TextEdit, apply, in_order};
 use super::navigation::follow_navigation;
 use super::selection::{page_named, page_path};
 use super::{RefactorError, Refactored, counted, on_one_line, translations, unserved};
 
 /// Moves a page. `from` names it as people do; `to` may lack the ending, and may be a folder when it ends in a slash.
-pub fn move_page(tree: &dyn Tree, from: &str, to: &str) -> Result<Refactored, RefactorError> {
+///
+/// `base` is the tree before anything was changed: what follows a page that comes back to its place there is as it is there, but
+/// for what was edited since.
+pub fn move_page(tree: &dyn Tree, base: &dyn Tree, from: &str, to: &str) -> Result<Refactored, RefactorError> {
     let site = Site::read(tree);
     let from = page_named(&site, from)?;
-    let bytes = tree.read(&from).unwrap_or_default();
-    let page = site.parse(&from, &bytes);
     let to = match page_path(&site, to, &from) {
         Err(RefactorError::Occupied(path)) if path == from => {
             return Ok(Refactored { summary: format!("`{from}` is there already"), ..Refactored::default() });
         }
         path => path?,
     };
-    let files = NavigationFiles::of(tree, &site);
+    let mut moved = moved(tree, &site, &from, &to, Redirects::Added)?;
+    detour::undo(tree, base, &from, &to, &mut moved);
+    Ok(moved)
+}
+
+/// Whether a move sends readers of the old address to the new one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Redirects {
+    Added,
+    None,
+}
+
+/// Moves a page from one path to another.
+pub(super) fn moved(
+    tree: &dyn Tree,
+    site: &Site,
+    from: &str,
+    to: &str,
+    redirects: Redirects,
+) -> Result<Refactored, RefactorError> {
+    let bytes = tree.read(from).unwrap_or_default();
+    let page = site.parse(from, &bytes);
+    let files = NavigationFiles::of(tree, site);
     // Some generators serve only what their navigation names.
-    let renamed = files.rename(&from, &to);
-    let navigation = edited(tree, &renamed);
-    let after_tree = AfterMove { tree, from: &from, to: &to, navigation: &navigation, bytes: None };
-    let after = Site::read(&after_tree);
-    if site.address(&from).is_some() && after.address(&to).is_none() {
-        return Err(RefactorError::BadPath { path: to, why: "the site serves no pages from there" });
+    let renamed = files.rename(from, to);
+    let mut after_tree = ChangedTree::new(tree);
+    after_tree.files.extend([(from.to_owned(), None), (to.to_owned(), Some(bytes.clone()))]);
+    for (file, edits) in &renamed.files {
+        let edits: Vec<TextEdit> =
+            edits.iter().map(|(range, text)| TextEdit::new(range.clone(), text.clone())).collect();
+        after_tree
+            .files
+            .entry(file.clone())
+            .or_insert_with(|| Some(apply(&tree.read(file).unwrap_or_default(), &edits)));
     }
-    let orphans: Vec<String> = unserved(&site, &after).into_iter().filter(|orphan| *orphan != from).collect();
-    let moving = Moving { site: &site, after: &after, after_tree: &after_tree, from: &from, to: &to };
+    let after = Site::read(&after_tree);
+    if site.address(from).is_some() && after.address(to).is_none() {
+        return Err(RefactorError::BadPath { path: to.to_owned(), why: "the site serves no pages from there" });
+    }
+    let orphans: Vec<String> = unserved(site, &after).into_iter().filter(|orphan| orphan != from).collect();
+    let moving = Moving { site, after: &after, after_tree: &after_tree, from, to };
     let slug = page.front_matter.slug().map(str::to_owned);
     let mut moved = Refactored::default();
     let mut own = moving.own_edits(&page, &bytes, &mut moved.left);
-    own.extend(files.own_entries(&from, &to).into_iter().map(|(range, text)| TextEdit::new(range, text)));
+    own.extend(files.own_entries(from, to).into_iter().map(|(range, text)| TextEdit::new(range, text)));
     let own = in_order(own);
-    let redirect = files.redirect(&from, &to);
     let mut in_place = apply(&bytes, &own);
-    let has_alias = match redirect.is_empty() {
-        true => moving.alias(&mut in_place, &mut moved.left),
-        false => false,
+    let (redirect, has_alias) = match redirects {
+        Redirects::None => (NavigationEdits::default(), false),
+        Redirects::Added => {
+            let redirect = files.redirect(from, to);
+            let has_alias = redirect.is_empty() && moving.alias(&mut in_place, &mut moved.left);
+            (redirect, has_alias)
+        }
     };
-    moved.changes.push(Change::Delete { path: from.clone() });
-    moved.changes.push(Change::Create { path: to.clone(), bytes: in_place });
+    moved.changes.push(Change::Delete { path: from.to_owned() });
+    moved.changes.push(Change::Create { path: to.to_owned(), bytes: in_place });
 
     let (mut links, mut pages) = (0, 0);
-    for linking in linking_to(tree, &site, &from, slug.as_deref()) {
+    for linking in linking_to(tree, site, from, slug.as_deref()) {
         let path = linking.page.path.clone();
         let text = text_of(&linking.bytes);
         let at = |link: &Link| format!("{path}:{}", line_of(&text, link.span.start));
         let mut edits: Vec<TextEdit> = Vec::new();
         for link in &linking.links {
-            match moving.link(&linking.page, &linking.bytes, link, FileMove { before: &from, after: &to }) {
+            match moving.link(&linking.page, &linking.bytes, link, FileMove { before: from, after: to }) {
                 Ok(instead) => edits.extend(instead.map(|text| TextEdit::new(link.dest_span.clone(), text))),
                 Err(why) => moved.left.push(format!("{} `{}` leads to it; {why}", at(link), on_one_line(&link.target))),
             }
@@ -73,9 +107,9 @@ pub fn move_page(tree: &dyn Tree, from: &str, to: &str) -> Result<Refactored, Re
                 on_one_line(&link.target)
             ));
         }
-        for import in imports(&site, &linking.page, &linking.bytes) {
-            if import.file.as_deref() == Some(from.as_str()) {
-                let written = imported(&import, &path, &to);
+        for import in imports(site, &linking.page, &linking.bytes) {
+            if import.file.as_deref() == Some(from) {
+                let written = imported(&import, &path, to);
                 edits.push(TextEdit::new(import.range.clone(), escaped_like(&linking.bytes, import.range, written)));
             }
         }
@@ -88,18 +122,18 @@ pub fn move_page(tree: &dyn Tree, from: &str, to: &str) -> Result<Refactored, Re
         moved.details.push(format!("{path}: {}", counted(edits.len(), "link", "links")));
         moved.changes.push(Change::Edit { path, edits });
     }
-    for Reference { file, line, name } in named_in_sources(tree, &site, &from) {
+    for Reference { file, line, name } in named_in_sources(tree, site, from) {
         // Its labels move along.
         if name.starts_with(":doc:") {
             moved.left.push(format!("{file}:{line} names it as `{name}`, in source code"));
         }
     }
-    for (path, line, target) in named_outside(tree, &from) {
+    for (path, line, target) in named_outside(tree, from) {
         moved.left.push(format!("{path}:{line} `{target}` leads to it from outside of the docs"));
     }
 
-    if site.address(&from) != after.address(&to) {
-        let stay = translations(&site, &from).into_iter().filter(|other| !orphans.iter().any(|orphan| orphan == other));
+    if site.address(from) != after.address(to) {
+        let stay = translations(site, from).into_iter().filter(|other| !orphans.iter().any(|orphan| orphan == other));
         moved.left.extend(stay.map(|other| format!("`{other}` is the same page in another language, and stays")));
     }
     moved.left.extend(orphans.iter().map(|orphan| format!("{orphan} is not served unless it moves likewise")));
@@ -115,7 +149,7 @@ pub fn move_page(tree: &dyn Tree, from: &str, to: &str) -> Result<Refactored, Re
     if !own.is_empty() {
         followers.push(format!("{} of its own", counted(own.len(), "link", "links")));
     }
-    let changes_path = slug.is_none() && site.address(&from) != after.address(&to);
+    let changes_path = slug.is_none() && site.address(from) != after.address(to);
     let mut edits = renamed;
     if !edits.is_empty() {
         followers.push("the navigation".to_owned());
@@ -148,53 +182,10 @@ pub fn move_page(tree: &dyn Tree, from: &str, to: &str) -> Result<Refactored, Re
     Ok(moved)
 }
 
-/// The files of a navigation with edits made.
-fn edited(tree: &dyn Tree, edits: &NavigationEdits) -> BTreeMap<String, Vec<u8>> {
-    let made = edits.files.iter().map(|(file, edits)| {
-        let edits: Vec<TextEdit> =
-            edits.iter().map(|(range, text)| TextEdit::new(range.clone(), text.clone())).collect();
-        (file.clone(), apply(&tree.read(file).unwrap_or_default(), &edits))
-    });
-    made.collect()
-}
-
-/// A tree with one file at another path, and a navigation that names it there.
-struct AfterMove<'a> {
-    tree: &'a dyn Tree,
-    from: &'a str,
-    to: &'a str,
-    navigation: &'a BTreeMap<String, Vec<u8>>,
-    /// What the file holds then, if it is not what it holds now.
-    bytes: Option<&'a [u8]>,
-}
-
-impl Tree for AfterMove<'_> {
-    fn paths(&self) -> Vec<String> {
-        let renamed = |path: String| if path == self.from { self.to.to_owned() } else { path };
-        self.tree.paths().into_iter().map(renamed).collect()
-    }
-
-    fn read(&self, path: &str) -> Option<Vec<u8>> {
-        match path {
-            path if path == self.to => self.bytes.map(<[u8]>::to_vec).or_else(|| self.tree.read(self.from)),
-            path if path == self.from => None,
-            path => self.navigation.get(path).cloned().or_else(|| self.tree.read(path)),
-        }
-    }
-
-    fn root(&self) -> &str {
-        self.tree.root()
-    }
-
-    fn paths_outside(&self) -> Vec<String> {
-        self.tree.paths_outside()
-    }
-}
-
 struct Moving<'a> {
     site: &'a Site,
     after: &'a Site,
-    after_tree: &'a AfterMove<'a>,
+    after_tree: &'a ChangedTree<'a>,
     from: &'a str,
     to: &'a str,
 }
@@ -263,7 +254,8 @@ impl Moving<'_> {
             }
         };
         let text = apply(bytes, &[edit]);
-        let with_alias = AfterMove { bytes: Some(&text), ..*self.after_tree };
+        let mut with_alias = self.after_tree.clone();
+        with_alias.files.insert(self.to.to_owned(), Some(text.clone()));
         let leads = Site::read(&with_alias).redirects_to(old, self.to);
         if leads {
             *bytes = text;
@@ -355,7 +347,7 @@ fn escaped_like(bytes: &[u8], range: std::ops::Range<usize>, path: String) -> St
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::{after, site, text, touched};
+    use crate::sample::{after, move_page, site, text, touched};
 
     #[test]
     fn everything_follows_a_moved_page() {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use docent_site::Tree;
 
-use super::{Change, Refactored};
+use super::{Change, RefactorError, Refactored};
 
 pub(crate) type Files = BTreeMap<String, Vec<u8>>;
 
@@ -23,6 +23,11 @@ pub(crate) fn after(tree: &Files, refactored: &Refactored) -> Files {
         };
     }
     files
+}
+
+/// Moves a page of a tree that nothing has changed before.
+pub(crate) fn move_page(tree: &dyn Tree, from: &str, to: &str) -> Result<Refactored, RefactorError> {
+    super::move_page(tree, tree, from, to)
 }
 
 /// A file of a tree as text.

@@ -23,5 +23,5 @@ pub(super) const TOOL: Tool = Tool {
 
 fn run(MoveArguments { from, to }: MoveArguments, workbench: &mut Workbench<'_>) -> CallResult {
     let (from, to) = (workbench.path(&from)?, workbench.path(&to)?);
-    workbench.carry_out(move_page(workbench.tree(), &from, &to))
+    workbench.carry_out(move_page(workbench.tree(), workbench.files.origin(), &from, &to))
 }

@@ -31,6 +31,21 @@ async fn a_follow_up_continues_the_branch_and_the_pull_request() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_page_that_a_follow_up_moves_back_is_as_before_the_job() {
+    let mut files = docs();
+    let page = b"---\ntitle: B\n---\n\n[one](../guide/a.md) and [two](a.md)\n".to_vec();
+    files.extend([("docs/guide/a.md".to_owned(), b"# A\n".to_vec()), ("docs/guide/b.md".to_owned(), page)]);
+    let world = World::of(Arc::new(Builtin), &files);
+    let job = world.asks("Move page guide/b to b").await;
+    world.works_on(&job).await;
+    assert!(world.text(&job.source.branch, "docs/b.md").await.contains("[one](guide/a.md) and [two](guide/a.md)"));
+    world.follows_up(&job, "Move page b to guide/b").await;
+    let back = world.works_on(&job).await;
+    assert_eq!(back.status, JobStatus::Completed, "{}", message(&back));
+    assert_eq!(world.changed(&job.source.branch).await, Vec::<String>::new());
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_follow_up_that_changes_nothing_leaves_the_pull_request_as_it_is() {
     let world = World::new();
     let job = world.asks(RENAME).await;

@@ -19,7 +19,6 @@ use std::process::ExitCode;
 
 use docent_refactor::{Refactored, add_descriptions, add_titles, delete_page, fix_links, move_page, replace_text};
 use docent_site::Tree;
-mod changed;
 #[path = "../../../site/examples/folder/mod.rs"]
 mod folder;
 mod many;
@@ -41,7 +40,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     let words: Vec<&str> = rest.iter().map(String::as_str).collect();
     let done = match (chore.as_str(), words.as_slice()) {
         ("fix-links", []) => fix_links(&tree, &within, &history)?,
-        ("move", [from, to]) => move_page(&tree, from, to)?,
+        ("move", [from, to]) => move_page(&tree, &tree, from, to)?,
         ("delete", [page]) => delete_page(&tree, page)?,
         ("replace", [find, replace]) => replace_text(&tree, find, replace, &within)?,
         ("titles", []) => add_titles(&tree, &within)?,

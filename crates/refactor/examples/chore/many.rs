@@ -5,10 +5,10 @@ use std::error::Error;
 use std::process::ExitCode;
 
 use docent_markdown::{Format, Link, LinkKind, is_page};
-use docent_refactor::{Change, RefactorError, Refactored, TextEdit, apply, delete_page, fix_links, move_page};
+use docent_refactor::{
+    Change, ChangedTree, RefactorError, Refactored, TextEdit, apply, delete_page, fix_links, move_page,
+};
 use docent_site::{LinkShape, Site, Target, Tree, imports, parts};
-
-use crate::changed::Changed;
 
 /// The folder that pages are moved into. What compares a site before and after takes it out of paths.
 const FOLDER: &str = "moved-here";
@@ -33,7 +33,7 @@ fn moved_path(file: &str) -> String {
 }
 
 pub(crate) fn move_some(tree: &dyn Tree, count: usize) -> Refactored {
-    one_after_the_other(tree, count, |tree, file| move_page(tree, file, &moved_path(file)))
+    one_after_the_other(tree, count, |tree, file| move_page(tree, tree, file, &moved_path(file)))
 }
 
 /// What the chore leaves to a person is done as a person may: each link that it lists leads elsewhere then.
@@ -51,7 +51,7 @@ pub(crate) fn delete_some(tree: &dyn Tree, count: usize) -> Refactored {
         Ok(deleted)
     };
     let mut deleted = one_after_the_other(tree, count, delete);
-    let mut changed = Changed::new(tree);
+    let mut changed = ChangedTree::new(tree);
     changed.make(&deleted);
     for line in &deleted.left {
         let Some((place, target)) = line.split_once(" links to ").filter(|(_, rest)| rest.contains(" as `")) else {
@@ -101,7 +101,7 @@ fn one_after_the_other(
     count: usize,
     chore: impl Fn(&dyn Tree, &str) -> Result<Refactored, RefactorError>,
 ) -> Refactored {
-    let mut changed = Changed::new(tree);
+    let mut changed = ChangedTree::new(tree);
     let mut all = Refactored::default();
     let mut done = 0;
     for file in some_pages(tree, count) {
@@ -126,10 +126,10 @@ pub(crate) fn there_and_back(tree: &dyn Tree, count: usize) -> ExitCode {
     let site = Site::read(tree);
     let (mut moves, mut identical, mut other) = (0, 0, 0);
     for file in some_pages(tree, count) {
-        let (mut changed, mut left) = (Changed::new(tree), Vec::new());
+        let (mut changed, mut left) = (ChangedTree::new(tree), Vec::new());
         let to = moved_path(&file);
         for (from, to) in [(&file, &to), (&to, &file)] {
-            match move_page(&changed, from, to) {
+            match move_page(&changed, tree, from, to) {
                 Ok(done) => {
                     changed.make(&done);
                     left.extend(done.left);
@@ -266,7 +266,7 @@ struct Broken {
 pub(crate) fn break_and_fix(tree: &dyn Tree, count: usize) -> Result<ExitCode, Box<dyn Error>> {
     let (mut fixed, mut right) = (0, 0);
     for damage in [Damage::Case, Damage::Ending, Damage::Moved] {
-        let mut changed = Changed::new(tree);
+        let mut changed = ChangedTree::new(tree);
         let (broken, moves) = break_links(&mut changed, damage, count);
         let history = |old: &str| moves.get(old).cloned();
         let done = fix_links(&changed, &[], &history)?;
@@ -303,7 +303,7 @@ pub(crate) fn break_and_fix(tree: &dyn Tree, count: usize) -> Result<ExitCode, B
 }
 
 /// Breaks at most one link a page. For [`Damage::Moved`], which files are where now.
-fn break_links(changed: &mut Changed<'_>, damage: Damage, count: usize) -> (Vec<Broken>, BTreeMap<String, String>) {
+fn break_links(changed: &mut ChangedTree<'_>, damage: Damage, count: usize) -> (Vec<Broken>, BTreeMap<String, String>) {
     let site = Site::read(changed.below);
     let (mut broken, mut moves) = (Vec::new(), BTreeMap::new());
     let (sound, mut by_shape) = (sound_links(changed.below, &site), BTreeMap::<LinkShape, usize>::new());
@@ -333,7 +333,7 @@ fn break_links(changed: &mut Changed<'_>, damage: Damage, count: usize) -> (Vec<
                     continue;
                 }
                 // The navigation follows, as some generators serve only what it names; other pages do not.
-                let Ok(mut done) = move_page(changed, &to, &moved) else { continue };
+                let Ok(mut done) = move_page(changed, changed, &to, &moved) else { continue };
                 let is_other = |path: &str| path != to && path != moved && site.address(path).is_some();
                 done.changes.retain(|change| !is_other(change.path()));
                 changed.make(&done);

@@ -207,6 +207,6 @@ fn files_for_editors_and_snippets_change_though_they_are_no_pages() {
     let descriptions = crate::add_descriptions(&tree, &[]).expect("descriptions");
     assert_eq!((touched(&titles), touched(&descriptions)), (vec![], vec![]));
     assert_eq!(docent_site::findings(&tree), docent_site::Checked::default());
-    let moved = crate::move_page(&tree, "style", "guides/style").expect("moved");
+    let moved = crate::sample::move_page(&tree, "style", "guides/style").expect("moved");
     assert!(text(&after(&tree, &moved), "AGENTS.md").contains("[the style](/guides/style)"));
 }

@@ -1,29 +1,33 @@
-//! A tree with changes on top.
+//! A tree with changes made.
 
 use std::collections::BTreeMap;
 
-use docent_refactor::{Change, Refactored};
 use docent_site::Tree;
 
-pub(crate) struct Changed<'a> {
-    pub(crate) below: &'a dyn Tree,
+use super::Refactored;
+use super::edit::Change;
+
+/// A tree with other files on top of it.
+#[derive(Clone)]
+pub struct ChangedTree<'a> {
+    pub below: &'a dyn Tree,
     /// Files that were written, and those that are gone.
-    pub(crate) files: BTreeMap<String, Option<Vec<u8>>>,
+    pub files: BTreeMap<String, Option<Vec<u8>>>,
 }
 
-impl<'a> Changed<'a> {
-    pub(crate) fn new(below: &'a dyn Tree) -> Self {
+impl<'a> ChangedTree<'a> {
+    pub fn new(below: &'a dyn Tree) -> Self {
         Self { below, files: BTreeMap::new() }
     }
 
-    pub(crate) fn make(&mut self, done: &Refactored) {
+    pub fn make(&mut self, done: &Refactored) {
         let bytes: Vec<_> =
             done.changes.iter().map(|change| (change.path().to_owned(), change.bytes_after(self))).collect();
         self.files.extend(bytes);
     }
 
     /// What is different from the tree below.
-    pub(crate) fn changes(self) -> Vec<Change> {
+    pub fn changes(self) -> Vec<Change> {
         let change = |(path, bytes)| match bytes {
             Some(bytes) => Change::Create { path, bytes },
             None => Change::Delete { path },
@@ -32,7 +36,13 @@ impl<'a> Changed<'a> {
     }
 }
 
-impl Tree for Changed<'_> {
+impl std::fmt::Debug for ChangedTree<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ChangedTree").field("files", &self.files.keys()).finish_non_exhaustive()
+    }
+}
+
+impl Tree for ChangedTree<'_> {
     fn paths(&self) -> Vec<String> {
         let kept = self.below.paths().into_iter().filter(|path| !self.files.contains_key(path));
         let new = self.files.iter().filter(|(path, bytes)| bytes.is_some() && !path.starts_with("../"));

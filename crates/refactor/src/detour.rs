@@ -1,0 +1,188 @@
+//! A page that comes back to where it was before the job changed anything.
+//!
+//! From the place that a page has for a while, some links can be written in one form only, and some entries of a navigation stand
+//! elsewhere. So the way there and back is gone in the base: what differs from the base then is what it makes of the files, and it
+//! is taken out of them by a merge of lines. What the job edited meanwhile is in other lines, or else stays as it is.
+
+use docent_markdown::is_page;
+use docent_site::{Site, Tree};
+use similar::{MergeResolution, TextMerge};
+
+use super::Refactored;
+use super::changed_tree::ChangedTree;
+use super::edit::{Change, TextEdit};
+use super::move_page::{Redirects, moved};
+
+/// Takes out of a move from `from` to `to` what the way there and back makes of the base, if the base has the page at `to`.
+pub(super) fn undo(tree: &dyn Tree, base: &dyn Tree, from: &str, to: &str, back: &mut Refactored) {
+    let Some((detour, told)) = there_and_back(base, from, to) else { return };
+    let mut after = ChangedTree::new(tree);
+    after.make(back);
+    let (site_before, site) = (Site::read(base), Site::read(&after));
+    for (path, bytes) in detour.files {
+        let texts = [bytes, after.read(&path), base.read(&path)].map(|bytes| String::from_utf8(bytes?).ok());
+        let [Some(detoured), Some(now), Some(before)] = texts else { continue };
+        if detoured == before {
+            continue;
+        }
+        let Some(restored) = merged(&path, &detoured, &now, &before) else { continue };
+        // Each link leads where it led before the job, or where it would lead otherwise.
+        let links = [&restored, &now].map(|text| site.parse(&path, text.as_bytes()).links);
+        let is_sound = links[0].len() == links[1].len()
+            && links[0].iter().zip(&links[1]).all(|(link, other)| {
+                let leads_to = site.resolve_link(&path, link);
+                leads_to == site.resolve_link(&path, other) || leads_to == site_before.resolve_link(&path, link)
+            });
+        if restored == now || is_page(&path) && !is_sound {
+            continue;
+        }
+        back.left.retain(|line| !line.starts_with(&path) || !told.contains(line));
+        match back.changes.iter_mut().find(|change| change.path() == path) {
+            Some(Change::Create { bytes, .. }) => *bytes = restored.into_bytes(),
+            change => {
+                let length = tree.read(&path).unwrap_or_default().len();
+                let all = Change::Edit { path, edits: vec![TextEdit::new(0..length, restored)] };
+                match change {
+                    Some(change) => *change = all,
+                    None => back.changes.push(all),
+                }
+            }
+        }
+    }
+}
+
+/// The base after the way there and back, without redirects, and what is left to a person by it.
+fn there_and_back<'b>(base: &'b dyn Tree, from: &str, to: &str) -> Option<(ChangedTree<'b>, Vec<String>)> {
+    if base.read(to).is_none() || base.read(from).is_some() {
+        return None;
+    }
+    let mut detour = ChangedTree::new(base);
+    let mut told = Vec::new();
+    for (from, to) in [(to, from), (from, to)] {
+        let made = moved(&detour, &Site::read(&detour), from, to, Redirects::None).ok()?;
+        detour.make(&made);
+        told = made.left;
+    }
+    Some((detour, told))
+}
+
+/// A text with what the detour made of it undone. Where other changes touch the same lines they stay, which is for pages only: the
+/// lines of a navigation depend on each other.
+fn merged(path: &str, detoured: &str, now: &str, before: &str) -> Option<String> {
+    let merge = TextMerge::from_lines(detoured, now, before);
+    if merge.is_conflicted() && !is_page(path) {
+        return None;
+    }
+    let mut text = String::new();
+    for region in merge.regions() {
+        match region.resolution() {
+            MergeResolution::Theirs => {
+                region.theirs_range().filter_map(|line| merge.theirs_line(line)).for_each(|line| text.push_str(line))
+            }
+            _ => region.ours_range().filter_map(|line| merge.ours_line(line)).for_each(|line| text.push_str(line)),
+        }
+    }
+    Some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::move_page;
+    use crate::sample::{Files, after, site, text};
+
+    const HOME: &str = "a/x.md";
+    const AWAY: &str = "x.md";
+
+    /// From the folder above, the way to `y.md` has one form only.
+    fn two_forms() -> Files {
+        site(&[(HOME, "# X\n\n[one](../a/y.md)\n\nWords.\n\n[two](y.md)\n"), ("a/y.md", "# Y\n\n[x](../a/x.md)\n")])
+    }
+
+    /// The site after the way there, edits of the page's text, and the way back.
+    fn there_and_back(base: &Files, edits: &[(&str, &str)]) -> Files {
+        let mut away = after(base, &move_page(base, base, HOME, AWAY).expect("moved"));
+        let mut page = text(&away, AWAY);
+        for (old, new) in edits {
+            assert!(page.contains(old), "{old} in {page}");
+            page = page.replace(old, new);
+        }
+        away.insert(AWAY.to_owned(), page.into_bytes());
+        after(&away, &move_page(&away, base, AWAY, HOME).expect("moved back"))
+    }
+
+    #[test]
+    fn a_page_that_comes_back_is_as_before() {
+        let base = two_forms();
+        assert_eq!(there_and_back(&base, &[]), base);
+        // Without the base, nothing tells the form.
+        let away = after(&base, &move_page(&base, &base, HOME, AWAY).expect("moved"));
+        let back = after(&away, &move_page(&away, &away, AWAY, HOME).expect("moved back"));
+        assert_ne!(back, base);
+    }
+
+    #[test]
+    fn what_the_job_edited_meanwhile_stays() {
+        let base = two_forms();
+        for (edits, expected) in [
+            (&[("Words.", "Other words.")][..], "# X\n\n[one](../a/y.md)\n\nOther words.\n\n[two](y.md)\n"),
+            (
+                &[("[two](a/y.md)\n", "[two](a/y.md)\n\n[new](a/y.md)\n")],
+                "# X\n\n[one](../a/y.md)\n\nWords.\n\n[two](y.md)\n\n[new](y.md)\n",
+            ),
+            (&[("[one]", "[first]")], "# X\n\n[first](y.md)\n\nWords.\n\n[two](y.md)\n"),
+            (&[("[one](a/y.md)", "[one](/a/y.md)")], "# X\n\n[one](/a/y.md)\n\nWords.\n\n[two](y.md)\n"),
+            (&[("[one](a/y.md)", "[one](a/y.md#y)")], "# X\n\n[one](y.md#y)\n\nWords.\n\n[two](y.md)\n"),
+            (&[("[one](a/y.md)\n\n", "")], "# X\n\nWords.\n\n[two](y.md)\n"),
+            (&[("[two](a/y.md)", "[two](https://x.y/)")], "# X\n\n[one](../a/y.md)\n\nWords.\n\n[two](https://x.y/)\n"),
+        ] {
+            assert_eq!(text(&there_and_back(&base, edits), HOME), expected, "{edits:?}");
+        }
+    }
+
+    #[test]
+    fn links_follow_what_else_moved_meanwhile() {
+        let base = two_forms();
+        let away = after(&base, &move_page(&base, &base, HOME, AWAY).expect("moved"));
+        let away = after(&away, &move_page(&away, &base, "a/y.md", "a/z.md").expect("moved"));
+        let back = after(&away, &move_page(&away, &base, AWAY, HOME).expect("moved back"));
+        assert_eq!(text(&back, HOME), "# X\n\n[one](z.md)\n\nWords.\n\n[two](z.md)\n");
+    }
+
+    #[test]
+    fn several_pages_that_come_back_are_as_before() {
+        let base = two_forms();
+        let mut now = base.clone();
+        for (from, to) in [(HOME, AWAY), ("a/y.md", "b/y.md"), (AWAY, HOME), ("b/y.md", "a/y.md")] {
+            now = after(&now, &move_page(&now, &base, from, to).expect("moved"));
+        }
+        assert_eq!(now, base);
+    }
+
+    #[test]
+    fn an_entry_of_a_navigation_comes_back_to_its_place() {
+        let base = site(&[
+            ("mkdocs.yml", "site_name: T\nplugins: [awesome-pages]\n"),
+            ("docs/index.md", ""),
+            ("docs/a/.pages", "nav:\n  - First: x.md # keep\n  - y.md\n  - z.md\n"),
+            ("docs/a/x.md", ""),
+            ("docs/a/y.md", ""),
+            ("docs/a/z.md", ""),
+        ]);
+        let (home, away) = ("docs/a/x.md", "docs/b/x.md");
+        let moved = after(&base, &move_page(&base, &base, home, away).expect("moved"));
+        assert_eq!(text(&moved, "docs/a/.pages"), "nav:\n  - y.md\n  - z.md\n");
+        let back = move_page(&moved, &base, away, home).expect("moved back");
+        assert_eq!(back.left, Vec::<String>::new());
+        assert_eq!(after(&moved, &back), base);
+        // The order that the job gave to the others stays, and so does what it wrote elsewhere.
+        for (edited, expected) in [
+            ("nav:\n  - z.md\n  - y.md\n", "nav:\n  - z.md\n  - y.md\n  - x.md\n"),
+            ("title: A\nnav:\n  - y.md\n  - z.md\n", "title: A\nnav:\n  - First: x.md # keep\n  - y.md\n  - z.md\n"),
+        ] {
+            let mut moved = moved.clone();
+            moved.insert("docs/a/.pages".to_owned(), edited.as_bytes().to_vec());
+            let back = after(&moved, &move_page(&moved, &base, away, home).expect("moved back"));
+            assert_eq!(text(&back, "docs/a/.pages"), expected);
+        }
+    }
+}
