@@ -11,7 +11,8 @@ use docent_tests::model_server::{Reply, Wire};
 use docent_tests::person::PASSWORD;
 use docent_tests::site::{PAGES, PROJECT};
 use docent_tests::{
-    Agent, Installation, KeyKind, ModelServer, Person, Repository, Request, Response, Site, eventually, rig,
+    Agent, HookReceiver, Installation, KeyKind, ModelServer, Person, Repository, Request, Response, Site, eventually,
+    rig,
 };
 use serde_json::json;
 
@@ -455,7 +456,11 @@ fn people_work_with_the_dashboard_in_a_browser() {
     past.short(120);
     let long = past.long().to_string();
     drop(past);
-    let server = installation.serve();
+    let server = installation.serve_with(&[
+        ("DOCENT_HOOKS__0__URL", &HookReceiver::start().url()),
+        ("DOCENT_HOOKS__0__SECRET_ENV", "ACME_HOOK_SECRET"),
+        ("ACME_HOOK_SECRET", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"),
+    ]);
     let link = installation.must(&["operator", "link"]).stdout;
     let path = link.trim().split_once("/dashboard/").map(|(_, rest)| format!("/dashboard/{rest}")).expect("a link");
     let mut command = rig::node("dashboard", "dashboard.mjs");
