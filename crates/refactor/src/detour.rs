@@ -73,16 +73,13 @@ fn merged(path: &str, detoured: &str, now: &str, before: &str) -> Option<String>
     if merge.is_conflicted() && !is_page(path) {
         return None;
     }
-    let mut text = String::new();
-    for region in merge.regions() {
+    let lines = merge.regions().iter().flat_map(|region| -> Vec<_> {
         match region.resolution() {
-            MergeResolution::Theirs => {
-                region.theirs_range().filter_map(|line| merge.theirs_line(line)).for_each(|line| text.push_str(line))
-            }
-            _ => region.ours_range().filter_map(|line| merge.ours_line(line)).for_each(|line| text.push_str(line)),
+            MergeResolution::Theirs => region.theirs_range().filter_map(|line| merge.theirs_line(line)).collect(),
+            _ => region.ours_range().filter_map(|line| merge.ours_line(line)).collect(),
         }
-    }
-    Some(text)
+    });
+    Some(lines.collect())
 }
 
 #[cfg(test)]
