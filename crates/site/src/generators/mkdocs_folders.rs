@@ -16,9 +16,9 @@ const NAMES: [&str; 2] = [".nav.yml", ".pages"];
 /// How deep sections and folders may nest.
 const DEEPEST: usize = 32;
 
-/// Whether this is the default name of such a file.
+/// Whether this may be the name of such a file: the configuration chooses it, and only a hidden file in YAML is taken for one then.
 pub(crate) fn is_file(name: &str) -> bool {
-    NAMES.contains(&name)
+    NAMES.contains(&name) || name.starts_with('.') && (name.ends_with(".yml") || name.ends_with(".yaml"))
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -243,6 +243,34 @@ mod tests {
     }
 
     #[test]
+    fn files_of_another_name_have_titles_and_groups_as_well() {
+        let plugin = "site_name: T\nplugins:\n  - awesome-nav:\n      filename: .order.yml\n";
+        let hidden = "hide: true\nnav:\n  - y.md\n";
+        let tree = site(&[
+            ("mkdocs.yml", plugin),
+            ("docs/.order.yml", "nav:\n  - c\n  - Part:\n    - Y: b/y.md\n  - '*'\n"),
+            ("docs/b/y.md", ""),
+            ("docs/c/.order.yml", "title: My C\nnav:\n  - Section:\n    - x.md\n"),
+            ("docs/c/x.md", ""),
+            ("docs/d/.order.yml", hidden),
+            ("docs/d/y.md", ""),
+            ("docs/.nav.yml", "nav:\n  - Not read: b/y.md\n"),
+        ]);
+        let read = Site::read(&tree);
+        let place = |file: &str| read.layout().place(file);
+        assert_eq!(place("docs/c/x.md").groups, ["My C", "Section"]);
+        assert_eq!(
+            (place("docs/b/y.md").title.as_deref(), place("docs/b/y.md").groups),
+            (Some("Y"), vec!["Part".into()])
+        );
+        // A pattern does not show a folder that hides itself; its name does.
+        assert_eq!(place("docs/d/y.md").order, None);
+        let mut tree = tree;
+        tree.insert("docs/.order.yml".to_owned(), b"nav:\n  - Named: d\n".to_vec());
+        assert_eq!(Site::read(&tree).layout().place("docs/d/y.md").groups, ["Named"]);
+    }
+
+    #[test]
     fn an_entry_of_awesome_nav_follows_its_page() {
         let tree = awesome_nav();
         let moved = |from: &str, to: &str| told(&tree, |files| files.rename(from, to));
