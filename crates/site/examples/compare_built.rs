@@ -74,7 +74,9 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         let Some(address) = site.address(file) else { continue };
         let found = built_at(&files, &base, address, file);
         addresses.count(found.is_some(), || format!("{file} is not built at /{address}"));
-        let Some((html, url)) = found else { continue };
+        // Another page may be written over this one.
+        let is_readable = site.file_at(address) == Some(file);
+        let Some((html, url)) = found.filter(|_| is_readable) else { continue };
         let url = if bare && url.len() > 1 { url.trim_end_matches('/').to_owned() } else { url };
         let page = site.parse(file, &tree.read(file).unwrap_or_default());
         let built_page = pages.entry(html.clone()).or_insert_with(|| read_html(Path::new(built), &html, &url));

@@ -278,6 +278,11 @@ impl Layout {
         self.generator == Generator::MkDocs
     }
 
+    /// Whether the index of a folder is written over the page beside the folder that has its name.
+    pub(crate) fn overwrites_pages(&self) -> bool {
+        self.generator == Generator::MkDocs
+    }
+
     /// The folder the configuration stands in, `""` for the root.
     pub(crate) fn home(&self) -> &str {
         &self.home

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::OnceLock;
 
 use docent_markdown::{
-    Format, FrontMatter, Lines, Link, Page, is_for_editors, is_page, read_front_matter, site_path, text_of,
+    Format, FrontMatter, Lines, Link, Page, folder, is_for_editors, is_page, read_front_matter, site_path, stem,
+    text_of,
 };
 
 use crate::follow::{LinkSyntax, Wanted, Written, is_external};
@@ -101,7 +102,11 @@ impl Site {
                 aliases.extend(found.into_iter().map(|alias| (alias, format!("/{address}"))));
             }
             // Of an index and a README in one folder, the index is what is served.
+            let is_beside = |taken: &str| stem(taken) == Some(folder(file));
             match served.get(&address) {
+                Some(taken) if layout.overwrites_pages() && is_beside(taken) => {
+                    served.insert(address.clone(), file.clone());
+                }
                 Some(taken) if !is_readme(taken) || is_readme(file) => {}
                 _ => drop(served.insert(address.clone(), file.clone())),
             }

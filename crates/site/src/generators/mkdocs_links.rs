@@ -269,6 +269,9 @@ mod tests {
             // A folder's page is its `index.md`, and a `README.md` beside it is not built.
             ("docs/folder/README.md", "../twice/README.md", missing("docs/twice/README.md")),
             ("docs/folder/README.md", "../twice/", page("docs/twice/index.md", None)),
+            // It is also written over a page beside the folder, which is read as any other.
+            ("docs/folder/README.md", "../twins.md", page("docs/twins.md", None)),
+            ("docs/folder/README.md", "../twins/", page("docs/twins/README.md", None)),
             (start, "../../../x.md", Target::Missing { path: None, anchor: None }),
             (start, "../../../x/", Target::NotUnderstood),
         ] {
