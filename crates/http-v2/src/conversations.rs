@@ -5,9 +5,10 @@
 //! questions asked here.
 
 use docent_assistant::{
-    AskedTurn, CitedPage, ExportQuery, Feedback, QuestionFilter, QuestionOutcome, Rating, RatingFilter,
+    AnswerStage, AskedTurn, CitedPage, ExportQuery, Feedback, MinimumWait, QuestionFilter, QuestionOutcome, Rating,
+    RatingFilter,
 };
-use docent_types::{Project, Timestamp};
+use docent_types::{Project, Refusal, Timestamp};
 use docent_web::{Csv, HttpError, Request, Response, respond};
 use http::StatusCode;
 use serde::Serialize;
@@ -31,12 +32,34 @@ pub(crate) enum ConversationList {
 }
 
 impl ConversationList {
-    fn filter(self) -> QuestionFilter {
-        match self {
-            Self::All => QuestionFilter::default(),
-            Self::Rated => QuestionFilter::rated(RatingFilter::Any),
-            Self::Unanswered => QuestionFilter::of_outcome(QuestionOutcome::Unanswered),
-        }
+    /// What its questions have to be, narrowed by the parameters of the request.
+    fn filter(self, request: &Request) -> Result<QuestionFilter, HttpError> {
+        let one_of = |name: &str, values: &[&'static str]| {
+            let Some(given) = given(request, name) else { return Ok(None) };
+            let known = values.iter().position(|value| *value == given);
+            known.map(Some).ok_or_else(|| Refusal::invalid(format!("{name}: it must be `{}`", values.join("`, `"))))
+        };
+        let status = one_of("resolutionStatus", &["answered", "unanswered"])?;
+        let status = status.map(|at| [QuestionOutcome::Answered, QuestionOutcome::Unanswered][at]);
+        let rating = one_of("rating", &["up", "down"])?.map(|at| RatingFilter::Only([Rating::Up, Rating::Down][at]));
+        let stage = one_of("waited", &["search", "firstWord", "end"])?;
+        let stage = stage.map(|at| [AnswerStage::Search, AnswerStage::FirstWord, AnswerStage::End][at]);
+        let ms = request.query_number("waitedMs", 0..=u32::MAX, 0)?;
+        Ok(QuestionFilter {
+            outcome: match self {
+                Self::Unanswered => Some(QuestionOutcome::Unanswered),
+                Self::All | Self::Rated => status,
+            },
+            rating: match self {
+                Self::Rated => rating.or(Some(RatingFilter::Any)),
+                Self::All | Self::Unanswered => rating,
+            },
+            text: given(request, "text"),
+            source: given(request, "sourceUrl"),
+            page: given(request, "pageUrl"),
+            language: given(request, "language"),
+            waited: stage.map(|until| MinimumWait { until, ms }),
+        })
     }
 
     /// The key of the rows, and the file's name.
@@ -104,7 +127,7 @@ pub(crate) async fn conversations(
     let after = given(request, "cursor").map(|cursor| period.place(&cursor)).transpose()?;
     let query = ExportQuery {
         domain: project.domain.clone(),
-        which: list.filter(),
+        which: list.filter(request)?,
         from: period.from,
         to: period.to,
         after,

@@ -98,6 +98,37 @@ async fn a_conversation_is_shown_with_its_answers_sources_and_ratings() {
     ] {
         assert_eq!(fixture.agent(Method::GET, path).send().await.json(), expected, "{path}");
     }
+
+    let (neither, both) = (vec![], vec![&unanswered, &answered]);
+    for (query, expected) in [
+        ("resolutionStatus=answered", vec![&answered]),
+        ("resolutionStatus=unanswered", vec![&unanswered]),
+        ("rating=down", vec![&answered]),
+        ("rating=up", neither.clone()),
+        ("text=PARROTS", vec![&unanswered]),
+        ("text=longer.", vec![&answered]),
+        ("sourceUrl=/guides/retries", vec![&answered]),
+        ("sourceUrl=/guides", neither.clone()),
+        ("pageUrl=/guides", vec![&answered]),
+        ("language=und", both.clone()),
+        ("language=de", neither.clone()),
+        ("waited=end", both),
+        ("waited=firstWord&waitedMs=60000", neither),
+        ("rating=down&resolutionStatus=unanswered", vec![]),
+    ] {
+        assert_eq!(list(&fixture, &format!("?{query}")).await, page("conversations", json!(expected)), "{query}");
+    }
+    for (path, rows) in [("feedback?rating=up", 0), ("feedback?rating=down", 1), ("gaps?text=parrots", 1)] {
+        let listed = fixture.agent(Method::GET, &format!("/v1/analytics/acme/{path}")).send().await.json();
+        let name = path.split('?').next().expect("a name");
+        assert_eq!(listed[name].as_array().map(Vec::len), Some(rows), "{path}");
+    }
+    for wrong in ["resolutionStatus=missed", "rating=any", "waited=first-word", "waited=end&waitedMs=-1"] {
+        let answer = fixture.agent(Method::GET, &format!("{ANALYTICS}?{wrong}")).send().await;
+        let name = wrong.split('&').next_back().and_then(|pair| pair.split('=').next()).expect("a name");
+        assert_eq!(answer.status, 400, "{wrong}");
+        assert!(answer.json()["error"].as_str().is_some_and(|error| error.starts_with(name)), "{answer:?}");
+    }
 }
 
 #[tokio::test]
