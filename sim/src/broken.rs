@@ -1,6 +1,6 @@
-//! Ways to break the engine from outside, to see that the simulation notices.
+//! Ways to break the engine from outside, to test that the simulation notices.
 //!
-//! Nothing of the engine is changed for that: a port lies to it, or does for it what it refuses to do.
+//! The engine is not changed: one of its ports reports something wrong, or does what the engine must prevent.
 
 use std::sync::Arc;
 
@@ -9,23 +9,22 @@ use docent_types::{JobStatus, Timestamp};
 
 use crate::process::Process;
 
-/// What is broken.
+/// A way in which the engine is broken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum BrokenEngine {
-    /// What the engine does outside comes before the entry about it is on the disk: the store says too early that a
-    /// write is flushed.
+    /// Effects are visible outside before their entry is flushed: the store confirms a flush too early.
     ActsBeforeItIsWritten,
-    /// The store takes what a worker writes that has lost its lease.
+    /// The store accepts writes of a worker that has lost its lease.
     Unfenced,
-    /// A lease is taken from a dead process without a flush, although listeners are told of it.
+    /// A lease is taken over from a dead process without a flush, although watchers see it.
     TellsWhatMayBeLost,
-    /// A pull request is opened without a look for the one that is there.
+    /// A pull request is opened without a search for an open one.
     OpensBlindly,
 }
 
-/// The decision as it is, or one that lets late writers in where fencing is broken.
+/// The decision, or one that accepts late writers where fencing is broken.
 pub(crate) fn fenced(by: &Process, gate: &WriteGuards, decide: Decision) -> Decision {
-    // Callers' writes have a quota or are never refused for want of a lease.
+    // Writes of callers have a quota, or need no lease.
     if by.world.broken != Some(BrokenEngine::Unfenced) || gate.quota.is_some() {
         return decide;
     }

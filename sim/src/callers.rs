@@ -1,4 +1,4 @@
-//! Those who ask for jobs: they create, speak up again, archive and listen, and ask once more when no answer came.
+//! Callers: they create jobs, send follow-ups, archive and watch them, and repeat a request that got no answer.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -33,19 +33,19 @@ pub(crate) async fn calls(world: Arc<World>) {
     }
 }
 
-/// A while, at most so long.
+/// Waits for a random time up to this long.
 async fn waits(world: &World, most: Duration) {
     let pause = world.chance().millis(0..=u64::try_from(most.as_millis()).unwrap_or(0));
     tokio::time::sleep(pause).await;
 }
 
-/// Some living process, `None` when there is none.
+/// A running process, `None` when there is none.
 fn somebody(world: &World) -> Option<Arc<Running>> {
     let living: Vec<Arc<Running>> = world.processes().iter().flatten().map(Arc::clone).collect();
     if living.is_empty() { None } else { Some(Arc::clone(&living[world.chance().place(living.len())])) }
 }
 
-/// One request to one process, which may die over it.
+/// One request to one process, which may be killed during it.
 async fn requests<T, F>(world: &World, request: impl FnOnce(Jobs) -> F) -> Answer<T>
 where
     T: Send + 'static,
@@ -63,7 +63,7 @@ where
     }
 }
 
-/// An instruction that nobody gave before, for the model that is asked for.
+/// A new, unique instruction for this model.
 fn instruction(world: &World, model: &str) -> String {
     let number = {
         let mut ledger = world.ledger();
@@ -108,7 +108,7 @@ async fn creates(world: &Arc<World>, project: &Project) -> Option<Arc<AgentJob>>
                 world.violated(format_args!("a creation was refused: {refusal}"));
                 return None;
             }
-            // Without a key nobody knows whether there is a job now.
+            // Without an idempotency key it is unknown whether the job was created.
             Some(Err(CallError::Store(_))) | None if !is_keyed => return None,
             Some(Err(CallError::Store(_))) | None => waits(world, Duration::from_secs(4)).await,
         }
@@ -164,7 +164,7 @@ async fn archives(world: &Arc<World>, project: &Project, id: JobId) {
     }
 }
 
-/// Hears a job to its end, and goes on where it was when whoever told it dies.
+/// Reads the events of a job to its end, and continues at the same event when the process that sends them dies.
 async fn listens(world: Arc<World>, project: Project, id: JobId) {
     let mut after = 0;
     loop {
@@ -202,7 +202,7 @@ async fn hears(world: &Arc<World>, project: &Project, id: JobId, after: &mut u64
                         world.violated(format_args!("a listener of {} hears {} after {last}", short(id), entry.seq));
                     }
                     last = entry.seq;
-                    // Who has the lease is told to nobody, and may be written again after a loss of power.
+                    // The holder of the lease is not sent to watchers, and may be written again after a power failure.
                     if !matches!(entry.body, EntryBody::Leased { .. }) {
                         *after = entry.seq;
                         world.ledger().told.entry(id).or_default().insert(entry.seq, entry.body);

@@ -1,4 +1,4 @@
-//! Chance that can be had again: numbers that follow from a seed, the same on every machine.
+//! Reproducible random numbers: they follow from a seed and are the same on every machine.
 
 use std::ops::RangeInclusive;
 use std::time::Duration;
@@ -9,7 +9,7 @@ pub(crate) struct Chance(u64);
 
 impl Chance {
     pub(crate) fn new(seed: u64) -> Self {
-        // Neighbouring seeds have nothing in common after the first number.
+        // The first number is dropped, so that neighbouring seeds have unrelated sequences.
         let mut chance = Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x5851_f42d_4c95_7f2d);
         chance.number();
         chance
@@ -33,18 +33,18 @@ impl Chance {
         least + self.number() % (most - least + 1)
     }
 
-    /// An index into something with so many places, of which there is at least one.
+    /// An index below `places`, which is at least 1.
     pub(crate) fn place(&mut self, places: usize) -> usize {
         usize::try_from(self.number() % places as u64).unwrap_or_default()
     }
 
-    /// A number from 0 up to 1.
+    /// A number from 0 (inclusive) to 1 (exclusive).
     pub(crate) fn part(&mut self) -> f64 {
         // 53 bits are what such a number holds.
         (self.number() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// Whether what happens that often happens now.
+    /// True with this probability.
     pub(crate) fn happens(&mut self, odds: f64) -> bool {
         self.part() < odds
     }

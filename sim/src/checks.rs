@@ -1,4 +1,4 @@
-//! What must be true in the end, whatever happened.
+//! The invariants that hold at the end of every run.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +15,7 @@ use crate::model::{mark, tasks};
 use crate::store::short;
 use crate::world::World;
 
-/// Holds everything there is against everything that was promised.
+/// Compares the final state with the guarantees.
 pub(crate) fn check(world: &World) {
     let rows = world.disk.rows();
     for (id, asked) in &world.ledger().accepted {
@@ -69,7 +69,7 @@ fn each_request_counts_once(world: &World, rows: &[Row]) {
     }
 }
 
-/// What callers said, in order.
+/// The messages of callers, in order.
 fn instructions(journal: &[Entry]) -> impl Iterator<Item = String> {
     journal.iter().filter_map(|entry| match &entry.body {
         EntryBody::Instruction(said) => Some(said.messages.iter().map(|m| m.plain_text()).collect::<Vec<_>>().concat()),
@@ -77,7 +77,7 @@ fn instructions(journal: &[Entry]) -> impl Iterator<Item = String> {
     })
 }
 
-/// Worlds are shorter than the hour that quotas count.
+/// A run is shorter than the hour over which quotas count.
 fn the_quota_is_kept(world: &World, rows: &[Row]) {
     for project in &world.projects {
         let jobs = rows.iter().filter(|row| row.job.project == project.id).count();
@@ -133,7 +133,7 @@ fn it_ends_once(world: &World, row: &Row, journal: &[Entry]) {
     }
 }
 
-/// A project's repository in the end.
+/// A project's repository at the end.
 struct Repository<'a> {
     world: &'a World,
     project: &'a Project,
@@ -144,7 +144,7 @@ struct Repository<'a> {
 
 struct Commits {
     tip: CommitId,
-    /// With their messages, and whether we made them.
+    /// Their messages, and whether a job made them.
     all: BTreeMap<String, (String, bool)>,
 }
 
@@ -206,7 +206,7 @@ impl<'a> Repository<'a> {
         }
     }
 
-    /// What a job has pushed is there, and nothing beside it.
+    /// The commits that a job pushed are there, and no others.
     fn holds_the_commits_of(&self, row: &Row, journal: &[Entry], work: &[Record]) {
         let branch = &row.job.source.branch;
         if self.is_deleted(branch) {
@@ -219,7 +219,7 @@ impl<'a> Repository<'a> {
         for commit in pushed.iter().filter(|commit| !self.has(branch, commit)) {
             self.world.violated(format_args!("{} has pushed {commit}, and {branch} has lost it", short(row.id())));
         }
-        // A turn that ended otherwise may have been under way to the repository.
+        // A push of a turn that ended otherwise may still have arrived.
         let is_straight = !work.iter().any(|r| matches!(r, Record::Restarted { .. } | Record::Dropped { .. }))
             && !journal.iter().any(|entry| {
                 matches!(entry.body, EntryBody::Transition { to: JobStatus::Failed | JobStatus::Archived, .. })
@@ -233,7 +233,7 @@ impl<'a> Repository<'a> {
         }
     }
 
-    /// A job that says that it is done has done what it was asked for, and it is to be seen.
+    /// A completed job has carried out its instructions, and its pages are in the repository.
     fn holds_what_was_done(&self, row: &Row, journal: &[Entry]) {
         let (world, id, branch) = (self.world, short(row.id()), &row.job.source.branch);
         let had_failures =
@@ -285,7 +285,7 @@ impl<'a> Repository<'a> {
     }
 }
 
-/// The pages that the model has written and was told that it did, as it wrote each the last time.
+/// The pages whose writing was confirmed to the model, with their last content.
 fn written(progress: &JobState) -> BTreeMap<String, String> {
     let entries = progress.transcript.entries();
     let done: BTreeSet<&str> = entries

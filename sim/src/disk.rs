@@ -1,9 +1,8 @@
-//! The disk that all processes share, and what of it outlives the power.
+//! The disk that all processes share, and what of it survives a power failure.
 //!
-//! Behind it is the store's twin in memory, which is what everybody sees. Beside it goes a log of the commands in the
-//! order in which they were carried out, and how much of that log is flushed. When the power fails, the log is cut
-//! somewhere behind that point, and what is left of it is carried out anew: what was flushed is there, of the rest the
-//! beginning.
+//! It is an in-memory store, which all processes see, and a log of the commands in the order in which they were carried out,
+//! with the position up to which the log is flushed. A power failure cuts the log at a random place behind that position, and
+//! the commands before the cut are carried out again on an empty store.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -25,13 +24,13 @@ pub(crate) struct Disk(Mutex<State>);
 struct State {
     memory: Arc<MemoryStore>,
     log: Vec<Command>,
-    /// How much of the log the power cannot take.
+    /// The length of the log that survives a power failure.
     flushed: usize,
     /// The newest entry of each job's journal that is flushed.
     lasting: BTreeMap<JobId, u64>,
     /// Jobs written to since the last flush.
     touched: BTreeSet<JobId>,
-    /// Commands ever carried out, by who asked for them.
+    /// The number of commands carried out so far, by process.
     writes: BTreeMap<String, u64>,
 }
 
@@ -49,7 +48,7 @@ enum Command {
     Claim(ClaimRequest, Decision),
 }
 
-/// The memory behind the disk never waits for anything.
+/// The in-memory store never waits.
 fn at_once<T>(answer: impl Future<Output = T>) -> T {
     answer.now_or_never().expect("memory answers at once")
 }
@@ -103,17 +102,17 @@ impl Disk {
         Ok(rows)
     }
 
-    /// What everybody sees.
+    /// The store as all processes see it.
     pub(crate) fn seen(&self) -> Arc<MemoryStore> {
         Arc::clone(&self.0.lock().memory)
     }
 
-    /// From here on the power cannot take anything that was written.
+    /// Flushes everything written so far.
     pub(crate) fn flush(&self) {
         self.0.lock().flush();
     }
 
-    /// The power fails. Gives how many commands it took.
+    /// Simulates a power failure. Returns the number of commands lost.
     pub(crate) fn loses_power(&self, chance: &mut Chance) -> usize {
         let mut state = self.0.lock();
         let at_risk = state.log.len() - state.flushed;
@@ -129,7 +128,7 @@ impl Disk {
         lost
     }
 
-    /// How often others have written.
+    /// The number of commands by other processes.
     pub(crate) fn writes_of_others(&self, than: &str) -> u64 {
         self.0.lock().writes.iter().filter(|(by, _)| *by != than).map(|(_, writes)| writes).sum()
     }
@@ -143,7 +142,7 @@ impl Disk {
         at_once(self.seen().entries(id, 0, u32::MAX)).expect("memory answers")
     }
 
-    /// The part of a journal that the power cannot take.
+    /// The flushed part of a journal.
     pub(crate) fn lasting_journal(&self, id: JobId) -> Vec<Entry> {
         let lasting = self.0.lock().lasting.get(&id).copied().unwrap_or(0);
         self.journal(id).into_iter().filter(|entry| entry.seq <= lasting).collect()
@@ -165,7 +164,7 @@ impl State {
         }
     }
 
-    /// Carries out once more what was carried out before.
+    /// Carries out the commands of the log again.
     fn repeat(&self, command: Command) {
         let memory = &self.memory;
         let repeated = match command {

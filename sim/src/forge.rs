@@ -1,4 +1,4 @@
-//! A forge in memory, and the way to it on which requests and answers get lost.
+//! A forge in memory, and a connection to it that loses requests and answers at random.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -81,7 +81,7 @@ pub(crate) struct ProcessForge {
     project: Project,
 }
 
-/// What is asked for.
+/// A request to the forge.
 #[derive(Debug, Clone)]
 enum Wish {
     Open(PullRequestSpec),
@@ -97,7 +97,7 @@ impl ProcessForge {
         &self.process.world
     }
 
-    /// What was asked for happens at the forge.
+    /// Carries out the request at the forge.
     fn arrives(&self, wish: &Wish) -> Result<PullRequest, ForgeError> {
         let (world, server, id) = (self.world(), &self.world().forge, &self.project.id);
         let (Wish::Open(request) | Wish::Update(_, request)) = wish;
@@ -108,7 +108,7 @@ impl ProcessForge {
                 Some(pull) => pull,
                 None => return Err(ForgeError::Refused { sentence: "the pull request is not open".to_owned() }),
             },
-            // A forge has one open pull request from a branch to another, unless nobody looks.
+            // A forge allows one open pull request for a pair of branches.
             (Wish::Open(_), Some(found)) if world.broken != Some(BrokenEngine::OpensBlindly) => found,
             (Wish::Open(_), found) => {
                 self.must_have_changes(request)?;
@@ -164,7 +164,7 @@ impl ProcessForge {
         let (desk, wait) = (self.clone(), self.world().chance().millis(1..=most_millis));
         tokio::spawn(async move {
             tokio::time::sleep(wait).await;
-            // Nobody hears how it went.
+            // Its result reaches no caller.
             let _ = desk.arrives(&wish);
         });
     }
@@ -181,7 +181,7 @@ fn unavailable(why: &str, retry_after: Option<Duration>) -> ForgeError {
     ForgeError::Unavailable { retry_after, source: why.into() }
 }
 
-/// A pull request is asked for only when the journal of its job, as it is on the disk, tells of the commit in it.
+/// Checks that a pull request is opened only when its job's flushed journal records its commit.
 fn must_be_written_down(world: &World, request: &PullRequestSpec) {
     let rows = world.disk.rows();
     let asked_by = rows.iter().find(|row| request.body.contains(&row.id().to_string()));

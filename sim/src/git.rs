@@ -1,4 +1,4 @@
-//! Git as a process sees it: real mirrors and real repositories, and a way between them on which things get lost.
+//! Git as a process sees it: real mirrors and real repositories, and a connection between them that fails at random.
 
 use std::fmt;
 use std::path::Path;
@@ -45,12 +45,12 @@ impl Push {
     }
 }
 
-/// Enough of a commit's id.
+/// A short form of a commit's id.
 pub(crate) fn shorter(commit: CommitId) -> String {
     commit.to_string().split_at(8).0.to_owned()
 }
 
-/// A commit goes out only when the journal of its job, as it is on the disk, holds it.
+/// Checks that a commit is pushed only when its job's flushed journal records it.
 fn must_be_written_down(world: &World, push: &Push) {
     let key = (push.remote.url.as_str(), push.branch.as_str());
     let commit = push.commit.to_string();
@@ -64,7 +64,7 @@ fn must_be_written_down(world: &World, push: &Push) {
     }
 }
 
-/// What authoring wrote into a journal.
+/// The entries of authoring in a journal.
 pub(crate) fn records<'a>(bodies: impl Iterator<Item = &'a EntryBody>) -> impl Iterator<Item = Record> {
     bodies.filter_map(|body| match body {
         EntryBody::Work { data, .. } => Record::deserialize(data).ok(),
@@ -115,7 +115,7 @@ impl Transport for NodeGit {
             let (from, wait) = (Arc::clone(process), world.chance().millis(100..=60_000));
             tokio::spawn(async move {
                 tokio::time::sleep(wait).await;
-                // Nobody hears how it went.
+                // Its result reaches no caller.
                 let _ = push.arrives(&from);
             });
             return Err(unreachable("no answer came in time").into());
@@ -136,7 +136,7 @@ impl Transport for NodeGit {
     }
 }
 
-/// Takes a mirror away, or one of its packs. What is left is as after a loss of power.
+/// Deletes a mirror, or one of its packs, as a power failure may.
 pub(crate) fn loses_mirrors(world: &World, mirrors: &Path) {
     let is_whole = world.chance().happens(0.5);
     world.note(format_args!("{} of a mirror is lost", if is_whole { "all" } else { "a part" }));

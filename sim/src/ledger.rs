@@ -1,4 +1,4 @@
-//! What the world was told and has done, to hold it against what there is in the end.
+//! The ledger: what was accepted and done during a run, for the checks at its end.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,21 +11,21 @@ pub(crate) type Branch = (String, String);
 
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
-    /// Creations that were accepted, and what they asked for.
+    /// The jobs whose creation was accepted, with their instructions.
     pub(crate) accepted: BTreeMap<JobId, String>,
-    /// Further instructions that were accepted.
+    /// Follow-ups that were accepted.
     pub(crate) instructed: Vec<(JobId, String)>,
     /// Jobs whose archiving was accepted.
     pub(crate) archived: BTreeSet<JobId>,
-    /// Entries of journals that listeners were told.
+    /// Journal entries that were sent to watchers.
     pub(crate) told: BTreeMap<JobId, BTreeMap<u64, EntryBody>>,
     /// Commits of people, by the branch they were pushed to.
     pub(crate) foreign: BTreeMap<Branch, Vec<CommitId>>,
     /// Branches that people deleted.
     pub(crate) deleted: BTreeSet<Branch>,
-    /// How often each project was passed over while it had a job that could have been claimed.
+    /// How many times in a row each project was passed over while it had a job to claim.
     pub(crate) passed_over: BTreeMap<String, usize>,
     pub(crate) clock_jumped: bool,
-    /// A number for each task, so that no two ask for the same.
+    /// The number of the next task, which makes each task unique.
     pub(crate) tasks: u32,
 }

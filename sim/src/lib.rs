@@ -1,18 +1,16 @@
-//! A simulation of the job engine and of authoring in a world where everything goes wrong.
+//! A simulation of the job engine and of authoring under faults of every kind.
 //!
-//! The engine, the worker, overlays, commits and repositories are the real ones. Around them is a world that follows from
-//! a seed: processes on several nodes that are killed at any point at which they ask something of the outside; a disk
-//! that fails, fills up, and loses with the power what was not flushed; a forge and a way to the repositories on which
-//! requests and answers are lost, late or doubled; a model that breaks off and never says the same twice; clocks that
-//! jump; people who push to the same branches. Time is that of a paused clock and all chance comes from the seed, so a
-//! seed tells the same story each time, to the last write.
+//! The engine, the worker, overlays, commits and repositories are the real ones. Around them is a world made from a seed:
+//! processes on several nodes that are killed at any request to the outside; a disk that fails, fills up, and in a power failure
+//! loses what was not flushed; a forge and connections to the repositories that lose, delay or double requests and answers; a
+//! model that breaks off and never replies the same twice; clocks that jump; people who push to the same branches. Time is
+//! Tokio's paused clock and all random numbers come from the seed, so a seed gives the same run each time, to the last write.
 //!
-//! While it runs and when it has come to rest, what there is is held against what is promised: what was accepted is
-//! there and has ended, once; each branch holds what the journals say and nothing beside it; what the journal is to hold
-//! before something shows outside is on the disk by then; who has lost a lease writes nothing; there is one pull request.
-//! The promises are written down in `docs/DURABILITY.md`.
+//! During the run and at its end the state is compared with the guarantees: each accepted job is there and has ended once; each
+//! branch holds the commits that the journals record and no others; an entry is flushed before its effect is visible outside;
+//! a process that lost its lease writes nothing; a job has one pull request. `docs/DURABILITY.md` lists the guarantees.
 //!
-//! [`run`] tells one seed. [`BrokenEngine`] breaks the engine from outside, to see that it is noticed.
+//! [`run`] runs one seed. [`BrokenEngine`] breaks the engine from outside, to test that the simulation notices.
 
 mod broken;
 mod callers;

@@ -1,4 +1,4 @@
-//! `docent-sim`: runs seeds and says which of them broke a promise.
+//! `docent-sim`: runs seeds and reports those that violate a guarantee.
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -12,16 +12,16 @@ use parking_lot::Mutex;
 #[derive(Debug, Parser)]
 #[command(name = "docent-sim", about = "Runs the job engine in worlds where everything goes wrong")]
 struct Arguments {
-    /// How many worlds
+    /// Number of seeds to run
     #[arg(long, default_value_t = 10_000)]
     seeds: u64,
-    /// The first of them
+    /// The first seed
     #[arg(long, default_value_t = 0)]
     from: u64,
-    /// This world alone, with its course
+    /// Run this seed alone, and print its trace
     #[arg(long, conflicts_with_all = ["seeds", "from"])]
     seed: Option<u64>,
-    /// Breaks the engine from outside: then each world should fail that can
+    /// Break the engine from outside; the runs should then fail
     #[arg(long)]
     broken: Option<BrokenEngine>,
 }

@@ -1,8 +1,7 @@
-//! A language model that does the tasks it reads of, each in its steps, and tells from the transcript how far it is.
+//! A language model that carries out the tasks in its instructions step by step, and reads its progress from the transcript.
 //!
-//! A task is a word in an instruction, as in `[task 7 3]`: the seventh, in three steps. Each step writes a page that
-//! nobody else writes. Asked twice for the same step the model does not answer the same: what it said counts once it is
-//! in the journal, and not before.
+//! A task is written `[task 7 3]` in an instruction: task 7, in three steps. Each step writes a page of its own. Two calls for
+//! the same step give different replies: a reply counts once it is in the journal.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,12 +17,12 @@ use serde_json::{Value, json};
 use crate::git::records;
 use crate::process::{Ask, Process};
 
-/// The words of a task in an instruction.
+/// A task as an instruction has it.
 pub(crate) fn task(number: u32, steps: u64) -> String {
     format!("Do [task {number} {steps}] please.")
 }
 
-/// What stands on the page of a step, and nowhere in an instruction.
+/// The text of a step's page, which is in no instruction.
 pub(crate) fn mark(number: u32, step: u64) -> String {
     format!("mark-{number}-{step};")
 }
@@ -36,7 +35,7 @@ pub(crate) fn tasks(text: &str) -> Vec<(u32, u64)> {
         .collect()
 }
 
-/// The language model as a process reaches it.
+/// The language model as a process sees it.
 #[derive(Debug)]
 pub(crate) struct Writer(pub(crate) Arc<Process>);
 
@@ -62,7 +61,7 @@ impl Writer {
         Some(ModelError::new(kind, "the model has no time"))
     }
 
-    /// What a call costs is not lost: the replies that led to it are on the disk.
+    /// Checks that the replies before this call are flushed, so that no paid call is repeated.
     fn must_be_written_down(&self, request: &Request, asked: &[(u32, u64)]) {
         let world = &self.0.world;
         let rows = world.disk.rows();
@@ -122,7 +121,7 @@ fn parts(request: &Request) -> impl Iterator<Item = &ContentPart> {
     request.messages.iter().flat_map(|message| &message.parts)
 }
 
-/// The tasks that a request tells of.
+/// The tasks in a request.
 fn asked(request: &Request) -> Vec<(u32, u64)> {
     let said = request.messages.iter().filter(|message| message.role == Role::User);
     let mut asked: Vec<_> = said.flat_map(|message| tasks(&message.plain_text())).collect();
@@ -149,7 +148,7 @@ impl Model for Writer {
             events.push(Err(ModelError::new(ModelErrorKind::Interrupted, "the reply broke off")));
         } else {
             let reason = if request.tools.is_empty() { FinishReason::Stop } else { FinishReason::ToolCalls };
-            // Now and then it says that its context is nearly full.
+            // Sometimes it reports that its context is nearly full.
             let input_tokens = if world.chance().happens(0.05) { 120_000 } else { 0 };
             events.push(Ok(Event::Done { reason, usage: Usage { input_tokens, ..Usage::default() } }));
         }

@@ -1,4 +1,4 @@
-//! A node: one process after the other, each with an engine of its own over what the one before has left.
+//! A node: one process after the other, each with its own engine over the state that the one before left.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::process::{Ask, Process, ProcessWorker};
 use crate::store::NodeStore;
 use crate::world::{NodeClock, SeededIds, World};
 
-/// A living process, as callers reach it.
+/// A running process, as callers see it.
 #[derive(Debug)]
 pub(crate) struct Running {
     pub(crate) process: Arc<Process>,
@@ -47,7 +47,7 @@ pub(crate) async fn lives(world: Arc<World>, node: usize, closing: CancellationT
     }
 }
 
-/// Waits until the process is dead, or has drained because somebody wanted it to.
+/// Waits until the process is dead, or was asked to drain and has done so.
 async fn ends(process: &Process, mut engine: JoinHandle<()>, closing: &CancellationToken) {
     tokio::select! {
         biased;
@@ -60,7 +60,7 @@ async fn ends(process: &Process, mut engine: JoinHandle<()>, closing: &Cancellat
         () = process.dead.cancelled() => engine.abort(),
         _ = &mut engine => return process.world.note(format_args!("{} has drained", process.name)),
     }
-    // It was aborted, or has died at a named point.
+    // It was aborted, or killed at a named point.
     let _ = engine.await;
 }
 
@@ -105,7 +105,7 @@ fn author(process: &Arc<Process>) -> Author {
     Author::new(projects, repositories, forges, models, AuthorConfig::default())
 }
 
-/// The projects, as a process looks them up.
+/// The projects, as a process sees them.
 #[derive(Debug)]
 struct Registry(Arc<Process>);
 

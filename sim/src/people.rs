@@ -1,4 +1,4 @@
-//! What else happens: people who work on the same branches and end pull requests, and what befalls machines.
+//! Events from outside: people who work on the same branches and end pull requests, and faults of machines.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use docent_workspace::{FileMerge, Mirrors, Remote};
 use crate::node::Running;
 use crate::world::{World, by_people};
 
-/// Things happen until the window is over.
+/// Makes events until the window is over.
 pub(crate) async fn things_happen(world: Arc<World>) {
     let people = Mirrors::new(world.mirrors_of(usize::MAX));
     let mut pushes = 0;
@@ -18,11 +18,11 @@ pub(crate) async fn things_happen(world: Arc<World>) {
         let pause = world.chance().millis(500..=5_000);
         tokio::time::sleep(pause).await;
         let odds = &world.plan.odds;
-        // The odds are those of a minute.
+        // The probabilities are per minute.
         let share = pause.as_secs_f64() / 60.0;
         if world.goes_wrong("power fails", odds.power_fails * share) {
             power_fails(&world);
-            // It seldom fails only once.
+            // Power failures come in series.
             while world.chance().happens(0.6) {
                 let pause = world.chance().millis(500..=8_000);
                 tokio::time::sleep(pause).await;
@@ -64,7 +64,7 @@ fn somebody(world: &World) -> Option<Arc<Running>> {
     if living.is_empty() { None } else { Some(Arc::clone(&living[world.chance().place(living.len())])) }
 }
 
-/// All processes die at once, and of what they wrote the disk keeps what was flushed.
+/// A power failure: all processes die at once, and the disk keeps what was flushed.
 fn power_fails(world: &World) {
     for running in world.processes().iter().flatten() {
         running.process.dies("the power failed");
@@ -77,7 +77,7 @@ fn power_fails(world: &World) {
         world.count("unflushed writes are lost");
     }
     world.note(format_args!("the power takes {lost} writes"));
-    // Whose turn it was may be among them.
+    // The commands lost may include claims, on which the order of projects depends.
     world.ledger().passed_over.clear();
 }
 
@@ -93,7 +93,7 @@ fn clock_jumps(world: &World) {
     world.ledger().clock_jumped = true;
 }
 
-/// Somebody adds a commit to a branch that a job works on.
+/// A person adds a commit to a branch that a job works on.
 fn people_push(world: &World, people: &Mirrors, number: u32) {
     let rows = world.disk.rows();
     let lanes: Vec<_> = rows.iter().map(|row| (row.job.project.clone(), row.job.source.branch.clone())).collect();
@@ -114,7 +114,7 @@ fn people_push(world: &World, people: &Mirrors, number: u32) {
     world.ledger().foreign.entry((project.repository.clone(), branch)).or_default().push(commit);
 }
 
-/// Somebody merges or closes a pull request, and may delete its branch.
+/// A person merges or closes a pull request, and may delete its branch.
 fn people_end_a_pull_request(world: &World, people: &Mirrors) {
     let open: Vec<_> = world.forge.pulls().into_iter().filter(|pull| pull.state == PullState::Open).collect();
     if open.is_empty() {
@@ -149,5 +149,5 @@ fn merges(world: &World, people: &Mirrors, project: &Project, head: &str) -> boo
     merged.is_ok()
 }
 
-/// How long what was sent may still be on its way.
+/// The longest time that a message is under way.
 pub(crate) const ON_ITS_WAY: Duration = Duration::from_secs(61);

@@ -1,10 +1,10 @@
-//! What a seed says: how large the world is, and how often what goes wrong in it.
+//! The plan of a run, made from its seed: the size of the world, and the probability of each fault.
 
 use std::time::Duration;
 
 use crate::chance::Chance;
 
-/// One world, before it begins.
+/// The plan of one run.
 #[derive(Debug, Clone)]
 pub(crate) struct Plan {
     /// Processes that work on the same store.
@@ -19,15 +19,15 @@ pub(crate) struct Plan {
     pub(crate) attempts: u32,
     /// Accepted jobs an hour and project.
     pub(crate) quota: u32,
-    /// How long things go wrong and callers ask for more.
+    /// How long there are faults and new requests.
     pub(crate) window: Duration,
     pub(crate) odds: Odds,
 }
 
-/// How often what goes wrong: at each occasion, from 0 to 1, or a minute.
+/// The probability of each fault at each occasion, from 0 to 1, or where it says so the rate a minute.
 #[derive(Debug, Clone)]
 pub(crate) struct Odds {
-    /// A process is killed before or after what it asks of the outside.
+    /// A process is killed before or after a request to the outside.
     pub(crate) killed: f64,
     /// A process is killed at a named point.
     pub(crate) killed_at_point: f64,
@@ -36,7 +36,7 @@ pub(crate) struct Odds {
     /// A write to the store is written, and its caller is told that it failed.
     pub(crate) write_unheard: f64,
     pub(crate) read_fails: f64,
-    /// Whoever asks has to wait for long.
+    /// The answer to a request takes long.
     pub(crate) slow: f64,
     pub(crate) fetch_fails: f64,
     pub(crate) push_fails: f64,
@@ -48,7 +48,7 @@ pub(crate) struct Odds {
     pub(crate) forge_fails: f64,
     pub(crate) forge_unheard: f64,
     pub(crate) forge_late: f64,
-    /// What was asked of the forge arrives twice.
+    /// A request reaches the forge twice.
     pub(crate) forge_twice: f64,
     pub(crate) model_fails: f64,
     pub(crate) model_breaks_off: f64,
@@ -84,7 +84,7 @@ impl Plan {
 
 impl Odds {
     fn of(chance: &mut Chance) -> Self {
-        // Half of what can go wrong does not in this world: what hides behind something else comes out too.
+        // Half of the faults are left out of each run, so that one does not hide another.
         let mut up_to = |most: f64| if chance.happens(0.5) { chance.part() * most } else { 0.0 };
         Self {
             killed: up_to(0.03),

@@ -1,5 +1,5 @@
-//! One process of a node: it lives until it is killed, may stand still for a while, and asks the outside by [`Process::asks`]
-//! and [`Process::hears`], between which anything can happen to it.
+//! One process of a node: it runs until it is killed, and may be paused. A request to the outside begins with [`Process::asks`] and
+//! ends with [`Process::hears`]; between the two the process can be paused or killed.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ pub(crate) struct Process {
     stands_until: Mutex<Instant>,
 }
 
-/// What a process asks the outside for.
+/// A kind of request to the outside.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Ask {
     Read,
@@ -41,7 +41,7 @@ pub(crate) enum Ask {
 }
 
 impl Ask {
-    /// How long it takes at most when nothing is wrong. So long that other things happen meanwhile.
+    /// The longest time it takes without a fault, in milliseconds; long enough for other events to happen meanwhile.
     const fn most_millis(self) -> u64 {
         match self {
             Self::Read | Self::Write => 3,
@@ -54,11 +54,11 @@ impl Ask {
 }
 
 thread_local! {
-    /// The process whose code this thread runs at the moment.
+    /// The process whose code this thread is running.
     static RUNNING: RefCell<Option<Arc<Process>>> = const { RefCell::new(None) };
 }
 
-/// What unwinds a process that is killed at a named point.
+/// The panic that unwinds a process killed at a named point.
 #[derive(Debug)]
 pub(crate) struct Killed;
 
@@ -85,13 +85,13 @@ impl Process {
         self.dead.is_cancelled()
     }
 
-    /// Nothing of it moves for so long, and it does not notice.
+    /// Pauses the process, which does not notice.
     pub(crate) fn stands_still(&self, time: Duration) {
         self.world.note(format_args!("{} stands still for {} ms", self.name, time.as_millis()));
         *self.stands_until.lock() = Instant::now() + time;
     }
 
-    /// Completes when the process moves. Never, when it is dead.
+    /// Completes when the process is not paused; never when it is dead.
     pub(crate) async fn moves(&self) {
         loop {
             if self.is_dead() {
@@ -105,7 +105,7 @@ impl Process {
         }
     }
 
-    /// On the way to the outside, which takes about so long.
+    /// The way of a request to the outside.
     pub(crate) async fn asks(&self, what: Ask) {
         self.moves().await;
         let odds = &self.world.plan.odds;
@@ -117,7 +117,7 @@ impl Process {
         }
     }
 
-    /// On the way back.
+    /// The way of its answer back.
     pub(crate) async fn hears(self: &Arc<Self>, what: Ask) {
         if self.world.goes_wrong("killed after", self.world.plan.odds.killed) {
             self.dies(&format!("after {what:?}"));
@@ -135,21 +135,21 @@ impl Process {
         }
     }
 
-    /// It is this process whose code goes on.
+    /// Marks this thread as running code of this process.
     pub(crate) fn runs(self: &Arc<Self>) {
         RUNNING.set(Some(Arc::clone(self)));
     }
 
-    /// The thread is nobody's any more.
+    /// Marks this thread as running no process's code.
     pub(crate) fn nobody_runs() {
         RUNNING.set(None);
     }
 
-    /// The code that runs has come to a named point.
+    /// Called at a named point of the code that runs.
     pub(crate) fn is_at(world: &World, point: &str) {
         world.count(&format!("point {point}"));
         let Some(process) = RUNNING.with_borrow(Clone::clone) else { return };
-        // Some points are passed at every step of a job, others once in its life or less.
+        // Some points are passed at every step of a job, others at most once.
         let weight = match point {
             "submitted" | "claimed" | "model-replied" | "tools-ran" => 1.0,
             "compacted" | "recorded" => 10.0,

@@ -1,4 +1,4 @@
-//! The store as a process sees it: on its way to the disk a command may be lost, refused, or carried out unheard.
+//! The store as a process sees it: a command may be lost on its way to the disk, refused, or carried out without an answer.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -33,7 +33,7 @@ impl NodeStore {
         if process.world.goes_wrong("write fails", odds.write_fails) {
             return Err(StoreError::new("write", "the disk failed").into());
         }
-        // What was handed over is written also when nobody waits for it any more, as long as the process lives.
+        // A command that was sent is carried out even if its caller is dropped, while the process lives.
         let writer = Arc::clone(process);
         let written = tokio::spawn(async move {
             let pause = writer.world.chance().millis(0..=3);
@@ -47,7 +47,7 @@ impl NodeStore {
         });
         let written = match written.await {
             Ok(Some(written)) => written,
-            // It died with the process.
+            // It ended with the process.
             Ok(None) | Err(_) => std::future::pending().await,
         };
         process.hears(Ask::Write).await;
@@ -69,7 +69,7 @@ impl NodeStore {
     }
 }
 
-/// Puts what was written on the disk; in a store that is broken in this way, a while after it has said so.
+/// Flushes what was written; a store broken in this way does so some time after it has confirmed it.
 fn flush(world: &Arc<World>) {
     if world.broken != Some(BrokenEngine::ActsBeforeItIsWritten) {
         return world.disk.flush();
@@ -81,7 +81,7 @@ fn flush(world: &Arc<World>) {
     });
 }
 
-/// What a decision was made on, and what it came to.
+/// The row before and after a decision.
 #[derive(Default)]
 struct Witness(Mutex<Option<(Row, Change)>>);
 
@@ -111,7 +111,7 @@ impl Witness {
         })
     }
 
-    /// Tells of what was decided, and sees to it that only the holder of a lease writes under it.
+    /// Traces the decision, and checks that only the holder of a lease writes under it.
     fn testifies(&self, by: &Process) {
         let is_takeover = self.sees_a_takeover(by);
         let Some((before, Change { entries, next })) = self.0.lock().take() else { return };
@@ -147,7 +147,7 @@ fn kind(entry: &EntryBody) -> &str {
     }
 }
 
-/// Enough of an id to tell jobs of one world apart.
+/// A short form of an id, unique within a run.
 pub(crate) fn short(id: JobId) -> String {
     id.to_string().split_off(28)
 }
@@ -242,7 +242,7 @@ impl Store for NodeStore {
     }
 
     async fn prune(&self, _: Pruning) -> Result<Pruned, StoreError> {
-        // Everything of a world is younger than what anybody prunes.
+        // A run is shorter than any retention.
         Ok(Pruned::default())
     }
 
@@ -251,8 +251,8 @@ impl Store for NodeStore {
     }
 }
 
-/// Holds what was claimed against the rules, one job after the other: it was due and free, the oldest of its project,
-/// below the cap, in a concurrency key of its own, and no project was passed over more often than there are others.
+/// Checks each claimed job against the rules: it was due and had no lease, it was the oldest of its project, the cap was not
+/// reached, its concurrency key was free, and no project was passed over more often than there are other projects.
 fn must_be_fair(world: &World, claiming: ClaimRequest, rows: Vec<Row>, claimed: &[Row]) {
     let mut rows: BTreeMap<JobId, Row> = rows.into_iter().map(|row| (row.id(), row)).collect();
     for next in claimed {

@@ -1,4 +1,4 @@
-//! One world from its beginning to its end.
+//! One run from its beginning to its end.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -17,27 +17,27 @@ use crate::process::Process;
 use crate::world::World;
 use crate::{callers, node, people};
 
-/// How long everything has to come to rest once nothing goes wrong any more.
+/// The time that all jobs have to end once there are no more faults.
 const REST: Duration = Duration::from_secs(3 * 3600);
 
-/// What there is to tell of a seed.
+/// The report of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoryOutcome {
     pub seed: u64,
-    /// Stands for the whole course: equal where and only where everything happened in the same way.
+    /// The digest of the trace: equal for equal runs.
     pub digest: u64,
-    /// The course, line by line, where it was wanted.
+    /// The trace, line by line, if it was asked for.
     pub trace: Vec<String>,
-    /// What happened how often.
+    /// The number of occurrences of each fault and event.
     pub counts: BTreeMap<String, u64>,
-    /// The promises that were not kept.
+    /// The guarantees that were violated.
     pub violations: Vec<String>,
 }
 
-/// Runs the world of a seed, on this thread. `is_traced` keeps its course.
+/// Runs a seed on this thread. `is_traced` keeps the trace.
 ///
 /// # Panics
-/// When there is no folder for its repositories, or no runtime.
+/// When the folder of its repositories or the runtime cannot be made.
 pub fn run(seed: u64, broken: Option<BrokenEngine>, is_traced: bool) -> StoryOutcome {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
     let runtime = runtime.expect("a runtime is made");
@@ -48,7 +48,7 @@ pub fn run(seed: u64, broken: Option<BrokenEngine>, is_traced: bool) -> StoryOut
         tell(&world).await;
         world
     });
-    // What is left holds on to the world.
+    // The remaining tasks hold references to the world.
     drop(runtime);
     crash::watch(None);
     Process::nobody_runs();
@@ -77,7 +77,7 @@ async fn tell(world: &Arc<World>) {
     if tokio::time::timeout(REST, join_all(nodes)).await.is_err() {
         world.violated(format_args!("a process does not drain"));
     }
-    // Listeners look for the end now and then.
+    // Watchers check for the end at intervals.
     tokio::time::sleep(Duration::from_secs(30)).await;
     let left = Handle::current().metrics().num_alive_tasks();
     if left > 0 {

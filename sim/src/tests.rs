@@ -1,4 +1,4 @@
-//! Stories of whole worlds, and of the simulation itself: it finds what is broken, and tells each story once.
+//! Runs of whole worlds, and tests of the simulation itself: it finds a broken engine, and a seed always gives the same run.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,11 +8,11 @@ use parking_lot::Mutex;
 
 use crate::{BrokenEngine, StoryOutcome, run};
 
-/// As many worlds as the tests have time for.
+/// The number of worlds that a test runs.
 const WORLDS: u64 = 300;
 
-/// What goes wrong in worlds, by the names that are counted. A world where one of them never happens tests less than it
-/// says.
+/// The faults, by the names under which they are counted. Each must occur in some world, or the test covers less than it
+/// claims.
 const WRONGS: [&str; 26] = [
     "a clock jumps",
     "a node is restarted",
@@ -42,7 +42,7 @@ const WRONGS: [&str; 26] = [
     "write is unheard",
 ];
 
-/// Worlds of these seeds, two at a time, until `is_enough` says so of one.
+/// Runs the worlds of these seeds, two at a time, until `is_enough` is true for one.
 fn worlds(
     seeds: u64,
     broken: Option<BrokenEngine>,
@@ -88,7 +88,7 @@ fn every_promise_is_kept_in_300_worlds_and_each_named_point_is_died_at() {
     for wrong in WRONGS {
         assert!(times(wrong) > 0, "never: {wrong}: {counts:?}");
     }
-    // Most jobs come through all that, or else the promises about those that do are hollow.
+    // Most jobs complete in spite of the faults; otherwise the checks of completed jobs show little.
     let (completed, failed) = (times("job is completed"), times("job is failed"));
     assert!(completed > WORLDS && completed > 5 * failed, "{counts:?}");
 }
@@ -106,7 +106,7 @@ fn a_seed_tells_its_story_in_the_same_way_each_time() {
     assert_ne!(first[0], first[1]);
 }
 
-/// Breaks every engine, and looks for the complaint that says so.
+/// Breaks the engine in each way, and expects the violation that reports it.
 fn is_caught(broken: BrokenEngine, complaint: &str) {
     let complains = |world: &StoryOutcome| world.violations.iter().any(|violation| violation.contains(complaint));
     let told = worlds(WORLDS, Some(broken), complains);

@@ -1,11 +1,11 @@
-//! What happened, line by line, and one number that stands for all of it.
+//! The trace of a run, line by line, and a digest of it.
 
 use std::fmt;
 
-/// The course of one world.
+/// The trace of one run.
 #[derive(Debug)]
 pub(crate) struct Trace {
-    /// `None` when nobody wants to read it.
+    /// `None` when only the digest is needed.
     lines: Option<Vec<String>>,
     digest: u64,
 }
@@ -16,7 +16,7 @@ impl Trace {
     }
 
     pub(crate) fn line(&mut self, line: fmt::Arguments<'_>) {
-        // FNV-1a: the same on every machine, and no secret depends on it.
+        // FNV-1a: the same on every machine; it protects nothing.
         struct Digest<'a>(&'a mut u64);
         impl fmt::Write for Digest<'_> {
             fn write_str(&mut self, text: &str) -> fmt::Result {
@@ -26,7 +26,7 @@ impl Trace {
                 Ok(())
             }
         }
-        // Writing into a number does not fail.
+        // Hashing does not fail.
         let _ = fmt::write(&mut Digest(&mut self.digest), line);
         let _ = fmt::write(&mut Digest(&mut self.digest), format_args!("\n"));
         if let Some(lines) = &mut self.lines {

@@ -1,4 +1,4 @@
-//! Everything outside the processes: time, chance, the disk, the repositories, the forge, and what is known of all that.
+//! Everything outside the processes: time, random numbers, the disk, the repositories, the forge, and the ledger.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -23,7 +23,7 @@ use crate::node::Running;
 use crate::plan::Plan;
 use crate::trace::Trace;
 
-/// When every world begins.
+/// The time at which every run begins.
 const BEGINNING: Timestamp = Timestamp::from_millis(1_795_000_000_000);
 
 /// One world.
@@ -34,10 +34,10 @@ pub(crate) struct World {
     pub(crate) forge: Server,
     pub(crate) projects: Vec<Project>,
     ledger: Mutex<Ledger>,
-    /// The living process of each node.
+    /// The running process of each node.
     processes: Mutex<Vec<Option<Arc<Running>>>>,
     dir: TempDir,
-    /// What looks at the repositories from outside.
+    /// The mirrors with which the checks read the repositories.
     look: Mirrors,
     began: Instant,
     /// How far each node's clock is off, in milliseconds.
@@ -61,7 +61,7 @@ impl World {
         let mut chance = Chance::new(seed);
         let mut plan = Plan::of(&mut chance);
         if broken == Some(BrokenEngine::TellsWhatMayBeLost) {
-            // The power has to fail between a takeover and the next flush.
+            // Shows only when the power fails between a takeover and the next flush.
             plan.odds.power_fails = 10.0;
         }
         let dir = folder().expect("a folder for the repositories");
@@ -99,7 +99,7 @@ impl World {
         self.processes.lock()
     }
 
-    /// Whether what goes wrong that often goes wrong now. Counted by its name when it does.
+    /// Whether a fault of this probability occurs now. An occurrence is counted under its name.
     pub(crate) fn goes_wrong(&self, what: &str, odds: f64) -> bool {
         let happens = odds > 0.0 && !self.is_calm() && self.chance().happens(odds);
         if happens {
@@ -108,7 +108,7 @@ impl World {
         happens
     }
 
-    /// From here on nothing goes wrong any more.
+    /// Ends the faults.
     pub(crate) fn calms_down(&self) {
         self.note(format_args!("calm from here on"));
         self.is_calm.store(true, Ordering::SeqCst);
@@ -139,13 +139,13 @@ impl World {
         *self.counts.lock().entry(what.to_owned()).or_default() += 1;
     }
 
-    /// A promise was not kept.
+    /// Records a violation of a guarantee.
     pub(crate) fn violated(&self, promise: fmt::Arguments<'_>) {
         self.note(format_args!("VIOLATED: {promise}"));
         self.violations.lock().push(promise.to_string());
     }
 
-    /// What there is to tell at the end: the digest of the course, the course, what was counted, and what went wrong.
+    /// The report at the end: the digest of the trace, the trace, the counted faults, and the violations.
     pub(crate) fn told(&self) -> (u64, Vec<String>, BTreeMap<String, u64>, Vec<String>) {
         let mut trace = self.trace.lock();
         let (counts, violations) = (std::mem::take(&mut *self.counts.lock()), self.violations.lock().clone());
@@ -160,12 +160,12 @@ impl World {
         self.dir.path().join(format!("mirrors-{node}"))
     }
 
-    /// The repository of a project as it is now.
+    /// The present state of a project's repository.
     pub(crate) fn look(&self, project: &Project) -> Mirror {
         self.look.fetch_blocking(&Remote::new(project.repository.clone())).expect("a repository that nobody damages")
     }
 
-    /// A node's clock is off by so much more.
+    /// Shifts a node's clock.
     pub(crate) fn turns_clock(&self, node: usize, by_millis: i64) {
         self.off[node].fetch_add(by_millis, Ordering::SeqCst);
     }
@@ -176,7 +176,7 @@ impl World {
     }
 }
 
-/// A folder in memory, where there is one: what reaches the disk here is decided above it.
+/// A folder for the repositories, in memory where possible: durability is simulated and needs no real disk.
 fn folder() -> std::io::Result<TempDir> {
     let mut folder = tempfile::Builder::new();
     folder.prefix("docent-sim");
@@ -206,7 +206,7 @@ fn project(dir: &TempDir, number: usize) -> Project {
     }
 }
 
-/// What a commit says of itself that somebody else made.
+/// The author and message of a commit that a person made.
 pub(crate) fn by_people(message: &str, parents: Vec<docent_workspace::CommitId>) -> CommitMeta {
     let seconds = BEGINNING.seconds();
     CommitMeta {
@@ -228,7 +228,7 @@ impl Clock for NodeClock {
     }
 }
 
-/// Ids that follow from the seed.
+/// Generates ids from the seed.
 #[derive(Debug)]
 pub(crate) struct SeededIds(pub(crate) Arc<World>);
 

@@ -1,4 +1,4 @@
-//! Children that end when we are told to.
+//! Child processes that end when this process receives a signal.
 
 use std::fmt::Write as _;
 use std::process::Stdio;
@@ -44,7 +44,7 @@ impl StopSignal {
         self.received
     }
 
-    /// Waits until we are told to stop.
+    /// Waits for a signal to stop.
     pub(crate) async fn hear(&mut self) {
         tokio::select! {
             _ = self.interrupt.recv() => {}
@@ -54,7 +54,7 @@ impl StopSignal {
     }
 }
 
-/// Runs a command to its end, its output going where ours goes.
+/// Runs a command to its end, with the output of this process.
 pub(crate) async fn run(command: &mut Command, stop: &mut StopSignal) -> Result<Ended, String> {
     command.stdin(Stdio::null());
     let child = start(command)?;
@@ -111,7 +111,7 @@ fn group_of(child: &Child) -> Option<Pid> {
 
 fn end(group: Option<Pid>, signal: Signal) {
     if let Some(group) = group {
-        // It may have ended in this very moment.
+        // It may have ended meanwhile.
         let _ = kill_process_group(group, signal);
     }
 }

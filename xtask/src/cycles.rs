@@ -1,4 +1,4 @@
-//! Module cycles: files of one crate that need each other in a circle cannot be read, tested or moved one by one.
+//! Module cycles: files of one crate that depend on each other in a cycle cannot be read, tested or moved one by one.
 //!
 //! Two or three files that belong together may do so; more may not. What a file needs is read from the paths it names that
 //! begin with `crate`, `super` or `self`, outside of its tests. A file may name the files of its own folder by their bare names

@@ -13,17 +13,17 @@ use crate::{arrows, language, site};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Suite {
-    /// The formatter has nothing to say
+    /// Formatting, by rustfmt
     Fmt,
-    /// The linter has nothing to say
+    /// Lints, by clippy with warnings as errors
     Clippy,
-    /// The crates know whom docs/ARCHITECTURE.md says they know
+    /// Dependencies between crates as docs/ARCHITECTURE.md lists them, module cycles, symbols that the docs name
     Arrows,
-    /// No file says what none may say
+    /// Words that no file may contain
     Language,
     /// Licences, sources and bans of third-party crates
     Deny,
-    /// No third-party crate has a known vulnerability; needs the database of RustSec on GitHub
+    /// Known vulnerabilities of third-party crates; needs RustSec's database on GitHub
     Advisories,
     /// Everything compiles
     Build,
@@ -45,13 +45,13 @@ pub(crate) enum Suite {
     Browser,
     /// The dashboard in a real browser: one story by keyboard, and every page under axe-core
     Dashboard,
-    /// Only by name: recorded streams of others beside ours; $DOCENT_GOLDEN names their folder
+    /// Only by name: recorded streams of other servers compared with ours; $DOCENT_GOLDEN is their folder
     Golden,
     /// The built server against third-party model servers, and 500 jobs at once
     Models,
     /// The built server against a GitHub emulator and GitHub's description of its API
     Forges,
-    /// What the assistant lets out, in the Markdown renderers of others, and what agents may write, in docutils and Sphinx; $DOCENT_FUZZ_SECONDS says for how long each, $DOCENT_FUZZ_SEED with which texts
+    /// Answers of the assistant in third-party Markdown renderers, and files that agents may write in docutils and Sphinx; $DOCENT_FUZZ_SECONDS says for how long each, $DOCENT_FUZZ_SEED with which texts
     Markdown,
     /// Small sites of odd rules, built by their own generators before and after chores
     Sites,
@@ -82,7 +82,7 @@ impl Suite {
         Self::Sites,
     ];
 
-    /// Whether the project has all that it needs, or can install it. Any other is run when it is asked for by name.
+    /// Whether it needs only what the project has or can install. Other suites run only by name.
     pub(crate) const fn is_of_the_project(self) -> bool {
         !matches!(self, Self::Golden)
     }
@@ -114,7 +114,7 @@ impl Suite {
     }
 }
 
-/// Runs suites, and remembers what one of them made for the next.
+/// Runs suites; what one of them built is used by the next.
 #[derive(Debug)]
 pub(crate) struct Suites<'a> {
     workspace: &'a Workspace,
@@ -170,7 +170,7 @@ impl<'a> Suites<'a> {
     async fn clippy(&self, stop: &mut StopSignal) -> std::result::Result<Outcome, Missing> {
         self.tools.component("clippy", "clippy", stop).await?;
         let whole = ["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"];
-        // What the server only has when it is asked for.
+        // Features of the server that are off by default.
         let more = ["clippy", "--quiet", "--package", "docent-server", "--features", "embed", "--", "-D", "warnings"];
         match self.cargo(&whole, stop).await? {
             Outcome::Passed => Ok(self.cargo(&more, stop).await?),
@@ -190,7 +190,7 @@ impl<'a> Suites<'a> {
         Ok(self.outcome(&mut command, stop).await?)
     }
 
-    /// A database that cannot be fetched is no fault of the project's, and nothing was checked then.
+    /// A database that cannot be fetched is not a failure of the project; the suite is then skipped.
     async fn advisories(&self, stop: &mut StopSignal) -> std::result::Result<Outcome, Missing> {
         let deny = self.tools.cargo_deny(stop).await?;
         let mut fetch = Command::new(&deny);
@@ -208,7 +208,7 @@ impl<'a> Suites<'a> {
         Ok(self.outcome(&mut command, stop).await?)
     }
 
-    /// Builds everything at once, with the features that the tests use: what follows finds it built.
+    /// Builds everything at once, with the features that the tests use, for the suites that follow.
     async fn build(&mut self, stop: &mut StopSignal) -> Result<Outcome> {
         if self.built.is_none() {
             self.built = Some(self.cargo(&["build", "--quiet", "--workspace", "--all-targets"], stop).await?);
@@ -268,9 +268,8 @@ impl<'a> Suites<'a> {
         Ok(Outcome::Passed)
     }
 
-    /// They are a workspace of their own, so nothing else sees that one of them is left behind. Whoever runs them needs a C++
-    /// compiler for the fuzzer's own library; to be told that they compile needs none, where that library is said to be
-    /// somewhere.
+    /// The fuzz targets are a workspace of their own, which no other suite compiles. Running them needs a C++ compiler for the
+    /// fuzzer's library; checking that they compile does not.
     async fn fuzz(&self, stop: &mut StopSignal) -> std::result::Result<Outcome, Missing> {
         self.tools.component("clippy", "clippy", stop).await?;
         let mut command = Command::new(cargo());
@@ -307,12 +306,12 @@ impl<'a> Suites<'a> {
         self.stories("dashboard::people", &[("DOCENT_NODE", node), ("DOCENT_CHROMIUM", chromium)], stop).await
     }
 
-    /// What others recorded is theirs: it can be brought, and not installed.
+    /// Recorded streams of other servers are not part of the project, and cannot be installed.
     async fn golden(&mut self, stop: &mut StopSignal) -> std::result::Result<Outcome, Missing> {
         let folder = std::env::var_os("DOCENT_GOLDEN").filter(|folder| !folder.is_empty());
         let missing = || Missing::Skip("$DOCENT_GOLDEN names no folder of recorded streams".to_owned());
         let folder = PathBuf::from(folder.ok_or_else(missing)?);
-        // The test runs in another folder than we do.
+        // The test runs in another folder.
         let folder = folder.canonicalize().map_err(|error| format!("could not open {}: {error}", folder.display()))?;
         self.stories("golden::", &[("DOCENT_GOLDEN", folder)], stop).await
     }

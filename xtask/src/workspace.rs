@@ -1,4 +1,4 @@
-//! What cargo knows of the workspace.
+//! The workspace, as cargo describes it.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -54,7 +54,7 @@ impl Workspace {
         self.target.join("debug/docent")
     }
 
-    /// Where what `--install` brings is kept.
+    /// The folder of what `--install` installs.
     pub(crate) fn tools(&self) -> PathBuf {
         self.target.join("tools")
     }
@@ -85,12 +85,12 @@ impl Workspace {
 }
 
 impl Package {
-    /// The name without the prefix that every crate of ours has.
+    /// The name without the prefix `docent-`.
     pub(crate) fn short_name(&self) -> &str {
         short(&self.name)
     }
 
-    /// What it needs to be built and run, by name; what only its tests need is not in it.
+    /// Its dependencies by name, without those of its tests.
     pub(crate) fn uses(&self) -> BTreeSet<&str> {
         let needed = self.dependencies.iter().filter(|dependency| dependency.kind.as_deref() != Some("dev"));
         needed.map(|dependency| dependency.name.as_str()).collect()

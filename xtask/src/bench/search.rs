@@ -1,4 +1,4 @@
-//! How good and how dear search is, beside peers.
+//! The quality and the cost of search, beside peers.
 //!
 //! ```text
 //! sets ──▶ a git repository each ──▶ docent index ──▶ docent serve ──▶ every question over HTTP     quality

@@ -1,4 +1,4 @@
-//! Whoever asks: a program of its own, which counts while we look at what the server uses.
+//! The load generator: a program of its own, which counts requests while the server's resources are measured.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Lines, Write as _};
@@ -81,7 +81,7 @@ pub(crate) struct Asker {
 }
 
 impl Asker {
-    /// Asks on so many connections for so long.
+    /// Sends requests on this many connections for this many seconds.
     pub(crate) fn ask(&self, target: &Target, connections: usize, seconds: u64) -> Result<Measured, String> {
         let mut asking =
             self.start(target, json!({ "connections": connections, "seconds": seconds, "warm_ms": 500 }))?;

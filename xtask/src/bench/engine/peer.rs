@@ -93,7 +93,7 @@ impl GraphileWorker {
         self.said(&["enqueue", &clients.to_string(), &seconds.to_string()])
     }
 
-    /// Jobs that are added by so many clients while a worker is at work on them.
+    /// Jobs that this many clients add while a worker carries them out.
     pub(crate) fn through(&self, clients: usize, seconds: u64) -> Result<Drained, String> {
         self.said(&["through", &clients.to_string(), &seconds.to_string()])
     }

@@ -17,7 +17,7 @@ use crate::bench::stream::cores::Cores;
 
 const PROJECT: &str = "bench";
 const PROMPT: &str = "Replace \"alpha\" with \"beta\" in guides/page.md";
-/// More jobs than anybody creates.
+/// More jobs than are ever created.
 const MANY: &str = "1000000000";
 /// How long the worker may take to be busy.
 const PATIENCE: Duration = Duration::from_secs(30);
