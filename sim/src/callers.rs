@@ -20,7 +20,7 @@ pub(crate) async fn calls(world: Arc<World>) {
     let project = { world.projects[world.chance().place(world.projects.len())].clone() };
     let Some(job) = creates(&world, &project).await else { return };
     if world.chance().happens(0.7) {
-        tokio::spawn(listens(Arc::clone(&world), project.clone(), job.id));
+        tokio::spawn(watches(Arc::clone(&world), project.clone(), job.id));
     }
     let instructions = world.chance().within(0..=2);
     for _ in 0..instructions {
@@ -134,7 +134,7 @@ async fn speaks_up(world: &Arc<World>, project: &Project, id: JobId) {
         .await;
         match answer {
             Some(Ok(_)) => {
-                world.note(format_args!("job {} hears: {asked}", short(id)));
+                world.note(format_args!("job {} gets a follow-up: {asked}", short(id)));
                 return world.ledger().instructed.push((id, asked));
             }
             Some(Err(CallError::Refused(refusal))) => {
@@ -165,11 +165,11 @@ async fn archives(world: &Arc<World>, project: &Project, id: JobId) {
 }
 
 /// Reads the events of a job to its end, and continues at the same event when the process that sends them dies.
-async fn listens(world: Arc<World>, project: Project, id: JobId) {
+async fn watches(world: Arc<World>, project: Project, id: JobId) {
     let mut after = 0;
     loop {
-        let heard = hears(&world, &project, id, &mut after).await;
-        if heard == Heard::All {
+        let watched = watch_once(&world, &project, id, &mut after).await;
+        if watched == Watched::All {
             return;
         }
         waits(&world, Duration::from_secs(3)).await;
@@ -177,21 +177,21 @@ async fn listens(world: Arc<World>, project: Project, id: JobId) {
 }
 
 #[derive(PartialEq)]
-enum Heard {
+enum Watched {
     All,
     Part,
 }
 
-async fn hears(world: &Arc<World>, project: &Project, id: JobId, after: &mut u64) -> Heard {
-    let Some(running) = somebody(world) else { return Heard::Part };
+async fn watch_once(world: &Arc<World>, project: &Project, id: JobId, after: &mut u64) -> Watched {
+    let Some(running) = somebody(world) else { return Watched::Part };
     let from = *after;
-    let listening = async {
+    let watching = async {
         let mut watch = match running.jobs.watch(&project.id, id, from).await {
             Ok(watch) => watch,
-            Err(CallError::Store(_)) => return Heard::Part,
+            Err(CallError::Store(_)) => return Watched::Part,
             Err(CallError::Refused(refusal)) => {
-                world.violated(format_args!("listening to {} after {from} was refused: {refusal}", short(id)));
-                return Heard::All;
+                world.violated(format_args!("watching {} after {from} was refused: {refusal}", short(id)));
+                return Watched::All;
             }
         };
         let mut last = from;
@@ -199,7 +199,7 @@ async fn hears(world: &Arc<World>, project: &Project, id: JobId, after: &mut u64
             match watch.next().await {
                 Ok(Some(JobUpdate::Entry(entry))) => {
                     if entry.seq != last + 1 {
-                        world.violated(format_args!("a listener of {} hears {} after {last}", short(id), entry.seq));
+                        world.violated(format_args!("a watcher of {} received {} after {last}", short(id), entry.seq));
                     }
                     last = entry.seq;
                     // The holder of the lease is not sent to watchers, and may be written again after a power failure.
@@ -209,14 +209,14 @@ async fn hears(world: &Arc<World>, project: &Project, id: JobId, after: &mut u64
                     }
                 }
                 Ok(Some(JobUpdate::Live(_))) => {}
-                Ok(None) => return Heard::All,
-                Err(_) => return Heard::Part,
+                Ok(None) => return Watched::All,
+                Err(_) => return Watched::Part,
             }
         }
     };
     tokio::select! {
         biased;
-        () = running.process.dead.cancelled() => Heard::Part,
-        heard = listening => heard,
+        () = running.process.dead.cancelled() => Watched::Part,
+        watched = watching => watched,
     }
 }

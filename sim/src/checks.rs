@@ -95,7 +95,7 @@ fn the_journal_is_whole(world: &World, row: &Row, journal: &[Entry]) {
     let ledger = world.ledger();
     for (seq, told) in ledger.told.get(&row.id()).into_iter().flatten() {
         if journal.iter().find(|entry| entry.seq == *seq).is_none_or(|entry| entry.body != *told) {
-            world.violated(format_args!("a listener of {id} was told an entry {seq} that is another now: {told:?}"));
+            world.violated(format_args!("a watcher of {id} received an entry {seq} that is another now: {told:?}"));
         }
     }
     if row.lease.is_some() {

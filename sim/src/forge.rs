@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 
 use crate::broken::BrokenEngine;
 use crate::git::records;
-use crate::process::{Ask, Process};
+use crate::process::{Process, RequestKind};
 use crate::world::World;
 
 /// The forge, with the pull requests of all projects.
@@ -140,7 +140,7 @@ impl ProcessForge {
     async fn wishes(&self, wish: Wish) -> Result<PullRequest, ForgeError> {
         let (process, world) = (&self.process, self.world());
         let odds = &world.plan.odds;
-        process.asks(Ask::Forge).await;
+        process.sends(RequestKind::Forge).await;
         if world.goes_wrong("forge fails", odds.forge_fails) {
             let wait = world.chance().happens(0.3).then_some(Duration::from_secs(45));
             return Err(unavailable("it is overloaded", wait));
@@ -153,19 +153,19 @@ impl ProcessForge {
         if world.goes_wrong("forge is asked twice", odds.forge_twice) {
             self.arrives_later(wish, 500);
         }
-        process.hears(Ask::Forge).await;
-        if world.goes_wrong("forge is unheard", odds.forge_unheard) {
+        process.receives(RequestKind::Forge).await;
+        if world.goes_wrong("forge is unconfirmed", odds.forge_unconfirmed) {
             return Err(unavailable("the connection broke off", None));
         }
         answer
     }
 
     fn arrives_later(&self, wish: Wish, most_millis: u64) {
-        let (desk, wait) = (self.clone(), self.world().chance().millis(1..=most_millis));
+        let (forge, wait) = (self.clone(), self.world().chance().millis(1..=most_millis));
         tokio::spawn(async move {
             tokio::time::sleep(wait).await;
             // Its result reaches no caller.
-            let _ = desk.arrives(&wish);
+            let _ = forge.arrives(&wish);
         });
     }
 }
@@ -201,12 +201,12 @@ fn must_be_written_down(world: &World, request: &PullRequestSpec) {
 impl Forge for ProcessForge {
     async fn find(&self, head: &str) -> Result<Option<PullRequest>, ForgeError> {
         let (process, world) = (&self.process, self.world());
-        process.asks(Ask::Forge).await;
+        process.sends(RequestKind::Forge).await;
         if world.goes_wrong("forge fails", world.plan.odds.forge_fails) {
             return Err(unavailable("it is overloaded", None));
         }
         let found = world.forge.find(&self.project.id, head).map(|pull| pull.told());
-        process.hears(Ask::Forge).await;
+        process.receives(RequestKind::Forge).await;
         Ok(found.filter(|_| world.broken != Some(BrokenEngine::OpensBlindly)))
     }
 

@@ -11,7 +11,7 @@ use docent_jobs::EntryBody;
 use docent_workspace::{CommitId, GitError, Mirror, Mirrors, PushError, PushOutcome, PushRefusal, Remote};
 use serde::Deserialize;
 
-use crate::process::{Ask, Process};
+use crate::process::{Process, RequestKind};
 use crate::world::World;
 
 /// The mirrors of a process.
@@ -80,12 +80,12 @@ fn unreachable(why: &str) -> GitError {
 impl Transport for NodeGit {
     async fn fetch(&self, remote: &Remote) -> Result<Mirror, GitError> {
         let process = &self.process;
-        process.asks(Ask::Fetch).await;
+        process.sends(RequestKind::Fetch).await;
         if process.world.goes_wrong("fetch fails", process.world.plan.odds.fetch_fails) {
             return Err(unreachable("nobody answers"));
         }
         let fetched = self.mirrors.fetch_blocking(remote);
-        process.hears(Ask::Fetch).await;
+        process.receives(RequestKind::Fetch).await;
         fetched
     }
 
@@ -103,7 +103,7 @@ impl Transport for NodeGit {
     ) -> Result<PushOutcome, PushError> {
         let (process, world) = (&self.process, &self.process.world);
         let odds = &world.plan.odds;
-        process.asks(Ask::Push).await;
+        process.sends(RequestKind::Push).await;
         let push = Push { mirror, remote, branch, commit, expected };
         if world.goes_wrong("push fails", odds.push_fails) {
             return Err(unreachable("the connection was refused").into());
@@ -121,8 +121,8 @@ impl Transport for NodeGit {
             return Err(unreachable("no answer came in time").into());
         }
         let pushed = push.arrives(process);
-        process.hears(Ask::Push).await;
-        if pushed.is_ok() && world.goes_wrong("push is unheard", odds.push_unheard) {
+        process.receives(RequestKind::Push).await;
+        if pushed.is_ok() && world.goes_wrong("push is unconfirmed", odds.push_unconfirmed) {
             return Err(unreachable("the connection broke off").into());
         }
         pushed
@@ -132,7 +132,7 @@ impl Transport for NodeGit {
         self.process.moves().await;
         self.process.runs();
         work();
-        self.process.hears(Ask::Objects).await;
+        self.process.receives(RequestKind::Objects).await;
     }
 }
 

@@ -15,7 +15,7 @@ use futures::{StreamExt, stream};
 use serde_json::{Value, json};
 
 use crate::git::records;
-use crate::process::{Ask, Process};
+use crate::process::{Process, RequestKind};
 
 /// A task as an instruction has it.
 pub(crate) fn task(number: u32, steps: u64) -> String {
@@ -137,7 +137,7 @@ impl Model for Writer {
 
     async fn stream(&self, request: Request) -> Result<EventStream, ModelError> {
         let (process, world) = (&self.0, &self.0.world);
-        process.asks(Ask::Model).await;
+        process.sends(RequestKind::Model).await;
         let asked = asked(&request);
         self.must_be_written_down(&request, &asked);
         if let Some(error) = self.fails(&request) {
@@ -152,12 +152,12 @@ impl Model for Writer {
             let input_tokens = if world.chance().happens(0.05) { 120_000 } else { 0 };
             events.push(Ok(Event::Done { reason, usage: Usage { input_tokens, ..Usage::default() } }));
         }
-        process.hears(Ask::Model).await;
+        process.receives(RequestKind::Model).await;
         let listener = Arc::clone(process);
         let told = stream::iter(events).then(move |event| {
             let listener = Arc::clone(&listener);
             async move {
-                listener.asks(Ask::Word).await;
+                listener.sends(RequestKind::Word).await;
                 listener.runs();
                 event
             }
@@ -179,7 +179,7 @@ impl Model for Local {
     async fn stream(&self, request: Request) -> Result<EventStream, ModelError> {
         self.0.moves().await;
         let told = Builtin.stream(request).await;
-        self.0.hears(Ask::Model).await;
+        self.0.receives(RequestKind::Model).await;
         told
     }
 }

@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 use crate::forge::ProcessForge;
 use crate::git::{NodeGit, loses_mirrors};
 use crate::model::{Local, Writer};
-use crate::process::{Ask, Process, ProcessWorker};
+use crate::process::{Process, ProcessWorker, RequestKind};
 use crate::store::NodeStore;
 use crate::world::{NodeClock, SeededIds, World};
 
@@ -113,11 +113,11 @@ struct Registry(Arc<Process>);
 impl Projects for Registry {
     async fn project(&self, id: &ProjectId) -> Result<Option<Project>, StoreError> {
         let (process, world) = (&self.0, &self.0.world);
-        process.asks(Ask::Read).await;
+        process.sends(RequestKind::Read).await;
         if world.goes_wrong("read fails", world.plan.odds.read_fails) {
             return Err(StoreError::new("read", "the disk failed"));
         }
-        process.hears(Ask::Read).await;
+        process.receives(RequestKind::Read).await;
         Ok(world.project(id).cloned())
     }
 }

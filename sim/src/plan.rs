@@ -34,19 +34,19 @@ pub(crate) struct Odds {
     /// A write to the store fails, and nothing is written.
     pub(crate) write_fails: f64,
     /// A write to the store is written, and its caller is told that it failed.
-    pub(crate) write_unheard: f64,
+    pub(crate) write_unconfirmed: f64,
     pub(crate) read_fails: f64,
     /// The answer to a request takes long.
     pub(crate) slow: f64,
     pub(crate) fetch_fails: f64,
     pub(crate) push_fails: f64,
     /// The push arrives, and its caller is told that it failed.
-    pub(crate) push_unheard: f64,
+    pub(crate) push_unconfirmed: f64,
     /// The push arrives after its caller gave up on it.
     pub(crate) push_late: f64,
     pub(crate) push_refused: f64,
     pub(crate) forge_fails: f64,
-    pub(crate) forge_unheard: f64,
+    pub(crate) forge_unconfirmed: f64,
     pub(crate) forge_late: f64,
     /// A request reaches the forge twice.
     pub(crate) forge_twice: f64,
@@ -90,16 +90,16 @@ impl Odds {
             killed: up_to(0.03),
             killed_at_point: up_to(0.1),
             write_fails: up_to(0.04),
-            write_unheard: up_to(0.02),
+            write_unconfirmed: up_to(0.02),
             read_fails: up_to(0.02),
             slow: up_to(0.04),
             fetch_fails: up_to(0.15),
             push_fails: up_to(0.2),
-            push_unheard: up_to(0.2),
+            push_unconfirmed: up_to(0.2),
             push_late: up_to(0.2),
             push_refused: up_to(0.05),
             forge_fails: up_to(0.2),
-            forge_unheard: up_to(0.2),
+            forge_unconfirmed: up_to(0.2),
             forge_late: up_to(0.2),
             forge_twice: up_to(0.2),
             model_fails: up_to(0.15),

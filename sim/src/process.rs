@@ -1,5 +1,5 @@
-//! One process of a node: it runs until it is killed, and may be paused. A request to the outside begins with [`Process::asks`] and
-//! ends with [`Process::hears`]; between the two the process can be paused or killed.
+//! One process of a node: it runs until it is killed, and may be paused. A request to the outside begins with [`Process::sends`] and
+//! ends with [`Process::receives`]; between the two the process can be paused or killed.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ pub(crate) struct Process {
 
 /// A kind of request to the outside.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Ask {
+pub(crate) enum RequestKind {
     Read,
     Write,
     Fetch,
@@ -40,7 +40,7 @@ pub(crate) enum Ask {
     Word,
 }
 
-impl Ask {
+impl RequestKind {
     /// The longest time it takes without a fault, in milliseconds; long enough for other events to happen meanwhile.
     const fn most_millis(self) -> u64 {
         match self {
@@ -106,7 +106,7 @@ impl Process {
     }
 
     /// The way of a request to the outside.
-    pub(crate) async fn asks(&self, what: Ask) {
+    pub(crate) async fn sends(&self, what: RequestKind) {
         self.moves().await;
         let odds = &self.world.plan.odds;
         let most = if self.world.goes_wrong("slow", odds.slow) { 20_000 } else { what.most_millis() };
@@ -118,7 +118,7 @@ impl Process {
     }
 
     /// The way of its answer back.
-    pub(crate) async fn hears(self: &Arc<Self>, what: Ask) {
+    pub(crate) async fn receives(self: &Arc<Self>, what: RequestKind) {
         if self.world.goes_wrong("killed after", self.world.plan.odds.killed) {
             self.dies(&format!("after {what:?}"));
         }

@@ -13,7 +13,7 @@ use docent_types::{AgentJob, JobId, JobStatus, StoreError, Timestamp};
 use parking_lot::Mutex;
 
 use crate::broken::{self, BrokenEngine};
-use crate::process::{Ask, Process};
+use crate::process::{Process, RequestKind};
 use crate::world::World;
 
 #[derive(Debug)]
@@ -25,7 +25,7 @@ impl NodeStore {
         act: impl FnOnce(&Process) -> Result<T, WriteError> + Send + 'static,
     ) -> Result<T, WriteError> {
         let (process, odds) = (&self.0, &self.0.world.plan.odds);
-        process.asks(Ask::Write).await;
+        process.sends(RequestKind::Write).await;
         if process.world.is_disk_full() {
             process.world.count("no room on the disk");
             return Err(StoreError::new("write", "no space is left on the disk").into());
@@ -50,8 +50,8 @@ impl NodeStore {
             // It ended with the process.
             Ok(None) | Err(_) => std::future::pending().await,
         };
-        process.hears(Ask::Write).await;
-        if written.is_ok() && process.world.goes_wrong("write is unheard", odds.write_unheard) {
+        process.receives(RequestKind::Write).await;
+        if written.is_ok() && process.world.goes_wrong("write is unconfirmed", odds.write_unconfirmed) {
             return Err(StoreError::new("write", "the answer was lost").into());
         }
         written
@@ -59,12 +59,12 @@ impl NodeStore {
 
     async fn read<T>(&self, read: impl Future<Output = T>) -> Result<T, StoreError> {
         let process = &self.0;
-        process.asks(Ask::Read).await;
+        process.sends(RequestKind::Read).await;
         if process.world.goes_wrong("read fails", process.world.plan.odds.read_fails) {
             return Err(StoreError::new("read", "the disk failed"));
         }
         let answer = read.await;
-        process.hears(Ask::Read).await;
+        process.receives(RequestKind::Read).await;
         Ok(answer)
     }
 }

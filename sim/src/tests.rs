@@ -21,7 +21,7 @@ const WRONGS: [&str; 26] = [
     "forge fails",
     "forge is asked twice",
     "forge is late",
-    "forge is unheard",
+    "forge is unconfirmed",
     "killed after",
     "killed before",
     "mirror is lost",
@@ -35,11 +35,11 @@ const WRONGS: [&str; 26] = [
     "push fails",
     "push is late",
     "push is refused",
-    "push is unheard",
+    "push is unconfirmed",
     "read fails",
     "unflushed writes are lost",
     "write fails",
-    "write is unheard",
+    "write is unconfirmed",
 ];
 
 /// Runs the worlds of these seeds, two at a time, until `is_enough` is true for one.

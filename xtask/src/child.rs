@@ -45,7 +45,7 @@ impl StopSignal {
     }
 
     /// Waits for a signal to stop.
-    pub(crate) async fn hear(&mut self) {
+    pub(crate) async fn received(&mut self) {
         tokio::select! {
             _ = self.interrupt.recv() => {}
             _ = self.terminate.recv() => {}
@@ -77,7 +77,7 @@ pub(crate) async fn run_quietly(command: &mut Command, stop: &mut StopSignal) ->
             eprintln!("{shown}:\n{}", said.trim_end());
             Ok(Ended::Badly(format!("{shown}: {}: {}", output.status, last_line(&said))))
         }
-        () = stop.hear() => {
+        () = stop.received() => {
             end(group, Signal::KILL);
             Ok(Ended::Stopped)
         }
@@ -94,7 +94,7 @@ async fn wait(mut child: Child, stop: &mut StopSignal) -> Result<Ended, String> 
     let group = group_of(&child);
     let status = tokio::select! {
         status = child.wait() => status.map_err(|error| format!("could not wait for a child: {error}"))?,
-        () = stop.hear() => {
+        () = stop.received() => {
             end(group, Signal::TERM);
             if timeout(GRACE, child.wait()).await.is_err() {
                 end(group, Signal::KILL);

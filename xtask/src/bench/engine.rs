@@ -24,7 +24,7 @@ use clap::{Args, ValueEnum};
 use docent_tests::Request;
 use serde::de::DeserializeOwned;
 
-use crate::bench::engine::load::{Asker, Measured, Target};
+use crate::bench::engine::load::{LoadGenerator, Measured, Target};
 use crate::bench::engine::peer::{Drained, Enqueued, GraphileWorker, PickedUp, Way};
 use crate::bench::engine::served::{Served, create};
 use crate::bench::process;
@@ -116,7 +116,7 @@ pub(crate) async fn run(options: &Options, workspace: &Workspace, stop: &mut Sto
         options: options.clone(),
         docent: built.join("docent"),
         host: built.join("examples/engine_host"),
-        asker: built.join("examples/request_load"),
+        load_program: built.join("examples/request_load"),
         peer,
     };
     let what: [&[&str]; 3] = [
@@ -150,7 +150,7 @@ struct Bench {
     options: Options,
     docent: PathBuf,
     host: PathBuf,
-    asker: PathBuf,
+    load_program: PathBuf,
     peer: Option<peer::Programs>,
 }
 
@@ -182,8 +182,8 @@ impl Bench {
         Ok(rows)
     }
 
-    fn asker(&self, cores: Cores) -> Asker {
-        Asker { program: self.asker.clone(), cores }
+    fn load_generator(&self, cores: Cores) -> LoadGenerator {
+        LoadGenerator { program: self.load_program.clone(), cores }
     }
 
     fn bare(&self, cores: Cores) -> Result<Program, String> {
@@ -194,7 +194,7 @@ impl Bench {
 
     fn create(&self, peer: Option<&GraphileWorker>, stopping: &Stopping, rows: &mut Vec<Row>) -> Result<(), String> {
         println!("\ndurable creates");
-        let (asker, seconds) = (self.asker(Cores::All), self.options.seconds());
+        let (load, seconds) = (self.load_generator(Cores::All), self.options.seconds());
         let mut ours: [Vec<Measured>; CREATORS.len()] = Default::default();
         let mut floors = Vec::new();
         let mut added: [Vec<Enqueued>; ADDERS.len()] = Default::default();
@@ -202,7 +202,7 @@ impl Bench {
             let served = Served::start(&self.docent, Cores::All)?;
             for (connections, measured) in CREATORS.into_iter().zip(&mut ours) {
                 stopping.check()?;
-                measured.push(asker.ask(&served.creating(), connections, seconds)?);
+                measured.push(load.measure(&served.creating(), connections, seconds)?);
                 println!("  docent, {connections:>3} connections      {}", latest(measured).shown());
             }
             drop(served);
@@ -213,7 +213,7 @@ impl Bench {
                 requests: vec![create("/v2/agent/bench/job", &"k".repeat(51))],
                 status: 200,
             };
-            floors.push(asker.ask(&target, CREATORS[3], seconds)?);
+            floors.push(load.measure(&target, CREATORS[3], seconds)?);
             println!("  bare hyper, {:>3} connections  {}", CREATORS[3], latest(&floors).shown());
             for (clients, added) in ADDERS.into_iter().zip(&mut added) {
                 let Some(peer) = peer else { continue };
@@ -297,7 +297,7 @@ impl Bench {
         let request = create(&said("path")?, &said("key")?);
         let target = Target { pid: host.pid(), address: host.address(), requests: vec![request], status: 201 };
         let began = Instant::now();
-        let measured = self.asker(Cores::All).ask(&target, CREATORS[3], self.options.seconds())?;
+        let measured = self.load_generator(Cores::All).measure(&target, CREATORS[3], self.options.seconds())?;
         let jobs = loop {
             let counts = Request::get("/counts").send(host.address());
             let counts = counts.map_err(|error| format!("the host does not count: {error}"))?.json();
@@ -356,7 +356,7 @@ impl Bench {
     /// The server on one core and who asks on the others, so that requests a second are those of a core.
     fn get(&self, stopping: &Stopping, files: u64, rows: &mut Vec<Row>) -> Result<(), String> {
         println!("\nasking for a job, the server on one core");
-        let (asker, seconds) = (self.asker(Cores::Others), self.options.seconds());
+        let (load, seconds) = (self.load_generator(Cores::Others), self.options.seconds());
         let served = Served::start(&self.docent, Cores::First)?;
         let jobs = served.jobs(POLLERS);
         let (length, _) = served.shown(&jobs[0]);
@@ -378,7 +378,7 @@ impl Bench {
                 ("bare hyper, empty", floor(0), &mut empty),
             ] {
                 stopping.check()?;
-                measured.push(asker.ask(&target, POLLERS, seconds)?);
+                measured.push(load.measure(&target, POLLERS, seconds)?);
                 println!("  {name:<18} {}", latest(measured).shown());
             }
         }
@@ -398,13 +398,13 @@ impl Bench {
 
     /// Many requests that wait: all for one job, and each for one of its own.
     fn wait(&self, served: &Served, job: &str, files: u64, rows: &mut Vec<Row>) -> Result<(), String> {
-        let asker = self.asker(Cores::Others);
+        let load = self.load_generator(Cores::Others);
         let most = usize::try_from(files.saturating_sub(OTHER_FILES)).unwrap_or(usize::MAX);
         let waiters = most.min(if self.options.quick { 1_000 } else { WAITERS });
         let row = |what: String, figure, unit| Row::alone(what, figure, unit, Threshold::Nothing);
 
         let target = served.asking(&[(job.to_owned(), String::new())], "?wait=60", 200);
-        let waiting = asker.wait(&target, waiters)?;
+        let waiting = load.wait(&target, waiters)?;
         let began = Instant::now();
         served.archive(job);
         waiting.answered()?;
@@ -412,12 +412,12 @@ impl Bench {
         rows.push(row(format!("{waiters} wait for one job: all told of its end after"), told, "ms"));
 
         while served.newest(waiters).len() < waiters {
-            asker.ask(&served.creating(), CREATORS[3], 1)?;
+            load.measure(&served.creating(), CREATORS[3], 1)?;
         }
         let jobs: Vec<_> = served.newest(waiters).into_iter().map(|job| (job, String::new())).collect();
         let before = process::resident(served.pid());
         let target = served.asking(&jobs, "?wait=20", 200);
-        let waiting = asker.wait(&target, waiters)?;
+        let waiting = load.wait(&target, waiters)?;
         let (cpu, looked) = (process::own_cpu(served.pid()), Instant::now());
         thread::sleep(Duration::from_secs(self.options.seconds()));
         let cpu = process::own_cpu(served.pid()).saturating_sub(cpu).as_secs_f64() / looked.elapsed().as_secs_f64();
@@ -431,12 +431,12 @@ impl Bench {
 
     fn queued(&self, stopping: &Stopping, rows: &mut Vec<Row>) -> Result<(), String> {
         println!("\n{} jobs that wait", self.options.jobs);
-        let (asker, seconds) = (self.asker(Cores::All), self.options.seconds());
+        let (load, seconds) = (self.load_generator(Cores::All), self.options.seconds());
         let mut full = Served::start(&self.docent, Cores::All)?;
         let mut jobs = 0;
         while jobs < self.options.jobs {
             stopping.check()?;
-            let more = asker.ask(&full.creating(), CREATORS[3], 1)?;
+            let more = load.measure(&full.creating(), CREATORS[3], 1)?;
             jobs += more.counts.answered;
             println!("  {jobs} jobs: {}", more.shown());
         }
@@ -444,10 +444,10 @@ impl Bench {
         for _ in 0..self.options.rounds() {
             stopping.check()?;
             let empty = Served::start(&self.docent, Cores::All)?;
-            without.push(asker.ask(&empty.creating(), CREATORS[2], seconds)?);
+            without.push(load.measure(&empty.creating(), CREATORS[2], seconds)?);
             println!("  an empty database  {}", latest(&without).shown());
             drop(empty);
-            with.push(asker.ask(&full.creating(), CREATORS[2], seconds)?);
+            with.push(load.measure(&full.creating(), CREATORS[2], seconds)?);
             println!("  the full one       {}", latest(&with).shown());
         }
         let p99 = |measured: &[Measured]| middle(measured, Measured::p99).unwrap_or_default();

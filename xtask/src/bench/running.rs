@@ -70,7 +70,7 @@ pub(crate) async fn run_to_its_end<T: Send + 'static>(
     tokio::pin!(measured);
     let measured = tokio::select! {
         measured = &mut measured => measured,
-        () = stop.hear() => {
+        () = stop.received() => {
             stopping.0.store(true, Ordering::Relaxed);
             println!("stopping after this measurement …");
             measured.await

@@ -185,7 +185,7 @@ impl Builder {
         let child = command.spawn().map_err(|error| format!("could not start {}: {error}", self.generator.name()))?;
         let output = tokio::select! {
             output = child.wait_with_output() => output,
-            () = stop.hear() => return Ok(Built::Stopped),
+            () = stop.received() => return Ok(Built::Stopped),
         };
         let output = output.map_err(|error| format!("could not wait for {}: {error}", self.generator.name()))?;
         let said = [output.stdout, output.stderr].map(|said| String::from_utf8_lossy(&said).into_owned()).concat();

@@ -63,7 +63,7 @@ impl Measured {
     pub(crate) fn shown(&self) -> String {
         let milliseconds = |micros: Option<u32>| f64::from(micros.unwrap_or_default()) / 1e3;
         format!(
-            "{:>8.0}/s, CPU {:>6.1} µs each, p50 {:>7.2} ms, p99 {:>7.2} ms (asking took {:.2} cores)",
+            "{:>8.0}/s, CPU {:>6.1} µs each, p50 {:>7.2} ms, p99 {:>7.2} ms (the load generator took {:.2} cores)",
             self.rate(),
             self.cpu(),
             milliseconds(self.counts.p50),
@@ -73,75 +73,74 @@ impl Measured {
     }
 }
 
-/// The program that asks, and the cores it may use.
+/// The program, and the cores it may use.
 #[derive(Debug, Clone)]
-pub(crate) struct Asker {
+pub(crate) struct LoadGenerator {
     pub(crate) program: PathBuf,
     pub(crate) cores: Cores,
 }
 
-impl Asker {
+impl LoadGenerator {
     /// Sends requests on this many connections for this many seconds.
-    pub(crate) fn ask(&self, target: &Target, connections: usize, seconds: u64) -> Result<Measured, String> {
-        let mut asking =
-            self.start(target, json!({ "connections": connections, "seconds": seconds, "warm_ms": 500 }))?;
-        asking.hear()?;
+    pub(crate) fn measure(&self, target: &Target, connections: usize, seconds: u64) -> Result<Measured, String> {
+        let mut run = self.start(target, json!({ "connections": connections, "seconds": seconds, "warm_ms": 500 }))?;
+        run.next_line()?;
         let before = process::own_cpu(target.pid);
-        let counts = asking.hear()?;
+        let counts = run.next_line()?;
         let cpu = process::own_cpu(target.pid).saturating_sub(before);
         counted(counts, target.status).map(|counts| Measured { counts, cpu })
     }
 
     /// Sends one request on each of so many connections, and gives what waits for their answers.
     pub(crate) fn wait(&self, target: &Target, connections: usize) -> Result<Waiting, String> {
-        let mut asking = self.start(target, json!({ "connections": connections, "once": true }))?;
-        asking.hear()?;
-        Ok(Waiting { asking, status: target.status })
+        let mut run = self.start(target, json!({ "connections": connections, "once": true }))?;
+        run.next_line()?;
+        Ok(Waiting { run, status: target.status })
     }
 
-    fn start(&self, target: &Target, mut task: Value) -> Result<Asking, String> {
+    fn start(&self, target: &Target, mut task: Value) -> Result<LoadRun, String> {
         task["address"] = json!(target.address);
         task["requests"] = json!(target.requests);
         let mut command = Command::new(&self.program);
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = self.cores.spawn(&mut command)?;
-        let mut stdin = child.stdin.take().ok_or("the asking program has no stdin")?;
-        let stdout = child.stdout.take().ok_or("the asking program has no stdout")?;
-        writeln!(stdin, "{task}").map_err(|error| format!("could not say what to ask: {error}"))?;
-        Ok(Asking { child, lines: BufReader::new(stdout).lines() })
+        let mut stdin = child.stdin.take().ok_or("the load generator has no stdin")?;
+        let stdout = child.stdout.take().ok_or("the load generator has no stdout")?;
+        writeln!(stdin, "{task}").map_err(|error| format!("could not send it its task: {error}"))?;
+        Ok(LoadRun { child, lines: BufReader::new(stdout).lines() })
     }
 }
 
 /// Requests that have been sent and are not answered yet.
 #[derive(Debug)]
 pub(crate) struct Waiting {
-    asking: Asking,
+    run: LoadRun,
     status: u16,
 }
 
 impl Waiting {
     /// Until all are answered.
     pub(crate) fn answered(mut self) -> Result<Counts, String> {
-        let counts = self.asking.hear()?;
+        let counts = self.run.next_line()?;
         counted(counts, self.status)
     }
 }
 
 #[derive(Debug)]
-struct Asking {
+struct LoadRun {
     child: Child,
     lines: Lines<BufReader<ChildStdout>>,
 }
 
-impl Asking {
+impl LoadRun {
     /// The next line.
-    fn hear(&mut self) -> Result<Value, String> {
-        let line = self.lines.next().and_then(Result::ok).ok_or("the asking program ended early")?;
-        serde_json::from_str(&line).map_err(|error| format!("the asking program says `{line}`: {error}"))
+    fn next_line(&mut self) -> Result<Value, String> {
+        let line = self.lines.next().and_then(Result::ok).ok_or("the load generator ended early")?;
+        serde_json::from_str(&line).map_err(|error| format!("the load generator says `{line}`: {error}"))
     }
 }
 
-impl Drop for Asking {
+impl Drop for LoadRun {
     fn drop(&mut self) {
         // It may have ended already.
         let _ = self.child.kill();
@@ -152,7 +151,7 @@ impl Drop for Asking {
 /// The counts, if all was answered as it should be: anything else would be measured as something it is not.
 fn counted(counts: Value, status: u16) -> Result<Counts, String> {
     let counts: Counts =
-        serde_json::from_value(counts).map_err(|error| format!("the asking program counts otherwise: {error}"))?;
+        serde_json::from_value(counts).map_err(|error| format!("the load generator counts something else: {error}"))?;
     let good = counts.statuses.get(&status).copied().unwrap_or_default();
     if counts.broken > 0 || good != counts.answered || good == 0 {
         return Err(format!(

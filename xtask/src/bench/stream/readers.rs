@@ -81,10 +81,10 @@ pub(crate) fn measure(program: &Path, party: &Party, work: Work) -> Result<Measu
     let mut command = Command::new(program);
     command.stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut readers = Readers::of(command.spawn().map_err(|error| format!("could not start the readers: {error}"))?)?;
-    readers.hear(&task)?;
-    readers.say("begin")?;
+    readers.send(&task)?;
+    readers.expect("begin")?;
     let (before, times) = (Threads::of(party.pid()), Times::now());
-    let counts = readers.say("end")?;
+    let counts = readers.expect("end")?;
     let (cpu, spent) = (Threads::of(party.pid()).since(&before), Times::now().since(&times));
     let grown = process::resident(party.pid()).saturating_sub(party.idle());
     let counts = serde_json::from_value(counts).map_err(|error| format!("the readers say something else: {error}"))?;
@@ -125,14 +125,14 @@ impl Readers {
         Ok(Self { child, lines: BufReader::new(stdout).lines(), stdin })
     }
 
-    fn hear(&mut self, task: &Value) -> Result<(), String> {
-        writeln!(self.stdin, "{task}").map_err(|error| format!("could not tell the readers what to do: {error}"))
+    fn send(&mut self, task: &Value) -> Result<(), String> {
+        writeln!(self.stdin, "{task}").map_err(|error| format!("could not send the readers their task: {error}"))
     }
 
-    /// The next thing they say, which must be this.
-    fn say(&mut self, at: &str) -> Result<Value, String> {
+    /// The next message, which must be this one.
+    fn expect(&mut self, at: &str) -> Result<Value, String> {
         let line = self.lines.next().ok_or("the readers ended before they had counted")?;
-        let line = line.map_err(|error| format!("could not hear the readers: {error}"))?;
+        let line = line.map_err(|error| format!("could not read from the readers: {error}"))?;
         let said: Value = serde_json::from_str(&line).map_err(|error| format!("the readers said `{line}`: {error}"))?;
         if said["at"] == at { Ok(said) } else { Err(format!("the readers said `{line}` where `{at}` was due")) }
     }
