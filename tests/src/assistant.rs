@@ -24,10 +24,10 @@ impl<'a> Assistant<'a> {
         format!("/discovery/v2/assistant/{}/message", self.domain)
     }
 
-    /// Waits until the docs have been read for the first time; until then a client is told to come back.
+    /// Waits until the docs have been read for the first time; until then requests get 503.
     ///
     /// # Panics
-    /// When it is told nothing of the kind, or never stops being told.
+    /// When another answer comes, or the 503 never ends.
     pub fn is_ready(&self) {
         eventually("the docs to be read", || {
             let response = self.search(&json!({ "query": "anything" }));

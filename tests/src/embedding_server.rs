@@ -1,4 +1,4 @@
-//! A server that embeds by a rule of the test's, and can be told to answer late, never, or with an error.
+//! An embeddings server with a rule of the test, which can be set to answer late, never, or with an error.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -70,7 +70,7 @@ impl EmbeddingServer {
         .to_vec()
     }
 
-    /// Answers nobody until it is told to [`release`](Self::release).
+    /// Answers no request until [`release`](Self::release).
     pub fn hold(&self) {
         self.set(Answers::Held);
     }
@@ -80,7 +80,7 @@ impl EmbeddingServer {
         self.set(Answers::AtOnce);
     }
 
-    /// Takes so long for every answer from here on, as a server far away does.
+    /// Delays every answer from now on, as a distant server does.
     pub fn delay(&self, delay: Duration) {
         self.set(Answers::Late(delay));
     }

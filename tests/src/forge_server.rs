@@ -10,7 +10,7 @@
 //! ```
 //!
 //! Branches are those of the repository on disk, so a head that was not pushed is refused as the forge refuses it. Every
-//! request is kept. A [`Relay`] stands before a forge of somebody else's and keeps what goes through it.
+//! request is kept. A [`Relay`] forwards to a third-party forge and keeps the requests and answers.
 
 mod gitea;
 mod github;
@@ -135,7 +135,7 @@ struct State {
 }
 
 impl ForgeServer {
-    /// A forge that hosts this repository, which it knows as [`NAME`], for nobody yet.
+    /// A forge that hosts this repository as [`NAME`], without users yet.
     pub fn start(kind: Kind, repository: &Repository) -> Self {
         let state = Arc::new(Mutex::new(State {
             repository: repository.clone(),
@@ -186,7 +186,7 @@ impl ForgeServer {
         self.state.lock().pulls.clone()
     }
 
-    /// Somebody opens one by hand.
+    /// A person opens one by hand.
     pub fn opens(&self, head: &str, base: &str, title: &str) -> u64 {
         let pull = Pull {
             number: 0,
@@ -201,7 +201,7 @@ impl ForgeServer {
         self.state.lock().add(pull).number
     }
 
-    /// Somebody merges or closes one.
+    /// A person merges or closes one.
     ///
     /// # Panics
     /// When there is none of this number.

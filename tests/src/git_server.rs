@@ -1,4 +1,4 @@
-//! A git host over HTTP: `git http-backend` behind a door that wants a token, and that can be told to misbehave.
+//! A git host over HTTP: `git http-backend` behind a check of a token, which can be set to misbehave.
 //!
 //! ```no_run
 //! # use docent_tests::git_server::{GitServer, Behaviour};
@@ -27,7 +27,7 @@ use parking_lot::Mutex;
 pub enum Behaviour {
     /// As a git host does: by the token.
     Normal,
-    /// Lets everybody read and write, whoever they are.
+    /// Allows everyone to read and write.
     Open,
     /// Answers this status to everything, with `Retry-After` in seconds, if any.
     Busy { status: u16, retry_after: Option<u32> },
@@ -41,7 +41,7 @@ pub enum Behaviour {
     Slow(Duration),
     /// Takes the request and never answers.
     Silent,
-    /// Serves what names the branches, and hangs up after so many bytes of the body of anything else.
+    /// Serves what names the branches, and closes the connection after this many bytes of any other body.
     Cuts { after: usize },
     /// Hangs up before the body of a push was read.
     HangsUpOnPush,
@@ -49,7 +49,7 @@ pub enum Behaviour {
     Says { content_type: String, body: Vec<u8> },
     /// Answers 200 with the right type and bytes without end.
     Endless(Vec<u8>),
-    /// Answers 200 with the right type, says it will send so many bytes, sends a few, and keeps the connection open.
+    /// Answers 200 with the right type, announces this many bytes, sends a few, and keeps the connection open.
     Promises(u64),
 }
 
@@ -78,7 +78,7 @@ pub trait Stream: Read + Write + Send {}
 
 impl<S: Read + Write + Send> Stream for S {}
 
-/// What becomes of a new connection before it is served: nothing, or TLS.
+/// The handshake of a new connection: none, or TLS.
 pub type Accept = dyn Fn(TcpStream) -> io::Result<Box<dyn Stream>> + Send + Sync;
 
 /// A running git host. It ends with the process.
@@ -90,10 +90,10 @@ pub struct GitServer {
 }
 
 impl GitServer {
-    /// Serves the repositories below `root`, to nobody yet.
+    /// Serves the repositories below `root`, without users yet.
     ///
     /// # Panics
-    /// When no port of the loopback interface is to be had.
+    /// When no port of the loopback interface is free.
     pub fn start(root: &Path) -> Self {
         Self::welcoming(root, "http", Arc::new(|stream| Ok(Box::new(stream))))
     }
@@ -153,7 +153,7 @@ impl GitServer {
         self.state.lock().seen.clear();
     }
 
-    /// Whether anybody came with an `Authorization`.
+    /// Whether any request had an `Authorization`.
     pub fn saw_credentials(&self) -> bool {
         self.state.lock().seen.iter().any(|seen| seen.headers.contains_key("authorization"))
     }
@@ -305,7 +305,7 @@ fn backend(asked: &Asked, root: &Path, body: &[u8]) -> io::Result<Backend> {
         .env("GIT_CONFIG_GLOBAL", "/dev/null")
         .env("GIT_PROJECT_ROOT", root)
         .env("GIT_HTTP_EXPORT_ALL", "1")
-        // Somebody is logged in: pushes are taken.
+        // With a user, pushes are accepted.
         .env("REMOTE_USER", "docent")
         .env("REMOTE_ADDR", "127.0.0.1")
         .env("REQUEST_METHOD", &asked.method)

@@ -1,4 +1,4 @@
-//! A receiver of webhooks that keeps what it was told, and can be told to fail or to say nothing.
+//! A receiver of webhooks that keeps the requests, and can be set to fail or not to answer.
 
 use std::collections::{HashMap, VecDeque};
 use std::net::SocketAddr;
@@ -59,7 +59,7 @@ impl HookReceiver {
         self.state.lock().answers.push_back(status);
     }
 
-    /// Answers nobody, or everybody again who asks from here on.
+    /// Answers no request from now on, or all again.
     pub fn is_silent(&self, silent: bool) {
         self.state.lock().is_silent = silent;
     }
@@ -69,7 +69,7 @@ impl HookReceiver {
         self.state.lock().deliveries.clone()
     }
 
-    /// Waits until so many requests were received; gives all.
+    /// Waits until this many requests were received, and returns all.
     ///
     /// # Panics
     /// When they do not come.

@@ -12,7 +12,7 @@ use crate::binary;
 use crate::repository::Repository;
 use crate::server::Server;
 
-/// A place of its own for one test: a data directory, a home, and repositories beside them. Gone when dropped.
+/// The folders of one test: a data directory, a home, and repositories. Removed when dropped.
 #[derive(Debug)]
 pub struct Installation {
     root: TempDir,
@@ -91,7 +91,7 @@ impl Installation {
         Repository::create(&self.root.path().join(format!("{name}.git")), files)
     }
 
-    /// `docent ARGS`, on nothing but what this installation holds: no variable or file of whoever runs the tests.
+    /// `docent ARGS` on this installation alone, without the variables and files of the user that runs the tests.
     pub fn command<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> Command {
         let mut command = Command::new(&self.binary);
         command.args(args).current_dir(self.root.path()).stdin(Stdio::null());

@@ -6,17 +6,17 @@
 //!
 //! | module | what it offers |
 //! |---|---|
-//! | [`binary`] | where the built `docent` is; builds it when nobody said |
+//! | [`binary`] | the path of the built `docent`; builds it when it is not given |
 //! | [`installation`] | a data directory, and the command line on it |
 //! | [`server`] | a running `docent serve`: start, kill -9, SIGTERM |
 //! | [`repository`] | bare git repositories to write docs into and to look at afterwards |
 //! | [`http`] | requests, whole answers, and answers read as they arrive |
 //! | [`agent`], [`assistant`] | the two halves of the API, as a client sees them |
 //! | [`site`] | all of it at once: one project with docs and keys, served |
-//! | [`git_server`], [`ssh_server`] | git hosts over HTTP and ssh, which can be told to misbehave |
+//! | [`git_server`], [`ssh_server`] | git hosts over HTTP and ssh, which can be set to misbehave |
 //! | [`forge_server`] | GitHub, GitLab and Gitea as their published REST describes them |
 //! | [`model_server`] | a model that plays a script, on the wires of the services |
-//! | [`hook_receiver`] | a receiver of webhooks, which can be told to fail or to say nothing |
+//! | [`hook_receiver`] | a receiver of webhooks, which can be set to fail or not to answer |
 //! | [`embedding_server`] | a server that embeds by a rule, and can be told to keep its callers waiting |
 //! | [`rig`] | servers of others, as children |
 //! | [`wait`] | waiting for something to become true, with a deadline |

@@ -78,7 +78,7 @@ impl ModelServer {
     /// The same on a port.
     ///
     /// # Panics
-    /// When the port is not to be had.
+    /// When the port is not free.
     pub fn on_port(port: u16) -> Self {
         let state = Arc::new(Mutex::new(State { keeps: true, ..State::default() }));
         let shared = state.clone();
@@ -128,7 +128,7 @@ impl ModelServer {
         self
     }
 
-    /// What it was asked so far, oldest first.
+    /// The requests so far, oldest first.
     pub fn requests(&self) -> Vec<ModelRequest> {
         self.state.lock().requests.clone()
     }

@@ -74,7 +74,7 @@ impl Repository {
     }
 }
 
-/// Runs git in a folder, away from the configuration of whoever runs the tests.
+/// Runs git in a folder, without the configuration of the user that runs the tests.
 ///
 /// # Panics
 /// When git is missing or fails, with what it said.

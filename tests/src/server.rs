@@ -40,7 +40,7 @@ impl Server {
                 break url.trim_end_matches('/').parse().expect("the server names a socket address");
             }
         };
-        // A pipe nobody reads would stop the server when it is full.
+        // A full pipe that is not read would block the server.
         thread::spawn(move || stdout.read_to_end(&mut Vec::new()));
         Self { child, address, log: log.to_owned() }
     }
@@ -120,7 +120,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // It may have ended already; then there is nothing to kill.
+        // It may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
         if thread::panicking() {

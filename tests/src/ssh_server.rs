@@ -1,7 +1,7 @@
 //! A git host over ssh: a real `sshd` on a port of the loopback interface, with a configuration and keys of its own.
 //!
-//! It lets in whoever runs the tests, by one key, to run git's services. Where there is no `sshd`, [`SshServer::start`]
-//! says so, and the test has nothing to tell.
+//! It accepts the user that runs the tests, with one key, for git's services only. Without `sshd` [`SshServer::start`] panics and
+//! says so.
 
 use std::fs;
 use std::io::{self, Read};
@@ -46,7 +46,7 @@ impl SshServer {
         let authorized = folder.path().join("authorized_keys");
         fs::copy(folder.path().join("user_key.pub"), &authorized).expect("authorize the key");
         private(&authorized);
-        // The port is free when we look. Should somebody else take it, sshd ends and the test fails with its log.
+        // The port is free now. If another process takes it, sshd ends and the test fails with its log.
         let address = TcpListener::bind("127.0.0.1:0").and_then(|one| one.local_addr()).expect("find a free port");
         let config = folder.path().join("sshd_config");
         fs::write(&config, configuration(folder.path(), address)).expect("write the configuration");
@@ -93,7 +93,7 @@ impl SshServer {
         self.folder.path().join("known_hosts")
     }
 
-    /// A file that names this host with another key, as when somebody stands in between.
+    /// A file that names this host with another key, as in an interception.
     pub fn changed_hosts(&self) -> PathBuf {
         let file = self.folder.path().join("changed_hosts");
         fs::write(&file, self.entry(&self.folder.path().join("other_key.pub"))).expect("write a file of hosts");

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 /// that builds something else meanwhile.
 pub const PATIENCE: Duration = Duration::from_secs(90);
 
-/// Asks `probe` again and again until it has an answer.
+/// Calls `probe` repeatedly until it returns something.
 ///
 /// # Panics
 /// After [`PATIENCE`], saying `what` was waited for.

@@ -40,7 +40,7 @@ enum Bench {
     Search(search::Options),
     /// The dashboard's pages, with 10,000 jobs and 100,000 conversations in the store
     Dashboard(dashboard::Options),
-    /// Readers' questions on the docs of known projects: how often a right page comes first
+    /// Readers' questions on the docs of known projects: how often a right page is first
     Questions(questions::Options),
 }
 

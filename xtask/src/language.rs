@@ -42,7 +42,7 @@ pub(crate) fn broken_rules(workspace: &Workspace) -> Result<Vec<String>, String>
         if path == "xtask/src/language.rs" {
             continue;
         }
-        // What is not text says nothing.
+        // Files that are not text are skipped.
         let Ok(text) = std::fs::read_to_string(workspace.root.join(&path)) else { continue };
         for rule in rules.iter().filter(|rule| (rule.files)(&path)) {
             let lines = text.lines().enumerate();

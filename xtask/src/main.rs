@@ -30,13 +30,13 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Everything that tells whether the project is well, on this machine
+    /// Run all checks and tests of the project on this machine
     Test(test::Options),
     /// Holds what is believed of a site against what the site's own generator builds
     Site(site::Options),
     /// Measures the built server against what people use otherwise
     Bench(bench::Options),
-    /// Runs the job engine in thousands of worlds where everything goes wrong
+    /// Run the job engine in thousands of simulations with faults of every kind
     Sim(sim::Options),
 }
 

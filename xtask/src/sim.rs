@@ -19,7 +19,7 @@ pub(crate) struct Options {
     /// This world alone, with all that happens in it
     #[arg(long, conflicts_with_all = ["seeds", "from"])]
     seed: Option<u64>,
-    /// Breaks the engine from outside, to see that it is noticed; what there is to break is listed when this is none of it
+    /// Break the engine from outside, to test that the simulation notices; another value lists the possible ones
     #[arg(long, value_name = "WHAT")]
     broken: Option<String>,
 }

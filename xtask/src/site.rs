@@ -37,7 +37,7 @@ pub(crate) struct Options {
 /// What one has to know of a repository.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct Site {
-    /// The folder of the repository that Docent is told of; all of it when there is none
+    /// The docs root in the repository; without one, all of it
     #[arg(long, value_name = "FOLDER", default_value = "")]
     root: String,
     /// The folder of the repository that the generator is run in
@@ -195,7 +195,7 @@ impl Judge<'_> {
         }
 
         copy_site(repository, &after)?;
-        // What a chore leaves to a person and says so is no fault of its.
+        // A warning about something that the chore listed for a person does not count.
         let mut left = Vec::new();
         for words in [vec!["fix-links"], vec!["move-some", &count], vec!["delete-some", &count]] {
             let mut chore = self.example("chore");

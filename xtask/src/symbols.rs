@@ -77,7 +77,7 @@ fn crates(workspace: &Workspace) -> Result<Crates, String> {
 /// The project's own pages. What the tests have as sites of others is not among them.
 fn pages(workspace: &Workspace) -> Result<Vec<String>, String> {
     let mut pages = workspace.files("*.md")?;
-    // A list of changes names what is gone, too.
+    // The changelog names removed symbols, too.
     pages.retain(|page| !page.starts_with("tests/sites/") && page != "CHANGELOG.md");
     Ok(pages)
 }
@@ -90,7 +90,7 @@ fn defined(files: &BTreeMap<String, String>) -> BTreeSet<&str> {
     found.filter_map(|found| found.get(1).or(found.get(2))).map(|name| name.as_str()).collect()
 }
 
-/// Whether this is a path that begins with something of ours and goes on with something we do not have.
+/// Whether this path begins with a symbol of the project and continues with one that does not exist.
 fn is_missing_symbol(code: &str, symbols: &Symbols<'_>) -> bool {
     let Some(path) = PATH.find(code) else { return false };
     let mut parts = path.as_str().split("::");

@@ -63,7 +63,7 @@ impl<'a> Tools<'a> {
         self.debian(&["openssh-server"], stop).await
     }
 
-    /// Chromium, under any of the names it goes by.
+    /// Chromium, under any of its usual names.
     pub(crate) async fn chromium(&self, stop: &mut StopSignal) -> Found<PathBuf> {
         if let Some(chromium) = chromium_that_runs().await {
             return Ok(chromium);
@@ -248,7 +248,7 @@ fn on_path(name: &str) -> Option<PathBuf> {
     std::env::split_paths(&path).map(|folder| folder.join(name)).find(|file| file.is_file())
 }
 
-/// Some systems have a program of that name that only says where to get it.
+/// Some systems have a program of that name that only prints how to install it.
 async fn chromium_that_runs() -> Option<PathBuf> {
     for name in ["chromium", "chromium-browser", "google-chrome-stable", "google-chrome"] {
         let Some(found) = on_path(name) else { continue };

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use serde::Deserialize;
 
-/// The workspace as `cargo metadata` tells it, without third-party crates.
+/// The workspace as `cargo metadata` describes it, without third-party crates.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Workspace {
     #[serde(rename = "workspace_root")]

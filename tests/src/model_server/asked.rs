@@ -1,4 +1,4 @@
-//! What the scripted model was asked, on either wire, in the same words.
+//! A request to the scripted model, in one form for both wires.
 
 use std::collections::HashMap;
 use std::time::Instant;
@@ -46,12 +46,12 @@ pub struct ToolAnswer {
     /// The call's id.
     pub id: String,
     pub text: String,
-    /// Only Anthropic's wire tells.
+    /// Known on Anthropic's wire only.
     pub is_error: bool,
 }
 
 impl ModelRequest {
-    /// The standing instructions.
+    /// The system prompt.
     pub fn system(&self) -> String {
         match self.wire {
             Wire::Anthropic => words(&self.body["system"]),
@@ -62,7 +62,7 @@ impl ModelRequest {
         }
     }
 
-    /// The names of the tools on offer, in order.
+    /// The names of the offered tools, in order.
     pub fn tools<'a>(&'a self) -> Vec<&'a str> {
         let tools = self.body["tools"].as_array().into_iter().flatten();
         let name = move |tool: &'a Value| match self.wire {
@@ -76,7 +76,7 @@ impl ModelRequest {
         self.tools().contains(&tool)
     }
 
-    /// The transcript, oldest first, without the standing instructions.
+    /// The transcript, oldest first, without the system prompt.
     pub fn turns(&self) -> Vec<TranscriptTurn> {
         let mut turns = Vec::new();
         for message in self.messages() {

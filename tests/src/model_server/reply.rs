@@ -30,7 +30,7 @@ pub struct Reply {
 #[derive(Debug, Clone)]
 pub(super) enum ReplyStep {
     Text(String),
-    /// A tool and its input as it goes over the wire, which may be no JSON.
+    /// A tool and its input as sent on the wire, which may be invalid JSON.
     Call(String, String),
     Pause(Duration),
     Gate(Gate),
@@ -44,7 +44,7 @@ pub(super) enum ReplyStep {
     CutInFrame,
     /// The body ends as if nothing was wrong, without what ends a reply.
     Truncated,
-    /// Nothing more comes, and the connection stays open.
+    /// Nothing more is sent, and the connection stays open.
     Silent,
     /// The provider's error event, of this type.
     Error(String),
@@ -96,7 +96,7 @@ impl Reply {
         Self::fails(429).retry_after(retry_after)
     }
 
-    /// The provider has no room for anybody: 529 of Anthropic, 503 of others.
+    /// The provider is overloaded: 529 of Anthropic, 503 of others.
     pub fn overloaded() -> Self {
         Self::fails(529)
     }
@@ -111,7 +111,7 @@ impl Reply {
         Self { refusal: Some(Refusal { status, retry_after: None, why: ErrorBody::Proxy }), ..Self::default() }
     }
 
-    /// The provider declines, in the middle of what it says.
+    /// The provider refuses in the middle of a reply.
     pub fn refused(text: &str) -> Self {
         Self::text(text).stopping(StopReason::Refused)
     }
@@ -200,7 +200,7 @@ impl Reply {
         self.with(ReplyStep::Truncated)
     }
 
-    /// From here on nothing comes, and the connection stays open.
+    /// From now on nothing is sent, and the connection stays open.
     #[must_use]
     pub fn silent(self) -> Self {
         self.with(ReplyStep::Silent)
@@ -281,7 +281,7 @@ impl Gate {
         self.shared.opened.notify_all();
     }
 
-    /// Waits until so many wait here.
+    /// Waits until this many requests wait here.
     ///
     /// # Panics
     /// When they do not come.
@@ -295,7 +295,7 @@ impl Gate {
         }
     }
 
-    /// Waits for the gate to open, as long as there is still somebody to wait for. Gives whether it opened.
+    /// Waits for the gate to open, while the client is connected. Returns whether it opened.
     pub(super) fn passed(&self, mut is_gone: impl FnMut() -> bool) -> bool {
         const LOOK: Duration = Duration::from_millis(100);
         let mut waiting = self.shared.waiting.lock();

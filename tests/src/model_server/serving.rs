@@ -1,4 +1,4 @@
-//! One request after the other: admitted or refused as the services do it, and answered as the script says.
+//! One request after the other: accepted or refused as the services do, and answered by the script.
 
 use std::collections::HashMap;
 use std::io;
@@ -72,7 +72,7 @@ fn next_reply(asked: &ModelRequest, state: &Mutex<State>) -> Reply {
             None => state.brain.clone(),
         }
     };
-    // At the end of a script there is something that nobody tries again.
+    // The end of a script is an error that is not retried.
     brain.map_or_else(|| Reply::fails(400), |brain| brain(asked))
 }
 

@@ -22,7 +22,7 @@ use crate::workspace::Workspace;
 
 /// How long a page may take, on loopback.
 const LONGEST: Duration = Duration::from_millis(50);
-/// How often each page is asked for, after a first time that does not count.
+/// Requests of each page, after a first one that does not count.
 const TRIES: usize = 20;
 
 #[derive(Debug, Clone, Args)]

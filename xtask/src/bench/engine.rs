@@ -353,7 +353,7 @@ impl Bench {
         serde_json::from_str(&said).map_err(|error| format!("the engine's host says `{said}`: {error}"))
     }
 
-    /// The server on one core and who asks on the others, so that requests a second are those of a core.
+    /// The server on one core and the load generator on the others, so that requests a second are those of a core.
     fn get(&self, stopping: &Stopping, files: u64, rows: &mut Vec<Row>) -> Result<(), String> {
         println!("\nasking for a job, the server on one core");
         let (load, seconds) = (self.load_generator(Cores::Others), self.options.seconds());
@@ -466,7 +466,7 @@ impl Bench {
     }
 }
 
-/// A figure beside a peer's where there is one. Without one there is nothing to judge it by.
+/// A figure beside a peer's, if there is one. Without one it has no verdict.
 fn compared(
     what: impl Into<String>,
     ours: f64,

@@ -1,4 +1,4 @@
-//! Other agents, and how one of them is told to make an edit without asking anybody.
+//! Other agents, and the command that makes each carry out an edit without questions.
 
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -1,4 +1,4 @@
-//! What a process uses, as `/proc` tells it.
+//! The resources that a process uses, from `/proc`.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -24,7 +24,7 @@ pub(crate) fn own_cpu(pid: u32) -> Duration {
     ticks(&fields[11..13])
 }
 
-/// The CPU time of each thread of a process, to the nanosecond, where [`own_cpu`] tells of hundredths of a second.
+/// The CPU time of each thread of a process, to the nanosecond, where [`own_cpu`] has hundredths of a second.
 #[derive(Debug)]
 pub(crate) struct Threads(BTreeMap<OsString, u64>);
 
@@ -121,7 +121,7 @@ fn stat(pid: &str) -> Vec<u64> {
     fields
 }
 
-/// Linux tells user space of a hundred ticks a second, whatever the kernel's own are.
+/// Linux reports a hundred ticks a second to user space, whatever the kernel's own rate is.
 fn ticks(fields: &[u64]) -> Duration {
     Duration::from_millis(fields.iter().sum::<u64>() * 10)
 }

@@ -32,7 +32,7 @@ impl Program {
                 None => said.push(line.trim().to_owned()),
             }
         };
-        // A pipe nobody reads would stop it when it is full.
+        // A full pipe that is not read would block it.
         thread::spawn(move || stdout.read_to_end(&mut Vec::new()));
         match heard {
             Ok(address) => Ok(Self { child, address, said }),

@@ -1,4 +1,4 @@
-//! Questions as readers ask them, on the docs of known projects: how often a right page comes first.
+//! Questions of readers on the docs of known projects: how often a right page is first.
 //!
 //! ```text
 //! tests/search/NAME ─┐
@@ -21,7 +21,7 @@ use crate::workspace::Workspace;
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Options {
-    /// A folder with a clone of each repository that is asked about, called as its set in tests/search
+    /// A folder with a clone of each repository, named as its set in tests/search
     #[arg(long, value_name = "FOLDER")]
     repositories: PathBuf,
     /// Only these sets
@@ -87,7 +87,7 @@ fn names(folder: &Path, only: &[String]) -> Result<Vec<String>, String> {
     Ok(names)
 }
 
-/// Indexes a clone, and asks a set's questions of it: what `docent eval --json` tells.
+/// Indexes a clone and evaluates a set's questions on it: the output of `docent eval --json`.
 fn ask(binary: &Path, set: &Path, clone: &Path, embedder: Option<&Path>) -> Result<Value, String> {
     let source = set.join("source.json");
     let read = fs::read(&source).map_err(|error| format!("cannot read {}: {error}", source.display()))?;

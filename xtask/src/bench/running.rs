@@ -1,4 +1,4 @@
-//! Builds what is measured, and measures on a thread of its own, to the end or until somebody says stop.
+//! Builds what is measured, and measures on a thread of its own, to the end or until a signal.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,7 +26,7 @@ impl Profile {
     }
 }
 
-/// Whether whoever measures should come to an end.
+/// Whether a measurement is to stop.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Stopping(Arc<AtomicBool>);
 
@@ -36,7 +36,7 @@ impl Stopping {
     }
 
     /// # Errors
-    /// When somebody has asked.
+    /// When it is to stop.
     pub(crate) fn check(&self) -> Result<(), String> {
         if self.is_asked() { Err("stopped".to_owned()) } else { Ok(()) }
     }
@@ -53,7 +53,7 @@ pub(crate) async fn run_to_its_end<T: Send + 'static>(
 ) -> Result<Option<T>, String> {
     for what in what {
         let mut build = Command::new(cargo());
-        // Cargo tells how far it is: the first time takes many minutes.
+        // Cargo's progress is shown: the first build takes many minutes.
         build.arg("build").args((profile == Profile::Release).then_some("--release"));
         build.args(*what).current_dir(&workspace.root);
         match child::run(&mut build, stop).await? {

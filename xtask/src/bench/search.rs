@@ -111,7 +111,7 @@ impl Bench {
         Ok(rows)
     }
 
-    /// Serves a set and asks all its questions.
+    /// Serves a set and sends all its questions.
     fn ask(&self, set: &Set, way: Way) -> Result<Outcome, String> {
         let installation = Installation::of(self.release.join("docent"));
         let repository = installation.repository(&set.name, &set.files());

@@ -33,7 +33,7 @@ use crate::child::StopSignal;
 use crate::tools::{Missing, Tools};
 use crate::workspace::Workspace;
 
-/// A token every 50 ms, for longer than anybody measures.
+/// A token every 50 ms, for longer than any measurement.
 const SLOW: Pace = Pace { deltas: 100_000, every: Duration::from_millis(50) };
 /// 200 deltas at once.
 const FAST: Pace = Pace { deltas: 200, every: Duration::ZERO };
@@ -157,7 +157,7 @@ impl Bench {
             let peers = [(ServerKind::InProcess, sdk, plain), (ServerKind::BehindHttp, sdk_relay, relay)];
             for (kind, sdk, node) in peers {
                 let ours = self.streams(kind, readers, site)?;
-                // What is asked for is asked of the server as it is used: with a model behind HTTP.
+                // The floors are for the server as it is used: with a model behind HTTP.
                 let wanted = |wanted| if kind == ServerKind::BehindHttp { wanted } else { Threshold::Nothing };
                 let cpu = ours.cpu_a_delta();
                 let what = format!("CPU a delta, {readers} slow streams, {}", of(kind));
@@ -225,7 +225,7 @@ impl Bench {
                  second",
                 measured.counts.least as f64 / measured.counts.seconds
             );
-            // Where the host takes a core away, nobody is in time; and readers who have no time of their own are late themselves.
+            // When the host takes a core away, every word is late; and readers without processor time are late themselves.
             let did = measured.spent.map(|spent| {
                 format!("{:.0} % idle, {:.0} % taken by the host", 100.0 * spent.idle, 100.0 * spent.stolen)
             });
@@ -278,7 +278,7 @@ impl Bench {
         Ok(())
     }
 
-    /// So many slow streams, and what they cost.
+    /// The cost of this many slow streams.
     fn streams(&self, kind: ServerKind, readers: usize, site: &Installation) -> Result<Measured, String> {
         let work = Work::Open { readers, seconds: self.options.seconds() };
         let measured = self.median(|| self.one(kind, SLOW, work, site))?;

@@ -33,7 +33,7 @@ impl Warnings {
             let is_warning = ["warn", "error", "broken", "dead link", "not found", "linking to", "missing", "unknown"]
                 .iter()
                 .any(|word| lower.contains(word));
-            // What only says on which page, how many, or that a list of them follows, tells nothing of its own.
+            // Lines that only name a page, a count, or announce a list carry no warning of their own.
             let is_told_by_others = [
                 "source page path",
                 "frequent broken links",

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::bench::process;
 use crate::bench::stream::cores::Cores;
 
-/// A server and the requests that it is asked, whole, one for each connection in turn.
+/// A server and the whole requests that are sent to it, one for each connection in turn.
 #[derive(Debug, Clone)]
 pub(crate) struct Target {
     pub(crate) pid: u32,
@@ -91,7 +91,7 @@ impl LoadGenerator {
         counted(counts, target.status).map(|counts| Measured { counts, cpu })
     }
 
-    /// Sends one request on each of so many connections, and gives what waits for their answers.
+    /// Sends one request on each of this many connections. The result waits for the answers.
     pub(crate) fn wait(&self, target: &Target, connections: usize) -> Result<Waiting, String> {
         let mut run = self.start(target, json!({ "connections": connections, "once": true }))?;
         run.next_line()?;

@@ -67,7 +67,7 @@ pub(crate) struct PickedUp {
 /// How its worker is set up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Way {
-    /// As it comes.
+    /// With its own defaults.
     Usual,
     /// With its local queue and with completions in batches.
     Batched,
@@ -122,7 +122,7 @@ impl GraphileWorker {
     }
 }
 
-/// A PostgreSQL as it comes, every commit flushed, on a socket in a folder of its own.
+/// A PostgreSQL with its own defaults, every commit flushed, on a socket in a temporary folder.
 #[derive(Debug)]
 struct Database {
     child: Child,
@@ -177,7 +177,7 @@ impl Database {
 
 impl Drop for Database {
     fn drop(&mut self) {
-        // At once, without waiting for clients: nobody needs what is in it.
+        // Immediately, without waiting for clients: its data is not needed any more.
         let _ = kill_process(Pid::from_child(&self.child), Signal::QUIT);
         let _ = self.child.wait();
     }

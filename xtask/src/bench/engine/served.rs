@@ -73,7 +73,7 @@ impl Served {
         Ok(Self { server: Some(server), key, cores, model, _call: call, installation })
     }
 
-    /// Kills the server, starts another on the same data, and tells how long it took from its start until it was ready.
+    /// Kills the server and starts another on the same data. Returns the time from its start until it was ready.
     pub(crate) fn restarted(&mut self) -> Result<Duration, String> {
         if let Some(server) = self.server.take() {
             server.kill();
@@ -103,12 +103,12 @@ impl Served {
         Agent::new(self.server(), PROJECT, &self.key)
     }
 
-    /// Jobs that wait, as many as there are to be: their ids.
+    /// Creates this many waiting jobs and returns their ids.
     pub(crate) fn jobs(&self, count: usize) -> Vec<String> {
         (0..count).map(|_| id(&self.agent().create(PROMPT)).to_owned()).collect()
     }
 
-    /// The newest jobs, up to so many.
+    /// The newest jobs, at most this many.
     pub(crate) fn newest(&self, count: usize) -> Vec<String> {
         let mut ids = Vec::new();
         let mut cursor = String::new();

@@ -11,7 +11,7 @@ use crate::bench::search::measures::Measures;
 use crate::bench::search::sets::Set;
 use crate::bench::stream::table::percentile;
 
-/// The most that may be asked for.
+/// The largest number of results that a request may ask for.
 const RESULTS: u32 = 50;
 /// How long a server may take to have its index open.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -55,7 +55,7 @@ impl Client {
         Ok(Self { connection: BufReader::new(stream), head })
     }
 
-    /// Asks every judged question of a set.
+    /// Sends every judged question of a set.
     pub(super) fn ask_all(mut self, set: &Set) -> Result<Outcome, String> {
         self.wait()?;
         let (mut measures, mut strangers, mut took) = (Vec::new(), 0, Vec::new());

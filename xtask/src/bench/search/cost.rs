@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::bench::search::sets::Set;
 use crate::bench::stream::table::{Row, Threshold};
 
-/// For how long questions are asked while the index changes, in seconds.
+/// How long questions are sent while the index changes, in seconds.
 const ASKING: &str = "10";
 /// The pages of the site of which one changes, and how often.
 const PAGES: &str = "10000";
@@ -32,7 +32,7 @@ fn rows(set: &str, told: &Value) -> Result<Vec<Row>, String> {
     let (text, parsing) = (number("/textBytes")?, number("/parsingMillis")?);
     let (whole, plain) = (number("/docent/wholeMillis")?, number("/plain/indexingMillis")?);
     let mut rows = vec![
-        // The engine alone is given sections; ours reads pages, so what reading takes comes off.
+        // The engine alone gets sections; ours reads pages, so the time of reading is subtracted.
         Row::beside(
             format!("{set}: indexing {} sections", number("/sections")?),
             (whole - parsing).max(0.0),

@@ -31,7 +31,7 @@ const PEERS: [(&str, [f64; 6]); 14] = [
 /// One of several measures.
 type Figure = fn(&Measures) -> f64;
 
-/// What is wanted of us on a set, by words and with vectors; `None` for a set nobody has figures for.
+/// The nDCG wanted on a set, by words and with vectors; `None` for a set without figures of peers.
 pub(super) fn wanted(set: &str) -> Option<(f64, f64)> {
     WANTED.get(position(set)?).copied()
 }

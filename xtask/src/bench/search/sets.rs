@@ -36,7 +36,7 @@ pub(super) struct Set {
     grades: HashMap<String, HashMap<String, u32>>,
 }
 
-/// The sets in a folder, or those of them that are asked for.
+/// The sets in a folder, or the selected ones.
 pub(super) fn names(folder: &Path, only: &[String]) -> Result<Vec<String>, String> {
     let entries = fs::read_dir(folder).map_err(|error| format!("cannot read {}: {error}", folder.display()))?;
     let mut names: Vec<String> = entries

@@ -10,11 +10,11 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 /// The cores of a child.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cores {
-    /// All there are.
+    /// All cores.
     All,
     /// The first alone.
     First,
-    /// All but the first; the first where there is no other.
+    /// All but the first core; the first where there is no other.
     Others,
 }
 

@@ -15,7 +15,7 @@ const FREQUENT: &str = "the to a of and is in for you that with it on be as are 
     function method class module package dependency plugin extension hook callback handler middleware proxy gateway";
 const SYLLABLES: &str = "ka lo mi ra ten sol ver qui no pra del fo gar hex in jo kel lum mar nev or pel ris sto tur ul vi wex \
     yar zen cor bas dra eth fin";
-/// How many words there are in all.
+/// Number of different words.
 const VOCABULARY: usize = 30_000;
 
 /// Pages, and questions that their words answer.
@@ -26,7 +26,7 @@ pub(crate) struct Docs {
 }
 
 impl Docs {
-    /// So many pages, about 2 KiB each, and a question for each of `questions` of them.
+    /// This many pages, about 2 KiB each, and a question for each of `questions` of them.
     pub(crate) fn of(pages: usize, questions: usize) -> Self {
         let mut writer = Writer { seed: 0x5eed, words: words() };
         let mut docs = Self { files: Vec::with_capacity(pages), questions: Vec::with_capacity(questions) };
@@ -59,7 +59,7 @@ impl Writer {
         (self.seed >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// The word at rank r comes about r times as seldom as the first.
+    /// The word at rank r is about r times as rare as the first.
     fn word(&mut self) -> String {
         let rank = (self.words.len() as f64).powf(self.chance()) as usize;
         self.words[rank.saturating_sub(1)].clone()

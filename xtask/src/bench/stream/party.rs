@@ -12,10 +12,10 @@ use crate::bench::process;
 use crate::bench::program::Program;
 use crate::bench::stream::cores::Cores;
 
-/// The project of an installation that is asked.
+/// The project that is measured.
 pub(crate) const PROJECT: &str = "bench";
 const QUESTION: &str = "How often is a delivery tried again that fails?";
-/// More than anybody asks.
+/// More requests than are ever sent.
 const MANY: &str = "100000000";
 
 /// Who answers.
@@ -55,7 +55,7 @@ impl ServerKind {
     }
 }
 
-/// What a model says: so many deltas, one every so often.
+/// The reply of a model: a number of deltas, and the time between two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Pace {
     pub(crate) deltas: u32,
@@ -83,7 +83,7 @@ impl Programs {
     }
 }
 
-/// A server that listens, and how it is asked.
+/// A server that listens, and the requests that it gets.
 #[derive(Debug)]
 pub(crate) struct Party {
     // Dropped in this order: the server before its model.
@@ -149,7 +149,7 @@ impl Party {
         Ok(party)
     }
 
-    /// Asks these questions instead, one after the other.
+    /// Sends these questions instead, one after the other.
     pub(crate) fn asks(&mut self, questions: &[String]) {
         self.bodies = questions.iter().map(|question| body(question)).collect();
     }
@@ -194,7 +194,7 @@ impl Party {
         }
         for n in 0..8 {
             let request = request.clone().body(self.bodies[0].replace("{n}", &format!("warm-{n}")));
-            // Whether it answers well is seen when it is measured.
+            // A wrong answer shows in the measurement.
             let _ = request.open(self.address());
         }
     }

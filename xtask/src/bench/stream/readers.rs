@@ -17,9 +17,9 @@ use crate::bench::stream::party::Party;
 pub(crate) enum Work {
     /// Each holds a stream.
     Open { readers: usize, seconds: u64 },
-    /// Each asks again as soon as a reply has ended.
+    /// Each sends the next question as soon as a reply has ended.
     Again { readers: usize, seconds: u64 },
-    /// Each asks so often, after a few times that do not count.
+    /// Each sends this many questions, after a few that do not count.
     First { readers: usize, times: usize, warm: usize },
 }
 
