@@ -130,7 +130,7 @@ fn an_engine_that_lets_late_writers_in_is_caught() {
 
 #[test]
 fn an_engine_that_tells_what_the_power_may_take_is_caught() {
-    is_caught(BrokenEngine::TellsWhatMayBeLost, "listen");
+    is_caught(BrokenEngine::TellsWhatMayBeLost, "watch");
 }
 
 #[test]
