@@ -399,7 +399,8 @@ impl Bench {
     /// Many requests that wait: all for one job, and each for one of its own.
     fn wait(&self, served: &Served, job: &str, files: u64, rows: &mut Vec<Row>) -> Result<(), String> {
         let load = self.load_generator(Cores::Others);
-        let most = usize::try_from(files.saturating_sub(OTHER_FILES)).unwrap_or(usize::MAX);
+        // The server gives half of its files to connections; the others wait until one is free.
+        let most = usize::try_from((files / 2).saturating_sub(OTHER_FILES)).unwrap_or(usize::MAX);
         let waiters = most.min(if self.options.quick { 1_000 } else { WAITERS });
         let row = |what: String, figure, unit| Row::alone(what, figure, unit, Threshold::Nothing);
 
