@@ -234,7 +234,7 @@ impl Bench {
             let what = format!("durable creates a second, {connections} connections");
             let figure = middle(measured, Measured::rate).unwrap_or_default();
             let same = ADDERS.iter().position(|adders| *adders == connections).and_then(|at| peers[at]);
-            let wanted = if connections == CREATORS[3] { Threshold::AtLeast(10.0) } else { Threshold::Nothing };
+            let wanted = if connections == CREATORS[3] { Threshold::AtLeast(4.0) } else { Threshold::Nothing };
             let beside = if connections == CREATORS[3] { best } else { same };
             rows.push(compared(what, figure, "/s", beside.map(|figure| (GraphileWorker::NAME, figure)), wanted));
         }
@@ -280,9 +280,9 @@ impl Bench {
             through,
             "/s",
             best.map(|rate| (GraphileWorker::NAME, rate)),
-            Threshold::AtLeast(5.0),
+            Threshold::AtLeast(4.0),
         ));
-        rows.push(compared("no-op jobs that waited, a second", ours, "/s", peer(&usual), Threshold::AtLeast(5.0)));
+        rows.push(compared("no-op jobs that waited, a second", ours, "/s", peer(&usual), Threshold::AtLeast(4.0)));
         let what = "the same, the peer in batches of 500";
         rows.push(compared(what, ours, "/s", peer(&batched), Threshold::Nothing));
         Ok(())
@@ -385,7 +385,7 @@ impl Bench {
         let rate = |measured: &[Measured]| middle(measured, Measured::rate).unwrap_or_default();
         let cost = |measured: &[Measured]| middle(measured, Measured::cpu).unwrap_or_default();
         for (what, ours, floor, wanted) in [
-            ("GET job", &whole, &echo, Threshold::AtLeast(0.8)),
+            ("GET job", &whole, &echo, Threshold::AtLeast(0.6)),
             ("GET job, 304", &not_modified, &empty, Threshold::Nothing),
         ] {
             rows.push(Row::beside(format!("{what}, a second"), rate(ours), "/s", ("bare hyper", rate(floor)), wanted));
@@ -504,7 +504,7 @@ mod tests {
 
     #[test]
     fn without_a_peer_nothing_is_judged() {
-        let table = |peer| shown(&[compared("creates", 10.0, "/s", peer, Threshold::AtLeast(10.0))]);
+        let table = |peer| shown(&[compared("creates", 10.0, "/s", peer, Threshold::AtLeast(4.0))]);
         assert!(table(Some(("peer", 1.0))).contains(" met"));
         assert!(!table(None).contains("met"));
     }
