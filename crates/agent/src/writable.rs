@@ -17,7 +17,7 @@
 use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeSet, HashSet};
 
-use docent_markdown::{Code, CodeReading, folder, is_markdown_page, is_markup};
+use docent_markdown::{Code, CodeReading, folder, is_markdown_page, is_markup, is_page};
 use docent_site::{Layout, SiteData, Tree, code_of, is_api_description, read_file};
 
 use crate::allowed::Allowed;
@@ -254,7 +254,8 @@ impl<'b> Writable<'b> {
     /// Whether a file that a build reads names this one: a page may display a generator's hook.
     fn is_configured(&self, path: &str) -> bool {
         let name = path.rsplit('/').next().unwrap_or(path);
-        let reads = |other: &String| is_build_file(other) || !Layout::files([other.as_str()].into_iter()).is_empty();
+        let is_configuration = |other: &str| !is_page(other) && !Layout::files([other].into_iter()).is_empty();
+        let reads = |other: &String| is_build_file(other) || is_configuration(other);
         let named =
             |other: String| self.base.read(&other).is_some_and(|bytes| String::from_utf8_lossy(&bytes).contains(name));
         self.base.paths().into_iter().filter(reads).any(named)

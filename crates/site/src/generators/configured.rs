@@ -36,7 +36,9 @@ impl Layout {
     /// Of all paths of a tree, those whose bytes [`Layout::read`] looks at. When their blobs are the same, and pages
     /// are in the same folders, so is the layout.
     pub fn files<'p>(paths: impl Iterator<Item = &'p str>) -> Vec<&'p str> {
-        paths.filter(|path| is_configuration(path)).collect()
+        let mut has_section = false;
+        let mut is_first_section = |path: &str| hugo::is_section(path) && !std::mem::replace(&mut has_section, true);
+        paths.filter(|path| is_configuration(path) || is_first_section(path)).collect()
     }
 
     /// Reads the configuration of a tree. Never fails: without one that can be read, a tree is a folder of pages.
@@ -76,6 +78,7 @@ impl Layout {
             .or_else(|| homes.iter().find_map(|home| gitbook::without_configuration(tree, home, &has)))
             .or_else(|| antora::anywhere(tree, configurations))
             .or_else(|| homes.iter().find_map(of_jekyll))
+            .or_else(|| hugo::without_configuration(tree, configurations))
             .unwrap_or_else(Self::plain)
     }
 }

@@ -155,15 +155,8 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
     let is_within = |path: &str, folder: &str| {
         folder.is_empty() || path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
     };
-    let bundles = all()
-        .filter(|path| folders.iter().any(|(folder, ..)| is_within(path, folder)))
-        .filter_map(|path| path.rsplit_once('/'))
-        .filter(|(_, name)| {
-            name.starts_with("index.") && ["md", "markdown", "html"].iter().any(|ending| name.ends_with(ending))
-        })
-        .map(|(folder, _)| folder.to_owned())
-        .filter(|bundle| folders.iter().all(|(folder, ..)| folder != bundle))
-        .collect();
+    let mut bundles = bundles(all().filter(|path| folders.iter().any(|(folder, ..)| is_within(path, folder))));
+    bundles.retain(|bundle| folders.iter().all(|(folder, ..)| folder != bundle));
     let theme = theme(config);
     let has_theme = |name: &str| {
         let folder = format!("{}/", at_home(tree, home, &format!("{}/{name}", text("themesdir").unwrap_or("themes"))));
@@ -224,6 +217,41 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
         layout.problem(&file, message);
     }
     Some(layout)
+}
+
+/// The folders that are one page with its resources.
+fn bundles<'p>(paths: impl Iterator<Item = &'p str>) -> BTreeSet<String> {
+    let indexes = paths.filter_map(|path| path.rsplit_once('/')).filter(|(_, name)| {
+        name.starts_with("index.") && ["md", "markdown", "html"].iter().any(|ending| name.ends_with(ending))
+    });
+    indexes.map(|(folder, _)| folder.to_owned()).collect()
+}
+
+/// Content whose site is configured in another repository, as that of a product whose docs are one section of a larger site:
+/// the first page that only Hugo takes for that of a folder tells. What the configuration would say of links is not known.
+pub(crate) fn without_configuration(tree: &dyn Tree, configurations: &[&str]) -> Option<Layout> {
+    let section = configurations.iter().find(|file| is_section(file))?;
+    tree.read(section).filter(|bytes| bytes.starts_with(b"---") || bytes.starts_with(b"+++"))?;
+    let paths = tree.paths();
+    let settings = HugoSettings {
+        hook: LinkHook::Unknown,
+        has_aliases: true,
+        has_more: true,
+        bundles: bundles(paths.iter().map(String::as_str)),
+        ..HugoSettings::default()
+    };
+    let options = RootOptions { hugo: Some(Arc::new(settings)), ..RootOptions::default() };
+    let root = Root { generator: Generator::Hugo, options, ..Root::default() };
+    let mut layout = Layout::of(Generator::Hugo, "", vec![root]);
+    layout.anchors = AnchorStyle::Hugo { ascii: false, typographer: true };
+    Some(layout)
+}
+
+/// Whether a file may be the page of a folder near the top of the tree.
+pub(crate) fn is_section(path: &str) -> bool {
+    const DEEPEST: usize = 3;
+    let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+    name == "_index.md" && !folder.starts_with("..") && path.matches('/').count() <= DEEPEST
 }
 
 /// The versions that a site's own parameters call current: `latest_stable_version: v3.7`, `versions: {current: "20.0"}`.

@@ -58,6 +58,39 @@ fn pages_are_served_where_hugo_serves_them() {
 }
 
 #[test]
+fn content_alone_is_read_as_hugo_reads_it() {
+    let tree = |section: &str| -> BTreeMap<String, Vec<u8>> {
+        let files = [
+            ("k6/_index.md", section),
+            ("k6/next/_index.md", "---\ntitle: Next\naliases: [/k6/newest]\n---\n"),
+            ("k6/next/one.md", "---\nslug: uno\n---\n[two](../two/)\n"),
+            ("k6/next/two/index.md", ""),
+            ("k6/next/two/part.md", ""),
+            ("k6/next/four.md", "---\ndraft: true\n---\n"),
+        ];
+        files.iter().map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec())).collect()
+    };
+    let site = Site::read(&tree("---\ntitle: k6\n---\n"));
+    assert_eq!(site.generator(), Generator::Hugo);
+    for (file, address) in [
+        ("k6/_index.md", Some("k6")),
+        ("k6/next/_index.md", Some("k6/next")),
+        ("k6/next/one.md", Some("k6/next/uno")),
+        ("k6/next/two/index.md", Some("k6/next/two")),
+        ("k6/next/two/part.md", None),
+        ("k6/next/four.md", None),
+    ] {
+        assert_eq!(site.address(file), address, "{file}");
+    }
+    // A template of the site, which is elsewhere, may make anything of a link.
+    assert_eq!(site.resolve("k6/next/one.md", "../two/"), Target::NotUnderstood);
+    let piece = BTreeMap::from([("parts/_index.md".to_owned(), b"A piece.\n".to_vec()), ("a.md".to_owned(), vec![])]);
+    assert_eq!(Site::read(&piece).generator(), Generator::Plain);
+    let deep = BTreeMap::from([("a/b/c/d/_index.md".to_owned(), b"---\n---\n".to_vec())]);
+    assert_eq!(Site::read(&deep).generator(), Generator::Plain);
+}
+
+#[test]
 fn links_are_urls_and_references_are_files() {
     let site = Site::read(&tree(ONE, &[]));
     let missing = |path: &str| Target::Missing { path: Some(path.to_owned()), anchor: None };
