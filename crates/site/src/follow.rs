@@ -1,6 +1,9 @@
 //! How links are read and written.
 
+use std::borrow::Cow;
+
 use docent_markdown::{LinkKind, folder, is_markdown_page, site_path};
+use percent_encoding::percent_decode_str;
 
 /// The syntax a link is written in. Generators read that of Markdown; most of them leave to the browser what stands in
 /// HTML, and components do as they were made to.
@@ -104,26 +107,7 @@ pub fn parts(target: &str) -> (&str, Option<String>) {
 
 /// A percent-encoded text, decoded; what cannot be decoded stays.
 pub(crate) fn decoded(text: &str) -> String {
-    if !text.contains('%') {
-        return text.to_owned();
-    }
-    let bytes = text.as_bytes();
-    let mut out = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while at < bytes.len() {
-        let hex = bytes.get(at + 1..at + 3).and_then(|hex| std::str::from_utf8(hex).ok());
-        match hex.filter(|_| bytes[at] == b'%').and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
-            Some(byte) => {
-                out.push(byte);
-                at += 3;
-            }
-            None => {
-                out.push(bytes[at]);
-                at += 1;
-            }
-        }
-    }
-    String::from_utf8(out).unwrap_or_else(|_| text.to_owned())
+    percent_decode_str(text).decode_utf8().map_or_else(|_| text.to_owned(), Cow::into_owned)
 }
 
 /// Whether a name ends as a page's file does, of whichever language.
@@ -141,25 +125,23 @@ pub(crate) fn has_markdown_ending(name: &str) -> bool {
 /// A target that names `file` instead, spelled as the one before: absolute or relative, with or without ending, with
 /// the same query and, unless `anchor` says otherwise, the same anchor. `from` is the file it will stand in.
 pub fn respelled(target: &str, from: &str, file: &str, anchor: Option<&str>) -> String {
-    let end_of_path = target.find(['#', '?']).unwrap_or(target.len());
-    let (path, suffix) = target.split_at(end_of_path);
-    let suffix = match anchor {
-        Some(anchor) => format!("{}#{}", suffix.split('#').next().unwrap_or(""), encoded(anchor)),
-        None => suffix.to_owned(),
-    };
+    let path = &target[..target.find(['#', '?']).unwrap_or(target.len())];
     let with_ending = has_markdown_ending(path) || !is_markdown_page(file);
     let named = if with_ending { file.to_owned() } else { site_path(file) };
     let mut spelled = if path.starts_with('/') || (path.is_empty() && !named.is_empty()) {
         format!("/{named}")
     } else {
-        let relative = relative(folder(from), &named);
-        let dotted = path.starts_with("./") && !relative.starts_with("..");
-        if dotted { format!("./{relative}") } else { relative }
+        dotted(path, relative(folder(from), &named))
     };
     if path.ends_with('/') && !spelled.ends_with('/') && !with_ending {
         spelled.push('/');
     }
-    format!("{}{suffix}", encoded(&spelled))
+    format!("{}{}", encoded(&spelled), suffix_of(target, anchor))
+}
+
+/// A relative path, with `./` before it where the path that it is to look like has that.
+pub(crate) fn dotted(like: &str, way: String) -> String {
+    if like.starts_with("./") && !way.starts_with("..") && way != "." { format!("./{way}") } else { way }
 }
 
 /// What follows a target's path: its query, and `anchor` or else its own.
@@ -181,23 +163,34 @@ pub(crate) fn relative_path(folder: &str, path: &str) -> String {
     if parts.is_empty() { ".".to_owned() } else { parts.join("/") }
 }
 
-/// The way from a folder to a path; `.` to the folder itself.
+/// The way from a folder to a file, which is named whatever it is called: what is the folder itself is written from the folder
+/// above, as `.` would be read as the page. A slash at the end of the path stays.
+pub(crate) fn way(folder: &str, path: &str) -> String {
+    let (above, name) = path.rsplit_once('/').unwrap_or(("", path));
+    match relative_path(folder, above).as_str() {
+        "." => name.to_owned(),
+        way => format!("{way}/{name}"),
+    }
+}
+
+/// The same for what has no slash at its end; `.` from the first folder to itself.
 pub(crate) fn relative(folder: &str, path: &str) -> String {
-    let from: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
-    let to: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
-    let shared = from.iter().zip(&to).take_while(|(a, b)| a == b).count();
-    // A target that is the folder itself is written from the folder above, as `.` would be read as the page.
-    let shared = if shared == to.len() && shared > 0 { shared - 1 } else { shared };
-    let mut parts = vec![".."; from.len() - shared];
-    parts.extend(&to[shared..]);
-    if parts.is_empty() { ".".to_owned() } else { parts.join("/") }
+    match path.trim_matches('/') {
+        "" => relative_path(folder, ""),
+        path => way(folder, path),
+    }
 }
 
 /// A path in which the characters that would end a Markdown destination or an attribute are percent-encoded.
 pub(crate) fn encoded(path: &str) -> String {
+    encoded_with(path, "")
+}
+
+/// The same, and more characters.
+pub(crate) fn encoded_with(path: &str, more: &str) -> String {
     let mut out = String::with_capacity(path.len());
     for c in path.chars() {
-        if c.is_control() || " ()<>\"'\\{}".contains(c) {
+        if c.is_control() || " ()<>\"'\\{}".contains(c) || more.contains(c) {
             let mut bytes = [0; 4];
             for byte in c.encode_utf8(&mut bytes).bytes() {
                 out.push_str(&format!("%{byte:02X}"));

@@ -31,6 +31,22 @@ pub enum Target {
     NotUnderstood,
 }
 
+impl Target {
+    pub(crate) fn page(file: impl Into<String>, anchor: Option<&str>) -> Self {
+        Self::Page { file: file.into(), anchor: anchor.map(str::to_owned) }
+    }
+}
+
+impl Written<'_> {
+    pub(crate) fn page(&self, file: impl Into<String>) -> Target {
+        Target::page(file, self.anchor.as_deref())
+    }
+
+    pub(crate) fn missing(&self, path: Option<String>) -> Target {
+        Target::Missing { path, anchor: self.anchor.clone() }
+    }
+}
+
 /// A docs tree as a site.
 #[derive(Debug, Clone, Default)]
 pub struct Site {
@@ -342,6 +358,14 @@ impl Site {
             };
         }
         rules(self.generator()).follow(self, &link)
+    }
+
+    /// Whether a link that is written so leads to the file it is to lead to.
+    pub(crate) fn leads_there(&self, wanted: &Wanted<'_>, written: &str) -> bool {
+        match self.resolve_in(wanted.from, written, wanted.syntax) {
+            Target::Page { file, .. } | Target::Asset { file } => file == wanted.to,
+            _ => false,
+        }
     }
 
     /// A link from one file to another as this site writes it, in the style of `like`.

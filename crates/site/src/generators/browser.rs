@@ -31,25 +31,23 @@ impl Browser<'_> {
                 None => return Target::NotUnderstood,
             },
         };
-        let missing = |path| Target::Missing { path, anchor: link.anchor.clone() };
         match path {
-            Some(path) => self.find(&path, link.anchor.as_deref()).unwrap_or_else(|| missing(Some(path))),
+            Some(path) => self.find(&path, link.anchor.as_deref()).unwrap_or_else(|| link.missing(Some(path))),
             // No generator serves a Markdown file; anything else may be another site of the same host.
-            None if has_markdown_ending(&link.path) => missing(None),
+            None if has_markdown_ending(&link.path) => link.missing(None),
             None => Target::NotUnderstood,
         }
     }
 
     /// What is served at a path below the base.
     pub(crate) fn find(&self, path: &str, anchor: Option<&str>) -> Option<Target> {
-        let page = |file: &str| Target::Page { file: file.to_owned(), anchor: anchor.map(str::to_owned) };
         let address = match path.strip_suffix("index.html") {
             Some(folder) if folder.is_empty() || folder.ends_with('/') => folder,
             _ if self.folders => path,
             _ => path.strip_suffix(".html").unwrap_or(path),
         };
         if let Some(file) = self.site.file_at(address) {
-            return Some(page(file));
+            return Some(Target::page(file, anchor));
         }
         let file = below(self.assets, path);
         if self.site.has_any(&file) && !is_markdown_page(&file) {
@@ -100,7 +98,7 @@ impl Browser<'_> {
 }
 
 /// A file's path in a folder.
-pub(super) fn inside<'f>(folder: &str, file: &'f str) -> Option<&'f str> {
+pub(in crate::generators) fn inside<'f>(folder: &str, file: &'f str) -> Option<&'f str> {
     match folder {
         "" => Some(file).filter(|file| !file.starts_with("../")),
         folder => file.strip_prefix(folder)?.strip_prefix('/'),

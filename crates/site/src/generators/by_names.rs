@@ -23,17 +23,20 @@ pub(crate) fn by_names(site: &Site, link: &Written<'_>) -> Target {
             break;
         }
     }
-    Target::Missing { path: first_try.flatten(), anchor: link.anchor.clone() }
+    link.missing(first_try.flatten())
 }
 
 pub(crate) fn find(site: &Site, path: &str, anchor: Option<&str>) -> Option<Target> {
-    let page = |file: &str| Target::Page { file: file.to_owned(), anchor: anchor.map(str::to_owned) };
     if site.has_file(path) {
-        return Some(if is_markdown_page(path) { page(path) } else { Target::Asset { file: path.to_owned() } });
+        return Some(if is_markdown_page(path) {
+            Target::page(path, anchor)
+        } else {
+            Target::Asset { file: path.to_owned() }
+        });
     }
     let index = matches!(path.rsplit('/').next(), Some("index" | "README")).then(|| site_path(path));
     if let Some(file) = site.file_at_or_named(path).or_else(|| site.file_at_or_named(&index?)) {
-        return Some(page(file));
+        return Some(Target::page(file, anchor));
     }
     // Sites serve these folders from the root.
     let mut assets = ["public", "static"].iter().map(|folder| format!("{folder}/{path}"));

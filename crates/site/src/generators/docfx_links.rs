@@ -3,7 +3,7 @@
 
 use docent_markdown::{folder, joined};
 
-use crate::follow::{Wanted, Written, encoded, parts, relative_path, suffix_of};
+use crate::follow::{Wanted, Written, dotted, encoded, parts, relative_path, suffix_of};
 use crate::layout::below;
 use crate::model::{Site, Target};
 use crate::paths::index_path;
@@ -34,7 +34,7 @@ pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
     if let Some(there) = there {
         let file = there.to_owned();
         return match site.address(there) {
-            Some(_) => Target::Page { file, anchor: link.anchor.clone() },
+            Some(_) => link.page(file),
             // A piece that is put in, code that is shown, or a file that the configuration names.
             None => Target::Asset { file },
         };
@@ -56,7 +56,7 @@ pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
         _ => !options.moves_assets,
     };
     match is_surely_gone {
-        true => Target::Missing { path: Some(file), anchor: link.anchor.clone() },
+        true => link.missing(Some(file)),
         false => Target::NotUnderstood,
     }
 }
@@ -77,7 +77,7 @@ fn built(site: &Site, path: &str, link: &Written<'_>) -> Option<Target> {
         None => path.to_owned(),
     };
     if let Some(file) = site.file_at(&address) {
-        return Some(Target::Page { file: file.to_owned(), anchor: link.anchor.clone() });
+        return Some(link.page(file));
     }
     Some(Target::Redirect { destination: site.redirect(path)?.to_owned() })
 }
@@ -99,13 +99,8 @@ pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
     } else if path.ends_with(".html") {
         forms.extend(built_path(site, from).and_then(|own| Some(relative_path(folder(&own), &address(to)?))));
     }
-    let dotted = path.starts_with("./") && !by_file.starts_with("..");
-    forms.push(if dotted { format!("./{by_file}") } else { by_file.clone() });
-    let leads_there = |form: &&String| match site.resolve(from, form) {
-        Target::Page { file, .. } | Target::Asset { file } => file == to,
-        _ => false,
-    };
-    let forms: Vec<String> = forms.iter().map(|form| encoded(form)).collect();
-    let form = forms.iter().find(leads_there).cloned().unwrap_or_else(|| encoded(&by_file));
+    forms.push(dotted(path, by_file.clone()));
+    let mut forms = forms.iter().map(|form| encoded(form));
+    let form = forms.find(|form| site.leads_there(wanted, form)).unwrap_or_else(|| encoded(&by_file));
     format!("{form}{suffix}")
 }

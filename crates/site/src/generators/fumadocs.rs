@@ -59,7 +59,7 @@ impl Rules for Fumadocs {
                         && link.path.starts_with("./")
                         && link.syntax == LinkSyntax::Markdown =>
                 {
-                    Target::Page { file, anchor: link.anchor.clone() }
+                    link.page(file)
                 }
                 // Releases differ in which of these they follow, and components may.
                 _ => Target::NotUnderstood,

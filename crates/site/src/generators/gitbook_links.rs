@@ -6,7 +6,7 @@ use docent_markdown::{folder, is_markdown, joined};
 use super::Root;
 use super::browser::Browser;
 use super::gitbook::from_home;
-use crate::follow::{Wanted, Written, encoded, has_markdown_ending, parts, relative, respelled, suffix_of};
+use crate::follow::{Wanted, Written, dotted, encoded, has_markdown_ending, parts, relative, respelled, suffix_of};
 use crate::generators::by_names::by_names;
 use crate::layout::below;
 use crate::model::{Site, Target};
@@ -32,17 +32,15 @@ pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
 /// The tool looks a link up as it is written: what is encoded in it names no page.
 fn built(site: &Site, root: &Root, link: &Written<'_>) -> Target {
     let base = if link.is_absolute() { root.folder.as_str() } else { folder(link.from) };
-    let page = |file: String| Target::Page { file, anchor: link.anchor.clone() };
     let named = joined(base, parts(link.target).0).filter(|file| root.holds(file) && site.address(file).is_some());
     if let Some(file) = named {
-        return page(file);
+        return link.page(file);
     }
     // As the browser sees it: the files that were built are in the same folders.
     let inside = folder(root.inside(link.from).unwrap_or_default());
     let base = if link.is_absolute() { root.served.clone() } else { below(&root.served, inside) };
-    let missing = |path| Target::Missing { path, anchor: link.anchor.clone() };
     let Some(path) = joined(&base, &link.path) else {
-        return if has_markdown_ending(&link.path) { missing(None) } else { Target::NotUnderstood };
+        return if has_markdown_ending(&link.path) { link.missing(None) } else { Target::NotUnderstood };
     };
     if path.is_empty() && !root.served.is_empty() || path == "index.html" && !root.served.is_empty() {
         // The list of languages, which the tool makes.
@@ -56,7 +54,7 @@ fn built(site: &Site, root: &Root, link: &Written<'_>) -> Target {
     // What is no page is copied as it is.
     match site.has_any(&file) && site.address(&file).is_none() && is_copied(site, &file) {
         true => Target::Asset { file },
-        false => missing(Some(if has_markdown_ending(&link.path) { file } else { path })),
+        false => link.missing(Some(if has_markdown_ending(&link.path) { file } else { path })),
     }
 }
 
@@ -69,7 +67,6 @@ fn is_copied(site: &Site, file: &str) -> bool {
 /// gitbook.com reads links as a forge does, to files and folders of the repository.
 fn hosted(site: &Site, root: &Root, link: &Written<'_>) -> Target {
     let base = if link.is_absolute() { root.folder.as_str() } else { folder(link.from) };
-    let page = |file: &str| Target::Page { file: file.to_owned(), anchor: link.anchor.clone() };
     let Some(path) =
         joined(base, &link.path).filter(|path| path.is_empty() || root.holds(path) || *path == root.folder)
     else {
@@ -77,7 +74,7 @@ fn hosted(site: &Site, root: &Root, link: &Written<'_>) -> Target {
     };
     if site.has_any(&path) {
         return match (site.address(&path), is_markdown(&path)) {
-            (Some(_), _) => page(&path),
+            (Some(_), _) => link.page(path),
             // It is in the repository and not in the book.
             (None, true) => Target::NotUnderstood,
             (None, false) => Target::Asset { file: path },
@@ -85,14 +82,14 @@ fn hosted(site: &Site, root: &Root, link: &Written<'_>) -> Target {
     }
     let address = below(&root.served, root.inside(&path).unwrap_or_default());
     if let Some(file) = site.file_at(&address) {
-        return page(file);
+        return link.page(file);
     }
     if let Some(destination) = site.redirect(&address) {
         return Target::Redirect { destination: destination.to_owned() };
     }
     let is_surely_gone = has_markdown_ending(&link.path) && !link.is_absolute() || link.path == BROKEN;
     match is_surely_gone {
-        true => Target::Missing { path: Some(path), anchor: link.anchor.clone() },
+        true => link.missing(Some(path)),
         false => Target::NotUnderstood,
     }
 }
@@ -109,10 +106,6 @@ pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
     };
     let (path, suffix) = (parts(like).0, suffix_of(like, anchor));
     let by_file = relative(folder(from), to);
-    let dotted = |way: String| match path.starts_with("./") && !way.starts_with("..") {
-        true => format!("./{way}"),
-        false => way,
-    };
     let mut forms = Vec::new();
     let built = |to: &str| match (site.address(to), docent_markdown::stem(to)) {
         (Some(_), Some(stem)) if site.layout().root(to).is_some_and(|root| is_index(root, to)) => {
@@ -129,19 +122,15 @@ pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
         let inside = |file: &str| root.inside(file).map(|inside| format!("/{inside}"));
         forms.extend(inside(&if path.ends_with(".html") { built(to) } else { to.to_owned() }));
     } else if path.ends_with(".html") {
-        forms.push(dotted(relative(folder(from), &built(to))));
+        forms.push(dotted(path, relative(folder(from), &built(to))));
     } else if path.ends_with('/') && folder(to) != folder(from) {
-        forms.push(dotted(way_to_folder()));
+        forms.push(dotted(path, way_to_folder()));
     }
-    forms.push(dotted(by_file.clone()));
-    forms.push(dotted(relative(folder(from), &built(to))));
-    let leads_there = |form: &&String| match site.resolve(from, form) {
-        Target::Page { file, .. } | Target::Asset { file } => file == to,
-        _ => false,
-    };
-    let encoded: Vec<String> = forms.iter().map(|form| encoded(form)).collect();
-    let form = encoded.iter().find(leads_there).cloned();
-    format!("{}{suffix}", form.unwrap_or_else(|| crate::follow::encoded(&by_file)))
+    forms.push(dotted(path, by_file.clone()));
+    forms.push(dotted(path, relative(folder(from), &built(to))));
+    let mut forms = forms.iter().map(|form| encoded(form));
+    let form = forms.find(|form| site.leads_there(wanted, form)).unwrap_or_else(|| encoded(&by_file));
+    format!("{form}{suffix}")
 }
 
 /// Whether a page is the one of its folder.

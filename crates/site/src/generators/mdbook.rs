@@ -10,7 +10,9 @@ use regex::Regex;
 
 use super::browser::Browser;
 use super::{Root, Rules};
-use crate::follow::{LinkSyntax, Wanted, Written, encoded, has_page_ending, is_external, parts, relative, respelled};
+use crate::follow::{
+    LinkSyntax, Wanted, Written, dotted, encoded, has_page_ending, is_external, parts, relative, respelled, suffix_of,
+};
 use crate::generators::by_names::by_names;
 use crate::layout::{Entries, Entry, Generator, Layout, below};
 use crate::model::{Site, Target};
@@ -169,11 +171,10 @@ fn follow(site: &Site, link: &Written<'_>) -> Target {
     // What stands behind the ending is lost, unless it is an anchor.
     let anchor = link.anchor.clone().filter(|_| !link.target.contains(".md?"));
     let built = Written { from: link.from, target: link.target, path, anchor, syntax: link.syntax };
-    let missing = |path| Target::Missing { path, anchor: link.anchor.clone() };
     match browser(site).follow(&built) {
         Target::Missing { path: Some(path), .. } if path.is_empty() || path == "index.html" => match &options.first {
-            Some(first) => Target::Page { file: first.clone(), anchor: link.anchor.clone() },
-            None => missing(Some(path)),
+            Some(first) => link.page(first.clone()),
+            None => link.missing(Some(path)),
         },
         // The generator's own pages.
         Target::Missing { path: Some(path), .. } if ["print.html", "404.html", "toc.html"].contains(&path.as_str()) => {
@@ -183,7 +184,7 @@ fn follow(site: &Site, link: &Written<'_>) -> Target {
             match docent_markdown::joined(folder(link.from), &link.path) {
                 // Named as a file for those who edit a repository, and a page of the book all the same.
                 Some(file) if site.has_file(&file) && !is_markdown_page(&file) => Target::Asset { file },
-                path => missing(path),
+                path => link.missing(path),
             }
         }
         // Other books are served beside this one.
@@ -224,21 +225,13 @@ pub(crate) fn path_from(site: &Site, page: &str, path: &str) -> Option<String> {
 
 /// By the file; a `README.md` is served as the index of its folder and has to be named so.
 fn write(site: &Site, wanted: &Wanted<'_>) -> String {
-    let Wanted { from, to, anchor, like, syntax } = *wanted;
+    let Wanted { from, to, anchor, like, .. } = *wanted;
     if site.address(from).is_none() {
         return respelled(like, from, to, anchor);
     }
     let (path, _) = parts(like);
-    let rest = &like[like.find(['#', '?']).unwrap_or(like.len())..];
-    let suffix = match anchor {
-        Some(anchor) => format!("{}#{}", rest.split('#').next().unwrap_or_default(), encoded(anchor)),
-        None => rest.to_owned(),
-    };
     let browser = browser(site);
-    let by_file = |name: &str| {
-        let way = encoded(&relative(folder(from), name));
-        if path.starts_with("./") && !way.starts_with("..") { format!("./{way}") } else { way }
-    };
+    let by_file = |name: &str| dotted(path, encoded(&relative(folder(from), name)));
     let mut forms = Vec::new();
     if path.starts_with('/') {
         forms.extend(browser.absolute(to));
@@ -247,12 +240,8 @@ fn write(site: &Site, wanted: &Wanted<'_>) -> String {
     }
     forms.extend([by_file(to), by_file(&below(folder(to), "index.md"))]);
     forms.extend(browser.relative(from, to));
-    let leads_there = |form: &&String| match site.resolve_in(from, form, syntax) {
-        Target::Page { file, .. } | Target::Asset { file } => file == to,
-        _ => false,
-    };
-    let form = forms.iter().find(leads_there).cloned().unwrap_or_else(|| by_file(to));
-    format!("{form}{suffix}")
+    let form = forms.into_iter().find(|form| site.leads_there(wanted, form)).unwrap_or_else(|| by_file(to));
+    format!("{form}{}", suffix_of(like, anchor))
 }
 
 #[cfg(test)]

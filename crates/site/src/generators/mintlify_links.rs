@@ -3,7 +3,9 @@
 use docent_markdown::{folder, is_markdown_page, joined, mintlify_anchor, stem};
 
 use super::Root;
-use crate::follow::{Wanted, Written, has_markdown_ending, is_external, is_fragment, parts};
+use crate::follow::{
+    Wanted, Written, dotted, encoded_with, has_markdown_ending, is_external, is_fragment, parts, suffix_of, way,
+};
 use crate::generators::by_names::by_names;
 use crate::layout::below;
 use crate::model::{Site, Target};
@@ -136,18 +138,13 @@ pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
     let (Some((_, from_inside)), Some((root, to_inside))) = (root_of(site, from), root_of(site, to)) else {
         return crate::follow::respelled(like, from, to, anchor);
     };
-    let end = like.find(['#', '?']).unwrap_or(like.len());
-    let (before, suffix) = like.split_at(end);
-    let suffix = match anchor {
-        Some(anchor) => format!("{}#{}", suffix.split('#').next().unwrap_or(""), encoded(anchor)),
-        None => suffix.to_owned(),
-    };
+    let before = parts(like).0;
+    let suffix = suffix_of(like, anchor.map(encoded).as_deref());
     let keeps_ending = has_markdown_ending(before) || !is_markdown_page(to);
     let name = if keeps_ending { to_inside.clone() } else { named(site, root, to, &to_inside) };
     let is_relative = before.starts_with('.') && !is_fragment(from);
     let path = if is_relative && !name.is_empty() {
-        let way = relative(folder(&from_inside), &name);
-        if way.starts_with("..") { way } else { format!("./{way}") }
+        dotted("./", way(folder(&from_inside), &name))
     } else if !before.is_empty() && !before.starts_with(['/', '.']) && !name.is_empty() && !name.contains(':') {
         name
     } else {
@@ -169,31 +166,8 @@ fn named(site: &Site, root: &Root, to: &str, inside: &str) -> String {
     })
 }
 
-/// The way from a folder to a path.
-fn relative(folder: &str, path: &str) -> String {
-    let from: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
-    let to: Vec<&str> = path.split('/').collect();
-    let last = to.len() - 1;
-    let shared = from.iter().zip(&to[..last]).take_while(|(a, b)| a == b).count();
-    let mut parts = vec![".."; from.len() - shared];
-    parts.extend(&to[shared..]);
-    parts.join("/")
-}
-
-/// A path in which characters that would end a Markdown destination or an attribute are percent-encoded.
 fn encoded(path: &str) -> String {
-    let mut out = String::with_capacity(path.len());
-    for c in path.chars() {
-        if c.is_control() || c == ' ' || "()<>\"'\\{}#?%$`".contains(c) {
-            let mut bytes = [0; 4];
-            for byte in c.encode_utf8(&mut bytes).bytes() {
-                out.push_str(&format!("%{byte:02X}"));
-            }
-        } else {
-            out.push(c);
-        }
-    }
-    out
+    encoded_with(path, "#?%$`")
 }
 
 #[cfg(test)]

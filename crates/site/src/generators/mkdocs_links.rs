@@ -10,7 +10,8 @@ use regex::Regex;
 use super::browser::Browser;
 use super::mkdocs::MkDocsOptions;
 use crate::follow::{
-    LinkSyntax, Wanted, Written, encoded, has_markdown_ending, is_fragment, parts, relative, respelled,
+    LinkSyntax, Wanted, Written, dotted, encoded, has_markdown_ending, is_fragment, parts, relative, respelled,
+    suffix_of,
 };
 use crate::generators::by_names::by_names;
 use crate::layout::below;
@@ -26,7 +27,7 @@ pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
         return match file_of(site, link, &path) {
             Some(found) => found,
             None if options.makes_pages => Target::NotUnderstood,
-            None => Target::Missing { path: Some(path), anchor: link.anchor.clone() },
+            None => link.missing(Some(path)),
         };
     }
     if site.address(link.from).is_none() {
@@ -104,10 +105,10 @@ fn file_of(site: &Site, link: &Written<'_>, path: &str) -> Option<Target> {
         return Some(Target::Asset { file });
     }
     Some(match site.address(&file) {
-        Some(_) => Target::Page { file, anchor: link.anchor.clone() },
+        Some(_) => link.page(file),
         None if is_post(site, &file) => Target::NotUnderstood,
         // The docs leave it out, so it is no page.
-        None => Target::Missing { path: Some(file), anchor: link.anchor.clone() },
+        None => link.missing(Some(file)),
     })
 }
 
@@ -180,14 +181,14 @@ pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
     let options = &site.layout().options.mkdocs;
     if syntax == LinkSyntax::Field {
         let inside = to.strip_prefix(options.docs.as_str()).unwrap_or(to).trim_start_matches('/');
-        return format!("{inside}{}", suffix(like, anchor));
+        return format!("{inside}{}", suffix_of(like, anchor));
     }
     if site.address(from).is_none() {
         return respelled(like, from, to, anchor);
     }
     let browser = browser(site, options);
     let (path, _) = parts(like);
-    let suffix = suffix(like, anchor);
+    let suffix = suffix_of(like, anchor);
     let mut forms: Vec<String> = Vec::new();
     if path.starts_with('/') {
         if options.absolute_from_docs && syntax == LinkSyntax::Markdown {
@@ -205,25 +206,10 @@ pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
         forms.extend(browser.relative(from, to));
     }
     let by_file = encoded(&relative(folder(from), to));
-    let dotted = path.starts_with("./") && !by_file.starts_with("..");
-    forms.push(if dotted { format!("./{by_file}") } else { by_file });
+    forms.push(dotted(path, by_file.clone()));
     forms.extend(browser.absolute(to));
-    let leads_there = |form: &&String| match site.resolve_in(from, form, syntax) {
-        Target::Page { file, .. } | Target::Asset { file } => file == to,
-        _ => false,
-    };
-    let form = forms.iter().find(leads_there).cloned();
-    let form = form.unwrap_or_else(|| encoded(&relative(folder(from), to)));
+    let form = forms.into_iter().find(|form| site.leads_there(wanted, form)).unwrap_or(by_file);
     format!("{form}{suffix}")
-}
-
-/// The query and the anchor of a link that is to look like another.
-fn suffix(like: &str, anchor: Option<&str>) -> String {
-    let rest = &like[like.find(['#', '?']).unwrap_or(like.len())..];
-    match anchor {
-        Some(anchor) => format!("{}#{}", rest.split('#').next().unwrap_or_default(), encoded(anchor)),
-        None => rest.to_owned(),
-    }
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use docent_markdown::is_markdown_page;
 
 use super::Root;
 use super::next_config::{below_or_at, is_served_otherwise};
-use crate::follow::{Wanted, Written, encoded, has_page_ending, parts, respelled};
+use crate::follow::{Wanted, Written, dotted, encoded, has_page_ending, parts, relative_path, respelled, suffix_of};
 use crate::layout::below;
 use crate::model::{Site, Target};
 use crate::tree::joined_in;
@@ -33,7 +33,7 @@ pub(super) fn by_url(site: &Site, link: &Written<'_>, path: &str) -> Target {
         address
     };
     match page_at(site, link.from, &address) {
-        Found::Page(file) => return Target::Page { file, anchor: link.anchor.clone() },
+        Found::Page(file) => return link.page(file),
         Found::Either => return Target::NotUnderstood,
         Found::Nothing => {}
     }
@@ -54,7 +54,7 @@ pub(super) fn by_url(site: &Site, link: &Written<'_>, path: &str) -> Target {
     // Beside the pages there may be routes of the application, which only it knows.
     let is_known = !settings.is_open && site.layout().roots().any(is_inside);
     match is_known && !site.is_served_outside(&address) && !is_served_otherwise(site, rest) {
-        true => Target::Missing { path: Some(address), anchor: link.anchor.clone() },
+        true => link.missing(Some(address)),
         false => Target::NotUnderstood,
     }
 }
@@ -96,12 +96,8 @@ fn page_at(site: &Site, from: &str, address: &str) -> Found {
 
 /// A link as a URL, absolute unless the one before was relative; files that are no pages by their path from `public`.
 pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
-    let Wanted { from, to, anchor, like, syntax } = *wanted;
+    let Wanted { from, to, anchor, like, .. } = *wanted;
     let (written, _) = parts(like);
-    let leads_there = |link: &String| match site.resolve_in(from, link, syntax) {
-        Target::Page { file, .. } | Target::Asset { file } => file == to,
-        _ => false,
-    };
     let by_file = [respelled(like, from, to, anchor)].into_iter().filter(|_| has_page_ending(written));
     let address = match is_markdown_page(to) {
         true => site.address(to).map(str::to_owned),
@@ -109,11 +105,7 @@ pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
     };
     let Some(address) = address else { return respelled(like, from, to, anchor) };
     let slash = if written.ends_with('/') && !address.is_empty() { "/" } else { "" };
-    let tail = &like[like.find(['#', '?']).unwrap_or(like.len())..];
-    let tail = match anchor {
-        Some(anchor) => format!("{}#{}", tail.split('#').next().unwrap_or_default(), encoded(anchor)),
-        None => tail.to_owned(),
-    };
+    let tail = suffix_of(like, anchor);
     let absolute = format!("{}{tail}", encoded(&format!("/{address}{slash}")));
     let languages = &site.layout().options.next.languages;
     let is_plain = written.starts_with('/') && languages.split(written.trim_matches('/')).is_none();
@@ -123,22 +115,9 @@ pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
     let own = site.address(from).filter(|_| is_relative);
     let relative = own.map(|own| {
         let folder = if site.layout().options.next.trailing_slash { own } else { docent_markdown::folder(own) };
-        format!("{}{tail}", encoded(&format!("{}{slash}", relative(folder, &address, written.starts_with("./")))))
+        format!("{}{tail}", encoded(&format!("{}{slash}", dotted(written, relative_path(folder, &address)))))
     });
-    by_file.chain(relative).chain(plain).find(leads_there).unwrap_or(absolute)
-}
-
-fn relative(folder: &str, address: &str, dotted: bool) -> String {
-    let from: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
-    let to: Vec<&str> = address.split('/').filter(|part| !part.is_empty()).collect();
-    let shared = from.iter().zip(&to).take_while(|(a, b)| a == b).count();
-    let mut parts = vec![".."; from.len() - shared];
-    parts.extend(&to[shared..]);
-    match (parts.is_empty(), dotted && from.len() == shared) {
-        (true, _) => ".".to_owned(),
-        (false, true) => format!("./{}", parts.join("/")),
-        (false, false) => parts.join("/"),
-    }
+    by_file.chain(relative).chain(plain).find(|link| site.leads_there(wanted, link)).unwrap_or(absolute)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use docent_markdown::{Format, FrontMatter, folder, is_for_editors, is_page, site_path};
 
 use super::{Root, Rules};
-use crate::follow::{Wanted, Written, encoded, relative_path, suffix_of};
+use crate::follow::{Wanted, Written, dotted, encoded, parts, relative_path, suffix_of};
 use crate::generators::by_names::{find, respelled_by_names};
 use crate::layout::{Layout, below};
 use crate::model::{Site, Target};
@@ -56,7 +56,6 @@ pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
         Some(path) => joined_in("", "", path).map(|path| from_root(root, &path)),
         None => joined_in(root, folder(link.from), &link.path),
     };
-    let missing = |path| Target::Missing { path, anchor: link.anchor.clone() };
     // What leads out of the repository leads to other pages of the forge: its issues, its releases.
     let Some(path) = path else { return Target::NotUnderstood };
     if let Some(found) = file_or_folder(site, &path, link.anchor.as_deref()) {
@@ -67,15 +66,14 @@ pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
         return find(site, &path, link.anchor.as_deref()).unwrap_or(Target::NotUnderstood);
     }
     match looks_like_file(&link.path) {
-        true => missing(Some(path)),
+        true => link.missing(Some(path)),
         false => Target::NotUnderstood,
     }
 }
 
 fn file_or_folder(site: &Site, path: &str, anchor: Option<&str>) -> Option<Target> {
-    let page = |file: &str| Target::Page { file: file.to_owned(), anchor: anchor.map(str::to_owned) };
     if site.has_file(path) && site.is_page(path) {
-        return Some(page(path));
+        return Some(Target::page(path, anchor));
     }
     if site.has_any(path) {
         return Some(Target::Asset { file: path.to_owned() });
@@ -84,7 +82,7 @@ fn file_or_folder(site: &Site, path: &str, anchor: Option<&str>) -> Option<Targe
     let mut readmes =
         ["README.md", "readme.md", "index.md", "README.adoc", "README.rst"].iter().map(|name| below(path, name));
     if let Some(readme) = readmes.find(|file| site.has_file(file)) {
-        return Some(page(&readme));
+        return Some(Target::page(readme, anchor));
     }
     site.has_folder(path).then(|| Target::Asset { file: path.to_owned() })
 }
@@ -99,16 +97,12 @@ fn looks_like_file(path: &str) -> bool {
 
 /// A link by the name of the file, unless the one before did without.
 pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
-    let Wanted { from, to, anchor, like, syntax } = *wanted;
-    let path = &like[..like.find(['#', '?']).unwrap_or(like.len())];
-    let leads = |way: &str| match site.resolve_in(from, way, syntax) {
-        Target::Page { file, .. } | Target::Asset { file } => file == to,
-        _ => false,
-    };
+    let Wanted { from, to, anchor, like, .. } = *wanted;
+    let path = parts(like).0;
     if !path.is_empty() && !looks_like_file(path) && is_page(to) {
         let way = respelled_by_names(site, wanted);
         // A page that is being moved is not there yet.
-        if leads(&way) || !site.has_file(to) {
+        if site.leads_there(wanted, &way) || !site.has_file(to) {
             return way;
         }
     }
@@ -116,9 +110,7 @@ pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
     if path.starts_with('/') {
         return format!("/{}{suffix}", encoded(&below(site.root(), to)));
     }
-    let way = relative_path(folder(from), to);
-    let dotted = if path.starts_with("./") && !way.starts_with("..") { "./" } else { "" };
-    format!("{dotted}{}{suffix}", encoded(&way))
+    format!("{}{suffix}", encoded(&dotted(path, relative_path(folder(from), to))))
 }
 
 #[cfg(test)]

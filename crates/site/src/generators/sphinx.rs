@@ -11,7 +11,9 @@ use regex::Regex;
 use super::browser::Browser;
 use super::patterns::globs;
 use super::{Root, Rules};
-use crate::follow::{LinkSyntax, Wanted, Written, encoded, has_page_ending, parts, relative, respelled};
+use crate::follow::{
+    LinkSyntax, Wanted, Written, dotted, encoded, has_page_ending, parts, relative, respelled, suffix_of,
+};
 use crate::generators::Reference;
 use crate::generators::by_names::by_names;
 use crate::layout::{Generator, Layout, below};
@@ -243,27 +245,26 @@ fn follow(site: &Site, link: &Written<'_>) -> Target {
     }
     let base = if link.is_absolute() { options.source.as_str() } else { folder(link.from) };
     let Some(path) = joined(base, &link.path) else { return Target::NotUnderstood };
-    let page = |file: &str| Target::Page { file: file.to_owned(), anchor: link.anchor.clone() };
     if site.has_file(&path) {
         return match (is_page(&path), site.address(&path)) {
-            (true, Some(_)) => page(&path),
+            (true, Some(_)) => link.page(path),
             // It is shown as it is.
             (true, None) if !options.reads(&path) => Target::Asset { file: path },
             // The docs leave it out, so it is no document.
-            (true, None) => Target::Missing { path: Some(path), anchor: link.anchor.clone() },
+            (true, None) => link.missing(Some(path)),
             (false, _) => Target::Asset { file: path },
         };
     }
     if has_page_ending(&link.path) {
         return match options.makes_pages {
             true => Target::NotUnderstood,
-            false => Target::Missing { path: Some(path), anchor: link.anchor.clone() },
+            false => link.missing(Some(path)),
         };
     }
     // A page may be named without its ending, or by what was built.
     let stem = path.strip_suffix(".html").unwrap_or(&path);
     match document(site, stem) {
-        Some(file) => page(&file),
+        Some(file) => link.page(file),
         None => Target::NotUnderstood,
     }
 }
@@ -284,8 +285,7 @@ fn write(site: &Site, wanted: &Wanted<'_>) -> String {
         return respelled(like, from, to, anchor);
     }
     let (path, _) = parts(like);
-    let rest = &like[like.find('#').unwrap_or(like.len())..];
-    let suffix = anchor.map_or_else(|| rest.to_owned(), |anchor| format!("#{}", encoded(anchor)));
+    let suffix = suffix_of(&like[like.find('#').unwrap_or(like.len())..], anchor);
     let source = site.layout().options.sphinx.source.as_str();
     if rst::is_role(like) {
         return rst::write(site, wanted);
@@ -305,8 +305,7 @@ fn write(site: &Site, wanted: &Wanted<'_>) -> String {
         true => format!("/{}", name.strip_prefix(source).unwrap_or(&name).trim_start_matches('/')),
         false => relative(folder(from), &name),
     };
-    let dotted = path.starts_with("./") && !way.starts_with("..");
-    format!("{}{}{suffix}", if dotted { "./" } else { "" }, encoded(&way))
+    format!("{}{suffix}", encoded(&dotted(path, way)))
 }
 
 #[cfg(test)]

@@ -26,7 +26,7 @@ use std::ops::Range;
 use docent_markdown::{folder, is_page, line_of};
 use globset::GlobSet;
 
-use crate::follow::{LinkSyntax, Wanted, has_page_ending};
+use crate::follow::{LinkSyntax, Wanted, has_page_ending, way};
 use crate::layout::below;
 use crate::model::Site;
 use crate::tree::Tree;
@@ -540,16 +540,6 @@ impl Contents {
 /// Whether a pattern names a page, by its path without ending.
 fn is_named(set: &GlobSet, page: &str) -> bool {
     docent_markdown::stem(page).is_some_and(|stem| set.is_match(stem))
-}
-
-/// The way from a folder to a file.
-fn way(base: &str, file: &str) -> String {
-    let from: Vec<&str> = base.split('/').filter(|part| !part.is_empty()).collect();
-    let to: Vec<&str> = file.split('/').collect();
-    let shared = from.iter().zip(&to[..to.len() - 1]).take_while(|(a, b)| a == b).count();
-    let mut parts = vec![".."; from.len() - shared];
-    parts.extend(&to[shared..]);
-    parts.join("/")
 }
 
 /// A text in double quotes, as JSON and YAML read it.

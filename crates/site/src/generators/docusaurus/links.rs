@@ -7,7 +7,10 @@
 use docent_markdown::is_markdown_page;
 
 use super::{DocusaurusSettings, Instance};
-use crate::follow::{LinkSyntax, Wanted, Written, encoded, has_markdown_ending, parts, respelled};
+use crate::follow::{
+    LinkSyntax, Wanted, Written, dotted, encoded, has_markdown_ending, parts, relative_path, respelled, suffix_of,
+};
+use crate::generators::browser::inside;
 use crate::generators::by_names::respelled_by_names;
 use crate::generators::{Root, RootKind};
 use crate::layout::below;
@@ -30,7 +33,7 @@ pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
         return Target::Asset { file };
     }
     if link.path.starts_with("@site/") {
-        return missing(None, link);
+        return link.missing(None);
     }
     by_url(site, root, link, is_file)
 }
@@ -63,7 +66,7 @@ fn by_file(site: &Site, root: &Root, link: &Written<'_>) -> Option<Target> {
             continue;
         }
         if site.address(&file).is_some() {
-            return Some(Target::Page { file, anchor: link.anchor.clone() });
+            return Some(link.page(file));
         }
         // A draft, which is there while it is written and not where it is published, or a page outside of the docs root.
         return Some(Target::NotUnderstood);
@@ -139,7 +142,7 @@ fn by_url(site: &Site, root: &Root, link: &Written<'_>, is_file: bool) -> Target
     }
     // What names a file is told by the file that is not there.
     let file = is_file.then(|| named_files(site, root, link).into_iter().next()).flatten();
-    missing(file.or(Some(address)), link)
+    link.missing(file.or(Some(address)))
 }
 
 /// The URL a page's relative links start from, below the base path.
@@ -173,16 +176,15 @@ fn beside(folder: &str, path: &str, base: &str) -> Option<String> {
 }
 
 fn at_address(site: &Site, address: &str, language: &str, link: &Written<'_>) -> Option<Target> {
-    let page = |file: &str| Target::Page { file: file.to_owned(), anchor: link.anchor.clone() };
     if let Some(file) = site.file_at(address) {
-        return Some(page(file));
+        return Some(link.page(file));
     }
     let plain = without_language(address, language);
     // Without a translation, the page of the default language is served.
     if !language.is_empty()
         && let Some(file) = site.file_at(plain)
     {
-        return Some(page(file));
+        return Some(link.page(file));
     }
     if let Some(destination) = site.redirect(address).or_else(|| site.redirect(plain)) {
         return Some(Target::Redirect { destination: destination.to_owned() });
@@ -252,10 +254,6 @@ fn without_language<'a>(address: &'a str, language: &str) -> &'a str {
     }
 }
 
-fn missing(path: Option<String>, link: &Written<'_>) -> Target {
-    Target::Missing { path, anchor: link.anchor.clone() }
-}
-
 /// A link as it is to be written: in the form of the one before where that form can name the page, else by the page's file
 /// within a plug-in, and by its address from one plug-in to another.
 pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
@@ -264,7 +262,7 @@ pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
         return respelled_by_names(site, wanted);
     }
     let (written, _) = parts(like);
-    let by_file = respelled(&with_path(like, "./x.md"), from, to, anchor);
+    let by_file = respelled(&format!("./x.md{}", suffix_of(like, None)), from, to, anchor);
     let candidates = forms(site, wanted, written).into_iter().chain([by_file.clone()]).chain(by_address(site, wanted));
     let leads_there = |candidate: &String| match site.resolve_in(from, candidate, syntax) {
         Target::Page { file, .. } => file == to,
@@ -280,7 +278,7 @@ fn forms(site: &Site, wanted: &Wanted<'_>, written: &str) -> Vec<String> {
     let Wanted { from, to, anchor, like, .. } = *wanted;
     let home = site.layout().home();
     let below_folder = |folder: &str| inside(folder, to);
-    let at = |path: String| tailed(like, &encoded(&path), anchor);
+    let at = |path: String| format!("{}{}", encoded(&path), suffix_of(like, anchor));
     if written.starts_with("@site/") {
         return below_folder(home).map(|path| at(format!("@site/{path}"))).into_iter().collect();
     }
@@ -318,47 +316,16 @@ fn by_address(site: &Site, wanted: &Wanted<'_>) -> Option<String> {
     let own = without_language(address, language);
     let path = if has_base { below(&base, own) } else { own.to_owned() };
     let slash = if written.ends_with('/') && !path.is_empty() { "/" } else { "" };
-    Some(tailed(wanted.like, &encoded(&format!("/{path}{slash}")), wanted.anchor))
+    Some(format!("{}{}", encoded(&format!("/{path}{slash}")), suffix_of(wanted.like, wanted.anchor)))
 }
 
 fn by_relative_url(site: &Site, wanted: &Wanted<'_>, written: &str) -> Option<String> {
     let (folder, address) = (own_folder(site, wanted.from)?, site.address(wanted.to)?);
-    let from: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
-    let to: Vec<&str> = address.split('/').filter(|part| !part.is_empty()).collect();
-    let shared = from.iter().zip(&to).take_while(|(a, b)| a == b).count();
-    let mut parts = vec![".."; from.len() - shared];
-    parts.extend(&to[shared..]);
-    let mut path = parts.join("/");
-    if written.starts_with("./") && !path.starts_with("..") {
-        path = format!("./{path}");
-    } else if path.is_empty() {
-        path = ".".to_owned();
-    }
-    if written.ends_with('/') && !path.ends_with('/') {
+    let mut path = dotted(written, relative_path(&folder, address));
+    if written.ends_with('/') || path == "." && written.starts_with("./") {
         path.push('/');
     }
-    Some(tailed(wanted.like, &encoded(&path), wanted.anchor))
-}
-
-fn inside<'p>(folder: &str, path: &'p str) -> Option<&'p str> {
-    match folder {
-        "" => Some(path).filter(|path| !path.starts_with("../")),
-        folder => path.strip_prefix(folder)?.strip_prefix('/'),
-    }
-}
-
-/// `like` with another path.
-fn with_path(like: &str, path: &str) -> String {
-    format!("{path}{}", &like[like.find(['#', '?']).unwrap_or(like.len())..])
-}
-
-/// A path with the query of `like`, and with its anchor unless there is another.
-fn tailed(like: &str, path: &str, anchor: Option<&str>) -> String {
-    let tail = &like[like.find(['#', '?']).unwrap_or(like.len())..];
-    match anchor {
-        Some(anchor) => format!("{path}{}#{}", tail.split('#').next().unwrap_or_default(), encoded(anchor)),
-        None => format!("{path}{tail}"),
-    }
+    Some(format!("{}{}", encoded(&path), suffix_of(wanted.like, wanted.anchor)))
 }
 
 impl Instance {

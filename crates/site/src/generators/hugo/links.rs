@@ -7,7 +7,7 @@ use regex::Regex;
 
 use super::address::{language, language_folder};
 use super::{HugoSettings, LinkHook};
-use crate::follow::{LinkSyntax, Wanted, Written, is_external, parts, relative_path, suffix_of};
+use crate::follow::{LinkSyntax, Wanted, Written, dotted, encoded, is_external, parts, relative_path, suffix_of};
 use crate::generators::{Root, plain};
 use crate::layout::below;
 use crate::model::{Site, Target};
@@ -44,7 +44,7 @@ pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
         LinkHook::Embedded => {
             let path = link.path.strip_prefix("./").unwrap_or(&link.path);
             match page_of(site, &from, path, false) {
-                Found::Page(file) => page(&file, link.anchor.as_deref()),
+                Found::Page(file) => link.page(file),
                 Found::Several => Target::NotUnderstood,
                 // A Markdown file among a page's resources has no address of its own.
                 Found::Nothing if is_resource_beside(site, &from, path) => Target::NotUnderstood,
@@ -57,10 +57,6 @@ pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
 fn is_resource_beside(site: &Site, from: &From<'_>, path: &str) -> bool {
     let file = joined(folder(from.file), path).filter(|_| !path.starts_with('/'));
     is_bundle(from.file) && file.is_some_and(|file| is_markdown_page(&file) && site.has_file(&file))
-}
-
-fn page(file: &str, anchor: Option<&str>) -> Target {
-    Target::Page { file: file.to_owned(), anchor: anchor.map(str::to_owned) }
 }
 
 /// A link as a browser reads it on the page that was built.
@@ -88,11 +84,11 @@ fn by_url(site: &Site, from: &From<'_>, path: &str, anchor: Option<&str>) -> Tar
         served = folder.trim_end_matches('/').to_owned();
     }
     if let Some(file) = site.file_at(&served) {
-        return page(file, anchor);
+        return Target::page(file, anchor);
     }
     // Hosts serve files of HTML without their ending; not all of them as folders.
     if let Some(file) = site.file_at(&format!("{}.html", served.trim_end_matches('/'))) {
-        return if path.ends_with('/') { Target::NotUnderstood } else { page(file, anchor) };
+        return if path.ends_with('/') { Target::NotUnderstood } else { Target::page(file, anchor) };
     }
     if let Some(file) = resource(site, settings, &served) {
         return Target::Asset { file };
@@ -286,10 +282,10 @@ pub(super) fn shortcode(site: &Site, from: &str, target: &str) -> Target {
         return Target::External;
     }
     if path.is_empty() {
-        return page(from.file, anchor.as_deref());
+        return Target::page(from.file, anchor.as_deref());
     }
     match page_of(site, &from, path, true) {
-        Found::Page(file) => page(&file, anchor.as_deref()),
+        Found::Page(file) => Target::page(file, anchor.as_deref()),
         Found::Several => Target::NotUnderstood,
         Found::Nothing => {
             let inside = joined(folder(from.inside), path).or_else(|| joined("", path)).unwrap_or_default();
@@ -352,9 +348,8 @@ pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
             let absolute = format!("/{}{slash}{suffix}", encoded(&below(base, &address)));
             if !is_absolute && let Some(own) = address_of(site, from) {
                 let own = if own.ends_with(".html") { folder(&own) } else { &own };
-                let way = relative_path(own, &address);
-                let dotted = if like_path.starts_with("./") && !way.starts_with('.') { "./" } else { "" };
-                ways.push(format!("{dotted}{}{slash}{suffix}", encoded(&way)));
+                let way = dotted(like_path, relative_path(own, &address));
+                ways.push(format!("{}{slash}{suffix}", encoded(&way)));
             }
             ways.push(absolute);
         }
@@ -394,8 +389,4 @@ fn beside(site: &Site, file: &str) -> Option<String> {
         }
         above = folder(above);
     }
-}
-
-fn encoded(path: &str) -> String {
-    crate::follow::encoded(path)
 }

@@ -4,7 +4,9 @@ use docent_markdown::{FrontMatter, is_markdown_page, joined};
 
 use super::address::{self, FileKind, Served};
 use super::{JekyllSettings, from_source, templates};
-use crate::follow::{LinkSyntax, Wanted, Written, encoded, has_markdown_ending, parts, relative_path, suffix_of};
+use crate::follow::{
+    LinkSyntax, Wanted, Written, dotted, encoded, has_markdown_ending, parts, relative_path, suffix_of,
+};
 use crate::generators::plain;
 use crate::layout::below;
 use crate::model::{Site, Target};
@@ -43,10 +45,6 @@ impl<'s> SourceFile<'s> {
     }
 }
 
-pub(super) fn page(file: &str, anchor: Option<&str>) -> Target {
-    Target::Page { file: file.to_owned(), anchor: anchor.map(str::to_owned) }
-}
-
 pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
     // Read on a forge, not on the site.
     let Some(place) = SourceFile::of(site, link.from).filter(|_| is_markdown_page(link.from)) else {
@@ -76,7 +74,7 @@ fn by_file(place: &SourceFile<'_>, path: &str, anchor: Option<&str>) -> Option<T
     let path = joined(above, path)?;
     let file = from_source(place.site, place.settings, &path)?;
     if place.site.address(&file).is_some() {
-        return Some(page(&file, anchor));
+        return Some(Target::page(file, anchor));
     }
     (place.site.has_any(&file) && place.settings.serves(&path)).then(|| {
         match file.starts_with("../") && is_markdown_page(&file) {
@@ -115,16 +113,16 @@ pub(super) fn at(place: &SourceFile<'_>, served: &str, written: &str, anchor: Op
         // The page may be a file, which has no slash behind it.
         return match is_folder && !site.is_directory(file) && !served.is_empty() {
             true => Target::NotUnderstood,
-            false => page(file, anchor),
+            false => Target::page(file, anchor),
         };
     }
     // Hosts serve files of HTML without their ending; not all of them as folders.
     if let Some(file) = site.file_at(&format!("{served}.html")) {
-        return if is_folder { Target::NotUnderstood } else { page(file, anchor) };
+        return if is_folder { Target::NotUnderstood } else { Target::page(file, anchor) };
     }
     let without_ending = served.strip_suffix(".html").and_then(|stem| site.file_at(stem));
     if let Some(file) = without_ending.filter(|file| !site.is_directory(file)) {
-        return page(file, anchor);
+        return Target::page(file, anchor);
     }
     if let Some(file) = settings.others.get(served).or_else(|| settings.others.get(&format!("{served}.html"))) {
         return Target::Asset { file: file.clone() };
@@ -201,8 +199,7 @@ pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
                 true => format!("/{}{suffix}", encoded(&target.path)),
                 false => {
                     let way = relative_path(docent_markdown::folder(&place.path), &target.path);
-                    let dotted = if like_path.starts_with("./") && !way.starts_with('.') { "./" } else { "" };
-                    format!("{dotted}{}{suffix}", encoded(&way))
+                    format!("{}{suffix}", encoded(&dotted(like_path, way)))
                 }
             });
         }
@@ -211,9 +208,8 @@ pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
             let bare = url.path.strip_suffix(".html").filter(|_| is_bare(like_path) && !url.is_folder);
             for path in bare.into_iter().chain([url.path.as_str()]) {
                 if !is_absolute && !like_path.is_empty() {
-                    let way = relative_path(address::base(&own), path);
-                    let dotted = if like_path.starts_with("./") && !way.starts_with('.') { "./" } else { "" };
-                    ways.push(format!("{dotted}{}{slash}{suffix}", encoded(&way)));
+                    let way = dotted(like_path, relative_path(address::base(&own), path));
+                    ways.push(format!("{}{slash}{suffix}", encoded(&way)));
                 }
             }
             for path in bare.into_iter().chain([url.path.as_str()]) {

@@ -7,7 +7,7 @@ use regex::Regex;
 
 use super::address::Served;
 use super::from_source;
-use super::links::{SourceFile, at, page};
+use super::links::{SourceFile, at};
 use crate::follow::{decoded, encoded, is_external, parts, suffix_of};
 use crate::layout::below;
 use crate::model::{Site, Target};
@@ -113,7 +113,7 @@ fn by_file(place: &SourceFile<'_>, path: &str, anchor: Option<&str>) -> Target {
     for path in &tried {
         let Some(file) = from_source(place.site, settings, path) else { continue };
         if place.site.address(&file).is_some() {
-            return page(&file, anchor);
+            return Target::page(file, anchor);
         }
         if place.site.has_any(&file) && settings.serves(path) {
             return match is_markdown_page(file.trim_start_matches("../")) && file.starts_with("../") {
@@ -142,7 +142,7 @@ fn by_post(place: &SourceFile<'_>, name: &str, anchor: Option<&str>) -> Target {
     });
     let posts: Vec<&str> = posts.collect();
     match posts.as_slice() {
-        [post] => page(post, anchor),
+        [post] => Target::page(*post, anchor),
         [] if !place.settings.plugins.has_more
             && !place.site.all_files().any(|file| file.starts_with("../") && file.contains("_posts/")) =>
         {

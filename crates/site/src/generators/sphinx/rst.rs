@@ -10,7 +10,7 @@
 use docent_markdown::{AnchorStyle, Format, folder, is_page, joined, stem};
 
 use super::document;
-use crate::follow::{Wanted, Written, encoded, has_page_ending, parts, relative, relative_path};
+use crate::follow::{Wanted, Written, encoded, has_page_ending, parts, relative, relative_path, suffix_of};
 use crate::model::{Site, Target};
 
 /// Endings of pictures.
@@ -89,24 +89,23 @@ fn from_folder(site: &Site, from: &str, path: &str) -> Option<String> {
 pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
     let options = &site.layout().options.sphinx;
     let Some(path) = from_folder(site, link.from, &link.path) else { return Target::NotUnderstood };
-    let page = |file: &str| Target::Page { file: file.to_owned(), anchor: link.anchor.clone() };
     if Format::of(&path) == Format::Notebook && options.notebook_anchors != AnchorStyle::Nbsphinx {
         // Only nbsphinx takes the name of a notebook for its page; to a browser it is a file that may not be there.
         return Target::NotUnderstood;
     }
     if site.has_file(&path) {
         return match is_page(&path) && site.address(&path).is_some() {
-            true => page(&path),
+            true => link.page(path),
             false => Target::Asset { file: path },
         };
     }
     if let Some(file) = document(site, path.strip_suffix(".html").unwrap_or(&path)) {
-        return page(&file);
+        return link.page(file);
     }
     let lower = path.to_ascii_lowercase();
     let is_file = has_page_ending(&path) || PICTURES.iter().any(|ending| lower.ends_with(ending));
     match is_file && !options.makes_pages && !link.target.contains('*') {
-        true => Target::Missing { path: Some(path), anchor: link.anchor.clone() },
+        true => link.missing(Some(path)),
         false => Target::NotUnderstood,
     }
 }
@@ -136,8 +135,7 @@ pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
         return format!(":doc:`{}`", way(true, &name(to)));
     }
     let (path, _) = parts(like);
-    let rest = &like[like.find('#').unwrap_or(like.len())..];
-    let suffix = anchor.map_or_else(|| rest.to_owned(), |anchor| format!("#{}", encoded(anchor)));
+    let suffix = suffix_of(&like[like.find('#').unwrap_or(like.len())..], anchor);
     let is_absolute = path.starts_with('/');
     let file = if !is_document || path.is_empty() || has_page_ending(path) {
         to.to_owned()

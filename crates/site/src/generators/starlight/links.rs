@@ -3,7 +3,10 @@
 use docent_markdown::{folder, joined};
 
 use super::{Slashes, StarlightOptions};
-use crate::follow::{LinkSyntax, Wanted, Written, encoded, has_markdown_ending, parts, respelled};
+use crate::follow::{
+    LinkSyntax, Wanted, Written, dotted, encoded_with, has_markdown_ending, parts, relative_path, respelled, suffix_of,
+    way,
+};
 use crate::generators::by_names::{by_names, respelled_by_names};
 use crate::layout::below;
 use crate::model::{Site, Target};
@@ -40,7 +43,7 @@ pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
     if has_markdown_ending(&link.path) && links.options.changes_links {
         // Only a plugin makes a link of it, and then by the file.
         let page = beside.filter(|file| site.address(file).is_some());
-        return page.map_or(Target::NotUnderstood, |file| Target::Page { file, anchor: link.anchor.clone() });
+        return page.map_or(Target::NotUnderstood, |file| link.page(file));
     }
     let is_brought =
         |file: &String| site.has_any(file) && !has_markdown_ending(file) && link.syntax != LinkSyntax::Html;
@@ -59,7 +62,7 @@ pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
     let Wanted { from, to, anchor, like, .. } = *wanted;
     let links = Links::of(site);
     let (path, _) = parts(like);
-    let suffix = suffix(like, anchor);
+    let suffix = suffix_of(like, anchor);
     let (Some(own), Some(base)) = (site.address(from), &links.options.base) else {
         return respelled_by_names(site, wanted);
     };
@@ -91,7 +94,14 @@ pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
     };
     let is_relative = !path.is_empty() && !path.starts_with('/') && !has_markdown_ending(path);
     let written = match is_relative {
-        true => relative(&links.folder_of(own), &address, has_slash, path.starts_with("./")),
+        true => {
+            let folder = links.folder_of(own);
+            // Without a slash the last name has to stand there.
+            match has_slash || address.is_empty() {
+                true => format!("{}/", dotted(path, relative_path(&folder, &address))),
+                false => dotted(path, way(&folder, &address)),
+            }
+        }
         false => {
             let slash = if has_slash && !address.is_empty() { "/" } else { "" };
             let between = if address.is_empty() && !base.is_empty() && !has_slash { "" } else { "/" };
@@ -138,10 +148,9 @@ impl<'s> Links<'s> {
         let name = name.trim_matches('/');
         let name = name.strip_suffix("/index.html").unwrap_or(if name == "index.html" { "" } else { name });
         let without_ending = name.strip_suffix(".html").filter(|_| self.options.builds_files);
-        let page = |file: &str| Target::Page { file: file.to_owned(), anchor: link.anchor.clone() };
         let exact = |name: &str| self.site.served.get(name).map(String::as_str);
         if let Some(file) = exact(name).or_else(|| exact(without_ending?)) {
-            return page(file);
+            return link.page(file);
         }
         let public = below(self.home, &below("public", name));
         if self.site.has_any(&public) {
@@ -157,7 +166,7 @@ impl<'s> Links<'s> {
         let language = self.language_of(name);
         let rest = language.map(|language| name[language.len()..].trim_matches('/'));
         if let Some(file) = rest.and_then(|rest| exact(&below(&self.options.default_language, rest))) {
-            return page(file);
+            return link.page(file);
         }
         // A name with an ending may be a file that the build makes: a feed, a map of the site.
         let is_made = !link.path.ends_with('/')
@@ -172,7 +181,7 @@ impl<'s> Links<'s> {
         {
             return Target::NotUnderstood;
         }
-        Target::Missing { path: Some(name.to_owned()), anchor: link.anchor.clone() }
+        link.missing(Some(name.to_owned()))
     }
 
     /// The file in `src/pages` that makes what is served at a path.
@@ -214,33 +223,9 @@ impl<'s> Links<'s> {
     }
 }
 
-/// The way from a folder to a page.
-fn relative(folder: &str, address: &str, has_slash: bool, dotted: bool) -> String {
-    let from: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
-    let to: Vec<&str> = address.split('/').filter(|part| !part.is_empty()).collect();
-    let shared = from.iter().zip(&to).take_while(|(a, b)| a == b).count();
-    // Without a slash the last name has to stand there.
-    let shared = if !has_slash && shared == to.len() { shared.saturating_sub(1) } else { shared };
-    let mut out = "../".repeat(from.len() - shared);
-    out.push_str(&to[shared..].join("/"));
-    if has_slash && !out.is_empty() && !out.ends_with('/') {
-        out.push('/');
-    }
-    if out.is_empty() || (dotted && !out.starts_with("../")) { format!("./{out}") } else { out }
-}
-
-/// The query and the anchor of a link, or the anchor that it is to have.
-fn suffix(like: &str, anchor: Option<&str>) -> String {
-    let (_, suffix) = like.split_at(like.find(['#', '?']).unwrap_or(like.len()));
-    match anchor {
-        Some(anchor) => format!("{}#{}", suffix.split('#').next().unwrap_or(""), encoded(anchor)),
-        None => suffix.to_owned(),
-    }
-}
-
 /// An address as one of a URL.
 fn escaped(path: &str) -> String {
-    encoded(&path.replace('%', "%25")).replace('#', "%23").replace('?', "%3F")
+    encoded_with(path, "%#?")
 }
 
 #[cfg(test)]

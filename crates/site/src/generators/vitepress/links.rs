@@ -3,7 +3,9 @@
 use docent_markdown::{folder, is_markdown_page, joined, stem};
 
 use super::VitePressOptions;
-use crate::follow::{LinkSyntax, Wanted, Written, encoded, has_markdown_ending, parts, respelled};
+use crate::follow::{
+    LinkSyntax, Wanted, Written, dotted, encoded_with, has_markdown_ending, parts, respelled, suffix_of, way,
+};
 use crate::generators::Root;
 use crate::generators::by_names::{by_names, respelled_by_names};
 use crate::layout::below;
@@ -44,7 +46,7 @@ pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
     }
     let rewritten = links.root.rewritten(inside);
     let Some(name) = joined(if link.is_absolute() { "" } else { folder(&rewritten) }, &link.path) else {
-        return Target::Missing { path: None, anchor: link.anchor.clone() };
+        return link.missing(None);
     };
     if link.syntax == LinkSyntax::Html {
         return links.in_html(link, &name);
@@ -64,7 +66,7 @@ pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
         return respelled_by_names(site, wanted);
     };
     let (path, _) = parts(like);
-    let suffix = suffix(like, anchor);
+    let suffix = suffix_of(like, anchor);
     let base = match (syntax, links.options.base.as_deref()) {
         (LinkSyntax::Html, Some(base)) if !base.is_empty() && path.starts_with('/') => format!("/{base}"),
         _ => links.base_of(path),
@@ -102,7 +104,12 @@ pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
     let target = if is_folder { target.trim_end_matches("index").to_owned() } else { format!("{target}{ending}") };
     let written = match is_absolute {
         true => format!("{base}/{target}"),
-        false => relative(folder(&links.root.rewritten(inside)), &target, path.starts_with("./")),
+        false => {
+            let way = way(folder(&links.root.rewritten(inside)), &target);
+            // A name with a colon would be read as a scheme.
+            let is_dotted = way.is_empty() || target.rsplit('/').next().is_some_and(|name| name.contains(':'));
+            if is_dotted { format!("./{way}") } else { dotted(path, way) }
+        }
     };
     format!("{}{suffix}", escaped(&written))
 }
@@ -133,9 +140,8 @@ impl<'s> Links<'s> {
         let name = name.strip_suffix(".md").or_else(|| name.strip_suffix(".html")).unwrap_or(name);
         let index = below(name, "index");
         let (named, other) = if is_folder { (index.as_str(), name) } else { (name, index.as_str()) };
-        let page = |file: &str| Target::Page { file: file.to_owned(), anchor: link.anchor.clone() };
         if let Some(file) = self.page_of(named) {
-            return Some(page(file));
+            return Some(link.page(file));
         }
         let html = below(&self.root.folder, &format!("public/{named}.html"));
         if self.site.has_file(&html) {
@@ -143,7 +149,7 @@ impl<'s> Links<'s> {
         }
         // A folder without its slash, or a page with one: the build stops there, and where it is told not to, readers get there.
         let file = self.page_of(other).filter(|_| self.options.accepts_dead_links)?;
-        Some(page(file))
+        Some(link.page(file))
     }
 
     /// What a path leads to that is left to the browser: one with the base, or relative; a page's source is not served.
@@ -169,7 +175,7 @@ impl<'s> Links<'s> {
         if is_kept_out || self.is_of_route(name) || (self.options.base.is_none() && link.is_absolute()) {
             return Target::NotUnderstood;
         }
-        Target::Missing { path: Some(name.to_owned()), anchor: link.anchor.clone() }
+        link.missing(Some(name.to_owned()))
     }
 
     /// Whether a path may be one of the pages that are made for each value of a parameter.
@@ -205,7 +211,7 @@ impl<'s> Links<'s> {
         }
         let made = asset_ending(&link.path).is_some_and(|ending| MADE.contains(&ending.as_str()));
         match served {
-            Some(path) if !made => Target::Missing { path: Some(path), anchor: link.anchor.clone() },
+            Some(path) if !made => link.missing(Some(path)),
             _ => Target::NotUnderstood,
         }
     }
@@ -250,35 +256,9 @@ fn fits(wanted: &str, given: &str) -> bool {
     }
 }
 
-/// The relative path from a folder to a path; a path that ends with a slash is a folder.
-fn relative(folder: &str, path: &str, dotted: bool) -> String {
-    let from: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
-    let (to_folder, name) = path.rsplit_once('/').unwrap_or(("", path));
-    let to: Vec<&str> = to_folder.split('/').filter(|part| !part.is_empty()).collect();
-    let shared = from.iter().zip(&to).take_while(|(a, b)| a == b).count();
-    let mut out = "../".repeat(from.len() - shared);
-    for part in &to[shared..] {
-        out.push_str(part);
-        out.push('/');
-    }
-    out.push_str(name);
-    // A name with a colon would be read as a scheme.
-    let needs_dot = out.is_empty() || name.contains(':') || (dotted && !out.starts_with("../"));
-    if needs_dot { format!("./{out}") } else { out }
-}
-
-/// The query and the anchor of a link, or the anchor that it is to have.
-fn suffix(like: &str, anchor: Option<&str>) -> String {
-    let (_, suffix) = like.split_at(like.find(['#', '?']).unwrap_or(like.len()));
-    match anchor {
-        Some(anchor) => format!("{}#{}", suffix.split('#').next().unwrap_or(""), encoded(anchor)),
-        None => suffix.to_owned(),
-    }
-}
-
 /// A path of files as one of a URL.
 fn escaped(path: &str) -> String {
-    encoded(&path.replace('%', "%25")).replace('#', "%23").replace('?', "%3F")
+    encoded_with(path, "%#?")
 }
 
 #[cfg(test)]
