@@ -138,12 +138,12 @@ pub fn named_outside(tree: &dyn Tree, file: &str) -> Vec<(String, usize, String)
 
 /// References to what a page alone documents, by its name, which the generator follows from anywhere.
 pub fn referring_by_name(tree: &dyn Tree, site: &Site, file: &str) -> Vec<Reference> {
-    rules(site.generator()).referring(tree, site, file)
+    (rules(site.generator()).referring)(tree, site, file)
 }
 
 /// Where source code, whose docstrings the generator shows, names a page or a label of it: the role as it is written.
 pub fn named_in_sources(tree: &dyn Tree, site: &Site, file: &str) -> Vec<Reference> {
-    rules(site.generator()).named_in_sources(tree, site, file)
+    (rules(site.generator()).named_in_sources)(tree, site, file)
 }
 
 fn last_part(file: &str) -> &str {

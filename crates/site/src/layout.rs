@@ -199,7 +199,7 @@ impl Layout {
             language: own(front.language())
                 .or_else(|| entry.and_then(|entry| entry.language.clone()))
                 .or_else(|| root.language_of(file)),
-            listed: !rules(root.generator).is_part(file)
+            listed: !(rules(root.generator).is_part)(file)
                 && root.lists(file)
                 && self.is_shown(file, &path)
                 && !front.hides(),
@@ -210,7 +210,7 @@ impl Layout {
     /// The front matter that a page's address is made of, where not all front matter is read.
     pub(crate) fn front_matter_of(&self, file: &str, bytes: &dyn Fn() -> Vec<u8>) -> Option<FrontMatter> {
         let root = self.root(file)?;
-        rules(root.generator).read_front_matter(root, root.inside(file)?, bytes)
+        (rules(root.generator).read_front_matter)(root, root.inside(file)?, bytes)
     }
 
     /// Whether the navigation lets readers find a page, where it decides that. A page may be named by its file, by what it is
@@ -322,7 +322,7 @@ impl Layout {
 
     /// Reads a page with what the site says of anchors and attributes. `root` is the docs root in its repository.
     pub(crate) fn parse(&self, root: &str, file: &str, bytes: &[u8], format: Format) -> Page {
-        let attributes = || rules(self.generator).attributes(self, root, file);
+        let attributes = || (rules(self.generator).attributes)(self, root, file);
         match (format == Format::Adoc).then(attributes).flatten() {
             Some(attributes) => parse_adoc(file, bytes, self.anchors, &attributes),
             None => parse_as(file, bytes, format, self.anchors_of(file)),
@@ -333,7 +333,7 @@ impl Layout {
     /// [`Layout::place`] are as they were makes the same pages as before, but for pages that have a say in their place.
     pub fn reading(&self) -> Reading {
         let Self { generator, home, anchors, snippets, descriptions, operations, .. } = self;
-        let of_pages = (generator, home, anchors, rules(*generator).reading(self), snippets, descriptions);
+        let of_pages = (generator, home, anchors, (rules(*generator).reading)(self), snippets, descriptions);
         let of_descriptions = (generator, anchors, operations);
         Reading { pages: format!("{of_pages:?}"), descriptions: format!("{of_descriptions:?}") }
     }
@@ -345,7 +345,7 @@ impl Layout {
 
     /// How the headings of a file get theirs.
     pub(crate) fn anchors_of(&self, file: &str) -> AnchorStyle {
-        let of_notebooks = || rules(self.generator).notebook_anchors(self);
+        let of_notebooks = || (rules(self.generator).notebook_anchors)(self);
         (Format::of(file) == Format::Notebook).then(of_notebooks).flatten().unwrap_or(self.anchors)
     }
 

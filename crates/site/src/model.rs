@@ -80,7 +80,7 @@ impl Site {
     pub fn read(tree: &dyn Tree) -> Self {
         let paths = tree.paths();
         let layout = Layout::read_paths(tree, &paths);
-        let reads_front_matter = rules(layout.generator()).reads_front_matter();
+        let reads_front_matter = rules(layout.generator()).reads_front_matter;
         let files: BTreeSet<String> = paths.into_iter().collect();
         let outside: BTreeSet<String> = tree.paths_outside().into_iter().collect();
         let has_any = |path: &str| files.contains(path) || outside.contains(path);
@@ -105,16 +105,16 @@ impl Site {
             let front = front_of(file);
             if let Some((root, inside)) = layout.root(file).and_then(|root| Some((root, root.inside(file)?))) {
                 let rules = rules(layout.generator());
-                if !rules.builds(root, inside, &front, &has_any) {
+                if !(rules.builds)(root, inside, &front, &has_any) {
                     continue;
                 }
-                if rules.is_directory(root, inside, &front) {
+                if (rules.is_directory)(root, inside, &front) {
                     directories.insert(file.clone());
                 }
             }
             let address = layout.place_of(file, &front).site_path;
             if let Some(root) = layout.root(file) {
-                let found = rules(root.generator).aliases(root, file, &front, &address);
+                let found = (rules(root.generator).aliases)(root, file, &front, &address);
                 aliases.extend(found.into_iter().map(|alias| (alias, format!("/{address}"))));
             }
             // Of an index and a README in one folder, the index is what is served.
@@ -163,16 +163,16 @@ impl Site {
 
     /// Whether front matter is taken off a page. Where it is not, readers see it as text.
     pub fn takes_front_matter(&self) -> bool {
-        rules(self.generator()).takes_front_matter()
+        rules(self.generator()).takes_front_matter
     }
 
     /// Reads a page, its headings anchored as this site does it.
     pub fn parse(&self, file: &str, bytes: &[u8]) -> Page {
-        let mut page = match rules(self.generator()).parse(file, bytes) {
+        let mut page = match (rules(self.generator()).parse)(file, bytes) {
             Some(page) => page,
             None => self.layout.parse(&self.root, file, bytes, Format::of(file)),
         };
-        rules(self.generator()).complete(&self.layout, &text_of(bytes), &mut page);
+        (rules(self.generator()).complete)(&self.layout, &text_of(bytes), &mut page);
         page
     }
 
@@ -291,7 +291,7 @@ impl Site {
     /// where the generator has no such field.
     pub fn alias(&self, file: &str) -> Option<(&'static str, String)> {
         let root = self.layout.root(file)?;
-        rules(root.generator).alias(root, file, self.address(file)?)
+        (rules(root.generator).alias)(root, file, self.address(file)?)
     }
 
     /// Whether readers of an address are sent to a page.
@@ -328,7 +328,7 @@ impl Site {
     /// What `target` leads to when it stands in `from`, a file, in this syntax.
     pub fn resolve_in(&self, from: &str, target: &str, syntax: LinkSyntax) -> Target {
         let target = target.trim();
-        if let Some(named) = rules(self.generator()).name(self, from, target, syntax) {
+        if let Some(named) = (rules(self.generator()).name)(self, from, target, syntax) {
             return named;
         }
         if is_external(target) {
@@ -339,25 +339,27 @@ impl Site {
             return Target::NotUnderstood;
         }
         let Some(mut link) = Written::read(from, target, syntax) else {
-            return rules(self.generator()).expression(self, from, target);
+            return (rules(self.generator()).expression)(self, from, target);
         };
         // A program of the site's own makes others of it.
         if self.layout.knows_anchors() {
-            link.anchor = link.anchor.map(|anchor| rules(self.generator()).anchor(anchor, syntax));
+            link.anchor = link.anchor.map(|anchor| (rules(self.generator()).anchor)(anchor, syntax));
         }
         if link.path.is_empty() {
             return match target.is_empty() {
                 true => Target::Missing { path: None, anchor: None },
                 false
-                    if rules(self.generator())
-                        .is_label(Format::of(from), link.anchor.as_deref().unwrap_or_default()) =>
+                    if (rules(self.generator()).is_label)(
+                        Format::of(from),
+                        link.anchor.as_deref().unwrap_or_default(),
+                    ) =>
                 {
                     Target::NotUnderstood
                 }
                 false => Target::Page { file: from.to_owned(), anchor: link.anchor },
             };
         }
-        rules(self.generator()).follow(self, &link)
+        (rules(self.generator()).follow)(self, &link)
     }
 
     /// Whether a link that is written so leads to the file it is to lead to.
@@ -370,7 +372,7 @@ impl Site {
 
     /// A link from one file to another as this site writes it, in the style of `like`.
     pub fn link(&self, wanted: &Wanted<'_>) -> String {
-        let written = rules(self.generator()).write(self, wanted);
+        let written = (rules(self.generator()).write)(self, wanted);
         if Format::of(wanted.from) == Format::Notebook {
             // It goes into a string of JSON as it is.
             return written.replace('"', "%22").replace('\\', "%5C");
@@ -382,16 +384,16 @@ impl Site {
 /// The labels of all pages, where a generator has some.
 fn labels<'f>(
     tree: &dyn Tree,
-    rules: &dyn Rules,
+    rules: &Rules,
     files: impl Iterator<Item = &'f String>,
 ) -> HashMap<String, Option<(String, String)>> {
     let mut labels = HashMap::new();
-    if !rules.reads_labels() {
+    if !rules.reads_labels {
         return labels;
     }
     for file in files {
         let bytes = tree.read(file).unwrap_or_default();
-        for (label, anchor) in rules.labels(Format::of(file), &text_of(&bytes)) {
+        for (label, anchor) in (rules.labels)(Format::of(file), &text_of(&bytes)) {
             let place = Some((file.clone(), anchor));
             labels.entry(label).and_modify(|place| *place = None).or_insert(place);
         }

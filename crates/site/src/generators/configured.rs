@@ -69,8 +69,8 @@ impl Layout {
         let above = (1..=depth(tree.root())).map(|levels| ["..", "../..", "../../.."][levels - 1]);
         let homes: Vec<&str> = HOMES.into_iter().chain(above).collect();
         // A forge may build a repository with Jekyll whatever else it holds: where there is more, that is the site.
-        let of_all = |home: &&str| ALL.iter().find_map(|generator| rules(*generator).read(tree, home, &has));
-        let of_jekyll = |home: &&str| rules(Generator::Jekyll).read(tree, home, &has);
+        let of_all = |home: &&str| ALL.iter().find_map(|generator| (rules(*generator).read)(tree, home, &has));
+        let of_jekyll = |home: &&str| (rules(Generator::Jekyll).read)(tree, home, &has);
         homes
             .iter()
             .find_map(of_all)

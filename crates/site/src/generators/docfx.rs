@@ -2,15 +2,13 @@
 
 use std::sync::{Arc, LazyLock};
 
-use docent_markdown::{AnchorStyle, Format, FrontMatter, folder, joined, text_of};
+use docent_markdown::{AnchorStyle, FrontMatter, folder, joined, text_of};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use regex::Regex;
 
 use super::script::{Script, value_at};
 use super::{Root, RootOptions, Rules, docfx_links};
-use crate::follow::{Wanted, Written};
 use crate::layout::{Generator, Layout, below};
-use crate::model::{Site, Target};
 use crate::paths::index_path;
 use crate::skip_reason::SkipReason;
 use crate::tree::{Tree, at_home, joined_in};
@@ -69,70 +67,54 @@ impl Content {
     }
 }
 
-#[derive(Debug)]
-pub(crate) struct Docfx;
-
-impl Rules for Docfx {
-    fn read(&self, tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
-        let file = at_home(tree, home, FILE);
-        let bytes = tree.read(&file).filter(|_| has(&file))?;
-        let mut layout = read(tree, home, &text_of(&bytes))?;
-        if layout.roots.is_empty() {
-            layout.problem(&file, "the configuration names no files of the site");
-            layout.roots.push(Root { folder: home.to_owned(), generator: Generator::Docfx, ..Root::default() });
-        }
-        Some(layout)
-    }
-
-    fn address(&self, root: &Root, inside: &str, front: &FrontMatter) -> String {
-        let file = below(&root.folder, inside);
-        let place =
-            root.options.docfx.as_ref().and_then(|content| content.place(&file)).unwrap_or_else(|| inside.to_owned());
-        let place = match front.get("output_file_name").filter(|name| !name.contains('/')) {
-            Some(name) => below(folder(&place), name),
-            None => place,
-        };
-        let stem =
-            place.rsplit_once('.').filter(|(_, ending)| !ending.contains('/')).map_or(place.as_str(), |(stem, _)| stem);
-        index_path(stem, &["index"])
-    }
-
-    fn reads_front_matter(&self) -> bool {
-        true
-    }
-
-    fn hides(&self, root: &Root, inside: &str) -> bool {
-        let name = inside.rsplit('/').next().unwrap_or(inside).to_ascii_lowercase();
-        let is_named =
-            || root.options.docfx.as_ref().is_none_or(|content| content.place(&below(&root.folder, inside)).is_some());
-        !name.ends_with(".md") || name == "toc.md" || !is_named()
-    }
-
-    fn why_hidden(&self, _root: &Root, inside: &str) -> SkipReason {
-        let name = inside.rsplit('/').next().unwrap_or(inside).to_ascii_lowercase();
-        match name.as_str() {
-            "toc.md" => SkipReason::Configuration,
-            _ if name.ends_with(".md") => SkipReason::Excluded,
-            _ => SkipReason::Unsupported,
-        }
-    }
-
+pub(super) const RULES: Rules = Rules {
+    reads_front_matter: true,
+    hides,
+    why_hidden,
     // The title of a tab is a heading with a link to its name.
-    fn is_label(&self, _format: Format, anchor: &str) -> bool {
-        anchor.starts_with("tab/")
-    }
-
+    is_label: |_, anchor| anchor.starts_with("tab/"),
     // A name that begins with `_` is one like others.
-    fn is_part(&self, _file: &str) -> bool {
-        false
-    }
+    is_part: |_| false,
+    ..Rules::of(of_home, address, docfx_links::follow, docfx_links::write)
+};
 
-    fn follow(&self, site: &Site, link: &Written<'_>) -> Target {
-        docfx_links::follow(site, link)
+fn of_home(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
+    let file = at_home(tree, home, FILE);
+    let bytes = tree.read(&file).filter(|_| has(&file))?;
+    let mut layout = read(tree, home, &text_of(&bytes))?;
+    if layout.roots.is_empty() {
+        layout.problem(&file, "the configuration names no files of the site");
+        layout.roots.push(Root { folder: home.to_owned(), generator: Generator::Docfx, ..Root::default() });
     }
+    Some(layout)
+}
 
-    fn write(&self, site: &Site, wanted: &Wanted<'_>) -> String {
-        docfx_links::write(site, wanted)
+fn address(root: &Root, inside: &str, front: &FrontMatter) -> String {
+    let file = below(&root.folder, inside);
+    let place =
+        root.options.docfx.as_ref().and_then(|content| content.place(&file)).unwrap_or_else(|| inside.to_owned());
+    let place = match front.get("output_file_name").filter(|name| !name.contains('/')) {
+        Some(name) => below(folder(&place), name),
+        None => place,
+    };
+    let stem =
+        place.rsplit_once('.').filter(|(_, ending)| !ending.contains('/')).map_or(place.as_str(), |(stem, _)| stem);
+    index_path(stem, &["index"])
+}
+
+fn hides(root: &Root, inside: &str) -> bool {
+    let name = inside.rsplit('/').next().unwrap_or(inside).to_ascii_lowercase();
+    let is_named =
+        || root.options.docfx.as_ref().is_none_or(|content| content.place(&below(&root.folder, inside)).is_some());
+    !name.ends_with(".md") || name == "toc.md" || !is_named()
+}
+
+fn why_hidden(_root: &Root, inside: &str) -> SkipReason {
+    let name = inside.rsplit('/').next().unwrap_or(inside).to_ascii_lowercase();
+    match name.as_str() {
+        "toc.md" => SkipReason::Configuration,
+        _ if name.ends_with(".md") => SkipReason::Excluded,
+        _ => SkipReason::Unsupported,
     }
 }
 

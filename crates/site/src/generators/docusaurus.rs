@@ -15,9 +15,7 @@ use super::script::Script;
 use super::vitepress::unwrapped;
 use super::yaml::{self, Yaml};
 use super::{Root, RootKind, RootOptions, Rules};
-use crate::follow::{Wanted, Written};
 use crate::layout::{Entries, Entry, Generator, Layout, below};
-use crate::model::{Site as Pages, Target};
 use crate::tree::{Tree, at_home, joined_in};
 use crate::variants::Stage;
 
@@ -32,43 +30,18 @@ pub(crate) fn is_category(name: &str) -> bool {
     matches!(name, "_category_.json" | "_category_.yml" | "_category_.yaml")
 }
 
-#[derive(Debug)]
-pub(crate) struct Docusaurus;
+pub(super) const RULES: Rules = Rules {
+    reads_front_matter: true,
+    builds,
+    is_directory: addresses::is_directory,
+    sidebars: |layout| &layout.options.docusaurus.sidebars,
+    ..Rules::of(read, addresses::address, links::follow, links::write)
+};
 
-impl Rules for Docusaurus {
-    fn read(&self, tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
-        read(tree, home, has)
-    }
-
-    fn address(&self, root: &Root, inside: &str, front: &FrontMatter) -> String {
-        addresses::address(root, inside, front)
-    }
-
-    fn reads_front_matter(&self) -> bool {
-        true
-    }
-
-    fn builds(&self, root: &Root, inside: &str, front: &FrontMatter, has: &dyn Fn(&str) -> bool) -> bool {
-        // A translation of nothing is not looked at.
-        let original = root.options.docusaurus.folders.last().filter(|original| **original != root.folder);
-        !front.flag("draft") && original.is_none_or(|original| has(&below(original, inside)))
-    }
-
-    fn is_directory(&self, root: &Root, inside: &str, front: &FrontMatter) -> bool {
-        addresses::is_directory(root, inside, front)
-    }
-
-    fn sidebars<'a>(&self, layout: &'a Layout) -> &'a [(String, String)] {
-        &layout.options.docusaurus.sidebars
-    }
-
-    fn follow(&self, site: &Pages, link: &Written<'_>) -> Target {
-        links::follow(site, link)
-    }
-
-    fn write(&self, site: &Pages, wanted: &Wanted<'_>) -> String {
-        links::write(site, wanted)
-    }
+fn builds(root: &Root, inside: &str, front: &FrontMatter, has: &dyn Fn(&str) -> bool) -> bool {
+    // A translation of nothing is not looked at.
+    let original = root.options.docusaurus.folders.last().filter(|original| **original != root.folder);
+    !front.flag("draft") && original.is_none_or(|original| has(&below(original, inside)))
 }
 
 /// What the configuration says of the whole site.

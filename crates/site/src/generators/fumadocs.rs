@@ -11,7 +11,7 @@ use super::next;
 use super::next_config::{self, Languages};
 use super::script::{Script, value_at};
 use super::{Root, Rules};
-use crate::follow::{LinkSyntax, Wanted, Written, has_page_ending};
+use crate::follow::{LinkSyntax, Written, has_page_ending};
 use crate::layout::{Generator, Layout, below};
 use crate::model::{Site, Target};
 use crate::tree::{Tree, at_home, joined_in};
@@ -31,46 +31,35 @@ fn is_of_loader(folder: &str, stem: &str) -> bool {
     is_library && (["source", "i18n"].contains(&stem) || stem == "index" && folder.ends_with("/source"))
 }
 
-#[derive(Debug)]
-pub(crate) struct Fumadocs;
+pub(super) const RULES: Rules = Rules::of(read, address, follow, next::write);
 
-impl Rules for Fumadocs {
-    fn read(&self, tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
-        read(tree, home, has)
-    }
+fn address(root: &Root, inside: &str, _front: &FrontMatter) -> String {
+    let (stem, language) = root.without_language(inside);
+    let (folder, name) = stem.rsplit_once('/').unwrap_or(("", stem));
+    let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty() && !next::is_group(part)).collect();
+    parts.extend(Some(name).filter(|name| *name != "index"));
+    let path = below(&root.served, &parts.join("/"));
+    let language = language.or(root.suffixes.first());
+    let prefix = root.languages.iter().find(|(_, name)| Some(name) == language).map_or("", |(prefix, _)| prefix);
+    below(prefix, &path)
+}
 
-    fn address(&self, root: &Root, inside: &str, _front: &FrontMatter) -> String {
-        let (stem, language) = root.without_language(inside);
-        let (folder, name) = stem.rsplit_once('/').unwrap_or(("", stem));
-        let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty() && !next::is_group(part)).collect();
-        parts.extend(Some(name).filter(|name| *name != "index"));
-        let path = below(&root.served, &parts.join("/"));
-        let language = language.or(root.suffixes.first());
-        let prefix = root.languages.iter().find(|(_, name)| Some(name) == language).map_or("", |(prefix, _)| prefix);
-        below(prefix, &path)
+fn follow(site: &Site, link: &Written<'_>) -> Target {
+    if !link.is_absolute() && has_page_ending(&link.path) {
+        return match by_file(site, link) {
+            _ if link.syntax == LinkSyntax::Html => next::by_url(site, link, &link.path),
+            Some(file)
+                if site.layout().options.next.follows_files
+                    && link.path.starts_with("./")
+                    && link.syntax == LinkSyntax::Markdown =>
+            {
+                link.page(file)
+            }
+            // Releases differ in which of these they follow, and components may.
+            _ => Target::NotUnderstood,
+        };
     }
-
-    fn follow(&self, site: &Site, link: &Written<'_>) -> Target {
-        if !link.is_absolute() && has_page_ending(&link.path) {
-            return match by_file(site, link) {
-                _ if link.syntax == LinkSyntax::Html => next::by_url(site, link, &link.path),
-                Some(file)
-                    if site.layout().options.next.follows_files
-                        && link.path.starts_with("./")
-                        && link.syntax == LinkSyntax::Markdown =>
-                {
-                    link.page(file)
-                }
-                // Releases differ in which of these they follow, and components may.
-                _ => Target::NotUnderstood,
-            };
-        }
-        next::by_url(site, link, &link.path)
-    }
-
-    fn write(&self, site: &Site, wanted: &Wanted<'_>) -> String {
-        next::write(site, wanted)
-    }
+    next::by_url(site, link, &link.path)
 }
 
 /// The page that a path beside the page names: in the page's language, or else in the default one.

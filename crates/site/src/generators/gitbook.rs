@@ -10,9 +10,8 @@ use super::patterns::ignore_globs;
 use super::script::Script;
 use super::yaml::{self, Yaml};
 use super::{Root, Rules, gitbook_links};
-use crate::follow::{LinkSyntax, Wanted, Written, parts, relative_path};
+use crate::follow::{LinkSyntax, Written, parts, relative_path};
 use crate::layout::{Entries, Entry, Generator, Layout, below};
-use crate::model::{Site, Target};
 use crate::paths::index_path;
 use crate::skip_reason::SkipReason;
 use crate::tree::{Tree, at_home, joined_in};
@@ -50,44 +49,27 @@ pub(crate) struct GitBookOptions {
     pub(crate) ignored: GlobSet,
 }
 
-#[derive(Debug)]
-pub(crate) struct GitBook;
+pub(super) const RULES: Rules = Rules {
+    hides,
+    why_hidden: |_, _| SkipReason::Configuration,
+    skips,
+    summary: |layout| Some(below(&layout.options.gitbook.source, SUMMARY)),
+    ..Rules::of(read, address, gitbook_links::follow, gitbook_links::write)
+};
 
-impl Rules for GitBook {
-    fn read(&self, tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
-        read(tree, home, has)
-    }
+fn address(root: &Root, inside: &str, _front: &FrontMatter) -> String {
+    let inside = root.rewritten(inside);
+    let stem = docent_markdown::stem(&inside).unwrap_or(&inside);
+    below(&root.served, &index_path(stem, &["README", "index"]))
+}
 
-    fn address(&self, root: &Root, inside: &str, _front: &FrontMatter) -> String {
-        let inside = root.rewritten(inside);
-        let stem = docent_markdown::stem(&inside).unwrap_or(&inside);
-        below(&root.served, &index_path(stem, &["README", "index"]))
-    }
+fn hides(_root: &Root, inside: &str) -> bool {
+    // Where no summary names the pages, these are none all the same.
+    is_summary(inside) || inside.eq_ignore_ascii_case(LANGUAGES)
+}
 
-    fn hides(&self, _root: &Root, inside: &str) -> bool {
-        // Where no summary names the pages, these are none all the same.
-        is_summary(inside) || inside.eq_ignore_ascii_case(LANGUAGES)
-    }
-
-    fn why_hidden(&self, _root: &Root, _inside: &str) -> SkipReason {
-        SkipReason::Configuration
-    }
-
-    fn skips(&self, layout: &Layout, file: &str) -> Option<SkipReason> {
-        layout.options.gitbook.structure.iter().any(|known| known == file).then_some(SkipReason::Configuration)
-    }
-
-    fn summary(&self, layout: &Layout) -> Option<String> {
-        Some(below(&layout.options.gitbook.source, SUMMARY))
-    }
-
-    fn follow(&self, site: &Site, link: &Written<'_>) -> Target {
-        gitbook_links::follow(site, link)
-    }
-
-    fn write(&self, site: &Site, wanted: &Wanted<'_>) -> String {
-        gitbook_links::write(site, wanted)
-    }
+fn skips(layout: &Layout, file: &str) -> Option<SkipReason> {
+    layout.options.gitbook.structure.iter().any(|known| known == file).then_some(SkipReason::Configuration)
 }
 
 /// What a configuration says of the files of a book.

@@ -44,40 +44,18 @@ pub(crate) fn is_file(folder: &str, name: &str) -> bool {
     (name == FILE && folder.is_empty()) || name == SUMMARY
 }
 
-#[derive(Debug)]
-pub(crate) struct MdBook;
+pub(super) const RULES: Rules = Rules {
+    hides: |_, inside| inside == SUMMARY,
+    why_hidden: |_, _| SkipReason::Configuration,
+    summary: |layout| Some(below(&layout.options.mdbook.source, SUMMARY)),
+    ..Rules::of(read, address, follow, write)
+};
 
-impl Rules for MdBook {
-    fn read(&self, tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
-        read(tree, home, has)
-    }
-
-    fn address(&self, root: &Root, inside: &str, _front: &FrontMatter) -> String {
-        let stem = docent_markdown::stem(inside).unwrap_or(inside);
-        let name = stem.rsplit('/').next().unwrap_or(stem);
-        let names = if name.eq_ignore_ascii_case("readme") { name } else { "index" };
-        below(&root.served, &index_path(stem, &[names]))
-    }
-
-    fn hides(&self, _root: &Root, inside: &str) -> bool {
-        inside == SUMMARY
-    }
-
-    fn why_hidden(&self, _root: &Root, _inside: &str) -> SkipReason {
-        SkipReason::Configuration
-    }
-
-    fn summary(&self, layout: &Layout) -> Option<String> {
-        Some(below(&layout.options.mdbook.source, SUMMARY))
-    }
-
-    fn follow(&self, site: &Site, link: &Written<'_>) -> Target {
-        follow(site, link)
-    }
-
-    fn write(&self, site: &Site, wanted: &Wanted<'_>) -> String {
-        write(site, wanted)
-    }
+fn address(root: &Root, inside: &str, _front: &FrontMatter) -> String {
+    let stem = docent_markdown::stem(inside).unwrap_or(inside);
+    let name = stem.rsplit('/').next().unwrap_or(stem);
+    let names = if name.eq_ignore_ascii_case("readme") { name } else { "index" };
+    below(&root.served, &index_path(stem, &[names]))
 }
 
 fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {

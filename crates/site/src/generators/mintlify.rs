@@ -4,14 +4,14 @@ use std::cmp::Ordering;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use docent_markdown::{AnchorStyle, FrontMatter, stem, text_of};
+use docent_markdown::{AnchorStyle, stem, text_of};
 
 use super::Root;
 use super::patterns::ignore_globs;
+use super::roots::by_stem;
 use super::{Rules, mintlify_links};
-use crate::follow::{Wanted, Written, is_external};
-use crate::layout::{Entries, Entry, Generator, Layout, below};
-use crate::model::{Site, Target};
+use crate::follow::is_external;
+use crate::layout::{Entries, Entry, Generator, Layout};
 use crate::navigation::Navigation;
 use crate::navigation_json::{Json, Value};
 use crate::navigation_refs::resolved;
@@ -41,39 +41,20 @@ const LONGEST_PATH: usize = 512;
 /// What Mintlify makes no pages of, whatever a site says.
 const IGNORED: &str = ".git\n.github\n.claude\n.agents\n.idea\n.vscode\n.cursor\nnode_modules\nREADME.md\nLICENSE.md\nCHANGELOG.md\nCONTRIBUTING.md\n";
 
-#[derive(Debug)]
-pub(crate) struct Mintlify;
+pub(super) const RULES: Rules = Rules {
+    hides,
+    why_hidden: |_, _| SkipReason::Partial,
+    // What the front matter of a page says of a `slug` is not read.
+    ..Rules::of(read, by_stem, mintlify_links::follow, mintlify_links::write)
+};
 
-impl Rules for Mintlify {
-    fn read(&self, tree: &dyn Tree, home: &str, _has: &dyn Fn(&str) -> bool) -> Option<Layout> {
-        read(tree, home)
-    }
-
-    /// A page's file decides where it is served; what its front matter says of a `slug` is not read.
-    fn address(&self, root: &Root, inside: &str, _front: &FrontMatter) -> String {
-        below(&root.served, &index_path(stem(inside).unwrap_or(inside), &["index"]))
-    }
-
-    /// Files in these top-level folders are included in pages and are not pages themselves.
-    fn hides(&self, root: &Root, inside: &str) -> bool {
-        root.served.is_empty() && ["snippets/", "_snippets/"].iter().any(|folder| inside.starts_with(folder))
-    }
-
-    fn why_hidden(&self, _root: &Root, _inside: &str) -> SkipReason {
-        SkipReason::Partial
-    }
-
-    fn follow(&self, site: &Site, link: &Written<'_>) -> Target {
-        mintlify_links::follow(site, link)
-    }
-
-    fn write(&self, site: &Site, wanted: &Wanted<'_>) -> String {
-        mintlify_links::write(site, wanted)
-    }
+/// Files in these top-level folders are included in pages and are not pages themselves.
+fn hides(root: &Root, inside: &str) -> bool {
+    root.served.is_empty() && ["snippets/", "_snippets/"].iter().any(|folder| inside.starts_with(folder))
 }
 
 /// Reads the layout, if the folder has such a file.
-fn read(tree: &dyn Tree, home: &str) -> Option<Layout> {
+fn read(tree: &dyn Tree, home: &str, _has: &dyn Fn(&str) -> bool) -> Option<Layout> {
     let resolved = FILES.iter().find_map(|name| resolved(tree, home, name))?;
     let root = resolved.root.as_ref();
     let says_so = root.is_some_and(|root| {

@@ -11,10 +11,8 @@ use super::mkdocs_folders::{self, FolderNavigation};
 use super::patterns::ignore_globs;
 use super::yaml::{self, Yaml};
 use super::{Root, Rules, mkdocs_blog, mkdocs_links, mkdocs_names};
-use crate::follow::{Wanted, Written};
-use crate::generators::Reference;
 use crate::layout::{Entries, Entry, Generator, Layout, below};
-use crate::model::{Site, Target, front_matter};
+use crate::model::front_matter;
 use crate::paths::index_path;
 use crate::tree::{Tree, at_home, joined_in};
 
@@ -51,61 +49,45 @@ pub(crate) struct MkDocsOptions {
     pub(crate) folder_navigation: Option<FolderNavigation>,
 }
 
-#[derive(Debug)]
-pub(crate) struct MkDocs;
+pub(super) const RULES: Rules = Rules {
+    hides: |_, inside| !(inside.ends_with(".md") || inside.ends_with(".markdown")),
+    read_front_matter,
+    builds,
+    complete,
+    referring: mkdocs_names::referring,
+    ..Rules::of(read, address, mkdocs_links::follow, mkdocs_links::write)
+};
 
-impl Rules for MkDocs {
-    fn read(&self, tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
-        read(tree, home, has)
+fn address(root: &Root, inside: &str, front: &FrontMatter) -> String {
+    let mut blogs = root.options.blogs.iter();
+    if let Some(address) = blogs.find(|blog| blog.holds(inside)).and_then(|blog| blog.address(inside, front)) {
+        return below(&root.served, &address);
     }
+    let (stem, language) = root.without_language(inside);
+    let path = index_path(stem, &["index", "README"]);
+    let prefix = language.filter(|language| root.suffixes.first() != Some(language));
+    below(&root.served, &below(prefix.map_or("", String::as_str), &path))
+}
 
-    fn address(&self, root: &Root, inside: &str, front: &FrontMatter) -> String {
-        let mut blogs = root.options.blogs.iter();
-        if let Some(address) = blogs.find(|blog| blog.holds(inside)).and_then(|blog| blog.address(inside, front)) {
-            return below(&root.served, &address);
-        }
-        let (stem, language) = root.without_language(inside);
-        let path = index_path(stem, &["index", "README"]);
-        let prefix = language.filter(|language| root.suffixes.first() != Some(language));
-        below(&root.served, &below(prefix.map_or("", String::as_str), &path))
+fn read_front_matter(root: &Root, inside: &str, bytes: &dyn Fn() -> Vec<u8>) -> Option<FrontMatter> {
+    root.options.blogs.iter().any(|blog| blog.holds(inside)).then(|| front_matter_of_post(inside, &bytes()))
+}
+
+fn builds(root: &Root, inside: &str, front: &FrontMatter, _has: &dyn Fn(&str) -> bool) -> bool {
+    let blog = root.options.blogs.iter().find(|blog| blog.holds(inside));
+    blog.is_none_or(|blog| !front.flag("draft") && blog.address(inside, front).is_some())
+}
+
+fn complete(layout: &Layout, text: &str, page: &mut Page) {
+    if layout.options.mkdocs.has_hooks {
+        // Only the program knows the words of such a heading.
+        page.headings.iter_mut().filter(|heading| heading.text.is_empty()).for_each(|h| h.anchor.clear());
+        page.links.extend(mkdocs_links::unused_definitions(text, page));
+        page.links.sort_by_key(|link| (link.span.start, link.dest_span.start));
     }
-
-    fn hides(&self, _root: &Root, inside: &str) -> bool {
-        !(inside.ends_with(".md") || inside.ends_with(".markdown"))
-    }
-
-    fn read_front_matter(&self, root: &Root, inside: &str, bytes: &dyn Fn() -> Vec<u8>) -> Option<FrontMatter> {
-        root.options.blogs.iter().any(|blog| blog.holds(inside)).then(|| front_matter_of_post(inside, &bytes()))
-    }
-
-    fn builds(&self, root: &Root, inside: &str, front: &FrontMatter, _has: &dyn Fn(&str) -> bool) -> bool {
-        let blog = root.options.blogs.iter().find(|blog| blog.holds(inside));
-        blog.is_none_or(|blog| !front.flag("draft") && blog.address(inside, front).is_some())
-    }
-
-    fn complete(&self, layout: &Layout, text: &str, page: &mut Page) {
-        if layout.options.mkdocs.has_hooks {
-            // Only the program knows the words of such a heading.
-            page.headings.iter_mut().filter(|heading| heading.text.is_empty()).for_each(|h| h.anchor.clear());
-            page.links.extend(mkdocs_links::unused_definitions(text, page));
-            page.links.sort_by_key(|link| (link.span.start, link.dest_span.start));
-        }
-        let post = layout.root(&page.path).and_then(|root| Some((root, root.inside(&page.path)?)));
-        if post.is_some_and(|(root, inside)| root.options.blogs.iter().any(|blog| blog.holds(inside))) {
-            page.links.splice(0..0, mkdocs_blog::links(text, &page.front_matter));
-        }
-    }
-
-    fn referring(&self, tree: &dyn Tree, site: &Site, file: &str) -> Vec<Reference> {
-        mkdocs_names::referring(tree, site, file)
-    }
-
-    fn follow(&self, site: &Site, link: &Written<'_>) -> Target {
-        mkdocs_links::follow(site, link)
-    }
-
-    fn write(&self, site: &Site, wanted: &Wanted<'_>) -> String {
-        mkdocs_links::write(site, wanted)
+    let post = layout.root(&page.path).and_then(|root| Some((root, root.inside(&page.path)?)));
+    if post.is_some_and(|(root, inside)| root.options.blogs.iter().any(|blog| blog.holds(inside))) {
+        page.links.splice(0..0, mkdocs_blog::links(text, &page.front_matter));
     }
 }
 

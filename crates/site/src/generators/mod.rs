@@ -1,4 +1,4 @@
-//! The generators that are known, one file or folder each behind the trait [`Rules`]. [`rules()`] is the table of them; which
+//! The generators that are known, one file or folder each with its [`Rules`]. [`rules()`] is the table of them; which
 //! of them a tree has is decided in `configured`.
 
 pub(crate) mod antora;
@@ -125,162 +125,128 @@ pub struct Reference {
 }
 
 /// What sets one generator apart from the others.
-pub(crate) trait Rules: Sync {
+pub(crate) struct Rules {
     /// The layout of a tree that this generator builds, by its configuration in the folder `home`. `has` tells whether the
     /// tree has a file that [`Layout::files`] names.
-    fn read(&self, tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout>;
-
+    pub(crate) read: fn(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout>,
     /// Where a page is served, without leading slash and as a directory without trailing one: `""` is the first page.
     /// `inside` is the file's path in the root's folder. Pages of [`RootKind::Pages`] are not asked for.
-    fn address(&self, root: &Root, inside: &str, front: &FrontMatter) -> String;
-
+    pub(crate) address: fn(root: &Root, inside: &str, front: &FrontMatter) -> String,
     /// The file that names the pages, where the configuration does not.
-    fn summary(&self, _layout: &Layout) -> Option<String> {
-        None
-    }
-
+    pub(crate) summary: fn(layout: &Layout) -> Option<String>,
     /// Whether front matter may choose a page's address, so that all of it has to be read to know the site.
-    fn reads_front_matter(&self) -> bool {
-        false
-    }
-
+    pub(crate) reads_front_matter: bool,
     /// The front matter that a page's address is made of, where not all front matter is read.
-    fn read_front_matter(&self, _root: &Root, _inside: &str, _bytes: &dyn Fn() -> Vec<u8>) -> Option<FrontMatter> {
-        None
-    }
-
+    pub(crate) read_front_matter: fn(root: &Root, inside: &str, bytes: &dyn Fn() -> Vec<u8>) -> Option<FrontMatter>,
     /// Whether front matter is taken off a page. Where it is not, readers see it as text.
-    fn takes_front_matter(&self) -> bool {
-        true
-    }
-
+    pub(crate) takes_front_matter: bool,
     /// Whether pages are made of what is written in a language.
-    fn reads(&self, format: Format) -> bool {
-        format.is_markdown()
-    }
-
+    pub(crate) reads: fn(format: Format) -> bool,
     /// Reads a page, where the generator's Markdown has more that leads elsewhere than the parser knows.
-    fn parse(&self, _file: &str, _bytes: &[u8]) -> Option<Page> {
-        None
-    }
-
+    pub(crate) parse: fn(file: &str, bytes: &[u8]) -> Option<Page>,
     /// How the headings of notebooks get their anchors, where not as those of other pages.
-    fn notebook_anchors(&self, _layout: &Layout) -> Option<AnchorStyle> {
-        None
-    }
-
+    pub(crate) notebook_anchors: fn(layout: &Layout) -> Option<AnchorStyle>,
     /// Which of the options decide how a page is read, to be compared with those of another layout.
-    fn reading(&self, _layout: &Layout) -> String {
-        String::new()
-    }
-
+    pub(crate) reading: fn(layout: &Layout) -> String,
     /// The attributes that a page of AsciiDoc is read with; `root` is the docs root in its repository.
-    fn attributes(&self, _layout: &Layout, _root: &str, _file: &str) -> Option<AdocAttributes> {
-        None
-    }
-
+    pub(crate) attributes: fn(layout: &Layout, root: &str, file: &str) -> Option<AdocAttributes>,
     /// What the generator makes of a page beyond what its text says; `text` is what was parsed.
-    fn complete(&self, _layout: &Layout, _text: &str, _page: &mut Page) {}
-
+    pub(crate) complete: fn(layout: &Layout, text: &str, page: &mut Page),
     /// Whether a file in the folder of a root makes no page, by its path in it.
-    fn hides(&self, _root: &Root, _inside: &str) -> bool {
-        false
-    }
-
+    pub(crate) hides: fn(root: &Root, inside: &str) -> bool,
     /// Files that name pages by their ids, each with the navigation ([`Root::navigation`]) that it is.
-    fn sidebars<'a>(&self, _layout: &'a Layout) -> &'a [(String, String)] {
-        &[]
-    }
-
+    pub(crate) sidebars: fn(layout: &Layout) -> &[(String, String)],
     /// Why a file makes no page, where [`Rules::hides`] says that it makes none.
-    fn why_hidden(&self, _root: &Root, inside: &str) -> SkipReason {
-        let is_usual = is_markdown(inside) && Format::of(inside) == Format::Markdown;
-        if is_usual { SkipReason::Excluded } else { SkipReason::Unsupported }
-    }
-
+    pub(crate) why_hidden: fn(root: &Root, inside: &str) -> SkipReason,
     /// Why a file of the site makes no page, where the options say so.
-    fn skips(&self, _layout: &Layout, _file: &str) -> Option<SkipReason> {
-        None
-    }
-
+    pub(crate) skips: fn(layout: &Layout, file: &str) -> Option<SkipReason>,
     /// Whether a file in the folder of a root makes a page once all is published; drafts do not. `has` tells which files
     /// there are.
-    fn builds(&self, _root: &Root, _inside: &str, _front: &FrontMatter, _has: &dyn Fn(&str) -> bool) -> bool {
-        true
-    }
-
+    pub(crate) builds: fn(root: &Root, inside: &str, front: &FrontMatter, has: &dyn Fn(&str) -> bool) -> bool,
     /// Whether a page's own URL ends in a slash where the configuration leaves that to the page.
-    fn is_directory(&self, _root: &Root, _inside: &str, _front: &FrontMatter) -> bool {
-        false
-    }
-
+    pub(crate) is_directory: fn(root: &Root, inside: &str, front: &FrontMatter) -> bool,
     /// Addresses from which a page's front matter redirects to it, without leading slash.
-    fn aliases(&self, _root: &Root, _file: &str, _front: &FrontMatter, _address: &str) -> Vec<String> {
-        Vec::new()
-    }
-
+    pub(crate) aliases: fn(root: &Root, file: &str, front: &FrontMatter, address: &str) -> Vec<String>,
     /// The field of a page's front matter that sends readers of an address to the page, and the address as it is written
     /// there. `file` is the page that is served at the address now.
-    fn alias(&self, _root: &Root, _file: &str, _address: &str) -> Option<(&'static str, String)> {
-        None
-    }
-
+    pub(crate) alias: fn(root: &Root, file: &str, address: &str) -> Option<(&'static str, String)>,
     /// Whether a file's name says that it is a piece of other pages.
-    fn is_part(&self, file: &str) -> bool {
-        is_partial(file)
-    }
-
+    pub(crate) is_part: fn(file: &str) -> bool,
     /// Whether an anchor alone (`#name`) that stands in a file of this format may name something else than a place on the page,
     /// such as a label on any page, so that only a build knows where it leads.
-    fn is_label(&self, _format: Format, _anchor: &str) -> bool {
-        false
-    }
-
+    pub(crate) is_label: fn(format: Format, anchor: &str) -> bool,
     /// The names by which other pages may refer to places on a page, each with its anchor.
-    fn labels(&self, _format: Format, _text: &str) -> Vec<(String, String)> {
-        Vec::new()
-    }
-
+    pub(crate) labels: fn(format: Format, text: &str) -> Vec<(String, String)>,
     /// Whether all pages have to be read for their labels.
-    fn reads_labels(&self) -> bool {
-        false
-    }
-
+    pub(crate) reads_labels: bool,
     /// Where pages and source code refer to what a page alone documents, by a name that is followed from anywhere.
-    fn referring(&self, _tree: &dyn Tree, _site: &Site, _file: &str) -> Vec<Reference> {
-        Vec::new()
-    }
-
+    pub(crate) referring: fn(tree: &dyn Tree, site: &Site, file: &str) -> Vec<Reference>,
     /// Where source code, whose docstrings are shown on pages, names a page or a label of it.
-    fn named_in_sources(&self, _tree: &dyn Tree, _site: &Site, _file: &str) -> Vec<Reference> {
-        Vec::new()
-    }
-
+    pub(crate) named_in_sources: fn(tree: &dyn Tree, site: &Site, file: &str) -> Vec<Reference>,
     /// What a target leads to that stands in AsciiDoc and is a name there; `None` where it is an address like any other.
-    fn name(&self, _site: &Site, from: &str, target: &str, syntax: LinkSyntax) -> Option<Target> {
-        let (before, rest) = target.split_once(':')?;
-        let is_name = Format::of(from) == Format::Adoc
-            && syntax != LinkSyntax::Html
-            && !rest.starts_with("//")
-            && !["mailto", "data", "tel"].contains(&before);
-        is_name.then_some(Target::NotUnderstood)
-    }
-
+    pub(crate) name: fn(site: &Site, from: &str, target: &str, syntax: LinkSyntax) -> Option<Target>,
     /// What a link leads to, as this generator and then a browser read it.
-    fn follow(&self, site: &Site, link: &Written<'_>) -> Target;
-
+    pub(crate) follow: fn(site: &Site, link: &Written<'_>) -> Target,
     /// The anchor that a link leads to once the page is built.
-    fn anchor(&self, written: String, _syntax: LinkSyntax) -> String {
-        written
-    }
-
+    pub(crate) anchor: fn(written: String, syntax: LinkSyntax) -> String,
     /// What a target that holds a template or an expression leads to.
-    fn expression(&self, _site: &Site, _from: &str, _target: &str) -> Target {
-        Target::NotUnderstood
-    }
-
+    pub(crate) expression: fn(site: &Site, from: &str, target: &str) -> Target,
     /// A link as this site writes it. What `like` is to say: the style of a link that stood there before.
-    fn write(&self, site: &Site, wanted: &Wanted<'_>) -> String;
+    pub(crate) write: fn(site: &Site, wanted: &Wanted<'_>) -> String,
+}
+
+impl Rules {
+    /// The rules of a generator that does the rest as most do.
+    const fn of(
+        read: fn(&dyn Tree, &str, &dyn Fn(&str) -> bool) -> Option<Layout>,
+        address: fn(&Root, &str, &FrontMatter) -> String,
+        follow: fn(&Site, &Written<'_>) -> Target,
+        write: fn(&Site, &Wanted<'_>) -> String,
+    ) -> Self {
+        Self {
+            read,
+            address,
+            summary: |_| None,
+            reads_front_matter: false,
+            read_front_matter: |_, _, _| None,
+            takes_front_matter: true,
+            reads: |format| format.is_markdown(),
+            parse: |_, _| None,
+            notebook_anchors: |_| None,
+            reading: |_| String::new(),
+            attributes: |_, _, _| None,
+            complete: |_, _, _| {},
+            hides: |_, _| false,
+            sidebars: |_| &[],
+            why_hidden: |_, inside| {
+                let is_usual = is_markdown(inside) && Format::of(inside) == Format::Markdown;
+                if is_usual { SkipReason::Excluded } else { SkipReason::Unsupported }
+            },
+            skips: |_, _| None,
+            builds: |_, _, _, _| true,
+            is_directory: |_, _, _| false,
+            aliases: |_, _, _, _| Vec::new(),
+            alias: |_, _, _| None,
+            is_part: is_partial,
+            is_label: |_, _| false,
+            labels: |_, _| Vec::new(),
+            reads_labels: false,
+            referring: |_, _, _| Vec::new(),
+            named_in_sources: |_, _, _| Vec::new(),
+            name: |_, from, target, syntax| {
+                let (before, rest) = target.split_once(':')?;
+                let is_name = Format::of(from) == Format::Adoc
+                    && syntax != LinkSyntax::Html
+                    && !rest.starts_with("//")
+                    && !["mailto", "data", "tel"].contains(&before);
+                is_name.then_some(Target::NotUnderstood)
+            },
+            follow,
+            anchor: |written, _| written,
+            expression: |_, _, _| Target::NotUnderstood,
+            write,
+        }
+    }
 }
 
 /// In the order in which their configurations are looked for.
@@ -301,23 +267,23 @@ pub(crate) const ALL: [Generator; 13] = [
 ];
 
 /// The rules of a generator.
-pub(crate) fn rules(generator: Generator) -> &'static dyn Rules {
+pub(crate) fn rules(generator: Generator) -> &'static Rules {
     match generator {
-        Generator::Plain => &plain::Plain,
-        Generator::Mintlify => &mintlify::Mintlify,
-        Generator::Docusaurus => &docusaurus::Docusaurus,
-        Generator::VitePress => &vitepress::VitePress,
-        Generator::MkDocs => &mkdocs::MkDocs,
-        Generator::MdBook => &mdbook::MdBook,
-        Generator::Starlight => &starlight::Starlight,
-        Generator::Fumadocs => &fumadocs::Fumadocs,
-        Generator::Nextra => &nextra::Nextra,
-        Generator::Hugo => &hugo::Hugo,
-        Generator::Sphinx => &sphinx::Sphinx,
-        Generator::GitBook => &gitbook::GitBook,
-        Generator::Docfx => &docfx::Docfx,
-        Generator::Jekyll => &jekyll::Jekyll,
-        Generator::Antora => &antora::Antora,
+        Generator::Plain => &plain::RULES,
+        Generator::Mintlify => &mintlify::RULES,
+        Generator::Docusaurus => &docusaurus::RULES,
+        Generator::VitePress => &vitepress::RULES,
+        Generator::MkDocs => &mkdocs::RULES,
+        Generator::MdBook => &mdbook::RULES,
+        Generator::Starlight => &starlight::RULES,
+        Generator::Fumadocs => &fumadocs::RULES,
+        Generator::Nextra => &nextra::RULES,
+        Generator::Hugo => &hugo::RULES,
+        Generator::Sphinx => &sphinx::RULES,
+        Generator::GitBook => &gitbook::RULES,
+        Generator::Docfx => &docfx::RULES,
+        Generator::Jekyll => &jekyll::RULES,
+        Generator::Antora => &antora::RULES,
     }
 }
 

@@ -8,47 +8,36 @@ use super::patterns::globs;
 use super::script::{Script, value_at};
 use super::{Root, Rules};
 use super::{next, next_config};
-use crate::follow::{LinkSyntax, Wanted, Written, has_page_ending};
+use crate::follow::{LinkSyntax, Written, has_page_ending};
 use crate::layout::{Generator, Layout, below};
 use crate::model::{Site, Target};
 use crate::paths::index_path;
 use crate::tree::{Tree, at_home};
 
-#[derive(Debug)]
-pub(crate) struct Nextra;
+pub(super) const RULES: Rules = Rules::of(read, address, follow, next::write);
 
-impl Rules for Nextra {
-    fn read(&self, tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
-        read(tree, home, has)
-    }
+fn address(root: &Root, inside: &str, _front: &FrontMatter) -> String {
+    let stem = stem(inside).unwrap_or(inside);
+    let path = match root.folder.ends_with("app") {
+        true => {
+            let folder = stem.rsplit_once('/').map_or("", |(folder, _)| folder);
+            folder.split('/').filter(|part| !next::is_group(part)).collect::<Vec<_>>().join("/")
+        }
+        false => index_path(root.without_language(inside).0, &["index"]),
+    };
+    let (_, language) = root.without_language(inside);
+    let prefix = root.languages.iter().find(|(_, name)| Some(name) == language.or(root.suffixes.first()));
+    below(prefix.map_or("", |(prefix, _)| prefix), &below(&root.served, &path))
+}
 
-    fn address(&self, root: &Root, inside: &str, _front: &FrontMatter) -> String {
-        let stem = stem(inside).unwrap_or(inside);
-        let path = match root.folder.ends_with("app") {
-            true => {
-                let folder = stem.rsplit_once('/').map_or("", |(folder, _)| folder);
-                folder.split('/').filter(|part| !next::is_group(part)).collect::<Vec<_>>().join("/")
-            }
-            false => index_path(root.without_language(inside).0, &["index"]),
-        };
-        let (_, language) = root.without_language(inside);
-        let prefix = root.languages.iter().find(|(_, name)| Some(name) == language.or(root.suffixes.first()));
-        below(prefix.map_or("", |(prefix, _)| prefix), &below(&root.served, &path))
-    }
-
-    fn follow(&self, site: &Site, link: &Written<'_>) -> Target {
-        // A page's ending is cut off, and what is left is a URL.
-        let is_cut = link.syntax == LinkSyntax::Markdown && has_page_ending(&link.path);
-        let path = match is_cut && !link.path.to_ascii_lowercase().ends_with(".markdown") {
-            true => stem(&link.path).unwrap_or(&link.path),
-            false => &link.path,
-        };
-        next::by_url(site, link, path)
-    }
-
-    fn write(&self, site: &Site, wanted: &Wanted<'_>) -> String {
-        next::write(site, wanted)
-    }
+fn follow(site: &Site, link: &Written<'_>) -> Target {
+    // A page's ending is cut off, and what is left is a URL.
+    let is_cut = link.syntax == LinkSyntax::Markdown && has_page_ending(&link.path);
+    let path = match is_cut && !link.path.to_ascii_lowercase().ends_with(".markdown") {
+        true => stem(&link.path).unwrap_or(&link.path),
+        false => &link.path,
+    };
+    next::by_url(site, link, path)
 }
 
 /// Reads the layout, if the folder has an application that uses Nextra.

@@ -8,45 +8,20 @@ use crate::generators::by_names::{find, respelled_by_names};
 use crate::layout::{Layout, below};
 use crate::model::{Site, Target};
 use crate::skip_reason::SkipReason;
-use crate::tree::{Tree, from_root, joined_in};
+use crate::tree::{from_root, joined_in};
 
-#[derive(Debug)]
-pub(crate) struct Plain;
+pub(super) const RULES: Rules = Rules {
+    reads: |_| true,
+    takes_front_matter: false,
+    hides: |_, inside| is_for_editors(inside),
+    why_hidden: |_, _| SkipReason::ForEditors,
+    ..Rules::of(|_, _, _| Some(Layout::plain()), address, follow, write)
+};
 
-impl Rules for Plain {
-    fn read(&self, _tree: &dyn Tree, _home: &str, _has: &dyn Fn(&str) -> bool) -> Option<Layout> {
-        Some(Layout::plain())
-    }
-
-    fn reads(&self, _format: Format) -> bool {
-        true
-    }
-
-    fn takes_front_matter(&self) -> bool {
-        false
-    }
-
-    fn hides(&self, _root: &Root, inside: &str) -> bool {
-        is_for_editors(inside)
-    }
-
-    fn why_hidden(&self, _root: &Root, _inside: &str) -> SkipReason {
-        SkipReason::ForEditors
-    }
-
-    fn address(&self, root: &Root, inside: &str, _front: &FrontMatter) -> String {
-        // A forge shows a notebook where its file is.
-        let path = if Format::of(inside) == Format::Notebook { inside.to_owned() } else { site_path(inside) };
-        below(&root.served, &path)
-    }
-
-    fn follow(&self, site: &Site, link: &Written<'_>) -> Target {
-        follow(site, link)
-    }
-
-    fn write(&self, site: &Site, wanted: &Wanted<'_>) -> String {
-        write(site, wanted)
-    }
+fn address(root: &Root, inside: &str, _front: &FrontMatter) -> String {
+    // A forge shows a notebook where its file is.
+    let path = if Format::of(inside) == Format::Notebook { inside.to_owned() } else { site_path(inside) };
+    below(&root.served, &path)
 }
 
 /// A link as a forge reads it: relative to the file, absolute from the root of the repository, to a file or a folder.

@@ -40,8 +40,8 @@ impl Root {
     pub(crate) fn keeps(&self, file: &str) -> bool {
         let Some(inside) = self.inside(file) else { return false };
         let rules = rules(self.generator);
-        rules.reads(Format::of(inside))
-            && !rules.hides(self, inside)
+        (rules.reads)(Format::of(inside))
+            && !(rules.hides)(self, inside)
             && !inside.split('/').any(|part| part == "node_modules")
             && !self.excluded.is_match(inside)
             && self.included.as_ref().is_none_or(|included| included.is_match(inside))
@@ -56,10 +56,8 @@ impl Root {
     pub(crate) fn path(&self, file: &str, front: &FrontMatter) -> String {
         let inside = self.inside(file).unwrap_or(file);
         match self.kind {
-            RootKind::Pages if self.generator != Generator::Docusaurus => {
-                below(&self.served, &index_path(stem(inside).unwrap_or(inside), &["index"]))
-            }
-            _ => rules(self.generator).address(self, inside, front),
+            RootKind::Pages if self.generator != Generator::Docusaurus => by_stem(self, inside, front),
+            _ => (rules(self.generator).address)(self, inside, front),
         }
     }
 
@@ -99,6 +97,11 @@ impl Root {
         }
         names
     }
+}
+
+/// The address of a page that its file alone decides: an `index` is served as its folder.
+pub(super) fn by_stem(root: &Root, inside: &str, _front: &FrontMatter) -> String {
+    below(&root.served, &index_path(stem(inside).unwrap_or(inside), &["index"]))
 }
 
 /// How an entry is found that the navigation names by an id.

@@ -3,22 +3,19 @@
 
 use std::sync::LazyLock;
 
-use docent_markdown::{
-    AnchorStyle, Format, FrontMatter, Notebook, Page, folder, is_page, joined, rst_id, rst_labels, text_of,
-};
+use docent_markdown::{AnchorStyle, Format, Notebook, Page, folder, is_page, joined, rst_id, rst_labels, text_of};
 use regex::Regex;
 
 use super::browser::Browser;
 use super::patterns::globs;
+use super::roots::by_stem;
 use super::{Root, Rules};
 use crate::follow::{
     LinkSyntax, Wanted, Written, dotted, encoded, has_page_ending, parts, relative, respelled, suffix_of,
 };
-use crate::generators::Reference;
 use crate::generators::by_names::by_names;
-use crate::layout::{Generator, Layout, below};
+use crate::layout::{Generator, Layout};
 use crate::model::{Site, Target};
-use crate::paths::index_path;
 use crate::skip_reason::SkipReason;
 use crate::tree::{Tree, at_home, joined_in};
 
@@ -73,102 +70,57 @@ impl SphinxOptions {
     }
 }
 
-#[derive(Debug)]
-pub(crate) struct Sphinx;
+pub(super) const RULES: Rules = Rules {
+    notebook_anchors: |layout| Some(layout.options.sphinx.notebook_anchors),
+    reading: |layout| format!("{:?}", layout.options.sphinx.notebook_anchors),
+    reads: |format| matches!(format, Format::Rst | Format::Markdown | Format::Notebook),
+    hides: |_, inside| inside.ends_with(".mdx"),
+    // Markdown and notebooks are read only where an extension does.
+    skips: |layout, file| (!layout.options.sphinx.reads(file)).then_some(SkipReason::Unsupported),
+    parse: |file, bytes| (Format::of(file) == Format::Markdown).then(|| myst::parse(file, bytes)),
+    complete,
+    // Of MyST. What stands in reStructuredText is an address, and references are read as what they lead to.
+    is_label: |format, _| format != Format::Rst,
+    reads_labels: true,
+    labels,
+    referring: objects::referring,
+    named_in_sources: objects::named_in_sources,
+    expression: rst::role,
+    ..Rules::of(of_home, by_stem, follow, write)
+};
 
-impl Rules for Sphinx {
-    fn read(&self, tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
-        FOLDERS.iter().find_map(|folder| {
-            let source = joined_in(tree.root(), home, folder)?;
-            let file = at_home(tree, &source, FILE);
-            let text = tree.read(&file).filter(|_| has(&file))?;
-            read(&text_of(&text), home, source)
-        })
+fn of_home(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
+    FOLDERS.iter().find_map(|folder| {
+        let source = joined_in(tree.root(), home, folder)?;
+        let file = at_home(tree, &source, FILE);
+        let text = tree.read(&file).filter(|_| has(&file))?;
+        read(&text_of(&text), home, source)
+    })
+}
+
+/// Headings without an id of their own get a numbered one (`id1`). Docstrings and included files take part in that count, so
+/// these ids are not known on pages that have some.
+fn complete(_layout: &Layout, text: &str, page: &mut Page) {
+    let brings_words = |line: &str| {
+        let directive = line.trim_start().strip_prefix(".. ").and_then(|rest| rest.split_once("::"));
+        directive.is_some_and(|(name, _)| name.starts_with("auto") || name == "include")
+    };
+    let is_numbered = |anchor: &str| anchor.strip_prefix("id").is_some_and(|number| number.parse::<usize>().is_ok());
+    if page.format == Format::Rst && text.lines().any(brings_words) {
+        let headings = page.headings.iter_mut();
+        headings.filter(|heading| is_numbered(&heading.anchor)).for_each(|heading| heading.anchor.clear());
     }
+}
 
-    fn address(&self, root: &Root, inside: &str, _front: &FrontMatter) -> String {
-        below(&root.served, &index_path(docent_markdown::stem(inside).unwrap_or(inside), &["index"]))
-    }
-
-    fn notebook_anchors(&self, layout: &Layout) -> Option<AnchorStyle> {
-        Some(layout.options.sphinx.notebook_anchors)
-    }
-
-    fn reading(&self, layout: &Layout) -> String {
-        format!("{:?}", layout.options.sphinx.notebook_anchors)
-    }
-
-    fn reads(&self, format: Format) -> bool {
-        matches!(format, Format::Rst | Format::Markdown | Format::Notebook)
-    }
-
-    fn hides(&self, _root: &Root, inside: &str) -> bool {
-        inside.ends_with(".mdx")
-    }
-
-    /// Markdown and notebooks are read only where an extension does.
-    fn skips(&self, layout: &Layout, file: &str) -> Option<SkipReason> {
-        (!layout.options.sphinx.reads(file)).then_some(SkipReason::Unsupported)
-    }
-
-    fn parse(&self, file: &str, bytes: &[u8]) -> Option<Page> {
-        (Format::of(file) == Format::Markdown).then(|| myst::parse(file, bytes))
-    }
-
-    /// Headings without an id of their own get a numbered one (`id1`). Docstrings and included files take part in that count, so
-    /// these ids are not known on pages that have some.
-    fn complete(&self, _layout: &Layout, text: &str, page: &mut Page) {
-        let brings_words = |line: &str| {
-            let directive = line.trim_start().strip_prefix(".. ").and_then(|rest| rest.split_once("::"));
-            directive.is_some_and(|(name, _)| name.starts_with("auto") || name == "include")
-        };
-        let is_numbered =
-            |anchor: &str| anchor.strip_prefix("id").is_some_and(|number| number.parse::<usize>().is_ok());
-        if page.format == Format::Rst && text.lines().any(brings_words) {
-            let headings = page.headings.iter_mut();
-            headings.filter(|heading| is_numbered(&heading.anchor)).for_each(|heading| heading.anchor.clear());
+fn labels(format: Format, text: &str) -> Vec<(String, String)> {
+    let named = |label: String| (label.clone(), rst_id(&label));
+    match format {
+        Format::Rst => rst_labels(text).map(named).collect(),
+        Format::Notebook => {
+            let text = Notebook::read(text.as_bytes()).unwrap_or_default().text;
+            text.lines().filter_map(label_of_myst).map(|label| named(label.to_lowercase())).collect()
         }
-    }
-
-    /// Of MyST. What stands in reStructuredText is an address, and references are read as what they lead to.
-    fn is_label(&self, format: Format, _anchor: &str) -> bool {
-        format != Format::Rst
-    }
-
-    fn reads_labels(&self) -> bool {
-        true
-    }
-
-    fn labels(&self, format: Format, text: &str) -> Vec<(String, String)> {
-        let named = |label: String| (label.clone(), rst_id(&label));
-        match format {
-            Format::Rst => rst_labels(text).map(named).collect(),
-            Format::Notebook => {
-                let text = Notebook::read(text.as_bytes()).unwrap_or_default().text;
-                text.lines().filter_map(label_of_myst).map(|label| named(label.to_lowercase())).collect()
-            }
-            _ => text.lines().filter_map(label_of_myst).map(|label| named(label.to_lowercase())).collect(),
-        }
-    }
-
-    fn referring(&self, tree: &dyn Tree, site: &Site, file: &str) -> Vec<Reference> {
-        objects::referring(tree, site, file)
-    }
-
-    fn named_in_sources(&self, tree: &dyn Tree, site: &Site, file: &str) -> Vec<Reference> {
-        objects::named_in_sources(tree, site, file)
-    }
-
-    fn expression(&self, site: &Site, from: &str, target: &str) -> Target {
-        rst::role(site, from, target)
-    }
-
-    fn follow(&self, site: &Site, link: &Written<'_>) -> Target {
-        follow(site, link)
-    }
-
-    fn write(&self, site: &Site, wanted: &Wanted<'_>) -> String {
-        write(site, wanted)
+        _ => text.lines().filter_map(label_of_myst).map(|label| named(label.to_lowercase())).collect(),
     }
 }
 

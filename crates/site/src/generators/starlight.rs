@@ -11,9 +11,9 @@ use super::modules::{ENDINGS, Modules};
 use super::script::Script;
 use super::vitepress::{site_path_of, unwrapped};
 use super::{Root, RootKind, Rules};
-use crate::follow::{Wanted, Written, is_external};
+use crate::follow::is_external;
 use crate::layout::{Entries, Entry, Generator, Layout, below};
-use crate::model::{Site, Target};
+use crate::model::Site;
 use crate::paths::index_path;
 use crate::skip_reason::SkipReason;
 use crate::tree::{Tree, at_home};
@@ -77,45 +77,20 @@ enum Slashes {
     Either,
 }
 
-#[derive(Debug)]
-pub(crate) struct Starlight;
+pub(super) const RULES: Rules = Rules {
+    reads_front_matter: true,
+    hides: |_, inside| inside.rsplit('/').next().is_some_and(|name| name.starts_with('_')),
+    why_hidden: |_, _| SkipReason::Partial,
+    builds: |_, _, front, _| front.get("draft") != Some("true"),
+    ..Rules::of(read, address, links::follow, links::write)
+};
 
-impl Rules for Starlight {
-    fn read(&self, tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
-        read(tree, home, has)
+fn address(_root: &Root, inside: &str, front: &FrontMatter) -> String {
+    if let Some(slug) = front.slug() {
+        return index_path(slug.trim_matches('/'), &["index"]);
     }
-
-    fn address(&self, _root: &Root, inside: &str, front: &FrontMatter) -> String {
-        if let Some(slug) = front.slug() {
-            return index_path(slug.trim_matches('/'), &["index"]);
-        }
-        let parts: Vec<String> = stem(inside).unwrap_or(inside).split('/').map(slug).collect();
-        index_path(&parts.join("/"), &["index"])
-    }
-
-    fn reads_front_matter(&self) -> bool {
-        true
-    }
-
-    fn hides(&self, _root: &Root, inside: &str) -> bool {
-        inside.rsplit('/').next().is_some_and(|name| name.starts_with('_'))
-    }
-
-    fn why_hidden(&self, _root: &Root, _inside: &str) -> SkipReason {
-        SkipReason::Partial
-    }
-
-    fn builds(&self, _root: &Root, _inside: &str, front: &FrontMatter, _has: &dyn Fn(&str) -> bool) -> bool {
-        front.get("draft") != Some("true")
-    }
-
-    fn follow(&self, site: &Site, link: &Written<'_>) -> Target {
-        links::follow(site, link)
-    }
-
-    fn write(&self, site: &Site, wanted: &Wanted<'_>) -> String {
-        links::write(site, wanted)
-    }
+    let parts: Vec<String> = stem(inside).unwrap_or(inside).split('/').map(slug).collect();
+    index_path(&parts.join("/"), &["index"])
 }
 
 /// The page that an entry of the sidebar names: by its path in every language, below the base, without the folder of the

@@ -11,9 +11,8 @@ use super::modules::{ENDINGS, Modules};
 use super::patterns::globs;
 use super::script::Script;
 use super::{Root, Rules};
-use crate::follow::{LinkSyntax, Wanted, Written, is_external};
+use crate::follow::{LinkSyntax, is_external};
 use crate::layout::{Entries, Entry, Generator, Layout, below};
-use crate::model::{Site, Target};
 use crate::paths::index_path;
 use crate::tree::{Tree, at_home, joined_in};
 
@@ -31,41 +30,25 @@ pub(crate) struct VitePressOptions {
     accepts_dead_links: bool,
 }
 
-#[derive(Debug)]
-pub(crate) struct VitePress;
+pub(super) const RULES: Rules = Rules { hides, anchor, ..Rules::of(read, address, links::follow, links::write) };
 
-impl Rules for VitePress {
-    fn read(&self, tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
-        read(tree, home, has)
-    }
+fn address(root: &Root, inside: &str, _front: &FrontMatter) -> String {
+    let rewritten = root.rewritten(inside);
+    index_path(stem(&rewritten).unwrap_or(&rewritten), &["index"])
+}
 
-    fn address(&self, root: &Root, inside: &str, _front: &FrontMatter) -> String {
-        let rewritten = root.rewritten(inside);
-        index_path(stem(&rewritten).unwrap_or(&rewritten), &["index"])
-    }
+fn hides(_root: &Root, inside: &str) -> bool {
+    // A dynamic route: its pages are made at build time, one per value of its parameter.
+    let is_route = inside.split('[').skip(1).any(|rest| {
+        rest.split_once(']')
+            .is_some_and(|(name, _)| !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_'))
+    });
+    is_route || !inside.ends_with(".md") || inside.split('/').rev().skip(1).any(|folder| folder == "dist")
+}
 
-    fn hides(&self, _root: &Root, inside: &str) -> bool {
-        // A dynamic route: its pages are made at build time, one per value of its parameter.
-        let is_route = inside.split('[').skip(1).any(|rest| {
-            rest.split_once(']').is_some_and(|(name, _)| {
-                !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-            })
-        });
-        is_route || !inside.ends_with(".md") || inside.split('/').rev().skip(1).any(|folder| folder == "dist")
-    }
-
-    fn anchor(&self, written: String, syntax: LinkSyntax) -> String {
-        // It makes the anchor of a link as it makes those of headings: without accents, in small letters.
-        if syntax == LinkSyntax::Markdown { AnchorStyle::VitePress.slug(&written) } else { written }
-    }
-
-    fn follow(&self, site: &Site, link: &Written<'_>) -> Target {
-        links::follow(site, link)
-    }
-
-    fn write(&self, site: &Site, wanted: &Wanted<'_>) -> String {
-        links::write(site, wanted)
-    }
+fn anchor(written: String, syntax: LinkSyntax) -> String {
+    // It makes the anchor of a link as it makes those of headings: without accents, in small letters.
+    if syntax == LinkSyntax::Markdown { AnchorStyle::VitePress.slug(&written) } else { written }
 }
 
 /// Reads the layout, if the folder has such a configuration.

@@ -16,18 +16,18 @@ mod resources;
 use std::sync::Arc;
 
 use docent_markdown::{
-    AdocAttributes, Format, FrontMatter, adoc_header, folder, is_markdown_page, is_page, joined, stem, text_of,
+    AdocAttributes, Format, FrontMatter, adoc_header, folder, is_markdown_page, is_page, joined, text_of,
 };
 use resources::{Id, Named, Resource};
 
 pub(crate) use config::is_file;
 
 use super::browser::Browser;
+use super::roots::by_stem;
 use super::{Root, Rules};
 use crate::follow::{LinkSyntax, Wanted, Written, encoded, relative, relative_path, suffix_of};
-use crate::layout::{Layout, below};
+use crate::layout::Layout;
 use crate::model::{Site, Target};
-use crate::paths::index_path;
 use crate::tree::{Tree, joined_in};
 
 /// What is known of a site.
@@ -70,88 +70,61 @@ pub(crate) struct Component {
 /// The site, which of its components a folder of pages belongs to, and the name of its module.
 pub(crate) type Module = (Arc<AntoraOptions>, usize, String);
 
-#[derive(Debug)]
-pub(crate) struct Antora;
+pub(super) const RULES: Rules = Rules {
+    attributes,
+    reading: |layout| format!("{:?}", layout.options.antora),
+    reads: |format| format == Format::Adoc,
+    hides: |_, inside| !inside.ends_with(".adoc") || inside.split('/').any(|part| part.starts_with('_')),
+    is_directory,
+    takes_front_matter: false,
+    read_front_matter: |_, _, bytes| Some(adoc_header(&text_of(&bytes()))),
+    aliases,
+    alias,
+    name,
+    ..Rules::of(read, by_stem, follow, write)
+};
 
-impl Rules for Antora {
-    fn attributes(&self, layout: &Layout, root: &str, file: &str) -> Option<AdocAttributes> {
-        attributes(layout, root, file)
+fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
+    let paths: Vec<String> =
+        tree.paths().into_iter().chain(tree.paths_outside()).filter(|path| is_file(path) && has(path)).collect();
+    let configurations: Vec<&str> = paths.iter().map(String::as_str).collect();
+    let is_here = |path: &&str| path.ends_with("antora.yml") && folder(path) == home;
+    configurations.iter().any(is_here).then(|| config::read(tree, home, &configurations))?
+}
+
+fn is_directory(root: &Root, _inside: &str, _front: &FrontMatter) -> bool {
+    root.options.antora.as_ref().is_some_and(|(options, ..)| options.style == Style::Folders)
+}
+
+fn aliases(root: &Root, file: &str, front: &FrontMatter, _address: &str) -> Vec<String> {
+    let Some((options, index, module)) = &root.options.antora else { return Vec::new() };
+    let (Some(component), Some(inside)) = (options.components.get(*index), root.inside(file)) else {
+        return Vec::new();
+    };
+    let from = Resource { component, module, family: Some("page"), path: inside };
+    let address = |written: &str| match options.named("", &from, &Id::read(written)?, "page") {
+        Named::Files(_, place) => Some(place.address),
+        Named::Elsewhere => None,
+    };
+    front.list("page-aliases").into_iter().filter_map(address).collect()
+}
+
+/// By the name of the page, its module included, so that it holds wherever the page goes.
+fn alias(root: &Root, file: &str, _address: &str) -> Option<(&'static str, String)> {
+    let (_, _, module) = root.options.antora.as_ref()?;
+    Some(("page-aliases", format!("{module}:{}", root.inside(file)?)))
+}
+
+fn follow(site: &Site, link: &Written<'_>) -> Target {
+    let is_link = Format::of(link.from) == Format::Adoc && site.address(link.from).is_some();
+    if !is_link {
+        return Target::NotUnderstood;
     }
-
-    fn read(&self, tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
-        let paths: Vec<String> =
-            tree.paths().into_iter().chain(tree.paths_outside()).filter(|path| is_file(path) && has(path)).collect();
-        let configurations: Vec<&str> = paths.iter().map(String::as_str).collect();
-        let is_here = |path: &&str| path.ends_with("antora.yml") && folder(path) == home;
-        configurations.iter().any(is_here).then(|| config::read(tree, home, &configurations))?
-    }
-
-    fn address(&self, root: &Root, inside: &str, _front: &FrontMatter) -> String {
-        below(&root.served, &index_path(stem(inside).unwrap_or(inside), &["index"]))
-    }
-
-    fn reading(&self, layout: &Layout) -> String {
-        format!("{:?}", layout.options.antora)
-    }
-
-    fn reads(&self, format: Format) -> bool {
-        format == Format::Adoc
-    }
-
-    fn hides(&self, _root: &Root, inside: &str) -> bool {
-        !inside.ends_with(".adoc") || inside.split('/').any(|part| part.starts_with('_'))
-    }
-
-    fn is_directory(&self, root: &Root, _inside: &str, _front: &FrontMatter) -> bool {
-        root.options.antora.as_ref().is_some_and(|(options, ..)| options.style == Style::Folders)
-    }
-
-    fn takes_front_matter(&self) -> bool {
-        false
-    }
-
-    fn read_front_matter(&self, _root: &Root, _inside: &str, bytes: &dyn Fn() -> Vec<u8>) -> Option<FrontMatter> {
-        Some(adoc_header(&text_of(&bytes())))
-    }
-
-    fn aliases(&self, root: &Root, file: &str, front: &FrontMatter, _address: &str) -> Vec<String> {
-        let Some((options, index, module)) = &root.options.antora else { return Vec::new() };
-        let (Some(component), Some(inside)) = (options.components.get(*index), root.inside(file)) else {
-            return Vec::new();
-        };
-        let from = Resource { component, module, family: Some("page"), path: inside };
-        let address = |written: &str| match options.named("", &from, &Id::read(written)?, "page") {
-            Named::Files(_, place) => Some(place.address),
-            Named::Elsewhere => None,
-        };
-        front.list("page-aliases").into_iter().filter_map(address).collect()
-    }
-
-    /// By the name of the page, its module included, so that it holds wherever the page goes.
-    fn alias(&self, root: &Root, file: &str, _address: &str) -> Option<(&'static str, String)> {
-        let (_, _, module) = root.options.antora.as_ref()?;
-        Some(("page-aliases", format!("{module}:{}", root.inside(file)?)))
-    }
-
-    fn name(&self, site: &Site, from: &str, target: &str, syntax: LinkSyntax) -> Option<Target> {
-        name(site, from, target, syntax)
-    }
-
-    fn follow(&self, site: &Site, link: &Written<'_>) -> Target {
-        let is_link = Format::of(link.from) == Format::Adoc && site.address(link.from).is_some();
-        if !is_link {
-            return Target::NotUnderstood;
-        }
-        let folders = site.is_directory(link.from);
-        match (Browser { site, base: "", folders, assets: "" }).follow(link) {
-            // Pictures and other files are served from folders of their own, and absolute paths from another place.
-            Target::Missing { .. } | Target::Asset { .. } if !link.path.ends_with(".adoc") => Target::NotUnderstood,
-            target => target,
-        }
-    }
-
-    fn write(&self, site: &Site, wanted: &Wanted<'_>) -> String {
-        write(site, wanted)
+    let folders = site.is_directory(link.from);
+    match (Browser { site, base: "", folders, assets: "" }).follow(link) {
+        // Pictures and other files are served from folders of their own, and absolute paths from another place.
+        Target::Missing { .. } | Target::Asset { .. } if !link.path.ends_with(".adoc") => Target::NotUnderstood,
+        target => target,
     }
 }
 

@@ -2,6 +2,8 @@ use crate::LinkSyntax;
 use proptest::prelude::*;
 
 use super::*;
+use crate::follow::Wanted;
+use crate::model::{Site, Target};
 use crate::sample::{as_docs_root, built_site, site};
 
 fn page(file: &str) -> Target {

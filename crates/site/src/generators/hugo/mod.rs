@@ -14,16 +14,11 @@ use regex::Regex;
 
 use super::yaml::Yaml;
 use super::{Root, RootOptions, Rules, released};
-use crate::follow::{Wanted, Written};
 use crate::layout::{Generator, Layout};
-use crate::model::{Site, Target};
 use crate::skip_reason::SkipReason;
 use crate::tree::{Tree, at_home, joined_in};
 use crate::variants::Stage;
 use crate::version_names::VersionName;
-
-#[derive(Debug)]
-pub(crate) struct Hugo;
 
 /// What makes of a Markdown link what a browser reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -73,56 +68,22 @@ enum Ugly {
     Sections(Vec<String>),
 }
 
-impl Rules for Hugo {
-    fn read(&self, tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
-        read(tree, home, has)
-    }
-
-    fn address(&self, root: &Root, inside: &str, front: &FrontMatter) -> String {
-        address::of(root, inside, front)
-    }
-
-    fn reads_front_matter(&self) -> bool {
-        true
-    }
-
-    fn hides(&self, root: &Root, inside: &str) -> bool {
-        address::is_resource(root, inside)
-    }
-
-    fn why_hidden(&self, _root: &Root, _inside: &str) -> SkipReason {
-        SkipReason::Partial
-    }
-
-    fn builds(&self, _root: &Root, _inside: &str, front: &FrontMatter, _has: &dyn Fn(&str) -> bool) -> bool {
-        let never = |name: &str| front.get(name) == Some("never");
-        !front.flag("draft") && !front.flag("headless") && !never("build.render") && !never("_build.render")
-    }
-
-    fn alias(&self, root: &Root, file: &str, address: &str) -> Option<(&'static str, String)> {
-        Some(("aliases", address::alias(root, file, address)?))
-    }
-
-    fn aliases(&self, root: &Root, file: &str, front: &FrontMatter, address: &str) -> Vec<String> {
-        address::aliases(root, file, front, address)
-    }
-
+pub(super) const RULES: Rules = Rules {
+    reads_front_matter: true,
+    hides: address::is_resource,
+    why_hidden: |_, _| SkipReason::Partial,
+    builds,
+    alias: |root, file, address| Some(("aliases", address::alias(root, file, address)?)),
+    aliases: address::aliases,
     // `_index.md` is the page of its folder.
-    fn is_part(&self, _file: &str) -> bool {
-        false
-    }
+    is_part: |_| false,
+    expression: links::shortcode,
+    ..Rules::of(read, address::of, links::follow, links::write)
+};
 
-    fn follow(&self, site: &Site, link: &Written<'_>) -> Target {
-        links::follow(site, link)
-    }
-
-    fn expression(&self, site: &Site, from: &str, target: &str) -> Target {
-        links::shortcode(site, from, target)
-    }
-
-    fn write(&self, site: &Site, wanted: &Wanted<'_>) -> String {
-        links::write(site, wanted)
-    }
+fn builds(_root: &Root, _inside: &str, front: &FrontMatter, _has: &dyn Fn(&str) -> bool) -> bool {
+    let never = |name: &str| front.get(name) == Some("never");
+    !front.flag("draft") && !front.flag("headless") && !never("build.render") && !never("_build.render")
 }
 
 /// Reads the layout, if the folder has such a configuration.

@@ -21,17 +21,13 @@ use self::address::{FileKind, Served};
 use self::config::{Defaults, Filter, Plugins};
 use super::yaml::Yaml;
 use super::{Root, RootOptions, Rules};
-use crate::follow::{Wanted, Written};
 use crate::layout::{Generator, Layout, below};
-use crate::model::{Site, Target};
+use crate::model::Site;
 use crate::skip_reason::SkipReason;
 use crate::tree::{Tree, joined_in};
 
 /// Of how many files that are not Markdown the front matter is read, which may say where they are served.
 const MOST_OTHERS: usize = 2_000;
-
-#[derive(Debug)]
-pub(crate) struct Jekyll;
 
 /// What the configuration says of addresses and links.
 #[derive(Debug, Default)]
@@ -103,86 +99,68 @@ impl JekyllSettings {
     }
 }
 
-impl Rules for Jekyll {
-    fn read(&self, tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
-        read(tree, home, has)
-    }
-
-    fn address(&self, root: &Root, inside: &str, front: &FrontMatter) -> String {
-        served(root, inside, front).map_or_else(|| below(&root.served, inside), |served| served.path)
-    }
-
-    fn reads_front_matter(&self) -> bool {
-        true
-    }
-
-    fn hides(&self, root: &Root, inside: &str) -> bool {
-        let Some(settings) = root.options.jekyll.as_deref() else { return false };
-        let path = below(&root.served, inside);
-        !settings.is_markdown(&path) || !settings.serves(&path)
-    }
-
-    fn why_hidden(&self, root: &Root, inside: &str) -> SkipReason {
-        let Some(settings) = root.options.jekyll.as_deref() else { return SkipReason::Excluded };
-        let path = below(&root.served, inside);
-        match address::kind(settings, &path) {
-            _ if !settings.is_markdown(&path) => SkipReason::Unsupported,
-            FileKind::Draft => SkipReason::Hidden,
-            _ => SkipReason::Excluded,
-        }
-    }
-
-    fn builds(&self, root: &Root, inside: &str, front: &FrontMatter, has: &dyn Fn(&str) -> bool) -> bool {
-        let Some(settings) = root.options.jekyll.as_deref() else { return true };
-        let path = below(&root.served, inside);
-        let kind = address::kind(settings, &path);
-        let has_front = front.span.is_some() && front.syntax == Syntax::Yaml;
-        let is_built = match kind {
-            _ if has_front => true,
-            FileKind::Post { .. } => true,
-            FileKind::Page if address::is_readme(inside) => {
-                let above = folder(inside);
-                let index = |ending: &str| below(&root.folder, &below(above, &format!("index.{ending}")));
-                settings.plugins.readme_index && !["md", "html", "markdown"].iter().any(|ending| has(&index(ending)))
-            }
-            FileKind::Page => settings.plugins.optional_front_matter && !is_left_out(inside),
-            _ => false,
-        };
-        // `defaults` count for posts and items alone.
-        let published = match kind {
-            FileKind::Page => front.get("published").map(str::to_owned),
-            _ => address::with_defaults(settings, &path, front).get("published").map(str::to_owned),
-        };
-        let is_published = !published.is_some_and(|text| ["false", "no", "off"].contains(&text.trim()));
-        is_built && (is_published || settings.unpublished) && served(root, inside, front).is_some()
-    }
-
-    fn is_directory(&self, root: &Root, inside: &str, front: &FrontMatter) -> bool {
-        served(root, inside, front).is_some_and(|served| served.is_folder)
-    }
-
-    fn aliases(&self, root: &Root, _file: &str, front: &FrontMatter, _address: &str) -> Vec<String> {
-        let reads = root.options.jekyll.as_deref().is_some_and(|settings| settings.plugins.redirect_from);
-        let from = if reads { front.list("redirect_from") } else { Vec::new() };
-        from.into_iter().map(|from| from.trim().trim_matches('/').to_owned()).collect()
-    }
-
+pub(super) const RULES: Rules = Rules {
+    reads_front_matter: true,
+    hides,
+    why_hidden,
+    builds,
+    is_directory: |root, inside, front| served(root, inside, front).is_some_and(|served| served.is_folder),
+    aliases,
     // Collections are in folders with a leading underscore.
-    fn is_part(&self, _file: &str) -> bool {
-        false
-    }
+    is_part: |_| false,
+    expression: templates::follow,
+    ..Rules::of(read, address, links::follow, links::write)
+};
 
-    fn follow(&self, site: &Site, link: &Written<'_>) -> Target {
-        links::follow(site, link)
-    }
+fn address(root: &Root, inside: &str, front: &FrontMatter) -> String {
+    served(root, inside, front).map_or_else(|| below(&root.served, inside), |served| served.path)
+}
 
-    fn expression(&self, site: &Site, from: &str, target: &str) -> Target {
-        templates::follow(site, from, target)
-    }
+fn hides(root: &Root, inside: &str) -> bool {
+    let Some(settings) = root.options.jekyll.as_deref() else { return false };
+    let path = below(&root.served, inside);
+    !settings.is_markdown(&path) || !settings.serves(&path)
+}
 
-    fn write(&self, site: &Site, wanted: &Wanted<'_>) -> String {
-        links::write(site, wanted)
+fn why_hidden(root: &Root, inside: &str) -> SkipReason {
+    let Some(settings) = root.options.jekyll.as_deref() else { return SkipReason::Excluded };
+    let path = below(&root.served, inside);
+    match address::kind(settings, &path) {
+        _ if !settings.is_markdown(&path) => SkipReason::Unsupported,
+        FileKind::Draft => SkipReason::Hidden,
+        _ => SkipReason::Excluded,
     }
+}
+
+fn builds(root: &Root, inside: &str, front: &FrontMatter, has: &dyn Fn(&str) -> bool) -> bool {
+    let Some(settings) = root.options.jekyll.as_deref() else { return true };
+    let path = below(&root.served, inside);
+    let kind = address::kind(settings, &path);
+    let has_front = front.span.is_some() && front.syntax == Syntax::Yaml;
+    let is_built = match kind {
+        _ if has_front => true,
+        FileKind::Post { .. } => true,
+        FileKind::Page if address::is_readme(inside) => {
+            let above = folder(inside);
+            let index = |ending: &str| below(&root.folder, &below(above, &format!("index.{ending}")));
+            settings.plugins.readme_index && !["md", "html", "markdown"].iter().any(|ending| has(&index(ending)))
+        }
+        FileKind::Page => settings.plugins.optional_front_matter && !is_left_out(inside),
+        _ => false,
+    };
+    // `defaults` count for posts and items alone.
+    let published = match kind {
+        FileKind::Page => front.get("published").map(str::to_owned),
+        _ => address::with_defaults(settings, &path, front).get("published").map(str::to_owned),
+    };
+    let is_published = !published.is_some_and(|text| ["false", "no", "off"].contains(&text.trim()));
+    is_built && (is_published || settings.unpublished) && served(root, inside, front).is_some()
+}
+
+fn aliases(root: &Root, _file: &str, front: &FrontMatter, _address: &str) -> Vec<String> {
+    let reads = root.options.jekyll.as_deref().is_some_and(|settings| settings.plugins.redirect_from);
+    let from = if reads { front.list("redirect_from") } else { Vec::new() };
+    from.into_iter().map(|from| from.trim().trim_matches('/').to_owned()).collect()
 }
 
 /// Where a file is served, by its path in the folder of a root.
