@@ -359,7 +359,7 @@ fn at_random(times: &mut Times, count: usize, size: usize) {
 /// Reads a file with all there is around it, for readers and for tools.
 fn read_whole(times: &mut Times, case: &crafted::Case) {
     let bytes = &case.tree[case.file];
-    let mut layout = Layout::default();
+    let mut layout = Layout::plain();
     times.take(format!("layout of {}", case.name), || layout = Layout::read(&case.tree));
     times.take(case.name.clone(), || drop(read_file(&layout, case.file, bytes, &case.tree)));
     if case.file == "docs.json" {

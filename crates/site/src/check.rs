@@ -194,6 +194,13 @@ struct Found {
     syntax: LinkSyntax,
 }
 
+impl Found {
+    /// Of what is no link.
+    fn of(rule: Rule, finding: Finding) -> Self {
+        Self { finding, rule, gist: String::new(), target: String::new(), syntax: LinkSyntax::Markdown }
+    }
+}
+
 /// Findings less those known, each known one taken off once: the very same first; then, on the same page, one with the
 /// same words and anchor, whose target may have followed a page that moved; then one of a page that is gone, which may
 /// have become this one.
@@ -285,19 +292,12 @@ impl<'a> Check<'a> {
         let Some(read) = self.page(file) else { return Vec::new() };
         let (page, text) = (&read.page, text_of(&read.bytes));
         let finding = |line, kind, message| Finding { path: file.to_owned(), line, kind, message };
-        let plain = |rule, finding| Found {
-            finding,
-            rule,
-            gist: String::new(),
-            target: String::new(),
-            syntax: LinkSyntax::Markdown,
-        };
         trust.note(Rule::Readable, page.problems.is_empty());
         let mut found: Vec<Found> = page
             .problems
             .iter()
             .map(|problem| {
-                plain(Rule::Readable, finding(problem.line, FindingKind::Unreadable, problem.message.clone()))
+                Found::of(Rule::Readable, finding(problem.line, FindingKind::Unreadable, problem.message.clone()))
             })
             .collect();
         let is_served = self.site.address(file).is_some();
@@ -305,7 +305,7 @@ impl<'a> Check<'a> {
             trust.note(Rule::Title, page.front_matter.title().is_some());
             if page.front_matter.title().is_none() {
                 let message = "the front matter has no `title`".to_owned();
-                found.push(plain(Rule::Title, finding(1, FindingKind::MissingTitle, message)));
+                found.push(Found::of(Rule::Title, finding(1, FindingKind::MissingTitle, message)));
             }
         }
         for link in &page.links {
@@ -393,21 +393,14 @@ impl<'a> Check<'a> {
         let Some(navigation) = Navigation::read(self.tree, self.site.layout().home()) else { return Vec::new() };
         let texts: Vec<Vec<u8>> =
             navigation.files.iter().map(|file| self.tree.read(file).unwrap_or_default()).collect();
-        let finding = |path: &str, line, kind, message, rule| Found {
-            finding: Finding { path: path.to_owned(), line, kind, message },
-            rule,
-            gist: String::new(),
-            target: String::new(),
-            syntax: LinkSyntax::Markdown,
+        let finding = |path: &str, line, kind, message| {
+            Found::of(Rule::Navigation, Finding { path: path.to_owned(), line, kind, message })
         };
         // Its own pages say nothing of whether this file can be read.
         let mut found: Vec<Found> = navigation
             .problems
             .iter()
-            .map(|problem| {
-                let message = problem.message.clone();
-                finding(&navigation.path, problem.line, FindingKind::Unreadable, message, Rule::Navigation)
-            })
+            .map(|problem| finding(&navigation.path, problem.line, FindingKind::Unreadable, problem.message.clone()))
             .collect();
         for entry in &navigation.entries {
             // An operation (`GET /users`) is named by its description, not by a file.
@@ -420,7 +413,7 @@ impl<'a> Check<'a> {
                 let message = format!("the navigation names `{}`, and there is no such page", entry.page);
                 let line = line_of(&text_of(&texts[entry.file]), entry.span.start);
                 let path = &navigation.files[entry.file];
-                found.push(finding(path, line, FindingKind::DeadNavigation, message, Rule::Navigation));
+                found.push(finding(path, line, FindingKind::DeadNavigation, message));
             }
         }
         found

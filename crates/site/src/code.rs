@@ -13,7 +13,7 @@ pub fn code_of(layout: &Layout, file: &str, bytes: &[u8]) -> Vec<Code> {
         Format::Notebook => CodeReading::Notebook,
         Format::Markdown if layout.reads_markdown_as_mdx() => CodeReading::Mdx,
         Format::Markdown if layout.generator() == Generator::Plain => CodeReading::Unknown,
-        Format::Markdown => CodeReading::Markdown { templates_in_code: layout.has_templates_in_code() },
+        Format::Markdown => CodeReading::Markdown { templates_in_code: layout.templates_in_code },
     };
     docent_markdown::code_of(reading, file, bytes)
 }

@@ -62,7 +62,7 @@ pub struct FileProblem {
 }
 
 /// What a docs tree's own configuration says.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Layout {
     pub(crate) generator: Generator,
     /// The folder the configuration stands in, `""` for the root.
@@ -139,30 +139,13 @@ impl Entries {
 }
 
 impl Layout {
-    pub(crate) fn plain() -> Self {
+    /// Of a folder of pages that no generator is known to build.
+    pub fn plain() -> Self {
         Self::of(Generator::Plain, "", vec![Root::default()])
     }
 
     pub(crate) fn of(generator: Generator, home: &str, roots: Vec<Root>) -> Self {
-        Self {
-            generator,
-            home: home.to_owned(),
-            roots,
-            entries: HashMap::new(),
-            shown: None,
-            folders: Vec::new(),
-            redirects: Vec::new(),
-            anchors: AnchorStyle::GitHub,
-            anchors_computed: false,
-            snippets: Vec::new(),
-            operations: Vec::new(),
-            descriptions: Vec::new(),
-            problems: Vec::new(),
-            templates_in_code: false,
-            options: LayoutOptions::default(),
-            cache: Cache::default(),
-            declared: Declared::default(),
-        }
+        Self { generator, home: home.to_owned(), roots, ..Self::default() }
     }
 
     pub fn generator(&self) -> Generator {
@@ -200,7 +183,7 @@ impl Layout {
                 .or_else(|| entry.and_then(|entry| entry.language.clone()))
                 .or_else(|| root.language_of(file)),
             listed: !(rules(root.generator).is_part)(file)
-                && root.lists(file)
+                && root.keeps(file)
                 && self.is_shown(file, &path)
                 && !front.hides(),
             site_path: path,
@@ -235,10 +218,6 @@ impl Layout {
         self.roots.iter().find(|root| root.holds(file))
     }
 
-    pub(crate) fn roots(&self) -> impl Iterator<Item = &Root> {
-        self.roots.iter()
-    }
-
     /// The folders that pages are taken from, `""` for all of the tree.
     pub fn folders(&self) -> impl Iterator<Item = &str> {
         self.roots.iter().map(|root| root.folder.as_str())
@@ -268,42 +247,9 @@ impl Layout {
         }
     }
 
-    /// Whether templates are read in the code that pages show, too.
-    pub(crate) fn has_templates_in_code(&self) -> bool {
-        self.templates_in_code
-    }
-
-    /// Whether a `README.md` beside an `index.md` is no page.
-    pub(crate) fn leaves_out_readmes(&self) -> bool {
-        self.generator == Generator::MkDocs
-    }
-
-    /// Whether the index of a folder is written over the page beside the folder that has its name.
-    pub(crate) fn overwrites_pages(&self) -> bool {
-        self.generator == Generator::MkDocs
-    }
-
     /// The folder the configuration stands in, `""` for the root.
     pub(crate) fn home(&self) -> &str {
         &self.home
-    }
-
-    /// Folders from which snippets are named, besides the page's own, in order.
-    pub(crate) fn snippets(&self) -> &[String] {
-        &self.snippets
-    }
-
-    /// Descriptions of APIs that were read already.
-    pub(crate) fn cache(&self) -> &Cache {
-        &self.cache
-    }
-
-    pub(crate) fn operations(&self) -> &[Operations] {
-        &self.operations
-    }
-
-    pub(crate) fn descriptions(&self) -> &[String] {
-        &self.descriptions
     }
 
     /// The site path that pages made of a file are below.
@@ -336,11 +282,6 @@ impl Layout {
         let of_pages = (generator, home, anchors, (rules(*generator).reading)(self), snippets, descriptions);
         let of_descriptions = (generator, anchors, operations);
         Reading { pages: format!("{of_pages:?}"), descriptions: format!("{of_descriptions:?}") }
-    }
-
-    /// How headings get their anchors.
-    pub(crate) fn anchors(&self) -> AnchorStyle {
-        self.anchors
     }
 
     /// How the headings of a file get theirs.
@@ -377,12 +318,6 @@ impl Layout {
     pub(crate) fn problem(&mut self, file: &str, message: impl Into<String>) {
         let problem = Problem { line: 1, message: message.into() };
         self.problems.push(FileProblem { file: file.to_owned(), problem });
-    }
-}
-
-impl Default for Layout {
-    fn default() -> Self {
-        Self::plain()
     }
 }
 

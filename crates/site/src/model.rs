@@ -94,6 +94,9 @@ impl Site {
         };
         let served_outside =
             outside.iter().filter(is_served).map(|file| layout.place_of(file, &front_of(file)).site_path).collect();
+        // MkDocs leaves out a `README.md` beside an `index.md`, and writes the index of a folder over the page beside the
+        // folder that has its name.
+        let is_mkdocs = layout.generator() == Generator::MkDocs;
         let mut directories = BTreeSet::new();
         let (mut addresses, mut served, mut named) = (HashMap::new(), HashMap::<String, String>::new(), HashMap::new());
         let mut aliases = Vec::new();
@@ -120,7 +123,7 @@ impl Site {
             // Of an index and a README in one folder, the index is what is served.
             let is_beside = |taken: &str| stem(taken) == Some(folder(file));
             match served.get(&address) {
-                Some(taken) if layout.overwrites_pages() && is_beside(taken) => {
+                Some(taken) if is_mkdocs && is_beside(taken) => {
                     served.insert(address.clone(), file.clone());
                 }
                 Some(taken) if !is_readme(taken) || is_readme(file) => {}
@@ -128,7 +131,7 @@ impl Site {
             }
             addresses.insert(file.clone(), address);
         }
-        if layout.leaves_out_readmes() {
+        if is_mkdocs {
             addresses.retain(|file, address| !is_readme(file) || served.get(address) == Some(file));
         }
         let labels = labels(tree, rules(layout.generator()), addresses.keys());
@@ -180,7 +183,7 @@ impl Site {
     pub fn files_for(&self, path: &str) -> Vec<String> {
         let path = trimmed(path);
         let mut found = Vec::new();
-        for root in self.layout.roots() {
+        for root in &self.layout.roots {
             let Some(inside) = path.strip_prefix(root.served.as_str()) else { continue };
             let inside = inside.trim_start_matches('/');
             for ending in [".md", ".mdx", "/index.md", "/index.mdx", "/README.md", "/_index.md"] {

@@ -8,6 +8,12 @@ pub(crate) fn below(a: &str, b: &str) -> String {
     }
 }
 
+/// The path of a URL, without slashes around it.
+pub(crate) fn path_of_url(url: &str) -> &str {
+    let path = url.split_once("://").map_or(url, |(_, rest)| rest.split_once('/').map_or("", |(_, path)| path));
+    path.trim_matches('/')
+}
+
 /// A stem whose last name stands for its folder.
 pub(crate) fn index_path(stem: &str, names: &[&str]) -> String {
     match stem.rsplit_once('/') {

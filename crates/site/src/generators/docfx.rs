@@ -9,7 +9,7 @@ use regex::Regex;
 use super::script::{Script, value_at};
 use super::{Root, RootOptions, Rules, docfx_links};
 use crate::layout::{Generator, Layout, below};
-use crate::paths::index_path;
+use crate::paths::{index_path, path_of_url};
 use crate::skip_reason::SkipReason;
 use crate::tree::{Tree, at_home, joined_in};
 use crate::version_names::VersionName;
@@ -145,7 +145,10 @@ fn read(tree: &dyn Tree, home: &str, text: &str) -> Option<Layout> {
     let made = entries.iter().map(|entry| entry.text_of("output").or(entry.text_of("dest")).unwrap_or("api"));
     let resources = items("resource");
     layout.options.docfx = DocfxOptions {
-        base: build.get("sitemap").and_then(|sitemap| sitemap.text_of("baseUrl")).map(path_of_url),
+        base: build
+            .get("sitemap")
+            .and_then(|sitemap| sitemap.text_of("baseUrl"))
+            .map(|url| path_of_url(url).to_owned()),
         made: made.filter_map(|folder| joined_in(tree.root(), home, folder)).collect(),
         // Descriptions of APIs become pages, and so do files of metadata.
         makes_pages: metadata.is_some() || text.contains("yml") || text.contains("swagger"),
@@ -177,12 +180,6 @@ fn changes_anchors(extensions: &Script) -> bool {
     };
     let known = ["attributes", "genericattributes", "advanced", "autoidentifiers"];
     extensions.list().iter().flat_map(names).any(|name| known.contains(&name.as_str()))
-}
-
-/// The path of a URL, without slashes around it.
-fn path_of_url(url: &str) -> String {
-    let path = url.split_once("://").map_or(url, |(_, rest)| rest.split_once('/').map_or("", |(_, path)| path));
-    path.trim_matches('/').to_owned()
 }
 
 /// What a list of files comes to: a pattern, an object, or a list of either.

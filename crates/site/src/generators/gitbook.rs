@@ -2,11 +2,11 @@
 //! goes on with, builds what `book.json` or `book.js` configures; gitbook.com serves a repository with a `.gitbook.yaml`.
 
 use docent_markdown::{AnchorStyle, FrontMatter, is_markdown, joined, text_of};
-use globset::{Glob, GlobSet, GlobSetBuilder};
+use globset::GlobSet;
 
 use super::mdbook::links_of_summary;
 use super::modules::Modules;
-use super::patterns::ignore_globs;
+use super::patterns::{ignore_globs, only};
 use super::script::Script;
 use super::yaml::{self, Yaml};
 use super::{Root, Rules, gitbook_links};
@@ -235,16 +235,6 @@ fn language(target: &str) -> Option<String> {
     let path = joined("", parts(target).0)?;
     let name = path.rsplit('/').next().unwrap_or(&path);
     (!name.is_empty() && !name.contains('.')).then(|| name.to_owned())
-}
-
-fn only<'p>(paths: impl Iterator<Item = &'p String>) -> Option<GlobSet> {
-    let mut set = GlobSetBuilder::new();
-    for path in paths {
-        if let Ok(glob) = Glob::new(&globset::escape(path)) {
-            set.add(glob);
-        }
-    }
-    set.build().ok()
 }
 
 /// A file's path in the folder of the configuration, both as seen from the docs root.

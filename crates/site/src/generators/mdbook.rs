@@ -5,10 +5,10 @@ use std::sync::LazyLock;
 use docent_markdown::{
     AnchorStyle, Format, FrontMatter, LinkKind, folder, is_markdown, is_markdown_page, parse_as, text_of,
 };
-use globset::{Glob, GlobSetBuilder};
 use regex::Regex;
 
 use super::browser::Browser;
+use super::patterns::only;
 use super::{Root, Rules};
 use crate::follow::{
     LinkSyntax, Wanted, Written, dotted, encoded, has_page_ending, is_external, parts, relative, respelled, suffix_of,
@@ -16,7 +16,7 @@ use crate::follow::{
 use crate::generators::by_names::by_names;
 use crate::layout::{Entries, Entry, Generator, Layout, below};
 use crate::model::{Site, Target};
-use crate::paths::index_path;
+use crate::paths::{index_path, path_of_url};
 use crate::skip_reason::SkipReason;
 use crate::tree::{Tree, at_home, joined_in};
 
@@ -75,13 +75,7 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
     let source = joined_in(tree.root(), home, text(&["book", "src"]).unwrap_or("src"))?;
     let mut root = Root { folder: source.clone(), generator: Generator::MdBook, ..Root::default() };
     let chapters = tree.read(&below(&source, SUMMARY)).map(|bytes| chapters(&bytes)).unwrap_or_default();
-    let mut pages = GlobSetBuilder::new();
-    for (path, _) in &chapters {
-        if let Ok(glob) = Glob::new(&globset::escape(path)) {
-            pages.add(glob);
-        }
-    }
-    root.included = pages.build().ok().filter(|_| !chapters.is_empty());
+    root.included = only(chapters.iter().map(|(path, _)| path)).filter(|_| !chapters.is_empty());
     let mut layout = Layout::of(Generator::MdBook, home, vec![root.clone()]);
     let mut entries = Entries::default();
     for (path, title) in &chapters {
@@ -90,10 +84,8 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
     }
     layout.entries = entries.by_key;
     layout.anchors = AnchorStyle::MdBook;
-    let url = text(&["output", "html", "site-url"]).unwrap_or_default();
-    let url = url.split_once("://").map_or(url, |(_, rest)| rest.split_once('/').map_or("", |(_, path)| path));
     layout.options.mdbook = MdBookOptions {
-        base: url.trim_matches('/').to_owned(),
+        base: path_of_url(text(&["output", "html", "site-url"]).unwrap_or_default()).to_owned(),
         first: chapters.first().map(|(path, _)| below(&source, path)),
         source,
     };

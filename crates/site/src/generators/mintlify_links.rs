@@ -120,10 +120,10 @@ fn makes_pages(site: &Site, path: &str) -> bool {
         let folder = folder.trim_matches('/');
         path.strip_prefix(folder).is_some_and(|rest| folder.is_empty() || rest.starts_with('/'))
     };
-    let describes = !layout.descriptions().is_empty()
-        || !layout.operations().is_empty()
+    let describes = !layout.descriptions.is_empty()
+        || !layout.operations.is_empty()
         || site.all_files().any(|file| file.contains("openapi") || file.contains("asyncapi"));
-    let mut folders = layout.operations().iter().filter_map(|operations| operations.directory.as_deref());
+    let mut folders = layout.operations.iter().filter_map(|operations| operations.directory.as_deref());
     describes && (below("api-reference") || folders.any(below))
 }
 

@@ -331,7 +331,7 @@ fn redirects(config: &Yaml, layout: &Layout, folder: &str) -> Vec<(String, Strin
         return Vec::new();
     };
     // The plug-in takes names for addresses, in the folder of a language too.
-    let root = layout.roots().find(|root| root.folder == folder);
+    let root = layout.roots.iter().find(|root| root.folder == folder);
     let path = |file: &str| {
         let file = below(folder, file.split('#').next().unwrap_or(file));
         root.map_or_else(String::new, |root| root.path(&file, &FrontMatter::default()))

@@ -52,7 +52,7 @@ pub(super) fn by_url(site: &Site, link: &Written<'_>, path: &str) -> Target {
     let rest = settings.languages.split(&address).map_or(address.as_str(), |(_, rest)| rest);
     let is_inside = |root: &Root| !root.served.is_empty() && below_or_at(rest, &root.served);
     // Beside the pages there may be routes of the application, which only it knows.
-    let is_known = !settings.is_open && site.layout().roots().any(is_inside);
+    let is_known = !settings.is_open && site.layout().roots.iter().any(is_inside);
     match is_known && !site.is_served_outside(&address) && !is_served_otherwise(site, rest) {
         true => link.missing(Some(address)),
         false => Target::NotUnderstood,

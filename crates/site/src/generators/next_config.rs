@@ -187,6 +187,6 @@ fn route(site: &Site, file: &str) -> Option<String> {
         .collect();
     let pattern = pattern.join("/");
     let folder = pattern.strip_suffix('*').map(|folder| folder.trim_end_matches('/'));
-    let is_of_docs = folder.is_some_and(|folder| site.layout().roots().any(|root| root.served == folder));
+    let is_of_docs = folder.is_some_and(|folder| site.layout().roots.iter().any(|root| root.served == folder));
     (!is_of_docs).then_some(pattern)
 }

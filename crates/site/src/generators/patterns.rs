@@ -1,6 +1,6 @@
 //! Globs of configurations.
 
-use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 
 /// How many globs one list may hold.
 const MOST: usize = 1_000;
@@ -15,6 +15,17 @@ pub(crate) fn globs<'g>(patterns: impl Iterator<Item = &'g str>) -> GlobSet {
         }
     }
     set.build().unwrap_or_default()
+}
+
+/// The globs of these paths and no others.
+pub(super) fn only<'p>(paths: impl Iterator<Item = &'p String>) -> Option<GlobSet> {
+    let mut set = GlobSetBuilder::new();
+    for path in paths {
+        if let Ok(glob) = Glob::new(&globset::escape(path)) {
+            set.add(glob);
+        }
+    }
+    set.build().ok()
 }
 
 /// Globs as `.gitignore` writes them: without a slash they match a name anywhere, and a folder stands for all in it.

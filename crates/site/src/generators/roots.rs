@@ -47,11 +47,6 @@ impl Root {
             && self.included.as_ref().is_none_or(|included| included.is_match(inside))
     }
 
-    /// Whether readers are meant to find a file of the folder, by its name.
-    pub(crate) fn lists(&self, file: &str) -> bool {
-        self.keeps(file)
-    }
-
     /// The path a page is served at, with what its front matter says of that.
     pub(crate) fn path(&self, file: &str, front: &FrontMatter) -> String {
         let inside = self.inside(file).unwrap_or(file);

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use serde::Deserialize;
-use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeOwned, Deserializer, MapAccess, SeqAccess, Visitor};
 
 /// A value; single ones are text, as written.
 #[derive(Debug, Clone, PartialEq)]
@@ -43,6 +43,10 @@ impl Yaml {
 
 /// Reads a document (JSON is one too), or says why it cannot be read. Bounded in depth, size and aliases by the reader.
 pub(crate) fn read(text: &str) -> Result<Yaml, String> {
+    read_as(text)
+}
+
+pub(crate) fn read_as<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     let options = serde_saphyr::options! {
         strict_booleans: true,
         duplicate_keys: serde_saphyr::options::DuplicateKeyPolicy::FirstWins,

@@ -185,8 +185,7 @@ impl Work<'_> {
 
     fn snippet(&mut self, file: &str, named: &str, line: &str, inside: bool, origin: usize, indent: &str) {
         let (path, part) = parts::snippet(named);
-        let mut candidates: Vec<String> =
-            self.layout.snippet_folders().iter().filter_map(|base| joined(base, path)).collect();
+        let mut candidates: Vec<String> = self.layout.snippets.iter().filter_map(|base| joined(base, path)).collect();
         candidates.extend([folder(file), "", "docs", "includes"].iter().filter_map(|base| joined(base, path)));
         let form = if inside { Form::Verbatim } else { Form::Page };
         let is_certain = !path.contains("://");
@@ -209,7 +208,7 @@ impl Work<'_> {
         let bases = [folder(file), "_includes", "docs/_includes", "includes"];
         let candidates: Vec<String> = bases
             .into_iter()
-            .chain(self.layout.snippet_folders().iter().map(String::as_str))
+            .chain(self.layout.snippets.iter().map(String::as_str))
             .filter_map(|base| joined(base, path))
             .collect();
         let form = Form::Page;
@@ -325,7 +324,7 @@ impl Work<'_> {
 
     /// Where a path of VitePress leads: `@/` and `/` are the folder of the pages.
     fn page_relative(&self, file: &str, path: &str) -> Vec<String> {
-        let source = self.layout.snippet_folders().first().map_or("", String::as_str);
+        let source = self.layout.snippets.first().map_or("", String::as_str);
         let from_source =
             path.strip_prefix("@/").or_else(|| path.strip_prefix("@").filter(|rest| rest.starts_with('/')));
         match from_source.or_else(|| path.strip_prefix('/')) {
@@ -488,10 +487,6 @@ fn longest_run(text: &str) -> usize {
 }
 
 impl Layout {
-    fn snippet_folders(&self) -> &[String] {
-        self.snippets()
-    }
-
     /// Whether pages of this site are MDX whatever their ending, if they look like it.
     pub(crate) fn reads_markdown_as_mdx(&self) -> bool {
         matches!(self.generator(), Generator::Docusaurus | Generator::Mintlify | Generator::Nextra)

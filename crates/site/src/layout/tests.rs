@@ -279,7 +279,7 @@ plugins:
     );
     assert!(!layout.holds_pages("content/drafts/a.md") && !layout.holds_pages("README.md"));
     assert_eq!(layout.redirects().collect::<Vec<_>>(), [("/old", "/guides/first#x"), ("/gone", "https://x.y/")]);
-    assert_eq!(layout.anchors(), AnchorStyle::Pymdown);
+    assert_eq!(layout.anchors, AnchorStyle::Pymdown);
 }
 
 #[test]

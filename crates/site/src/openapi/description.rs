@@ -7,6 +7,8 @@ use parking_lot::Mutex;
 use regex::bytes::Regex;
 use serde_json::Value;
 
+use crate::generators::yaml;
+
 /// The methods that operations are described for, in the order their pages come.
 pub(crate) const METHODS: [&str; 8] = ["get", "post", "put", "patch", "delete", "options", "head", "trace"];
 
@@ -154,15 +156,8 @@ fn json(text: &str) -> Result<Value, Problem> {
 }
 
 fn yaml(text: &str) -> Result<Value, Problem> {
-    let options = serde_saphyr::options! {
-        strict_booleans: true,
-        duplicate_keys: serde_saphyr::options::DuplicateKeyPolicy::FirstWins,
-        with_snippet: false,
-    };
-    serde_saphyr::from_str_with_options(text, options).map_err(|error: serde_saphyr::Error| {
-        let sentence = error.to_string().lines().next().unwrap_or_default().to_owned();
-        Problem { line: 1, message: format!("this description of an API is not YAML: {sentence}") }
-    })
+    yaml::read_as(text)
+        .map_err(|sentence| Problem { line: 1, message: format!("this description of an API is not YAML: {sentence}") })
 }
 
 /// Descriptions that were read, with the bytes they were read from: many pages may show operations of one.

@@ -50,7 +50,7 @@ pub(crate) fn read(layout: &Layout, file: &str, bytes: &[u8], tree: &dyn Tree) -
     if bytes.len() > LARGEST || !description::may_be(bytes) {
         return FileRead::default();
     }
-    let description = match layout.cache().get(file, bytes) {
+    let description = match layout.cache.get(file, bytes) {
         Ok(Some(description)) => description,
         Ok(None) => return FileRead::default(),
         Err(problem) => return FileRead { problems: vec![problem], ..FileRead::default() },
@@ -62,7 +62,7 @@ pub(crate) fn read(layout: &Layout, file: &str, bytes: &[u8], tree: &dyn Tree) -
     read.included.dedup();
     let shown: HashSet<&str> = claims.iter().map(|claim| claim.operation.as_str()).collect();
     let listed = Listed::of(layout, file);
-    let follows_navigation = !layout.operations().is_empty();
+    let follows_navigation = !layout.operations.is_empty();
     let mut paths = HashMap::new();
     let most_written = (WRITTEN_PER_BYTE * bytes.len()).clamp(LEAST_WRITTEN, MOST_WRITTEN);
     let mut written_bytes = 0;
@@ -100,7 +100,7 @@ struct Listed<'l> {
 impl<'l> Listed<'l> {
     fn of(layout: &'l Layout, file: &str) -> Self {
         let mut listed = Self { named: HashMap::new(), all: None };
-        for (at, entry) in layout.operations().iter().enumerate() {
+        for (at, entry) in layout.operations.iter().enumerate() {
             if entry.file.as_deref().is_some_and(|named| named != file) {
                 continue;
             }
@@ -167,7 +167,7 @@ fn page(layout: &Layout, file: &str, place: Place, written: &RenderedPage) -> Si
     }
     text.push_str("---\n\n");
     text.push_str(&written.markdown);
-    let mut page = parse_as(file, text.as_bytes(), Format::Markdown, layout.anchors());
+    let mut page = parse_as(file, text.as_bytes(), Format::Markdown, layout.anchors);
     page.title = page.title.take().or_else(|| Some(title_from(&place.site_path)));
     page.problems.clear();
     SitePage { place, aliases: Vec::new(), page, text }
@@ -228,7 +228,7 @@ pub(crate) fn shown_by(layout: &Layout, text: &str, format: Format, tree: &dyn T
     let Wanted { file, operation } = wanted_by(text)?;
     let mut files: Vec<String> = match &file {
         Some(file) => vec![file.clone()],
-        None => layout.descriptions().to_vec(),
+        None => layout.descriptions.clone(),
     };
     if files.is_empty() && file.is_none() {
         let named = |file: &String| ["openapi", "swagger", "api"].iter().any(|name| file.to_lowercase().contains(name));
@@ -239,7 +239,7 @@ pub(crate) fn shown_by(layout: &Layout, text: &str, format: Format, tree: &dyn T
     }
     for file in &files {
         let Some(bytes) = tree.read(file).filter(|bytes| bytes.len() <= LARGEST) else { continue };
-        let Ok(Some(description)) = layout.cache().get(file, &bytes) else { continue };
+        let Ok(Some(description)) = layout.cache.get(file, &bytes) else { continue };
         let Some(found) = description.operation(&operation) else { continue };
         let written = markdown::page(&description, &found);
         let markdown = match format {

@@ -195,7 +195,7 @@ fn at_address(site: &Site, address: &str, language: &str, link: &Written<'_>) ->
 
 /// The program that makes the page at an address, beside the docs.
 fn component(site: &Site, address: &str) -> Option<String> {
-    let mut roots = site.layout().roots().filter(|root| root.kind == RootKind::Pages);
+    let mut roots = site.layout().roots.iter().filter(|root| root.kind == RootKind::Pages);
     roots.find_map(|root| {
         let inside = match root.served.is_empty() {
             true => address,
@@ -235,8 +235,8 @@ fn is_made_otherwise(site: &Site, address: &str, language: &str) -> bool {
         || settings.generated.contains(plain)
         || plain == "search"
         || plain.ends_with(".html")
-        || site.layout().roots().any(made_by_plugin)
-        || (settings.has_other_plugins && !site.layout().roots().any(has_place))
+        || site.layout().roots.iter().any(made_by_plugin)
+        || (settings.has_other_plugins && !site.layout().roots.iter().any(has_place))
 }
 
 /// The first part of the addresses of a root's language, `""` for the default one.

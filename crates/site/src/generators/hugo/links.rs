@@ -117,7 +117,7 @@ fn resource(site: &Site, settings: &HugoSettings, served: &str) -> Option<String
         }
         above = page;
     }
-    let mut roots = site.layout().roots().map(|root| below(&root.folder, served));
+    let mut roots = site.layout().roots.iter().map(|root| below(&root.folder, served));
     roots.find(|file| site.has_any(file) && !is_markdown_page(file))
 }
 
@@ -139,7 +139,7 @@ fn is_generated(site: &Site, settings: &HugoSettings, served: &str) -> bool {
         [".xml", ".json", ".txt", ".js", ".css", ".webmanifest", ".ics"].iter().any(|ending| name.ends_with(ending));
     let inside = names.join("/");
     // A folder of pages has a list of them; and what is not Markdown may be a page as well.
-    let is_folder_or_page = site.layout().roots().any(|root| {
+    let is_folder_or_page = site.layout().roots.iter().any(|root| {
         let path = below(&root.folder, inside.strip_prefix(&root.served).unwrap_or(&inside).trim_matches('/'));
         let other = ["html", "adoc", "org", "rst", "pandoc", "asciidoc", "gotmpl"];
         let page = |file: &str| other.iter().any(|ending| site.has_any(&format!("{path}{file}.{ending}")));
@@ -222,7 +222,7 @@ fn at_path(site: &Site, language: Option<&str>, path: &str) -> Option<String> {
         let other = From::of(site, file)?;
         (site.address(file).is_some() && other.language().as_deref() == language).then_some(())
     };
-    let languages = site.layout().roots().next()?.options.hugo.as_deref()?.languages.as_slice();
+    let languages = site.layout().roots.iter().next()?.options.hugo.as_deref()?.languages.as_slice();
     let wanted = logical(path.trim_matches('/'), languages);
     let plain = stem(path.trim_matches('/')).unwrap_or(path.trim_matches('/'));
     let plain = plain
@@ -233,7 +233,7 @@ fn at_path(site: &Site, language: Option<&str>, path: &str) -> Option<String> {
         .trim_matches('/');
     let ends = std::iter::once(String::new()).chain(language.map(|language| format!(".{language}")));
     for end in ends {
-        for root in site.layout().roots() {
+        for root in &site.layout().roots {
             let Some(inside) = plain.strip_prefix(root.served.as_str()) else { continue };
             let inside = below(&root.folder, inside);
             for name in ["", "/_index", "/index"] {

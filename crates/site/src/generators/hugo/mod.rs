@@ -15,6 +15,7 @@ use regex::Regex;
 use super::yaml::Yaml;
 use super::{Root, RootOptions, Rules, released};
 use crate::layout::{Generator, Layout};
+use crate::paths::path_of_url;
 use crate::skip_reason::SkipReason;
 use crate::tree::{Tree, at_home, joined_in};
 use crate::variants::Stage;
@@ -139,7 +140,7 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
     let is_multihost = languages.iter().any(|(_, own)| own.is_some_and(|own| own.get("baseurl").is_some()));
     let settings = HugoSettings {
         hook: hook(tree, home, config, all(), has_more, !is_multihost),
-        base: base(text("baseurl").unwrap_or_default()),
+        base: path_of_url(text("baseurl").unwrap_or_default()).to_owned(),
         adds_base: yes("canonifyurls") || yes("relativeurls"),
         ugly: ugly(config),
         permalinks: permalinks(config),
@@ -286,12 +287,6 @@ fn theme(config: &Yaml) -> Vec<&str> {
         Some(list) => list.list().iter().filter_map(Yaml::text).collect(),
         None => Vec::new(),
     }
-}
-
-/// The path of a URL.
-fn base(url: &str) -> String {
-    let rest = url.split_once("://").map_or(url, |(_, rest)| rest.split_once('/').map_or("", |(_, path)| path));
-    rest.trim_matches('/').to_owned()
 }
 
 fn ugly(config: &Yaml) -> Ugly {
