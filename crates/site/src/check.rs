@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::LazyLock;
 
-use docent_markdown::{Format, LinkKind, Notebook, Page, is_page, line_of, slug, text_of};
+use docent_markdown::{Format, Notebook, Page, is_page, line_of, slug, text_of};
 use regex::Regex;
 use regex::bytes::Regex as BytesRegex;
 
@@ -309,37 +309,34 @@ impl<'a> Check<'a> {
             }
         }
         for link in &page.links {
-            let shape = LinkShape {
-                is_served,
-                is_attribute: matches!(link.kind, LinkKind::Attribute { .. }),
-                ..LinkShape::of(&link.target)
-            };
-            let (kind, message, rule) = match self.followed(file, &link.target, LinkSyntax::of(&link.kind)) {
-                Followed::Out => continue,
-                Followed::NotUnderstood => (
+            let shape = LinkShape::of_link(link, is_served);
+            let (kind, message, rule) = match self.site.resolve_link(file, link) {
+                Target::External => continue,
+                Target::NotUnderstood => (
                     FindingKind::NotUnderstood,
                     format!("where `{}` leads is not understood", link.target),
                     Rule::Followable,
                 ),
-                Followed::Page { anchor } => {
+                Target::Missing { .. } => {
+                    (FindingKind::BrokenLink, format!("`{}` leads nowhere", link.target), Rule::Link(shape))
+                }
+                target => {
                     if !parts(&link.target).0.is_empty() {
                         trust.note(Rule::Link(shape), true);
                     }
-                    match anchor {
-                        None => continue,
-                        Some(Anchor::There) => {
-                            trust.note(Rule::Anchor, true);
-                            continue;
-                        }
-                        Some(Anchor::Missing { file }) => (
+                    match (self.has_anchor(&target), target) {
+                        (Some(false), Target::Page { file, .. }) => (
                             FindingKind::BrokenAnchor,
                             format!("`{}` names an anchor that `{file}` does not have", link.target),
                             Rule::Anchor,
                         ),
+                        (known, _) => {
+                            if known.is_some() {
+                                trust.note(Rule::Anchor, true);
+                            }
+                            continue;
+                        }
                     }
-                }
-                Followed::Nowhere => {
-                    (FindingKind::BrokenLink, format!("`{}` leads nowhere", link.target), Rule::Link(shape))
                 }
             };
             trust.note(rule, false);
@@ -355,25 +352,12 @@ impl<'a> Check<'a> {
         found
     }
 
-    fn followed(&mut self, from: &str, target: &str, syntax: LinkSyntax) -> Followed {
-        match self.site.resolve_in(from, target, syntax) {
-            Target::Missing { .. } => Followed::Nowhere,
-            Target::Page { file, anchor: Some(anchor) } if self.site.layout().knows_anchors() => {
-                let Some(read) = self.page(&file) else { return Followed::Page { anchor: None } };
-                let Read { page, bytes } = &*read;
-                let anchor = if page.has_anchor(&anchor) {
-                    Some(Anchor::There)
-                } else if may_have_anchor(page, bytes, &anchor) {
-                    None
-                } else {
-                    Some(Anchor::Missing { file })
-                };
-                Followed::Page { anchor }
-            }
-            Target::Page { .. } | Target::Asset { .. } | Target::Redirect { .. } => Followed::Page { anchor: None },
-            Target::External => Followed::Out,
-            Target::NotUnderstood => Followed::NotUnderstood,
-        }
+    /// Whether the page that a link leads to has the anchor; `None` where it names none, or where that is not for us to say.
+    fn has_anchor(&mut self, target: &Target) -> Option<bool> {
+        let Target::Page { file, anchor: Some(anchor) } = target else { return None };
+        let read = self.site.layout().knows_anchors().then(|| self.page(file)).flatten()?;
+        let Read { page, bytes } = &*read;
+        if page.has_anchor(anchor) { Some(true) } else { (!may_have_anchor(page, bytes, anchor)).then_some(false) }
     }
 
     /// Whether what is found now was sound in this tree: the same link in the same place led somewhere.
@@ -382,10 +366,9 @@ impl<'a> Check<'a> {
         if found.target.is_empty() || !(self.site.has_file(from) || found.target.starts_with('/')) {
             return false;
         }
-        match self.followed(from, &found.target, found.syntax) {
-            Followed::Page { anchor: Some(Anchor::There) } => true,
-            Followed::Page { anchor: None } => found.finding.kind == FindingKind::BrokenLink,
-            _ => false,
+        match self.site.resolve_in(from, &found.target, found.syntax) {
+            Target::External | Target::NotUnderstood | Target::Missing { .. } => false,
+            target => self.has_anchor(&target).unwrap_or(found.finding.kind == FindingKind::BrokenLink),
         }
     }
 
@@ -418,24 +401,6 @@ impl<'a> Check<'a> {
         }
         found
     }
-}
-
-/// Where a link leads, as far as a check cares.
-enum Followed {
-    /// Somewhere in the site.
-    Page {
-        anchor: Option<Anchor>,
-    },
-    Nowhere,
-    /// Out of the site.
-    Out,
-    NotUnderstood,
-}
-
-/// Whether a page has an anchor that its own text would spell out.
-enum Anchor {
-    There,
-    Missing { file: String },
 }
 
 /// Whether a page may have an anchor that its own text does not spell out as one: from a component's title, from an

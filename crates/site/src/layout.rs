@@ -20,6 +20,7 @@ use crate::generators::{LayoutOptions, Root, rules};
 use crate::openapi::description::Cache;
 use crate::openapi::operations::Operations;
 pub(crate) use crate::paths::below;
+use crate::paths::path_in;
 use crate::variants::Declared;
 
 /// Where a file is served, and what the navigation says of it.
@@ -204,10 +205,7 @@ impl Layout {
     }
 
     fn groups_of_folder(&self, root: &Root, file: &str, path: &str) -> Vec<String> {
-        let below = |folder: &str| {
-            folder.is_empty() || path == folder || path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
-        };
-        match self.folders.iter().find(|(folder, _)| below(folder)) {
+        match self.folders.iter().find(|(folder, _)| path_in(folder, path).is_some()) {
             Some((_, groups)) => groups.clone(),
             None => root.categories(file),
         }
@@ -308,10 +306,7 @@ impl Layout {
         let beside = ["static", "public", "openapi", "api", "specs", "schemas", "reference"];
         let is_inside = self.root(file).is_some_and(|root| root.keeps(file))
             || folder == self.home
-            || beside.iter().any(|beside| {
-                let beside = below(&self.home, beside);
-                folder == beside || folder.strip_prefix(beside.as_str()).is_some_and(|rest| rest.starts_with('/'))
-            });
+            || beside.iter().any(|beside| path_in(&below(&self.home, beside), folder).is_some());
         is_data && is_inside && !is_other
     }
 

@@ -14,6 +14,14 @@ pub(crate) fn path_of_url(url: &str) -> &str {
     path.trim_matches('/')
 }
 
+/// A path as seen from a folder it is in, `""` for the folder itself; `None` outside of it.
+pub(crate) fn path_in<'p>(folder: &str, path: &'p str) -> Option<&'p str> {
+    match path.strip_prefix(folder)? {
+        rest if folder.is_empty() || rest.is_empty() => Some(rest),
+        rest => rest.strip_prefix('/'),
+    }
+}
+
 /// A stem whose last name stands for its folder.
 pub(crate) fn index_path(stem: &str, names: &[&str]) -> String {
     match stem.rsplit_once('/') {

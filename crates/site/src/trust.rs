@@ -7,6 +7,8 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use docent_markdown::{Link, LinkKind};
+
 use crate::check::Finding;
 use crate::follow::{has_page_ending, parts};
 
@@ -34,6 +36,12 @@ pub struct LinkShape {
 }
 
 impl LinkShape {
+    /// The shape of a link, on a page that the site serves or in another file.
+    pub fn of_link(link: &Link, is_served: bool) -> Self {
+        let is_attribute = matches!(link.kind, LinkKind::Attribute { .. });
+        Self { is_served, is_attribute, ..Self::of(&link.target) }
+    }
+
     /// The shape of a link on a page that is served.
     pub fn of(target: &str) -> Self {
         let (path, _) = parts(target);

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use crate::paths::path_in;
 use crate::version_names::{Kind as NameKind, VersionName, without_docs};
 
 /// What folders may tell.
@@ -135,8 +136,7 @@ struct Siblings<'p> {
 impl<'p> Siblings<'p> {
     /// A page that is in no version's folder: `docs/a` is to `v1-docs/a` as `a` is to `v1/a`.
     fn own(&self, path: &'p str) -> &'p str {
-        let inside = self.docs.and_then(|docs| path.strip_prefix(docs));
-        inside.filter(|rest| rest.is_empty() || rest.starts_with('/')).map_or(path, |rest| rest.trim_start_matches('/'))
+        self.docs.and_then(|docs| path_in(docs, path)).unwrap_or(path)
     }
 
     /// The labels of those that hold the same pages, and what of it stands in the folder around them.

@@ -5,6 +5,7 @@ use docent_markdown::{folder, is_markdown_page, joined};
 use crate::follow::{Written, encoded, has_markdown_ending, relative};
 use crate::layout::below;
 use crate::model::{Site, Target};
+use crate::paths::path_in;
 
 /// What the built pages of a site look like to a browser.
 #[derive(Debug)]
@@ -58,9 +59,7 @@ impl Browser<'_> {
 
     /// A path of the host without what stands before all paths of the site.
     pub(crate) fn without_base<'p>(&self, path: &'p str) -> Option<&'p str> {
-        let path = path.trim_start_matches('/');
-        let rest = path.strip_prefix(self.base)?;
-        (self.base.is_empty() || rest.is_empty() || rest.starts_with('/')).then_some(rest)
+        path_in(self.base, path.trim_start_matches('/'))
     }
 
     /// The folder that relative links of a page start from.

@@ -7,7 +7,7 @@ use super::{
     mkdocs_folders, redirects, released, rules, sphinx, starlight, without_configuration,
 };
 use crate::layout::{Generator, Layout};
-use crate::paths::below;
+use crate::paths::{below, path_in};
 use crate::tree::Tree;
 
 /// Folders of a repository in which a site is configured, besides its root.
@@ -103,14 +103,7 @@ pub(crate) fn is_configuration(path: &str) -> bool {
         return true;
     }
     HOMES.iter().any(|home| {
-        let inside = match home.is_empty() {
-            true => Some(folder),
-            false => folder.strip_prefix(home).and_then(|rest| match rest.is_empty() {
-                true => Some(rest),
-                false => rest.strip_prefix('/'),
-            }),
-        };
-        inside.is_some_and(|inside| {
+        path_in(home, folder).is_some_and(|inside| {
             is_script_of_configuration(inside, name)
                 || is_of_application(inside, name)
                 || mkdocs::is_file(name) && inside.is_empty()

@@ -6,7 +6,7 @@ use docent_markdown::{folder, joined};
 use crate::follow::{Wanted, Written, dotted, encoded, parts, relative_path, suffix_of};
 use crate::layout::below;
 use crate::model::{Site, Target};
-use crate::paths::index_path;
+use crate::paths::{index_path, path_in};
 use crate::tree::joined_in;
 
 pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
@@ -21,8 +21,7 @@ pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
     }
     if let Some(path) = link.path.strip_prefix('/') {
         // It may be another site of the same host.
-        let inside = options.base.as_ref().and_then(|base| path.strip_prefix(base.as_str()));
-        let inside = inside.filter(|inside| path.len() == inside.len() || inside.is_empty() || inside.starts_with('/'));
+        let inside = options.base.as_ref().and_then(|base| path_in(base, path));
         return inside.and_then(|inside| built(site, inside, link)).unwrap_or(Target::NotUnderstood);
     }
     let (base, path) = match link.path.strip_prefix("~/") {

@@ -1,16 +1,16 @@
 //! GitBook: a book of the pages that `SUMMARY.md` names. Two tools read it, and they differ: GitBook's own one, which HonKit
 //! goes on with, builds what `book.json` or `book.js` configures; gitbook.com serves a repository with a `.gitbook.yaml`.
 
-use docent_markdown::{AnchorStyle, FrontMatter, is_markdown, joined, text_of};
+use docent_markdown::{AnchorStyle, FrontMatter, joined, text_of};
 use globset::GlobSet;
 
-use super::mdbook::links_of_summary;
+use super::mdbook::{chapters, links_of_summary};
 use super::modules::Modules;
 use super::patterns::{ignore_globs, only};
 use super::script::Script;
 use super::yaml::{self, Yaml};
 use super::{Root, Rules, gitbook_links};
-use crate::follow::{LinkSyntax, Written, parts, relative_path};
+use crate::follow::{parts, relative_path};
 use crate::layout::{Entries, Entry, Generator, Layout, below};
 use crate::paths::index_path;
 use crate::skip_reason::SkipReason;
@@ -216,18 +216,6 @@ fn book(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool, names: &Names, 
     layout.anchors_computed = is_hosted;
     layout.options.gitbook = options;
     Some(layout)
-}
-
-/// The pages that a summary names, in order, with their titles. Only gitbook.com decodes their paths.
-fn chapters(bytes: &[u8], is_hosted: bool) -> Vec<(String, String)> {
-    let named = links_of_summary(bytes).into_iter().filter_map(|(target, title)| {
-        let path = match is_hosted {
-            true => Written::read(SUMMARY, &target, LinkSyntax::Markdown)?.path,
-            false => target.split('#').next().unwrap_or(&target).to_owned(),
-        };
-        Some((joined("", &path)?, title))
-    });
-    named.filter(|(path, _)| is_markdown(path)).collect()
 }
 
 /// The folder of a language, as a list of them names it.

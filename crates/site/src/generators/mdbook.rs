@@ -74,7 +74,7 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
     };
     let source = joined_in(tree.root(), home, text(&["book", "src"]).unwrap_or("src"))?;
     let mut root = Root { folder: source.clone(), generator: Generator::MdBook, ..Root::default() };
-    let chapters = tree.read(&below(&source, SUMMARY)).map(|bytes| chapters(&bytes)).unwrap_or_default();
+    let chapters = tree.read(&below(&source, SUMMARY)).map(|bytes| chapters(&bytes, true)).unwrap_or_default();
     root.included = only(chapters.iter().map(|(path, _)| path)).filter(|_| !chapters.is_empty());
     let mut layout = Layout::of(Generator::MdBook, home, vec![root.clone()]);
     let mut entries = Entries::default();
@@ -104,10 +104,14 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
     Some(layout)
 }
 
-/// The chapters that a summary names, in order, with their titles.
-fn chapters(bytes: &[u8]) -> Vec<(String, String)> {
+/// The pages that a summary names, in order, with their titles. GitBook's own tool does not decode their paths.
+pub(super) fn chapters(bytes: &[u8], decodes: bool) -> Vec<(String, String)> {
     let named = links_of_summary(bytes).into_iter().filter_map(|(target, title)| {
-        Some((docent_markdown::joined("", &Written::read(SUMMARY, &target, LinkSyntax::Markdown)?.path)?, title))
+        let path = match decodes {
+            true => Written::read(SUMMARY, &target, LinkSyntax::Markdown)?.path,
+            false => target.split('#').next().unwrap_or(&target).to_owned(),
+        };
+        Some((docent_markdown::joined("", &path)?, title))
     });
     named.filter(|(path, _)| is_markdown(path)).collect()
 }

@@ -156,26 +156,9 @@ fn inherited(tree: &dyn Tree, home: &str, config: Yaml, text: &mut String, depth
     let Ok(parent) = yaml::read(&without_tags(&parent_text)) else { return config };
     text.push('\n');
     text.push_str(&parent_text);
-    merged(inherited(tree, folder(&file), parent, text, depth + 1), config, 0)
-}
-
-/// Maps are merged, anything else is replaced.
-fn merged(parent: Yaml, child: Yaml, depth: usize) -> Yaml {
-    match (parent, child) {
-        (Yaml::Map(mut members), Yaml::Map(own)) if depth < DEEPEST => {
-            for (name, value) in own {
-                match members.iter().position(|(known, _)| *known == name) {
-                    Some(at) => {
-                        let inherited = std::mem::replace(&mut members[at].1, Yaml::Empty);
-                        members[at].1 = merged(inherited, value, depth + 1);
-                    }
-                    None => members.push((name, value)),
-                }
-            }
-            Yaml::Map(members)
-        }
-        (_, child) => child,
-    }
+    let mut whole = inherited(tree, folder(&file), parent, text, depth + 1);
+    whole.merge(config);
+    whole
 }
 
 fn options(config: &Yaml) -> MkDocsOptions {

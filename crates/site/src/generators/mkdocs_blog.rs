@@ -6,7 +6,7 @@ use docent_markdown::{AnchorStyle, Anchors, FrontMatter, Link, LinkKind, folder,
 use regex::Regex;
 
 use super::yaml::Yaml;
-use crate::paths::{below, index_path};
+use crate::paths::{below, index_path, path_in};
 
 /// A blog of a site.
 #[derive(Debug, Clone)]
@@ -69,8 +69,7 @@ impl Blog {
 
     /// Whether the plug-in may make a page at an address: its archive, its categories, its authors.
     pub(super) fn may_make(&self, address: &str) -> bool {
-        let rest = address.strip_prefix(self.served.as_str());
-        rest.is_some_and(|rest| self.served.is_empty() || rest.is_empty() || rest.starts_with('/'))
+        path_in(&self.served, address).is_some()
     }
 
     /// Where a post is served; `None` where that is not known.

@@ -3,10 +3,11 @@
 use docent_markdown::is_markdown_page;
 
 use super::Root;
-use super::next_config::{below_or_at, is_served_otherwise};
+use super::next_config::is_served_otherwise;
 use crate::follow::{Wanted, Written, dotted, encoded, has_page_ending, parts, relative_path, respelled, suffix_of};
 use crate::layout::below;
 use crate::model::{Site, Target};
+use crate::paths::path_in;
 use crate::tree::joined_in;
 
 /// A folder's name in parentheses orders files and is no part of an address.
@@ -50,7 +51,7 @@ pub(super) fn by_url(site: &Site, link: &Written<'_>, path: &str) -> Target {
         return Target::Asset { file };
     }
     let rest = settings.languages.split(&address).map_or(address.as_str(), |(_, rest)| rest);
-    let is_inside = |root: &Root| !root.served.is_empty() && below_or_at(rest, &root.served);
+    let is_inside = |root: &Root| !root.served.is_empty() && path_in(&root.served, rest).is_some();
     // Beside the pages there may be routes of the application, which only it knows.
     let is_known = !settings.is_open && site.layout().roots.iter().any(is_inside);
     match is_known && !site.is_served_outside(&address) && !is_served_otherwise(site, rest) {

@@ -9,6 +9,7 @@ use super::next::is_group;
 use super::script::{Script, returned_at, value_at};
 use crate::layout::{Layout, below};
 use crate::model::{Site, redirects};
+use crate::paths::path_in;
 use crate::tree::{Tree, at_home};
 
 /// What the configuration of Next.js says of URLs.
@@ -141,16 +142,11 @@ fn pattern(source: &str) -> String {
 pub(super) fn is_served_otherwise(site: &Site, address: &str) -> bool {
     let settings = &site.layout().options.next;
     settings.rewrites.iter().any(|(pattern, ending)| address.ends_with(ending.as_str()) && redirects(pattern, address))
-        || settings.open.iter().any(|open| below_or_at(address, open))
+        || settings.open.iter().any(|open| path_in(open, address).is_some())
         || site.all_files().filter_map(|file| route(site, file)).any(|route| {
             // A catch-all may be called for its own folder, too.
             redirects(&route, address) || route.strip_suffix("/*").is_some_and(|folder| redirects(folder, address))
         })
-}
-
-/// Whether an address is a path or below it.
-pub(super) fn below_or_at(address: &str, path: &str) -> bool {
-    path.is_empty() || address.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// The pattern of addresses that a file of the application serves, unless it is what serves the docs.

@@ -4,7 +4,7 @@ use docent_markdown::{Format, FrontMatter, stem};
 
 use super::{Root, RootKind, docusaurus, rules};
 use crate::generator::Generator;
-use crate::paths::{below, index_path};
+use crate::paths::{below, index_path, path_in};
 
 impl Root {
     pub(crate) fn holds(&self, file: &str) -> bool {
@@ -68,9 +68,7 @@ impl Root {
         let suffix = self.inside(file).and_then(|inside| self.without_language(inside).1);
         if !self.languages.is_empty() {
             let path = self.path(file, &FrontMatter::default());
-            let below =
-                |folder: &str| path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-            if let Some((_, language)) = self.languages.iter().find(|(folder, _)| below(folder)) {
+            if let Some((_, language)) = self.languages.iter().find(|(folder, _)| path_in(folder, &path).is_some()) {
                 return Some(language.clone());
             }
         }

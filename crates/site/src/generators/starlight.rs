@@ -14,7 +14,7 @@ use super::{Root, RootKind, Rules};
 use crate::follow::is_external;
 use crate::layout::{Entries, Entry, Generator, Layout, below};
 use crate::model::Site;
-use crate::paths::index_path;
+use crate::paths::{index_path, path_in};
 use crate::skip_reason::SkipReason;
 use crate::tree::{Tree, at_home};
 
@@ -105,10 +105,7 @@ pub(crate) fn page_of_entry<'s>(site: &'s Site, written: &str) -> Option<&'s str
 /// entry of its own.
 pub(crate) fn entry_of_page(site: &Site, page: &str, like: &str) -> Option<String> {
     let (address, language) = (site.address(page)?, site.layout().options.starlight.default_language.as_str());
-    let path = match address.strip_prefix(language)? {
-        rest if language.is_empty() || rest.is_empty() => rest,
-        rest => rest.strip_prefix('/')?,
-    };
+    let path = path_in(language, address)?;
     let entry = match (like.starts_with('/'), path) {
         (true, "") => "/".to_owned(),
         (true, path) => format!("/{path}{}", if like.ends_with('/') { "/" } else { "" }),

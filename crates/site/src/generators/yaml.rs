@@ -19,6 +19,21 @@ impl Yaml {
         self.members().iter().find(|(key, _)| key == name).map(|(_, value)| value)
     }
 
+    /// Adds what another document says: mappings grow together, all else is replaced.
+    pub(crate) fn merge(&mut self, other: Self) {
+        match (self, other) {
+            (Self::Map(members), Self::Map(more)) => {
+                for (key, value) in more {
+                    match members.iter_mut().find(|(known, _)| *known == key) {
+                        Some((_, known)) => known.merge(value),
+                        None => members.push((key, value)),
+                    }
+                }
+            }
+            (known, other) => *known = other,
+        }
+    }
+
     pub(crate) fn text(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text),

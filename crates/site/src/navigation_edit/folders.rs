@@ -9,6 +9,7 @@ use super::{Contents, FileEdit, Names, lines, page_of, quoted, way};
 use crate::generators::mkdocs_folders::{FolderFile, FolderItem, FolderNavigation, FolderPlugin, Unnamed};
 use crate::layout::below;
 use crate::model::Site;
+use crate::paths::path_in;
 use crate::tree::Tree;
 
 const KEYS: &[&str] = &["nav:", "arrange:"];
@@ -46,7 +47,8 @@ impl FolderFiles {
         let options = &site.layout().options.mkdocs;
         let navigation = options.folder_navigation.as_ref()?;
         let FolderNavigation { plugin, name } = navigation;
-        let is_inside = |file: &&str| below(folder(file), name) == **file && is_in(&options.docs, folder(file));
+        let is_inside =
+            |file: &&str| below(folder(file), name) == **file && path_in(&options.docs, folder(file)).is_some();
         let listing = |file: &str| {
             let bytes = tree.read(file)?;
             let contents = navigation.read(&bytes);
@@ -110,7 +112,7 @@ impl FolderFiles {
     /// The entry that makes the navigation show a page, if one is needed. `from` is the path of the page before it moves; `title`
     /// is already written as YAML.
     pub(super) fn show(&self, site: &Site, page: &str, from: Option<&str>, title: Option<&str>) -> NeededEntry {
-        if !is_in(&self.docs, folder(page)) {
+        if path_in(&self.docs, folder(page)).is_none() {
             return NeededEntry::None;
         }
         let Some((at, child, is_clear)) = self.missing(page) else { return NeededEntry::None };
@@ -132,7 +134,7 @@ impl FolderFiles {
 
     /// Whether the navigation shows a page that no entry names.
     pub(super) fn shows(&self, page: &str) -> bool {
-        is_in(&self.docs, folder(page)) && self.missing(page).is_none()
+        path_in(&self.docs, folder(page)).is_some() && self.missing(page).is_none()
     }
 
     /// The folder whose file lacks an entry for a page or for a folder around it, the path that the entry should name, and whether
@@ -180,11 +182,6 @@ impl FolderListing {
         };
         Some(FileEdit { file: self.file.clone(), range: end..end, text })
     }
-}
-
-/// Whether a folder is another one or lies in it.
-fn is_in(outer: &str, inner: &str) -> bool {
-    outer.is_empty() || inner == outer || inner.strip_prefix(outer).is_some_and(|rest| rest.starts_with('/'))
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ use crate::generators::by_names::respelled_by_names;
 use crate::generators::{Root, RootKind};
 use crate::layout::below;
 use crate::model::{Site, Target};
+use crate::paths::path_in;
 use crate::tree::joined_in;
 
 /// What a link leads to.
@@ -167,12 +168,7 @@ fn beside(folder: &str, path: &str, base: &str) -> Option<String> {
             part => parts.push(part),
         }
     }
-    let whole = parts.join("/");
-    if base.is_empty() {
-        return Some(whole);
-    }
-    let rest = whole.strip_prefix(base)?;
-    (rest.is_empty() || rest.starts_with('/')).then(|| rest.trim_matches('/').to_owned())
+    path_in(base, &parts.join("/")).map(str::to_owned)
 }
 
 fn at_address(site: &Site, address: &str, language: &str, link: &Written<'_>) -> Option<Target> {
@@ -197,10 +193,7 @@ fn at_address(site: &Site, address: &str, language: &str, link: &Written<'_>) ->
 fn component(site: &Site, address: &str) -> Option<String> {
     let mut roots = site.layout().roots.iter().filter(|root| root.kind == RootKind::Pages);
     roots.find_map(|root| {
-        let inside = match root.served.is_empty() {
-            true => address,
-            false => address.strip_prefix(root.served.as_str())?.trim_start_matches('/'),
-        };
+        let inside = path_in(&root.served, address)?;
         let names = [below(&root.folder, inside), below(&below(&root.folder, inside), "index")];
         let endings = ["js", "jsx", "ts", "tsx"];
         names.iter().flat_map(|name| endings.map(|ending| format!("{name}.{ending}"))).find(|file| site.has_any(file))
@@ -212,13 +205,9 @@ fn component(site: &Site, address: &str) -> Option<String> {
 fn is_made_otherwise(site: &Site, address: &str, language: &str) -> bool {
     let settings = &site.layout().options.docusaurus;
     let plain = without_language(address, language);
-    let inside = |served: &str| match served {
-        "" => Some(plain),
-        served => plain.strip_prefix(served).filter(|rest| rest.is_empty() || rest.starts_with('/')),
-    };
     let made_by_plugin = |root: &Root| {
         let served = without_language(&root.served, language_prefix(settings, root));
-        let Some(rest) = inside(served).map(|rest| rest.trim_start_matches('/')) else { return false };
+        let Some(rest) = path_in(served, plain) else { return false };
         let first = rest.split('/').next().unwrap_or_default();
         match root.kind {
             RootKind::Docs => ["category", "tags"].contains(&first),
@@ -227,7 +216,7 @@ fn is_made_otherwise(site: &Site, address: &str, language: &str) -> bool {
         }
     };
     let has_place =
-        |root: &Root| root.kind != RootKind::Pages && !root.served.is_empty() && inside(&root.served).is_some();
+        |root: &Root| root.kind != RootKind::Pages && !root.served.is_empty() && path_in(&root.served, plain).is_some();
     settings.base.is_none()
         || settings.redirects_are_computed
         || site.is_served_outside(address)
@@ -245,13 +234,7 @@ fn language_prefix<'r>(settings: &DocusaurusSettings, root: &'r Root) -> &'r str
 }
 
 fn without_language<'a>(address: &'a str, language: &str) -> &'a str {
-    match language {
-        "" => address,
-        language => address
-            .strip_prefix(language)
-            .filter(|rest| rest.is_empty() || rest.starts_with('/'))
-            .map_or(address, |rest| rest.trim_start_matches('/')),
-    }
+    path_in(language, address).unwrap_or(address)
 }
 
 /// A link as it is to be written: in the form of the one before where that form can name the page, else by the page's file

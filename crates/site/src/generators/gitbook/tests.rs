@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::follow::Wanted;
+use crate::follow::{LinkSyntax, Wanted};
 use crate::model::{Site, Target};
 use crate::sample::{as_docs_root, built_site, site};
 

@@ -5,6 +5,7 @@ use docent_markdown::{FrontMatter, folder};
 use super::{HugoSettings, Ugly};
 use crate::generators::Root;
 use crate::layout::below;
+use crate::paths::path_in;
 
 /// The address of a page. One that is served as a file keeps its `.html`: what lies beside it is read from its folder.
 pub(super) fn of(root: &Root, inside: &str, front: &FrontMatter) -> String {
@@ -115,11 +116,7 @@ pub(super) fn aliases(root: &Root, file: &str, front: &FrontMatter, address: &st
 pub(super) fn alias(root: &Root, file: &str, address: &str) -> Option<String> {
     root.options.hugo.as_deref().filter(|settings| settings.has_aliases)?;
     let language = language_folder(root, root.inside(file).unwrap_or(file));
-    let rest = match language.as_str() {
-        "" => address,
-        language => address.strip_prefix(language).filter(|rest| rest.is_empty() || rest.starts_with('/'))?,
-    };
-    let rest = rest.trim_matches('/');
+    let rest = path_in(&language, address)?.trim_matches('/');
     // The first page of a site or of a language is never an alias of another.
     (!rest.is_empty()).then(|| if has_ending(rest, "html") { format!("/{rest}") } else { format!("/{rest}/") })
 }

@@ -49,7 +49,7 @@ pub(super) fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> O
         let file = at_home(tree, home, &name);
         let Some(bytes) = tree.read(&file) else { continue };
         match parsed(&name, &text_of(&bytes)) {
-            Ok(value) => merge(&mut read.config, wrapped(lowered(value), key.as_deref())),
+            Ok(value) => read.config.merge(wrapped(lowered(value), key.as_deref())),
             Err(message) => read.trouble.push((file, message)),
         }
     }
@@ -111,20 +111,5 @@ fn lowered(value: Yaml) -> Yaml {
         }
         Yaml::List(items) => Yaml::List(items.into_iter().map(lowered).collect()),
         single => single,
-    }
-}
-
-/// Adds what a later file says: mappings grow together, all else is replaced.
-fn merge(into: &mut Yaml, from: Yaml) {
-    match (into, from) {
-        (Yaml::Map(members), Yaml::Map(more)) => {
-            for (key, value) in more {
-                match members.iter_mut().find(|(known, _)| *known == key) {
-                    Some((_, known)) => merge(known, value),
-                    None => members.push((key, value)),
-                }
-            }
-        }
-        (into, from) => *into = from,
     }
 }

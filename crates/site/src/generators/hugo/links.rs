@@ -11,6 +11,7 @@ use crate::follow::{LinkSyntax, Wanted, Written, dotted, encoded, is_external, p
 use crate::generators::{Root, plain};
 use crate::layout::below;
 use crate::model::{Site, Target};
+use crate::paths::path_in;
 
 /// A page that holds a link.
 struct From<'s> {
@@ -64,11 +65,7 @@ fn by_url(site: &Site, from: &From<'_>, path: &str, anchor: Option<&str>) -> Tar
     let settings = from.settings;
     let missing = |path: Option<String>| Target::Missing { path, anchor: anchor.map(str::to_owned) };
     let resolved = if let Some(absolute) = path.strip_prefix('/') {
-        let inside = match absolute.strip_prefix(settings.base.as_str()) {
-            _ if settings.adds_base => Some(absolute),
-            Some(rest) if settings.base.is_empty() || rest.is_empty() || rest.starts_with('/') => Some(rest),
-            _ => None,
-        };
+        let inside = if settings.adds_base { Some(absolute) } else { path_in(&settings.base, absolute) };
         // The host may serve more than this site.
         let Some(inside) = inside else { return Target::NotUnderstood };
         joined("", inside)

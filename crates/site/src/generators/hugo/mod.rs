@@ -15,7 +15,7 @@ use regex::Regex;
 use super::yaml::Yaml;
 use super::{Root, RootOptions, Rules, released};
 use crate::layout::{Generator, Layout};
-use crate::paths::path_of_url;
+use crate::paths::{path_in, path_of_url};
 use crate::skip_reason::SkipReason;
 use crate::tree::{Tree, at_home, joined_in};
 use crate::variants::Stage;
@@ -274,7 +274,7 @@ fn mounts(config: &Yaml) -> Vec<(String, String, Option<String>)> {
     let mounts = config.get("module").and_then(|module| module.get("mounts")).map(Yaml::list).unwrap_or_default();
     let mounted = mounts.iter().filter_map(|mount| {
         let target = mount.get("target")?.text()?.trim_matches('/');
-        let inside = target.strip_prefix("content").filter(|rest| rest.is_empty() || rest.starts_with('/'))?;
+        let inside = path_in("content", target)?;
         let language = mount.get("lang").and_then(Yaml::text).map(str::to_lowercase);
         Some((mount.get("source")?.text()?.to_owned(), inside.trim_matches('/').to_owned(), language))
     });

@@ -10,6 +10,7 @@ use crate::follow::{
 use crate::generators::plain;
 use crate::layout::below;
 use crate::model::{Site, Target};
+use crate::paths::path_in;
 
 /// A file of the site's.
 pub(super) struct SourceFile<'s> {
@@ -88,10 +89,10 @@ fn by_file(place: &SourceFile<'_>, path: &str, anchor: Option<&str>) -> Option<T
 fn by_url(place: &SourceFile<'_>, own: Option<&Served>, path: &str, anchor: Option<&str>) -> Target {
     let base = place.settings.base.as_str();
     let resolved = match (path.strip_prefix('/'), own) {
-        (Some(absolute), _) => match absolute.strip_prefix(base) {
-            Some(rest) if base.is_empty() || rest.is_empty() || rest.starts_with('/') => joined("", rest),
+        (Some(absolute), _) => match path_in(base, absolute) {
+            Some(rest) => joined("", rest),
             // The host may serve more than this site.
-            _ => return Target::NotUnderstood,
+            None => return Target::NotUnderstood,
         },
         (None, Some(own)) => joined(address::base(own), path),
         (None, None) => return Target::NotUnderstood,

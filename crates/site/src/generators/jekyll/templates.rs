@@ -11,6 +11,7 @@ use super::links::{SourceFile, at};
 use crate::follow::{decoded, encoded, is_external, parts, suffix_of};
 use crate::layout::below;
 use crate::model::{Site, Target};
+use crate::paths::path_in;
 
 /// What a template names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,16 +86,10 @@ pub(super) fn follow(site: &Site, from: &str, target: &str) -> Target {
             let path = decoded(&format!("{path}{more}"));
             let base = place.settings.base.as_str();
             let inside = match template.named {
-                Named::HostPath if !base.is_empty() => {
-                    match path
-                        .trim_start_matches('/')
-                        .strip_prefix(base)
-                        .filter(|rest| rest.is_empty() || rest.starts_with('/'))
-                    {
-                        Some(rest) => rest.to_owned(),
-                        None => return Target::NotUnderstood,
-                    }
-                }
+                Named::HostPath if !base.is_empty() => match path_in(base, path.trim_start_matches('/')) {
+                    Some(rest) => rest.to_owned(),
+                    None => return Target::NotUnderstood,
+                },
                 _ => path,
             };
             match joined("", &inside) {

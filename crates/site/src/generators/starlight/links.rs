@@ -10,6 +10,7 @@ use crate::follow::{
 use crate::generators::by_names::{by_names, respelled_by_names};
 use crate::layout::below;
 use crate::model::{Site, Target};
+use crate::paths::path_in;
 
 /// Endings of what may be a page in `src/pages`.
 const SOURCES: [&str; 6] = ["astro", "html", "ts", "js", "md", "mdx"];
@@ -127,13 +128,7 @@ impl<'s> Links<'s> {
     fn absolute(&self, link: &Written<'_>) -> Target {
         let Some(path) = joined("", &link.path) else { return Target::NotUnderstood };
         let Some(base) = self.options.base.as_deref() else { return Target::NotUnderstood };
-        let inside = match path.strip_prefix(base) {
-            Some("") => Some(""),
-            Some(rest) if base.is_empty() => Some(rest),
-            Some(rest) => rest.strip_prefix('/'),
-            None => None,
-        };
-        match inside {
+        match path_in(base, &path) {
             Some(name) => self.served(link, name),
             // The host serves something else there, or nothing, or a plugin adds the base.
             None => Target::NotUnderstood,
@@ -204,9 +199,7 @@ impl<'s> Links<'s> {
     /// The language whose folder a path is in.
     fn language_of(&self, name: &str) -> Option<&'s str> {
         let languages = self.options.languages.iter().map(String::as_str);
-        languages
-            .into_iter()
-            .find(|language| name.strip_prefix(language).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')))
+        languages.into_iter().find(|language| path_in(language, name).is_some())
     }
 
     fn without_default(&self, address: &str) -> String {

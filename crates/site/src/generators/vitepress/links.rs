@@ -10,7 +10,7 @@ use crate::generators::Root;
 use crate::generators::by_names::{by_names, respelled_by_names};
 use crate::layout::below;
 use crate::model::{Site, Target};
-use crate::paths::index_path;
+use crate::paths::{index_path, path_in};
 
 /// Endings of files that no page has, as VitePress knows them. Behind any other, and without one, a link is to a page.
 const ASSETS: &str = "3g2,3gp,aac,ai,apng,au,avif,bin,bmp,cer,class,conf,crl,css,csv,dll,doc,eps,epub,exe,gif,gz,ics,ief,jar,\
@@ -219,19 +219,13 @@ impl<'s> Links<'s> {
     /// A path without the site's base, which links in HTML have and links in Markdown are given.
     fn without_base<'n>(&self, link: &Written<'_>, name: &'n str) -> Option<&'n str> {
         let base = self.options.base.as_deref().filter(|base| !base.is_empty() && link.is_absolute())?;
-        let inside = name.strip_prefix(base)?;
-        if inside.is_empty() { Some(inside) } else { inside.strip_prefix('/') }
+        path_in(base, name)
     }
 
     /// The base that an absolute link begins with, with its slash.
     fn base_of(&self, path: &str) -> String {
         match self.options.base.as_deref().filter(|base| !base.is_empty()) {
-            Some(base)
-                if path
-                    .strip_prefix('/')
-                    .and_then(|path| path.strip_prefix(base))
-                    .is_some_and(|rest| rest.is_empty() || rest.starts_with('/')) =>
-            {
+            Some(base) if path.strip_prefix('/').is_some_and(|path| path_in(base, path).is_some()) => {
                 format!("/{base}")
             }
             _ => String::new(),
