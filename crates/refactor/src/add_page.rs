@@ -8,7 +8,7 @@ use docent_site::{NavigationFiles, Site, Tree};
 use super::edit::Change;
 use super::navigation::follow_navigation;
 use super::selection::page_path;
-use super::{RefactorError, Refactored, counted};
+use super::{RefactorError, Refactored, counted, on_one_line};
 
 /// A heading of the new page.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub fn add_page(
     if !site.layout().holds_pages(&file) {
         return Err(RefactorError::BadPath { path: file, why: "the site serves no pages from there" });
     }
-    let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
+    let title = on_one_line(title);
     let text = match Format::of(&file) {
         Format::Notebook => {
             return Err(RefactorError::BadPath { path: file, why: "a notebook is made by the program that runs it" });
@@ -66,7 +66,7 @@ fn in_markdown(file: &str, title: &str, outline: &[OutlineHeading]) -> String {
     let mut text = format!("---\ntitle: {}\n---\n", serde_json::Value::from(title));
     for heading in outline {
         let level = usize::from(heading.level.clamp(2, 6));
-        text.push_str(&format!("\n{} {}\n", "#".repeat(level), escaped(&one_line(&heading.text), file)));
+        text.push_str(&format!("\n{} {}\n", "#".repeat(level), escaped(&on_one_line(&heading.text), file)));
     }
     text
 }
@@ -86,7 +86,7 @@ fn in_rst(title: &str, outline: &[OutlineHeading]) -> String {
     };
     let mut text = titled(1, title);
     for heading in outline {
-        text.push_str(&format!("\n{}", titled(heading.level.max(2), &one_line(&heading.text))));
+        text.push_str(&format!("\n{}", titled(heading.level.max(2), &on_one_line(&heading.text))));
     }
     text
 }
@@ -101,13 +101,9 @@ fn in_adoc(title: &str, outline: &[OutlineHeading]) -> String {
     let mut text = format!("= {}\n", escaped(title));
     for heading in outline {
         let level = usize::from(heading.level.clamp(2, 6));
-        text.push_str(&format!("\n{} {}\n", "=".repeat(level), escaped(&one_line(&heading.text))));
+        text.push_str(&format!("\n{} {}\n", "=".repeat(level), escaped(&on_one_line(&heading.text))));
     }
     text
-}
-
-fn one_line(words: &str) -> String {
-    words.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// The ending most pages have: of the same folder, else of the site.

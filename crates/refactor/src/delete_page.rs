@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use docent_markdown::{Link, LinkKind, line_end, line_of, text_of};
 use docent_site::{
-    Linking, NavigationFiles, Reference, Site, Target, Tree, imports, linking_to, named_in_sources, named_outside,
-    referring_by_name,
+    ChangedTree, Linking, NavigationFiles, Reference, Site, Target, Tree, imports, linking_to, named_in_sources,
+    named_outside, referring_by_name,
 };
 
 use super::edit::{Change, TextEdit, in_order};
@@ -52,7 +52,9 @@ pub fn delete_page(tree: &dyn Tree, name: &str) -> Result<Refactored, RefactorEr
         }
     }
     deleted.left.extend(told(&site, &linking, &file, "it"));
-    let after = Site::read(&Without { tree, file: &file });
+    let mut without = ChangedTree::new(tree);
+    without.files.insert(file.clone(), None);
+    let after = Site::read(&without);
     for orphan in unserved(&site, &after).into_iter().filter(|orphan| *orphan != file) {
         deleted.left.push(format!("{orphan} is not served without it"));
         deleted.left.extend(told(&site, &linking_to(tree, &site, &orphan, None), &orphan, &orphan));
@@ -126,30 +128,6 @@ fn documented(references: Vec<Reference>) -> Vec<String> {
         format!("it documents `{name}`, named at {shown}{rest}")
     };
     places.into_iter().map(sentence).collect()
-}
-
-/// A tree without one file.
-struct Without<'a> {
-    tree: &'a dyn Tree,
-    file: &'a str,
-}
-
-impl Tree for Without<'_> {
-    fn paths(&self) -> Vec<String> {
-        self.tree.paths().into_iter().filter(|path| path != self.file).collect()
-    }
-
-    fn read(&self, path: &str) -> Option<Vec<u8>> {
-        if path == self.file { None } else { self.tree.read(path) }
-    }
-
-    fn root(&self) -> &str {
-        self.tree.root()
-    }
-
-    fn paths_outside(&self) -> Vec<String> {
-        self.tree.paths_outside()
-    }
 }
 
 /// Whether a link is an entry of the navigation that stands on a page, on a line of its own.

@@ -6,7 +6,7 @@ use docent_site::{Site, Tree, is_fragment};
 use super::edit::Change;
 use super::field::{self, FieldContent, FrontMatterUse, is_read_elsewhere};
 use super::selection::Selection;
-use super::{RefactorError, Refactored, counted};
+use super::{RefactorError, Refactored, counted, on_one_line};
 
 /// The longest description, in characters: what search engines show.
 const DESCRIPTION: usize = 160;
@@ -21,7 +21,7 @@ pub fn add_titles(tree: &dyn Tree, within: &[String]) -> Result<Refactored, Refa
     let title = |page: &Page, raw: &str| {
         let mut headings = page.headings.iter().filter(|heading| heading.level == 1).chain(page.headings.first());
         let heading = headings
-            .find_map(|heading| Some(collapsed(&heading.text)).filter(|text| !text.is_empty() && is_text(text)));
+            .find_map(|heading| Some(on_one_line(&heading.text)).filter(|text| !text.is_empty() && is_text(text)));
         heading.or_else(|| first_words(page, raw, TITLE)).or_else(|| Some(from_name(&page.path)))
     };
     add(tree, within, "title", has, title)
@@ -93,7 +93,7 @@ fn add(
 /// The first sentences a reader meets, up to `limit` characters.
 fn first_words(page: &Page, raw: &str, limit: usize) -> Option<String> {
     let paragraphs = page.sections.iter().flat_map(|section| section.text.split("\n\n"));
-    let mut paragraphs = paragraphs.map(collapsed).filter_map(|text| {
+    let mut paragraphs = paragraphs.map(on_one_line).filter_map(|text| {
         let text = whole_sentences(text.trim_start_matches(['-', '*', '>', '•', ' ']))?;
         let is_long_enough = text.chars().filter(|c| c.is_alphabetic()).count() >= 3;
         (is_long_enough && is_text(text) && !is_date(text) && !begins_with_kind(text, raw)).then(|| text.to_owned())
@@ -136,10 +136,6 @@ fn is_text(words: &str) -> bool {
         && !begins.iter().any(|mark| words.starts_with(mark))
 }
 
-fn collapsed(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
 /// A text cut at the end of its last sentence that fits, else of its last word.
 fn shortened(text: &str, limit: usize) -> String {
     if text.chars().count() <= limit {
@@ -167,7 +163,7 @@ fn from_name(path: &str) -> String {
         name @ ("index" | "README" | "readme") => parts.next().unwrap_or(name),
         name => name,
     };
-    let words = collapsed(&name.replace(['-', '_'], " "));
+    let words = on_one_line(&name.replace(['-', '_'], " "));
     let mut chars = words.chars();
     chars.next().map_or_else(|| "Untitled".to_owned(), |first| first.to_uppercase().chain(chars).collect())
 }

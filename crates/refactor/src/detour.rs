@@ -5,11 +5,10 @@
 //! is taken out of them by a merge of lines. What the job edited meanwhile is in other lines, or else stays as it is.
 
 use docent_markdown::is_page;
-use docent_site::{Site, Tree};
+use docent_site::{ChangedTree, Site, Tree};
 use similar::{MergeResolution, TextMerge};
 
 use super::Refactored;
-use super::changed_tree::ChangedTree;
 use super::edit::{Change, TextEdit};
 use super::move_page::{Redirects, moved};
 
@@ -17,7 +16,7 @@ use super::move_page::{Redirects, moved};
 pub(super) fn undo(tree: &dyn Tree, base: &dyn Tree, from: &str, to: &str, back: &mut Refactored) {
     let Some((detour, told)) = there_and_back(base, from, to) else { return };
     let mut after = ChangedTree::new(tree);
-    after.make(back);
+    back.make(&mut after);
     let (site_before, site) = (Site::read(base), Site::read(&after));
     for (path, bytes) in detour.files {
         let texts = [bytes, after.read(&path), base.read(&path)].map(|bytes| String::from_utf8(bytes?).ok());
@@ -60,7 +59,7 @@ fn there_and_back<'b>(base: &'b dyn Tree, from: &str, to: &str) -> Option<(Chang
     let mut told = Vec::new();
     for (from, to) in [(to, from), (from, to)] {
         let made = moved(&detour, &Site::read(&detour), from, to, Redirects::None).ok()?;
-        detour.make(&made);
+        made.make(&mut detour);
         told = made.left;
     }
     Some((detour, told))

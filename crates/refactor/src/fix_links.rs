@@ -6,13 +6,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use docent_markdown::{Link, LinkKind, Page, folder, joined, line_of, text_of};
+use docent_markdown::{Link, Page, folder, joined, line_of, text_of};
 use docent_site::{
-    Doubt, Finding, FindingKind, LinkShape, LinkSyntax, Rule, Site, Target, Tree, Trust, Wanted, has_page_ending,
-    may_have_anchor, parts, respelled,
+    ChangedTree, Doubt, Finding, FindingKind, LinkShape, LinkSyntax, Rule, Site, Target, Tree, Trust, Wanted,
+    has_page_ending, may_have_anchor, parts, respelled,
 };
 
-use super::changed_tree::ChangedTree;
 use super::edit::{Change, TextEdit, in_order};
 use super::nearest::{Meant, Names, Reason, anchor};
 use super::selection::Selection;
@@ -164,11 +163,7 @@ impl<'a> Mending<'a> {
         let mut unclear: Vec<(&str, &'a Link, Rule)> = Vec::new();
         for (file, page) in self.pages {
             for link in &page.links {
-                let shape = LinkShape {
-                    is_served: self.site.address(file).is_some(),
-                    is_attribute: matches!(link.kind, LinkKind::Attribute { .. }),
-                    ..LinkShape::of(&link.target)
-                };
+                let shape = LinkShape::of_link(link, self.site.address(file).is_some());
                 let (rule, what) = match self.site.resolve_link(file, link) {
                     Target::External => continue,
                     Target::NotUnderstood => {

@@ -5,7 +5,6 @@
 
 mod add_page;
 mod alias;
-mod changed_tree;
 mod delete_page;
 mod descriptions;
 mod detour;
@@ -21,11 +20,10 @@ mod regions;
 mod replace;
 mod selection;
 
-use docent_site::Site;
+use docent_site::{ChangedTree, Site};
 use thiserror::Error;
 
 pub use add_page::{OutlineHeading, add_page};
-pub use changed_tree::ChangedTree;
 pub use delete_page::delete_page;
 pub use descriptions::{add_descriptions, add_titles};
 pub use edit::{Change, TextEdit, apply};
@@ -47,6 +45,15 @@ pub struct Refactored {
     pub details: Vec<String>,
     /// What is left to people and why, one line each.
     pub left: Vec<String>,
+}
+
+impl Refactored {
+    /// Makes the changes in a tree.
+    pub fn make(&self, tree: &mut ChangedTree<'_>) {
+        let files: Vec<_> =
+            self.changes.iter().map(|change| (change.path().to_owned(), change.bytes_after(tree))).collect();
+        tree.files.extend(files);
+    }
 }
 
 /// Why a refactor was not made. The sentence says what to do instead.
@@ -99,7 +106,7 @@ fn translations<'s>(site: &'s Site, file: &str) -> Vec<&'s str> {
     site.files().filter(is_other).collect()
 }
 
-/// A target as a line of [`Refactored::left`] shows it: words of a role may go on on the next line.
+/// Words with one blank between them, as a line of [`Refactored::left`] shows a target that goes on on the next line.
 fn on_one_line(target: &str) -> String {
     target.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -5,12 +5,11 @@
 
 use docent_markdown::{Link, Page, folder, joined, line_of, text_of};
 use docent_site::{
-    FileMove, Import, LinkSyntax, NavigationEdits, NavigationFiles, Reference, Site, Target, Tree, Wanted, imports,
-    is_external, is_fragment, kept_form, linking_to, named_in_sources, named_outside, parts, respelled,
+    ChangedTree, FileMove, Import, LinkSyntax, NavigationEdits, NavigationFiles, Reference, Site, Target, Tree, Wanted,
+    imports, is_external, is_fragment, kept_form, linking_to, named_in_sources, named_outside, parts, respelled,
 };
 
 use super::alias;
-use super::changed_tree::ChangedTree;
 use super::detour;
 use super::edit::{Change, TextEdit, apply, in_order};
 use super::navigation::follow_navigation;

@@ -75,6 +75,6 @@ pub use read_file::{FileRead, SitePage, read_file};
 pub use site_data::SiteData;
 pub use skip_reason::SkipReason;
 pub use skipped::{RuleAt, Skip};
-pub use tree::{Tree, from_root};
+pub use tree::{ChangedTree, Tree, from_root};
 pub use trust::{Doubt, LinkEnding, LinkShape, Rule, Trust};
 pub use variants::{Declared, PageLabels, Stage, Variant, Variants, Version};

@@ -35,6 +35,46 @@ impl Tree for BTreeMap<String, Vec<u8>> {
     }
 }
 
+/// A tree with other files on top of it.
+#[derive(Clone)]
+pub struct ChangedTree<'a> {
+    pub below: &'a dyn Tree,
+    /// Files that were written, and those that are gone.
+    pub files: BTreeMap<String, Option<Vec<u8>>>,
+}
+
+impl<'a> ChangedTree<'a> {
+    pub fn new(below: &'a dyn Tree) -> Self {
+        Self { below, files: BTreeMap::new() }
+    }
+}
+
+impl std::fmt::Debug for ChangedTree<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ChangedTree").field("files", &self.files.keys()).finish_non_exhaustive()
+    }
+}
+
+impl Tree for ChangedTree<'_> {
+    fn paths(&self) -> Vec<String> {
+        let kept = self.below.paths().into_iter().filter(|path| !self.files.contains_key(path));
+        let new = self.files.iter().filter(|(path, bytes)| bytes.is_some() && !path.starts_with("../"));
+        kept.chain(new.map(|(path, _)| path.clone())).collect()
+    }
+
+    fn read(&self, path: &str) -> Option<Vec<u8>> {
+        self.files.get(path).cloned().unwrap_or_else(|| self.below.read(path))
+    }
+
+    fn root(&self) -> &str {
+        self.below.root()
+    }
+
+    fn paths_outside(&self) -> Vec<String> {
+        self.below.paths_outside()
+    }
+}
+
 /// A path as seen from a folder, both relative to the docs root `root` and perhaps outside of it; `None` when it leads out
 /// of the repository. What is inside comes out without `../`.
 pub(crate) fn joined_in(root: &str, folder: &str, path: &str) -> Option<String> {

@@ -5,10 +5,8 @@ use std::error::Error;
 use std::process::ExitCode;
 
 use docent_markdown::{Format, Link, LinkKind, is_page};
-use docent_refactor::{
-    Change, ChangedTree, RefactorError, Refactored, TextEdit, apply, delete_page, fix_links, move_page,
-};
-use docent_site::{LinkShape, Site, Target, Tree, imports, parts};
+use docent_refactor::{Change, RefactorError, Refactored, TextEdit, apply, delete_page, fix_links, move_page};
+use docent_site::{ChangedTree, LinkShape, Site, Target, Tree, imports, parts};
 
 /// The folder that pages are moved into. What compares a site before and after takes it out of paths.
 const FOLDER: &str = "moved-here";
@@ -52,7 +50,7 @@ pub(crate) fn delete_some(tree: &dyn Tree, count: usize) -> Refactored {
     };
     let mut deleted = one_after_the_other(tree, count, delete);
     let mut changed = ChangedTree::new(tree);
-    changed.make(&deleted);
+    deleted.make(&mut changed);
     for line in &deleted.left {
         let Some((place, target)) = line.split_once(" links to ").filter(|(_, rest)| rest.contains(" as `")) else {
             continue;
@@ -79,8 +77,17 @@ pub(crate) fn delete_some(tree: &dyn Tree, count: usize) -> Refactored {
         let edits: Vec<TextEdit> = spans.into_iter().map(|span| TextEdit::new(span, elsewhere)).collect();
         changed.files.insert(file.to_owned(), Some(apply(&bytes, &edits)));
     }
-    deleted.changes = changed.changes();
+    deleted.changes = changes(changed);
     deleted
+}
+
+/// What is different from the tree below.
+fn changes(changed: ChangedTree<'_>) -> Vec<Change> {
+    let change = |(path, bytes)| match bytes {
+        Some(bytes) => Change::Create { path, bytes },
+        None => Change::Delete { path },
+    };
+    changed.files.into_iter().map(change).collect()
 }
 
 /// Takes out the line of a script that still names a page, as its author may.
@@ -107,7 +114,7 @@ fn one_after_the_other(
     for file in some_pages(tree, count) {
         match chore(&changed, &file) {
             Ok(result) => {
-                changed.make(&result);
+                result.make(&mut changed);
                 done += 1;
                 all.details.push(result.summary);
                 all.details.extend(result.details.into_iter().map(|line| format!("  {line}")));
@@ -117,7 +124,7 @@ fn one_after_the_other(
         }
     }
     all.summary = format!("{done} of {count} pages");
-    all.changes = changed.changes();
+    all.changes = changes(changed);
     all
 }
 
@@ -131,7 +138,7 @@ pub(crate) fn there_and_back(tree: &dyn Tree, count: usize) -> ExitCode {
         for (from, to) in [(&file, &to), (&to, &file)] {
             match move_page(&changed, tree, from, to) {
                 Ok(done) => {
-                    changed.make(&done);
+                    done.make(&mut changed);
                     left.extend(done.left);
                 }
                 Err(why) => {
@@ -276,7 +283,7 @@ pub(crate) fn break_and_fix(tree: &dyn Tree, count: usize) -> Result<ExitCode, B
             matches!(now, Some(Target::Missing { .. } | Target::NotUnderstood))
         });
         let before: Vec<Option<String>> = broken.iter().map(|broken| target(&dangling, &changed, broken)).collect();
-        changed.make(&done);
+        done.make(&mut changed);
         let mended = Site::read(&changed);
         let (mut same, mut other, mut left) = (0, 0, 0);
         for (broken, before) in broken.iter().zip(before) {
@@ -336,7 +343,7 @@ fn break_links(changed: &mut ChangedTree<'_>, damage: Damage, count: usize) -> (
                 let Ok(mut done) = move_page(changed, changed, &to, &moved) else { continue };
                 let is_other = |path: &str| path != to && path != moved && site.address(path).is_some();
                 done.changes.retain(|change| !is_other(change.path()));
-                changed.make(&done);
+                done.make(changed);
                 let led_to = Target::Page { file: moved.clone(), anchor: None };
                 moves.insert(to, moved);
                 broken.push(Broken { file: file.to_owned(), nth, led_to });

@@ -11,7 +11,7 @@ use crate::model::{Site, Target, front_matter};
 use crate::navigation_json::{self, Value};
 use crate::navigation_script::{ENDINGS, Literal, META, NavigationScript, PlainEntry, VITEPRESS, literals};
 use crate::script_pieces::Pieces;
-use crate::tree::{Tree, at_home};
+use crate::tree::{ChangedTree, Tree, at_home};
 
 /// The files of this kind that a site has.
 pub(super) fn read(tree: &dyn Tree, site: &Site) -> Vec<Contents> {
@@ -267,36 +267,6 @@ pub(super) fn id(tree: &dyn Tree, site: &Site, file: &str, to: &str) -> Option<S
     Some(docusaurus::id(root, root.inside(to)?, &front_matter(&tree.read(file)?)))
 }
 
-/// A tree in which one file has another path.
-struct Moved<'t> {
-    tree: &'t dyn Tree,
-    from: &'t str,
-    to: &'t str,
-}
-
-impl Tree for Moved<'_> {
-    fn paths(&self) -> Vec<String> {
-        let paths = self.tree.paths().into_iter();
-        paths.map(|path| if path == self.from { self.to.to_owned() } else { path }).collect()
-    }
-
-    fn read(&self, path: &str) -> Option<Vec<u8>> {
-        match path {
-            path if path == self.to => self.tree.read(self.from),
-            path if path == self.from => None,
-            path => self.tree.read(path),
-        }
-    }
-
-    fn root(&self) -> &str {
-        self.tree.root()
-    }
-
-    fn paths_outside(&self) -> Vec<String> {
-        self.tree.paths_outside()
-    }
-}
-
 /// The link of an entry of a script, which may stand below a base.
 pub(super) fn link_of_entry(
     tree: &dyn Tree,
@@ -320,7 +290,9 @@ pub(super) fn link_of_entry(
 
 /// A link to a page at its new place, in the form of the one before; `None` when it would lead elsewhere.
 fn link(tree: &dyn Tree, site: &Site, holder: &str, from: &str, to: &str, written: &str) -> Option<String> {
-    let after = Site::read(&Moved { tree, from, to });
+    let mut moved = ChangedTree::new(tree);
+    moved.files.extend([(from.to_owned(), None), (to.to_owned(), tree.read(from))]);
+    let after = Site::read(&moved);
     if site.generator() == Generator::Starlight {
         return starlight::entry_of_page(&after, to, written);
     }
