@@ -24,7 +24,7 @@ use crate::layout::{self, Page, Section};
 use crate::operations::Operations;
 use crate::pages;
 use crate::pull_api;
-use crate::route::{Needs, PageRoute};
+use crate::route::{Needs, PagePath, PageRoute};
 use crate::text::in_url;
 use crate::turns::TurnSums;
 
@@ -101,20 +101,20 @@ impl Dashboard {
             return Some(pull_api::answer(&self.parts.access, &self.parts.pulls, request, named).await);
         }
         let ("dashboard", rest) = segments.split_first().map(|(first, rest)| (*first, rest))? else { return None };
-        let mut response = match PageRoute::of(rest) {
+        let mut response = match PagePath::of(rest) {
             None => self.failed(request, &nowhere(), None).await,
-            Some(route) if *request.method() == Method::OPTIONS => route.methods().options(),
-            Some(PageRoute::Asset(name)) => match assets::of(name) {
+            Some(target) if *request.method() == Method::OPTIONS => target.methods.options(),
+            Some(PagePath { route: PageRoute::Asset(name), .. }) => match assets::of(name) {
                 Some(response) => return Some(response),
                 None => self.failed(request, &nowhere(), None).await,
             },
-            Some(route) => self.page(route, request, &path).await,
+            Some(target) => self.page(target, request, &path).await,
         };
         secured(&mut response);
         Some(response)
     }
 
-    async fn page(&self, route: PageRoute<'_>, request: &mut Request, path: &str) -> Response {
+    async fn page(&self, target: PagePath<'_>, request: &mut Request, path: &str) -> Response {
         let token = self.cookies.read(request, Cookie::Session).map(str::to_owned);
         let signed_in = match &token {
             None => Ok(None),
@@ -124,7 +124,7 @@ impl Dashboard {
             Ok(signed_in) => signed_in,
             Err(error) => return self.failed(request, &error, None).await,
         };
-        let done = self.serve(route, request, signed_in.as_ref(), path).await;
+        let done = self.serve(target, request, signed_in.as_ref(), path).await;
         let mut response = match done {
             Ok(response) => response,
             Err(error) => self.failed(request, &error, signed_in.as_ref()).await,
@@ -143,17 +143,17 @@ impl Dashboard {
 
     async fn serve(
         &self,
-        route: PageRoute<'_>,
+        target: PagePath<'_>,
         request: &mut Request,
         signed_in: Option<&SignedIn>,
         path: &str,
     ) -> Result<Response, HttpError> {
-        let is_write = *route.methods().check(request.method())? == Method::POST;
+        let is_write = *target.methods.check(request.method())? == Method::POST;
         if is_write {
             self.cookies.check_origin(request)?;
         }
-        let signed_in = match (route.needs(is_write), signed_in) {
-            (Needs::Nobody, _) => return pages::signing::serve(self, route, request, is_write).await,
+        let signed_in = match (target.needs(is_write), signed_in) {
+            (Needs::Nobody, _) => return pages::signing::serve(self, target.route, request, is_write).await,
             (Needs::SignedIn(_), None) if is_write => return Err(signed_out()),
             (Needs::SignedIn(_), None) => return Ok(sign_in_first(request, path)),
             (Needs::SignedIn(role), Some(signed_in)) if signed_in.operator.role < role => {
@@ -174,7 +174,7 @@ impl Dashboard {
             return Err(stale());
         }
         let visit = Visit { dashboard: self, request, signed_in, form: &form };
-        Box::pin(pages::serve(&visit, route, is_write)).await
+        Box::pin(pages::serve(&visit, target.route, is_write)).await
     }
 
     /// A page that says what went wrong. A failure of ours is logged here and nowhere else.

@@ -4,6 +4,8 @@ use docent_operators::OperatorRole;
 use docent_web::Methods;
 use http::Method;
 
+const GET: Methods = Methods::GET;
+const POST: Methods = Methods::POST;
 const BOTH: Methods = Methods::new(&[Method::GET, Method::POST]);
 
 /// The target of a path below `/dashboard`. What belongs to no project lies below `/dashboard/-`, which is no domain.
@@ -96,170 +98,99 @@ pub(crate) enum Needs {
     SignedIn(OperatorRole),
 }
 
-impl<'a> PageRoute<'a> {
-    /// The target of the segments below `dashboard`.
+const NOBODY: Needs = Needs::Nobody;
+const VIEWER: Needs = Needs::SignedIn(OperatorRole::Viewer);
+const EDITOR: Needs = Needs::SignedIn(OperatorRole::Editor);
+const OWNER: Needs = Needs::SignedIn(OperatorRole::Owner);
+
+/// A path: what it leads to, the methods it takes, and who may ask for it. Reading is a viewer's, but for what shows secrets or
+/// people.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PagePath<'a> {
+    pub(crate) route: PageRoute<'a>,
+    pub(crate) methods: Methods,
+    needs: Needs,
+}
+
+impl<'a> PagePath<'a> {
+    /// The path of the segments below `dashboard`.
     pub(crate) fn of(segments: &[&'a str]) -> Option<Self> {
-        Some(match segments {
-            [] => Self::Home,
-            ["-", rest @ ..] => match rest {
-                ["assets", name] => Self::Asset(name),
-                ["sign-in"] => Self::SignIn,
-                ["sign-in", "openid"] => Self::SignInElsewhere,
-                ["sign-in", "openid", "return"] => Self::SignInReturn,
-                ["sign-out"] => Self::SignOut,
-                ["join", token] => Self::Join(token),
-                ["live"] => Self::Live,
-                ["jobs"] => Self::Jobs,
-                ["pulls"] => Self::Pulls,
-                ["projects"] => Self::Projects,
-                ["projects", "new"] => Self::NewProject,
-                ["operators"] => Self::Operators,
-                ["operators", id, "role"] => Self::OperatorRole(id),
-                ["operators", id, "reset"] => Self::OperatorReset(id),
-                ["operators", id, "remove"] => Self::RemoveOperator(id),
-                ["audit"] => Self::Audit,
-                ["account"] => Self::Account,
-                ["account", "sign-out-everywhere"] => Self::SignOutEverywhere,
-                ["settings"] => Self::Settings,
-                _ => return None,
-            },
-            [domain, rest @ ..] => Self::Project(domain, ProjectRoute::of(rest)?),
-        })
+        let (route, methods, needs) = PageRoute::of(segments)?;
+        Some(Self { route, methods, needs })
     }
 
-    pub(crate) const fn methods(&self) -> Methods {
-        match self {
-            Self::Asset(_)
-            | Self::SignInElsewhere
-            | Self::SignInReturn
-            | Self::Home
-            | Self::Live
-            | Self::Jobs
-            | Self::Pulls
-            | Self::Projects
-            | Self::Audit
-            | Self::Settings => Methods::GET,
-            Self::SignOut
-            | Self::OperatorRole(_)
-            | Self::OperatorReset(_)
-            | Self::RemoveOperator(_)
-            | Self::SignOutEverywhere => Methods::POST,
-            Self::SignIn | Self::Join(_) | Self::NewProject | Self::Operators | Self::Account => BOTH,
-            Self::Project(_, route) => route.methods(),
+    pub(crate) const fn needs(&self, is_write: bool) -> Needs {
+        match self.route {
+            // A question writes a conversation and may cost money.
+            PageRoute::Project(_, ProjectRoute::Playground) if is_write => EDITOR,
+            _ => self.needs,
         }
     }
+}
 
-    /// Who may ask for this path by this method. Reading is a viewer's, but for what shows secrets or people.
-    pub(crate) const fn needs(&self, is_write: bool) -> Needs {
-        Needs::SignedIn(match self {
-            Self::Asset(_) | Self::SignIn | Self::SignInElsewhere | Self::SignInReturn | Self::Join(_) => {
-                return Needs::Nobody;
+impl<'a> PageRoute<'a> {
+    fn of(segments: &[&'a str]) -> Option<(Self, Methods, Needs)> {
+        Some(match segments {
+            [] => (Self::Home, GET, VIEWER),
+            ["-", rest @ ..] => match rest {
+                ["assets", name] => (Self::Asset(name), GET, NOBODY),
+                ["sign-in"] => (Self::SignIn, BOTH, NOBODY),
+                ["sign-in", "openid"] => (Self::SignInElsewhere, GET, NOBODY),
+                ["sign-in", "openid", "return"] => (Self::SignInReturn, GET, NOBODY),
+                ["sign-out"] => (Self::SignOut, POST, VIEWER),
+                ["join", token] => (Self::Join(token), BOTH, NOBODY),
+                ["live"] => (Self::Live, GET, VIEWER),
+                ["jobs"] => (Self::Jobs, GET, VIEWER),
+                ["pulls"] => (Self::Pulls, GET, VIEWER),
+                ["projects"] => (Self::Projects, GET, VIEWER),
+                ["projects", "new"] => (Self::NewProject, BOTH, OWNER),
+                ["operators"] => (Self::Operators, BOTH, OWNER),
+                ["operators", id, "role"] => (Self::OperatorRole(id), POST, OWNER),
+                ["operators", id, "reset"] => (Self::OperatorReset(id), POST, OWNER),
+                ["operators", id, "remove"] => (Self::RemoveOperator(id), POST, OWNER),
+                ["audit"] => (Self::Audit, GET, OWNER),
+                ["account"] => (Self::Account, BOTH, VIEWER),
+                ["account", "sign-out-everywhere"] => (Self::SignOutEverywhere, POST, VIEWER),
+                ["settings"] => (Self::Settings, GET, OWNER),
+                _ => return None,
+            },
+            [domain, rest @ ..] => {
+                let (route, methods, needs) = ProjectRoute::of(rest)?;
+                (Self::Project(domain, route), methods, needs)
             }
-            Self::SignOut
-            | Self::SignOutEverywhere
-            | Self::Account
-            | Self::Home
-            | Self::Live
-            | Self::Jobs
-            | Self::Pulls
-            | Self::Projects => OperatorRole::Viewer,
-            Self::NewProject
-            | Self::Operators
-            | Self::OperatorRole(_)
-            | Self::OperatorReset(_)
-            | Self::RemoveOperator(_)
-            | Self::Audit
-            | Self::Settings => OperatorRole::Owner,
-            Self::Project(_, route) => route.needs(is_write),
         })
     }
 }
 
 impl<'a> ProjectRoute<'a> {
-    fn of(segments: &[&'a str]) -> Option<Self> {
+    fn of(segments: &[&'a str]) -> Option<(Self, Methods, Needs)> {
         Some(match segments {
-            [] => Self::Home,
-            ["keys"] => Self::Keys,
-            ["keys", id, "revoke"] => Self::RevokeKey(id),
-            ["jobs"] => Self::Jobs,
-            ["jobs", "new"] => Self::NewJob,
-            ["jobs", id] => Self::Job(id),
-            ["jobs", id, "events"] => Self::JobEvents(id),
-            ["jobs", id, "changes"] => Self::JobChanges(id),
-            ["jobs", id, "message"] => Self::JobMessage(id),
-            ["jobs", id, "archive"] => Self::ArchiveJob(id),
-            ["jobs", id, "journal.ndjson"] => Self::Journal(id),
-            ["pulls"] => Self::Pulls,
-            ["pulls", id] => Self::Pull(id),
-            ["pulls", id, "conflicts"] => Self::PullConflicts(id),
-            ["pulls", id, action] => Self::ActOnPull(id, PullAction::parse(action)?),
-            ["playground"] => Self::Playground,
-            ["playground", "ask"] => Self::Ask,
-            ["conversations"] => Self::Conversations,
-            ["conversations", id] => Self::Conversation(id),
-            ["analytics"] => Self::Analytics,
-            ["gaps"] => Self::Gaps,
-            ["searches"] => Self::Searches,
-            ["settings"] => Self::Settings,
-            ["reindex"] => Self::Reindex,
-            ["remove"] => Self::Remove,
+            [] => (Self::Home, GET, VIEWER),
+            ["keys"] => (Self::Keys, BOTH, OWNER),
+            ["keys", id, "revoke"] => (Self::RevokeKey(id), POST, OWNER),
+            ["jobs"] => (Self::Jobs, GET, VIEWER),
+            ["jobs", "new"] => (Self::NewJob, BOTH, EDITOR),
+            ["jobs", id] => (Self::Job(id), GET, VIEWER),
+            ["jobs", id, "events"] => (Self::JobEvents(id), GET, VIEWER),
+            ["jobs", id, "changes"] => (Self::JobChanges(id), GET, VIEWER),
+            ["jobs", id, "message"] => (Self::JobMessage(id), POST, EDITOR),
+            ["jobs", id, "archive"] => (Self::ArchiveJob(id), POST, EDITOR),
+            ["jobs", id, "journal.ndjson"] => (Self::Journal(id), GET, VIEWER),
+            ["pulls"] => (Self::Pulls, GET, VIEWER),
+            ["pulls", id] => (Self::Pull(id), GET, VIEWER),
+            ["pulls", id, "conflicts"] => (Self::PullConflicts(id), GET, VIEWER),
+            ["pulls", id, action] => (Self::ActOnPull(id, PullAction::parse(action)?), POST, EDITOR),
+            ["playground"] => (Self::Playground, BOTH, VIEWER),
+            ["playground", "ask"] => (Self::Ask, POST, EDITOR),
+            ["conversations"] => (Self::Conversations, GET, VIEWER),
+            ["conversations", id] => (Self::Conversation(id), GET, VIEWER),
+            ["analytics"] => (Self::Analytics, GET, VIEWER),
+            ["gaps"] => (Self::Gaps, GET, VIEWER),
+            ["searches"] => (Self::Searches, GET, VIEWER),
+            ["settings"] => (Self::Settings, BOTH, OWNER),
+            ["reindex"] => (Self::Reindex, POST, EDITOR),
+            ["remove"] => (Self::Remove, POST, OWNER),
             _ => return None,
         })
-    }
-
-    const fn methods(&self) -> Methods {
-        match self {
-            Self::Home
-            | Self::Jobs
-            | Self::Job(_)
-            | Self::JobEvents(_)
-            | Self::JobChanges(_)
-            | Self::Journal(_)
-            | Self::Pulls
-            | Self::Pull(_)
-            | Self::PullConflicts(_)
-            | Self::Conversations
-            | Self::Conversation(_)
-            | Self::Analytics
-            | Self::Gaps
-            | Self::Searches => Methods::GET,
-            Self::RevokeKey(_)
-            | Self::JobMessage(_)
-            | Self::ArchiveJob(_)
-            | Self::ActOnPull(..)
-            | Self::Ask
-            | Self::Reindex
-            | Self::Remove => Methods::POST,
-            Self::Keys | Self::NewJob | Self::Playground | Self::Settings => BOTH,
-        }
-    }
-
-    const fn needs(&self, is_write: bool) -> OperatorRole {
-        match self {
-            Self::Home
-            | Self::Jobs
-            | Self::Job(_)
-            | Self::JobEvents(_)
-            | Self::JobChanges(_)
-            | Self::Journal(_)
-            | Self::Pulls
-            | Self::Pull(_)
-            | Self::PullConflicts(_)
-            | Self::Conversations
-            | Self::Conversation(_)
-            | Self::Analytics
-            | Self::Gaps
-            | Self::Searches => OperatorRole::Viewer,
-            // A question writes a conversation and may cost money.
-            Self::Playground if !is_write => OperatorRole::Viewer,
-            Self::Playground
-            | Self::Ask
-            | Self::NewJob
-            | Self::JobMessage(_)
-            | Self::ArchiveJob(_)
-            | Self::ActOnPull(..)
-            | Self::Reindex => OperatorRole::Editor,
-            Self::Keys | Self::RevokeKey(_) | Self::Settings | Self::Remove => OperatorRole::Owner,
-        }
     }
 }
