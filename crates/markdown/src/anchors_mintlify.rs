@@ -9,6 +9,7 @@ use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
 use crate::parse_tags::Tag;
+use crate::regex;
 
 /// What one page has handed out.
 #[derive(Debug, Default)]
@@ -174,12 +175,10 @@ pub fn mintlify_anchor(id: &str) -> String {
 }
 
 fn cleaned(id: &str) -> String {
-    static PICTURES: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(
-            r"[\p{Emoji_Modifier}\p{Emoji_Modifier_Base}\p{Emoji_Presentation}\p{Extended_Pictographic}\u{200D}\u{FE0E}\u{FE0F}]",
-        )
-        .expect("the pattern is written out above")
-    });
+    regex!(
+        PICTURES,
+        r"[\p{Emoji_Modifier}\p{Emoji_Modifier_Base}\p{Emoji_Presentation}\p{Extended_Pictographic}\u{200D}\u{FE0E}\u{FE0F}]"
+    );
     let bytes = id.as_bytes();
     let mut decoded = Vec::with_capacity(bytes.len());
     let mut at = 0;

@@ -10,9 +10,6 @@ mod rst;
 mod statements;
 
 use std::ops::Range;
-use std::sync::LazyLock;
-
-use regex::Regex;
 
 use crate::anchors::AnchorStyle;
 use crate::front_matter;
@@ -26,6 +23,7 @@ use crate::parse_lines::each_line;
 use crate::parse_marks;
 use crate::parse_tags::Dialect;
 use crate::parse_tags::Tag;
+use crate::regex;
 use crate::site_paths::folder;
 use crate::site_paths::joined;
 use crate::text::text_of;
@@ -133,13 +131,6 @@ struct Found<'t> {
     lines: Lines<'t>,
     file: &'t str,
     code: Vec<Code>,
-}
-
-macro_rules! regex {
-    ($name:ident, $pattern:expr) => {
-        static $name: LazyLock<Regex> =
-            LazyLock::new(|| Regex::new($pattern).expect("the pattern is written out above"));
-    };
 }
 
 // Front matter that is a program, and front matter that puts elements into the head of the page.

@@ -5,13 +5,11 @@
 //! it holds comes out to the margin, so that everything after this reads Markdown.
 
 use std::borrow::Cow;
-use std::sync::LazyLock;
-
-use regex::Regex;
 
 use crate::dialect_marks as marks;
 use crate::lines_from::{Composed, Fence, FenceLine};
 use crate::parse_lines::{each_line, has_three};
+use crate::regex;
 
 /// Kinds of admonitions that are shown with their kind for a title.
 const KINDS: [&str; 22] = [
@@ -41,13 +39,6 @@ const KINDS: [&str; 22] = [
 
 /// How deep marks may be in each other.
 const DEEPEST: usize = 32;
-
-macro_rules! regex {
-    ($name:ident, $pattern:expr) => {
-        static $name: LazyLock<Regex> =
-            LazyLock::new(|| Regex::new($pattern).expect("the pattern is written out above"));
-    };
-}
 
 regex!(CONTAINER_TAB, r"^([ \t]*)(?:==|@tab(?::active)?)[ \t]+([^=\n].*)$");
 regex!(CONTENTS, r"^[ \t]*(?:\[\[_?[Tt][Oo][Cc]_?\]\]|\[TOC\])[ \t]*$");

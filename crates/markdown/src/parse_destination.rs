@@ -2,12 +2,10 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::LazyLock;
-
-use regex::Regex;
 
 use crate::parse_blocks::label;
 use crate::parse_lines::line_end;
+use crate::regex;
 
 /// The destination of `[words](destination "title")`: `from` is past the words, `end` the end of the link.
 pub(crate) fn inline_destination(text: &str, from: usize, end: usize) -> Option<Range<usize>> {
@@ -32,9 +30,7 @@ pub(crate) fn last_definitions(
     firsts: &HashMap<&str, usize>,
     code: &[Range<usize>],
 ) -> HashMap<usize, Range<usize>> {
-    static DEFINITION: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"(?m)^[ \t]*\[([^\[\]\n]+)\]:[ \t]*\n?[ \t]*\S").expect("the pattern is written out above")
-    });
+    regex!(DEFINITION, r"(?m)^[ \t]*\[([^\[\]\n]+)\]:[ \t]*\n?[ \t]*\S");
     let mut last = HashMap::new();
     if firsts.is_empty() {
         return last;

@@ -3,11 +3,9 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
-use std::sync::LazyLock;
-
-use regex::Regex;
 
 use crate::page::{Link, LinkKind};
+use crate::regex;
 
 /// The text with templates in destinations spelled as one word of the same length. Generators fill in their templates
 /// before they read Markdown, so that what is in one never ends a destination.
@@ -53,10 +51,10 @@ fn template(text: &str) -> Option<usize> {
 
 /// The links that GitBook's blocks are, in what stands behind `body` and is not code.
 pub(crate) fn blocks(text: &str, body: usize, code: &[Range<usize>]) -> Vec<Link> {
-    static BLOCK: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r#"\{%[ \t]*(?:(content-ref)[ \t]+(url)|(file)[ \t]+(src))[ \t]*=[ \t]*"([^"\n]{1,1000})"[^%\n]{0,1000}%\}"#)
-            .expect("the pattern is written out above")
-    });
+    regex!(
+        BLOCK,
+        r#"\{%[ \t]*(?:(content-ref)[ \t]+(url)|(file)[ \t]+(src))[ \t]*=[ \t]*"([^"\n]{1,1000})"[^%\n]{0,1000}%\}"#
+    );
     if !text.contains("{%") {
         return Vec::new();
     }

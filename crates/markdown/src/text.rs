@@ -18,6 +18,15 @@ pub fn text_of(bytes: &[u8]) -> Cow<'_, str> {
     }
 }
 
+/// Defines a regular expression that is put together when it is first used.
+#[macro_export]
+macro_rules! regex {
+    ($vis:vis $name:ident, $pattern:expr) => {
+        $vis static $name: ::std::sync::LazyLock<::regex::Regex> =
+            ::std::sync::LazyLock::new(|| ::regex::Regex::new($pattern).expect("the pattern is written out above"));
+    };
+}
+
 /// Whether bytes are mostly no UTF-8, or text in another encoding: what is left of it would be no words.
 pub fn is_no_text(bytes: &[u8]) -> bool {
     if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {

@@ -4,10 +4,8 @@
 //! anchors are always left. Links and URLs are left unless they are meant too.
 
 use std::ops::Range;
-use std::sync::LazyLock;
 
-use docent_markdown::{Format, Page, code_spans};
-use regex::Regex;
+use docent_markdown::{Format, Page, code_spans, regex};
 
 /// Whether a change means links and URLs too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,13 +70,6 @@ const ADDRESSES: [&str; 20] = [
     "permalink",
     "to",
 ];
-
-macro_rules! regex {
-    ($name:ident, $pattern:literal) => {
-        static $name: LazyLock<Regex> =
-            LazyLock::new(|| Regex::new($pattern).expect("the pattern is written out above"));
-    };
-}
 
 // Word bounds and classes of ASCII: the others are many times slower on text that is not.
 regex!(

@@ -9,8 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::LazyLock;
 
-use docent_markdown::{Format, Notebook, Page, is_page, line_of, slug, text_of};
-use regex::Regex;
+use docent_markdown::{Format, Notebook, Page, is_page, line_of, regex, slug, text_of};
 use regex::bytes::Regex as BytesRegex;
 
 use crate::follow::{LinkSyntax, is_external, is_fragment, parts};
@@ -410,8 +409,7 @@ pub fn may_have_anchor(page: &Page, bytes: &[u8], anchor: &str) -> bool {
         BytesRegex::new(r#"(?m-u)^import\b[^\n]*\.mdx?['"]|<Snippet\b|@include:|8<-|\[!(?i:include)"#)
             .expect("the pattern is written out above")
     });
-    static ATTRIBUTE: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new(r#"=\s*"([^"\n]{1,200})""#).expect("the pattern is written out above"));
+    regex!(ATTRIBUTE, r#"=\s*"([^"\n]{1,200})""#);
     if anchor == "top" || anchor.starts_with(":~:") || FROM_ELSEWHERE.is_match(bytes) {
         return true;
     }

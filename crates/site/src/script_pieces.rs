@@ -3,10 +3,9 @@
 //! A script is not parsed. Where quotes are read wrongly, as behind a regular expression that holds one, fewer entries are
 //! found.
 
-use std::ops::Range;
-use std::sync::LazyLock;
+use docent_markdown::regex;
 
-use regex::Regex;
+use std::ops::Range;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PieceKind {
@@ -49,10 +48,7 @@ pub(crate) struct Member {
     pub(crate) first: usize,
 }
 
-pub(crate) static QUOTED: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r#"(?s)//[^\n]*|/\*.*?\*/|`(?:\\.|[^`\\])*`|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'"#)
-        .expect("the pattern is written out above")
-});
+regex!(pub(crate) QUOTED, r#"(?s)//[^\n]*|/\*.*?\*/|`(?:\\.|[^`\\])*`|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'"#);
 
 impl<'t> Pieces<'t> {
     pub(crate) fn of(text: &'t str) -> Self {

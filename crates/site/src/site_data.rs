@@ -1,9 +1,6 @@
 //! Files of data that say how a site's pages hang together, and whether an edit of one changes anything else.
 
-use std::sync::LazyLock;
-
-use docent_markdown::{each_line, runs_script, text_of};
-use regex::Regex;
+use docent_markdown::{each_line, regex, runs_script, text_of};
 
 use crate::generators::redirects::plain as redirects_in;
 use crate::generators::yaml::{self, Yaml};
@@ -189,9 +186,7 @@ fn blocks(text: &str) -> (Vec<String>, String) {
 
 /// Refuses new lines with tags, anchors and references, which mean something elsewhere.
 fn without_references(before: &str, after: &str) -> Result<(), &'static str> {
-    static REFERENCE: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"(?:^|[\s\[{,:-])[&*!][^\s]|<<[ \t]*:").expect("the pattern is written out above")
-    });
+    regex!(REFERENCE, r"(?:^|[\s\[{,:-])[&*!][^\s]|<<[ \t]*:");
     let is_new = |line: &&str| !each_line(before).any(|old| old.trim() == line.trim());
     match each_line(after).filter(|line| REFERENCE.is_match(line)).any(|line| is_new(&line)) {
         true => Err("its navigation holds a tag or a reference"),

@@ -1,24 +1,15 @@
 //! The module statements of an MDX page.
 
 use std::ops::Range;
-use std::sync::LazyLock;
-
-use regex::Regex;
 
 use super::literal::is_literal;
 use crate::parse_lines::each_line;
 use crate::parse_mdx::Constructs;
 use crate::parse_script::paragraph_end;
 use crate::parse_script::token_end;
+use crate::regex;
 use crate::site_paths::folder;
 use crate::site_paths::joined;
-
-macro_rules! regex {
-    ($name:ident, $pattern:expr) => {
-        static $name: LazyLock<Regex> =
-            LazyLock::new(|| Regex::new($pattern).expect("the pattern is written out above"));
-    };
-}
 
 regex!(
     IMPORT,

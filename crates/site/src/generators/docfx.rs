@@ -1,10 +1,9 @@
 //! docfx: `docfx.json`, which says by globs which files are pages and where they are served.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
-use docent_markdown::{AnchorStyle, FrontMatter, folder, joined, text_of};
+use docent_markdown::{AnchorStyle, FrontMatter, folder, joined, regex, text_of};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
-use regex::Regex;
 
 use super::script::{Script, value_at};
 use super::{Root, RootOptions, Rules, docfx_links};
@@ -220,8 +219,7 @@ fn strings(value: Option<&Script>) -> Vec<&str> {
 
 /// Globs without regard to case, in which `**.md` is short for `**/*.md`.
 fn globs<'g>(patterns: impl Iterator<Item = &'g str>) -> GlobSet {
-    static SHORT: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new(r"(^|/)\*{2,}([^/*])").expect("the pattern is written out above"));
+    regex!(SHORT, r"(^|/)\*{2,}([^/*])");
     let mut set = GlobSetBuilder::new();
     for pattern in patterns.take(MOST) {
         let pattern = SHORT.replace_all(pattern.trim_start_matches('/'), "$1**/*$2");

@@ -1,10 +1,8 @@
 //! Fumadocs: `source.config.*` names the folder of pages, and the call of `loader` in `lib/source.*` their address.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::LazyLock;
 
-use docent_markdown::{AnchorStyle, FrontMatter, is_markdown_page};
-use regex::Regex;
+use docent_markdown::{AnchorStyle, FrontMatter, is_markdown_page, regex};
 
 use super::modules::{ENDINGS, Modules};
 use super::next;
@@ -163,10 +161,7 @@ fn loader_files(tree: &dyn Tree, home: &str) -> Vec<String> {
 
 /// The folders of the collections that a script defines, by their names.
 fn collections_in(text: &str) -> Vec<(String, String)> {
-    static DEFINED: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"\b(?:const|let)\s+(\w+)\s*=\s*(define(?:Docs|Collections))\s*(?:<[^>]*>\s*)?\(")
-            .expect("the pattern is written out above")
-    });
+    regex!(DEFINED, r"\b(?:const|let)\s+(\w+)\s*=\s*(define(?:Docs|Collections))\s*(?:<[^>]*>\s*)?\(");
     let defined = DEFINED.captures_iter(text).filter_map(|found| {
         let call = found.get(2)?;
         let Script::Call(_, arguments) = value_at(text, call.start()).0 else { return None };
@@ -179,10 +174,7 @@ fn collections_in(text: &str) -> Vec<(String, String)> {
 
 /// The calls of `loader` in a script.
 fn loaders_in(modules: &mut Modules<'_>, file: &str, collections: &HashMap<String, String>) -> Vec<Loader> {
-    static SOURCE: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"\b(\w+)\.toFumadocsSource\(|\b(?:toFumadocsSource|createMDXSource)\(\s*(\w+)|\b(\w*[sS]ource)\(")
-            .expect("the pattern is written out above")
-    });
+    regex!(SOURCE, r"\b(\w+)\.toFumadocsSource\(|\b(?:toFumadocsSource|createMDXSource)\(\s*(\w+)|\b(\w*[sS]ource)\(");
     let text = modules.text(file).unwrap_or_default();
     let calls = text.match_indices("loader(").map(|(at, _)| at);
     let calls: Vec<usize> =

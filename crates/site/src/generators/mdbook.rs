@@ -1,11 +1,8 @@
 //! mdBook: `book.toml` and the `SUMMARY.md` that names every page.
 
-use std::sync::LazyLock;
-
 use docent_markdown::{
-    AnchorStyle, Format, FrontMatter, LinkKind, folder, is_markdown, is_markdown_page, parse_as, text_of,
+    AnchorStyle, Format, FrontMatter, LinkKind, folder, is_markdown, is_markdown_page, parse_as, regex, text_of,
 };
-use regex::Regex;
 
 use super::browser::Browser;
 use super::patterns::only;
@@ -128,8 +125,7 @@ pub(super) fn links_of_summary(bytes: &[u8]) -> Vec<(String, String)> {
 
 /// The generator turns the ending of a Markdown file into `.html` and leaves the rest to the browser.
 fn follow(site: &Site, link: &Written<'_>) -> Target {
-    static MARKDOWN: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new(r"^(.*)\.md").expect("the pattern is written out above"));
+    regex!(MARKDOWN, r"^(.*)\.md");
     let options = &site.layout().options.mdbook;
     if site.address(link.from).is_none() {
         // A piece of other pages, or a file that the book does not have.

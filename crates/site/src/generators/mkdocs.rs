@@ -1,11 +1,9 @@
 //! `mkdocs.yml`.
 
 use std::borrow::Cow;
-use std::sync::LazyLock;
 
-use docent_markdown::{AnchorStyle, Field, FieldValue, FrontMatter, Page, folder, text_of};
+use docent_markdown::{AnchorStyle, Field, FieldValue, FrontMatter, Page, folder, regex, text_of};
 use globset::GlobSet;
-use regex::Regex;
 
 use super::mkdocs_folders::{self, FolderNavigation};
 use super::patterns::ignore_globs;
@@ -180,9 +178,7 @@ fn options(config: &Yaml) -> MkDocsOptions {
 
 /// The text without the tags that only the generator understands (`!!python/name:…`, `!ENV`).
 fn without_tags(text: &str) -> Cow<'_, str> {
-    static TAG: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"(?m)((?::|-|\[|,)[ \t]+)!+[A-Za-z][^\s\[\],]*").expect("the pattern is written out above")
-    });
+    regex!(TAG, r"(?m)((?::|-|\[|,)[ \t]+)!+[A-Za-z][^\s\[\],]*");
     TAG.replace_all(text, "$1")
 }
 
@@ -228,10 +224,7 @@ fn languages(config: &Yaml) -> (Vec<String>, Vec<(String, bool)>) {
 /// The style of anchors. What the tag of `slugify` said was taken off before the file was read, so it is looked up in the
 /// text.
 fn anchors(config: &Yaml, text: &str) -> AnchorStyle {
-    static SLUGIFY: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"toc\s*:[^\n]*\n(?:[^\n]*\n){0,12}?\s*slugify\s*:\s*!!python/\S+?:([\w.]+)")
-            .expect("the pattern is written out above")
-    });
+    regex!(SLUGIFY, r"toc\s*:[^\n]*\n(?:[^\n]*\n){0,12}?\s*slugify\s*:\s*!!python/\S+?:([\w.]+)");
     let extensions = config.get("markdown_extensions");
     let listed = extensions.into_iter().flat_map(Yaml::list).find_map(|item| item.get("toc"));
     let toc = listed.or_else(|| extensions.and_then(|extensions| extensions.get("toc")));

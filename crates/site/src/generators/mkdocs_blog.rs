@@ -1,9 +1,6 @@
 //! Posts of the blog plug-in of Material for MkDocs: where they are served is made of their date and their title.
 
-use std::sync::LazyLock;
-
-use docent_markdown::{AnchorStyle, Anchors, FrontMatter, Link, LinkKind, folder, text_of};
-use regex::Regex;
+use docent_markdown::{AnchorStyle, Anchors, FrontMatter, Link, LinkKind, folder, regex, text_of};
 
 use super::yaml::Yaml;
 use crate::paths::{below, index_path, path_in};
@@ -128,13 +125,8 @@ pub(super) fn title(file: &str, bytes: &[u8]) -> String {
 
 /// The entries of the field `links` of a post: a navigation of its own, whose paths begin at the docs folder.
 pub(super) fn links(text: &str, front: &FrontMatter) -> Vec<Link> {
-    static FIELD: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"(?m)^links:[ \t]*\r?\n((?:[ \t-][^\n]*\n|\r?\n)*)").expect("the pattern is written out above")
-    });
-    static ENTRY: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r#"(?m)^[ \t]*-[ \t]+(?:[^\n]*?:[ \t]+)?(["']?)([^\s"']*[^\s"':])(["']?)[ \t]*\r?$"#)
-            .expect("the pattern is written out above")
-    });
+    regex!(FIELD, r"(?m)^links:[ \t]*\r?\n((?:[ \t-][^\n]*\n|\r?\n)*)");
+    regex!(ENTRY, r#"(?m)^[ \t]*-[ \t]+(?:[^\n]*?:[ \t]+)?(["']?)([^\s"']*[^\s"':])(["']?)[ \t]*\r?$"#);
     let Some(body) = front.body.clone() else { return Vec::new() };
     let Some(entries) = text.get(body.clone()).and_then(|fields| FIELD.captures(fields)?.get(1)) else {
         return Vec::new();

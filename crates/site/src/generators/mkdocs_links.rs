@@ -2,10 +2,8 @@
 //! else is left to the browser.
 
 use std::collections::{BTreeMap, HashSet};
-use std::sync::LazyLock;
 
-use docent_markdown::{Link, LinkKind, Page, folder, is_markdown_page};
-use regex::Regex;
+use docent_markdown::{Link, LinkKind, Page, folder, is_markdown_page, regex};
 
 use super::browser::Browser;
 use super::mkdocs::MkDocsOptions;
@@ -62,9 +60,7 @@ pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
 
 /// Reference definitions that no link of a page uses. A program may make links that do, as of what a comment says.
 pub(super) fn unused_definitions(text: &str, page: &Page) -> Vec<Link> {
-    static DEFINITION: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"(?m)^ {0,3}\[([^\[\]^\n][^\[\]\n]*)\]:[ \t]*(\S+)").expect("the pattern is written out above")
-    });
+    regex!(DEFINITION, r"(?m)^ {0,3}\[([^\[\]^\n][^\[\]\n]*)\]:[ \t]*(\S+)");
     let used: HashSet<usize> = page.links.iter().map(|link| link.dest_span.start).collect();
     let in_code = |at: usize| {
         page.code.get(page.code.partition_point(|code| code.end <= at)).is_some_and(|code| code.start <= at)

@@ -1,9 +1,6 @@
 //! Names that plug-ins of MkDocs follow from any page: `::: package.name` documents one, `[words][package.name.part]` refers to it.
 
-use std::sync::LazyLock;
-
-use docent_markdown::{line_of, text_of};
-use regex::Regex;
+use docent_markdown::{line_of, regex, text_of};
 
 use crate::generators::Reference;
 use crate::model::Site;
@@ -11,11 +8,8 @@ use crate::tree::Tree;
 
 /// Where other pages refer to what a page documents.
 pub(super) fn referring(tree: &dyn Tree, site: &Site, file: &str) -> Vec<Reference> {
-    static DOCUMENTED: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new(r"(?m)^[ \t>#]*:::[ \t]+([\w.]+)").expect("the pattern is written out above"));
-    static REFERENCE: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"\]\[`?([\w.]+)`?\]|\[`?([\w.]+)`?\]\[\]").expect("the pattern is written out above")
-    });
+    regex!(DOCUMENTED, r"(?m)^[ \t>#]*:::[ \t]+([\w.]+)");
+    regex!(REFERENCE, r"\]\[`?([\w.]+)`?\]|\[`?([\w.]+)`?\]\[\]");
     let bytes = tree.read(file).unwrap_or_default();
     let text = text_of(&bytes);
     let documented: Vec<&str> =

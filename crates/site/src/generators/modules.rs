@@ -1,9 +1,8 @@
 //! The scripts of a configuration, names followed from one to another.
 
 use std::collections::HashMap;
-use std::sync::LazyLock;
 
-use docent_markdown::{folder, text_of};
+use docent_markdown::{folder, regex, text_of};
 use regex::Regex;
 
 use super::script::{Script, returned_at, value_at};
@@ -76,10 +75,7 @@ impl<'t> Modules<'t> {
     }
 
     fn exported(&mut self, file: &str, name: &str) -> Option<Script> {
-        static DEFAULT: LazyLock<Regex> = LazyLock::new(|| {
-            Regex::new(r"(?m)^\s*(?:export\s+default\b|module\.exports\s*=|export\s*=)")
-                .expect("the pattern is written out above")
-        });
+        regex!(DEFAULT, r"(?m)^\s*(?:export\s+default\b|module\.exports\s*=|export\s*=)");
         let text = self.text(file)?;
         if file.ends_with(".json") {
             return Some(value_at(&text, 0).0);
@@ -118,12 +114,10 @@ impl<'t> Modules<'t> {
     }
 
     fn imported(&mut self, file: &str, name: &str) -> Option<(String, String)> {
-        static IMPORT: LazyLock<Regex> = LazyLock::new(|| {
-            Regex::new(
-                r#"(?m)^[ \t]*import\s+(?:type\s+)?(?:([\w$]+)\s*,?\s*)?(?:\{([^}]*)\}\s*)?from\s*['"]([^'"]+)['"]"#,
-            )
-            .expect("the pattern is written out above")
-        });
+        regex!(
+            IMPORT,
+            r#"(?m)^[ \t]*import\s+(?:type\s+)?(?:([\w$]+)\s*,?\s*)?(?:\{([^}]*)\}\s*)?from\s*['"]([^'"]+)['"]"#
+        );
         let text = self.text(file)?;
         for import in IMPORT.captures_iter(&text) {
             let exported = if import.get(1).is_some_and(|default| default.as_str() == name) {

@@ -1,8 +1,6 @@
 //! What the configuration and the files of an application on Next.js say of its URLs.
 
-use std::sync::LazyLock;
-
-use regex::Regex;
+use docent_markdown::regex;
 
 use super::modules::Modules;
 use super::next::is_group;
@@ -95,12 +93,10 @@ fn computed(settings: &mut NextSettings) -> Vec<Script> {
 
 /// The list that a function of the configuration returns; `None` when it is computed.
 fn items(modules: &mut Modules<'_>, file: &str, text: &str, name: &str) -> Option<Vec<Script>> {
-    static FUNCTION: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(
-            r"\b(redirects|rewrites)\s*(?::\s*(?:async\s*)?(?:function\s*)?)?\(\s*\)\s*(?:=>\s*)?(\(\s*\{|\(?\s*\[|\{)",
-        )
-        .expect("the pattern is written out above")
-    });
+    regex!(
+        FUNCTION,
+        r"\b(redirects|rewrites)\s*(?::\s*(?:async\s*)?(?:function\s*)?)?\(\s*\)\s*(?:=>\s*)?(\(\s*\{|\(?\s*\[|\{)"
+    );
     if !text.contains(name) {
         return Some(Vec::new());
     }

@@ -1,10 +1,9 @@
 //! Sphinx, with pages in reStructuredText and in Markdown (MyST). The `conf.py` is a program: it is read for its plain
 //! literals and never run.
 
-use std::sync::LazyLock;
-
-use docent_markdown::{AnchorStyle, Format, Notebook, Page, folder, is_page, joined, rst_id, rst_labels, text_of};
-use regex::Regex;
+use docent_markdown::{
+    AnchorStyle, Format, Notebook, Page, folder, is_page, joined, regex, rst_id, rst_labels, text_of,
+};
 
 use super::browser::Browser;
 use super::patterns::globs;
@@ -125,16 +124,12 @@ fn labels(format: Format, text: &str) -> Vec<(String, String)> {
 }
 
 fn read(text: &str, home: &str, source: String) -> Option<Layout> {
-    static EXCLUDED: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"(?m)^(?:exclude_patterns|templates_path|html_static_path|html_extra_path)\s*(?::[^=\n]*)?\+?=\s*\[([^\]]*)\]")
-            .expect("the pattern is written out above")
-    });
-    static SPHINX: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"(?m)^(?:extensions|html_theme|master_doc|root_doc|exclude_patterns|project)\s*(?::[^=\n]*)?=")
-            .expect("the pattern is written out above")
-    });
-    static STRING: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new(r#""([^"\n]*)"|'([^'\n]*)'"#).expect("the pattern is written out above"));
+    regex!(
+        EXCLUDED,
+        r"(?m)^(?:exclude_patterns|templates_path|html_static_path|html_extra_path)\s*(?::[^=\n]*)?\+?=\s*\[([^\]]*)\]"
+    );
+    regex!(SPHINX, r"(?m)^(?:extensions|html_theme|master_doc|root_doc|exclude_patterns|project)\s*(?::[^=\n]*)?=");
+    regex!(STRING, r#""([^"\n]*)"|'([^'\n]*)'"#);
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim_start().starts_with('#')).collect();
     let text = lines.join("\n");
     let reads_markdown = MARKDOWN.iter().any(|name| text.contains(name));

@@ -9,15 +9,14 @@ pub(crate) mod adoc;
 mod parts;
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use docent_markdown::{
-    Composed, Dialect, Fence, FenceLine, Lines, Problem, Tag, TagKind, each_line, folder, joined, line_end, scan_tag,
-    text_of,
+    Composed, Dialect, Fence, FenceLine, Lines, Problem, Tag, TagKind, each_line, folder, joined, line_end, regex,
+    scan_tag, text_of,
 };
 use memchr::memmem;
 use parts::Part;
-use regex::Regex;
 
 use crate::follow::has_markdown_ending;
 use crate::layout::{Generator, Layout};
@@ -68,15 +67,11 @@ pub(crate) fn expand(layout: &Layout, file: &str, text: &str, tree: &dyn Tree) -
     Some(work.out)
 }
 
-/// One of these is in every use of a piece but an import. All are looked for at once.
-static SIGN: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"<Snippet|@include:|<<<|8<-|\{%").expect("the pattern is written out above"));
+// One of these is in every use of a piece but an import. All are looked for at once.
+regex!(SIGN, r"<Snippet|@include:|<<<|8<-|\{%");
 
-/// An import of a page, as a text begins with it.
-static IMPORT: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r#"\Aimport\s+(?:\*\s+as\s+)?([\w$]+)\s*(?:,[^'"\n]*)?from\s*['"]([^'"\n]+\.(?i:md|mdx|markdown))['"]"#)
-        .expect("the pattern is written out above")
-});
+// An import of a page, as a text begins with it.
+regex!(IMPORT, r#"\Aimport\s+(?:\*\s+as\s+)?([\w$]+)\s*(?:,[^'"\n]*)?from\s*['"]([^'"\n]+\.(?i:md|mdx|markdown))['"]"#);
 
 /// The pages a text imports: the name each has there, and what is said of where it is. Looked at are lines that begin so: most
 /// texts have none, and most of what is imported is no page.
@@ -194,10 +189,10 @@ impl Work<'_> {
 
     /// What a line that is nothing else asks for: `<<< file` or `{% include %}`.
     fn code_of<'t>(&mut self, file: &str, line: &'t str) -> Option<Wanted<'t>> {
-        static LIQUID: LazyLock<Regex> = LazyLock::new(|| {
-            Regex::new(r#"^\s*\{%-?\s*(?:include|include-markdown|include_relative|include_cached)\s+["']?([^"'\s%]+)["']?[^%\n]*%\}\s*$"#)
-                .expect("the pattern is written out above")
-        });
+        regex!(
+            LIQUID,
+            r#"^\s*\{%-?\s*(?:include|include-markdown|include_relative|include_cached)\s+["']?([^"'\s%]+)["']?[^%\n]*%\}\s*$"#
+        );
         if let Some(import) = parts::code_import(line) {
             let candidates = self.page_relative(file, import.path);
             let form = Form::Code { language: import.language, name: import.name };

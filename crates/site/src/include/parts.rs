@@ -2,10 +2,8 @@
 
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
-use std::sync::LazyLock;
 
-use docent_markdown::slug;
-use regex::Regex;
+use docent_markdown::{regex, slug};
 
 /// A comment longer than this asks for nothing.
 const LONGEST_COMMENT: usize = 1_000;
@@ -58,10 +56,7 @@ fn pick(text: &str, ranges: &[RangeInclusive<usize>]) -> String {
     out
 }
 
-static MARK: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?m)^.*(?:#(?:end)?region\b|-+8<-+\s*\[\s*(?:start|end)\s*:).*\n?")
-        .expect("the pattern is written out above")
-});
+regex!(MARK, r"(?m)^.*(?:#(?:end)?region\b|-+8<-+\s*\[\s*(?:start|end)\s*:).*\n?");
 
 fn without_marks(text: &str) -> Cow<'_, str> {
     match text.contains("region") || text.contains("8<-") {

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use docent_markdown::{folder, is_markdown, joined, text_of};
+use docent_markdown::{folder, is_markdown, joined, regex, text_of};
 use globset::GlobSet;
 use regex::Regex;
 
@@ -154,10 +154,7 @@ fn toctrees(tree: &dyn Tree, site: &Site, file: &str) -> Option<Contents> {
 
 /// The patterns by which tables of contents of Sphinx (`:glob:`) name pages without their ending, by the page they stand on.
 pub(super) fn patterns(tree: &dyn Tree, site: &Site) -> Vec<(String, GlobSet)> {
-    static PATTERN: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"(?m)^[ \t]*(?:[^<>\n]*<)?([\w./?\[\]-]*\*[\w./?\[\]*-]*)>?[ \t]*\r?$")
-            .expect("the pattern is written out above")
-    });
+    regex!(PATTERN, r"(?m)^[ \t]*(?:[^<>\n]*<)?([\w./?\[\]-]*\*[\w./?\[\]*-]*)>?[ \t]*\r?$");
     if site.generator() != Generator::Sphinx {
         return Vec::new();
     }
@@ -300,19 +297,17 @@ fn yaml_entry(
 
 /// The value of `name:`, `title:`, `text:` or `label:`.
 fn name_in(line: &Line<'_>) -> Option<Range<usize>> {
-    static NAME: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"^\s*(?:-\s+)?(?:name|title|text|label):\s+(\S.*?)\s*$").expect("the pattern is written out above")
-    });
+    regex!(NAME, r"^\s*(?:-\s+)?(?:name|title|text|label):\s+(\S.*?)\s*$");
     let name = NAME.captures(line.text.trim_end_matches(['\n', '\r']))?.get(1)?;
     Some(line.start + name.start()..line.start + name.end())
 }
 
 /// `- [Title](path)`, and `[Title](path)` outside of a list.
 fn markdown_entry(tree: &dyn Tree, site: &Site, contents: &Contents, lines: &[Line<'_>], at: usize) -> Option<Entry> {
-    static LINE: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r#"^[ \t]*(?:[-*+][ \t]+)?\[((?:\\.|\[[^\[\]\n]*\]|[^\[\]\\\n])*)\]\(<?([^()\s<>#]+)(?:#[^()\s]*)?>?(?:\s+"[^"\n]*")?\)\s*$"#)
-            .expect("the pattern is written out above")
-    });
+    regex!(
+        LINE,
+        r#"^[ \t]*(?:[-*+][ \t]+)?\[((?:\\.|\[[^\[\]\n]*\]|[^\[\]\\\n])*)\]\(<?([^()\s<>#]+)(?:#[^()\s]*)?>?(?:\s+"[^"\n]*")?\)\s*$"#
+    );
     let line = &lines[at];
     let found = LINE.captures(line.text.trim_end_matches(['\n', '\r']))?;
     let (title, value) = (found.get(1)?, found.get(2)?);

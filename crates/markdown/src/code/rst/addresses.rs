@@ -8,6 +8,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::lines::Blocks;
+use crate::regex;
 
 /// Schemes that run what they hold.
 const SCHEMES: [&str; 3] = ["javascript", "vbscript", "livescript"];
@@ -116,11 +117,8 @@ static BEGUN: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(&format!(r"(?im)(?:<|[:_|+] )[ \\]*(?:{})[ \\]*(?:\||  |$)", begun.join("|")))
         .expect("the pattern is put together above")
 });
-static COMMAND: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"\\(?:begin[^A-Za-z]*)?[@]*([A-Za-z]+)|\\begin").expect("the pattern is written out above")
-});
-static ENVIRONMENT: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"\A\\begin\{[A-Za-z]+\*?\}").expect("the pattern is written out above"));
+regex!(COMMAND, r"\\(?:begin[^A-Za-z]*)?[@]*([A-Za-z]+)|\\begin");
+regex!(ENVIRONMENT, r"\A\\begin\{[A-Za-z]+\*?\}");
 
 /// Where an address may begin that runs what it holds.
 pub(super) fn scripts(text: &str, blocks: &Blocks<'_>) -> Vec<usize> {

@@ -11,9 +11,6 @@ mod names;
 mod roles;
 
 use std::collections::HashSet;
-use std::sync::LazyLock;
-
-use regex::Regex;
 
 use self::lines::{Blocks, Continues};
 use super::{Code, Found, runs_script};
@@ -21,15 +18,9 @@ use crate::anchors::AnchorStyle;
 use crate::page::Format;
 use crate::parse::parse_as;
 use crate::parse_lines::Lines;
+use crate::regex;
 use crate::site_paths::{folder, joined};
 use crate::text::text_of;
-
-macro_rules! regex {
-    ($name:ident, $pattern:expr) => {
-        static $name: LazyLock<Regex> =
-            LazyLock::new(|| Regex::new($pattern).expect("the pattern is written out above"));
-    };
-}
 
 // What begins a substitution, or a directive with its name.
 regex!(MARK, r"\.\. +(?:\||([^\s|][^\s]*?) ?::)");

@@ -1,18 +1,8 @@
 //! Roles: those that are harmless by name, and those of which only the site knows what they do.
 
-use std::sync::LazyLock;
-
-use regex::Regex;
-
 use super::lines::Continues;
 use super::{Reading, names};
-
-macro_rules! regex {
-    ($name:ident, $pattern:expr) => {
-        static $name: LazyLock<Regex> =
-            LazyLock::new(|| Regex::new($pattern).expect("the pattern is written out above"));
-    };
-}
+use crate::regex;
 
 regex!(ROLE, r":(\w[\w.+:-]*):`");
 regex!(ROLE_BEHIND, r"`:(\w[\w.+:-]*):");

@@ -1,9 +1,6 @@
 //! Where Docusaurus serves a page, and which files make one.
 
-use std::sync::LazyLock;
-
-use docent_markdown::{FrontMatter, stem};
-use regex::Regex;
+use docent_markdown::{FrontMatter, regex, stem};
 
 use crate::generators::{Root, RootKind};
 use crate::layout::below;
@@ -83,10 +80,7 @@ pub(crate) fn without_number(name: &str) -> &str {
 
 /// `2021-08-26-welcome` as `2021/08/26/welcome`, a folder before the date behind it.
 fn dated(stem: &str) -> String {
-    static DATED: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"^(?<folder>.*)(?<date>\d{4}[-/]\d{1,2}[-/]\d{1,2})[-/]?(?<text>.*?)(?:/index)?$")
-            .expect("the pattern is written out above")
-    });
+    regex!(DATED, r"^(?<folder>.*)(?<date>\d{4}[-/]\d{1,2}[-/]\d{1,2})[-/]?(?<text>.*?)(?:/index)?$");
     match DATED.captures(stem) {
         Some(found) => format!("{}/{}{}", found["date"].replace('-', "/"), &found["folder"], &found["text"]),
         None => stem.strip_suffix("/index").unwrap_or(stem).to_owned(),

@@ -7,10 +7,9 @@ mod links;
 mod tests;
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
-use docent_markdown::{AnchorStyle, FrontMatter};
-use regex::Regex;
+use docent_markdown::{AnchorStyle, FrontMatter, regex};
 
 use super::yaml::Yaml;
 use super::{Root, RootOptions, Rules, released};
@@ -238,8 +237,7 @@ enum Typographer {
 }
 
 fn typographer(config: &Yaml) -> Typographer {
-    static ENTITY: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new("&[a-z]+;").expect("the pattern is written out above"));
+    regex!(ENTITY, "&[a-z]+;");
     let goldmark = config.get("markup").and_then(|markup| markup.get("goldmark"));
     let options = goldmark.and_then(|goldmark| goldmark.get("extensions")?.get("typographer"));
     let options = options.map(Yaml::members).unwrap_or_default();

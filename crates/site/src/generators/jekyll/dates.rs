@@ -1,8 +1,7 @@
 //! The day of a post or an item, which its address may hold.
 
-use std::sync::LazyLock;
+use docent_markdown::regex;
 
-use regex::Regex;
 use time::{Date, Duration, Month, PrimitiveDateTime, Time};
 
 /// How many minutes the clocks of a site's time zone are ahead of UTC, at the least and at the most.
@@ -45,10 +44,10 @@ impl Zone {
 
 /// The day of a date as front matter has it, in the zone of the site; `None` when the zone decides and is not known well enough.
 pub(super) fn day(written: &str, zone: Zone) -> Option<Date> {
-    static MOMENT: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"^(\d{4}-\d\d?-\d\d?)(?:[Tt]|[ \t]+)(\d\d?):(\d\d)(?::(\d\d)(?:\.\d*)?)?[ \t]*(?:(Z|UTC)|([+-])(\d\d):?(\d\d)?)?$")
-            .expect("the pattern is written out above")
-    });
+    regex!(
+        MOMENT,
+        r"^(\d{4}-\d\d?-\d\d?)(?:[Tt]|[ \t]+)(\d\d?):(\d\d)(?::(\d\d)(?:\.\d*)?)?[ \t]*(?:(Z|UTC)|([+-])(\d\d):?(\d\d)?)?$"
+    );
     let written = written.trim();
     let Some(found) = MOMENT.captures(written) else {
         let first = written.split(|c: char| c.is_whitespace() || c == 'T').next()?;

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use docent_markdown::{is_markdown_page, joined};
+use docent_markdown::{is_markdown_page, joined, regex};
 use regex::Regex;
 
 use super::address::Served;
@@ -40,18 +40,13 @@ struct Template<'t> {
 
 fn template(target: &str) -> Option<Template<'_>> {
     const SITE: &str = r"(?:\{\{-?\s*site\.(?:url|baseurl|github\.url)\s*-?\}\})";
-    static TAG: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(&format!(r"^{SITE}*\{{%-?\s*(link|post_url)\s+([^%{{}}]*?)\s*-?%\}}([#?][^{{}}]*)?$"))
-            .expect("the pattern is written out above")
-    });
+    regex!(TAG, &format!(r"^{SITE}*\{{%-?\s*(link|post_url)\s+([^%{{}}]*?)\s*-?%\}}([#?][^{{}}]*)?$"));
     static FILTER: LazyLock<Regex> = LazyLock::new(|| {
         let filter = r"\s*\|\s*(?:relative_url|absolute_url|prepend:\s*site\.baseurl|prepend:\s*site\.url)";
         Regex::new(&format!(r#"^{SITE}*\{{\{{-?\s*(?:"([^"{{}}]*)"|'([^'{{}}]*)')(?:{filter})+\s*-?\}}\}}([^{{}}]*)$"#))
             .expect("the pattern is written out above")
     });
-    static VARIABLE: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(&format!(r"^{SITE}+((?:/[^{{}}#?]*)?)([#?][^{{}}]*)?$")).expect("the pattern is written out above")
-    });
+    regex!(VARIABLE, &format!(r"^{SITE}+((?:/[^{{}}#?]*)?)([#?][^{{}}]*)?$"));
     let (path, rest, named) = if let Some(found) = TAG.captures(target) {
         let named = if &found[1] == "link" { Named::File } else { Named::Post };
         (found.get(2)?, found.get(3), named)

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use docent_markdown::{AnchorStyle, Format, Link, LinkKind, Page, parse_as, text_of};
+use docent_markdown::{AnchorStyle, Format, Link, LinkKind, Page, parse_as, regex, text_of};
 use regex::Regex;
 
 /// Directives whose content is Markdown.
@@ -59,8 +59,7 @@ pub(crate) fn parse(file: &str, bytes: &[u8]) -> Page {
 
 /// The text with spaces for the fences of directives that hold words: all else keeps its place.
 fn without_fences(text: &str) -> String {
-    static FENCE: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new(r"^[ \t]*(`{3,}|~{3,}|:{3,})[ \t]*(?:\{([\w-]+)\})?").expect("written out above"));
+    regex!(FENCE, r"^[ \t]*(`{3,}|~{3,}|:{3,})[ \t]*(?:\{([\w-]+)\})?");
     let mut out = String::with_capacity(text.len());
     let mut open: Vec<(&str, bool)> = Vec::new();
     for line in text.split_inclusive('\n') {
@@ -95,8 +94,7 @@ fn without_fences(text: &str) -> String {
 
 /// `` {doc}`path` `` and `` {ref}`label` ``; the target is all of it, as it decides how it is followed.
 fn roles<'t>(text: &'t str, page: &'t Page) -> impl Iterator<Item = Link> + 't {
-    static ROLE: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new(r"\{(?:doc|ref)\}`[^`\n]+(?:\n[^`\n]+)?`").expect("written out above"));
+    regex!(ROLE, r"\{(?:doc|ref)\}`[^`\n]+(?:\n[^`\n]+)?`");
     let found = ROLE.find_iter(text).filter(|found| !page.code.iter().any(|code| code.contains(&found.start())));
     found.map(|found| link(found.as_str(), found.range()))
 }

@@ -9,10 +9,8 @@
 //! | `def run(a: A) -> B` | classes, where a page shows the signature |
 
 use std::collections::BTreeSet;
-use std::sync::LazyLock;
 
-use docent_markdown::{Lines, line_of, stem, text_of};
-use regex::Regex;
+use docent_markdown::{Lines, line_of, regex, stem, text_of};
 
 use crate::generators::Reference;
 use crate::model::{Site, Target};
@@ -88,10 +86,7 @@ fn last(name: &str) -> &str {
 
 /// What a page documents, and whether with the signature and the docstring that the source code has.
 fn documented(text: &str) -> Vec<(Name, bool)> {
-    static DIRECTIVE: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"(?m)^([ \t]*)(?:\.\. ([\w:+-]+)::|[`:]{3,}\{([\w:+-]+)\})[ \t]+(\S[^\n]*)")
-            .expect("the pattern is written out above")
-    });
+    regex!(DIRECTIVE, r"(?m)^([ \t]*)(?:\.\. ([\w:+-]+)::|[`:]{3,}\{([\w:+-]+)\})[ \t]+(\S[^\n]*)");
     let mut names = Vec::new();
     let mut module = String::new();
     // The classes around a line: how far they are indented, and their names.
@@ -126,10 +121,7 @@ fn documented(text: &str) -> Vec<(Name, bool)> {
 
 /// Roles in a text: where each stands, its name and what it names.
 fn roles(text: &str) -> impl Iterator<Item = (usize, &str, String)> {
-    static ROLE: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"(?::([A-Za-z][\w:+.-]*):|\{([A-Za-z][\w:+.-]*)\})`([^`]+)`")
-            .expect("the pattern is written out above")
-    });
+    regex!(ROLE, r"(?::([A-Za-z][\w:+.-]*):|\{([A-Za-z][\w:+.-]*)\})`([^`]+)`");
     ROLE.captures_iter(text).filter_map(|found| {
         let (at, words) = (found.get(0)?.start(), found.get(3)?.as_str().trim());
         let named = words.strip_suffix('>').and_then(|words| words.rsplit_once('<')).map_or(words, |(_, named)| named);
@@ -150,10 +142,7 @@ struct Definition<'t> {
 
 impl<'t> Definition<'t> {
     fn all(file: &str, text: &'t str) -> Vec<Self> {
-        static HEAD: LazyLock<Regex> = LazyLock::new(|| {
-            Regex::new(r"(?m)^([ \t]*)(?:async[ \t]+)?(class|def)[ \t]+(\w+)")
-                .expect("the pattern is written out above")
-        });
+        regex!(HEAD, r"(?m)^([ \t]*)(?:async[ \t]+)?(class|def)[ \t]+(\w+)");
         let path = file.trim_start_matches("../").trim_end_matches(".py").trim_end_matches("/__init__");
         let module = path.strip_prefix("src/").unwrap_or(path).replace('/', ".");
         let heads: Vec<_> = HEAD.captures_iter(text).filter_map(|head| Some((head.get(0)?.start(), head))).collect();
