@@ -27,7 +27,7 @@ pub(super) struct FrontMatterUse {
 
 impl FrontMatterUse {
     pub(super) fn of(tree: &dyn Tree, site: &Site) -> Self {
-        let has = |file: &str| tree.read(file).is_some_and(|bytes| text_of(&bytes).starts_with("---"));
+        let has = |file: &str| tree.text(file).is_some_and(|text| text.starts_with("---"));
         let by_site = site.takes_front_matter() || {
             let pages = site.files().filter(|file| site.is_page(file) && is_markdown(file));
             let pages: Vec<&str> = pages.take(200).collect();

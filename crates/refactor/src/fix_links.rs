@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use docent_markdown::{Link, Page, folder, joined, line_of, text_of};
+use docent_markdown::{Link, Page, folder, joined, line_of};
 use docent_site::{
     ChangedTree, Doubt, Finding, FindingKind, LinkShape, LinkSyntax, Rule, Site, Target, Tree, Trust, Wanted,
     has_page_ending, may_have_anchor, parts, respelled,
@@ -39,7 +39,7 @@ pub fn fix_links(
     let mut result = Outcome::default();
     let is_meant = |file: &str| selection.has(file) || !selection.is_narrowed();
     for (file, broken) in broken.iter().filter(|(file, _)| is_meant(file)) {
-        let text = text_of(&tree.read(file).unwrap_or_default()).into_owned();
+        let text = tree.text(file).unwrap_or_default();
         let mut edits: Vec<TextEdit> = Vec::new();
         let mut seen: BTreeSet<(usize, usize)> = BTreeSet::new();
         for broken in broken {

@@ -395,8 +395,7 @@ fn labels<'f>(
         return labels;
     }
     for file in files {
-        let bytes = tree.read(file).unwrap_or_default();
-        for (label, anchor) in (rules.labels)(Format::of(file), &text_of(&bytes)) {
+        for (label, anchor) in (rules.labels)(Format::of(file), &tree.text(file).unwrap_or_default()) {
             let place = Some((file.clone(), anchor));
             labels.entry(label).and_modify(|place| *place = None).or_insert(place);
         }

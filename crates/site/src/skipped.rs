@@ -163,8 +163,7 @@ impl Layout {
             }
         };
         self.own_configurations(tree).into_iter().find_map(|configuration| {
-            let bytes = tree.read(&configuration)?;
-            let text = text_of(&bytes);
+            let text = tree.text(&configuration)?;
             let is_list = IGNORE_FILES.contains(&configuration.rsplit('/').next().unwrap_or_default());
             let mut room = if is_list { usize::MAX } else { 0 };
             let line = text.lines().zip(1..).find_map(|(line, number)| {

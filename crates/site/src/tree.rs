@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use docent_markdown::text_of;
+
 /// Read access to a docs tree at one moment. Paths are relative to the docs root, `/`-separated, without a leading
 /// slash.
 ///
@@ -13,6 +15,12 @@ pub trait Tree {
 
     /// A file's bytes; `None` when there is no such file.
     fn read(&self, path: &str) -> Option<Vec<u8>>;
+
+    /// A file as text; `None` when there is no such file.
+    fn text(&self, path: &str) -> Option<String> {
+        let bytes = self.read(path)?;
+        Some(String::from_utf8(bytes).unwrap_or_else(|error| text_of(error.as_bytes()).into_owned()))
+    }
 
     /// The docs root's own path in its repository, `""` when it is all of it.
     fn root(&self) -> &str {

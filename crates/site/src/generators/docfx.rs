@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use docent_markdown::{AnchorStyle, FrontMatter, folder, joined, regex, text_of};
+use docent_markdown::{AnchorStyle, FrontMatter, folder, joined, regex};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
 use super::script::{Script, value_at};
@@ -79,8 +79,7 @@ pub(super) const RULES: Rules = Rules {
 
 fn of_home(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
     let file = at_home(tree, home, FILE);
-    let bytes = tree.read(&file).filter(|_| has(&file))?;
-    let mut layout = read(tree, home, &text_of(&bytes))?;
+    let mut layout = read(tree, home, &tree.text(&file).filter(|_| has(&file))?)?;
     if layout.roots.is_empty() {
         layout.problem(&file, "the configuration names no files of the site");
         layout.roots.push(Root { folder: home.to_owned(), generator: Generator::Docfx, ..Root::default() });

@@ -5,7 +5,7 @@ mod links;
 
 use std::collections::{HashMap, HashSet};
 
-use docent_markdown::{AnchorStyle, FrontMatter, text_of};
+use docent_markdown::{AnchorStyle, FrontMatter};
 
 pub(crate) use self::addresses::{id, without_number};
 use super::modules::{ENDINGS, Modules};
@@ -128,8 +128,8 @@ fn name_of(file: &str) -> &str {
 fn label_folders(tree: &dyn Tree, layout: &mut Layout) {
     let mut labels: HashMap<String, String> = HashMap::new();
     for file in tree.paths().into_iter().filter(|file| is_category(name_of(file))) {
-        let Some(bytes) = tree.read(&file) else { continue };
-        match yaml::read(&text_of(&bytes)) {
+        let Some(text) = tree.text(&file) else { continue };
+        match yaml::read(&text) {
             Ok(category) => {
                 if let Some(label) = category.get("label").and_then(Yaml::text) {
                     labels.insert(docent_markdown::folder(&file).to_owned(), label.to_owned());

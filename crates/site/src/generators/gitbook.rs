@@ -1,7 +1,7 @@
 //! GitBook: a book of the pages that `SUMMARY.md` names. Two tools read it, and they differ: GitBook's own one, which HonKit
 //! goes on with, builds what `book.json` or `book.js` configures; gitbook.com serves a repository with a `.gitbook.yaml`.
 
-use docent_markdown::{AnchorStyle, FrontMatter, joined, text_of};
+use docent_markdown::{AnchorStyle, FrontMatter, joined};
 use globset::GlobSet;
 
 use super::mdbook::{chapters, links_of_summary};
@@ -87,8 +87,7 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
     let file = at_home(tree, home, HOSTED);
     let script = SCRIPTS.iter().map(|name| at_home(tree, home, name)).find(|file| has(file));
     if has(&file) {
-        let bytes = tree.read(&file)?;
-        let (config, trouble) = match yaml::read(&text_of(&bytes)) {
+        let (config, trouble) = match yaml::read(&tree.text(&file)?) {
             Ok(config) => (config, None),
             Err(message) => (Yaml::Empty, Some(message)),
         };
@@ -150,8 +149,7 @@ fn names(text: impl Fn(&str, &str) -> Option<String>) -> Names {
 /// The layout of a book, if there is one.
 fn book(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool, names: &Names, is_hosted: bool) -> Option<Layout> {
     let source = joined_in(tree.root(), home, &names.root)?;
-    let lines = tree.read(&at_home(tree, home, IGNORED)).filter(|_| !is_hosted);
-    let lines = lines.map(|bytes| text_of(&bytes).into_owned()).unwrap_or_default();
+    let lines = tree.text(&at_home(tree, home, IGNORED)).filter(|_| !is_hosted).unwrap_or_default();
     let mut options = GitBookOptions {
         source: source.clone(),
         is_hosted,

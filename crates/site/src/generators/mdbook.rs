@@ -1,7 +1,7 @@
 //! mdBook: `book.toml` and the `SUMMARY.md` that names every page.
 
 use docent_markdown::{
-    AnchorStyle, Format, FrontMatter, LinkKind, folder, is_markdown, is_markdown_page, parse_as, regex, text_of,
+    AnchorStyle, Format, FrontMatter, LinkKind, folder, is_markdown, is_markdown_page, parse_as, regex,
 };
 
 use super::browser::Browser;
@@ -60,8 +60,7 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
     if !has(&file) {
         return None;
     }
-    let bytes = tree.read(&file)?;
-    let (config, trouble) = match text_of(&bytes).parse::<toml::Table>() {
+    let (config, trouble) = match tree.text(&file)?.parse::<toml::Table>() {
         Ok(config) => (config, None),
         Err(error) => (toml::Table::new(), Some(error.message().to_owned())),
     };

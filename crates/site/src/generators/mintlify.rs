@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use docent_markdown::{AnchorStyle, stem, text_of};
+use docent_markdown::{AnchorStyle, stem};
 
 use super::Root;
 use super::patterns::ignore_globs;
@@ -158,14 +158,13 @@ impl Choices {
 /// The pages of a site that is configured in `home`, perhaps above the docs root.
 fn pages(tree: &dyn Tree, home: &str) -> Root {
     let above = home.split('/').filter(|part| *part == "..").count();
-    let ignored = tree.read(&at_home(tree, home, ".mintignore"));
-    let ignored = format!("{IGNORED}{}", ignored.map(|bytes| text_of(&bytes).into_owned()).unwrap_or_default());
+    let ignored = tree.text(&at_home(tree, home, ".mintignore")).unwrap_or_default();
     let root: Vec<&str> = tree.root().split('/').filter(|part| !part.is_empty()).collect();
     Root {
         folder: if above > 0 { String::new() } else { home.to_owned() },
         served: root[root.len() - above.min(root.len())..].join("/"),
         generator: Generator::Mintlify,
-        excluded: ignore_globs(&ignored),
+        excluded: ignore_globs(&format!("{IGNORED}{ignored}")),
         ..Root::default()
     }
 }

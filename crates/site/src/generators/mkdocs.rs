@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use docent_markdown::{AnchorStyle, Field, FieldValue, FrontMatter, Page, folder, regex, text_of};
+use docent_markdown::{AnchorStyle, Field, FieldValue, FrontMatter, Page, folder, regex};
 use globset::GlobSet;
 
 use super::mkdocs_folders::{self, FolderNavigation};
@@ -92,8 +92,7 @@ fn complete(layout: &Layout, text: &str, page: &mut Page) {
 /// Reads the layout, if the folder has such a file.
 fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
     let file = FILES.iter().map(|name| at_home(tree, home, name)).find(|file| has(file))?;
-    let bytes = tree.read(&file)?;
-    let mut text = text_of(&bytes).into_owned();
+    let mut text = tree.text(&file)?;
     let (config, trouble) = match yaml::read(&without_tags(&text)) {
         Ok(config) => (inherited(tree, home, config, &mut text, 0), None),
         Err(message) => (Yaml::Empty, Some(message)),
@@ -149,8 +148,7 @@ fn front_matter_of_post(file: &str, bytes: &[u8]) -> FrontMatter {
 fn inherited(tree: &dyn Tree, home: &str, config: Yaml, text: &mut String, depth: usize) -> Yaml {
     let parent = config.get("INHERIT").and_then(Yaml::text).filter(|_| depth < DEEPEST);
     let Some(file) = parent.and_then(|path| joined_in(tree.root(), home, path)) else { return config };
-    let Some(bytes) = tree.read(&file) else { return config };
-    let parent_text = text_of(&bytes);
+    let Some(parent_text) = tree.text(&file) else { return config };
     let Ok(parent) = yaml::read(&without_tags(&parent_text)) else { return config };
     text.push('\n');
     text.push_str(&parent_text);

@@ -1,6 +1,6 @@
 //! Names that plug-ins of MkDocs follow from any page: `::: package.name` documents one, `[words][package.name.part]` refers to it.
 
-use docent_markdown::{line_of, regex, text_of};
+use docent_markdown::{line_of, regex};
 
 use crate::generators::Reference;
 use crate::model::Site;
@@ -10,8 +10,7 @@ use crate::tree::Tree;
 pub(super) fn referring(tree: &dyn Tree, site: &Site, file: &str) -> Vec<Reference> {
     regex!(DOCUMENTED, r"(?m)^[ \t>#]*:::[ \t]+([\w.]+)");
     regex!(REFERENCE, r"\]\[`?([\w.]+)`?\]|\[`?([\w.]+)`?\]\[\]");
-    let bytes = tree.read(file).unwrap_or_default();
-    let text = text_of(&bytes);
+    let text = tree.text(file).unwrap_or_default();
     let documented: Vec<&str> =
         DOCUMENTED.captures_iter(&text).filter_map(|found| Some(found.get(1)?.as_str())).collect();
     let is_documented = |name: &str| {
@@ -21,8 +20,7 @@ pub(super) fn referring(tree: &dyn Tree, site: &Site, file: &str) -> Vec<Referen
     };
     let mut found = Vec::new();
     for from in site.files().filter(|from| !documented.is_empty() && *from != file && site.address(from).is_some()) {
-        let bytes = tree.read(from).unwrap_or_default();
-        let text = text_of(&bytes);
+        let text = tree.text(from).unwrap_or_default();
         for reference in REFERENCE.captures_iter(&text) {
             let name = reference.get(1).or_else(|| reference.get(2)).filter(|name| is_documented(name.as_str()));
             let reference = |name: regex::Match<'_>| Reference {

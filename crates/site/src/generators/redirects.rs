@@ -1,7 +1,5 @@
 //! Redirects that the host of a site is told of: `_redirects`, `netlify.toml`, `vercel.json`.
 
-use docent_markdown::text_of;
-
 use crate::layout::Layout;
 use crate::navigation_json;
 use crate::tree::Tree;
@@ -34,8 +32,7 @@ pub(crate) fn read(tree: &dyn Tree, configurations: &[&str], layout: &mut Layout
         .collect();
     files.sort_unstable();
     for file in files {
-        let Some(bytes) = tree.read(file) else { continue };
-        let text = text_of(&bytes);
+        let Some(text) = tree.text(file) else { continue };
         let found = match file.rsplit('/').next() {
             Some("_redirects") => Ok(plain(&text)),
             Some("netlify.toml") => netlify(&text),

@@ -1,8 +1,6 @@
 //! Which version is released, where a site's own configuration says so beside its generator: `_config.yml` and similar files with
 //! `versions: {stable: v2}`, as sites made by Jekyll have it.
 
-use docent_markdown::text_of;
-
 use super::yaml;
 use crate::layout::Layout;
 use crate::tree::Tree;
@@ -33,7 +31,7 @@ pub(crate) fn read(tree: &dyn Tree, configurations: &[&str], layout: &mut Layout
     let mut files: Vec<&str> = configurations.iter().filter(is_one).copied().collect();
     files.sort_unstable();
     for file in files {
-        let Some(config) = tree.read(file).and_then(|bytes| yaml::read(&text_of(&bytes)).ok()) else { continue };
+        let Some(config) = tree.text(file).and_then(|text| yaml::read(&text).ok()) else { continue };
         let versions = config.get("versions");
         let named = CURRENT.iter().filter_map(|name| versions?.get(name)?.text());
         let alone = CURRENT_ALONE.iter().filter_map(|name| config.get(name)?.text());

@@ -1,9 +1,7 @@
 //! Sphinx, with pages in reStructuredText and in Markdown (MyST). The `conf.py` is a program: it is read for its plain
 //! literals and never run.
 
-use docent_markdown::{
-    AnchorStyle, Format, Notebook, Page, folder, is_page, joined, regex, rst_id, rst_labels, text_of,
-};
+use docent_markdown::{AnchorStyle, Format, Notebook, Page, folder, is_page, joined, regex, rst_id, rst_labels};
 
 use super::browser::Browser;
 use super::patterns::globs;
@@ -92,8 +90,7 @@ fn of_home(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<La
     FOLDERS.iter().find_map(|folder| {
         let source = joined_in(tree.root(), home, folder)?;
         let file = at_home(tree, &source, FILE);
-        let text = tree.read(&file).filter(|_| has(&file))?;
-        read(&text_of(&text), home, source)
+        read(&tree.text(&file).filter(|_| has(&file))?, home, source)
     })
 }
 

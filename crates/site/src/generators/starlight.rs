@@ -5,7 +5,7 @@
 
 mod links;
 
-use docent_markdown::{AnchorStyle, FrontMatter, slug, stem, text_of};
+use docent_markdown::{AnchorStyle, FrontMatter, slug, stem};
 
 use super::modules::{ENDINGS, Modules};
 use super::script::Script;
@@ -146,8 +146,8 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
         COLLECTIONS.iter().flat_map(|name| ENDINGS.map(|ending| at_home(tree, home, &format!("{name}.{ending}"))));
     layout.options.starlight.addresses_computed = collections
         .filter(|file| has(file))
-        .filter_map(|file| tree.read(&file))
-        .any(|bytes| text_of(&bytes).contains("generateId"));
+        .filter_map(|file| tree.text(&file))
+        .any(|text| text.contains("generateId"));
     if layout.options.starlight.addresses_computed {
         layout.problem(&file, "the addresses of pages are computed; they are taken to be those of their files");
     }

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use docent_markdown::{folder, joined, line_end, line_of, text_of};
+use docent_markdown::{folder, joined, line_end, line_of};
 use toml::de::{DeTable, DeValue};
 
 use super::{FileEdit, NavigationPlace, way};
@@ -42,7 +42,7 @@ impl BookRedirects {
     pub(super) fn of(tree: &dyn Tree, site: &Site) -> Option<Self> {
         (site.generator() == Generator::MdBook).then_some(())?;
         let file = at_home(tree, site.layout().home(), "book.toml");
-        let text = text_of(&tree.read(&file)?).into_owned();
+        let text = tree.text(&file)?;
         let mut entries = {
             let root = DeTable::parse(&text).ok()?;
             let names = ["output", "html", "redirect"];

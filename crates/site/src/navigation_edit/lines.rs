@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use docent_markdown::{folder, is_markdown, joined, regex, text_of};
+use docent_markdown::{folder, is_markdown, joined, regex};
 use globset::GlobSet;
 use regex::Regex;
 
@@ -64,7 +64,7 @@ fn is_navigation(name: &str) -> bool {
 type PageNamed<'a> = dyn Fn(&str, &str) -> Option<(String, Names)> + 'a;
 
 fn contents(tree: &dyn Tree, site: &Site, file: &str, base: &str, shape: Shape) -> Option<Contents> {
-    let text = text_of(&tree.read(file)?).into_owned();
+    let text = tree.text(file)?;
     let mut contents = Contents { file: file.to_owned(), text, base: base.to_owned(), entries: Vec::new(), shape };
     let lines = lines(&contents.text, 0..contents.text.len());
     for at in 0..lines.len() {
@@ -86,7 +86,7 @@ pub(super) fn list(
     keys: &[&str],
     page: &PageNamed<'_>,
 ) -> Option<Contents> {
-    let text = text_of(&tree.read(file)?).into_owned();
+    let text = tree.text(file)?;
     let range = keys.iter().find_map(|key| section(&text, key))?;
     let (file, base) = (file.to_owned(), base.to_owned());
     let mut contents = Contents { file, text, base, entries: Vec::new(), shape: Shape::Yaml };
@@ -108,7 +108,7 @@ pub(super) fn end_of_list(text: &str, section: Range<usize>) -> Option<(usize, u
 /// The entries of the tables of contents on a page that MyST reads: `path` and `Title <path>`, from the page's folder, or from
 /// that of the docs when absolute, without the ending of the file.
 fn toctrees(tree: &dyn Tree, site: &Site, file: &str) -> Option<Contents> {
-    let text = text_of(&tree.read(file)?).into_owned();
+    let text = tree.text(file)?;
     let home = &site.layout().root(file)?.folder;
     let base = folder(file).to_owned();
     let mut entries = Vec::new();
@@ -160,8 +160,7 @@ pub(super) fn patterns(tree: &dyn Tree, site: &Site) -> Vec<(String, GlobSet)> {
     }
     let mut found = Vec::new();
     for file in site.files().filter(|file| site.address(file).is_some()) {
-        let bytes = tree.read(file).unwrap_or_default();
-        let text = text_of(&bytes);
+        let text = tree.text(file).unwrap_or_default();
         if !text.contains(":glob:") {
             continue;
         }

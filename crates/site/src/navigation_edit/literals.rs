@@ -1,6 +1,6 @@
 //! Navigations whose entries are texts in quotes: `meta.json`, sidebars in JSON, JavaScript and TypeScript.
 
-use docent_markdown::{folder, line_of, stem, text_of};
+use docent_markdown::{folder, line_of, stem};
 
 use super::{Contents, Entry, Names, Shape};
 use crate::follow::{LinkSyntax, Wanted, is_external, parts};
@@ -16,7 +16,7 @@ use crate::tree::{ChangedTree, Tree, at_home};
 /// The files of this kind that a site has.
 pub(super) fn read(tree: &dyn Tree, site: &Site) -> Vec<Contents> {
     let mut found = Vec::new();
-    let text = |file: &str| tree.read(file).map(|bytes| text_of(&bytes).into_owned());
+    let text = |file: &str| tree.text(file);
     for file in site.files() {
         let name = file.rsplit('/').next().unwrap_or(file);
         if matches!(name, "_meta.json" | "meta.json")
@@ -208,7 +208,7 @@ fn entries(
 
 /// Where scripts that are not edited name a page, or may: a sentence each.
 pub(super) fn named_elsewhere(tree: &dyn Tree, site: &Site, page: &str) -> Vec<String> {
-    let read = |file: &str| tree.read(file).map(|bytes| text_of(&bytes).into_owned());
+    let read = |file: &str| tree.text(file);
     match site.generator() {
         Generator::Docusaurus => {
             let names =

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use docent_markdown::{is_markdown_page, site_path, text_of};
+use docent_markdown::{is_markdown_page, site_path};
 
 use super::{FileEdit, quoted};
 use crate::model::Site;
@@ -19,8 +19,7 @@ impl MintlifyFiles {
     /// The navigation of a site, if each of its files can be edited: JSON without comments.
     pub(super) fn of(tree: &dyn Tree, home: &str) -> Option<Self> {
         let navigation = Navigation::read(tree, home)?;
-        let bytes = navigation.files.iter().map(|file| tree.read(file));
-        let texts: Vec<String> = bytes.map(|bytes| text_of(&bytes.unwrap_or_default()).into_owned()).collect();
+        let texts: Vec<String> = navigation.files.iter().map(|file| tree.text(file).unwrap_or_default()).collect();
         let is_json = |text: &String| serde_json::from_str::<serde_json::Value>(text).is_ok();
         let readable = navigation.object_span.is_some() && texts.iter().all(is_json);
         readable.then_some(Self { navigation, texts })

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use docent_markdown::{line_of, text_of};
+use docent_markdown::line_of;
 use regex::Regex;
 
 use super::book::BookRedirects;
@@ -96,7 +96,7 @@ fn plain_file(tree: &dyn Tree, site: &Site) -> Option<(String, String)> {
     let home = site.layout().home();
     let names = ["static/_redirects", "public/_redirects", "_redirects", "docs/public/_redirects"];
     let files = names.iter().map(|name| at_home(tree, home, name)).chain(["_redirects".to_owned()]);
-    files.into_iter().find_map(|file| Some((file.clone(), text_of(&tree.read(&file)?).into_owned())))
+    files.into_iter().find_map(|file| Some((file.clone(), tree.text(&file)?)))
 }
 
 /// `/from /to 301`, a line each; the new one is written with what the last one had behind it.
@@ -159,8 +159,7 @@ fn mkdocs(tree: &dyn Tree, site: &Site) -> Option<RedirectMaps> {
     (site.generator() == Generator::MkDocs).then_some(())?;
     let home = site.layout().home();
     let files = ["mkdocs.yml", "mkdocs.yaml"].map(|name| at_home(tree, home, name));
-    let (file, bytes) = files.into_iter().find_map(|file| Some((file.clone(), tree.read(&file)?)))?;
-    let text = text_of(&bytes).into_owned();
+    let (file, text) = files.into_iter().find_map(|file| Some((file.clone(), tree.text(&file)?)))?;
     let mut entries = Vec::new();
     let mut indent = None;
     let mut at = 0;

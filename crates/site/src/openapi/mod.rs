@@ -12,7 +12,7 @@ mod schema;
 
 use std::collections::{HashMap, HashSet};
 
-use docent_markdown::{Format, Lines, Problem, is_page, joined, parse_as, slug, text_of};
+use docent_markdown::{Format, Lines, Problem, is_page, joined, parse_as, slug};
 
 use crate::layout::{Generator, Layout, Place};
 use crate::read_file::{FileRead, SitePage, title_from};
@@ -185,8 +185,7 @@ fn claims(layout: &Layout, file: &str, tree: &dyn Tree) -> Vec<Claim> {
         tree.paths().into_iter().filter(|path| is_page(path) && layout.holds_pages(path)).collect();
     pages.sort_unstable();
     let claims = pages.into_iter().filter_map(|page| {
-        let bytes = tree.read(&page)?;
-        let text = text_of(&bytes);
+        let text = tree.text(&page)?;
         let Wanted { file: named, operation } = wanted_by(&text)?;
         named.is_none_or(|named| named == file).then_some(Claim { page, operation })
     });

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use docent_markdown::{AdocAttributes, folder, joined, text_of};
+use docent_markdown::{AdocAttributes, folder, joined};
 
 use super::resources::Id;
 use super::{AntoraOptions, Component, Style};
@@ -39,8 +39,7 @@ pub(super) fn read(tree: &dyn Tree, home: &str, configurations: &[&str]) -> Opti
     let mut options = AntoraOptions::of_playbook(&playbook);
     let mut problems = Vec::new();
     for file in configurations.iter().filter(named) {
-        let text = tree.read(file).unwrap_or_default();
-        match yaml::read(&text_of(&text)) {
+        match yaml::read(&tree.text(file).unwrap_or_default()) {
             Ok(descriptor) => options.components.extend(component(tree, file, &descriptor, &playbook)),
             Err(why) => problems.push(((*file).to_owned(), why)),
         }
@@ -69,7 +68,7 @@ fn playbook(tree: &dyn Tree, configurations: &[&str]) -> Yaml {
     let mut files: Vec<&&str> =
         configurations.iter().filter(|path| is_playbook(path.rsplit('/').next().unwrap_or(path))).collect();
     files.sort_by_key(|path| (!path.ends_with("antora-playbook.yml"), path.len()));
-    let read = files.into_iter().filter_map(|file| yaml::read(&text_of(&tree.read(file)?)).ok());
+    let read = files.into_iter().filter_map(|file| yaml::read(&tree.text(file)?).ok());
     let mut read =
         read.filter(|playbook| ["content", "site", "urls", "asciidoc"].iter().any(|key| playbook.get(key).is_some()));
     read.next().unwrap_or(Yaml::Empty)

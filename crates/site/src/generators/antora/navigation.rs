@@ -2,8 +2,6 @@
 
 use std::ops::Range;
 
-use docent_markdown::text_of;
-
 use super::resources::{Id, Named};
 use crate::layout::below;
 use crate::model::Site;
@@ -29,8 +27,7 @@ pub(crate) fn read(tree: &dyn Tree, site: &Site) -> Vec<(String, String, Vec<Nav
         for name in names {
             let path = below(&component.start, name);
             let file = from_root(tree.root(), &path);
-            let Some(bytes) = tree.read(&file) else { continue };
-            let text = text_of(&bytes).into_owned();
+            let Some(text) = tree.text(&file) else { continue };
             let entries = match name {
                 "antora.yml" => first_page(&text)
                     .and_then(|value| entry(site, &path, &text, value, None, None))

@@ -1,7 +1,5 @@
 //! The configuration of Hugo: one file or a folder of them, in TOML, YAML or JSON, names in any case.
 
-use docent_markdown::text_of;
-
 use crate::generators::yaml::{self, Yaml};
 use crate::tree::{Tree, at_home};
 
@@ -47,8 +45,8 @@ pub(super) fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> O
     let mut read = Read { config: Yaml::Map(Vec::new()), trouble: Vec::new() };
     for (name, key) in single.into_iter().chain(shared).map(|name| (name, None)).chain(parts(tree, home)) {
         let file = at_home(tree, home, &name);
-        let Some(bytes) = tree.read(&file) else { continue };
-        match parsed(&name, &text_of(&bytes)) {
+        let Some(text) = tree.text(&file) else { continue };
+        match parsed(&name, &text) {
             Ok(value) => read.config.merge(wrapped(lowered(value), key.as_deref())),
             Err(message) => read.trouble.push((file, message)),
         }

@@ -74,7 +74,7 @@ pub(super) fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> O
     if has(&at_home(tree, home, CONTENTS)) {
         return None;
     }
-    let (config, trouble) = match hugo::config::parsed(&file, &text_of(&tree.read(&file)?)) {
+    let (config, trouble) = match hugo::config::parsed(&file, &tree.text(&file)?) {
         Ok(config) => (config, None),
         Err(message) => (Yaml::Map(Vec::new()), Some(message)),
     };

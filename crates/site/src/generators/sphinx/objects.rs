@@ -10,7 +10,7 @@
 
 use std::collections::BTreeSet;
 
-use docent_markdown::{Lines, line_of, regex, stem, text_of};
+use docent_markdown::{Lines, line_of, regex, stem};
 
 use crate::generators::Reference;
 use crate::model::{Site, Target};
@@ -181,7 +181,7 @@ impl<'t> Definition<'t> {
 
 /// Where pages and source code refer to what a page alone documents.
 pub(super) fn referring(tree: &dyn Tree, site: &Site, file: &str) -> Vec<Reference> {
-    let read = |file: &str| text_of(&tree.read(file).unwrap_or_default()).into_owned();
+    let read = |file: &str| tree.text(file).unwrap_or_default();
     let here = documented(&read(file));
     let mut own: BTreeSet<Name> = here.iter().map(|(name, _)| name.clone()).collect();
     let mut shown_elsewhere = Vec::new();
@@ -240,8 +240,7 @@ pub(super) fn named_in_sources(tree: &dyn Tree, site: &Site, file: &str) -> Vec<
     let name = stem(file).unwrap_or(file).rsplit('/').next().unwrap_or_default();
     let mut found = Vec::new();
     for from in site.all_files().filter(|from| is_source(from)) {
-        let bytes = tree.read(from).unwrap_or_default();
-        let text = text_of(&bytes);
+        let text = tree.text(from).unwrap_or_default();
         for (at, role, named) in roles(&text) {
             let leads_there = match role {
                 "ref" => labels.contains(named.to_lowercase().as_str()),
