@@ -124,11 +124,17 @@ pub struct Reference {
     pub name: String,
 }
 
+/// Whether the tree has a file.
+type HasFile<'a> = dyn Fn(&str) -> bool + 'a;
+
+/// The bytes of a file, which are read when they are asked for.
+type FileBytes<'a> = dyn Fn() -> Vec<u8> + 'a;
+
 /// What sets one generator apart from the others.
 pub(crate) struct Rules {
     /// The layout of a tree that this generator builds, by its configuration in the folder `home`. `has` tells whether the
     /// tree has a file that [`Layout::files`] names.
-    pub(crate) read: fn(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout>,
+    pub(crate) read: fn(tree: &dyn Tree, home: &str, has: &HasFile<'_>) -> Option<Layout>,
     /// Where a page is served, without leading slash and as a directory without trailing one: `""` is the first page.
     /// `inside` is the file's path in the root's folder. Pages of [`RootKind::Pages`] are not asked for.
     pub(crate) address: fn(root: &Root, inside: &str, front: &FrontMatter) -> String,
@@ -137,7 +143,7 @@ pub(crate) struct Rules {
     /// Whether front matter may choose a page's address, so that all of it has to be read to know the site.
     pub(crate) reads_front_matter: bool,
     /// The front matter that a page's address is made of, where not all front matter is read.
-    pub(crate) read_front_matter: fn(root: &Root, inside: &str, bytes: &dyn Fn() -> Vec<u8>) -> Option<FrontMatter>,
+    pub(crate) read_front_matter: fn(root: &Root, inside: &str, bytes: &FileBytes<'_>) -> Option<FrontMatter>,
     /// Whether front matter is taken off a page. Where it is not, readers see it as text.
     pub(crate) takes_front_matter: bool,
     /// Whether pages are made of what is written in a language.
@@ -162,7 +168,7 @@ pub(crate) struct Rules {
     pub(crate) skips: fn(layout: &Layout, file: &str) -> Option<SkipReason>,
     /// Whether a file in the folder of a root makes a page once all is published; drafts do not. `has` tells which files
     /// there are.
-    pub(crate) builds: fn(root: &Root, inside: &str, front: &FrontMatter, has: &dyn Fn(&str) -> bool) -> bool,
+    pub(crate) builds: fn(root: &Root, inside: &str, front: &FrontMatter, has: &HasFile<'_>) -> bool,
     /// Whether a page's own URL ends in a slash where the configuration leaves that to the page.
     pub(crate) is_directory: fn(root: &Root, inside: &str, front: &FrontMatter) -> bool,
     /// Addresses from which a page's front matter redirects to it, without leading slash.
@@ -198,7 +204,7 @@ pub(crate) struct Rules {
 impl Rules {
     /// The rules of a generator that does the rest as most do.
     const fn of(
-        read: fn(&dyn Tree, &str, &dyn Fn(&str) -> bool) -> Option<Layout>,
+        read: fn(&dyn Tree, &str, &HasFile<'_>) -> Option<Layout>,
         address: fn(&Root, &str, &FrontMatter) -> String,
         follow: fn(&Site, &Written<'_>) -> Target,
         write: fn(&Site, &Wanted<'_>) -> String,

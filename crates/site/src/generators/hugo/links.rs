@@ -219,7 +219,7 @@ fn at_path(site: &Site, language: Option<&str>, path: &str) -> Option<String> {
         let other = From::of(site, file)?;
         (site.address(file).is_some() && other.language().as_deref() == language).then_some(())
     };
-    let languages = site.layout().roots.iter().next()?.options.hugo.as_deref()?.languages.as_slice();
+    let languages = site.layout().roots.first()?.options.hugo.as_deref()?.languages.as_slice();
     let wanted = logical(path.trim_matches('/'), languages);
     let plain = stem(path.trim_matches('/')).unwrap_or(path.trim_matches('/'));
     let plain = plain
