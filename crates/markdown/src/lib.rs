@@ -43,6 +43,7 @@ mod rst;
 mod sections;
 mod site_paths;
 mod text;
+pub mod yaml;
 
 pub use adoc::{AdocAttributes, adoc_header};
 pub use anchors::{AnchorStyle, Anchors, slug};

@@ -34,7 +34,6 @@ mod script;
 pub(crate) mod sphinx;
 pub(crate) mod starlight;
 pub(crate) mod vitepress;
-pub(crate) mod yaml;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -317,6 +316,7 @@ pub(crate) fn is_main_configuration(generator: Generator, folder: &str, name: &s
     }
 }
 
+pub(crate) use docent_markdown::yaml;
 pub(crate) use docusaurus::{is_category, without_configuration};
 pub(crate) use fumadocs::is_of_application;
 pub(crate) use patterns::globs;

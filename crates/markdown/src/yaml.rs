@@ -1,13 +1,14 @@
-//! YAML configurations as values.
+//! YAML as values.
 
 use std::fmt;
 
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_saphyr::Options;
 
 /// A value; single ones are text, as written.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Yaml {
+pub enum Yaml {
     Text(String),
     Empty,
     List(Vec<Yaml>),
@@ -15,12 +16,12 @@ pub(crate) enum Yaml {
 }
 
 impl Yaml {
-    pub(crate) fn get(&self, name: &str) -> Option<&Self> {
+    pub fn get(&self, name: &str) -> Option<&Self> {
         self.members().iter().find(|(key, _)| key == name).map(|(_, value)| value)
     }
 
     /// Adds what another document says: mappings grow together, all else is replaced.
-    pub(crate) fn merge(&mut self, other: Self) {
+    pub fn merge(&mut self, other: Self) {
         match (self, other) {
             (Self::Map(members), Self::Map(more)) => {
                 for (key, value) in more {
@@ -34,21 +35,21 @@ impl Yaml {
         }
     }
 
-    pub(crate) fn text(&self) -> Option<&str> {
+    pub fn text(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text),
             _ => None,
         }
     }
 
-    pub(crate) fn list(&self) -> &[Self] {
+    pub fn list(&self) -> &[Self] {
         match self {
             Self::List(items) => items,
             _ => &[],
         }
     }
 
-    pub(crate) fn members(&self) -> &[(String, Self)] {
+    pub fn members(&self) -> &[(String, Self)] {
         match self {
             Self::Map(members) => members,
             _ => &[],
@@ -57,18 +58,25 @@ impl Yaml {
 }
 
 /// Reads a document (JSON is one too), or says why it cannot be read. Bounded in depth, size and aliases by the reader.
-pub(crate) fn read(text: &str) -> Result<Yaml, String> {
+pub fn read(text: &str) -> Result<Yaml, String> {
     read_as(text)
 }
 
-pub(crate) fn read_as<T: DeserializeOwned>(text: &str) -> Result<T, String> {
-    let options = serde_saphyr::options! {
+/// The same as a type of the caller's.
+pub fn read_as<T: DeserializeOwned>(text: &str) -> Result<T, String> {
+    serde_saphyr::from_str_with_options(text, options()).map_err(|error| sentence(&error))
+}
+
+pub(crate) fn options() -> Options {
+    serde_saphyr::options! {
         strict_booleans: true,
         duplicate_keys: serde_saphyr::options::DuplicateKeyPolicy::FirstWins,
         with_snippet: false,
-    };
-    serde_saphyr::from_str_with_options(text, options)
-        .map_err(|error: serde_saphyr::Error| error.to_string().lines().next().unwrap_or_default().to_owned())
+    }
+}
+
+pub(crate) fn sentence(error: &serde_saphyr::Error) -> String {
+    error.to_string().lines().next().unwrap_or_default().to_owned()
 }
 
 impl<'de> Deserialize<'de> for Yaml {
