@@ -2,12 +2,10 @@
 
 use std::sync::{Arc, LazyLock};
 
-use docent_markdown::{Problem, text_of};
+use docent_markdown::{Problem, text_of, yaml};
 use parking_lot::Mutex;
 use regex::bytes::Regex;
 use serde_json::Value;
-
-use crate::generators::yaml;
 
 /// The methods that operations are described for, in the order their pages come.
 pub(crate) const METHODS: [&str; 8] = ["get", "post", "put", "patch", "delete", "options", "head", "trace"];
