@@ -254,6 +254,7 @@ impl<'b> Writable<'b> {
     /// Whether a file that a build reads names this one: a page may display a generator's hook.
     fn is_configured(&self, path: &str) -> bool {
         let name = path.rsplit('/').next().unwrap_or(path);
+        // A configuration that is a page (`SUMMARY.md`, `_index.md`) names pages and what they show, nothing that a build runs.
         let is_configuration = |other: &str| !is_page(other) && !Layout::files([other].into_iter()).is_empty();
         let reads = |other: &String| is_build_file(other) || is_configuration(other);
         let named =
