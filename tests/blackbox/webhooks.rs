@@ -182,6 +182,8 @@ fn a_new_hook_is_told_what_ends_from_now_on() {
     site.agent().ends(id(&before));
     first.receives(1);
     let Site { server, repository: _repository, admin_key, installation, .. } = site;
+    // What is delivered and not recorded would be delivered again.
+    eventually("it to be recorded", || metric(&server, "\ndocent_webhook_events_queued 0\n").then_some(()));
     server.kill();
     let server = installation.serve_with(&borrowed(&hooks(&[&second.url(), &first.url()], &[])));
     let agent = docent_tests::Agent::new(&server, "acme", &admin_key);
