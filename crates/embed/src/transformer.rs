@@ -41,7 +41,7 @@ const MOST_TOKENS: usize = 256;
 const TOKENS_A_BATCH: usize = 256;
 
 /// Goes up when the same model gives other vectors than before.
-const ARITHMETIC: &[u8] = b"1";
+const ARITHMETIC: &[u8] = b"2";
 
 /// A sentence model, loaded.
 pub struct Transformer {

@@ -3,6 +3,10 @@
 //! Weights are rounded once, each output on a scale of its own; what comes in is rounded row by row as it comes. The
 //! products are then summed exactly. Four times as many of them fit into a register as of `f32`, and what a text means
 //! does not hang on the digits that are lost.
+//!
+//! Processors without instructions for such sums add pairs of products in sixteen bits, which weights of seven bits fit. There
+//! a weight is the sum of two such halves, and everything is multiplied twice: so that a model gives the same vectors on every
+//! processor. Weights of seven bits alone would rank worse; `docs/SEARCH.md` has the figures.
 
 use rten_gemm::{GemmExecutor, GemmInputA, GemmInputB, GemmOptions, PackedBMatrix};
 use rten_simd::SimdOp;
@@ -14,7 +18,8 @@ pub(crate) type Integers = GemmExecutor<u8, i8, i32>;
 
 /// One layer's weights.
 pub(crate) struct Linear {
-    weights: PackedBMatrix<i8>,
+    /// What the weights are the sum of: themselves, or two halves.
+    weights: Vec<PackedBMatrix<i8>>,
     inputs: usize,
     /// What one unit of a weight is worth, for each output.
     scales: Vec<f32>,
@@ -42,21 +47,27 @@ impl Linear {
     pub(crate) fn new(integers: &Integers, weights: &[f32], bias: Vec<f32>) -> Self {
         let outputs = bias.len();
         let inputs = weights.len() / outputs.max(1);
-        // Processors without instructions for it add pairs of products in sixteen bits, which seven-bit weights fit.
-        let most = if integers.may_saturate() { 63.0 } else { 127.0 };
         let mut rounded: Vec<i8> = Vec::with_capacity(weights.len());
         let (mut scales, mut weight_sums) = (Vec::with_capacity(outputs), Vec::with_capacity(outputs));
         for row in weights.chunks_exact(inputs.max(1)) {
             let largest = row.iter().fold(0.0_f32, |largest, weight| largest.max(weight.abs()));
-            let scale = if largest > 0.0 { largest / most } else { 1.0 };
+            let scale = if largest > 0.0 { largest / 127.0 } else { 1.0 };
             // The quotient is within ±127.
             let row = row.iter().map(|weight| (weight / scale).round() as i8);
             weight_sums.push(row.clone().map(i32::from).sum());
             rounded.extend(row);
             scales.push(scale);
         }
-        let by_output = NdTensorView::from_data([outputs, inputs], rounded.as_slice());
-        Self { weights: integers.prepack_b(by_output.transposed()), inputs, scales, weight_sums, bias }
+        let pack =
+            |weights: &[i8]| integers.prepack_b(NdTensorView::from_data([outputs, inputs], weights).transposed());
+        let weights = if integers.may_saturate() {
+            let (halves, others): (Vec<i8>, Vec<i8>) =
+                rounded.iter().map(|weight| (weight / 2, weight - weight / 2)).unzip();
+            vec![pack(&halves), pack(&others)]
+        } else {
+            vec![pack(&rounded)]
+        };
+        Self { weights, inputs, scales, weight_sums, bias }
     }
 
     pub(crate) fn outputs(&self) -> usize {
@@ -69,14 +80,16 @@ impl Linear {
         room.round(x, self.inputs);
         room.sums.clear();
         room.sums.resize(rows * self.outputs(), 0);
-        let result = integers.gemm(
-            &mut room.sums,
-            GemmInputA::Unpacked(NdTensorView::from_data([rows, self.inputs], room.rounded.as_slice())),
-            GemmInputB::Packed(&self.weights),
-            GemmOptions::default(),
-        );
-        // All shapes were made from each other above, and the weights were packed by the same executor.
-        debug_assert!(result.is_ok(), "{result:?}");
+        for weights in &self.weights {
+            let result = integers.gemm(
+                &mut room.sums,
+                GemmInputA::Unpacked(NdTensorView::from_data([rows, self.inputs], room.rounded.as_slice())),
+                GemmInputB::Packed(weights),
+                GemmOptions { beta: 1, ..GemmOptions::default() },
+            );
+            // All shapes were made from each other above, and the weights were packed by the same executor.
+            debug_assert!(result.is_ok(), "{result:?}");
+        }
         out.clear();
         out.reserve(room.sums.len());
         for (sums, row) in room.sums.chunks_exact(self.outputs()).zip(&room.rows) {
@@ -104,6 +117,37 @@ impl Scratch {
             let zero = (-least / scale).round() as u8;
             self.rounded.extend_init(|room| Quantize::new(row, &mut room[..width], 1.0 / scale, zero).dispatch());
             self.rows.push(Rounded { zero: i32::from(zero), scale });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn sums_are_exact_on_every_processor(
+            // Far numbers beside each other make the largest sums.
+            weights in proptest::collection::vec(prop_oneof![Just(1.0_f32), Just(-1.0), -1.0_f32..1.0], 3 * 64),
+            x in proptest::collection::vec(prop_oneof![Just(0.0_f32), Just(255.0), 0.0_f32..255.0], 2 * 64),
+        ) {
+            let integers = Integers::new();
+            let linear = Linear::new(&integers, &weights, vec![0.0; 3]);
+            let (mut room, mut out) = (Scratch::default(), Vec::new());
+            linear.apply(&integers, &x, &mut room, &mut out);
+            let mut expected = Vec::new();
+            for (row, rounded) in room.rounded.chunks_exact(64).zip(&room.rows) {
+                for (weights, scale) in weights.chunks_exact(64).zip(&linear.scales) {
+                    let products = row.iter().zip(weights).map(|(x, weight)| {
+                        (i32::from(*x) - rounded.zero) * (weight / scale).round() as i32
+                    });
+                    expected.push(products.sum::<i32>() as f32 * (rounded.scale * scale));
+                }
+            }
+            prop_assert_eq!(out, expected);
         }
     }
 }
