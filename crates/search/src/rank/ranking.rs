@@ -234,11 +234,15 @@ impl<'s> Search<'s> {
             score += share * section;
             share *= settings.decay;
         }
+        score * (1.0 + settings.linked * self.linked(candidate.number))
+    }
+
+    /// How many links lead to a page: 0 for none, 1 for the most that lead to any.
+    pub(crate) fn linked(&self, page: u32) -> f32 {
         let stats = &self.snapshot.stats;
-        let not_counting = self.unlinked.get(&candidate.number).copied().unwrap_or_default();
-        let linked = (stats.linked_from[candidate.number as usize] - not_counting) as f32;
-        let most = (stats.most_linked.max(1) as f32).ln_1p();
-        score * (1.0 + settings.linked * linked.ln_1p() / most)
+        let not_counting = self.unlinked.get(&page).copied().unwrap_or_default();
+        let linked = (stats.linked_from[page as usize] - not_counting) as f32;
+        linked.ln_1p() / (stats.most_linked.max(1) as f32).ln_1p()
     }
 
     /// Puts the sections of a page first that explain. What the page counts when none of them says half as much as its best.

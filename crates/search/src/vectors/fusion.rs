@@ -60,7 +60,9 @@ impl<'s> Search<'s> {
         }
         let likeness: Vec<_> = fused.iter().map(|candidate| alike.of_page(candidate.number)).collect();
         let words: Vec<_> = fused.iter().map(|candidate| Some(candidate.score)).collect();
+        let gain = |page: u32| self.lookup.settings.alike_linked * self.linked(page);
         let words = standing_out(&words);
+        let words: Vec<f32> = words.iter().zip(&fused).map(|(words, page)| words + gain(page.number)).collect();
         score(&mut fused, &words, &likeness, share);
         for (candidate, likeness) in fused.iter_mut().zip(&likeness) {
             if let Some(likeness) = likeness {

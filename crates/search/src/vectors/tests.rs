@@ -180,6 +180,20 @@ fn a_page_that_shares_no_word_is_found_by_what_it_means() {
 }
 
 #[test]
+fn of_pages_that_mean_the_same_one_that_others_link_to_comes_first() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let index = Index::open_with(dir.path(), Some(Arc::new(Meaning))).expect("an index");
+    let (certificates, tokens) = (("a.md", "# Certificates\n\nThey expire.\n"), ("z.md", "# Tokens\n\nAll expire.\n"));
+    let first = |hooks: &str| {
+        update(&index, &[certificates, tokens, ("hooks.md", hooks)]);
+        embed(&index);
+        found(&index, "outdated")[0].0.clone()
+    };
+    assert_eq!(first("# Hooks\n\nSee elsewhere.\n"), "a");
+    assert_eq!(first("# Hooks\n\nSee [elsewhere](z.md).\n"), "z");
+}
+
+#[test]
 fn a_score_means_the_same_with_vectors_and_without() {
     let dir = tempfile::tempdir().expect("a folder");
     let index = open(&dir, &Watched::named("a"));
