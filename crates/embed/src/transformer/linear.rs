@@ -5,8 +5,8 @@
 //! does not hang on the digits that are lost.
 //!
 //! Processors without instructions for such sums add pairs of products in sixteen bits, which weights of seven bits fit. There
-//! a weight is the sum of two such halves, and everything is multiplied twice: so that a model gives the same vectors on every
-//! processor. Weights of seven bits alone would rank worse; `docs/SEARCH.md` has the figures.
+//! a weight is the sum of two such halves, and everything is multiplied twice: so the sums are the same on every processor.
+//! Weights of seven bits alone would rank worse; `docs/SEARCH.md` has the figures.
 
 use rten_gemm::{GemmExecutor, GemmInputA, GemmInputB, GemmOptions, PackedBMatrix};
 use rten_simd::SimdOp;
