@@ -408,7 +408,7 @@ fn ask(docs: &Docs, set: &Path, mut changes: Changes) -> Result<(), BoxError> {
     let (_folder, index) = changes.indexed(docs)?;
     let indexing = began.elapsed();
     let site = Site::read(docs);
-    let pages = Pages::of(&index, docs, &site);
+    let (pages, served) = (Pages::of(&index, docs, &site), site.served());
     let mut grades: HashMap<String, HashMap<String, u32>> = HashMap::new();
     for line in fs::read_to_string(set.join("qrels.tsv"))?.lines() {
         let parts: Vec<&str> = line.split('\t').collect();
@@ -423,7 +423,7 @@ fn ask(docs: &Docs, set: &Path, mut changes: Changes) -> Result<(), BoxError> {
         let question: Question = serde_json::from_str(line)?;
         let Some(grades) = grades.get(&question.id) else { continue };
         if !changes.own_links {
-            let file = |page: &String| site.served().get(page.trim_matches('/')).map(|file| (*file).to_owned());
+            let file = |page: &String| served.get(page.trim_matches('/')).map(|file| (*file).to_owned());
             changes.settings.links_not_from = question.ignore.iter().filter_map(file).collect();
         }
         let ignore: HashSet<&str> = question.ignore.iter().map(|page| page.trim_matches('/')).collect();

@@ -85,8 +85,9 @@ settings! {
     alike_slope = 0.1,
     /// What likeness to the best answer so far counts against likeness to the question.
     alike_best = 0.7,
-    /// What the most linked page gains then, in standard deviations: words have not found every page that is alike.
-    alike_linked = 0.1,
+    /// What the most linked page gains where likeness counts, in standard deviations: a page that words have not found has
+    /// gained nothing by `linked`.
+    alike_linked = 0.08,
     /// Whether copies are shown once.
     copies_once = 1.0,
     /// Whether of a page's variants in several versions and languages only one takes part.
