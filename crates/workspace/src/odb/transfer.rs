@@ -82,7 +82,13 @@ fn gather(
     Ok(())
 }
 
-/// The commits reachable from `tips` and not from `known`, parents mostly before children.
+/// The parents of each commit.
+type Parents = HashMap<ObjectId, Vec<ObjectId>>;
+
+/// The commits reachable from `tips` and not from `known`, parents before children.
+///
+/// Only what a folder has and that of the first parent has not is collected, and no folder twice. So a folder must be whole
+/// before it is compared with: a revert has the folder of a commit further back.
 fn new_commits(
     from: &gix::Repository,
     tips: &[ObjectId],
@@ -90,41 +96,50 @@ fn new_commits(
     roots: &HashSet<ObjectId>,
 ) -> Result<Vec<ObjectId>, GitError> {
     // A job's commit is on a branch, or close to where one was.
-    let mut found = Vec::new();
-    let mut seen = HashSet::new();
+    let mut found = Parents::new();
     let mut next: Vec<ObjectId> = tips.to_vec();
     while let Some(id) = next.pop() {
-        if known.contains(&id) || !seen.insert(id) {
+        if known.contains(&id) || found.contains_key(&id) {
             continue;
         }
         if found.len() >= NEAR {
-            return all_new_commits(from, tips, known);
+            found = all_new_commits(from, tips, known)?;
+            break;
         }
         let commit = from.find_commit(id).map_err(|error| local_error(DOING, &error))?;
-        found.push(id);
-        if !roots.contains(&id) {
-            next.extend(commit.parent_ids().map(gix::Id::detach));
-        }
+        let parents: Vec<_> =
+            if roots.contains(&id) { Vec::new() } else { commit.parent_ids().map(gix::Id::detach).collect() };
+        next.extend(&parents);
+        found.insert(id, parents);
     }
-    found.reverse();
-    Ok(found)
+    Ok(parents_first(tips, found))
 }
 
-fn all_new_commits(
-    from: &gix::Repository,
-    tips: &[ObjectId],
-    known: &HashSet<ObjectId>,
-) -> Result<Vec<ObjectId>, GitError> {
+fn all_new_commits(from: &gix::Repository, tips: &[ObjectId], known: &HashSet<ObjectId>) -> Result<Parents, GitError> {
     // A commit that `from` lacks cannot be on the way.
     let hidden: Vec<ObjectId> = known.iter().copied().filter(|id| from.has_object(id)).collect();
     let walk =
         from.rev_walk(tips.iter().copied()).with_hidden(hidden).all().map_err(|error| local_error(DOING, &error))?;
-    let mut found = Vec::new();
-    for info in walk {
-        found.push(info.map_err(|error| local_error(DOING, &error))?.id);
+    walk.map(|info| {
+        let info = info.map_err(|error| local_error(DOING, &error))?;
+        Ok((info.id, info.parent_ids.to_vec()))
+    })
+    .collect()
+}
+
+/// These commits, each after its parents. A parent that is not one of them is passed over.
+fn parents_first(tips: &[ObjectId], mut commits: Parents) -> Vec<ObjectId> {
+    let mut order = Vec::with_capacity(commits.len());
+    let mut open: Vec<(ObjectId, bool)> = tips.iter().map(|tip| (*tip, false)).collect();
+    while let Some((id, parents_are_there)) = open.pop() {
+        if parents_are_there {
+            order.push(id);
+        } else if let Some(parents) = commits.remove(&id) {
+            open.push((id, true));
+            open.extend(parents.into_iter().map(|parent| (parent, false)));
+        }
     }
-    found.reverse();
-    Ok(found)
+    order
 }
 
 struct Gather<'a> {

@@ -196,6 +196,41 @@ fn an_upstream_that_borrows_objects_is_copied_whole() {
 }
 
 #[test]
+fn what_a_revert_brings_back_is_copied_whole() {
+    let world = World::new();
+    let commit = |first: &str, message: &str| {
+        world.put("folder/first.md", first);
+        git(&world.work, &["add", "-A"]);
+        git(&world.work, &["commit", "-q", "-m", message]);
+    };
+    world.put("folder/second.md", "never changed\n");
+    commit("one\n", "before");
+    git(&world.work, &["branch", "side"]);
+    commit("two\n", "change");
+    commit("one\n", "revert");
+    // The side branch leads to the commit before the change on a shorter way than the main one does.
+    for number in 0..3 {
+        commit(&format!("{number}\n"), "later");
+    }
+    git(&world.work, &["checkout", "-q", "side"]);
+    git(&world.work, &["commit", "-q", "--allow-empty", "-m", "side"]);
+    git(&world.work, &["checkout", "-q", "main"]);
+    git(&world.work, &["merge", "-q", "--no-ff", "-m", "merge", "side"]);
+    // Once as few commits, and once as more than are looked at one by one.
+    for more in [0, 40] {
+        for number in 0..more {
+            commit(&format!("more {number}\n"), "more");
+        }
+        git(&world.work, &["push", "-q", "origin", "HEAD:main"]);
+        let borrower = world.bare.with_file_name(format!("borrower-{more}.git"));
+        let (from, to) = (world.bare.to_str().unwrap(), borrower.to_str().unwrap());
+        git(&world.work, &["clone", "-q", "--bare", "--shared", from, to]);
+        world.mirrors.fetch_blocking(&Remote::new(to)).unwrap();
+        git(&world.mirrors_root.join(Remote::new(to).folder()), &["fsck", "--strict"]);
+    }
+}
+
+#[test]
 fn a_clone_cut_short_is_made_again() {
     let world = World::new();
     let folder = world.remote().folder();
