@@ -194,7 +194,7 @@ const FREQUENT_WORDS: [(&Phrases, &[&str]); 7] = [
         &ENGLISH,
         &[
             "the", "how", "what", "is", "are", "do", "does", "can", "where", "which", "why", "when", "my", "with",
-            "to", "and", "of", "for",
+            "to", "and", "of", "for", "from", "this", "that", "it", "let",
         ],
     ),
     (
@@ -280,6 +280,7 @@ mod tests {
             ("How do I rotate an API key?", &ENGLISH),
             ("webhooks", &ENGLISH),
             ("", &ENGLISH),
+            ("let readers comment below a page", &ENGLISH),
             ("Wie kann ich einen API-Schlüssel erneuern?", &GERMAN),
             ("Comment est-ce que je configure les webhooks ?", &FRENCH),
             ("¿Cómo puedo configurar los webhooks?", &SPANISH),

@@ -48,11 +48,6 @@ impl Topic {
         if self.asked == 0 { 0.0 } else { asked.count_ones() as f32 / self.asked as f32 }
     }
 
-    /// The number of the question's own terms.
-    pub(crate) const fn asked(&self) -> usize {
-        self.asked
-    }
-
     /// The weight of each term among these texts: the fewer have it, the more. A term that none has weighs nothing, and one
     /// of an earlier question less.
     pub(crate) fn weights(&self, texts: &[TermSet]) -> Weights {

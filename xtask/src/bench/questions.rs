@@ -1,8 +1,9 @@
-//! Questions of readers on the docs of known projects: how often a right page is first.
+//! Questions of readers on the docs of known projects: how often a right page is first, and which questions the assistant
+//! without a language model answers.
 //!
 //! ```text
 //! tests/search/NAME ─┐
-//! a clone of its repository ──▶ docent index ──▶ docent eval     by words, and with vectors
+//! a clone of its repository ──▶ docent index ──▶ docent eval, docent ask     by words, and with vectors
 //! ```
 
 use std::fs;
@@ -51,19 +52,25 @@ pub(crate) async fn run(options: &Options, workspace: &Workspace, stop: &mut Sto
     let binary = workspace.target.join("release/docent");
     let options = options.clone();
     let measure = move |stopping: &Stopping| -> Result<(), String> {
-        println!("{:<8} {:<8} {:>9} {:>6} {:>9} {:>8}", "set", "by", "questions", "first", "in three", "nDCG@10");
+        println!(
+            "{:<8} {:<8} {:>9} {:>6} {:>9} {:>8} {:>8} {:>10} {:>8}",
+            "set", "by", "questions", "first", "in three", "nDCG@10", "refused", "elsewhere", "refused"
+        );
         for name in names {
             for embedder in [None].into_iter().chain(options.embedder.as_deref().map(Some)) {
                 stopping.check()?;
-                let told = ask(&binary, &folder.join(&name), &options.repositories.join(&name), embedder)?;
-                let questions = told["questions"].as_f64().unwrap_or_default();
-                let count = |figure: &str| (told[figure].as_f64().unwrap_or_default() * questions).round();
+                let asked = ask(&binary, &folder.join(&name), &options.repositories.join(&name), embedder)?;
+                let questions = asked.measures["questions"].as_f64().unwrap_or_default();
+                let count = |figure: &str| (asked.measures[figure].as_f64().unwrap_or_default() * questions).round();
                 println!(
-                    "{name:<8} {:<8} {questions:>9} {:>6} {:>9} {:>8.3}",
+                    "{name:<8} {:<8} {questions:>9} {:>6} {:>9} {:>8.3} {:>8} {:>10} {:>8}",
                     if embedder.is_some() { "vectors" } else { "words" },
                     count("success1"),
                     count("success3"),
-                    told["ndcg10"].as_f64().unwrap_or_default()
+                    asked.measures["ndcg10"].as_f64().unwrap_or_default(),
+                    asked.refused,
+                    asked.elsewhere,
+                    asked.elsewhere_refused
                 );
             }
         }
@@ -87,8 +94,24 @@ fn names(folder: &Path, only: &[String]) -> Result<Vec<String>, String> {
     Ok(names)
 }
 
-/// Indexes a clone and evaluates a set's questions on it: the output of `docent eval --json`.
-fn ask(binary: &Path, set: &Path, clone: &Path, embedder: Option<&Path>) -> Result<Value, String> {
+/// How a set was answered.
+struct Answers {
+    /// The output of `docent eval --json`.
+    measures: Value,
+    /// The number of its questions that the assistant says the docs do not answer.
+    refused: usize,
+    /// The number of questions that the docs do not answer, and of those of them that the assistant says so of.
+    elsewhere: usize,
+    elsewhere_refused: usize,
+}
+
+#[derive(Deserialize)]
+struct Question {
+    text: String,
+}
+
+/// Indexes a clone and asks a set's questions.
+fn ask(binary: &Path, set: &Path, clone: &Path, embedder: Option<&Path>) -> Result<Answers, String> {
     let source = set.join("source.json");
     let read = fs::read(&source).map_err(|error| format!("cannot read {}: {error}", source.display()))?;
     let source: QuestionSource =
@@ -127,8 +150,36 @@ fn ask(binary: &Path, set: &Path, clone: &Path, embedder: Option<&Path>) -> Resu
     };
     docent(&["index", "docs", "--json"])?;
     let file = |name: &str| set.join(name).display().to_string();
-    let told = docent(&["eval", "docs", "--json", "--queries", &file("queries.jsonl"), "--qrels", &file("qrels.tsv")])?;
-    serde_json::from_slice(&told).map_err(|error| format!("docent eval --json prints no JSON: {error}"))
+    let measures =
+        docent(&["eval", "docs", "--json", "--queries", &file("queries.jsonl"), "--qrels", &file("qrels.tsv")])?;
+    let measures =
+        serde_json::from_slice(&measures).map_err(|error| format!("docent eval --json prints no JSON: {error}"))?;
+    let lines = |name: &str| -> Result<Vec<String>, String> {
+        let read =
+            fs::read_to_string(set.join(name)).map_err(|error| format!("cannot read {}: {error}", file(name)))?;
+        Ok(read.lines().map(str::to_owned).collect())
+    };
+    let own = lines("queries.jsonl")?
+        .iter()
+        .map(|line| serde_json::from_str(line).map(|Question { text }| text))
+        .collect::<Result<Vec<String>, _>>()
+        .map_err(|error| format!("{}: {error}", file("queries.jsonl")))?;
+    let refused = |questions: &[String]| -> Result<usize, String> {
+        let mut refused = 0;
+        for question in questions {
+            let answer: Value = serde_json::from_slice(&docent(&["ask", "docs", question, "--json"])?)
+                .map_err(|error| format!("docent ask --json prints no JSON: {error}"))?;
+            refused += usize::from(answer["answered"] == false);
+        }
+        Ok(refused)
+    };
+    let elsewhere = lines("elsewhere.txt")?;
+    Ok(Answers {
+        measures,
+        refused: refused(&own)?,
+        elsewhere: elsewhere.len(),
+        elsewhere_refused: refused(&elsewhere)?,
+    })
 }
 
 /// The branch of the copy that is indexed.
