@@ -108,8 +108,7 @@ fn answer(question: &str, earlier: &str, result: &SearchResult, phrases: &'stati
     ranked.sort_by(|(a, one), (b, other)| (b + other.score).total_cmp(&(a + one.score)));
     let least = if result.never_mentioned.is_empty() { LIKELY } else { LIKELY_OF_UNKNOWN };
     // What holds only words of an earlier question answers that one.
-    let answers = |fit: f32, score: f32| fit > 0.0 && score >= least;
-    let answering = ranked.iter().filter(|(fit, candidate)| answers(*fit, candidate.score));
+    let answering = ranked.iter().filter(|(fit, candidate)| *fit > 0.0 && candidate.score >= least);
     let pages: Vec<&str> = answering.map(|(_, candidate)| candidate.passage.path.as_str()).collect();
     // Other passages of a page that answers may answer too.
     let (good, rest): (Vec<_>, Vec<_>) =
