@@ -1,8 +1,10 @@
 //! Work that nobody waits for, and how it makes room for what somebody does.
 
 use std::panic::resume_unwind;
+use std::sync::Arc;
 use std::sync::mpsc::channel;
-use std::thread::{Builder, scope};
+use std::thread::{Builder, scope, sleep};
+use std::time::{Duration, Instant};
 
 /// Does work on a thread of its own that stands back, and waits for it. What the work tells on the way is heard on the
 /// thread that calls. Where there is no further thread to be had, that one does the work too.
@@ -24,6 +26,16 @@ pub(crate) fn done_standing_back<P: Send, T: Send>(
         Some(working.join().unwrap_or_else(|panic| resume_unwind(panic)))
     });
     done.unwrap_or_else(|| work(hear))
+}
+
+/// Drops what is shared once nobody else has it, or after so long: to free it takes time, and so does the next update where
+/// one follows at once. Whoever asks meanwhile should lose neither.
+pub(crate) fn drop_last<T>(shared: Arc<T>, longest: Duration) {
+    let until = Instant::now() + longest;
+    while Arc::strong_count(&shared) > 1 && Instant::now() < until {
+        sleep(Duration::from_millis(1));
+    }
+    drop(shared);
 }
 
 /// Who goes first where there are fewer cores than threads: whoever asks, and after them these.
@@ -73,5 +85,23 @@ mod tests {
         });
         assert_eq!(heard, [1, 2, 3]);
         assert_ne!(there, here);
+    }
+
+    #[test]
+    fn what_is_dropped_last_waits_for_others_and_not_for_ever() {
+        const LONG: Duration = Duration::from_secs(60);
+        for (longest, is_waited_for) in [(LONG, true), (Duration::from_millis(2), false)] {
+            let shared = Arc::new(());
+            let (theirs, known) = (Arc::clone(&shared), Arc::downgrade(&shared));
+            let (ends, ended) = channel::<()>();
+            let asking = std::thread::spawn(move || {
+                let _ = ended.recv_timeout(if is_waited_for { Duration::from_millis(5) } else { LONG });
+                drop(theirs);
+            });
+            drop_last(shared, longest);
+            assert_eq!(known.strong_count() == 0, is_waited_for, "{longest:?}");
+            drop(ends);
+            asking.join().expect("it ends");
+        }
     }
 }

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use parking_lot::{Mutex, MutexGuard};
@@ -19,6 +20,9 @@ use crate::index::update_plan::KnownLayout;
 use crate::source::{Progress, Source, Summary};
 use crate::vectors::embed::{self, EmbedSummary};
 use crate::vectors::store::VectorStore;
+
+/// For so long an update waits for questions to the state before it. Hardly one takes longer.
+const LONGEST_QUESTION: Duration = Duration::from_millis(20);
 
 /// The index of one docs site, in a folder of its own. Any number of processes may have the same folder open; updates
 /// take turns, and reading never waits.
@@ -177,8 +181,9 @@ impl Open {
         let opening = self.opening();
         let now = self.generations.load(next.state()).ok().flatten();
         if now.map(|now| now.at) == next.state().map(|next| next.at) {
-            self.current.store(next);
+            let before = self.current.swap(next);
             drop(opening);
+            background::drop_last(before, LONGEST_QUESTION);
             return Ok(());
         }
         drop(opening);
