@@ -37,16 +37,8 @@ impl<'s> ResultSelection<'s> {
     }
 
     /// The passages of the best pages, at most `limit`.
-    pub(crate) fn passages(mut self, ranked: Vec<Candidate<'s>>, limit: usize) -> tantivy::Result<Vec<Passage>> {
-        for candidate in ranked {
-            if self.shown.len() == limit {
-                break;
-            }
-            // Two files served at one path are one page to a reader.
-            if self.shown.iter().all(|shown| shown.page.path != candidate.page.path) {
-                self.add(&candidate)?;
-            }
-        }
+    pub(crate) fn passages(mut self, ranked: Vec<Candidate>, limit: usize) -> tantivy::Result<Vec<Passage>> {
+        self.choose(ranked, limit)?;
         self.shown.iter().map(|shown| self.passage(shown)).collect()
     }
 
@@ -61,23 +53,33 @@ impl<'s> ResultSelection<'s> {
     /// Which sections the pages are shown by, with the pages.
     pub(crate) fn sections(
         mut self,
-        ranked: Vec<Candidate<'s>>,
+        ranked: Vec<Candidate>,
         limit: usize,
     ) -> tantivy::Result<Vec<(&'s ManifestPage, Option<DocAddress>, f32)>> {
+        self.choose(ranked, limit)?;
+        Ok(self.shown.into_iter().map(|shown| (shown.page, shown.section, shown.score)).collect())
+    }
+
+    /// Shows the best pages, at most `limit`.
+    fn choose(&mut self, ranked: Vec<Candidate>, limit: usize) -> tantivy::Result<()> {
         for candidate in ranked {
-            if self.shown.len() < limit && self.shown.iter().all(|shown| shown.page.path != candidate.page.path) {
-                self.add(&candidate)?;
+            if self.shown.len() == limit {
+                break;
+            }
+            let Some(page) = self.search.snapshot.page_numbered(candidate.number) else { continue };
+            // Two files served at one path are one page to a reader.
+            if self.shown.iter().all(|shown| shown.page.path != page.path) {
+                self.add(page, &candidate)?;
             }
         }
-        Ok(self.shown.into_iter().map(|shown| (shown.page, shown.section, shown.score)).collect())
+        Ok(())
     }
 
     /// Shows a page by its best section that is not shown yet. A page that says the same as one above it under the same
     /// title is that page in another version or language: it is left out, or takes the other's place when it is the one
     /// the asker would rather read. So is a page of another title that has nothing more to say.
-    fn add(&mut self, candidate: &Candidate<'s>) -> tantivy::Result<()> {
+    fn add(&mut self, page: &'s ManifestPage, candidate: &Candidate) -> tantivy::Result<()> {
         let stats = &self.search.snapshot.stats;
-        let page = candidate.page;
         let mut shown = Shown { page, section: None, print: None, score: candidate.answers };
         let best = candidate.sections.first().map_or(0.0, |(score, _)| *score);
         let mut is_copy = false;

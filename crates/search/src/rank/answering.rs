@@ -37,7 +37,7 @@ pub(crate) struct QuestionWeights {
 
 impl QuestionWeights {
     /// Says of each page how likely it is to answer. `ranked` is in order of what the pages score.
-    pub(crate) fn judge(&self, ranked: &mut [Candidate<'_>]) {
+    pub(crate) fn judge(&self, ranked: &mut [Candidate]) {
         let all = self.all.max(f32::MIN_POSITIVE);
         let around = &ranked[..ranked.len().min(AROUND)];
         let count = around.len();
@@ -61,7 +61,7 @@ fn likelihood(strength: f32, coverage: f32, lead: f32) -> f32 {
 }
 
 /// Makes the scores of ranked pages fall from the first to the last.
-pub(crate) fn falling_scores(ranked: &mut [Candidate<'_>]) {
+pub(crate) fn falling_scores(ranked: &mut [Candidate]) {
     let depth = ranked.len().min(DEPTH);
     let answers: Vec<f32> = ranked[..depth].iter().map(|candidate| candidate.answers.clamp(0.0, 1.0)).collect();
     let mut least = 1.0_f32;

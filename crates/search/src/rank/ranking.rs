@@ -13,7 +13,6 @@
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 
-use crate::index::manifest::ManifestPage;
 use crate::index::page_kind::AskedKind;
 use crate::index::schema::LINK;
 use crate::index::section_kind::SectionKind;
@@ -35,13 +34,16 @@ const MOST_SECTIONS: usize = 500;
 const MOST_PAGES: usize = 100;
 /// How many of the best pages have their titles held against the question.
 const MOST_TITLES: usize = 20;
+/// How many of the pages that score best are ranked, or twice as many as are wanted: some of them turn out to be copies.
+const MOST_RANKED: usize = 100;
 /// An explanation that says less than this share of what a page's best section does is none of what is asked.
 const LEAST_SAID: f32 = 0.5;
 
 /// A page that may be shown.
-#[derive(Debug)]
-pub(crate) struct Candidate<'s> {
-    pub(crate) page: &'s ManifestPage,
+#[derive(Debug, Default)]
+pub(crate) struct Candidate {
+    /// The page's number.
+    pub(crate) number: u32,
     /// What it is ranked by.
     pub(crate) score: f32,
     /// Which words of the question it holds, a bit for each.
@@ -50,7 +52,6 @@ pub(crate) struct Candidate<'s> {
     pub(crate) answers: f32,
     /// Sections that may be shown, the best first: what each scores, and its number.
     pub(crate) sections: Vec<(f32, usize)>,
-    pub(crate) number: u32,
     /// What it counts for its kind and that of its sections: in the order, not in how likely it is to answer.
     kind_counts: f32,
     /// Whether it is among the pages that are most alike.
@@ -113,7 +114,7 @@ impl<'s> Search<'s> {
     }
 
     /// The pages that fit, best first.
-    pub(crate) fn ranked(&mut self, alike: Option<&Alike>) -> tantivy::Result<Vec<Candidate<'s>>> {
+    pub(crate) fn ranked(&mut self, alike: Option<&Alike>) -> tantivy::Result<Vec<Candidate>> {
         let Tallies { sections, pages, found } = self.lookup.tallies(&self.question)?;
         let once = self.lookup.settings.variants_once > 0.0;
         if self.wanted.is_untold {
@@ -123,7 +124,7 @@ impl<'s> Search<'s> {
         }
         let this = &*self;
         let mut allowed = Allowed::new(self.snapshot, &self.query.filter, once.then_some(&this.wanted));
-        let mut candidates = Candidates::new(self.snapshot);
+        let mut candidates = Candidates::new(self.snapshot.stats.pages.len());
         for hit in self.best_sections(&sections, &found, &mut allowed)? {
             if let Some(candidate) = candidates.of(self.snapshot.stats.page_of(hit.1)) {
                 candidate.sections.push(hit);
@@ -137,27 +138,29 @@ impl<'s> Search<'s> {
         }
         let mut ranked = candidates.found;
         self.keep_phrases(&mut ranked)?;
+        ranked.iter_mut().for_each(|candidate| candidate.score = self.score(candidate, &pages));
+        let order = |a: &Candidate, b: &Candidate| b.score.total_cmp(&a.score).then(a.number.cmp(&b.number));
+        self.keep_best_or_near(&mut ranked, order);
         for candidate in &mut ranked {
-            candidate.score = self.score(candidate, &pages);
             candidate.met = pages.met(candidate.number as usize)
                 | candidate.sections.first().map_or(0, |(_, section)| sections.met(*section));
         }
         let asks = self.asks();
         for candidate in &mut ranked {
-            let by_kind = candidate.page.kind.counts(&asks, self.lookup.settings) * self.set_back(candidate, &asks);
+            let page = self.snapshot.page_numbered(candidate.number);
+            let by_kind = page.map_or(1.0, |page| page.kind.counts(&asks, self.lookup.settings));
+            let by_kind = by_kind * self.set_back(candidate, &asks);
             // Likeness tells what explains from what lists already; to count the kind besides makes the order worse.
             candidate.kind_counts = if alike.is_some() { 1.0 } else { by_kind };
-            candidate.score *= nearness(self.query.near.as_deref(), &candidate.page.path);
+            candidate.score *= nearness(self.query.near.as_deref(), page.map_or("", |page| &page.path));
             candidate.score *= self.fitness(candidate.number);
             candidate.score *= candidate.kind_counts;
         }
-        let order = |a: &Candidate<'_>, b: &Candidate<'_>| {
-            b.score.total_cmp(&a.score).then_with(|| a.page.path.cmp(&b.page.path))
-        };
         ranked.sort_by(order);
         let top = ranked.len().min(MOST_TITLES);
         for candidate in &mut ranked[..top] {
-            if self.question.is_title(&candidate.page.title) {
+            let page = self.snapshot.page_numbered(candidate.number);
+            if page.is_some_and(|page| self.question.is_title(&page.title)) {
                 candidate.score *= 1.0 + self.lookup.settings.titled;
             }
         }
@@ -209,12 +212,22 @@ impl<'s> Search<'s> {
         best.into_iter().map(|(_, page)| page as u32).collect()
     }
 
+    /// Keeps the pages that come first, and those that are most alike.
+    fn keep_best_or_near(&self, ranked: &mut Vec<Candidate>, order: impl Fn(&Candidate, &Candidate) -> Ordering) {
+        let most = MOST_RANKED.max(self.query.limit.saturating_mul(2));
+        if ranked.len() > most {
+            ranked.select_nth_unstable_by(most, order);
+            let others = ranked.split_off(most);
+            ranked.extend(others.into_iter().filter(|candidate| candidate.is_near));
+        }
+    }
+
     /// Where something is quoted, only pages that say it word for word are kept, and what they say it in. When no page
     /// does, the quotes do not count.
-    fn keep_phrases(&self, ranked: &mut Vec<Candidate<'_>>) -> tantivy::Result<()> {
+    fn keep_phrases(&self, ranked: &mut Vec<Candidate>) -> tantivy::Result<()> {
         for phrase in &self.question.phrases {
             let holding = self.lookup.holding(phrase)?;
-            let holds = |candidate: &Candidate<'_>| candidate.sections.iter().any(|(_, at)| holding.contains(at));
+            let holds = |candidate: &Candidate| candidate.sections.iter().any(|(_, at)| holding.contains(at));
             if ranked.iter().any(holds) {
                 ranked.retain(holds);
                 for candidate in &mut *ranked {
@@ -226,7 +239,7 @@ impl<'s> Search<'s> {
         Ok(())
     }
 
-    fn score(&self, candidate: &Candidate<'_>, pages: &ScoreAccumulator) -> f32 {
+    fn score(&self, candidate: &Candidate, pages: &ScoreAccumulator) -> f32 {
         let settings = self.lookup.settings;
         let mut share = 1.0;
         let mut score = settings.page_share * pages.score(candidate.number as usize);
@@ -245,12 +258,12 @@ impl<'s> Search<'s> {
         linked.ln_1p() / (stats.most_linked.max(1) as f32).ln_1p()
     }
 
-    /// Puts the sections of a page first that explain. What the page counts when none of them says half as much as its best.
-    fn set_back(&self, candidate: &mut Candidate<'_>, asks: &AskedKind) -> f32 {
+    /// Puts the sections of a page first that explain, where its best does not. What the page counts when none of them says
+    /// half as much as its best.
+    fn set_back(&self, candidate: &mut Candidate, asks: &AskedKind) -> f32 {
         let kind = |number: &usize| self.kind_of_section(*number);
-        let Some((most, best)) = candidate.sections.first().map(|(score, number)| (*score, kind(number))) else {
-            return 1.0;
-        };
+        let best = candidate.sections.first().map(|(score, number)| (*score, kind(number)));
+        let Some((most, best)) = best.filter(|(_, best)| best.comes_after(asks)) else { return 1.0 };
         candidate.sections.sort_by_key(|(_, number)| kind(number).comes_after(asks));
         let is_first = candidate
             .sections
@@ -288,6 +301,9 @@ impl<'s> Search<'s> {
     /// What a page counts in the version and the language that it is in.
     fn fitness(&self, page: u32) -> f32 {
         let (variants, settings) = (self.snapshot.variants(), self.lookup.settings);
+        if variants.is_empty() {
+            return 1.0;
+        }
         let variant = variants.page(page);
         let is_other =
             self.wanted.is_other_version(variants, variant) || self.wanted.is_other_language(variants, variant);
@@ -308,25 +324,22 @@ impl<'s> Search<'s> {
 }
 
 /// The pages that may be shown, each once.
-pub(crate) struct Candidates<'s> {
-    snapshot: &'s Snapshot,
-    found: Vec<Candidate<'s>>,
+pub(crate) struct Candidates {
+    found: Vec<Candidate>,
     /// By number of page: where it is among those found, counted from 1; 0 for not yet.
     places: Vec<u32>,
 }
 
-impl<'s> Candidates<'s> {
-    fn new(snapshot: &'s Snapshot) -> Self {
-        Self { snapshot, found: Vec::new(), places: vec![0; snapshot.stats.pages.len()] }
+impl Candidates {
+    /// Of so many pages.
+    fn new(pages: usize) -> Self {
+        Self { found: Vec::new(), places: vec![0; pages] }
     }
 
-    pub(crate) fn of(&mut self, number: u32) -> Option<&mut Candidate<'s>> {
+    pub(crate) fn of(&mut self, number: u32) -> Option<&mut Candidate> {
         let place = self.places.get_mut(number as usize)?;
         if *place == 0 {
-            let page = self.snapshot.page_numbered(number)?;
-            let (score, met, answers, sections) = (0.0, 0, 0.0, Vec::new());
-            let empty = Candidate { page, score, met, answers, sections, number, kind_counts: 1.0, is_near: false };
-            self.found.push(empty);
+            self.found.push(Candidate { number, ..Candidate::default() });
             *place = self.found.len() as u32;
         }
         self.found.get_mut(*place as usize - 1)

@@ -33,7 +33,7 @@ impl<'s> Search<'s> {
     /// Adds the pages that are most alike, whatever their words.
     pub(crate) fn add_nearest(
         &self,
-        candidates: &mut Candidates<'s>,
+        candidates: &mut Candidates,
         alike: &Alike,
         sections: &ScoreAccumulator,
         allowed: &mut Allowed<'_>,
@@ -51,7 +51,7 @@ impl<'s> Search<'s> {
     }
 
     /// Words and likeness as one score, for the pages that either says most for. The others stay behind these.
-    pub(crate) fn fuse(&self, ranked: Vec<Candidate<'s>>, alike: &Alike) -> tantivy::Result<Vec<Candidate<'s>>> {
+    pub(crate) fn fuse(&self, ranked: Vec<Candidate>, alike: &Alike) -> tantivy::Result<Vec<Candidate>> {
         let share = self.share_of_likeness();
         let asks = self.asks();
         let (mut fused, mut rest) = (Vec::new(), Vec::new());
@@ -82,18 +82,18 @@ impl<'s> Search<'s> {
         for candidate in &mut fused {
             candidate.sections.sort_by_key(|(_, number)| self.kind_of_section(*number).comes_after(&asks));
         }
-        fused.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.page.path.cmp(&b.page.path)));
+        fused.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.number.cmp(&b.number)));
         fused.append(&mut rest);
         Ok(fused)
     }
 
     /// The section that answers best as far as is known.
-    fn best_section(&self, fused: &[Candidate<'_>]) -> tantivy::Result<Option<SectionId>> {
-        let best = fused.iter().max_by(|a, b| a.score.total_cmp(&b.score).then_with(|| b.page.path.cmp(&a.page.path)));
-        let Some((page, section)) = best.and_then(|best| Some((best.page.id, best.sections.first()?.1))) else {
+    fn best_section(&self, fused: &[Candidate]) -> tantivy::Result<Option<SectionId>> {
+        let best = fused.iter().max_by(|a, b| a.score.total_cmp(&b.score).then(b.number.cmp(&a.number)));
+        let Some((page, section)) = best.and_then(|best| Some((best.number, best.sections.first()?.1))) else {
             return Ok(None);
         };
-        Ok(Some(SectionId { page, section: self.ordinal(section)? }))
+        Ok(Some(SectionId { page: self.page_id(page), section: self.ordinal(section)? }))
     }
 
     /// What likeness counts for this question: more the more words it has. A word or two name something, and pages that
@@ -105,7 +105,7 @@ impl<'s> Search<'s> {
     }
 
     /// Puts the sections first that words and likeness together say most for.
-    fn order_sections(&self, candidate: &mut Candidate<'_>, alike: &Alike, share: f32) -> tantivy::Result<()> {
+    fn order_sections(&self, candidate: &mut Candidate, alike: &Alike, share: f32) -> tantivy::Result<()> {
         for (_, number) in self.documents_of(candidate, alike)? {
             if candidate.sections.iter().all(|(_, known)| *known != number) {
                 candidate.sections.push((0.0, number));
@@ -114,7 +114,7 @@ impl<'s> Search<'s> {
         let best = candidate.sections.iter().map(|(score, _)| *score).fold(f32::MIN_POSITIVE, f32::max);
         let mut worth = Vec::with_capacity(candidate.sections.len());
         for (score, number) in &candidate.sections {
-            let section = SectionId { page: candidate.page.id, section: self.ordinal(*number)? };
+            let section = SectionId { page: self.page_id(candidate.number), section: self.ordinal(*number)? };
             let alike = alike.of(section).unwrap_or_default();
             worth.push(((1.0 - share) * score / best + share * alike, (*score, *number)));
         }
@@ -123,16 +123,20 @@ impl<'s> Search<'s> {
         Ok(())
     }
 
+    fn page_id(&self, number: u32) -> u64 {
+        self.snapshot.stats.pages[number as usize]
+    }
+
     /// The sections of a page that are most alike: how much, and their numbers.
-    fn documents_of(&self, candidate: &Candidate<'_>, alike: &Alike) -> tantivy::Result<Vec<(f32, usize)>> {
-        let all = documents_of(self.lookup.searcher, &self.snapshot.fields, candidate.page.id, SECTION)?;
+    fn documents_of(&self, candidate: &Candidate, alike: &Alike) -> tantivy::Result<Vec<(f32, usize)>> {
+        let all = documents_of(self.lookup.searcher, &self.snapshot.fields, self.page_id(candidate.number), SECTION)?;
         let number = |section: SectionId| Some(self.snapshot.stats.document(*all.get(section.section as usize)?));
         Ok(alike.best(candidate.number).filter_map(|(alike, section)| Some((alike, number(section)?))).collect())
     }
 }
 
 /// Scores pages by how their words and their likeness stand out.
-fn score(pages: &mut [Candidate<'_>], words: &[f32], likeness: &[Option<f32>], share: f32) {
+fn score(pages: &mut [Candidate], words: &[f32], likeness: &[Option<f32>], share: f32) {
     for ((candidate, words), likeness) in pages.iter_mut().zip(words).zip(standing_out(likeness)) {
         candidate.score = (1.0 - share) * words + share * likeness;
     }
