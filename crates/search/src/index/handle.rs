@@ -21,8 +21,8 @@ use crate::source::{Progress, Source, Summary};
 use crate::vectors::embed::{self, EmbedSummary};
 use crate::vectors::store::VectorStore;
 
-/// For so long an update waits for questions to the state before it. Hardly one takes longer.
-const LONGEST_QUESTION: Duration = Duration::from_millis(20);
+/// How long an update waits for the questions under way to release the previous snapshot. Hardly any question takes longer.
+const LONGEST_WAIT: Duration = Duration::from_millis(20);
 
 /// The index of one docs site, in a folder of its own. Any number of processes may have the same folder open; updates
 /// take turns, and reading never waits.
@@ -183,7 +183,7 @@ impl Open {
         if now.map(|now| now.at) == next.state().map(|next| next.at) {
             let before = self.current.swap(next);
             drop(opening);
-            background::drop_last(before, LONGEST_QUESTION);
+            background::drop_last(before, LONGEST_WAIT);
             return Ok(());
         }
         drop(opening);
@@ -198,11 +198,12 @@ impl Open {
     fn compact(&self) {
         while self.is_compaction_due() {
             let known = self.current.load_full();
-            match compaction::run(&self.generations, &known)
-                .and_then(|next| next.map(|next| self.take(next)).transpose())
-            {
+            let compacted = compaction::run(&self.generations, &known);
+            // `take` waits until the snapshot it replaces is released, by this thread too.
+            drop(known);
+            match compacted.and_then(|next| next.map(|next| self.take(next)).transpose()) {
                 Ok(Some(())) => {}
-                // Another process is at it, or was in the way.
+                // Another process is compacting, or published first.
                 Ok(None) => return,
                 Err(error) => {
                     let error = &error as &dyn std::error::Error;
