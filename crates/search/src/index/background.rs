@@ -1,4 +1,4 @@
-//! Work that nobody waits for, and how it makes room for what somebody does.
+//! Threads for background work, with lowered priority so that questions are not slowed down.
 
 use std::panic::resume_unwind;
 use std::sync::Arc;
@@ -6,8 +6,8 @@ use std::sync::mpsc::channel;
 use std::thread::{Builder, scope, sleep};
 use std::time::{Duration, Instant};
 
-/// Does work on a thread of its own that stands back, and waits for it. What the work tells on the way is heard on the
-/// thread that calls. Where there is no further thread to be had, that one does the work too.
+/// Runs `work` on its own low-priority thread and waits for it. The progress that `work` reports is passed to `hear` on
+/// the calling thread. Runs `work` on the calling thread when no further thread can be started.
 pub(crate) fn done_standing_back<P: Send, T: Send>(
     name: &str,
     work: impl Fn(&mut dyn FnMut(P)) -> T + Send + Sync,
@@ -18,7 +18,7 @@ pub(crate) fn done_standing_back<P: Send, T: Send>(
         let work = &work;
         let work = move || {
             lower_priority(NiceLevel::Second);
-            // Nobody listens once the thread that calls is unwound.
+            // The receiver is gone once the calling thread has unwound.
             work(&mut |news| drop(sender.send(news)))
         };
         let working = Builder::new().name(name.to_owned()).spawn_scoped(scope, work).ok()?;
@@ -28,8 +28,8 @@ pub(crate) fn done_standing_back<P: Send, T: Send>(
     done.unwrap_or_else(|| work(hear))
 }
 
-/// Waits until no other reference to `shared` is left, at most `longest`, and then drops this one. Keeps the cost of freeing
-/// a large value off the threads that answer questions, and spaces updates that follow one another at once.
+/// Waits until `shared` is the last reference, at most `longest`, and then drops it. Keeps the cost of freeing a large
+/// value off the threads that answer questions, and spaces out back-to-back updates.
 pub(crate) fn drop_last<T>(shared: Arc<T>, longest: Duration) {
     let until = Instant::now() + longest;
     while Arc::strong_count(&shared) > 1 && Instant::now() < until {
@@ -38,22 +38,25 @@ pub(crate) fn drop_last<T>(shared: Arc<T>, longest: Duration) {
     drop(shared);
 }
 
-/// Who goes first where there are fewer cores than threads: whoever asks, and after them these.
+/// CPU priority of a background thread when there are fewer cores than threads. Threads that answer questions come
+/// first.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum NiceLevel {
-    /// Somebody waits for it, though not as one waits for an answer: about a thirtieth of what others get. With a tenth, a
-    /// question now and then waits until the kernel's next tick for a core that such a thread has.
+    /// A caller waits for the work, but less urgently than for an answer: about a thirtieth of the CPU share of other
+    /// threads. With a tenth, a question occasionally waits until the next kernel tick for a core held by such a
+    /// thread.
     Second,
-    /// Nobody does: about a sixtieth. With more, such a thread now and then has a core for longer than a question takes.
+    /// Nothing waits for the work: about a sixtieth. With more, such a thread occasionally holds a core for longer than
+    /// a question takes.
     Last,
 }
 
-/// Lets the thread that calls stand back from here on, and those that it starts. For threads that end with their work, since
-/// there is no way back. Where a system has no such thing, nothing happens.
+/// Lowers the priority of the calling thread and of the threads it starts from here on. The priority cannot be raised
+/// again, so this is for threads that end with their work. Does nothing on systems other than Linux.
 pub(crate) fn lower_priority(standing: NiceLevel) {
     #[cfg(target_os = "linux")]
     {
-        // As `nice` counts.
+        // Values on the scale of `nice`.
         let nice = match standing {
             NiceLevel::Second => 15,
             NiceLevel::Last => 19,
@@ -97,7 +100,7 @@ mod tests {
         let shared = theirs;
         let (theirs, known) = (Arc::clone(&shared), Arc::downgrade(&shared));
         let releasing = std::thread::spawn(move || {
-            // Until the wait below has begun, as far as can be told from here.
+            // Gives the wait below time to begin.
             sleep(Duration::from_millis(5));
             drop(theirs);
         });

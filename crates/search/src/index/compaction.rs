@@ -1,9 +1,9 @@
-//! Making few segments of many.
+//! Compaction: merging many segments into few.
 //!
-//! Each update adds a segment, and what it replaces goes on taking room in an old one. Questions look into every segment,
-//! so segments of about the same size are made one, and one of which much does not count is written again without
-//! that. What is small enough to do beside an update is done there; the rest on a thread of its own, while updates and
-//! questions go on.
+//! Each update adds a segment, and the documents it replaces go on taking space in an old one. Every question searches
+//! all segments, so segments of about the same size are merged, and a segment with many deleted documents is rewritten
+//! without them. Small compactions run within an update, the rest on a background thread while updates and questions go
+//! on.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -17,34 +17,34 @@ use crate::index::manifest::Delta;
 use crate::index::schema::Fields;
 use crate::index::snapshot::Snapshot;
 
-/// How far to go.
+/// Limits of a compaction.
 #[derive(Debug)]
 pub(crate) struct Effort {
-    /// The most documents to write again at a time.
+    /// Maximum number of live documents rewritten at a time.
     documents: u32,
-    /// The most bytes of segments to make one: it is done in memory.
+    /// Maximum total size of the segments merged at a time, in bytes: merging happens in memory.
     bytes: u64,
-    /// How many segments of about the same size may be.
+    /// Maximum number of segments of about the same size.
     alike: usize,
-    /// How much of a segment may not count, in a hundred.
+    /// Maximum share of deleted documents in a segment, in percent.
     waste: u32,
-    /// Below this many documents no segment is written again for what does not count in it.
+    /// Segments with fewer live documents than this are not rewritten because of deleted documents.
     worth: u32,
 }
 
-/// What an update takes upon itself: keeping a small index tidy, and a large one from falling to pieces where there is
-/// no time for anything later.
+/// Compaction within an update: keeps a small index tidy, and keeps a large one from fragmenting where background
+/// compaction never gets to run.
 pub(crate) const INLINE: Effort = Effort { documents: 600, bytes: 4 << 20, alike: 16, waste: 0, worth: 0 };
-/// What is done later.
+/// Compaction in the background.
 pub(crate) const LATER: Effort = Effort { documents: 2_000_000, bytes: 160 << 20, alike: 5, waste: 10, worth: 1_000 };
 
-/// The ids of segments to make one, in order; `None` when all is well.
+/// Ids of the segments to merge into one, in their order; `None` when nothing is due.
 pub(crate) fn due(segments: &[Segment], effort: &Effort) -> Option<Vec<String>> {
     let sizes: Vec<Size> = segments.iter().map(Size::of).collect();
     due_of(&sizes, effort).map(|some| some.into_iter().map(|at| segments[at].id.clone()).collect())
 }
 
-/// Makes one segment of some.
+/// Merges the segments with the ids `some` into one. Returns the remaining segments and the merged one.
 pub(crate) fn merge(
     generations: &Generations,
     fields: &Fields,
@@ -58,8 +58,9 @@ pub(crate) fn merge(
     Ok(kept)
 }
 
-/// Does once what is due later. Updates go on meanwhile: what they drop of the segments at hand is dropped of the new
-/// one as well. `None` when another process is at it, or what was to be done has been done.
+/// Runs one background compaction. Updates go on meanwhile: documents they delete from the old segments are deleted
+/// from the merged one as well. `None` when another process is compacting, when nothing is due, or when some of the old
+/// segments are no longer in the current state.
 pub(crate) fn run(generations: &Generations, known: &Arc<Snapshot>) -> Result<Option<Arc<Snapshot>>, SearchError> {
     let Some(making) = generations.making()? else { return Ok(None) };
     let Some(state) = known.state() else { return Ok(None) };
@@ -92,7 +93,7 @@ pub(crate) fn run(generations: &Generations, known: &Arc<Snapshot>) -> Result<Op
     Snapshot::next(generations, &base, next).map(Some)
 }
 
-/// The pages whose documents count in `old` and do not in the same segments now.
+/// Ids of the pages whose documents are live in `old` but deleted in the same segments now.
 fn dropped_since(
     searcher: Option<&Searcher>,
     now: &[Segment],
@@ -134,7 +135,7 @@ fn due_of(segments: &[Size], effort: &Effort) -> Option<Vec<usize>> {
     if run.len() > effort.alike {
         return Some(in_order(run));
     }
-    // Beside much that is not looked at, a little that does not count makes no difference.
+    // Next to segments that are too large to be rewritten inline, a few deleted documents make no difference.
     let looked_at: u32 = by_size.iter().map(|at| segments[*at].alive).sum();
     let all: u32 = segments.iter().map(|size| size.alive).sum();
     let wasteful = |at: &usize| segments[*at].alive >= effort.worth && segments[*at].is_wasteful(effort.waste);
@@ -144,7 +145,8 @@ fn due_of(segments: &[Size], effort: &Effort) -> Option<Vec<usize>> {
     by_size.into_iter().find(wasteful).map(|at| vec![at])
 }
 
-/// The longest run from the smallest segment on in which none is much larger than all before it together.
+/// The longest run of segments, from the smallest on, whose last segment has at most twice as many live documents (plus
+/// 100) as all before it together.
 fn of_like_size(segments: &[Size], by_size: &[usize], effort: &Effort) -> Vec<usize> {
     let (mut documents, mut bytes, mut run, mut longest) = (0, 0, Vec::new(), 0);
     for at in by_size {
@@ -163,7 +165,7 @@ fn of_like_size(segments: &[Size], by_size: &[usize], effort: &Effort) -> Vec<us
     run
 }
 
-/// Older segments first, as they were.
+/// Sorts by position: older segments first.
 fn in_order(mut some: Vec<usize>) -> Vec<usize> {
     some.sort_unstable();
     some
@@ -208,7 +210,7 @@ mod tests {
 
     #[test]
     fn merging_ends() {
-        // Whatever is due, once done, leaves fewer segments or less that does not count.
+        // Every step leaves fewer segments or fewer deleted documents.
         let mut segments = sizes(&[(5, 1); 40]);
         segments.extend(sizes(&[(3_000, 900), (70_000, 30_000)]));
         for effort in [&INLINE, &LATER] {

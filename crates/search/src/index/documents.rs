@@ -1,4 +1,4 @@
-//! A page to the documents the index holds of it.
+//! Writes a page to the index as documents, and reads a whole page back from them.
 
 use docent_markdown::{Page, Section};
 use tantivy::schema::document::OwnedValue;
@@ -15,14 +15,14 @@ use crate::text::languages::Language;
 use crate::text::near_duplicates;
 use crate::text::vocabulary::{Number, Vocabulary, Word};
 
-/// Code beyond this much of a section says nothing more of what it is about.
+/// Maximum bytes of code indexed per section: code beyond that adds nothing about the section's topic.
 const MOST_CODE: usize = 8_000;
-/// How much of a page's text is read to tell its language.
+/// About how many bytes of a page's text are read to detect its language.
 const LANGUAGE_TEXT: usize = 4_000;
-/// Stands for a section in the stored outline of a page. For private use, so no text has it.
+/// Placeholder for a section in the stored outline of a page. A private-use character, so that no text contains it.
 const SECTION_HERE: char = '\u{f8fe}';
 
-/// Writes the documents of a page: one for each section, its own, and one for each link. `source` is the page's text.
+/// Writes the documents of a page: one per section, one for the page and one per link. `source` is the page's text.
 pub(crate) fn write(
     fields: &Fields,
     vocabulary: &mut Vocabulary,
@@ -49,7 +49,8 @@ pub(crate) fn write(
     Ok(())
 }
 
-/// The language a page's words are stemmed by: the one it says, or else the one it seems to be in.
+/// The language for stemming a page's words: the declared one (English when it is not supported), else the detected
+/// one.
 fn language(entry: &ManifestPage, page: &Page) -> Language {
     if let Some(tag) = &entry.language {
         return Language::of_tag(tag).unwrap_or(Language::English);
@@ -61,7 +62,7 @@ fn language(entry: &ManifestPage, page: &Page) -> Language {
     Language::of_text(text)
 }
 
-/// What the documents of one page have in common.
+/// State shared by the documents of one page.
 struct Writing<'w> {
     fields: &'w Fields,
     entry: &'w ManifestPage,
@@ -70,15 +71,15 @@ struct Writing<'w> {
     writer: &'w mut SegmentWriter,
     /// The words of the title.
     title: Vec<Word>,
-    /// Those of the text at hand.
+    /// The words of the current text.
     words: Vec<Word>,
-    /// Those of the section at hand, as they are compared with others'.
+    /// Word hashes of the current section, for its near-duplicate fingerprint.
     numbers: Vec<u64>,
-    /// What is kept of the document at hand.
+    /// Stored and fast field values of the current document.
     kept: Kept,
 }
 
-/// What is kept of a document, beside its words. Texts are handed over: they are most of what there is.
+/// The stored and fast field values of a document. Texts are moved in rather than copied: they are most of the data.
 #[derive(Default)]
 struct Kept(Vec<(Field, OwnedValue)>);
 
@@ -105,7 +106,7 @@ impl Kept {
 }
 
 impl Writing<'_> {
-    /// Comes after the sections: then it is known what the page says in all.
+    /// Writes the page's document. Must follow its sections: only then are all words of the page gathered.
     fn page(&mut self, page: &Page, outline: String) -> tantivy::Result<()> {
         let (fields, entry) = (self.fields, self.entry);
         self.begin(PAGE);
@@ -177,14 +178,14 @@ impl Writing<'_> {
         self.end(None)
     }
 
-    /// Begins a document of a kind.
+    /// Begins a document of the given kind.
     fn begin(&mut self, kind: &str) {
         self.kept.number(self.fields.page, self.entry.id);
         self.writer.mark(self.fields.page, &self.entry.id.to_be_bytes());
         self.writer.mark(self.fields.kind, kind.as_bytes());
     }
 
-    /// Ends the document at hand, with a text that is stored of it.
+    /// Ends the current document; `text` is a text to store with it.
     fn end(&mut self, text: Option<(Field, String)>) -> tantivy::Result<()> {
         if let Some((field, text)) = text {
             self.kept.text(field, text);
@@ -194,7 +195,7 @@ impl Writing<'_> {
         Ok(())
     }
 
-    /// Says texts of the document at hand, as one.
+    /// Indexes several texts as one field of the current document.
     fn say(&mut self, field: Field, texts: &[&str]) {
         self.words.clear();
         texts.iter().for_each(|text| self.vocabulary.add_words(text, self.language, &mut self.words));
@@ -206,7 +207,7 @@ fn stems(words: &[Word]) -> impl ExactSizeIterator<Item = Option<Number>> {
     words.iter().map(|word| word.map(|forms| forms.stem))
 }
 
-/// What the code of a section says: file names and text, in order.
+/// The indexed code of a section: file name and text of each block, in order; at most `MOST_CODE` bytes of text.
 fn code(section: &Section) -> impl Iterator<Item = &str> {
     let mut room = MOST_CODE;
     section.code.iter().flat_map(move |block| {
@@ -216,7 +217,7 @@ fn code(section: &Section) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The headings above a section; the page's own title says nothing new.
+/// The headings above a section, without the page title, which adds nothing new.
 fn trail<'s>(entry: &ManifestPage, section: &'s Section) -> &'s [String] {
     match section.headings.as_slice() {
         [first, others @ ..] if *first == entry.title => others,
@@ -224,7 +225,7 @@ fn trail<'s>(entry: &ManifestPage, section: &'s Section) -> &'s [String] {
     }
 }
 
-/// A whole page as Markdown for reading, from what is stored of it. `None` when there is no such page.
+/// Rebuilds a whole page as readable Markdown from its stored documents. `None` when there is no such page.
 pub(crate) fn stored_page(searcher: &Searcher, fields: &Fields, id: u64) -> tantivy::Result<Option<String>> {
     let text = |address, field| -> tantivy::Result<String> {
         let document: TantivyDocument = searcher.doc(address)?;
@@ -244,7 +245,8 @@ pub(crate) fn stored_page(searcher: &Searcher, fields: &Fields, id: u64) -> tant
     Ok(Some(content))
 }
 
-/// A page as it is stored: as Markdown for reading, with a mark for each section, whose text is stored with the section.
+/// The stored form of a page: readable Markdown with a placeholder for each section, whose text is stored with the
+/// section.
 fn outline(page: &Page, source: &str) -> String {
     let mut out = String::new();
     let mut sections = page.sections.iter().peekable();

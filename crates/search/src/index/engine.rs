@@ -1,4 +1,4 @@
-//! The engine, with its files where we want them: read from the packs of segments, written in memory.
+//! Adapter to tantivy: segments are read from packs, and written in memory.
 
 use std::io;
 use std::path::Path;
@@ -20,12 +20,12 @@ use crate::index::generations;
 use crate::index::generations_packs::SegmentFiles;
 use crate::index::schema::Fields;
 
-/// The engine's list of segments.
+/// File name of tantivy's list of segments.
 const META: &str = "meta.json";
-/// How much stored text is read together, in bytes.
+/// Block size of the document store, in bytes.
 const STORE_BLOCK: usize = 6 << 10;
 
-/// Opens segments to be searched as one.
+/// Opens several segments as one searcher.
 pub(crate) fn searcher(fields: &Fields, segments: &[generations::Segment]) -> tantivy::Result<Searcher> {
     let index = opened(fields, segments)?;
     let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
@@ -46,7 +46,7 @@ fn opened(fields: &Fields, segments: &[generations::Segment]) -> tantivy::Result
     Ok(index)
 }
 
-/// What the engine wants to know of a segment. The documents that do not count become a file of its kind.
+/// tantivy's metadata of a segment. Deleted documents are written as tantivy's alive bitset file.
 fn meta_of(index: &Index, segment: &generations::Segment) -> tantivy::Result<SegmentMeta> {
     let id = SegmentId::from_uuid_string(&segment.id)
         .map_err(|_| TantivyError::SystemError(format!("`{}` is no name of a segment", segment.id)))?;
@@ -68,17 +68,17 @@ fn meta_of(index: &Index, segment: &generations::Segment) -> tantivy::Result<Seg
 
 pub(crate) fn settings() -> IndexSettings {
     IndexSettings {
-        // There are as many threads at work as there are cores already.
+        // Indexing runs on several threads already.
         docstore_compress_dedicated_thread: false,
-        // A question reads a handful of sections from all over: with small blocks, little besides. To press them would be a
-        // twelfth of what indexing takes, and each passage that is shown would have to be unpacked.
+        // A question reads a few sections scattered over the store: small blocks keep surplus reading low. Compression
+        // would take a twelfth of the indexing time, and each passage shown would have to be decompressed.
         docstore_compression: Compressor::None,
         docstore_blocksize: STORE_BLOCK,
         ..IndexSettings::default()
     }
 }
 
-/// The documents of these pages, by segment.
+/// Ids of the documents of these pages, by segment.
 pub(crate) fn documents_of(searcher: &Searcher, fields: &Fields, pages: &[u64]) -> tantivy::Result<Vec<Vec<u32>>> {
     let mut found = Vec::with_capacity(searcher.segment_readers().len());
     for reader in searcher.segment_readers() {
@@ -97,14 +97,14 @@ pub(crate) fn documents_of(searcher: &Searcher, fields: &Fields, pages: &[u64]) 
     Ok(found)
 }
 
-/// A segment that is made, in memory: its files by name.
+/// A finished segment in memory: its files by name.
 pub(crate) struct WrittenSegment {
     pub(crate) id: String,
     pub(crate) documents: u32,
     pub(crate) files: Vec<(String, OwnedBytes)>,
 }
 
-/// A segment in the making, in memory.
+/// A segment under construction, in memory.
 pub(crate) struct SegmentInMemory {
     pub(crate) segment: Segment,
     ram: RamDirectory,
@@ -122,14 +122,14 @@ impl SegmentInMemory {
         self.ram.total_mem_usage()
     }
 
-    /// The segment of so many documents, with all files written.
+    /// Finishes the segment with this number of documents, once all its files are written.
     pub(crate) fn end(self, documents: u32) -> tantivy::Result<WrittenSegment> {
         let meta = self.segment.index().new_segment_meta(self.segment.id(), documents);
         files_of(&meta, &self.ram)
     }
 }
 
-/// Makes one segment of several, without the documents that do not count. `None` when none of them counts.
+/// Merges several segments into one, without their deleted documents. `None` when all documents are deleted.
 pub(crate) fn merged(fields: &Fields, segments: &[generations::Segment]) -> tantivy::Result<Option<WrittenSegment>> {
     if segments.iter().all(|segment| segment.alive() == 0) {
         return Ok(None);
@@ -141,7 +141,7 @@ pub(crate) fn merged(fields: &Fields, segments: &[generations::Segment]) -> tant
     index.searchable_segment_metas()?.pop().map(|meta| files_of(&meta, &ram)).transpose()
 }
 
-/// What a segment is stored in, where it has it.
+/// The files of a segment; optional ones may be missing.
 const COMPONENTS: [SegmentComponent; 6] = [
     SegmentComponent::Terms,
     SegmentComponent::Postings,
@@ -151,7 +151,7 @@ const COMPONENTS: [SegmentComponent; 6] = [
     SegmentComponent::Store,
 ];
 
-/// Takes the files of a segment.
+/// Collects the files of a segment.
 fn files_of(meta: &SegmentMeta, ram: &RamDirectory) -> tantivy::Result<WrittenSegment> {
     let mut files = Vec::new();
     for component in COMPONENTS {
@@ -165,7 +165,7 @@ fn files_of(meta: &SegmentMeta, ram: &RamDirectory) -> tantivy::Result<WrittenSe
     Ok(WrittenSegment { id: meta.id().uuid_string(), documents: meta.max_doc(), files })
 }
 
-/// The files of several segments as one folder. What the engine writes beside them stays in memory.
+/// The files of several segments as one directory. Everything tantivy writes itself stays in memory.
 #[derive(Debug, Clone, Default)]
 struct Packed {
     files: Vec<Arc<SegmentFiles>>,
@@ -210,7 +210,7 @@ impl Directory for Packed {
         Ok(())
     }
 
-    /// Nobody else has this folder.
+    /// No other process or handle uses this directory.
     fn acquire_lock(&self, _: &Lock) -> Result<DirectoryLock, LockError> {
         Ok(DirectoryLock::from(Box::new(())))
     }

@@ -1,38 +1,40 @@
-//! The folder an index lives in.
+//! The on-disk folder of an index: its segments, its journal of states and its locks.
 //!
 //! ```text
 //! CURRENT        the name of the journal to read
-//! states-….log   a journal of states; the last whole record is the current one
+//! states-….log   a journal of states; the last complete record is the current one
 //! 6f0c….pack     a segment of the index; never changes once a state names it
-//! lock           held by whoever publishes the next state
-//! making         held by whoever writes segments aside, out of turn, to be taken in later (6f0c….aside)
+//! lock           held by the process that publishes the next state
+//! making         held by the process that writes segments without `lock`, to be adopted later (6f0c….aside)
 //! ```
 //!
-//! A state is published by adding a record to the journal, once the segments it names are written. Until then nobody
-//! sees any of it, and what an update left behind that stopped half-way is removed by the next one.
+//! A state is published by appending a record to the journal, after its segments are written. Until then no reader sees
+//! any part of it. Files left behind by an interrupted update are removed by the next one.
 //!
-//! What is kept when: a process may be killed at any moment, and the index is the state published last. When the power
-//! goes, small segments and the newest records may be lost. They are told by their checksums, never read as something
-//! else: then the index is an older state, or none, and the next update brings it to where the docs are. Large segments
-//! and journals reach the disk before they count.
+//! Durability: a process may be killed at any moment, and the index remains the state published last. A power cut may
+//! lose small segments and the newest records. Checksums detect this, and damaged data is never read as valid: the
+//! index is then an older state, or empty, and the next update brings it up to date with the docs. Large segments and
+//! new journals are synced to disk before they count.
 //!
 //! # Why not tantivy's `IndexWriter`
 //!
-//! It brings segments, commits, deletes and merges of its own. The ranking would not notice: it reads lists and lengths,
-//! and counts the documents that are not deleted itself. On six judged sets the same words written through it gave the
-//! same nDCG@10 to the fourth digit, questions as fast and an index of the same size. What speaks against it, with tantivy
-//! 0.27 on two cores, as medians of interleaved runs on 29 MB of GitHub's docs and on 10,000 made-up pages:
+//! `IndexWriter` has segments, commits, deletes and merges of its own. The ranking would not be affected: it reads
+//! posting lists and lengths, and counts the live documents itself. On six judged sets, the same words written through
+//! `IndexWriter` gave the same nDCG@10 to the fourth digit, equally fast questions and an index of the same size. The
+//! arguments against it, measured with tantivy 0.27 on two cores, as medians of interleaved runs on 29 MB of GitHub's
+//! docs and on 10,000 generated pages:
 //!
 //! | | our segments | `IndexWriter` |
 //! |---|---|---|
-//! | indexing, CPU time beside plain tantivy with title and body of the same sections | 1.0 | 2.7; 2.0 without cutting words |
+//! | indexing: CPU relative to plain tantivy, title and body of the same sections | 1.0 | 2.7; 2.0 without tokenizing |
 //! | one page of 10,000 visible, p50 and p99 | 7 and 16 ms | 22 and 50 ms; 17 and 33 ms with a writer kept open |
 //! | updates of one page in four seconds, while questions are asked | 504 | 14 and 170 |
 //!
-//! It looks up each word of each field by its text, where ours knows words by number. A commit joins its threads, starts
-//! new ones and syncs each of some seven files. A writer that ends with an update drops the merges it has begun, and the
-//! next begins them again; one that is kept locks other processes out. The manifest would need a journal all the same,
-//! tied to each commit. Since then our segments were made simpler for some of their lead.
+//! `IndexWriter` looks up each word of each field by its text, where our writer uses interned word numbers. A commit
+//! joins its threads, starts new ones and syncs each of about seven files. A writer that ends with an update drops the
+//! merges it has begun, and the next writer begins them again; a writer kept open locks other processes out. The
+//! manifest would need a journal all the same, tied to each commit. Since these measurements our segments were
+//! simplified, which cost some of their lead.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -55,34 +57,34 @@ use crate::index::manifest::{Delta, Manifest};
 const CURRENT: &str = "CURRENT";
 const LOCK: &str = "lock";
 const MAKING: &str = "making";
-/// Ends the name of a segment that was written aside.
+/// File extension of an unpublished segment.
 const ASIDE: &str = ".aside";
-/// A journal is written anew when it has grown to twice its first record and this much.
+/// A journal is rewritten once it has grown to twice its first record plus this many bytes.
 const ROOM: u64 = if cfg!(test) { 4 << 10 } else { 1 << 20 };
 
 /// The folder of one index.
 #[derive(Debug, Clone)]
 pub(crate) struct Generations {
     dir: PathBuf,
-    /// The same folder, as the engine reads it.
+    /// The same folder as a tantivy directory.
     folder: MmapDirectory,
-    /// Stands for the fields of the index: states made with others are none.
+    /// Checksum of the index fields: states written with other fields are ignored.
     schema: u32,
 }
 
-/// The right to publish; no other process has it until this is dropped.
+/// The exclusive right to publish, across processes; released on drop.
 #[derive(Debug)]
 pub(crate) struct PublishLock {
     _lock: File,
 }
 
-/// The right to write segments aside; no other process has it until this is dropped.
+/// The exclusive right to write unpublished segments, across processes; released on drop.
 #[derive(Debug)]
 pub(crate) struct WriteLock {
     _lock: File,
 }
 
-/// A segment that was written aside.
+/// A segment that is written but not named by any state.
 #[derive(Debug)]
 pub(crate) struct UnpublishedSegment {
     path: PathBuf,
@@ -97,22 +99,23 @@ pub(crate) struct State {
     pub(crate) segments: Vec<Segment>,
 }
 
-/// Where a state stands: a journal, and the end of a record in it.
+/// The position of a state: a journal, and the end of a record in it, as a byte offset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Position {
-    /// Its number among the journals of the folder, and what tells it from one of that number in another folder.
+    /// The journal's sequence number in the folder (upper 32 bits) and a random stamp (lower 32 bits) that
+    /// distinguishes it from a journal with the same sequence number in a folder created anew.
     journal: u64,
     end: u64,
-    /// Where the journal's first record ends.
+    /// Byte offset of the end of the journal's first record.
     first: u64,
 }
 
-/// A segment of the index with the documents of it that do not count any more.
+/// A segment of the index and its deleted documents.
 #[derive(Clone)]
 pub(crate) struct Segment {
     pub(crate) id: String,
     pub(crate) documents: u32,
-    /// In order.
+    /// Ids of the deleted documents, ascending.
     pub(crate) deleted: Arc<Vec<u32>>,
     pub(crate) files: Arc<SegmentFiles>,
     written: WrittenPack,
@@ -130,7 +133,7 @@ impl fmt::Debug for Segment {
 }
 
 impl Segment {
-    /// How many documents count.
+    /// Number of documents that are not deleted.
     pub(crate) fn alive(&self) -> u32 {
         self.documents.saturating_sub(u32::try_from(self.deleted.len()).unwrap_or(u32::MAX))
     }
@@ -139,7 +142,7 @@ impl Segment {
         self.written.bytes
     }
 
-    /// The same segment without these documents as well.
+    /// A copy of the segment with these documents deleted as well.
     pub(crate) fn without(&self, documents: impl IntoIterator<Item = u32>) -> Self {
         let mut deleted = (*self.deleted).clone();
         deleted.extend(documents);
@@ -148,7 +151,7 @@ impl Segment {
         Self { deleted: Arc::new(deleted), ..self.clone() }
     }
 
-    /// The documents that counted in an earlier state of the same segment and do not any more.
+    /// The documents deleted since `before`, an earlier state of the same segment.
     pub(crate) fn deleted_since<'s>(&'s self, before: &'s Self) -> impl Iterator<Item = u32> + 's {
         let known = |document: &u32| before.deleted.binary_search(document).is_ok();
         let same = Arc::ptr_eq(&self.deleted, &before.deleted) || self.deleted.len() == before.deleted.len();
@@ -184,7 +187,7 @@ impl Generations {
         &self.dir
     }
 
-    /// Waits until no other writer is at work, in this process or another.
+    /// Waits for the lock that excludes all other writers, in this process or another.
     pub(crate) fn turn(&self) -> Result<PublishLock, SearchError> {
         let path = self.dir.join(LOCK);
         let file = File::options().create(true).truncate(false).write(true).open(&path).map_err(disk("open", &path))?;
@@ -192,12 +195,12 @@ impl Generations {
         Ok(PublishLock { _lock: file })
     }
 
-    /// The current state; `None` before the first was published, and when it is of another layout. Only what is newer
-    /// than `known` is read.
+    /// The current state; `None` before the first one is published, and when the journal has another layout or schema.
+    /// Reads only what is newer than `known`.
     ///
     /// # Errors
-    /// Something of it is not there or damaged. Without a turn that may be because the state is not the current one any
-    /// more: it helps to try again.
+    /// When a file is missing or damaged. Without the publish lock, the cause may be that a newer state was published
+    /// meanwhile: retrying helps.
     pub(crate) fn load(&self, known: Option<&Arc<State>>) -> Result<Option<Arc<State>>, SearchError> {
         let Some(journal) = self.current()? else { return Ok(None) };
         let path = self.journal(journal);
@@ -256,14 +259,15 @@ impl Generations {
         files.map(Arc::new).map_err(disk("open", &self.dir.join(name)))
     }
 
-    /// Writes a segment, in one's turn. It counts once a state that names it is published.
+    /// Writes a segment, with the publish lock held. It becomes visible once a state that names it is published.
     pub(crate) fn write_segment(&self, made: &WrittenSegment) -> Result<Segment, SearchError> {
         let path = self.dir.join(pack_name(&made.id));
         let written = packs::write(&path, &made.files).map_err(disk("write", &path))?;
         self.segment(made, written)
     }
 
-    /// The right to write segments aside, out of turn; `None` while another process has it.
+    /// Takes the right to write unpublished segments, without the publish lock; `None` while it is taken. Removes
+    /// unpublished segments that were left behind.
     pub(crate) fn making(&self) -> Result<Option<WriteLock>, SearchError> {
         let path = self.dir.join(MAKING);
         let file = File::options().create(true).truncate(false).write(true).open(&path).map_err(disk("open", &path))?;
@@ -279,7 +283,7 @@ impl Generations {
         Ok(Some(WriteLock { _lock: file }))
     }
 
-    /// Writes a segment where nobody looks for one.
+    /// Writes a segment under a file name that no reader looks for.
     pub(crate) fn write_aside(
         &self,
         _making: &WriteLock,
@@ -290,7 +294,7 @@ impl Generations {
         Ok(UnpublishedSegment { path, written })
     }
 
-    /// Takes a segment in that was written aside, in one's turn.
+    /// Adopts an unpublished segment by renaming its file, with the publish lock held.
     pub(crate) fn take_in(&self, aside: &UnpublishedSegment, made: &WrittenSegment) -> Result<Segment, SearchError> {
         let path = self.dir.join(pack_name(&made.id));
         fs::rename(&aside.path, &path).map_err(disk("rename", &aside.path))?;
@@ -302,8 +306,8 @@ impl Generations {
         Ok(Segment { id: made.id.clone(), documents: made.documents, deleted: Arc::default(), files, written })
     }
 
-    /// An error of the engine while it was at work in this folder. What the system refused is handed on; damaged data, which
-    /// the engine tells in the same way, is not the system's fault.
+    /// Wraps an error of tantivy in this folder. An error of the operating system becomes [`SearchError::Disk`];
+    /// damaged data, which tantivy also reports as an I/O error, becomes [`SearchError::Engine`].
     pub(crate) fn engine(&self, doing: &'static str, error: TantivyError) -> SearchError {
         let refused = match &error {
             TantivyError::IoError(source) => source.raw_os_error(),
@@ -315,8 +319,8 @@ impl Generations {
         }
     }
 
-    /// Makes a state the current one: `base` with a difference in the docs, and these segments. From here on everybody
-    /// reads it.
+    /// Publishes a new current state: `base` with the changes in `docs`, and these segments. From here on all readers
+    /// see it.
     pub(crate) fn publish(
         &self,
         turn: &PublishLock,
@@ -344,8 +348,8 @@ impl Generations {
         Ok(state)
     }
 
-    /// Removes every segment and journal but those of this state. Who has them open keeps them; who is about to open
-    /// them finds them gone, and looks for the newer state.
+    /// Removes every segment and journal that `keep` does not name. Processes that have such a file open go on reading
+    /// it; those about to open it find it missing and load the newer state.
     pub(crate) fn tidy(&self, _turn: &PublishLock, keep: Option<&Arc<State>>) -> Result<(), SearchError> {
         let mut kept = HashSet::new();
         if let Some(state) = keep {
@@ -364,7 +368,7 @@ impl Generations {
 
     fn start_journal(&self, whole: &Record) -> Result<Position, SearchError> {
         let latest = self.names()?.iter().filter_map(|name| journal_number(name)).max().unwrap_or(0);
-        // Whoever knows a journal of a folder that was removed since must not take this one for it.
+        // A process that knows a journal of a folder removed since must not mistake the new journal for it.
         let stamp = crc32fast::hash(SegmentId::generate_random().uuid_string().as_bytes());
         let journal = ((latest >> 32) + 1) << 32 | u64::from(stamp);
         let path = self.journal(journal);

@@ -1,4 +1,4 @@
-//! Files that reach the disk before they count.
+//! Durable writes: files are synced to disk before they count.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -11,7 +11,7 @@ pub(crate) fn write_durably(path: &Path, bytes: &[u8]) -> Result<(), SearchError
     file.write_all(bytes).and_then(|()| file.sync_all()).map_err(disk("write", path))
 }
 
-/// A name in a folder survives a power cut once the folder is written too.
+/// Syncs a folder: a file name in it survives a power cut only after that. Does nothing on systems other than Unix.
 pub(crate) fn sync_dir(dir: &Path) -> Result<(), SearchError> {
     if cfg!(unix) { File::open(dir).and_then(|dir| dir.sync_all()).map_err(disk("write", dir)) } else { Ok(()) }
 }

@@ -1,12 +1,12 @@
-//! A journal of states: the first record whole, each further one the difference from the one before.
+//! A journal of states: the first record is a full state, each further one the difference from the one before.
 //!
 //! ```text
-//! mark   8 bytes: what this file is, and in which layout
+//! mark   8 bytes: checksums of the layout version and of the index fields
 //! record length (u32, little-endian) · checksum of the payload (u32) · payload
 //! ```
 //!
-//! Records are only ever added at the end. One that was cut short, by a crash or because it is being written right now,
-//! does not count: reading ends before it, and the next writer writes over it.
+//! Records are only ever appended. An incomplete record, cut short by a crash or still being written, is ignored:
+//! reading ends before it, and the next writer overwrites it.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -16,15 +16,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::index::manifest::Delta;
 
-/// Goes up when states of an older layout cannot serve any more; an index of another layout is built anew.
+/// Layout version: incremented when older states become unreadable; an index of another layout is rebuilt.
 const LAYOUT: u32 = 4;
 const HEADER: usize = 8;
-/// The mark at a journal's beginning.
+/// Length of the mark at the beginning of a journal, in bytes.
 const MARK: u64 = 8;
-/// No record is larger; a length beyond it is not one.
+/// Maximum payload length in bytes; a larger length field means damage.
 const LARGEST: usize = 1 << 30;
 
-/// What a record says: the docs, and the segments of the index that hold them.
+/// The payload of a record: the changes to the docs, and all segments of the index.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Record {
     pub(crate) docs: Delta,
@@ -34,17 +34,17 @@ pub(crate) struct Record {
 /// One segment of the index.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct SegmentRecord {
-    /// The engine's name for it, and its file's.
+    /// tantivy's segment id, also the stem of the file name.
     pub(crate) id: String,
     /// How many documents it was written with.
     pub(crate) documents: u32,
     pub(crate) bytes: u64,
     pub(crate) checksum: u32,
-    /// Documents that do not count any more, in order, each as its distance from the one before.
+    /// Ids of the deleted documents, ascending, each as the distance from the one before.
     pub(crate) deleted: Vec<u32>,
 }
 
-/// What a journal begins with. `schema` stands for the fields of the index.
+/// The mark of a journal. `schema` is the checksum of the index fields.
 pub(crate) fn mark(schema: u32) -> [u8; MARK as usize] {
     let layout = crc32fast::hash(format!("docent {LAYOUT} {}", env!("CARGO_PKG_VERSION")).as_bytes());
     let mut mark = [0; MARK as usize];
@@ -53,7 +53,7 @@ pub(crate) fn mark(schema: u32) -> [u8; MARK as usize] {
     mark
 }
 
-/// A record as it stands in a journal.
+/// A record with its header, as written to a journal.
 pub(crate) fn framed(record: &Record) -> io::Result<Vec<u8>> {
     let mut bytes = postcard::to_extend(record, vec![0; HEADER]).map_err(io::Error::other)?;
     let length = u32::try_from(bytes.len() - HEADER).map_err(io::Error::other)?;
@@ -63,7 +63,7 @@ pub(crate) fn framed(record: &Record) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Adds a record after the last whole one, which ends at `end`. Says where it ends itself.
+/// Writes a record at `end`, the end of the last complete one, and returns its own end. Both are byte offsets.
 pub(crate) fn append(path: &Path, end: u64, record: &Record) -> io::Result<u64> {
     let bytes = framed(record)?;
     let mut file = File::options().write(true).open(path)?;
@@ -73,8 +73,8 @@ pub(crate) fn append(path: &Path, end: u64, record: &Record) -> io::Result<u64> 
     Ok(end + bytes.len() as u64)
 }
 
-/// The whole records from `from` on (0 for all), each with where it ends. `None` when this is no journal of this
-/// layout and `schema`.
+/// The complete records from byte offset `from` on (0 for all), each with its end offset. `None` when the file is not a
+/// journal of this layout and `schema`.
 pub(crate) fn read(path: &Path, from: u64, schema: u32) -> io::Result<Option<Vec<(Record, u64)>>> {
     let mut file = File::open(path)?;
     let start = if from == 0 {
@@ -107,7 +107,7 @@ fn records(bytes: &[u8], start: u64) -> Vec<(Record, u64)> {
     found
 }
 
-/// The first record's payload, and how much the record takes with its header.
+/// The payload of the first record, and the length of the record including its header, in bytes.
 fn frame(bytes: &[u8]) -> Option<(&[u8], usize)> {
     let number = |at: usize| Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
     let (length, checksum) = (number(0)? as usize, number(4)?);

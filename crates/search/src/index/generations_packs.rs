@@ -1,6 +1,7 @@
-//! A segment of the index as one file: what the engine wrote, file after file, and at the end a table of where each is.
+//! Packs: a segment of the index as one file. tantivy's files are concatenated and followed by a table of their
+//! offsets.
 //!
-//! One file is one name to make, one to open and one to wait for when it must be on the disk.
+//! A single file means one name to create, one file to open and one to sync.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -10,20 +11,20 @@ use std::path::{Path, PathBuf};
 use tantivy::HasLen;
 use tantivy::directory::{Directory, FileSlice, MmapDirectory, OwnedBytes};
 
-/// How a segment's file is named.
+/// File extension of a pack.
 pub(crate) const ENDING: &str = "pack";
 
-/// A segment of this many bytes is worth waiting for until it is on the disk: comparing its checksum would take longer.
+/// Packs of at least this many bytes are synced when written: verifying the checksum on opening would take longer.
 const WORTH_WAITING: u64 = 256 << 10;
 
-/// The table's length (u32) and the mark.
+/// Length of the table's length (u32) and the mark at the end of a pack, in bytes.
 const TAIL: usize = 8;
 const MARK: [u8; 4] = *b"dpk1";
 
-/// The engine's files of one segment, by name.
+/// tantivy's files of one segment, by name.
 pub(crate) type SegmentFiles = HashMap<PathBuf, FileSlice>;
 
-/// What was written.
+/// Length in bytes and checksum of a written pack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct WrittenPack {
     pub(crate) bytes: u64,
@@ -31,14 +32,14 @@ pub(crate) struct WrittenPack {
 }
 
 impl WrittenPack {
-    /// Whether it is on the disk before a state names it. Where not, its checksum is compared before it is read for the first
-    /// time.
+    /// Whether the pack is synced to disk before a state names it. If not, its checksum is verified when it is first
+    /// opened.
     pub(crate) const fn is_synced(self) -> bool {
         self.bytes >= WORTH_WAITING
     }
 }
 
-/// Writes the files of a segment as the file `path`.
+/// Writes the files of a segment as the pack `path`.
 pub(crate) fn write(path: &Path, files: &[(String, OwnedBytes)]) -> io::Result<WrittenPack> {
     let mut pack = Pack { out: File::create(path)?, hasher: crc32fast::Hasher::new(), end: 0 };
     let mut table: Vec<(&str, u64, u64)> = Vec::with_capacity(files.len());
@@ -73,7 +74,7 @@ impl Pack {
     }
 }
 
-/// Opens the file of a segment. `expected` when it may have been lost in part: its bytes are then compared.
+/// Opens the pack of a segment. `checksum` is given when the pack may be damaged, and is then verified.
 pub(crate) fn open(folder: &MmapDirectory, name: &str, bytes: u64, checksum: Option<u32>) -> io::Result<SegmentFiles> {
     let whole = folder.open_read(Path::new(name)).map_err(io::Error::other)?;
     let damaged = || io::Error::new(io::ErrorKind::InvalidData, format!("{name} is damaged"));

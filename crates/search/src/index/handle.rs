@@ -1,4 +1,4 @@
-//! One docs site's index, open.
+//! The open index of one docs site.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -21,11 +21,12 @@ use crate::source::{Progress, Source, Summary};
 use crate::vectors::embed::{self, EmbedSummary};
 use crate::vectors::store::VectorStore;
 
-/// How long an update waits for the questions under way to release the previous snapshot. Hardly any question takes longer.
+/// Maximum time an update waits for running questions to release the previous snapshot. Hardly any question takes
+/// longer.
 const LONGEST_WAIT: Duration = Duration::from_millis(20);
 
-/// The index of one docs site, in a folder of its own. Any number of processes may have the same folder open; updates
-/// take turns, and reading never waits.
+/// The index of one docs site, in its own folder. Any number of processes may have the same folder open; updates take
+/// turns, and reading never waits.
 #[derive(Debug)]
 pub struct Index(Arc<Open>);
 
@@ -33,15 +34,15 @@ pub struct Index(Arc<Open>);
 struct Open {
     generations: Generations,
     current: ArcSwap<Snapshot>,
-    /// Held while a newer state is opened, so that it is opened once, and no older one takes its place.
+    /// Held while a newer state is opened, so that it is opened only once and never replaced by an older one.
     opening: Mutex<()>,
     layout: KnownLayout,
     compacting: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl Index {
-    /// Opens the index in a folder, which is made when it is not there. An index that cannot be read counts as empty:
-    /// the next update builds it anew.
+    /// Opens the index in a folder, which is created if it does not exist. An unreadable index counts as empty: the
+    /// next update rebuilds it.
     pub fn open(dir: &Path) -> Result<Self, SearchError> {
         Self::open_with(dir, None)
     }
@@ -62,16 +63,16 @@ impl Index {
         Ok(index)
     }
 
-    /// Brings the index to what `source` holds. Files whose blob id is known are not read again. Blocks: waits for
-    /// another update of the same folder, then reads and writes files. On an error the index is as it was. Who asks for
-    /// a snapshot from here on gets the new state.
+    /// Brings the index up to date with `source`. A file is read again only when its blob id, an included file or the
+    /// relevant site configuration changed. Blocks: waits for another update of the same folder, then reads and writes
+    /// files. On an error the index stays unchanged. Snapshots taken from here on show the new state.
     ///
-    /// What is left to tidy up in the index's files is done afterwards, on a thread of its own.
+    /// Compaction that is still due runs afterwards, on its own thread.
     pub fn update(&self, source: &dyn Source, progress: &mut dyn FnMut(Progress)) -> Result<Summary, SearchError> {
         self.update_with(0, source, progress)
     }
 
-    /// As `update`, on so many threads; 0 for as many as there are cores.
+    /// Like `update`, on this number of threads; 0 for one per core.
     pub(crate) fn update_with(
         &self,
         threads: usize,
@@ -89,12 +90,12 @@ impl Index {
         background::done_standing_back("search-update", run, progress)
     }
 
-    /// Gives vectors to the sections that have none. Blocks, for minutes when there are many; updates and questions go
-    /// on meanwhile. Where there is no embedder there is nothing to do. Ends early once it is not `wanted` any more, which
-    /// is asked every few hundred sections; what was done until then is kept.
+    /// Embeds the sections that have no vector. Blocks, for minutes when there are many; updates and questions go on
+    /// meanwhile. Does nothing without an embedder. Ends early once `wanted` returns false, which is checked every few
+    /// hundred sections; vectors made until then are kept.
     ///
     /// # Errors
-    /// [`SearchError::Embedder`] when sections could not be embedded: what was done until then is kept.
+    /// [`SearchError::Embedder`] when sections could not be embedded; vectors made until then are kept.
     pub fn embed(
         &self,
         wanted: &dyn Fn() -> bool,
@@ -104,30 +105,29 @@ impl Index {
         embed::embed(&snapshot.vectors, &snapshot, wanted, progress)
     }
 
-    /// The state to read from: cheap, never blocks, and never changes once taken.
+    /// The current state, to read from: cheap, never blocks, and never changes once taken.
     pub fn snapshot(&self) -> Arc<Snapshot> {
         self.0.current.load_full()
     }
 
-    /// Takes up a newer state that another process, or another handle, has published. Says whether there was one.
-    /// Costs one small read when there is none.
+    /// Loads new vectors, and a newer state that another process or another handle has published. Returns whether there
+    /// was a newer state. Without one it costs a small read and, with an embedder, a folder listing.
     pub fn refresh(&self) -> Result<bool, SearchError> {
         self.snapshot().vectors.refresh()?;
         self.0.refresh()
     }
 
-    /// Tidies up in the index's files what updates have left to be done later, and waits for it. Nothing depends on it
-    /// but the time questions take.
+    /// Runs the compaction that updates have left over, and waits for it. It affects only how long questions take.
     pub fn settle(&self) {
         self.wait();
         self.0.compact();
     }
 
-    /// Waits for what is being tidied up at the moment.
+    /// Waits for the running background compaction, if any.
     pub(crate) fn wait(&self) {
         let running = self.0.compacting().take();
         if let Some(running) = running {
-            // A panic of that thread was told when it happened.
+            // A panic of that thread was reported when it happened.
             let _ = running.join();
         }
     }
@@ -155,7 +155,8 @@ impl Open {
     fn refresh(&self) -> Result<bool, SearchError> {
         let opening = self.opening();
         let known = self.current.load_full();
-        // Segments of a state go when two newer ones were published while we read about it; then the newer is tried.
+        // The files of a state are removed when a newer state is published while they are opened; the newer one is then
+        // tried.
         let mut attempts = 5;
         let next = loop {
             attempts -= 1;
@@ -176,7 +177,8 @@ impl Open {
         Ok(newer)
     }
 
-    /// Makes a state that was just published the one to read from, unless a newer one has been published since.
+    /// Makes a state that was just published the current one of this handle, unless a newer one has been published
+    /// since.
     fn take(&self, next: Arc<Snapshot>) -> Result<(), SearchError> {
         let opening = self.opening();
         let now = self.generations.load(next.state()).ok().flatten();

@@ -12,7 +12,7 @@ use crate::error::SearchError;
 use crate::index::handle::Index;
 use crate::index::snapshot::Snapshot;
 
-/// Indexes by what a project is and not by its name, each in a folder below one root, opened when first asked for.
+/// Indexes by project UID rather than by name, each in a folder below `root`, opened on first use.
 #[derive(Debug)]
 pub struct Indexes {
     root: PathBuf,
@@ -25,7 +25,7 @@ impl Indexes {
         Self { root: root.into(), embedder: None, open: Mutex::default() }
     }
 
-    /// With an embedder for the sections and questions of all projects.
+    /// Sets the embedder for the sections and questions of all projects.
     pub fn with_embedder(self, embedder: Option<Arc<dyn Embedder>>) -> Self {
         Self { embedder, ..self }
     }
@@ -41,18 +41,18 @@ impl Indexes {
         Ok(index)
     }
 
-    /// A project's docs as they are now. `None` until they have been indexed once.
+    /// The current docs of a project. `None` until they have been indexed once.
     pub fn snapshot(&self, project: ProjectUid) -> Result<Option<Arc<Snapshot>>, SearchError> {
         let snapshot = self.open(project)?.snapshot();
         Ok(snapshot.commit().is_some().then_some(snapshot))
     }
 
-    /// Closes the indexes of all projects but these. What is asked for again is opened anew.
+    /// Closes the indexes of all projects but these. A closed index is opened anew when it is needed.
     pub fn keep_open(&self, projects: &HashSet<ProjectUid>) {
         self.open.lock().retain(|project, _| projects.contains(project));
     }
 
-    /// Forgets a project and removes its folder.
+    /// Closes a project's index and removes its folder.
     pub fn remove(&self, project: ProjectUid) -> Result<(), SearchError> {
         let mut open = self.open.lock();
         open.remove(&project);
@@ -120,7 +120,7 @@ mod tests {
         assert!(!root.path().join(acme.to_string()).exists());
         indexes.remove(acme).expect("nothing is left to remove");
         assert!(indexes.snapshot(acme).expect("opens").is_none());
-        // Who still reads the old state goes on reading it.
+        // A reader that holds the old snapshot can go on using it.
         assert!(snapshot.has_page("/"));
     }
 }

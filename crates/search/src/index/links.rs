@@ -1,4 +1,4 @@
-//! Links from page to page: the words others use for a page, and how many of them point at it.
+//! Links from page to page: the link texts used for a page, and which pages link to it.
 
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
@@ -7,31 +7,32 @@ use docent_markdown::{Link, LinkKind, Page, site_path};
 use docent_site::is_external;
 use foldhash::fast::RandomState;
 
-/// Text of links to one page beyond this many characters says nothing new.
+/// Maximum length of the link texts for one target, in bytes: more adds nothing new.
 const MOST_TEXT: usize = 400;
 
-/// More targets than this are forgotten again, and longer ones are none that many links have.
+/// The target cache is cleared when it has this many entries. Targets longer than this, in bytes, are not cached: few
+/// links share them.
 const MOST_KNOWN: usize = 20_000;
 const LONGEST_KNOWN: usize = 200;
 
-/// What a page says of another one.
+/// The links of one page to another.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Mention {
-    /// Keys of the paths the link may mean, the likeliest first.
+    /// [`path_key`]s of the paths the links may lead to, the likeliest first.
     pub(crate) targets: Rc<[u64]>,
-    /// The words of the links to it.
+    /// The distinct link texts, one per line.
     pub(crate) text: String,
 }
 
-/// What pages say of others, page after page: most links lead where other links lead as well.
+/// Collects the links of one page after another, and caches targets: most links lead where other links lead as well.
 #[derive(Debug, Default)]
 pub(crate) struct Mentions {
-    /// By targets that mean the same on every page: the keys of the paths they may mean.
+    /// Path keys by absolute target, which means the same on every page.
     known: HashMap<Box<str>, Rc<[u64]>, RandomState>,
 }
 
 impl Mentions {
-    /// What a page served at `path` says of others, one for each target.
+    /// The links of a page that is served at `path`, one mention per target.
     pub(crate) fn of(&mut self, page: &Page, path: &str) -> Vec<Mention> {
         let mut found: BTreeMap<Rc<[u64]>, Vec<&str>> = BTreeMap::new();
         for link in page.links.iter().filter(|link| leads_to_a_page(link)) {
@@ -76,8 +77,9 @@ fn leads_to_a_page(link: &Link) -> bool {
     by_kind && !link.target.starts_with('#') && !is_external(&link.target)
 }
 
-/// The site paths a target without anchor and query may mean, the likeliest first: a relative one starts from the file's folder or, as browsers
-/// read it, from the page as a folder; an absolute one may begin with what the site is served below.
+/// The site paths that a target without anchor and query may mean, the likeliest first. A relative target is resolved
+/// against the file's folder and then, as browsers do, against the folder of the page's path and the page's path as a
+/// folder. An absolute target may begin with the site's base path.
 fn candidates(file: &str, path: &str, target: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let mut add = |candidate: Option<String>| {
@@ -98,7 +100,7 @@ fn candidates(file: &str, path: &str, target: &str) -> Vec<String> {
     found
 }
 
-/// The site path of a target read from a folder; `None` when it leads out of the site.
+/// The site path of a target resolved against a folder; `None` when it leads out of the site.
 fn joined(folder: &str, target: &str) -> Option<String> {
     let mut file = String::with_capacity(folder.len() + target.len() + 1);
     let below = |file: &mut String, part: &str| {
@@ -119,7 +121,7 @@ fn joined(folder: &str, target: &str) -> Option<String> {
     Some(site_path(file.strip_suffix(".html").unwrap_or(&file)))
 }
 
-/// A number that stands for a path on the site, the same in every build: letters of either case count the same.
+/// Hash of a path on the site, the same in every build; ignores case and outer slashes.
 pub(crate) fn path_key(path: &str) -> u64 {
     let path = path.trim_matches('/');
     if path.is_ascii() { key_of_letters(path.as_bytes()) } else { key(path.chars().flat_map(char::to_lowercase)) }
@@ -137,7 +139,7 @@ pub(crate) fn key(chars: impl Iterator<Item = char>) -> u64 {
     hash
 }
 
-/// The same of plain letters, as if all were small ones.
+/// The same hash of ASCII bytes, lowercased.
 pub(crate) fn key_of_letters(letters: &[u8]) -> u64 {
     letters.iter().fold(FIRST, |hash, letter| with_byte(hash, letter.to_ascii_lowercase()))
 }

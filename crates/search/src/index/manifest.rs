@@ -1,8 +1,8 @@
-//! What a state of an index is made of, file by file: enough to tell what changed, and to list and name pages, without
-//! opening the index.
+//! The manifest of an index state: its files and pages. It suffices to detect changes, and to list and name pages,
+//! without opening the index.
 //!
-//! A manifest never changes. The next one shares every file's entry with it that stayed as it was, and is written down
-//! as a [`Delta`].
+//! A manifest never changes. Its successor shares the entries of all unchanged files with it, and is stored as a
+//! [`Delta`].
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -13,32 +13,32 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::index::page_kind::PageKind;
 use crate::index::skips::Skips;
 
-/// All that is known of the docs at one commit.
+/// Metadata of the docs at one commit.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Manifest {
     pub(crate) commit: String,
-    /// The number the next file that is read gets. Numbers are never used twice.
+    /// The number of the next file that is read. Numbers are never reused.
     pub(crate) next_file: u64,
     pub(crate) site: Arc<ManifestSite>,
     /// Every file that may hold pages, in order of path.
     pub(crate) files: Vec<Arc<ManifestFile>>,
 }
 
-/// What the docs' own configuration says.
+/// Data from the site's own configuration.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ManifestSite {
-    /// The files it was read from: path and blob, in order.
+    /// The files the configuration was read from: path and blob id, in order of path.
     pub(crate) inputs: Vec<(String, String)>,
-    /// What of it decides how files are read.
+    /// The part of the configuration that decides how files are read.
     pub(crate) reading: Reading,
-    /// Source and destination, as written.
+    /// Source and destination, verbatim.
     pub(crate) redirects: Vec<(String, String)>,
-    /// The synonyms file, as it stands.
+    /// Content of the synonyms file.
     pub(crate) synonyms: String,
-    /// What it says of versions and languages as a whole.
+    /// Versions and languages that the configuration declares for the whole site.
     pub(crate) declared: Declared,
     pub(crate) oddities: Vec<ManifestOddity>,
-    /// Files that were skipped by their paths alone.
+    /// Files that were skipped because of their paths alone.
     pub(crate) skipped: Skips,
 }
 
@@ -48,34 +48,35 @@ pub(crate) struct ManifestFile {
     /// Relative to the docs root.
     pub(crate) path: String,
     pub(crate) blob: String,
-    /// What the navigation said of it when it was read.
+    /// Where the file was served, and its navigation entry, when it was read.
     pub(crate) place: Place,
-    /// Whether a page of it has a say in its place. Then it cannot be told from the file alone what a new navigation says of it.
+    /// Whether front matter affects where a page of the file is placed. Then a changed navigation requires reading the
+    /// file again.
     pub(crate) has_say: bool,
-    /// Files it was put together with: path and blob, the blob empty for one that was not there.
+    /// Included files: path and blob id, the blob id empty for a missing file.
     pub(crate) included: Vec<(String, String)>,
     pub(crate) pages: Vec<ManifestPage>,
-    /// What was odd about it, the first few.
+    /// The first problems found in the file.
     pub(crate) oddities: Vec<ManifestOddity>,
-    /// How much was odd in all.
+    /// Number of problems in all.
     pub(crate) odd: usize,
-    /// Why readers find none of its pages, where that is so.
+    /// Why readers cannot find any of its pages, if so.
     pub(crate) skipped: Option<SkipReason>,
 }
 
-/// Something that could not be read as it was meant.
+/// A problem: something that could not be read as intended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ManifestOddity {
-    /// The file, for the site's; empty where it is the entry's own.
+    /// The file, for problems of the site; empty for problems of a file's own entry.
     pub(crate) file: String,
     pub(crate) line: usize,
     pub(crate) message: String,
 }
 
-/// A page in the index.
+/// A page of a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ManifestPage {
-    /// Which documents are this page's. Never used twice: what is known of a page by its number stays true.
+    /// Identifies the page's documents. Never reused, so that data kept by page id stays valid.
     pub(crate) id: u64,
     /// Without a leading slash.
     pub(crate) path: String,
@@ -83,17 +84,17 @@ pub(crate) struct ManifestPage {
     pub(crate) description: Option<String>,
     pub(crate) version: Option<String>,
     pub(crate) language: Option<String>,
-    /// Who may read it, as its front matter says.
+    /// The groups that may read the page, from its front matter.
     pub(crate) groups: Vec<String>,
     pub(crate) tags: Vec<String>,
-    /// What the navigation calls it.
+    /// Its title in the navigation.
     pub(crate) nav_title: Option<String>,
     /// The groups around it in the navigation, outermost first.
     pub(crate) breadcrumb: Vec<String>,
     pub(crate) order: Option<u32>,
-    /// Paths that led here before, without leading slashes.
+    /// Former paths of the page, without leading slashes.
     pub(crate) aliases: Vec<String>,
-    /// Drafts and hidden pages are known, so that they are not read again, but not in the index.
+    /// Drafts and hidden pages are in the manifest, so that they are not read again, but not in the index.
     pub(crate) listed: bool,
     pub(crate) kind: PageKind,
     pub(crate) sections: usize,
@@ -108,7 +109,7 @@ pub(crate) struct SectionId {
     pub(crate) section: u64,
 }
 
-/// A page and where it stands in the manifest.
+/// A page's position in the manifest: the index of its file, and its index within the file.
 pub(crate) type PagePosition = (u32, u32);
 
 impl Manifest {
@@ -117,7 +118,7 @@ impl Manifest {
         self.files.iter().flat_map(|file| &file.pages).filter(|page| page.listed)
     }
 
-    /// Those with their positions.
+    /// The listed pages with their positions.
     pub(crate) fn positions(&self) -> impl Iterator<Item = (PagePosition, &ManifestPage)> {
         let numbered = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
         self.files.iter().enumerate().flat_map(move |(file_number, file)| {
@@ -130,7 +131,7 @@ impl Manifest {
         self.files.get(file as usize)?.pages.get(page as usize)
     }
 
-    /// This manifest with a difference made to it.
+    /// A copy of this manifest with a delta applied.
     pub(crate) fn with(&self, delta: &Delta) -> Self {
         let place = |path: &str| self.files.binary_search_by(|file| file.path.as_str().cmp(path));
         let mut gone: HashSet<usize> = delta.removed.iter().filter_map(|path| place(path).ok()).collect();
@@ -152,7 +153,7 @@ impl Manifest {
         }
         if !added.is_empty() {
             files.extend(added);
-            // Two runs that are in order already: one pass.
+            // The sort merges two sorted runs in one pass.
             files.sort_by(|a, b| a.path.cmp(&b.path));
         }
         Self {
@@ -163,7 +164,7 @@ impl Manifest {
         }
     }
 
-    /// The whole of it, as a difference from nothing.
+    /// The whole manifest, as a delta from an empty one.
     pub(crate) fn whole(&self) -> Delta {
         Delta {
             commit: self.commit.clone(),
@@ -175,16 +176,16 @@ impl Manifest {
     }
 }
 
-/// What is new in a manifest.
+/// The changes from one manifest to the next.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Delta {
     pub(crate) commit: String,
     pub(crate) next_file: u64,
-    /// `None` when it is as it was.
+    /// `None` when unchanged.
     pub(crate) site: Option<ManifestSite>,
-    /// Files that are no more.
+    /// Paths of files that were removed.
     pub(crate) removed: Vec<String>,
-    /// Files that are new, and those that changed.
+    /// New and changed files.
     #[serde(serialize_with = "shared", deserialize_with = "owned")]
     pub(crate) files: Vec<Arc<ManifestFile>>,
 }

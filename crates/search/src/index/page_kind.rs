@@ -1,7 +1,7 @@
-//! What kind of page a page is, by what its headings are made of.
+//! Classifies pages by kind, mostly from their headings.
 //!
-//! A question in a reader's words is answered by a page that explains. Reference, lists of changes and pages about what is
-//! deprecated hold the same words, often more of them: they come after, unless that is what is asked for.
+//! A question in a reader's words is answered by a page that explains. Reference pages, changelogs and pages about
+//! deprecated features contain the same words, often more of them: they rank lower, unless the question asks for them.
 
 use docent_markdown::{FrontMatter, Heading};
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::index::section_kind::is_outdated;
 use crate::rank::settings::Settings;
 
-/// Headings that group the entries of a reference, and are none themselves.
+/// Headings that group the entries of a reference without being entries themselves.
 const GROUPS: [&str; 14] = [
     "arguments",
     "attributes",
@@ -26,18 +26,18 @@ const GROUPS: [&str; 14] = [
     "properties",
     "types",
 ];
-/// Fewer headings of one kind tell nothing.
+/// Minimum number of headings of one kind needed to classify a page.
 const FEWEST: usize = 2;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum PageKind {
     #[default]
     Prose,
-    /// Its headings are identifiers: functions, options, settings; or it is made of the description of an API.
+    /// Its headings are identifiers (functions, options, settings), or it is made from an API description.
     Reference,
-    /// Its headings are versions and dates.
+    /// Its headings are versions or dates.
     Changes,
-    /// It is about what is deprecated.
+    /// It is about something deprecated.
     Outdated,
 }
 
@@ -49,7 +49,7 @@ impl PageKind {
         if ["openapi", "api"].iter().any(|name| front.get(name).is_some()) {
             return Self::Reference;
         }
-        // A title that is an identifier is the first entry.
+        // A title that is an identifier counts as the first entry.
         let is_entry = |heading: &&Heading| match heading.level {
             1 => is_identifier(&heading.text),
             _ => !GROUPS.iter().any(|group| heading.text.eq_ignore_ascii_case(group)),
@@ -71,7 +71,7 @@ impl PageKind {
         }
     }
 
-    /// What a page of this kind counts for a question.
+    /// Score factor of a page of this kind for a question.
     pub(crate) fn counts(self, asks: &AskedKind, settings: &Settings) -> f32 {
         match self {
             Self::Reference if !asks.reference => settings.reference,
@@ -82,7 +82,7 @@ impl PageKind {
     }
 }
 
-/// What a question asks for beside an explanation.
+/// What a question asks for besides an explanation.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct AskedKind {
     reference: bool,
@@ -99,7 +99,7 @@ impl AskedKind {
         let lower = text.to_lowercase();
         let says = |phrases: &[&str]| phrases.iter().any(|phrase| lower.contains(phrase));
         Self {
-            // `API` alone is what many a question is about: API keys, calls of an API.
+            // `API` alone does not ask for a reference: many questions are about API keys or API calls.
             reference: text.split_whitespace().any(is_identifier) || is_any(&["reference"]),
             changes: text.split_whitespace().any(is_release)
                 || is_any(&["changelog", "changes", "release", "releases", "released"])
@@ -109,7 +109,8 @@ impl AskedKind {
     }
 }
 
-/// Whether a text is a name in a program: one word with joints in it, or written in `camelCase`.
+/// Whether a text is a program identifier: one word in `camelCase`, with an inner `_`, `.` or `:`, beginning with `-`,
+/// `@` or `$`, or followed by `(`.
 fn is_identifier(text: &str) -> bool {
     let text = text.trim().trim_end_matches(['?', ',', '.', ':', '!', ';']);
     if text.contains(char::is_whitespace) && !text.contains('(') {
@@ -119,7 +120,7 @@ fn is_identifier(text: &str) -> bool {
     let joints = name.chars().zip(name.chars().skip(1)).any(|(one, next)| {
         one.is_lowercase() && next.is_uppercase() || matches!(one, '_' | '.' | ':') && next.is_alphanumeric()
     });
-    // `Get-Process`, `Content-Type`.
+    // A hyphen before a capital: `Get-Process`, `Content-Type`.
     let hyphens = || {
         name.as_bytes()
             .windows(3)

@@ -1,5 +1,5 @@
-//! What is read of a segment for every question, opened once: to open it again for each word of each question would take
-//! longer than to read it.
+//! The readers of a segment that every question uses, opened once: opening them for each word of each question would
+//! take longer than reading.
 
 use std::fmt;
 use std::io;
@@ -13,34 +13,34 @@ use tantivy::{InvertedIndexReader, SegmentReader};
 
 use crate::index::schema::Fields;
 
-/// The parts of one segment.
+/// The readers of one segment.
 pub(crate) struct Readers {
-    /// By number of field; those whose words are looked up.
+    /// By field id; `None` for fields whose words are not looked up.
     texts: Vec<Option<Text>>,
-    /// Of a section: what tells it from one that says the same.
+    /// Of a section: its near-duplicate fingerprint.
     pub(crate) print: Column<u64>,
-    /// Of a section: which of its page it is.
+    /// Of a section: its index in the page.
     pub(crate) section: Column<u64>,
     /// Of a section: its kind.
     pub(crate) section_kind: Column<u64>,
 }
 
-/// The words of one field, and how many of them each document has.
+/// The words of one field, and the number of words per document.
 pub(crate) struct Text {
-    /// Holds the words of other fields too.
+    /// Shared with the other fields, whose words it also holds.
     pub(crate) index: Arc<InvertedIndexReader>,
     pub(crate) norms: FieldNormReader,
     mark: u8,
 }
 
 impl Text {
-    /// Where a word is listed; `None` where it is in no document.
+    /// The posting list of a word; `None` when no document contains the word.
     pub(crate) fn find(&self, stem: &mut Stem) -> io::Result<Option<TermInfo>> {
         self.index.terms().get(stem.marked(self.mark))
     }
 }
 
-/// A word to be looked up in several fields.
+/// A stem to look up in several fields: its bytes and, last, the mark of the field.
 pub(crate) struct Stem(Vec<u8>);
 
 impl Stem {

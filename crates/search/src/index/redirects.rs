@@ -1,23 +1,24 @@
-//! Paths that moved.
+//! The redirects of a site.
 //!
-//! A source is a path, in which a part may be `:name` (any one part), `:name*` or `*` (all parts that are left); the
-//! destination names those parts again. What is asked for most, a plain path, is looked up by name.
+//! A source is a path whose segments may be `:name` (any one segment), `:name*` or `*` (all remaining segments); the
+//! destination repeats these placeholders. Plain paths, the most common sources, are looked up in a map.
 
 use std::collections::HashMap;
 
-/// A chain of redirects longer than this leads round in circles.
+/// Maximum length of a chain of redirects; a longer one is taken for a loop.
 const MOST_STEPS: usize = 5;
 
 /// The redirects of a site. Paths are without leading slashes.
 #[derive(Debug, Default)]
 pub(crate) struct Redirects {
     plain: HashMap<String, String>,
-    /// Source and destination.
+    /// Source patterns and their destinations.
     patterns: Vec<(String, String)>,
 }
 
 impl Redirects {
-    /// Of sources and destinations as they are written. The first of several for one path counts.
+    /// From sources and destinations as written in the configuration. Of several redirects for one path, the first
+    /// counts.
     pub(crate) fn of<'r>(written: impl Iterator<Item = (&'r str, &'r str)>) -> Self {
         let mut redirects = Self::default();
         for (source, destination) in written {
@@ -31,7 +32,7 @@ impl Redirects {
         redirects
     }
 
-    /// The path to look for instead of one that moved; `None` when it did not move, or away from this site.
+    /// The path that a moved path redirects to; `None` when it did not move, or moved to another site.
     pub(crate) fn follow(&self, path: &str) -> Option<String> {
         let mut path = path.to_owned();
         let mut moved = false;
@@ -46,7 +47,7 @@ impl Redirects {
         moved.then_some(path)
     }
 
-    /// The plain paths that moved.
+    /// The sources without placeholders.
     pub(crate) fn sources(&self) -> impl Iterator<Item = &str> {
         self.plain.keys().map(String::as_str)
     }
@@ -59,7 +60,7 @@ impl Redirects {
     }
 }
 
-/// A path without its slashes, its question and its anchor.
+/// A path without outer slashes, query and anchor.
 fn path_of(written: &str) -> &str {
     written.split(['#', '?']).next().unwrap_or_default().trim().trim_matches('/')
 }
@@ -68,7 +69,7 @@ fn is_open(part: &str) -> bool {
     part == "*" || part.starts_with(':')
 }
 
-/// The destination for a path, when the source is meant for it.
+/// The destination for a path, placeholders filled in; `None` when the source does not match the path.
 fn filled(source: &str, destination: &str, path: &str) -> Option<String> {
     let mut found: Vec<(&str, &str)> = Vec::new();
     let mut rest = Some(path);

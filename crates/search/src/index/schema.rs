@@ -1,12 +1,13 @@
 //! The fields of the index.
 //!
-//! There are three kinds of documents. A page document holds what is said of a page once: its title, path, description
-//! and headings, and the words of the whole page. A section document holds what stands under one heading, and names what
-//! it stands below. A link document holds the words one page uses in its links to another. Words are looked up in each
-//! kind on its own, so that a long page does not count its title as often as it has sections.
+//! There are three kinds of documents. A page document holds what occurs once per page: its title, path, description
+//! and headings, and the length of the whole page. A section document holds the text under one heading and the headings
+//! above it. A link document holds the texts of one page's links to another. Each kind is searched on its own, so that
+//! a long page does not count its title once per section.
 //!
-//! To the engine all these words are of one field, each with a mark behind it for the field of ours it stands in. Most words
-//! stand in several, and to write each down once for each field is what making an index would take longest for.
+//! In tantivy all these words belong to a single field, and each term ends with a mark byte for the logical field it
+//! occurs in. Most words occur in several fields, and writing each word separately for each field would take most of
+//! the indexing time.
 
 use tantivy::Term;
 use tantivy::schema::{
@@ -16,13 +17,13 @@ use tantivy::schema::{
 #[derive(Debug, Clone)]
 pub(crate) struct Fields {
     pub(crate) schema: Schema,
-    /// The page's number in the manifest.
+    /// The page's id in the manifest.
     pub(crate) page: Field,
-    /// Of a section: which of its page it is, counted from 0.
+    /// Of a section: its index in the page, counted from 0.
     pub(crate) section: Field,
-    /// Of a section: what tells it from a section that says the same ([`crate::text::near_duplicates`]).
+    /// Of a section: its near-duplicate fingerprint ([`crate::text::near_duplicates`]).
     pub(crate) print: Field,
-    /// Of a section: its kind, where it is not the usual one ([`crate::index::section_kind`]).
+    /// Of a section: its kind, unless it is the default one ([`crate::index::section_kind`]).
     pub(crate) section_kind: Field,
     /// Of a link: the keys of the paths it may lead to, the likeliest first.
     pub(crate) target: Field,
@@ -31,30 +32,30 @@ pub(crate) struct Fields {
     /// Of a page: the code of the language its words are stemmed by.
     pub(crate) stemming: Field,
 
-    /// The words of all fields below up to `spelled`: see [`Fields::marked`]. Of those fields the engine knows how many
-    /// words a document has in them, and nothing else.
+    /// The words of all fields below up to `spelled`, with field marks: see [`Fields::marked`]. For those fields
+    /// themselves tantivy stores only the number of words per document, and nothing for `spelled`.
     pub(crate) said: Field,
 
     pub(crate) title: Field,
     pub(crate) path: Field,
     pub(crate) description: Field,
     pub(crate) headings: Field,
-    /// Everything a page says, its title and its code too. Only how many words that is stands in the index: which they are
-    /// is added up from the other fields when they are looked for ([`crate::rank::lookup_whole`]).
+    /// All text of a page, title and code included. Only its length is stored; occurrences are summed up from the other
+    /// fields at query time ([`crate::rank::lookup_whole`]).
     pub(crate) whole: Field,
-    /// The words of one page's links to another.
+    /// The texts of one page's links to another.
     pub(crate) link: Field,
 
     pub(crate) heading: Field,
-    /// What a section says, with the title of the page and the headings it stands below: a question is seldom answered
-    /// without their words.
+    /// The text of a section, preceded by the page title and the headings above it: few questions are answered without
+    /// their words.
     pub(crate) body: Field,
     pub(crate) code: Field,
-    /// What a page says that is spelled otherwise than its stem, as it is spelled. With the stems, that is what words there
-    /// are.
+    /// Words of a page as spelled (in lower case), where that differs from the stem. With the stems, these are all
+    /// known words.
     pub(crate) spelled: Field,
 
-    /// Of a page: its outline as Markdown, without what its sections say. Of a section: its Markdown.
+    /// Of a page: its outline as Markdown, without the text of its sections. Of a section: its Markdown.
     pub(crate) content: Field,
     /// The headings above a section, one a line.
     pub(crate) trail: Field,
@@ -64,7 +65,7 @@ pub(crate) struct Fields {
 impl Fields {
     pub(crate) fn new() -> Self {
         let mut schema = Schema::builder();
-        // Words are made before they get to the engine: it is never handed a text.
+        // Texts are tokenized before they reach tantivy, which receives only terms.
         let mut text = |name: &str, option: IndexRecordOption, has_lengths: bool| {
             let indexing = TextFieldIndexing::default().set_tokenizer("raw").set_index_option(option);
             let indexing = indexing.set_fieldnorms(has_lengths);
@@ -107,7 +108,7 @@ impl Fields {
         }
     }
 
-    /// The fields whose length counts.
+    /// The fields with a stored length.
     pub(crate) fn counted(&self) -> [Field; 9] {
         [
             self.title,
@@ -122,24 +123,24 @@ impl Fields {
         ]
     }
 
-    /// The fields of what a page says.
+    /// The fields that hold the text of a page.
     pub(crate) fn of_page(&self) -> [Field; 6] {
         [self.body, self.code, self.heading, self.title, self.description, self.headings]
     }
 
-    /// The fields whose words are one field to the engine, in order of their marks.
+    /// The logical fields that share one tantivy field, in order of their marks.
     pub(crate) fn all_said(&self) -> impl Iterator<Item = Field> + use<> {
         self.counted().into_iter().chain([self.spelled])
     }
 
-    /// What stands behind the words of a field of ours among all words. None of them comes in a word, and each comes before
-    /// every letter: a word and those that begin with it stay in order.
+    /// The byte that ends every term of a logical field. No mark occurs in a word, and each sorts before every letter,
+    /// so that a word and the words it is a prefix of stay in order.
     pub(crate) fn mark(&self, field: Field) -> u8 {
         let place = self.all_said().position(|known| known == field);
         1 + place.unwrap_or_default() as u8
     }
 
-    /// A word as the engine knows it in a field of ours.
+    /// The tantivy term for a word in a logical field.
     pub(crate) fn marked(&self, field: Field, stem: &str) -> Term {
         Term::from_field_text(self.said, &format!("{stem}{}", char::from(self.mark(field))))
     }
@@ -148,14 +149,14 @@ impl Fields {
         self.schema.get_field_name(field)
     }
 
-    /// Stands for the fields and how they are filled: an index that was made otherwise cannot serve.
+    /// Checksum of the fields and of how they are filled: an index with another checksum is unusable.
     pub(crate) fn checksum(&self) -> u32 {
         let schema = serde_json::to_vec(&self.schema).unwrap_or_default();
         crc32fast::hash(&[schema.as_slice(), &FILLED.to_le_bytes()].concat())
     }
 }
 
-/// Goes up when documents are made otherwise though the fields are the same.
+/// Incremented when documents are built differently while the fields stay the same.
 const FILLED: u32 = 9;
 
 /// The kinds of documents.

@@ -1,9 +1,9 @@
-//! What kind of section a section is: whether it explains, leads to other pages, or tells of what is no longer advised.
+//! Classifies sections: those that explain, those that link to other pages, and those about something deprecated.
 //!
-//! Cards, *Next steps* and tables of contents hold the words of many pages and the answer of none. A section about what is
-//! deprecated holds the words of what took its place. Of a page such sections come after those that explain, and a page that
-//! holds the words nowhere else comes after pages that do. A list of links that no heading announces leaves its page where it
-//! is: it is what an index page is for.
+//! Cards, *Next steps* and tables of contents contain the words of many pages and answer nothing. A section about
+//! something deprecated contains the words of its replacement. Within a page such sections rank after those that
+//! explain, and a page that contains the words nowhere else ranks after pages that do. A list of links without an
+//! announcing heading does not lower its page: such lists are what index pages are for.
 
 use docent_markdown::{Link, LinkKind, Section};
 
@@ -17,19 +17,19 @@ pub(crate) enum SectionKind {
     Lists,
     /// Below a heading that announces other pages.
     Leads,
-    /// About what is deprecated.
+    /// About something deprecated.
     Outdated,
 }
 
-/// Fewer links are no list.
+/// Minimum number of links in a list.
 const FEWEST: usize = 2;
-/// How many words a link of a list may be described with, on average; as many may introduce the list.
+/// Maximum number of words per link of a list, on average; as many more may introduce the list.
 const WORDS_OF_A_LINK: usize = 25;
-/// Attributes that lead to a page.
+/// Attributes that hold a link to a page.
 const LEADING: [&str; 5] = ["href", "to", "link", "url", "entry"];
 
 impl SectionKind {
-    /// `links` are those of the page, in order, and `source` is its text.
+    /// `links` are the links of the page, in order, and `source` is its text.
     pub(crate) fn of(section: &Section, links: &[Link], source: &str) -> Self {
         let heading = section.headings.last().map_or("", String::as_str);
         if is_outdated(heading) {
@@ -49,7 +49,7 @@ impl SectionKind {
         if items >= FEWEST && words <= WORDS_OF_A_LINK * (items + 1) { Self::Lists } else { Self::Explains }
     }
 
-    /// What a section of this kind is written down as; `None` for the usual one.
+    /// The stored value of the kind; `None` for the default kind.
     pub(crate) fn mark(self) -> Option<u64> {
         match self {
             Self::Explains => None,
@@ -68,7 +68,7 @@ impl SectionKind {
         }
     }
 
-    /// Whether sections of a page that explain come before one of this kind.
+    /// Whether sections of the page that explain rank before a section of this kind.
     pub(crate) fn comes_after(self, asks: &AskedKind) -> bool {
         match self {
             Self::Explains => false,
@@ -77,7 +77,7 @@ impl SectionKind {
         }
     }
 
-    /// What a page counts that holds the question's words in sections of this kind alone.
+    /// Score factor of a page that contains the question's words only in sections of this kind.
     pub(crate) fn counts(self, asks: &AskedKind, settings: &Settings) -> f32 {
         match self {
             Self::Leads => settings.leads,
@@ -87,7 +87,7 @@ impl SectionKind {
     }
 }
 
-/// Whether a link is what its item, line or card is about: not one in a sentence.
+/// Whether a link is the subject of its item, line or card, and not part of a sentence.
 fn stands_first(link: &Link, source: &str) -> bool {
     match &link.kind {
         LinkKind::Image => false,
@@ -125,7 +125,7 @@ fn announces_pages(heading: &str) -> bool {
     HEADINGS.iter().any(|known| heading.starts_with(known))
 }
 
-/// Whether a heading or a title tells of what is no longer advised.
+/// Whether a heading or a title announces something deprecated.
 pub(crate) fn is_outdated(heading: &str) -> bool {
     heading.split(|c: char| !c.is_alphanumeric()).any(|word| {
         ["deprecated", "deprecation", "deprecations", "legacy", "obsolete"]

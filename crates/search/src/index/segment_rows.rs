@@ -1,55 +1,55 @@
-//! What the fields of a segment in the making say, as numbers of words.
+//! The tokens of each field of a segment under construction, as word numbers, and their inversion into postings.
 //!
-//! A row is written document after document, and grows to most of the memory that a segment takes. So it is made of pieces,
-//! none of which is copied as more comes. In the end it is dealt out by word.
+//! A row is filled document by document and grows to most of a segment's memory. It therefore consists of chunks, which
+//! are not copied as the row grows. At the end the row is inverted, that is, grouped by word.
 
 use crate::text::vocabulary::{Number, SortedWords};
 
-/// How many words the first piece of a row has room for, and the largest. Each has twice the room of the one before.
+/// Capacity, in words, of a row's first chunk, and of its largest. Each chunk has twice the capacity of the one before.
 const FIRST_PIECE: usize = if cfg!(test) { 4 } else { 1 << 10 };
 const LARGEST_PIECE: usize = if cfg!(test) { 8 } else { 1 << 16 };
 
-/// What a field says, document after document.
+/// The tokens of a field, document by document.
 #[derive(Debug, Default)]
 pub(crate) struct Row {
-    /// Nothing where there is a place without a word. What a document says is in one piece.
+    /// Full chunks. `None` is a position whose token is too long to be indexed. Each document lies within one chunk.
     full: Vec<Vec<Option<Number>>>,
-    /// The piece at hand.
+    /// The chunk that is being filled.
     piece: Vec<Option<Number>>,
-    /// Documents that have the field, in order, each with how many places it has.
+    /// Documents that have the field, ascending, each with its number of positions.
     documents: Vec<(u32, u32)>,
-    /// How many places there are.
+    /// Number of positions.
     places: usize,
-    /// How many words there are.
+    /// Number of positions that hold a word.
     known: u64,
 }
 
-/// A word stands in a document, at a place.
+/// A posting: document id and position.
 pub(crate) type Stands = (u32, u32);
 
-/// What is kept of where words stand in a document.
+/// What is stored about the occurrences of a word in a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kept {
-    /// The place of each.
+    /// The position of each occurrence.
     Places,
-    /// That each is there.
+    /// The number of occurrences.
     Words,
-    /// Of each word once, that it is there.
+    /// That it occurs, counted once.
     Documents,
 }
 
-/// What a field says, word after word in order of their texts.
+/// The postings of a field, word by word in order of the words' texts.
 pub(crate) struct Dealt {
     kept: Kept,
     stands: Vec<Stands>,
-    /// Where each word that the field says ends in that.
+    /// For each word that occurs in the field, the end of its postings in `stands`.
     ends: std::vec::IntoIter<u32>,
-    /// Where the next word begins.
+    /// Where the postings of the next word begin.
     begin: usize,
 }
 
 impl Row {
-    /// Adds what the next document says. Gives how many words that are.
+    /// Adds the tokens of the next document. Returns the number of positions that hold a word.
     pub(crate) fn say(&mut self, document: u32, words: impl ExactSizeIterator<Item = Option<Number>>) -> u32 {
         let piece = &mut self.piece;
         if piece.capacity() - piece.len() < words.len() {
@@ -67,18 +67,18 @@ impl Row {
         known
     }
 
-    /// How many words there are.
+    /// Number of positions that hold a word.
     pub(crate) fn known(&self) -> u64 {
         self.known
     }
 
-    /// How much memory it takes, in bytes, or will when it is dealt out.
+    /// Memory in bytes, including what the inversion will take.
     pub(crate) fn memory(&self) -> usize {
         self.places * (size_of::<Option<Number>>() + size_of::<Stands>())
     }
 
-    /// Deals the words out. `order`: all words. `places`: for use in between. `said`: of each in that order, which fields
-    /// say it.
+    /// Inverts the row. `order`: all words. `places`: a scratch buffer. `said`: for each word in that order, a bit set
+    /// of the fields that contain it; `bit` is the bit of this field.
     pub(crate) fn dealt(
         self,
         kept: Kept,
@@ -90,7 +90,8 @@ impl Row {
         if self.known == 0 {
             return Dealt { kept, stands: Vec::new(), ends: Vec::new().into_iter(), begin: 0 };
         }
-        // How often each word stands anywhere, and then where its part begins and, as that fills, ends.
+        // First the number of occurrences of each word, then the start of its postings, which advances as they are
+        // filled in.
         places.clear();
         places.resize(order.len(), 0);
         let pieces = || self.full.iter().chain([&self.piece]);
@@ -130,15 +131,15 @@ impl Dealt {
         self.kept
     }
 
-    /// Where the next of its words stands, document after document.
+    /// The postings of the next word, document by document.
     pub(crate) fn next(&mut self) -> &[Stands] {
         let end = self.ends.next().map_or(self.stands.len(), |end| end as usize);
         &self.stands[std::mem::replace(&mut self.begin, end)..end]
     }
 }
 
-/// The steps from one place of a word in a document to the next. The engine wants some of every field, and takes none for
-/// nearly nothing.
+/// The position deltas of a word in a document, as tantivy expects them for every field. Fields without positions get
+/// zeros, which cost next to nothing.
 #[derive(Debug, Default)]
 pub(crate) struct Steps {
     some: Vec<u32>,

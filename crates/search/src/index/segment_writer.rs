@@ -1,15 +1,15 @@
-//! A segment of the index in the making.
+//! Builds a segment of the index in memory.
 //!
-//! The engine's own writer takes texts, and looks every word of every field up in a table of its own. Here words come as
-//! numbers, found once for all fields, and a field is a row of them, document after document. In the end each row is dealt
-//! out by word, in the order of the words' texts, and that is what the engine writes down:
+//! tantivy's own writer takes texts, and looks up every word of every field in its own table. Here tokens arrive as
+//! word numbers, looked up once for all fields, and a field is a row of them, document by document. At the end each row
+//! is inverted, in the order of the words' texts, and tantivy's serializer writes the result:
 //!
 //! ```text
 //! row of a field     7 3 7 | 3 9 |          documents 0 and 1
-//! dealt out          3: 0@1 1@0   7: 0@0 0@2   9: 1@1
+//! inverted           3: 0@1 1@0   7: 0@0 0@2   9: 1@1
 //! ```
 //!
-//! What a page says in all stands in the rows of other fields already: only how many words that are is written down.
+//! All words of a page are in the rows of other fields already: of the page as a whole, only their number is written.
 
 use std::collections::BTreeMap;
 
@@ -27,22 +27,22 @@ use crate::index::segment_rows::{Dealt, Kept, Row, Steps};
 use crate::index::unique_words::UniqueWords;
 use crate::text::vocabulary::{Number, SortedWords, Vocabulary, Word};
 
-/// Makes one segment. Numbers of words are those of one vocabulary throughout.
+/// Builds one segment. All word numbers must come from the same vocabulary.
 pub(crate) struct SegmentWriter {
     fields: Fields,
     making: SegmentInMemory,
     lengths: FieldNormsWriter,
     columns: FastFieldsWriter,
     store: StoreWriter,
-    /// By number of field.
+    /// By field id.
     rows: Vec<Row>,
-    /// The documents of pages, and those of kinds and languages, by field and term.
+    /// Document ids by field and exact value, for pages, kinds and languages.
     marks: BTreeMap<Field, BTreeMap<Vec<u8>, Vec<u32>>>,
-    /// What the page at hand spells otherwise than it is looked up by.
+    /// Words of the current page whose spelling differs from their stem.
     otherwise: UniqueWords,
-    /// How many words the page at hand says.
+    /// Number of words of the current page.
     page_length: u32,
-    /// How many documents have ended.
+    /// Number of finished documents.
     documents: u32,
 }
 
@@ -67,14 +67,14 @@ impl SegmentWriter {
         })
     }
 
-    /// Says a text of the document at hand: its words, in order. A field has one text in a document.
+    /// Adds the tokens of a field of the current document, in order. A field is added at most once per document.
     pub(crate) fn say(&mut self, field: Field, words: impl ExactSizeIterator<Item = Option<Number>>) {
         let document = self.documents;
         let known = self.rows[field.field_id() as usize].say(document, words);
         self.lengths.record(document, field, known);
     }
 
-    /// Marks the document at hand, to be found by a whole value.
+    /// Indexes an exact value for the current document.
     pub(crate) fn mark(&mut self, field: Field, value: &[u8]) {
         let document = self.documents;
         let marks = self.marks.entry(field).or_default();
@@ -88,13 +88,13 @@ impl SegmentWriter {
         }
     }
 
-    /// Takes note of words that the page at hand says somewhere.
+    /// Adds words to the length and the spellings of the current page.
     pub(crate) fn gather(&mut self, words: &[Word]) {
         self.page_length += words.iter().flatten().count() as u32;
         self.otherwise.add_otherwise(words);
     }
 
-    /// Says of the document at hand, that of a page, all that was gathered. The next page begins with nothing.
+    /// Writes the gathered length and spellings to the current document, which is that of a page, and resets them.
     pub(crate) fn say_gathered(&mut self) {
         let document = self.documents;
         self.lengths.record(document, self.fields.whole, std::mem::take(&mut self.page_length));
@@ -103,7 +103,7 @@ impl SegmentWriter {
         self.otherwise.clear();
     }
 
-    /// Ends the document at hand, with what is stored of it and its numbers.
+    /// Finishes the current document with its stored and fast field values.
     pub(crate) fn end(&mut self, kept: &impl Document) -> tantivy::Result<()> {
         self.store.store(kept, &self.fields.schema)?;
         self.columns.add_document(kept)?;
@@ -111,7 +111,7 @@ impl SegmentWriter {
         Ok(())
     }
 
-    /// How much memory it takes, in bytes, or will when it is dealt out.
+    /// Memory in bytes, including what the inversion will take.
     pub(crate) fn memory(&self) -> usize {
         self.rows.iter().map(Row::memory).sum::<usize>() + self.columns.mem_usage() + self.making.memory()
     }
@@ -144,8 +144,8 @@ impl SegmentWriter {
     }
 }
 
-/// Writes the words of all fields that are one to the engine: word after word, and each in one field after the other. The
-/// rows say nothing afterwards.
+/// Writes the terms of all logical fields that share one tantivy field: word by word, and for each word field by field.
+/// Leaves the rows empty.
 fn write_said(
     fields: &Fields,
     rows: &mut [Row],
@@ -153,7 +153,7 @@ fn write_said(
     lists: &mut InvertedIndexSerializer,
 ) -> tantivy::Result<()> {
     let words = rows.iter().map(Row::known).sum();
-    // A bit for each field.
+    // For each word, a bit for each field that contains it.
     let mut said = vec![0; order.len()];
     let mut places = Vec::new();
     let mut dealt: Vec<(u8, Dealt)> = Vec::new();
@@ -175,7 +175,7 @@ fn write_said(
         for at in places_of(said) {
             let (mark, dealt) = &mut dealt[at];
             term.push(*mark);
-            // How many documents come is asked for lists with lengths beside them only.
+            // tantivy needs the document frequency only for fields with fieldnorms.
             list.new_term(&term, 0, true)?;
             let kept = dealt.kept();
             for of_document in dealt.next().chunk_by(|one, next| one.0 == next.0) {
@@ -206,7 +206,7 @@ fn write_marks(
     Ok(())
 }
 
-/// The places of the bits that are set.
+/// The indexes of the bits that are set.
 fn places_of(mut bits: u16) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let place = bits.trailing_zeros();
@@ -228,7 +228,7 @@ mod tests {
     use crate::index::schema::SECTION;
     use crate::text::languages::Language;
 
-    /// Where a word stands in a field: document, how often, at which places.
+    /// The postings of a word in a field: document, frequency, positions.
     fn stands(searcher: &tantivy::Searcher, term: &Term) -> Vec<(u32, u32, Vec<u32>)> {
         let index = searcher.segment_reader(0).inverted_index(term.field()).expect("an index");
         let option = IndexRecordOption::WithFreqsAndPositions;
@@ -243,7 +243,7 @@ mod tests {
         found
     }
 
-    /// Texts as the bodies of documents, and what the engine reads of them.
+    /// Indexes texts as the bodies of documents, and opens the segment.
     fn written(texts: &[String]) -> (Fields, tantivy::Searcher) {
         let folder = tempfile::tempdir().expect("a folder");
         let (fields, mut vocabulary) = (Fields::new(), Vocabulary::default());

@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 use crate::index::manifest::Manifest;
 use crate::source::Skipped;
 
-/// So many files are named of each reason.
+/// Maximum number of example files per reason.
 const EXAMPLES: usize = 5;
 
-/// How many files are skipped for which reason, and the first of each.
+/// The number of skipped files by reason, with the first few files of each.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Skips(BTreeMap<SkipReason, (usize, Vec<String>)>);
 
@@ -24,7 +24,7 @@ impl Skips {
         }
     }
 
-    /// All that is skipped of the docs.
+    /// All skipped files of the docs.
     pub(crate) fn of(manifest: &Manifest) -> Self {
         let mut skips = manifest.site.skipped.clone();
         for file in &manifest.files {

@@ -37,7 +37,7 @@ struct Open {
     searcher: Searcher,
 }
 
-/// What is known of a page without reading it.
+/// Metadata of a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageEntry {
     /// The page's path on the site, without a leading slash.
@@ -46,10 +46,10 @@ pub struct PageEntry {
     pub description: Option<String>,
     pub version: Option<String>,
     pub language: Option<String>,
-    /// Who may read it; everybody when empty.
+    /// The groups that may read the page; empty for everyone.
     pub groups: Vec<String>,
     pub tags: Vec<String>,
-    /// What the navigation calls it, if it has a name of its own for it.
+    /// The page's title in the navigation, if the navigation defines one.
     pub nav_title: Option<String>,
     /// The names of the groups around it in the navigation, outermost first.
     pub breadcrumb: Vec<String>,
@@ -68,7 +68,7 @@ pub struct PageContent {
 }
 
 impl Snapshot {
-    /// What there is before anything was indexed.
+    /// An empty snapshot, before anything is indexed.
     pub(crate) fn empty(vectors: Arc<VectorStore>) -> Self {
         Self {
             fields: Fields::new(),
@@ -80,7 +80,7 @@ impl Snapshot {
         }
     }
 
-    /// The snapshot of a state; `known` itself when it is that state's already.
+    /// The snapshot of a state; `known` itself when it already shows that state.
     pub(crate) fn next(
         generations: &Generations,
         known: &Arc<Self>,
@@ -125,12 +125,12 @@ impl Snapshot {
         self.open.as_ref().map(|open| &open.searcher)
     }
 
-    /// What the site's authors hold to mean the same.
+    /// The synonyms that the site's authors define.
     pub(crate) fn synonyms(&self) -> &Synonyms {
         &self.tables.synonyms
     }
 
-    /// Which pages are one page in several versions and languages, by page number.
+    /// Which pages are versions or translations of one page, by page number.
     pub(crate) fn variants(&self) -> &Variants {
         &self.tables.variants
     }
@@ -140,12 +140,13 @@ impl Snapshot {
         &self.tables.languages
     }
 
-    /// For each page whether it is the variant that readers want who ask for none; nothing where each is.
+    /// For each page, whether it is the variant shown when no version or language is asked for; empty when every page
+    /// is.
     pub(crate) fn usual(&self) -> &[bool] {
         &self.tables.usual
     }
 
-    /// The number of a page.
+    /// The number of a page among the listed pages, in order of file; `NOWHERE` for other pages.
     pub(crate) fn number_of(&self, page: &ManifestPage) -> u32 {
         self.stats.numbers.get(&page.id).copied().unwrap_or(NOWHERE)
     }
@@ -159,12 +160,12 @@ impl Snapshot {
         self.manifest().at(*self.tables.by_id.get(&id)?)
     }
 
-    /// What is written as docs are and is not found, by reason.
+    /// Files in a docs format that readers cannot find, by reason.
     pub fn skipped(&self) -> Vec<Skipped> {
         Skips::of(self.manifest()).into_skipped()
     }
 
-    /// A whole page by its path on the site. Slashes around it, an ending and an anchor do not matter.
+    /// A whole page by its path on the site. Outer slashes, a file extension, a query and an anchor are ignored.
     pub fn page(&self, path: &str) -> Option<PageContent> {
         let entry = self.lookup(path)?;
         let content = stored_page(self.searcher()?, &self.fields, entry.id).ok()??;
@@ -188,17 +189,17 @@ impl Snapshot {
         })
     }
 
-    /// Whether a page is served at this path. Slashes around it, an ending and an anchor do not matter.
+    /// Whether a page is served at this path. Outer slashes, a file extension, a query and an anchor are ignored.
     pub fn has_page(&self, path: &str) -> bool {
         self.lookup(path).is_some()
     }
 
-    /// The path of the page that is served here, as [`Snapshot::has_page`] understands it.
+    /// The path of the page that is served at `path`, which is read like in [`Snapshot::has_page`].
     pub fn path_of(&self, path: &str) -> Option<&str> {
         self.lookup(path).map(|page| page.path.as_str())
     }
 
-    /// The commit this state stands for; `None` before anything was indexed.
+    /// The commit of this state; `None` before anything was indexed.
     pub fn commit(&self) -> Option<&str> {
         self.state().map(|state| state.manifest.commit.as_str())
     }

@@ -1,4 +1,4 @@
-//! Where the pages of a state are found: by number, by path, by where they were before.
+//! Lookup tables for the pages of a state: by id, number, path and former path.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,21 +13,22 @@ use crate::rank::corpus_stats::Renewed;
 use crate::rank::variants;
 use crate::text::synonyms::Synonyms;
 
-/// What is looked up of pages. What an update leaves as it was is shared by the states before and after it.
+/// Lookup tables of pages. The states before and after an update share the tables that it leaves unchanged.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Tables {
     pub(crate) by_id: HashMap<u64, PagePosition>,
-    /// By number, counted through in order of file.
+    /// By page number: pages are numbered in order of file.
     pub(crate) by_number: Arc<Vec<PagePosition>>,
-    /// By the path a page is served at, and by those that led there before.
+    /// By the path a page is served at, and by its former paths.
     pub(crate) by_path: Arc<HashMap<String, PagePosition>>,
-    /// The numbers of pages, counted through in order of file, by the keys of all paths that lead to them.
+    /// Page numbers by the keys of all paths that lead to the page.
     pub(crate) keys: Arc<HashMap<u64, u32>>,
     pub(crate) redirects: Arc<Redirects>,
     pub(crate) synonyms: Arc<Synonyms>,
-    /// Which pages are one page in several versions and languages, by number.
+    /// Which pages are versions or translations of one page, by page number.
     pub(crate) variants: Arc<Variants>,
-    /// By number: whether a page is the variant that readers want who ask for none. Nothing where each is.
+    /// By page number: whether the page is the variant shown when no version or language is asked for. Empty when every
+    /// page is.
     pub(crate) usual: Arc<Vec<bool>>,
     /// How many pages there are in each language.
     pub(crate) languages: Arc<PagesByLanguage>,
@@ -46,7 +47,7 @@ impl Tables {
         for (position, page) in manifest.positions() {
             by_id.insert(page.id, position);
         }
-        // Of several versions at one path the one counts that readers get.
+        // Of several versions at one path, the variant shown by default wins.
         for wanted in [true, false] {
             let pages = (0..).zip(manifest.positions()).zip(&usual).filter(|(_, usual)| **usual == wanted);
             for ((number, (position, page)), _) in pages {
@@ -56,7 +57,7 @@ impl Tables {
                 }
             }
         }
-        // What is served somewhere is there, whatever was there before.
+        // A current path takes precedence over a former path.
         for (number, (position, page)) in (0..).zip(manifest.positions()) {
             for alias in &page.aliases {
                 by_path.entry(alias.clone()).or_insert(position);
@@ -85,7 +86,7 @@ impl Tables {
         }
     }
 
-    /// The tables after pages were read again and stayed where they were.
+    /// The tables after an update in which pages were read again but kept their paths.
     pub(crate) fn after(&self, renewed: &[(PagePosition, Renewed)]) -> Self {
         let mut next = self.clone();
         for (position, renewed) in renewed {
@@ -96,8 +97,8 @@ impl Tables {
     }
 }
 
-/// The pages that were read again between two manifests; `None` when any page came, went, moved or is in another version or
-/// language, or the site's own configuration changed.
+/// The pages that were read again between two manifests; `None` when any page was added, removed, moved or put into
+/// another version or language, or the site's own configuration changed.
 pub(crate) fn renewed(before: &Manifest, now: &Manifest) -> Option<Vec<(PagePosition, Renewed)>> {
     let same_site = Arc::ptr_eq(&before.site, &now.site) || before.site == now.site;
     if !same_site || before.files.len() != now.files.len() {

@@ -1,19 +1,19 @@
-//! Words of pages, each once: a page says most of its words again and again, in its sections and in what is said of it.
+//! Removes duplicate words of a page: a page repeats most of its words, in its sections and in its metadata.
 
 use crate::text::vocabulary::{Number, Word};
 
-/// Words of the page at hand, each once. For page after page, of one vocabulary or another.
+/// The distinct words of the current page. Reused for page after page, also with another vocabulary.
 #[derive(Debug, Default)]
 pub(crate) struct UniqueWords {
     words: Vec<Number>,
-    /// By number of word: where it was put last, counted through all pages.
+    /// By word number: the position at which the word was last added, counted across all pages.
     places: Vec<u32>,
-    /// Where the page at hand begins in that count: what was put before is not of this page, and need not be tidied.
+    /// Where the current page begins in that count. Smaller positions belong to earlier pages and need no reset.
     begin: u32,
 }
 
 impl UniqueWords {
-    /// Adds those words that are spelled otherwise than their stems, as they are spelled.
+    /// Adds the words whose spelling differs from their stem, as spelled.
     pub(crate) fn add_otherwise(&mut self, words: &[Word]) {
         for word in words.iter().flatten().filter(|word| word.spelled != word.stem) {
             self.add(word.spelled);
@@ -26,19 +26,19 @@ impl UniqueWords {
             self.places.resize((number + 1).next_power_of_two(), 0);
         }
         let place = &mut self.places[number];
-        // Counted from 1.
+        // Positions count from 1, so `begin` is the last position of the previous page.
         if *place <= self.begin {
             self.words.push(word);
             *place = self.begin + self.words.len() as u32;
         }
     }
 
-    /// In the order they were met in.
+    /// In the order of their first occurrence.
     pub(crate) fn words(&self) -> &[Number] {
         &self.words
     }
 
-    /// Begins the next page, with nothing.
+    /// Begins the next page, without any words.
     pub(crate) fn clear(&mut self) {
         match self.begin.checked_add(self.words.len() as u32).filter(|begin| *begin < u32::MAX / 2) {
             Some(begin) => self.begin = begin,

@@ -1,8 +1,8 @@
 //! Bringing an index up to date.
 //!
-//! What changed is read and becomes segments beside those that are there; the old documents of those files are marked as
-//! not counting; then the state is published. Nothing large is written again for a small change: that is left to
-//! [`crate::index::compaction`], most of it later and on a thread of its own.
+//! Changed files are read and become segments next to the existing ones; the old documents of those files are marked as
+//! deleted; then the new state is published. A small change rewrites nothing large: that is left to
+//! [`crate::index::compaction`], most of it later and on its own thread.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -18,20 +18,20 @@ use crate::index::update_plan::{KnownLayout, Listing, Plan};
 use crate::index::update_read::{Indexed, Reading};
 use crate::source::{Oddity, Progress, Source, Stage, Summary};
 
-/// How much of what is odd a summary tells.
+/// Maximum number of problems listed in a summary.
 const MOST_ODDITIES: usize = 100;
 
-/// An update's way.
+/// One update of an index.
 pub(crate) struct Update<'u> {
     pub(crate) generations: &'u Generations,
     pub(crate) layout: &'u KnownLayout,
-    /// 0 for as many as there are cores.
+    /// Number of threads; 0 for one per core.
     pub(crate) threads: usize,
 }
 
 impl Update<'_> {
-    /// Brings the index to what `source` holds, and publishes it. `known` is the state as it was last looked at. Gives
-    /// back the current state.
+    /// Brings the index up to date with `source`, and publishes the new state. `known` is the snapshot loaded last.
+    /// Returns the current snapshot.
     pub(crate) fn run(
         &self,
         known: &Arc<Snapshot>,
@@ -58,7 +58,7 @@ impl Update<'_> {
         Ok((summary, next))
     }
 
-    /// The current state, if it can be built upon; else an empty one.
+    /// The current state, which the update builds on; an empty one when it is missing or unreadable.
     fn base(&self, known: &Arc<Snapshot>) -> Arc<Snapshot> {
         let opened = self.generations.load(known.state()).and_then(|state| match state {
             Some(state) => Snapshot::next(self.generations, known, state),
@@ -103,7 +103,8 @@ impl Update<'_> {
         Snapshot::next(generations, base, state)
     }
 
-    /// The segments of a state, the documents of these pages marked as not counting.
+    /// The segments of a state with the documents of these pages marked as deleted. Segments without live documents are
+    /// left out.
     fn without(&self, base: &Snapshot, pages: &[u64]) -> Result<Vec<Segment>, SearchError> {
         let Some((state, searcher)) = base.state().zip(base.searcher()) else { return Ok(Vec::new()) };
         if pages.is_empty() {
@@ -119,7 +120,7 @@ impl Update<'_> {
     }
 }
 
-/// What a manifest says of the docs as a whole.
+/// Summarizes the docs of a manifest; what the update did is not filled in.
 fn summary(manifest: &Manifest) -> Summary {
     let of_site = manifest.site.oddities.iter().map(|odd| (odd.file.as_str(), odd));
     let of_files = manifest.files.iter().flat_map(|file| file.oddities.iter().map(|odd| (file.path.as_str(), odd)));

@@ -1,4 +1,4 @@
-//! What an update has to do: the docs as they are, held against the manifest of what is indexed.
+//! What an update has to do: the current docs compared with the manifest of the index.
 
 use std::sync::Arc;
 
@@ -10,22 +10,23 @@ use crate::index::manifest::{Manifest, ManifestFile, ManifestOddity, ManifestSit
 use crate::index::skips::Skips;
 use crate::source::{Source, SourceFile};
 
-/// Synonyms the docs bring along: in their repository, or among them.
+/// Path of the synonyms file in the repository, and in the docs root.
 const SYNONYMS_BESIDE: &str = ".docent/synonyms.txt";
 const SYNONYMS: &str = "synonyms.txt";
-/// A longer file is no list that somebody wrote.
+/// Maximum length of the synonyms file, in bytes; the rest is ignored. A longer file is not a list written by a person.
 const LONGEST_SYNONYMS: usize = 1 << 20;
 
-/// A larger file is not read at all, in bytes: no prose is that long, and it would have to be held in memory.
+/// Maximum size of a file that is read at all, in bytes: no prose is that long, and the file would have to fit in
+/// memory.
 const LARGEST_BLOB: usize = if cfg!(test) { 256 << 10 } else { 64 << 20 };
 
-/// The docs to index, listed, for whoever reads them. The first error of the source is kept: what reads through a
-/// [`Tree`] cannot hand it on.
+/// The files of a source, listed and ready to be read. Keeps the first error of the source, since readers of a [`Tree`]
+/// cannot return it.
 pub(crate) struct Listing<'s> {
     source: &'s dyn Source,
     /// In order of path.
     files: Vec<SourceFile>,
-    /// The configuration outside of the docs root, in order of path.
+    /// Configuration files outside of the docs root, in order of path.
     outside: Vec<SourceFile>,
     failed: Mutex<Option<SearchError>>,
 }
@@ -48,12 +49,12 @@ impl<'s> Listing<'s> {
         files.get(at)
     }
 
-    /// A file's blob; empty when it is not there.
+    /// A file's blob id; empty when the file does not exist.
     pub(crate) fn blob(&self, path: &str) -> &str {
         self.file(path).map_or("", |file| &file.blob)
     }
 
-    /// A file's bytes; `None` where there are too many of them.
+    /// A file's bytes; `None` when the file is too large.
     pub(crate) fn bytes(&self, file: &SourceFile) -> Result<Option<Vec<u8>>, SearchError> {
         if !self.source.is_wanted() {
             return Err(SearchError::Unwanted);
@@ -65,7 +66,7 @@ impl<'s> Listing<'s> {
         &self.files
     }
 
-    /// What failed while a tree was read.
+    /// Takes the error that occurred while a tree was read, if any.
     pub(crate) fn outcome(&self) -> Result<(), SearchError> {
         match self.failed.lock().take() {
             Some(error) => Err(error),
@@ -115,15 +116,15 @@ fn failed(what: &str) -> impl FnOnce(docent_types::BoxError) -> SearchError + us
     move |source| SearchError::Source { what, source }
 }
 
-/// The layout that was read last, with what it was read from.
+/// The layout that was read last, with the files it was read from.
 #[derive(Debug, Default)]
 pub(crate) struct KnownLayout(Mutex<Option<ReadLayout>>);
 
-/// A layout, and the files it was read from with their blobs.
+/// The files a layout was read from, with their blob ids, and the layout.
 type ReadLayout = (Vec<(String, String)>, Arc<Layout>);
 
 impl KnownLayout {
-    /// The layout of a tree whose configuration is in these files.
+    /// The layout of a tree with these configuration files. Read only when it is not the known one.
     fn of(&self, listing: &Listing<'_>, inputs: &[(String, String)]) -> Result<Arc<Layout>, SearchError> {
         let mut known = self.0.lock();
         if let Some((from, layout)) = &*known
@@ -142,13 +143,13 @@ impl KnownLayout {
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) layout: Arc<Layout>,
-    /// `None` when it is as it was.
+    /// `None` when unchanged.
     pub(crate) site: Option<ManifestSite>,
     /// Files that are new or changed, in order of path.
     pub(crate) read: Vec<SourceFile>,
-    /// Files that are no more.
+    /// Paths of files that were removed.
     pub(crate) removed: Vec<String>,
-    /// Pages of the old state whose documents go.
+    /// Ids of pages of the old state whose documents are to be deleted.
     pub(crate) dropped: Vec<u64>,
     pub(crate) added: usize,
 }
@@ -193,7 +194,7 @@ impl Plan {
         self.site.is_none() && self.read.is_empty() && self.removed.is_empty()
     }
 
-    /// Whether another layout reads a file that is the same as it was read before.
+    /// Whether the new layout reads an unchanged file in the same way as before.
     fn is_read_alike(&self, known: &ManifestFile, before: &Reading, now: &Reading) -> bool {
         !known.has_say && now.is_same(before, &known.path) && known.place == self.layout.place(&known.path)
     }
@@ -214,7 +215,7 @@ impl Plan {
     }
 }
 
-/// The files the layout is read from, with their blobs.
+/// The files the layout is read from, with their blob ids.
 fn inputs(listing: &Listing<'_>) -> Vec<(String, String)> {
     let mut paths = Layout::files(listing.files.iter().chain(&listing.outside).map(|file| file.path.as_str()));
     paths.sort_unstable();

@@ -1,8 +1,8 @@
-//! Reading files to pages, and pages to segments of the index, on as many threads as there are cores.
+//! Reads files into pages, and writes pages to segments of the index, on up to as many threads as there are cores.
 //!
-//! Each thread makes segments of its own, and takes the next file when it is done with the one before: so all of them end
-//! at about the same time, though a core may have other work. Which files share a segment is left to chance, then. What is
-//! found does not depend on it.
+//! Each thread builds its own segments, and takes the next file when it has finished one: so all threads end at about
+//! the same time, even if a core has other work. Which files share a segment is therefore not deterministic. Search
+//! results do not depend on it.
 
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -23,28 +23,28 @@ use crate::index::update_plan::{Listing, Plan};
 use crate::source::SourceFile;
 use crate::text::vocabulary::Vocabulary;
 
-/// Of a larger file only this much is read, in bytes: it is no prose.
+/// Only this many bytes of a larger file are read: such a file is not prose.
 const LARGEST_FILE: usize = if cfg!(test) { 64 << 10 } else { 8 << 20 };
-/// How much of what is odd about one file is told.
+/// Maximum number of problems listed per file.
 const MOST_ODDITIES: usize = 20;
-/// A segment in the making is written out when it takes this much memory.
+/// A segment under construction is written out when it takes more memory than this, in bytes.
 const LARGEST_SEGMENT: usize = 64 << 20;
-/// This many files are read without further threads.
+/// Up to this many files are read on one thread.
 const FEW: usize = 16;
-/// So many threads read at most, but for very many files. Each makes a segment with words of its own, which most share:
-/// fewer segments are less to write and less to look into.
+/// Maximum number of threads, except for very many files. Each thread builds a segment with its own words, most of
+/// which other segments repeat: fewer segments are less to write and less to search.
 const THREADS: usize = 2;
-/// Of no more files is a segment made, about: those that are made at once share so many for each.
+/// Approximate maximum of files per segment: segments built at the same time share this many files for each of them.
 const MOST_OF_A_SEGMENT: usize = 2_048;
-/// So many files are told of at once: to wake whoever listens takes as long as to read one.
+/// Progress is reported in batches of this many files: waking the receiver takes as long as reading a file.
 const TOLD_TOGETHER: usize = 64;
-/// The bits of a page's number that tell it from the other pages of its file.
+/// The low bits of a page id, which distinguish the pages of one file.
 const PAGE_BITS: u32 = 24;
 
-/// What became of the files.
+/// The result of reading files.
 #[derive(Debug, Default)]
 pub(crate) struct Indexed {
-    /// In order of path, in the end.
+    /// In order of path, once everything is read.
     pub(crate) files: Vec<ManifestFile>,
     pub(crate) segments: Vec<Segment>,
 }
@@ -57,24 +57,24 @@ impl Indexed {
     }
 }
 
-/// Files that the segments made at once share.
+/// A range of files, shared by the segments that are built at the same time.
 struct Share<'p> {
     files: &'p [SourceFile],
-    /// The number of the first.
+    /// The number of the first file.
     first: u64,
-    /// How many are taken.
+    /// Number of files taken so far.
     taken: AtomicUsize,
 }
 
 impl<'p> Share<'p> {
-    /// A file that nobody has taken, with its number.
+    /// The next file that is not taken, with its number.
     fn take(&self) -> Option<(u64, &'p SourceFile)> {
         let at = self.taken.fetch_add(1, Ordering::Relaxed);
         self.files.get(at).map(|file| (self.first + at as u64, file))
     }
 }
 
-/// What reading needs.
+/// The inputs of reading.
 pub(crate) struct Reading<'r> {
     pub(crate) generations: &'r Generations,
     pub(crate) fields: &'r Fields,
@@ -82,12 +82,13 @@ pub(crate) struct Reading<'r> {
     pub(crate) plan: &'r Plan,
     /// The number of the first file.
     pub(crate) first: u64,
-    /// 0 for as many as there are cores.
+    /// Number of threads; 0 for one per core.
     pub(crate) threads: usize,
 }
 
 impl Reading<'_> {
-    /// Reads every file of the plan and writes what comes of it. `progress` hears how many are read.
+    /// Reads every file of the plan and writes the resulting segments. `progress` receives the number of files read so
+    /// far.
     pub(crate) fn run(&self, progress: &mut dyn FnMut(usize)) -> Result<Indexed, SearchError> {
         let files = self.plan.read.len();
         let segments = if files <= FEW { 1 } else { THREADS * files.div_ceil(THREADS * MOST_OF_A_SEGMENT) };
@@ -108,7 +109,7 @@ impl Reading<'_> {
         Ok(indexed)
     }
 
-    /// Works through all shares on several threads. `more` hears how many files were read since it last did.
+    /// Works through all shares on several threads. `more` receives the number of files read since its last call.
     fn work_on(
         &self,
         threads: usize,
@@ -125,7 +126,7 @@ impl Reading<'_> {
                     let result = self.work(shares, stop, &mut || {
                         untold += 1;
                         if untold == TOLD_TOGETHER {
-                            // Nobody listens when a progress panicked: then nothing is lost.
+                            // The receiver is gone when `progress` panicked: nothing is lost then.
                             let _ = sender.send(std::mem::take(&mut untold));
                         }
                     });
@@ -143,7 +144,7 @@ impl Reading<'_> {
         })
     }
 
-    /// All files, in so many shares.
+    /// All files, split into this many shares.
     fn shares(&self, shares: usize) -> Vec<Share<'_>> {
         let files = self.plan.read.as_slice();
         let most = files.len().div_ceil(shares).max(1);
@@ -151,7 +152,7 @@ impl Reading<'_> {
         (self.first..).step_by(most).zip(files.chunks(most)).map(share).collect()
     }
 
-    /// Works through shares until nobody wants more of it. `read` hears of each file.
+    /// Works through the shares until `stop` is set. `read` is called for each file.
     fn work(&self, shares: &[Share<'_>], stop: &AtomicBool, read: &mut dyn FnMut()) -> Result<Indexed, SearchError> {
         let (mut indexed, mut vocabulary) = (Indexed::default(), Vocabulary::default());
         for share in shares {
@@ -202,7 +203,7 @@ impl Reading<'_> {
         made.map(|made| self.generations.write_segment(&made)).transpose()
     }
 
-    /// Reads one file to its pages, with the entry the manifest has of it.
+    /// Reads one file into its pages, and builds its manifest entry.
     fn file(&self, file: &SourceFile, number: u64) -> Result<(ManifestFile, Vec<SitePage>), SearchError> {
         let path = &file.path;
         let Some(SourceBytes { bytes, whole }) = self.bytes(file)? else {
@@ -236,7 +237,8 @@ impl Reading<'_> {
         let file = ManifestFile {
             path: path.clone(),
             blob: file.blob.clone(),
-            // A description's pages are never where its file is, and what decides their places decides how it is read.
+            // Pages of an API description are never placed where its file is, and what decides their places decides how
+            // it is read.
             has_say: is_page(path) && read.pages.iter().any(has_say),
             place,
             included: read.included.into_iter().map(blob).collect(),
@@ -256,18 +258,18 @@ impl Reading<'_> {
             place: self.plan.layout.place(&file.path),
             oddities: vec![ManifestOddity { file: String::new(), line: 1, message }],
             odd: 1,
-            // Of data it is not known whether it describes an API.
+            // It is unknown whether a data file describes an API.
             skipped: is_page(&file.path).then_some(SkipReason::TooLarge),
             ..ManifestFile::default()
         }
     }
 
-    /// `None` where there are too many.
+    /// At most the first `LARGEST_FILE` bytes; `None` when the file is too large to be read at all.
     fn bytes(&self, file: &SourceFile) -> Result<Option<SourceBytes>, SearchError> {
         let Some(mut bytes) = self.listing.bytes(file)? else { return Ok(None) };
         let whole = bytes.len();
         if whole > LARGEST_FILE {
-            // Not inside a character.
+            // Not inside a UTF-8 sequence.
             let start = |at: &usize| bytes.get(*at).is_none_or(|byte| byte & 0xc0 != 0x80);
             let end = (LARGEST_FILE - 3..=LARGEST_FILE).rev().find(start).unwrap_or(LARGEST_FILE);
             bytes.truncate(end);
@@ -276,13 +278,13 @@ impl Reading<'_> {
     }
 }
 
-/// What of a file is read, and how long it is.
+/// The bytes read of a file, and the length of the whole file.
 struct SourceBytes {
     bytes: Vec<u8>,
     whole: usize,
 }
 
-/// What the manifest keeps of a page.
+/// The manifest entry of a page.
 fn entry(id: u64, read: &SitePage, file: &str) -> ManifestPage {
     let SitePage { place, aliases, page, .. } = read;
     let front = &page.front_matter;
@@ -302,7 +304,7 @@ fn entry(id: u64, read: &SitePage, file: &str) -> ManifestPage {
         order: place.order,
         aliases: aliases.iter().map(|path| path.trim_matches('/').to_owned()).collect(),
         listed: place.listed,
-        // A file that is no page describes an API.
+        // A file that is not a page is an API description.
         kind: if is_page(file) { PageKind::of(front, title, &page.headings) } else { PageKind::Reference },
         sections: page.sections.len(),
     }

@@ -1,4 +1,4 @@
-//! Whether one file or address is found, and if not, by which rule.
+//! Explains whether a file or address can be found, and if not, which rule excludes it.
 
 use docent_site::{Layout, Skip, SkipReason, Tree as _, from_root};
 
@@ -8,40 +8,40 @@ use crate::index::snapshot::Snapshot;
 use crate::index::update_plan::Listing;
 use crate::source::Source;
 
-/// How many files are named that may have been meant.
+/// Maximum number of files suggested as possibly meant.
 const MOST_NEAR: usize = 5;
 
-/// What there is to say of one file or address.
+/// The answer for one file or address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WhyNot {
     /// It is in the index.
     Indexed(IndexedFile),
-    /// It is not, and why.
+    /// It is not in the index, for this reason.
     Skipped { file: String, skip: Skip },
-    /// It makes pages, and the index is older than it.
+    /// It makes pages, but the index is older than the file.
     NotYet { file: String },
-    /// It is neither written as docs are nor does it describe an API.
+    /// It is neither in a docs format nor an API description.
     NoPage { file: String },
-    /// There is no such file, and nothing is served at such an address. Files that may have been meant.
+    /// There is no such file, and nothing is served at such an address. `near` holds files that may have been meant.
     Unknown { near: Vec<String> },
 }
 
-/// A file whose pages are found.
+/// A file with pages that readers can find.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IndexedFile {
     /// Relative to the docs root.
     pub file: String,
     /// The paths of its pages on the site, without leading slash. Not empty.
     pub paths: Vec<String>,
-    /// The title of the first.
+    /// The title of its first page.
     pub title: String,
-    /// Sections in all.
+    /// Number of sections on all its pages.
     pub sections: usize,
 }
 
 impl Snapshot {
-    /// Whether a file (relative to the docs root or to the repository) or an address is found, and if not, why. `source` is
-    /// where the index came from.
+    /// Whether a file (relative to the docs root or to the repository) or an address can be found, and if not, why.
+    /// `source` is the source of the index.
     ///
     /// # Errors
     /// When the docs could not be read.
@@ -82,13 +82,13 @@ impl Snapshot {
         })
     }
 
-    /// The file that is served at an address, or would be.
+    /// The file that is served at an address, or would be if it were not skipped.
     fn file_at(&self, listing: &Listing<'_>, path: &str) -> Option<String> {
         let address = path.split(['#', '?']).next().unwrap_or_default().trim_matches('/');
         let page = self.lookup(address).map(|page| page.id);
         let is_it = |found: &ManifestPage| match page {
             Some(id) => found.id == id,
-            // A page that is known and not found has an address all the same.
+            // A page that is known but not listed has an address all the same.
             None => found.path == address,
         };
         let known = self.manifest().files.iter().find(|file| file.pages.iter().any(is_it));
@@ -118,7 +118,7 @@ fn indexed(file: &ManifestFile) -> Option<IndexedFile> {
     })
 }
 
-/// A path out of what a person gives: an address, a path with `./` or `/`.
+/// The path in a user's input: an address, or a path that may begin with `./` or `/`.
 fn trimmed(asked: &str) -> &str {
     let asked = asked.trim();
     let path = match asked.split_once("://") {
@@ -128,7 +128,7 @@ fn trimmed(asked: &str) -> &str {
     path.trim_start_matches("./").trim_start_matches('/')
 }
 
-/// Files of the same name, whatever its ending and the case of its letters.
+/// Files with the same name, regardless of extension and case.
 fn near(listing: &Listing<'_>, asked: &str) -> Vec<String> {
     let name = |path: &str| {
         let name = path.trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_lowercase();
