@@ -1,4 +1,4 @@
-//! A question's vector to the sections that mean the same.
+//! Compares a question's vector with the section vectors of a snapshot.
 
 use std::sync::Arc;
 
@@ -9,21 +9,21 @@ use crate::vectors::embed::stamps;
 use crate::vectors::files::Compared;
 use crate::vectors::placement::Placement;
 
-/// How many sections of a page may be shown because they are alike.
+/// Maximum number of sections of a page that may be shown for their similarity.
 const MOST_OF_PAGE: usize = 3;
 
-/// How much the sections of a snapshot are alike to one question: 0 for what is as alike as most sections
-/// are, 1 for what says the very same.
+/// Similarity of the sections of a snapshot to one question, rescaled: 0 is the average over all sections, 1 is the
+/// same meaning.
 pub(crate) struct Alike {
     placed: Arc<Placement>,
     by_row: Vec<f32>,
-    /// How alike a section usually is to the question, -1 to 1.
+    /// Average similarity of a section to the question before rescaling, -1 to 1.
     usual: f32,
-    /// By the numbers of the pages.
+    /// By page number.
     pages: Vec<PageAlike>,
 }
 
-/// The sections of a page that are most alike, best first, and how much each is.
+/// The most similar sections of a page with their similarities, best first.
 #[derive(Debug, Clone, Default)]
 struct PageAlike([Option<(f32, SectionId)>; MOST_OF_PAGE]);
 
@@ -43,7 +43,7 @@ impl Alike {
         let mut by_row = placed.vectors.compare(&Compared::of(question));
         let counting = placed.sections.iter().zip(&by_row).filter(|(section, _)| section.is_some());
         let sum: f32 = counting.map(|(_, alike)| alike).sum();
-        // How alike anything is to anything differs from model to model.
+        // The average similarity of arbitrary texts differs from model to model.
         let usual = sum / placed.rows.len().max(1) as f32;
         by_row.iter_mut().for_each(|alike| *alike = beyond(usual, *alike));
         let mut of_pages = vec![PageAlike::default(); pages];
@@ -57,24 +57,24 @@ impl Alike {
         Self { placed, by_row, usual, pages: of_pages }
     }
 
-    /// How much one section is alike; `None` when it has no vector.
+    /// The similarity of one section; `None` when it has no vector.
     pub(crate) fn of(&self, section: SectionId) -> Option<f32> {
         Some(self.by_row[*self.placed.rows.get(&section)? as usize])
     }
 
-    /// The sections of a page that are most alike, best first.
+    /// The most similar sections of a page, best first.
     pub(crate) fn best(&self, page: u32) -> impl Iterator<Item = (f32, SectionId)> {
         self.pages.get(page as usize).into_iter().flat_map(|page| page.0.iter().copied().flatten())
     }
 
-    /// How much a page is alike, by its number: as its best section, for others may be about something else. `None` when
-    /// it has no vector.
+    /// The similarity of a page, by its number: that of its best section, since others may be about something else.
+    /// `None` when the page has no vector.
     pub(crate) fn of_page(&self, page: u32) -> Option<f32> {
         self.best(page).next().map(|(alike, _)| alike)
     }
 
-    /// How much some pages are alike to the question and, for `share` as much, to one of the sections: each as the section
-    /// of it that is most alike to both. `None` for a page without vectors, and for all when that section has none.
+    /// For each page, the similarity to the question plus `share` times the similarity to `section`: the largest such
+    /// sum among the page's sections. `None` for a page without vectors, and for all pages when `section` has none.
     pub(crate) fn also_to(&self, section: SectionId, share: f32, pages: &[u32]) -> Vec<Option<f32>> {
         let mut places = vec![None; self.pages.len()];
         pages.iter().zip(0..).for_each(|(page, place)| places[*page as usize] = Some(place));
@@ -94,7 +94,8 @@ impl Alike {
         alike
     }
 
-    /// The pages that are most alike, best first, of those that are at `least` so much alike and `allowed`.
+    /// The most similar pages, at most `most`, best first, among those that are `allowed` and have a similarity of at
+    /// least `least`.
     pub(crate) fn nearest(&self, most: usize, least: f32, mut allowed: impl FnMut(u32) -> bool) -> Vec<u32> {
         let pages = (0..self.pages.len() as u32).filter_map(|page| Some((self.of_page(page)?, page)));
         let mut pages: Vec<(f32, u32)> = pages.filter(|(alike, page)| *alike >= least && allowed(*page)).collect();
@@ -108,14 +109,14 @@ impl Alike {
     }
 }
 
-/// How much more alike than usual: 0 for as much as usual, 1 for what says the very same.
+/// Similarity rescaled: 0 for the usual similarity, 1 for the same meaning.
 fn beyond(usual: f32, alike: f32) -> f32 {
     (alike - usual) / (1.0 - usual).max(f32::EPSILON)
 }
 
 impl Snapshot {
-    /// How alike a question and the sections are; `None` where there is no embedder or it fails, and until enough
-    /// sections have a vector.
+    /// The similarity of the sections to a question; `None` for an empty question, without an embedder or when it
+    /// fails, and until enough sections have a vector.
     pub(crate) async fn similarities(&self, question: &str, asker: Asker) -> Option<Alike> {
         let embedder = self.vectors.embedder()?;
         if question.trim().is_empty() {
@@ -135,14 +136,14 @@ impl Snapshot {
         }
     }
 
-    /// The vectors there are now, placed.
+    /// The placement of the current vectors, cached.
     fn placed(&self) -> Arc<Placement> {
         let vectors = self.vectors.vectors();
         let known = self.placed.load_full();
         if let Some(known) = known.filter(|known| Arc::ptr_eq(&known.vectors, &vectors)) {
             return known;
         }
-        // Two questions at once may both do this, with the same result.
+        // Concurrent questions may both compute it, with the same result.
         let placed = Arc::new(Placement::new(vectors, &self.stats.numbers, &stamps(self)));
         self.placed.store(Some(Arc::clone(&placed)));
         placed

@@ -1,8 +1,8 @@
-//! Giving every section a vector.
+//! Embeds every section.
 //!
-//! What is embedded of a section is its page's title, the headings above it and what it says: a section alone often does
-//! not name what it is about. Sections are read from a snapshot, so this may go on while newer states are published;
-//! what has come between is done the next time.
+//! The embedded text of a section is its page's title, the headings above it and its own text: a section alone often
+//! does not name its subject. Sections are read from a snapshot, so embedding may go on while newer states are
+//! published; their new sections are embedded the next time.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -22,24 +22,24 @@ use crate::source::{Progress, Stage};
 use crate::vectors::files::{Embedded, Head, MOST_DIMENSIONS, Rounded, Vectors, text_key};
 use crate::vectors::store::{Embedding, VectorStore};
 
-/// Sections handed to the embedder at a time, and counted as progress together.
+/// Number of sections handed to the embedder at a time, and the step of the progress.
 const AT_A_TIME: usize = 256;
-/// Vectors written as one file, so that what was done is not lost.
+/// Number of vectors after which a file is written, so that finished work is not lost.
 const AT_ONCE: usize = 4096;
-/// No model reads more of a section.
+/// Maximum length of an embedded text, in bytes: no model reads more of a section.
 const MOST_TEXT: usize = 16_000;
 
-/// Goes up when another text is embedded of a section: its vectors are then made again.
+/// Incremented when the embedded text of a section is built differently: all vectors are then made again.
 const TEXTS: u64 = 1;
 
-/// What giving vectors to sections did.
+/// The result of embedding.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct EmbedSummary {
     /// Sections that have a vector now.
     pub sections: usize,
-    /// Texts that were embedded for it.
+    /// Texts that were embedded in this run.
     pub embedded: usize,
-    /// Whether another process is at it, so that nothing was done.
+    /// Whether another process or thread is embedding, so that nothing was done.
     pub elsewhere: bool,
 }
 
@@ -70,7 +70,7 @@ pub(crate) fn embed(
         }
         progress(Progress { stage: Stage::Embedding, done, total });
         if let Err(error) = work.embed(snapshot, some) {
-            // What was paid for is kept; the next time goes on from there.
+            // Vectors already paid for are kept; the next run continues from there.
             work.keep()?;
             return Err(error);
         }
@@ -98,7 +98,7 @@ struct Work<'w> {
 }
 
 impl Work<'_> {
-    /// Makes vectors for some sections: those of texts that have been embedded before are taken from there.
+    /// Makes vectors for some sections. Texts that were embedded before keep their vectors.
     fn embed(&mut self, snapshot: &Snapshot, some: &[Missing]) -> Result<(), SearchError> {
         let vectors = self.store.vectors();
         let known = vectors.by_key();
@@ -128,7 +128,7 @@ impl Work<'_> {
         if self.made.len() >= AT_ONCE { self.keep() } else { Ok(()) }
     }
 
-    /// A vector for each text, all of one length.
+    /// A vector for each text, all of the same length.
     fn ask(&self, texts: &[String]) -> Result<Vec<Rounded>, SearchError> {
         if texts.is_empty() {
             return Ok(Vec::new());
@@ -152,7 +152,7 @@ impl Work<'_> {
     }
 }
 
-/// For each page, by number, what tells it from another one that had the number in an index before.
+/// For each page id, a hash that tells the page from one with the same id in an earlier index.
 pub(crate) fn stamps(snapshot: &Snapshot) -> HashMap<u64, u64> {
     let stamp = |file: &ManifestFile, page: &ManifestPage| {
         // The same in every process of a build; another build may at worst embed again.
@@ -195,7 +195,7 @@ fn missing(
     Ok(missing)
 }
 
-/// What is embedded of a section; `None` when it cannot be read.
+/// The text to embed for a section; `None` when the section cannot be read.
 fn text(snapshot: &Snapshot, missing: &Missing) -> Option<String> {
     let page = snapshot.page_by_id(missing.section.page)?;
     let document: TantivyDocument = snapshot.searcher()?.doc(missing.address).ok()?;
@@ -203,8 +203,8 @@ fn text(snapshot: &Snapshot, missing: &Missing) -> Option<String> {
     Some(section_text(&page.title, stored(snapshot.fields.trail), stored(snapshot.fields.content)))
 }
 
-/// Title and headings in a line, under it what the section says, without the marks of Markdown. Code comes last: it is
-/// read where there is little else.
+/// The title and the headings on one line, followed by the section's text without Markdown syntax. Code comes last:
+/// models reach it only where there is little other text.
 fn section_text(title: &str, trail: &str, markdown: &str) -> String {
     let mut text = title.to_owned();
     for heading in trail.lines().filter(|heading| *heading != title) {

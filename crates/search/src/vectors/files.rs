@@ -1,16 +1,16 @@
-//! What sections mean, as vectors: in memory, and in the files they are kept in.
+//! Vectors of sections, in memory and in files.
 //!
 //! ```text
-//! file:   mark · name of the embedder · how many, how long · a head for each vector · their numbers · checksum
+//! file:   mark · length of the name, number of vectors, dimensions · name of the embedder · heads · numbers · checksum
 //! head:   page, section, stamp of the page · key of the text · scale
 //! ```
 //!
-//! A vector belongs to a section of a page by the page's number. The stamp tells whether that page is still the page it
-//! was made for: numbers start again when an index is built anew. The key stands for the text that was embedded, so that
-//! the same text is never embedded twice, wherever it stands.
+//! A vector belongs to a section by the page's id. The stamp tells whether that page is still the page it was made for:
+//! ids start again when an index is rebuilt. The key is a hash of the embedded text, so that the same text is never
+//! embedded twice, wherever it occurs.
 //!
-//! Numbers are kept in eight bits on a scale of each vector's own: a quarter of the room, four times the speed, and the
-//! order of what is alike does not change by more than chance.
+//! Numbers are quantized to eight bits with a scale per vector: a quarter of the space, four times the speed, and the
+//! order by similarity changes no more than by chance.
 
 use std::collections::HashMap;
 use std::io;
@@ -19,20 +19,20 @@ use std::sync::Arc;
 use crate::index::manifest::SectionId;
 
 const MARK: &[u8; 8] = b"DOCVEC\x001";
-/// Longer vectors would not fit the sums they are compared by.
+/// Maximum number of dimensions: longer vectors could overflow the `i32` sums of [`dot`].
 pub(crate) const MOST_DIMENSIONS: usize = 8192;
 const HEAD: usize = 8 + 8 + 8 + 16 + 4;
-/// What the most and the least of a vector become that others are compared with.
+/// Largest absolute number of a quantized [`Compared`] vector.
 const COMPARED_RANGE: f32 = 2047.0;
 
-/// A section's vector, to be kept.
+/// The stored vector of a section.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Embedded {
     pub(crate) head: Head,
     pub(crate) vector: Rounded,
 }
 
-/// Whose vector it is.
+/// The section a vector belongs to, with the page's stamp and the text's key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Head {
     pub(crate) section: SectionId,
@@ -40,7 +40,7 @@ pub(crate) struct Head {
     pub(crate) key: u128,
 }
 
-/// A vector in eight bits a number.
+/// A vector quantized to eight bits per number.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Rounded {
     scale: f32,
@@ -60,7 +60,7 @@ impl Rounded {
     }
 }
 
-/// A vector that others are compared with, in sixteen bits a number.
+/// A vector to compare others with, quantized to sixteen bits per number.
 #[derive(Debug)]
 pub(crate) struct Compared {
     scale: f32,
@@ -76,7 +76,7 @@ impl Compared {
     }
 }
 
-/// Vectors that were written together.
+/// The vectors of one file.
 #[derive(Debug)]
 pub(crate) struct VectorFile {
     heads: Vec<Head>,
@@ -101,7 +101,7 @@ impl VectorFile {
         dot(&with.numbers, self.row(row)) as f32 * with.scale * self.scales[row]
     }
 
-    /// The bytes of a file. All vectors must be equally long.
+    /// The bytes of a file. All vectors must have the same length.
     pub(crate) fn bytes_of(embedder: &str, vectors: &[Embedded]) -> Vec<u8> {
         let dimensions = vectors.first().map_or(0, |first| first.vector.numbers.len());
         let mut bytes = Vec::with_capacity(64 + embedder.len() + vectors.len() * (HEAD + dimensions));
@@ -125,7 +125,7 @@ impl VectorFile {
         bytes
     }
 
-    /// Reads a file. `None` for one of another embedder.
+    /// Parses a file. `None` for a file of another embedder.
     pub(crate) fn parse(bytes: &[u8], embedder: &str) -> io::Result<Option<Self>> {
         let damaged = || io::Error::new(io::ErrorKind::InvalidData, "it is damaged, or was written by another version");
         let (content, checksum) = bytes.split_last_chunk::<4>().ok_or_else(damaged)?;
@@ -156,7 +156,7 @@ impl VectorFile {
     }
 }
 
-/// What of a file is still to be read.
+/// The unread rest of a file.
 struct Rest<'b>(&'b [u8]);
 
 impl<'b> Rest<'b> {
@@ -185,7 +185,7 @@ impl<'b> Rest<'b> {
 /// All vectors of one embedder.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Vectors {
-    /// In the order they were written in: of two vectors of a section the later counts.
+    /// In the order they were written: of two vectors of a section, the later one counts.
     pub(crate) files: Vec<Arc<VectorFile>>,
 }
 
@@ -194,24 +194,24 @@ impl Vectors {
         self.files.iter().map(|file| file.heads.len()).sum()
     }
 
-    /// Every head, by its number.
+    /// The head of every vector, in order of vector number.
     pub(crate) fn heads(&self) -> impl Iterator<Item = &Head> {
         self.files.iter().flat_map(|file| &file.heads)
     }
 
-    /// The vectors by the text they were made of.
+    /// File and row of the vectors, by text key.
     pub(crate) fn by_key(&self) -> HashMap<u128, (usize, usize)> {
         let rows = self.files.iter().enumerate();
         rows.flat_map(|(at, file)| file.heads.iter().enumerate().map(move |(row, head)| (head.key, (at, row))))
             .collect()
     }
 
-    /// The vector in a row of a file; both must be there.
+    /// The vector in a row of a file; both must exist.
     pub(crate) fn vector(&self, (file, row): (usize, usize)) -> Rounded {
         self.files[file].vector(row)
     }
 
-    /// Everything that satisfies a condition, to be written again as one file.
+    /// All vectors that satisfy a condition, to be rewritten as one file.
     pub(crate) fn kept(&self, keep: impl Fn(&Head) -> bool) -> Vec<Embedded> {
         let mut kept = Vec::new();
         for file in &self.files {
@@ -222,13 +222,13 @@ impl Vectors {
         kept
     }
 
-    /// How much each vector is alike to one, -1 to 1, by its number. Vectors of another length are not alike.
+    /// Similarity of each vector to `with`, -1 to 1, by vector number; 0 for vectors of another length.
     pub(crate) fn compare(&self, with: &Compared) -> Vec<f32> {
         let files = self.files.iter();
         files.flat_map(|file| (0..file.heads.len()).map(|row| file.alike(with, row))).collect()
     }
 
-    /// As `compare`, for some vectors only, whose numbers rise.
+    /// Like `compare`, for some vectors only, given by ascending numbers.
     pub(crate) fn compare_some(&self, with: &Compared, rising: &[u32]) -> Vec<f32> {
         let mut alike = Vec::with_capacity(rising.len());
         let (mut rest, mut first) = (rising, 0);
@@ -241,7 +241,8 @@ impl Vectors {
         alike
     }
 
-    /// The direction of the vector of a number, to compare others with; `None` when there is none.
+    /// The vector with a number, scaled to length one, to compare others with; `None` when it does not exist or is
+    /// zero.
     pub(crate) fn direction(&self, mut number: usize) -> Option<Compared> {
         for file in &self.files {
             if number < file.heads.len() {
@@ -256,13 +257,13 @@ impl Vectors {
     }
 }
 
-/// The sum of products. Written so that compilers make vector instructions of it: both fit sixteen bits, their product
-/// thirty-two. The sum does too: up to 2047 × 127 × 8192.
+/// The dot product. Written so that compilers vectorize it: both factors fit sixteen bits, their product thirty-two.
+/// The sum fits too: it is at most 2047 × 127 × 8192.
 fn dot(with: &[i16], row: &[i8]) -> i32 {
     with.iter().zip(row).map(|(a, b)| i32::from(*a) * i32::from(*b)).sum()
 }
 
-/// A number that stands for a text, the same in every build.
+/// Hash of a text, the same in every build.
 pub(crate) fn text_key(text: &str) -> u128 {
     // FNV-1a.
     text.bytes().fold(0x6c62_272e_07bb_0142_62b8_2175_6295_c58d, |hash, byte| {

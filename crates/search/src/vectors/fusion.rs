@@ -1,16 +1,17 @@
-//! What words say of a page and what its vectors say, as one order.
+//! Fuses the ranking by words with the similarity of vectors.
 //!
-//! The two are not on one scale: how well words fit depends on how many there are and how rare they are, how alike vectors
-//! are on the model. So each is measured by how far a page stands out among those that were looked at for this very
-//! question, in standard deviations, and the two are added. Ranks would forget by how much the first is better than the
-//! second, which is what tells a certain answer from a guess.
+//! Word scores and similarities have different scales: a word score depends on how many words a question has and how
+//! rare they are, a similarity on the model. So each is standardized, as the number of standard deviations from the
+//! mean of the pages considered for this very question, and the two are added. Ranks would lose by how much the first
+//! page is better than the second, which is what tells a certain answer from a guess.
 //!
-//! Looked at are the best pages by words and the most alike ones. A page that shares no word with the question comes in by
-//! what it means, and scores by that alone.
+//! Considered are the best pages by words and the most similar ones. A page that shares no word with the question
+//! enters by its similarity, and earns its score by that alone.
 //!
-//! That is done twice. A question is a few words, and much may be like it by chance; the section that answers it best says at
-//! length what it is about. So the second time likeness is that to the question and to this section together: what else
-//! answers the question is about the same. How likely a page is to answer is not changed by it.
+//! Scoring is done twice. A question is a few words, and much may resemble it by chance; the section that answers it
+//! best describes its subject at length. So in the second pass the similarity is to the question and to this section
+//! together: other answers to the question are about the same subject. The second pass does not change how likely a
+//! page is to answer.
 
 use crate::index::manifest::SectionId;
 use crate::index::schema::SECTION;
@@ -20,17 +21,17 @@ use crate::rank::ranking::{Candidate, Candidates, Search};
 use crate::rank::score_accumulator::ScoreAccumulator;
 use crate::vectors::alike::Alike;
 
-/// How many of the pages that words have found are put in order by words and likeness together.
+/// How many of the pages found by words are ranked by words and similarity together.
 const TOGETHER: usize = 50;
-/// How many pages come in because they are alike, and how much they have to be: some page is always the nearest, also of
-/// those that have nothing to do with the question.
+/// Maximum number of pages added for their similarity, and their minimum similarity: some page is always the nearest,
+/// even when none has to do with the question.
 const MOST_NEAREST: usize = 50;
 const LEAST_ALIKE: f32 = 0.2;
-/// A question of so many telling words is one that words and vectors are asked about alike.
+/// Number of words in a question for which similarity weighs exactly `Settings::alike`.
 const USUAL_WORDS: f32 = 5.0;
 
 impl<'s> Search<'s> {
-    /// Adds the pages that are most alike, whatever their words.
+    /// Adds the most similar pages, whatever their words.
     pub(crate) fn add_nearest(
         &self,
         candidates: &mut Candidates,
@@ -50,7 +51,7 @@ impl<'s> Search<'s> {
         Ok(())
     }
 
-    /// Words and likeness as one score, for the pages that either says most for. The others stay behind these.
+    /// Combines word scores and similarities, for the best pages by either. The other pages stay behind these.
     pub(crate) fn fuse(&self, ranked: Vec<Candidate>, alike: &Alike) -> tantivy::Result<Vec<Candidate>> {
         let share = self.share_of_likeness();
         let asks = self.asks();
@@ -78,7 +79,8 @@ impl<'s> Search<'s> {
                 score(&mut fused, &words, &likeness, share);
             }
         }
-        // The best section may be a list of links: it is like what it leads to. What is shown explains.
+        // The best section may be a list of links, which resembles the pages it links to. The section shown should
+        // explain.
         for candidate in &mut fused {
             candidate.sections.sort_by_key(|(_, number)| self.kind_of_section(*number).comes_after(&asks));
         }
@@ -87,7 +89,7 @@ impl<'s> Search<'s> {
         Ok(fused)
     }
 
-    /// The section that answers best as far as is known.
+    /// The best section of the best page so far.
     fn best_section(&self, fused: &[Candidate]) -> tantivy::Result<Option<SectionId>> {
         let best = fused.iter().max_by(|a, b| a.score.total_cmp(&b.score).then(b.number.cmp(&a.number)));
         let Some((page, section)) = best.and_then(|best| Some((best.number, best.sections.first()?.1))) else {
@@ -96,15 +98,15 @@ impl<'s> Search<'s> {
         Ok(Some(SectionId { page: self.page_id(page), section: self.ordinal(section)? }))
     }
 
-    /// What likeness counts for this question: more the more words it has. A word or two name something, and pages that
-    /// have that name are meant; a sentence is seldom said twice in the same words.
+    /// The weight of similarity for this question, which grows with its number of words. A word or two name something,
+    /// and pages that contain the name are meant; a sentence is seldom repeated in the same words.
     fn share_of_likeness(&self) -> f32 {
         let settings = self.lookup.settings;
         let words = self.asked.count_ones().max(1) as f32;
         (settings.alike + settings.alike_slope * (words / USUAL_WORDS).ln()).clamp(0.0, 1.0)
     }
 
-    /// Puts the sections first that words and likeness together say most for.
+    /// Sorts the sections by word score and similarity together, best first.
     fn order_sections(&self, candidate: &mut Candidate, alike: &Alike, share: f32) -> tantivy::Result<()> {
         for (_, number) in self.documents_of(candidate, alike)? {
             if candidate.sections.iter().all(|(_, known)| *known != number) {
@@ -127,7 +129,7 @@ impl<'s> Search<'s> {
         self.snapshot.stats.pages[number as usize]
     }
 
-    /// The sections of a page that are most alike: how much, and their numbers.
+    /// The most similar sections of a page: their similarities and document numbers.
     fn documents_of(&self, candidate: &Candidate, alike: &Alike) -> tantivy::Result<Vec<(f32, usize)>> {
         let all = documents_of(self.lookup.searcher, &self.snapshot.fields, self.page_id(candidate.number), SECTION)?;
         let number = |section: SectionId| Some(self.snapshot.stats.document(*all.get(section.section as usize)?));
@@ -135,14 +137,14 @@ impl<'s> Search<'s> {
     }
 }
 
-/// Scores pages by how their words and their likeness stand out.
+/// Scores pages by standardized word scores and similarities.
 fn score(pages: &mut [Candidate], words: &[f32], likeness: &[Option<f32>], share: f32) {
     for ((candidate, words), likeness) in pages.iter_mut().zip(words).zip(standing_out(likeness)) {
         candidate.score = (1.0 - share) * words + share * likeness;
     }
 }
 
-/// By how many standard deviations each is above the mean.
+/// Standard scores: by how many standard deviations each score is above the mean, and 0 for a missing score.
 pub(crate) fn standing_out(scores: &[Option<f32>]) -> Vec<f32> {
     let known: Vec<f32> = scores.iter().copied().flatten().collect();
     let count = known.len().max(1) as f32;

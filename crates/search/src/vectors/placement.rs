@@ -6,22 +6,23 @@ use std::sync::Arc;
 use crate::index::manifest::SectionId;
 use crate::vectors::files::Vectors;
 
-/// Vectors count once this share of all sections has one. Before, pages would be set back for having none yet.
+/// Vectors count once this share of all sections has one. With fewer, pages would rank lower for not having one yet.
 const ENOUGH: f32 = 0.9;
 
 /// Which vector belongs to which section of one snapshot.
 #[derive(Debug)]
 pub(crate) struct Placement {
     pub(crate) vectors: Arc<Vectors>,
-    /// By the number of the vector: its section, and the number of its page, when those are in the snapshot.
+    /// By vector number: its section and the number of its page, when they are in the snapshot and no later vector
+    /// replaces it.
     pub(crate) sections: Vec<Option<(SectionId, u32)>>,
     /// By section: the number of its vector.
     pub(crate) rows: HashMap<SectionId, u32>,
 }
 
 impl Placement {
-    /// `numbers`: the number of each page of the snapshot by its id. `stamps`: by page id, what a vector of the page must
-    /// be stamped with to be of its present text.
+    /// `numbers`: page numbers of the snapshot by page id. `stamps`: by page id, the stamp that vectors of the page's
+    /// current text have.
     pub(crate) fn new(vectors: Arc<Vectors>, numbers: &HashMap<u64, u32>, stamps: &HashMap<u64, u64>) -> Self {
         let mut rows = HashMap::with_capacity(vectors.len());
         let mut sections = Vec::with_capacity(vectors.len());

@@ -1,13 +1,13 @@
-//! Where an index keeps its vectors.
+//! The vector files of an index.
 //!
 //! ```text
 //! vectors/12.vec   vectors that were written together; never changes
-//! vectors/lock     held by whoever is embedding
+//! vectors/lock     held by the process that is embedding
 //! ```
 //!
-//! They lie beside the index's states and not in them, so that embedding, which may take minutes, is in nobody's way: an
-//! update is published before its sections have vectors, and vectors count as they come. All of it is a cache: what is
-//! not there is embedded again.
+//! Vector files are not part of the index's states, so that embedding, which may take minutes, blocks nothing: an
+//! update is published before its sections have vectors, and vectors count as they come. All of it is a cache: missing
+//! vectors are embedded again.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
@@ -23,7 +23,7 @@ use crate::vectors::files::{Embedded, VectorFile, Vectors};
 
 const ENDING: &str = "vec";
 const LOCK: &str = "lock";
-/// More files than this are made one.
+/// More files than this are merged into one.
 const MOST_FILES: usize = 12;
 
 /// The vectors of one index.
@@ -32,11 +32,12 @@ pub(crate) struct VectorStore {
     dir: PathBuf,
     embedder: Option<Arc<dyn Embedder>>,
     current: ArcSwap<Vectors>,
-    /// The files that `current` was read from, in the same order; those of other embedders with nothing.
+    /// The files that `current` was read from, in the same order; `None` for files that are damaged or of other
+    /// embedders.
     read: Mutex<Vec<(u64, Option<Arc<VectorFile>>)>>,
 }
 
-/// The right to write vectors; no other process has it until this is dropped.
+/// The exclusive right to write vectors, across processes; released on drop.
 #[derive(Debug)]
 pub(crate) struct Embedding {
     _lock: File,
@@ -61,7 +62,7 @@ impl VectorStore {
         self.current.load_full()
     }
 
-    /// Takes up vectors that another process has written. Costs a look at a folder when there are none.
+    /// Loads vectors that another process has written. Costs a folder listing when there are none.
     pub(crate) fn refresh(&self) -> Result<(), SearchError> {
         let Some(embedder) = &self.embedder else { return Ok(()) };
         let mut read = self.read.lock();
@@ -83,7 +84,7 @@ impl VectorStore {
         Ok(())
     }
 
-    /// The right to embed; `None` while another process, or another thread, is at it.
+    /// Takes the right to embed; `None` while another process or thread has it.
     pub(crate) fn embedding(&self) -> Result<Option<Embedding>, SearchError> {
         fs::create_dir_all(&self.dir).map_err(disk("create", &self.dir))?;
         let path = self.dir.join(LOCK);
@@ -95,7 +96,7 @@ impl VectorStore {
         }
     }
 
-    /// Keeps vectors, and counts them from here on.
+    /// Writes vectors, which count from here on.
     pub(crate) fn add(&self, _turn: &Embedding, embedder: &str, vectors: &[Embedded]) -> Result<(), SearchError> {
         if !vectors.is_empty() {
             self.write(&VectorFile::bytes_of(embedder, vectors))?;
@@ -103,18 +104,18 @@ impl VectorStore {
         self.refresh()
     }
 
-    /// Whether what is kept should be written again: many files, or mostly what does not count any more.
+    /// Whether the files should be rewritten: there are files of other embedders, many files, or mostly unused vectors.
     pub(crate) fn is_untidy(&self, counting: usize) -> bool {
         let read = self.read.lock();
         let foreign = read.iter().any(|(_, file)| file.is_none());
         foreign || read.len() > MOST_FILES || self.current.load().len() > 2 * counting + 1000
     }
 
-    /// Puts these in the place of all there were, those of other embedders too.
+    /// Replaces all vector files, those of other embedders included, with one file of these vectors.
     pub(crate) fn replace(&self, _turn: &Embedding, embedder: &str, vectors: &[Embedded]) -> Result<(), SearchError> {
         let old = self.numbers()?;
         self.write(&VectorFile::bytes_of(embedder, vectors))?;
-        // Should this stop half-way, some vectors are there twice.
+        // If this is interrupted, some vectors exist twice.
         for number in old {
             let path = self.file(number);
             fs::remove_file(&path).map_err(disk("remove", &path))?;
@@ -130,7 +131,7 @@ impl VectorStore {
         fs::rename(&new, &path).map_err(disk("rename", &new))
     }
 
-    /// `None` when it has been made part of another meanwhile. A damaged one counts as empty.
+    /// `None` when the file was merged into another one meanwhile. A damaged file counts as empty.
     fn load(&self, number: u64, embedder: &str) -> Result<Option<Option<Arc<VectorFile>>>, SearchError> {
         let path = self.file(number);
         let bytes = match fs::read(&path) {

@@ -1,4 +1,4 @@
-//! Stories of an index with vectors, on the twin that stands for a model.
+//! Tests of an index with vectors. The [`Twin`] embedder replaces a model.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ impl Source for Docs {
     }
 }
 
-/// The twin, watched, and out of order when it is told to be.
+/// A twin that counts the sections it embeds, and can be made to fail.
 #[derive(Debug)]
 struct Watched {
     twin: Twin,
@@ -138,7 +138,7 @@ fn vectors_count_for_every_handle_and_change_what_is_found() {
     assert_eq!(found(&open(&dir, &embedder), QUESTION), fused, "and one that is opened later");
 }
 
-/// Hears the same in words that are not the same.
+/// Gives texts with the same meaning the same vector, whatever their words.
 #[derive(Debug)]
 struct Meaning;
 
@@ -226,7 +226,7 @@ fn a_score_means_the_same_with_vectors_and_without() {
     }
 }
 
-/// Pages on three subjects: two that are akin, and one that only sounds like what is asked.
+/// An embedder for pages on three subjects: two related ones, and one that only resembles the question.
 #[derive(Debug)]
 struct Subjects;
 
