@@ -84,7 +84,7 @@ pub(crate) struct WriteLock {
     _lock: File,
 }
 
-/// A segment that is written but not named by any state.
+/// A segment that was written without the publish lock and is not adopted yet.
 #[derive(Debug)]
 pub(crate) struct UnpublishedSegment {
     path: PathBuf,

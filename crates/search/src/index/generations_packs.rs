@@ -17,7 +17,7 @@ pub(crate) const ENDING: &str = "pack";
 /// Packs of at least this many bytes are synced when written: verifying the checksum on opening would take longer.
 const WORTH_WAITING: u64 = 256 << 10;
 
-/// Length of the table's length (u32) and the mark at the end of a pack, in bytes.
+/// Length of a pack's trailer, in bytes: the length of the table (u32) and the mark.
 const TAIL: usize = 8;
 const MARK: [u8; 4] = *b"dpk1";
 

@@ -155,8 +155,8 @@ impl Open {
     fn refresh(&self) -> Result<bool, SearchError> {
         let opening = self.opening();
         let known = self.current.load_full();
-        // The files of a state are removed when a newer state is published while they are opened; the newer one is then
-        // tried.
+        // Publishing a newer state removes the files of the older one, perhaps while it is opened here: then the newer
+        // state is tried.
         let mut attempts = 5;
         let next = loop {
             attempts -= 1;

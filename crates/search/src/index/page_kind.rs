@@ -109,8 +109,8 @@ impl AskedKind {
     }
 }
 
-/// Whether a text is a program identifier: one word in `camelCase`, with an inner `_`, `.` or `:`, beginning with `-`,
-/// `@` or `$`, or followed by `(`.
+/// Whether a text is a program identifier: one word in `camelCase`, with an inner `_`, `.`, `:` or `-`, beginning with
+/// `-`, `@` or `$`, or followed by `(`.
 fn is_identifier(text: &str) -> bool {
     let text = text.trim().trim_end_matches(['?', ',', '.', ':', '!', ';']);
     if text.contains(char::is_whitespace) && !text.contains('(') {

@@ -5,7 +5,7 @@
 
 use crate::text::vocabulary::{Number, SortedWords};
 
-/// Capacity, in words, of a row's first chunk, and of its largest. Each chunk has twice the capacity of the one before.
+/// Capacity, in positions, of a row's first chunk, and of its largest. Each chunk has twice the capacity of the last.
 const FIRST_PIECE: usize = if cfg!(test) { 4 } else { 1 << 10 };
 const LARGEST_PIECE: usize = if cfg!(test) { 8 } else { 1 << 16 };
 

@@ -8,7 +8,7 @@ pub(crate) struct UniqueWords {
     words: Vec<Number>,
     /// By word number: the position at which the word was last added, counted across all pages.
     places: Vec<u32>,
-    /// Where the current page begins in that count. Smaller positions belong to earlier pages and need no reset.
+    /// The last position of the previous page. Positions up to it belong to earlier pages and need no reset.
     begin: u32,
 }
 
@@ -26,7 +26,7 @@ impl UniqueWords {
             self.places.resize((number + 1).next_power_of_two(), 0);
         }
         let place = &mut self.places[number];
-        // Positions count from 1, so `begin` is the last position of the previous page.
+        // Positions are counted from 1.
         if *place <= self.begin {
             self.words.push(word);
             *place = self.begin + self.words.len() as u32;

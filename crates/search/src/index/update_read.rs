@@ -23,7 +23,7 @@ use crate::index::update_plan::{Listing, Plan};
 use crate::source::SourceFile;
 use crate::text::vocabulary::Vocabulary;
 
-/// Only this many bytes of a larger file are read: such a file is not prose.
+/// Only this many bytes of a larger file are parsed: such a file is not prose.
 const LARGEST_FILE: usize = if cfg!(test) { 64 << 10 } else { 8 << 20 };
 /// Maximum number of problems listed per file.
 const MOST_ODDITIES: usize = 20;
@@ -278,7 +278,7 @@ impl Reading<'_> {
     }
 }
 
-/// The bytes read of a file, and the length of the whole file.
+/// The bytes of a file that are parsed, and the length of the whole file.
 struct SourceBytes {
     bytes: Vec<u8>,
     whole: usize,

@@ -12,8 +12,8 @@ use crate::vectors::placement::Placement;
 /// Maximum number of sections of a page that may be shown for their similarity.
 const MOST_OF_PAGE: usize = 3;
 
-/// Similarity of the sections of a snapshot to one question, rescaled: 0 is the average over all sections, 1 is the
-/// same meaning.
+/// Similarity of the sections of a snapshot to one question, rescaled: 0 is the average over all sections, 1 is an
+/// identical vector.
 pub(crate) struct Alike {
     placed: Arc<Placement>,
     by_row: Vec<f32>,
@@ -109,7 +109,7 @@ impl Alike {
     }
 }
 
-/// Similarity rescaled: 0 for the usual similarity, 1 for the same meaning.
+/// Similarity rescaled: 0 for the usual similarity, 1 for an identical vector.
 fn beyond(usual: f32, alike: f32) -> f32 {
     (alike - usual) / (1.0 - usual).max(f32::EPSILON)
 }

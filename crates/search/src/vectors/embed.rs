@@ -98,7 +98,7 @@ struct Work<'w> {
 }
 
 impl Work<'_> {
-    /// Makes vectors for some sections. Texts that were embedded before keep their vectors.
+    /// Makes vectors for some sections. Vectors of texts that were embedded before are reused.
     fn embed(&mut self, snapshot: &Snapshot, some: &[Missing]) -> Result<(), SearchError> {
         let vectors = self.store.vectors();
         let known = vectors.by_key();

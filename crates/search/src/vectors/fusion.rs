@@ -51,7 +51,7 @@ impl<'s> Search<'s> {
         Ok(())
     }
 
-    /// Combines word scores and similarities, for the best pages by either. The other pages stay behind these.
+    /// Combines word scores and similarities, for the best pages by either. The other pages rank after these.
     pub(crate) fn fuse(&self, ranked: Vec<Candidate>, alike: &Alike) -> tantivy::Result<Vec<Candidate>> {
         let share = self.share_of_likeness();
         let asks = self.asks();

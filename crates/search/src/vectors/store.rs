@@ -131,7 +131,8 @@ impl VectorStore {
         fs::rename(&new, &path).map_err(disk("rename", &new))
     }
 
-    /// `None` when the file was merged into another one meanwhile. A damaged file counts as empty.
+    /// `None` when the file was merged into another one meanwhile; `Some(None)` when it is damaged or of another
+    /// embedder.
     fn load(&self, number: u64, embedder: &str) -> Result<Option<Option<Arc<VectorFile>>>, SearchError> {
         let path = self.file(number);
         let bytes = match fs::read(&path) {
