@@ -28,7 +28,7 @@
 //! |---|---|---|
 //! | indexing: CPU relative to plain tantivy, title and body of the same sections | 1.0 | 2.7; 2.0 without tokenizing |
 //! | one page of 10,000 visible, p50 and p99 | 7 and 16 ms | 22 and 50 ms; 17 and 33 ms with a writer kept open |
-//! | updates of one page in four seconds, while questions are asked | 504 | 14 and 170 |
+//! | updates of one page in four seconds, while questions are asked | 504 | 14; 170 with a writer kept open |
 //!
 //! `IndexWriter` looks up each word of each field by its text, where our writer uses interned word numbers. A commit
 //! joins its threads, starts new ones and syncs each of about seven files. A writer that ends with an update drops the
