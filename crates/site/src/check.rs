@@ -1,9 +1,8 @@
-//! What is wrong with a site: links and anchors that lead nowhere, pages that cannot be read, titles that are missing,
-//! navigation that names no page.
+//! Checks a site: broken links and anchors, unreadable pages, missing titles, and navigation entries without a page.
 //!
-//! [`new_findings`] compares two trees and costs what changed between them: changed pages are read, and others only
-//! when a page, a file or an anchor is gone that their text may name. What looks broken under a rule that the site does
-//! not obey is doubted, not told (see `trust`).
+//! [`new_findings`] compares two trees, and its cost depends on what changed between them: it reads the changed pages,
+//! and other pages only when a page, file or anchor that their text may name is gone. A finding under a rule that the
+//! site does not obey is reported as a doubt and not as a finding (see `trust`).
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
@@ -19,26 +18,26 @@ use crate::navigation::Navigation;
 use crate::tree::Tree;
 use crate::trust::{Doubt, LinkShape, Rule, Trust};
 
-/// How many pages are read at most to see which rules a site obeys.
+/// Maximum number of pages that are read to learn which rules a site obeys.
 const SAMPLE: usize = 400;
 
-/// What a check comes to.
+/// The result of a check.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Checked {
     /// In order of file and line.
     pub findings: Vec<Finding>,
-    /// What could not be checked, by rule.
+    /// Findings that could not be confirmed, grouped by rule.
     pub doubts: Vec<Doubt>,
 }
 
 impl Checked {
-    /// Whether all of it was understood.
+    /// Whether there are no doubts.
     pub fn is_certain(&self) -> bool {
         self.doubts.is_empty()
     }
 }
 
-/// One thing that is wrong.
+/// One defect of a site.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Finding {
     /// The file.
@@ -46,7 +45,7 @@ pub struct Finding {
     /// Counted from 1.
     pub line: usize,
     pub kind: FindingKind,
-    /// What is wrong, in a sentence without its full stop.
+    /// The defect, in a sentence without its full stop.
     pub message: String,
 }
 
@@ -54,12 +53,12 @@ pub struct Finding {
 pub enum FindingKind {
     BrokenLink,
     BrokenAnchor,
-    /// The file could not be read as it was meant.
+    /// The file could not be parsed as intended.
     Unreadable,
     MissingTitle,
-    /// The navigation names a page that is not there.
+    /// The navigation names a page that does not exist.
     DeadNavigation,
-    /// Only the running site or its build knows where a link leads. Never told as wrong.
+    /// The target of a link is known only to the running site or its build. Never reported as an error.
     NotUnderstood,
 }
 
@@ -69,7 +68,7 @@ impl std::fmt::Display for Finding {
     }
 }
 
-/// Everything that is wrong with a site.
+/// Checks a whole site.
 pub fn findings(tree: &dyn Tree) -> Checked {
     let mut check = Check::of(tree);
     let mut trust = Trust::default();
@@ -79,7 +78,7 @@ pub fn findings(tree: &dyn Tree) -> Checked {
     parted(found, |found| trust.holds(found.rule))
 }
 
-/// What is wrong with these files; files that are no pages of the site are skipped.
+/// Checks only these files; files that are no pages of the site are skipped.
 pub fn findings_in(tree: &dyn Tree, files: &[String]) -> Checked {
     let mut check = Check::of(tree);
     let mut unused = Trust::default();
@@ -91,8 +90,8 @@ pub fn findings_in(tree: &dyn Tree, files: &[String]) -> Checked {
     parted(found, |found| trust.holds(found.rule))
 }
 
-/// What is wrong with `after` that was not wrong with `before`, under the rules that `before` obeys. `changed` names every
-/// file in which the two differ: written, made or gone.
+/// The findings in `after` that were not in `before`, judged by the rules that `before` obeys. `changed` names every
+/// file in which the two trees differ: modified, created or deleted.
 pub fn new_findings(before: &dyn Tree, after: &dyn Tree, changed: &[String]) -> Checked {
     let changed: BTreeSet<&str> = changed.iter().map(String::as_str).collect();
     let (mut old, mut new) = (Check::of(before), Check::of(after));
@@ -111,12 +110,13 @@ pub fn new_findings(before: &dyn Tree, after: &dyn Tree, changed: &[String]) -> 
     if found.is_empty() {
         return Checked::default();
     }
-    // A link that led somewhere and does not any more needs no rule to be broken.
+    // A link that resolved before and no longer does is broken under any rule.
     let trust = old.trust();
     parted(found, |found| old.led_somewhere(found) || trust.is_shown(found.rule))
 }
 
-/// Parts findings into those that are told and, by rule, those that are doubted. Missing titles are no reason for doubt.
+/// Splits findings into those that are reported and, by rule, those that are doubted. Missing titles are dropped
+/// instead of doubted.
 fn parted(found: Vec<Found>, mut is_told: impl FnMut(&Found) -> bool) -> Checked {
     let mut checked = Checked::default();
     let mut doubts: BTreeMap<Rule, Vec<Finding>> = BTreeMap::new();
@@ -138,7 +138,7 @@ fn parted(found: Vec<Found>, mut is_told: impl FnMut(&Found) -> bool) -> Checked
     checked
 }
 
-/// The files that did not change and may be worse off all the same: their text may name what is gone.
+/// Unchanged files that may be affected: their text may name a page, file, anchor or redirect that is gone.
 fn other_files_concerned(old: &mut Check<'_>, new: &mut Check<'_>, changed: &BTreeSet<&str>) -> Vec<String> {
     let mut gone: Vec<String> = Vec::new();
     for file in changed {
@@ -181,28 +181,28 @@ fn other_files_concerned(old: &mut Check<'_>, new: &mut Check<'_>, changed: &BTr
     files.filter(may_name).map(str::to_owned).collect()
 }
 
-/// A finding, and what stays the same of it when its page moves or what it names does.
+/// A finding, with the parts of it that survive a move of its page or of its target.
 struct Found {
     finding: Finding,
-    /// The rule it breaks.
+    /// The rule that the finding violates.
     rule: Rule,
-    /// The words of the link and the anchor it names; empty for what is no link.
+    /// The text of the link and its anchor; empty if the finding is not about a link.
     gist: String,
-    /// Where the link leads, as it is written; empty for what is no link.
+    /// The target of the link, verbatim; empty if the finding is not about a link.
     target: String,
     syntax: LinkSyntax,
 }
 
 impl Found {
-    /// Of what is no link.
+    /// A finding that is not about a link.
     fn of(rule: Rule, finding: Finding) -> Self {
         Self { finding, rule, gist: String::new(), target: String::new(), syntax: LinkSyntax::Markdown }
     }
 }
 
-/// Findings less those known, each known one taken off once: the very same first; then, on the same page, one with the
-/// same words and anchor, whose target may have followed a page that moved; then one of a page that is gone, which may
-/// have become this one.
+/// The findings without the known ones; each known finding removes one match. Matched in this order: the identical
+/// finding; on the same page, one with the same link text and anchor, whose target may have followed a page that moved;
+/// then findings of deleted pages, which may have been moved to this page.
 fn without_known(found: Vec<Found>, known: Vec<Found>, site: &Site) -> Vec<Found> {
     type Key = (Option<String>, FindingKind, String);
     let same = |found: &Found| (Some(found.finding.path.clone()), found.finding.kind, found.finding.message.clone());
@@ -244,7 +244,7 @@ fn without_known(found: Vec<Found>, known: Vec<Found>, site: &Site) -> Vec<Found
     left
 }
 
-/// One tree under check. Pages are read when they are needed, once.
+/// A tree under check. Each page is read lazily and once.
 struct Check<'a> {
     tree: &'a dyn Tree,
     site: Site,
@@ -271,7 +271,7 @@ impl<'a> Check<'a> {
         page
     }
 
-    /// What a part of the pages, evenly taken, shows of the rules that the site obeys.
+    /// Learns which rules the site obeys from an evenly spaced sample of its pages.
     fn trust(&mut self) -> Trust {
         let mut trust = Trust::default();
         let pages: Vec<String> = self.site.files().filter(|file| self.site.is_page(file)).map(str::to_owned).collect();
@@ -283,7 +283,7 @@ impl<'a> Check<'a> {
         trust
     }
 
-    /// What is wrong with one page. `trust` is told what the page shows of each rule.
+    /// The findings on one page. `trust` counts how the page obeys each rule.
     fn page_findings(&mut self, file: &str, trust: &mut Trust) -> Vec<Found> {
         if !self.site.is_page(file) {
             return Vec::new();
@@ -351,7 +351,8 @@ impl<'a> Check<'a> {
         found
     }
 
-    /// Whether the page that a link leads to has the anchor; `None` where it names none, or where that is not for us to say.
+    /// Whether the page that a link leads to has the anchor; `None` if the link has no anchor or the anchors of the
+    /// page cannot be known.
     fn has_anchor(&mut self, target: &Target) -> Option<bool> {
         let Target::Page { file, anchor: Some(anchor) } = target else { return None };
         let read = self.site.layout().knows_anchors().then(|| self.page(file)).flatten()?;
@@ -359,7 +360,7 @@ impl<'a> Check<'a> {
         if page.has_anchor(anchor) { Some(true) } else { (!may_have_anchor(page, bytes, anchor)).then_some(false) }
     }
 
-    /// Whether what is found now was sound in this tree: the same link in the same place led somewhere.
+    /// Whether the link of a finding was sound in this tree: the same target on the same page resolved.
     fn led_somewhere(&mut self, found: &Found) -> bool {
         let from = found.finding.path.as_str();
         if found.target.is_empty() || !(self.site.has_file(from) || found.target.starts_with('/')) {
@@ -378,14 +379,15 @@ impl<'a> Check<'a> {
         let finding = |path: &str, line, kind, message| {
             Found::of(Rule::Navigation, Finding { path: path.to_owned(), line, kind, message })
         };
-        // Its own pages say nothing of whether this file can be read.
+        // The pages say nothing about whether the navigation file can be read, so problems are not counted for or
+        // against the rule.
         let mut found: Vec<Found> = navigation
             .problems
             .iter()
             .map(|problem| finding(&navigation.path, problem.line, FindingKind::Unreadable, problem.message.clone()))
             .collect();
         for entry in &navigation.entries {
-            // An operation (`GET /users`) is named by its description, not by a file.
+            // An operation (`GET /users`) is an entry of an API description and not a file.
             if is_external(&entry.page) || entry.page.contains(' ') {
                 continue;
             }
@@ -402,8 +404,8 @@ impl<'a> Check<'a> {
     }
 }
 
-/// Whether a page may have an anchor that its own text does not spell out as one: from a component's title, from an
-/// imported piece, or from an API description.
+/// Whether a page may have an anchor that its own text does not define: one made from a component's title, an included
+/// file or an API description.
 pub fn may_have_anchor(page: &Page, bytes: &[u8], anchor: &str) -> bool {
     static FROM_ELSEWHERE: LazyLock<BytesRegex> = LazyLock::new(|| {
         BytesRegex::new(r#"(?m-u)^import\b[^\n]*\.mdx?['"]|<Snippet\b|@include:|8<-|\[!(?i:include)"#)
@@ -423,7 +425,7 @@ pub fn may_have_anchor(page: &Page, bytes: &[u8], anchor: &str) -> bool {
     if page.format == Format::Rst && text.lines().any(may_make_anchors) {
         return true;
     }
-    // What stands before the first heading has an id of its own.
+    // The content before the first heading has an id of its own.
     if page.format == Format::Adoc && anchor == "preamble" {
         return true;
     }
@@ -434,12 +436,12 @@ pub fn may_have_anchor(page: &Page, bytes: &[u8], anchor: &str) -> bool {
         || ATTRIBUTE.captures_iter(&text).any(|value| value.get(1).is_some_and(|value| slug(value.as_str()) == wanted))
 }
 
-/// Whether a line defines an anchor without being a CommonMark heading: an indented heading (in a tab or a note), an attribute
-/// list with the id, a label (`(name)=`), or a directive that documents an object of the source code.
+/// Whether a line defines an anchor without being a CommonMark heading: an indented heading (in a tab or a note), an
+/// attribute list with the id, a label (`(name)=`), or a directive that documents an object of the source code.
 fn line_may_have_anchor(line: &str, anchor: &str, slug_of_anchor: &str) -> bool {
     let words = line.trim();
     if words.starts_with('#') && words.contains("{{") {
-        // Part of it is written by the build.
+        // The build fills in part of the heading.
         return true;
     }
     let heading = words.starts_with('#').then(|| slug(words.trim_start_matches('#').trim()));
@@ -456,8 +458,8 @@ fn line_may_have_anchor(line: &str, anchor: &str, slug_of_anchor: &str) -> bool 
     is_heading || in_braces || is_label || is_object
 }
 
-/// Whether a line begins a directive of reStructuredText that makes anchors of what it documents, includes or counts: of any
-/// but those whose words are only laid out.
+/// Whether a line begins a reStructuredText directive that may make anchors from what it documents, includes or counts:
+/// any directive except those that only format their content.
 fn may_make_anchors(line: &str) -> bool {
     const PLAIN: [&str; 22] = [
         "admonition",
@@ -487,13 +489,14 @@ fn may_make_anchors(line: &str) -> bool {
     directive.is_some_and(|(name, _)| !name.contains([' ', '|']) && !PLAIN.contains(&name))
 }
 
-/// Whether a line of AsciiDoc puts in what may have anchors, names an attribute in a heading, or spells the anchor out.
+/// Whether a line of AsciiDoc includes a file that may have anchors, has an attribute reference in a heading, or names
+/// the anchor.
 fn may_make_anchors_in_adoc(line: &str, anchor: &str) -> bool {
     let is_heading = line.starts_with(['=', '#']);
     line.starts_with("include::") || is_heading && line.contains('{') || line.starts_with('[') && line.contains(anchor)
 }
 
-/// Nothing, or the number that sets a heading apart from others with the same words.
+/// Whether `rest` is empty or the numeric suffix that tells apart headings with the same text.
 fn is_count(rest: &str) -> bool {
     rest.is_empty()
         || rest.strip_prefix(['-', '_']).is_some_and(|count| count.bytes().all(|byte| byte.is_ascii_digit()))

@@ -1,10 +1,11 @@
-//! What of a page is code, by the generator that reads it.
+//! Finds the code in a page, as the generator of the site reads that page.
 
 use docent_markdown::{Code, CodeReading, Format};
 
 use crate::layout::{Generator, Layout};
 
-/// The code of a page, or of a picture or page that is written in tags, in no order. `file` is relative to the docs root.
+/// The code of a page, or of a picture or page written in markup tags, in no particular order. `file` is relative to
+/// the docs root.
 pub fn code_of(layout: &Layout, file: &str, bytes: &[u8]) -> Vec<Code> {
     let reading = match Format::of(file) {
         Format::Mdx => CodeReading::Mdx,

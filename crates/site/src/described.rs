@@ -1,4 +1,4 @@
-//! What an author has to know of a site: how its pages are written, linked and listed.
+//! Describes a site to its authors: how pages are written, linked and listed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,13 +10,13 @@ use crate::model::{Site, Target};
 use crate::navigation::Navigation;
 use crate::tree::Tree;
 
-/// How many pages are looked at, evenly taken.
+/// Maximum number of pages in the sample, evenly spaced.
 const LOOKED_AT: usize = 200;
-/// How many names of a kind are told.
+/// Maximum number of names that are listed per kind.
 const TOLD: usize = 12;
 
-/// A few lines of Markdown, a list item each. Everything in it is counted on the pages of the tree or said by its
-/// configuration.
+/// A description of the site as a Markdown list of a few items. Every statement is counted on the pages of the tree or
+/// read from the configuration.
 pub fn described(tree: &dyn Tree) -> String {
     let site = Site::read(tree);
     let pages = looked_at(&site, tree);
@@ -28,7 +28,7 @@ pub fn described(tree: &dyn Tree) -> String {
     lines.iter().map(|line| format!("- {line}\n")).collect()
 }
 
-/// A name out of the repository, fit to be quoted: on one line, and no longer than anybody would write it.
+/// A name from the repository, safe to quote: on one line, without backticks, and at most 100 characters.
 fn name(text: &str) -> String {
     text.chars().filter(|c| !c.is_control() && *c != '`').take(100).collect()
 }
@@ -62,7 +62,7 @@ fn written(pages: &[Page]) -> Vec<String> {
     if let Some((ending, _)) = endings.iter().max_by_key(|(_, count)| **count) {
         lines.push(format!("Pages are `.{ending}` files."));
     }
-    // A field of at least one page in twenty is in use; a rarer one is an exception.
+    // A field on at least 5 % of the pages is in use; rarer fields are exceptions.
     let mut used: Vec<(&str, usize)> = fields.into_iter().filter(|(_, count)| count * 20 >= pages.len()).collect();
     used.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     let told: Vec<String> = used
@@ -142,7 +142,7 @@ fn has_nav(tree: &dyn Tree, file: &str) -> bool {
     tree.read(file).is_some_and(|bytes| String::from_utf8_lossy(&bytes).lines().any(|line| line.starts_with("nav:")))
 }
 
-/// Versions and languages, where there are several.
+/// The versions and languages, each if there are several.
 fn several(site: &Site) -> Vec<String> {
     let (mut versions, mut languages) = (BTreeMap::<String, usize>::new(), BTreeMap::<String, usize>::new());
     for file in site.files().filter(|file| site.is_page(file)) {

@@ -1,12 +1,12 @@
-//! How links are read and written.
+//! Reads and writes link targets.
 
 use std::borrow::Cow;
 
 use docent_markdown::{LinkKind, folder, is_markdown_page, site_path};
 use percent_encoding::percent_decode_str;
 
-/// The syntax a link is written in. Generators read that of Markdown; most of them leave to the browser what stands in
-/// HTML, and components do as they were made to.
+/// The syntax of a link. Generators resolve Markdown links; most of them leave HTML links to the browser, and
+/// components resolve links in their own way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum LinkSyntax {
     #[default]
@@ -23,7 +23,7 @@ impl LinkSyntax {
     pub fn of(kind: &LinkKind) -> Self {
         match kind {
             LinkKind::Attribute { element, .. } => {
-                // What is put in place is named as the language of the page does.
+                // An `include` directive names its file by the rules of the page's markup language.
                 let is_component = element == "include"
                     || element.contains(['.', '-'])
                     || element.starts_with(|c: char| c.is_uppercase());
@@ -35,14 +35,14 @@ impl LinkSyntax {
     }
 }
 
-/// A link as it stands on a page, to another page or a file of the site.
+/// A link on a page, to another page or a file of the site.
 #[derive(Debug)]
 pub struct Written<'a> {
-    /// The file it stands in.
+    /// The file that contains the link.
     pub from: &'a str,
-    /// As it is written.
+    /// The target, verbatim.
     pub target: &'a str,
-    /// Its path, decoded, without query and anchor.
+    /// The path of the target, decoded, without query and anchor.
     pub path: String,
     /// Decoded and without `#`.
     pub anchor: Option<String>,
@@ -50,7 +50,7 @@ pub struct Written<'a> {
 }
 
 impl<'a> Written<'a> {
-    /// `None` for what only the running site knows: expressions and templates.
+    /// `None` for expressions and templates, which only the running site can resolve.
     pub(crate) fn read(from: &'a str, target: &'a str, syntax: LinkSyntax) -> Option<Self> {
         if target.contains(['{', '}', '$', '<', '>', '`']) || target.contains("%}") {
             return None;
@@ -64,27 +64,27 @@ impl<'a> Written<'a> {
     }
 }
 
-/// A link that is to be written.
+/// A link to write.
 #[derive(Debug)]
 pub struct Wanted<'a> {
-    /// The file it will stand in.
+    /// The file that will contain the link.
     pub from: &'a str,
-    /// The file it is to lead to, a page or not.
+    /// The file the link must lead to, a page or not.
     pub to: &'a str,
-    /// `None`: as `like` has it.
+    /// `None`: the anchor of `like`.
     pub anchor: Option<&'a str>,
-    /// A link whose style it takes: absolute or relative, with or without ending, its query and its anchor.
+    /// A link whose style is kept: absolute or relative, with or without file extension, its query and its anchor.
     pub like: &'a str,
     pub syntax: LinkSyntax,
 }
 
-/// Whether a file is a piece of other pages rather than a page of its own: in a folder `snippets`, or named with a
-/// leading underscore.
+/// Whether a file is a fragment of other pages rather than a page: it is in a folder `snippets`, `_snippets` or
+/// `partials`, or a name in its path begins with an underscore.
 pub fn is_fragment(path: &str) -> bool {
     path.split('/').any(|part| matches!(part, "snippets" | "_snippets" | "partials") || part.starts_with('_'))
 }
 
-/// Whether a target leaves the site: it has a scheme, or a host.
+/// Whether a target leaves the site: it has a scheme or a host.
 pub fn is_external(target: &str) -> bool {
     if target.starts_with("//") {
         return true;
@@ -105,25 +105,25 @@ pub fn parts(target: &str) -> (&str, Option<String>) {
     (rest.split('?').next().unwrap_or(rest), anchor)
 }
 
-/// A percent-encoded text, decoded; what cannot be decoded stays.
+/// A percent-encoded text, decoded; returned unchanged if it does not decode to UTF-8.
 pub(crate) fn decoded(text: &str) -> String {
     percent_decode_str(text).decode_utf8().map_or_else(|_| text.to_owned(), Cow::into_owned)
 }
 
-/// Whether a name ends as a page's file does, of whichever language.
+/// Whether a name has the extension of a page, in any markup language.
 pub fn has_page_ending(name: &str) -> bool {
     let small = name.to_ascii_lowercase();
     has_markdown_ending(&small) || [".rst", ".adoc", ".asciidoc", ".ipynb"].iter().any(|ending| small.ends_with(ending))
 }
 
-/// The same for pages in Markdown.
+/// Whether a name has the extension of a Markdown page.
 pub(crate) fn has_markdown_ending(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     [".md", ".mdx", ".markdown"].iter().any(|ending| name.ends_with(ending))
 }
 
-/// A target that names `file` instead, spelled as the one before: absolute or relative, with or without ending, with
-/// the same query and, unless `anchor` says otherwise, the same anchor. `from` is the file it will stand in.
+/// A target that names `file`, in the style of `target`: absolute or relative, with or without extension, with the same
+/// query and, unless `anchor` is given, the same anchor. `from` is the file that will contain the target.
 pub fn respelled(target: &str, from: &str, file: &str, anchor: Option<&str>) -> String {
     let path = &target[..target.find(['#', '?']).unwrap_or(target.len())];
     let with_ending = has_markdown_ending(path) || !is_markdown_page(file);
@@ -139,12 +139,12 @@ pub fn respelled(target: &str, from: &str, file: &str, anchor: Option<&str>) -> 
     format!("{}{}", encoded(&spelled), suffix_of(target, anchor))
 }
 
-/// A relative path, with `./` before it where the path that it is to look like has that.
+/// Prefixes a relative path with `./` if `like` has that prefix.
 pub(crate) fn dotted(like: &str, way: String) -> String {
     if like.starts_with("./") && !way.starts_with("..") && way != "." { format!("./{way}") } else { way }
 }
 
-/// What follows a target's path: its query, and `anchor` or else its own.
+/// The part of a target after its path: its query, and `anchor` or else its own anchor.
 pub(crate) fn suffix_of(target: &str, anchor: Option<&str>) -> String {
     let suffix = &target[target.find(['#', '?']).unwrap_or(target.len())..];
     match anchor {
@@ -153,7 +153,7 @@ pub(crate) fn suffix_of(target: &str, anchor: Option<&str>) -> String {
     }
 }
 
-/// The way from a folder to a path, step by step; `.` to the folder itself.
+/// The relative path from a folder to a path, `.` if they are the same.
 pub(crate) fn relative_path(folder: &str, path: &str) -> String {
     let from: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
     let to: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
@@ -163,8 +163,8 @@ pub(crate) fn relative_path(folder: &str, path: &str) -> String {
     if parts.is_empty() { ".".to_owned() } else { parts.join("/") }
 }
 
-/// The way from a folder to a file, which is named whatever it is called: what is the folder itself is written from the folder
-/// above, as `.` would be read as the page. A slash at the end of the path stays.
+/// The relative path from a folder to a file. Its last segment is always the file's name: a path that is the folder
+/// itself becomes `../name`, because `.` would be read as the page. A trailing slash is kept.
 pub(crate) fn way(folder: &str, path: &str) -> String {
     let (above, name) = path.rsplit_once('/').unwrap_or(("", path));
     match relative_path(folder, above).as_str() {
@@ -173,7 +173,7 @@ pub(crate) fn way(folder: &str, path: &str) -> String {
     }
 }
 
-/// The same for what has no slash at its end; `.` from the first folder to itself.
+/// Like [`way`], with slashes around `path` removed; the path from the root folder to itself is `.`.
 pub(crate) fn relative(folder: &str, path: &str) -> String {
     match path.trim_matches('/') {
         "" => relative_path(folder, ""),
@@ -181,12 +181,12 @@ pub(crate) fn relative(folder: &str, path: &str) -> String {
     }
 }
 
-/// A path in which the characters that would end a Markdown destination or an attribute are percent-encoded.
+/// Percent-encodes the characters that would end a Markdown destination or an attribute.
 pub(crate) fn encoded(path: &str) -> String {
     encoded_with(path, "")
 }
 
-/// The same, and more characters.
+/// Like [`encoded`], with additional characters.
 pub(crate) fn encoded_with(path: &str, more: &str) -> String {
     let mut out = String::with_capacity(path.len());
     for c in path.chars() {
@@ -230,7 +230,7 @@ mod tests {
         Target::Page { file: file.to_owned(), anchor: anchor.map(str::to_owned) }
     }
 
-    /// What a link leads to where no generator has rules of its own.
+    /// The target of a link for a generator without resolution rules of its own.
     fn by_names_in(site: &Site, from: &str, target: &str) -> Target {
         by_names(site, &Written::read(from, target, LinkSyntax::Markdown).expect("no template"))
     }

@@ -1,9 +1,9 @@
-//! The generators that are known, by name.
+//! The supported generators.
 
-/// What makes a site of a docs tree.
+/// The generator that builds a site from a docs tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Generator {
-    /// None that we know: a folder of pages.
+    /// No known generator: a folder of pages.
     #[default]
     Plain,
     /// `docs.json` or `mint.json`.
@@ -21,7 +21,7 @@ pub enum Generator {
     Hugo,
     /// With pages in Markdown, read by MyST.
     Sphinx,
-    /// gitbook.com, or GitBook's own tool and its successor HonKit.
+    /// gitbook.com, GitBook's command-line tool or its successor HonKit.
     GitBook,
     Docfx,
     Jekyll,
@@ -30,7 +30,7 @@ pub enum Generator {
 }
 
 impl Generator {
-    /// What people call it.
+    /// The display name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Plain => "no generator",

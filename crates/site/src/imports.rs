@@ -1,4 +1,5 @@
-//! Files that a page puts in or runs, by paths that are no links: they follow when either moves.
+//! Finds the files that a page includes or imports by paths that are not links. The paths are rewritten when either
+//! file moves.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -10,20 +11,20 @@ use crate::follow::is_external;
 use crate::layout::Generator;
 use crate::model::{Site, Target};
 
-/// A file that a page names in a way of its generator's.
+/// A file that a page includes or imports in the syntax of its generator.
 #[derive(Debug)]
 pub struct Import {
-    /// As it is read: `\_` is `_`, as some editors of Markdown write it.
+    /// The path, unescaped: `\_` is read as `_`, since some Markdown editors write it that way.
     pub target: String,
     pub range: Range<usize>,
-    /// The file of the site, where there is one.
+    /// The file of the site, if it exists.
     pub file: Option<String>,
-    /// Whether a relative path has to begin with a dot, as in scripts.
+    /// Whether a relative path must begin with a dot, as in scripts.
     pub begins_with_dot: bool,
 }
 
 impl Import {
-    /// Whether the path leads on from the folder of the page.
+    /// Whether the path is relative to the folder of the page.
     pub fn is_relative(&self) -> bool {
         !self.target.starts_with('/') && (!self.begins_with_dot || self.target.starts_with('.'))
     }
@@ -32,7 +33,7 @@ impl Import {
 /// The files that a page imports (MDX) or includes (mdBook, VitePress, Jekyll, GitBook, MyST).
 pub fn imports(site: &Site, page: &Page, bytes: &[u8]) -> Vec<Import> {
     let mut found = Vec::new();
-    // Pages in Markdown have scripts of VitePress, and are read as MDX by others.
+    // VitePress pages hold scripts in Markdown; Mintlify and Docusaurus read Markdown as MDX.
     let reads_scripts = matches!(site.generator(), Generator::VitePress | Generator::Mintlify | Generator::Docusaurus);
     if page.format == Format::Mdx || page.format == Format::Markdown && reads_scripts {
         found.extend(scripts(site, page, bytes));
@@ -40,7 +41,7 @@ pub fn imports(site: &Site, page: &Page, bytes: &[u8]) -> Vec<Import> {
     if let Some(pattern) = included_by(site.generator()).filter(|_| page.format.is_markdown()) {
         for path in pattern.captures_iter(bytes).filter_map(|found| found.get(1)) {
             let target = String::from_utf8_lossy(path.as_bytes()).into_owned();
-            // A pattern of a page that explains the generator names no file.
+            // On a page that explains the syntax of the generator, the path names no existing file.
             let file = joined(folder(&page.path), &target).filter(|file| site.has_file(file));
             if !is_external(&target) && !target.starts_with('/') && file.is_some() {
                 let begins_with_dot = site.generator() == Generator::VitePress;
@@ -51,7 +52,7 @@ pub fn imports(site: &Site, page: &Page, bytes: &[u8]) -> Vec<Import> {
     found
 }
 
-/// How a generator's pages name files beside them that are put in.
+/// The syntax in which pages of a generator include files beside them.
 fn included_by(generator: Generator) -> Option<&'static Regex> {
     static MDBOOK: LazyLock<Regex> =
         LazyLock::new(|| pattern(r"(?:^|[^\\])\{\{\s*#(?:include|rustdoc_include|playground|playpen)\s+([^\s:}]+)"));
@@ -76,7 +77,7 @@ fn pattern(text: &str) -> Regex {
     Regex::new(text).expect("the patterns are written out above")
 }
 
-/// What `import` and `export … from` name by a path.
+/// The paths in `import` and `export … from` statements.
 fn scripts(site: &Site, page: &Page, bytes: &[u8]) -> Vec<Import> {
     static IMPORT: LazyLock<Regex> =
         LazyLock::new(|| pattern(r#"(?m-u)^(?:import|export)\b[^'"\n]*['"]((?:\.{0,2}/)[^'"\n]+)['"]"#));

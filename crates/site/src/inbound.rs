@@ -1,4 +1,4 @@
-//! Which pages link to a file, found without parsing those that cannot.
+//! Finds the pages that link to a file, without parsing pages whose text cannot contain such a link.
 
 use aho_corasick::AhoCorasick;
 use docent_markdown::{Link, Page, folder, is_markup, is_page, line_of, parse, site_path, text_of};
@@ -9,18 +9,18 @@ use crate::imports::imports;
 use crate::model::{Site, Target};
 use crate::tree::{Tree, joined_in};
 
-/// A page with links that are of interest.
+/// A page and its links to a file.
 #[derive(Debug)]
 pub struct Linking {
     pub page: Page,
     pub bytes: Vec<u8>,
     pub links: Vec<Link>,
-    /// Links that name it as far as their text tells, and are not understood.
+    /// Links that resemble the file's name and cannot be resolved.
     pub unclear: Vec<Link>,
 }
 
-/// Finds any of these texts, in any letter case, percent-encoded or not; `None` when one of them is empty, which would be
-/// found everywhere.
+/// A matcher for any of these texts, in any letter case, percent-encoded or not; `None` when one of them is empty, as
+/// it would match everywhere.
 pub fn any_of<'a>(needles: impl IntoIterator<Item = &'a str>) -> Option<AhoCorasick> {
     let mut patterns = Vec::new();
     for needle in needles {
@@ -38,7 +38,7 @@ pub fn any_of<'a>(needles: impl IntoIterator<Item = &'a str>) -> Option<AhoCoras
     AhoCorasick::builder().ascii_case_insensitive(true).build(&patterns).ok()
 }
 
-/// A text with its spaces and all bytes but ASCII percent-encoded.
+/// A text with its spaces and non-ASCII bytes percent-encoded.
 fn encoded(text: &str) -> String {
     let bytes = text.bytes().map(|byte| match byte {
         b' ' | 0x80.. => format!("%{byte:02X}"),
@@ -47,7 +47,8 @@ fn encoded(text: &str) -> String {
     bytes.collect()
 }
 
-/// What a link to a file has to contain: the last part of the path it is served at, and of its own.
+/// The texts of which a link to a file must contain one: the last segment of its own path, of its site path and of its
+/// slug.
 pub fn needles(file: &str, slug: Option<&str>) -> Vec<String> {
     let last = |path: &str| path.trim_matches('/').rsplit('/').next().unwrap_or("").to_owned();
     let stem = |path: &str| {
@@ -61,8 +62,8 @@ pub fn needles(file: &str, slug: Option<&str>) -> Vec<String> {
     needles
 }
 
-/// The other files that link to a file, in order. Files that are no pages of the site are among them, as their links are
-/// to stay good, too.
+/// The other files that link to a file, in order. They include files that are no pages of the site, as their links have
+/// to stay valid, too.
 pub fn linking_to(tree: &dyn Tree, site: &Site, file: &str, slug: Option<&str>) -> Vec<Linking> {
     let mut needles = needles(file, slug);
     let address = site.address(file);
@@ -70,7 +71,8 @@ pub fn linking_to(tree: &dyn Tree, site: &Site, file: &str, slug: Option<&str>) 
     let labels = labels_of(&tree.read(file).unwrap_or_default());
     needles.extend(labels.iter().cloned());
     needles.extend(site.labels_of(file).map(str::to_owned));
-    // The first page of a folder may be named by the folder alone, as `..` and `./` do.
+    // The index page of a folder may be linked as the folder, with `..` or `./`, so pages cannot be filtered by its
+    // name.
     let is_first = address.is_some_and(|address| folder(file).ends_with(address)) || site_path(file) == folder(file);
     let pattern = if is_first { None } else { any_of(needles.iter().map(String::as_str)) };
     let telling: Vec<&str> = needles.iter().map(String::as_str).filter(|needle| needle.len() > 3).collect();
@@ -102,21 +104,21 @@ pub fn linking_to(tree: &dyn Tree, site: &Site, file: &str, slug: Option<&str>) 
     found
 }
 
-/// Names that MyST reads as labels of what follows: `(name)=` on a line of its own.
+/// Labels of MyST: `(name)=` on a line of its own.
 fn labels_of(bytes: &[u8]) -> Vec<String> {
     let text = text_of(bytes);
     let labels = text.lines().filter_map(|line| line.trim().strip_prefix('(')?.strip_suffix(")="));
     labels.map(str::to_owned).collect()
 }
 
-/// Whether a part of a link's path is this name, with or without an ending.
+/// Whether a segment of a link's path is this name, with or without an extension.
 fn names(target: &str, name: &str) -> bool {
     let path = target.split(['#', '?']).next().unwrap_or("");
     path.split(['/', '"', '\'', '`', ' ', '\\', '(', ')', '<', '>'])
         .any(|part| part.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.')))
 }
 
-/// Links outside of the docs root that name a file by its path: which file, at which line, and how.
+/// Links outside the docs root that name a file by its path: the file, the line and the target of each.
 pub fn named_outside(tree: &dyn Tree, file: &str) -> Vec<(String, usize, String)> {
     let Some(pattern) = any_of([last_part(file)]) else { return Vec::new() };
     let mut found = Vec::new();
@@ -136,12 +138,13 @@ pub fn named_outside(tree: &dyn Tree, file: &str) -> Vec<(String, usize, String)
     found
 }
 
-/// References to what a page alone documents, by its name, which the generator follows from anywhere.
+/// References, by name, to objects that only this page documents; the generator resolves them from anywhere.
 pub fn referring_by_name(tree: &dyn Tree, site: &Site, file: &str) -> Vec<Reference> {
     (rules(site.generator()).referring)(tree, site, file)
 }
 
-/// Where source code, whose docstrings the generator shows, names a page or a label of it: the role as it is written.
+/// References to a page or one of its labels in source code whose docstrings the generator renders; each holds the role
+/// verbatim.
 pub fn named_in_sources(tree: &dyn Tree, site: &Site, file: &str) -> Vec<Reference> {
     (rules(site.generator()).named_in_sources)(tree, site, file)
 }

@@ -1,9 +1,9 @@
-//! What a docs tree's own configuration says, before any page is read: which generator serves it, from which folders,
-//! at which paths, in which order, in which versions and languages.
+//! Reads the configuration of a docs tree, before any page is read: which generator builds it, from which folders, at
+//! which paths, in which order, in which versions and languages.
 //!
-//! A configuration file may be a program. What it says plainly, in literals, is read; what it computes is not guessed,
-//! and a problem says so. What a layout says of a page depends on the bytes of [`Layout::files`] and on the page's
-//! path alone: an index may keep both, and knows by comparing blobs when to ask again.
+//! A configuration file may be a program. Its literals are read; computed values are not guessed but reported as a
+//! problem. The layout of a page depends only on the bytes of [`Layout::files`] and on the page's path, so an index may
+//! cache both and compare blobs to detect a change.
 //!
 //! Each generator fills in a [`Layout`] (see `generators`).
 
@@ -23,24 +23,25 @@ pub(crate) use crate::paths::below;
 use crate::paths::path_in;
 use crate::variants::Declared;
 
-/// Where a file is served, and what the navigation says of it.
+/// Where a file is served, and its entry in the navigation.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 pub struct Place {
-    /// Without a leading slash, relative to where the site is served; `""` is its first page.
+    /// Site path without a leading slash, relative to the base path; `""` is the home page.
     pub site_path: String,
-    /// What the navigation calls the page, if it has a name of its own for it.
+    /// The title of the page in the navigation, from its front matter or its navigation entry, if either sets one.
     pub title: Option<String>,
     /// Names of the tabs, groups and folders around the page in the navigation, outermost first.
     pub groups: Vec<String>,
-    /// Its position among the pages that the navigation names one by one, counted from 0.
+    /// The position of the page among those that the navigation names individually, counted from 0.
     pub order: Option<u32>,
     pub version: Option<String>,
     pub language: Option<String>,
-    /// Whether readers are meant to find the page, as far as its file's name and the configuration tell.
+    /// Whether the page is meant for readers, as far as its file name, the configuration and, where it is read, its
+    /// front matter tell.
     pub listed: bool,
 }
 
-/// What decides how files are read, to be compared: see [`Layout::reading`].
+/// A comparable fingerprint of the options that affect how files are read: see [`Layout::reading`].
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Reading {
     pages: String,
@@ -48,13 +49,13 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// Whether a file is read as it was by another layout.
+    /// Whether both layouts read this file in the same way.
     pub fn is_same(&self, other: &Self, file: &str) -> bool {
         if is_page(file) { self.pages == other.pages } else { self.descriptions == other.descriptions }
     }
 }
 
-/// A problem and the file it is in.
+/// A problem and its file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileProblem {
     /// Relative to the docs root.
@@ -62,39 +63,39 @@ pub struct FileProblem {
     pub problem: Problem,
 }
 
-/// What a docs tree's own configuration says.
+/// The configuration of a docs tree.
 #[derive(Debug, Clone, Default)]
 pub struct Layout {
     pub(crate) generator: Generator,
-    /// The folder the configuration stands in, `""` for the root.
+    /// The folder of the configuration, `""` for the root.
     pub(crate) home: String,
-    /// Where pages are, the deepest folder first.
+    /// The folders of pages, the deepest first.
     pub(crate) roots: Vec<Root>,
-    /// What the navigation says, by the key of a page (see [`Root::key`]).
+    /// Navigation entries by page key (see [`Root::key`]).
     pub(crate) entries: HashMap<String, Entry>,
-    /// Paths of the pages that readers are meant to find, where the navigation decides that.
+    /// Paths of the pages that are shown to readers, if the navigation decides that.
     pub(crate) shown: Option<HashSet<String>>,
-    /// Groups of what stands below a site path, where the navigation names folders; the longest path first.
+    /// Groups of the pages below a site path, for navigations that name folders; the longest path first.
     pub(crate) folders: Vec<(String, Vec<String>)>,
     pub(crate) redirects: Vec<(String, String)>,
     pub(crate) anchors: AnchorStyle,
-    /// Whether anchors are made by a program of the site's own.
+    /// Whether the site's own code generates the anchors.
     pub(crate) anchors_computed: bool,
-    /// Folders from which snippets are named, besides the page's own, in order.
+    /// Folders that snippet paths are relative to, besides the page's own folder, in order.
     pub(crate) snippets: Vec<String>,
-    /// Operations of APIs that the navigation shows without a page of their own.
+    /// API operations that the navigation shows without a page file of their own.
     pub(crate) operations: Vec<Operations>,
-    /// Descriptions of APIs that the configuration names.
+    /// API descriptions that the configuration names.
     pub(crate) descriptions: Vec<String>,
     pub(crate) problems: Vec<FileProblem>,
-    /// Whether templates are read in the code that pages show, too.
+    /// Whether templates are also expanded inside the code blocks of pages.
     pub(crate) templates_in_code: bool,
     pub(crate) options: LayoutOptions,
     pub(crate) cache: Cache,
     pub(crate) declared: Declared,
 }
 
-/// What the navigation says of one page.
+/// The navigation entry of one page.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Entry {
     pub(crate) title: Option<String>,
@@ -104,7 +105,7 @@ pub(crate) struct Entry {
     pub(crate) language: Option<String>,
 }
 
-/// Files of data that every repository may have and that describe no API.
+/// Common data files that are never API descriptions.
 const NO_DESCRIPTIONS: [&str; 14] = [
     "package.json",
     "package-lock.json",
@@ -122,7 +123,7 @@ const NO_DESCRIPTIONS: [&str; 14] = [
     "docker-compose.yml",
 ];
 
-/// A page named twice by the navigation counts where a reader meets it first.
+/// Collects navigation entries. A page that is named twice keeps its first entry.
 #[derive(Debug, Default)]
 pub(crate) struct Entries {
     pub(crate) by_key: HashMap<String, Entry>,
@@ -140,7 +141,7 @@ impl Entries {
 }
 
 impl Layout {
-    /// Of a folder of pages that no generator is known to build.
+    /// The layout of a folder of pages that no known generator builds.
     pub fn plain() -> Self {
         Self::of(Generator::Plain, "", vec![Root::default()])
     }
@@ -153,13 +154,13 @@ impl Layout {
         self.generator
     }
 
-    /// Of a page's file: where it is served and what the navigation says of it. A path that the page chooses itself
-    /// (a `slug`) is known to [`crate::read_file()`] only.
+    /// The place of a page's file. A path that the page itself chooses (a `slug`) is known only to
+    /// [`crate::read_file()`].
     pub fn place(&self, file: &str) -> Place {
         self.place_of(file, &FrontMatter::default())
     }
 
-    /// Where a page is served, with what its front matter says of that.
+    /// The place of a page, its front matter taken into account.
     pub fn place_of(&self, file: &str, front: &FrontMatter) -> Place {
         let Some(root) = self.root(file) else {
             return Place { site_path: site_path(file), ..Place::default() };
@@ -191,14 +192,14 @@ impl Layout {
         }
     }
 
-    /// The front matter that a page's address is made of, where not all front matter is read.
+    /// The front matter that determines a page's address, for generators that do not read all front matter.
     pub(crate) fn front_matter_of(&self, file: &str, bytes: &dyn Fn() -> Vec<u8>) -> Option<FrontMatter> {
         let root = self.root(file)?;
         (rules(root.generator).read_front_matter)(root, root.inside(file)?, bytes)
     }
 
-    /// Whether the navigation lets readers find a page, where it decides that. A page may be named by its file, by what it is
-    /// served at, and by the index that it is.
+    /// Whether the navigation shows a page to readers; true if it does not decide that. The navigation may name a page
+    /// by its site path or by its file's path without extension, such as `guide/index`.
     pub(crate) fn is_shown(&self, file: &str, path: &str) -> bool {
         let Some(shown) = &self.shown else { return true };
         shown.contains(path) || stem(file).is_some_and(|stem| shown.contains(stem))
@@ -221,23 +222,23 @@ impl Layout {
         self.roots.iter().map(|root| root.folder.as_str())
     }
 
-    /// Paths that moved, source and destination, as the configuration writes them.
+    /// Redirects, source and destination, verbatim from the configuration.
     pub fn redirects(&self) -> impl Iterator<Item = (&str, &str)> {
         self.redirects.iter().map(|(source, destination)| (source.as_str(), destination.as_str()))
     }
 
-    /// What the configuration says of the site's versions and languages as a whole.
+    /// The versions and languages that the configuration declares for the whole site.
     pub fn declared(&self) -> &Declared {
         &self.declared
     }
 
-    /// What of the configuration could not be read as it was meant.
+    /// Problems found in the configuration.
     pub fn problems(&self) -> &[FileProblem] {
         &self.problems
     }
 
-    /// Whether [`crate::read_file()`] may make pages of this file: a page of the site, or a file that could describe an
-    /// API.
+    /// Whether [`crate::read_file()`] may make pages of this file: it is a page of the site or may be an API
+    /// description.
     pub fn holds_pages(&self, file: &str) -> bool {
         match is_page(file) {
             true => self.root(file).is_some_and(|root| root.keeps(file)),
@@ -245,12 +246,12 @@ impl Layout {
         }
     }
 
-    /// The folder the configuration stands in, `""` for the root.
+    /// The folder of the configuration, `""` for the root.
     pub(crate) fn home(&self) -> &str {
         &self.home
     }
 
-    /// The site path that pages made of a file are below.
+    /// The site path below which the pages made from a file are served.
     pub(crate) fn path_below(&self, file: &str) -> String {
         let (stem, _) = file.rsplit_once('.').unwrap_or((file, ""));
         match self.root(file) {
@@ -259,12 +260,13 @@ impl Layout {
         }
     }
 
-    /// The version and the language of a folder of pages.
+    /// The version and the language of the folder of pages that a file is in.
     pub(crate) fn version_and_language(&self, file: &str) -> (Option<String>, Option<String>) {
         self.root(file).map_or((None, None), |root| (root.version.clone(), root.language_of(file)))
     }
 
-    /// Reads a page with what the site says of anchors and attributes. `root` is the docs root in its repository.
+    /// Parses a page with the anchors and attributes of the site. `root` is the path of the docs root in its
+    /// repository.
     pub(crate) fn parse(&self, root: &str, file: &str, bytes: &[u8], format: Format) -> Page {
         let attributes = || (rules(self.generator).attributes)(self, root, file);
         match (format == Format::Adoc).then(attributes).flatten() {
@@ -273,8 +275,9 @@ impl Layout {
         }
     }
 
-    /// What decides how files are read, beside their contents and where they are served. A file whose part of it and whose
-    /// [`Layout::place`] are as they were makes the same pages as before, but for pages that have a say in their place.
+    /// The options that determine how files are read, besides their contents and site paths. A file makes the same
+    /// pages as before if its part of the result ([`Reading::is_same`]) and its [`Layout::place`] are unchanged, except
+    /// for pages whose front matter influences their place.
     pub fn reading(&self) -> Reading {
         let Self { generator, home, anchors, snippets, descriptions, operations, .. } = self;
         let of_pages = (generator, home, anchors, (rules(*generator).reading)(self), snippets, descriptions);
@@ -282,19 +285,19 @@ impl Layout {
         Reading { pages: format!("{of_pages:?}"), descriptions: format!("{of_descriptions:?}") }
     }
 
-    /// How the headings of a file get theirs.
+    /// How anchors are generated for the headings of a file.
     pub(crate) fn anchors_of(&self, file: &str) -> AnchorStyle {
         let of_notebooks = || (rules(self.generator).notebook_anchors)(self);
         (Format::of(file) == Format::Notebook).then(of_notebooks).flatten().unwrap_or(self.anchors)
     }
 
-    /// Whether the anchors of headings are those that [`crate::Site::parse`] makes. They are not where a site's own program
-    /// makes them.
+    /// Whether the anchors of headings are those that [`crate::Site::parse`] generates. They are not if the site's own
+    /// code generates them.
     pub fn knows_anchors(&self) -> bool {
         !self.anchors_computed
     }
 
-    /// Whether a file may be the description of an API, by its name and place.
+    /// Whether a file may be an API description, by its name and location.
     fn may_describe_api(&self, file: &str) -> bool {
         let (folder, name) = file.rsplit_once('/').unwrap_or(("", file));
         let is_data = name

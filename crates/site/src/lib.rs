@@ -1,9 +1,9 @@
-//! A docs tree as a site: which files are its pages, where they are served, what a link on one of them leads to, what its
-//! navigation says, in which versions and languages.
+//! Models a docs tree as a site: which files are its pages, where they are served, where links lead, what the
+//! navigation contains, and in which versions and languages pages exist.
 //!
-//! [`Layout`] reads what the tree's own configuration says, [`Site`] knows which address, anchor and file belong
-//! together and what a link leads to, and [`read_file()`] reads a file as the pages it makes: snippets put in where they are used, the generator's
-//! additions to Markdown said in plain Markdown, descriptions of APIs as a page for each operation.
+//! [`Layout`] reads the configuration of the tree, [`Site`] maps addresses and anchors to files and resolves links, and
+//! [`read_file()`] turns a file into pages: includes are expanded, the generator's Markdown extensions are translated
+//! to plain Markdown, and an API description makes a page for each operation.
 //!
 //! ```text
 //! Layout::read(tree) ──▶ place(file): where it is served, in which group
@@ -12,12 +12,12 @@
 //!    include ──▶ translate ──▶ openapi ──▶ parse ──▶ SitePage { place, page, text }
 //! ```
 //!
-//! [`Variants`] tells which pages are the same page in another version or language, and which of them readers want first.
+//! [`Variants`] finds the pages that are the same page in another version or language, and ranks them for readers.
 //!
-//! What an agent may change asks two more things: [`code_of()`] tells what of a page is run by a build or a browser, and
-//! [`SiteData`] whether an edit of a configuration is one of navigation and redirects alone.
+//! Two checks limit what an agent may change: [`code_of()`] finds the code in a page that a build or a browser runs,
+//! and [`SiteData`] decides whether an edit of a configuration file changes only navigation and redirects.
 //!
-//! This crate is pure. It refuses to know git, search indexes, models and HTTP; files come in through [`Tree`].
+//! This crate is pure: it does not depend on git, search indexes, models or HTTP. Files come in through [`Tree`].
 
 mod check;
 mod code;

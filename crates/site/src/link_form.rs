@@ -1,8 +1,9 @@
-//! The form of a link, kept when a file moves: its path changes where the paths of the files did, and in nothing else.
+//! Rewrites the path of a link when a file moves and keeps its form: only the parts that changed in the files' paths
+//! change in the link.
 
 use docent_markdown::{folder, stem};
 
-/// The path of a file before and after a move; both are the same if it does not move.
+/// The path of a file before and after a move; the same twice if it does not move.
 #[derive(Debug, Clone, Copy)]
 pub struct FileMove<'a> {
     pub before: &'a str,
@@ -15,24 +16,24 @@ impl<'a> FileMove<'a> {
     }
 }
 
-/// How the last part of a path names a file.
+/// How the last segment of a link's path names a file.
 enum Naming<'t> {
-    /// The file's name with this in the place of its ending, which may be its own or none.
+    /// The file's name with this ending instead of its own; it may be the same ending or empty.
     Name(&'t str),
-    /// The folder that an index file stands for.
+    /// The folder of an index file.
     Folder,
 }
 
-/// The path of a link in its new form; `None` when the path does not name the file by the parts of its own path. Whether the result
-/// leads to the file is for the caller to check. `path` has neither query nor anchor.
+/// The path of a link in its new form; `None` when the link does not consist of the segments of the file's path. The
+/// caller must check that the result leads to the file. `path` has neither query nor anchor.
 pub fn kept_form(path: &str, holder: FileMove<'_>, file: FileMove<'_>) -> Option<String> {
-    // What the path did not have may have to be encoded.
+    // Characters that the old path did not contain may need encoding, so such results are rejected.
     let is_written = |c: char| path.contains(c) || !(c.is_control() || " ()<>\"'\\{}%#?".contains(c));
     let written = written(path, holder, file, own_name).or_else(|| written(path, holder, file, without_language));
     written.filter(|path| path.chars().all(is_written))
 }
 
-/// The name by which links refer to a file, without its ending.
+/// Returns the name by which links refer to a file, without its extension.
 type NameOf = fn(&str) -> Option<String>;
 
 fn written(path: &str, holder: FileMove<'_>, file: FileMove<'_>, name: NameOf) -> Option<String> {
@@ -44,7 +45,7 @@ fn written(path: &str, holder: FileMove<'_>, file: FileMove<'_>, name: NameOf) -
         return None;
     }
     let naming = naming(rest, path, &name(file.before)?)?;
-    // Without an ending, the way to name an index is the site's.
+    // Without an extension, the site decides how an index page is linked.
     if matches!(naming, Naming::Name("")) && is_index(&name(file.after)?) && !is_index(&name(file.before)?) {
         return None;
     }
@@ -52,7 +53,7 @@ fn written(path: &str, holder: FileMove<'_>, file: FileMove<'_>, name: NameOf) -
     let after = named(file.after, &name(file.after)?, &naming)?;
     let slash = if path.ends_with('/') { "/" } else { "" };
     if is_absolute {
-        // What stands before the parts of the file, as a base path, stays.
+        // The prefix before the segments of the file, such as a base path, stays.
         let shared = rest.iter().rev().zip(before.iter().rev()).take_while(|(a, b)| **a == b.as_str()).count();
         let (base, above) = (&rest[..rest.len() - shared], &before[..before.len() - shared]);
         if shared == 0 || !after.starts_with(above) {
@@ -62,7 +63,8 @@ fn written(path: &str, holder: FileMove<'_>, file: FileMove<'_>, name: NameOf) -
         return Some(format!("/{}{slash}", parts.collect::<Vec<_>>().join("/")));
     }
     let above = before.strip_suffix(rest.iter().map(|part| (*part).to_owned()).collect::<Vec<_>>().as_slice())?;
-    // Links start from the folder of the file or, where a page is a folder, from one of the page's own name.
+    // Relative links start in the folder of the file or, where pages are served as folders, in a folder with the page's
+    // own name.
     let folders = |path: &str| folder(path).split('/').filter(|part| !part.is_empty()).map(str::to_owned).collect();
     let (mut start, mut new_start): (Vec<String>, Vec<String>) = (folders(holder.before), folders(holder.after));
     if above.len() + ups == start.len() + 1 {
@@ -72,13 +74,13 @@ fn written(path: &str, holder: FileMove<'_>, file: FileMove<'_>, name: NameOf) -
     if above.len() + ups != start.len() || !start.starts_with(above) {
         return None;
     }
-    // Only the slash of a folder may stand for its name.
+    // Only a path that ends in a slash may omit the folder's name.
     let is_named = slash.is_empty() && !rest.is_empty();
     let shared = |start: &[String], file: &[String]| {
         let shared = start.iter().zip(file).take_while(|(a, b)| a == b).count();
         if is_named { shared.min(file.len() - 1) } else { shared }
     };
-    // A path that goes up more folders than needed keeps doing so.
+    // A path that goes up more levels than needed keeps the same number of extra levels.
     let detour = ups.saturating_sub(start.len() - shared(&start, &before));
     let shared = shared(&new_start, &after).saturating_sub(detour);
     let mut written = "../".repeat(new_start.len() - shared);
@@ -96,11 +98,11 @@ fn naming<'t>(rest: &[&'t str], path: &str, name: &str) -> Option<Naming<'t>> {
         return is_index(name).then_some(Naming::Folder);
     };
     let ending = &last[name.len()..];
-    // A page with its own ending is no folder.
+    // A page with its own extension is not a folder.
     (ending.is_empty() || ending.starts_with('.') && !path.ends_with('/')).then_some(Naming::Name(ending))
 }
 
-/// The parts of the path by which a file is named.
+/// The segments of the path that names a file.
 fn named(file: &str, name: &str, naming: &Naming<'_>) -> Option<Vec<String>> {
     let mut parts: Vec<String> = folder(file).split('/').filter(|part| !part.is_empty()).map(str::to_owned).collect();
     match naming {
@@ -110,13 +112,13 @@ fn named(file: &str, name: &str, naming: &Naming<'_>) -> Option<Vec<String>> {
     Some(parts)
 }
 
-/// A file's name without the ending of a page.
+/// A file's name without the extension of a page.
 fn own_name(file: &str) -> Option<String> {
     let name = file.rsplit('/').next()?;
     Some(stem(name).unwrap_or(name).to_owned())
 }
 
-/// The same without a language suffix (`page.fr.md`), which links may leave out.
+/// Like [`own_name`], without a language suffix (`page.fr.md`), which links may leave out.
 fn without_language(file: &str) -> Option<String> {
     let name = own_name(file)?;
     let (name, language) = name.rsplit_once('.')?;
@@ -137,7 +139,7 @@ mod tests {
     const DEEPER: &str = "docs/guide/deep/start.md";
     const ELSEWHERE: &str = "docs/other/start.md";
 
-    /// A link in `holder`, which stays, to `PAGE`, which moves.
+    /// A link in `holder`, which does not move, to `PAGE`, which moves to `after`.
     fn to_moved(path: &str, holder: &str, after: &str) -> Option<String> {
         kept_form(path, FileMove::none(holder), FileMove { before: PAGE, after })
     }
@@ -150,11 +152,11 @@ mod tests {
             ("guide/start/", "docs/index.md", ELSEWHERE, "other/start/"),
             ("start.html", "docs/guide/a.md", ELSEWHERE, "../other/start.html"),
             ("./start.md", "docs/guide/a.md", ELSEWHERE, "./../other/start.md"),
-            // A detour stays one.
+            // A detour is kept.
             ("../guide/start.md", "docs/guide/a.md", DEEPER, "../guide/deep/start.md"),
             ("/base/guide/start/", "docs/a.md", DEEPER, "/base/guide/deep/start/"),
             ("/docs/guide/start.md", "docs/a.md", ELSEWHERE, "/docs/other/start.md"),
-            // From a page that is a folder.
+            // From a page that is served as a folder.
             ("../start/", "docs/guide/a.md", ELSEWHERE, "../../other/start/"),
             ("../start/", "docs/guide/a.md", "docs/guide/begin.md", "../begin/"),
         ] {
@@ -205,12 +207,12 @@ mod tests {
         for path in ["chosen", "../chosen/start.md", "guide/start.md", "/other", "a%20b.md", "/../guide/start.md"] {
             assert_eq!(to_moved(path, "docs/guide/a.md", DEEPER), None, "{path}");
         }
-        // The language of a page is not in its links.
+        // Links omit the language suffix.
         let french = FileMove { before: "a/b.fr.md", after: "c/d.fr.md" };
         for (path, expected) in [("./a/b.md", "./c/d.md"), ("/a/b", "/c/d"), ("a/b.fr.md", "c/d.fr.md")] {
             assert_eq!(kept_form(path, FileMove::none("x.fr.md"), french).as_deref(), Some(expected));
         }
-        // The new name stands for no folder.
+        // The new name is not an index, so the folder cannot name it.
         let holder = FileMove::none("a.md");
         let readme = FileMove { before: "guide/README.md", after: "guide/start.md" };
         assert_eq!(kept_form("guide/", holder, readme), None);

@@ -1,4 +1,4 @@
-//! A docs tree as one model: which file is served where, and what a link leads to.
+//! The model of a site: which file is served where, and where links lead.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::OnceLock;
@@ -13,21 +13,21 @@ use crate::generators::{Rules, rules};
 use crate::layout::{Generator, Layout, below};
 use crate::tree::Tree;
 
-/// What a link leads to.
+/// The destination of a link.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Target {
-    /// Something outside of the site: another host, a mail address.
+    /// A destination outside the site: another host, a mail address.
     External,
-    /// A page, this one included, and the anchor on it.
+    /// A page, possibly the linking page itself, and an anchor on it.
     Page { file: String, anchor: Option<String> },
-    /// A file that is no page.
+    /// A file that is not a page.
     Asset { file: String },
     /// A path that the site's configuration redirects elsewhere.
     Redirect { destination: String },
-    /// Nothing in this site. The path as read, relative to the docs root where it names a file and an address where it names
+    /// Nothing in this site. `path` is relative to the docs root if the link names a file, or an address if it names
     /// one; `None` when it leads out of either.
     Missing { path: Option<String>, anchor: Option<String> },
-    /// What only the running site or its build knows, such as an expression, or what these rules do not cover.
+    /// Known only to the running site or its build, such as an expression, or not covered by the rules of this crate.
     NotUnderstood,
 }
 
@@ -52,31 +52,31 @@ impl Written<'_> {
 pub struct Site {
     layout: Layout,
     pub(crate) files: BTreeSet<String>,
-    /// Files of the repository outside of the docs root, which begin with `../`.
+    /// Files of the repository outside the docs root; their paths begin with `../`.
     pub(crate) outside: BTreeSet<String>,
-    /// The docs root in its repository.
+    /// The path of the docs root in its repository.
     root: String,
     /// Addresses of pages outside of the docs root.
     served_outside: BTreeSet<String>,
-    /// Pages whose own URL ends in a slash where that is left to them.
+    /// Pages whose own URL ends in a slash, for generators that decide this per page.
     directories: BTreeSet<String>,
     /// A page's file to the address it is served at.
     addresses: HashMap<String, String>,
-    /// The other way round.
+    /// The inverse: from address to file.
     pub(crate) served: HashMap<String, String>,
-    /// A page's own path without its ending to its file: how pages that lie beside each other name each other, whatever
-    /// the address.
+    /// From a page's own path without extension to its file: neighbouring pages link each other by that path, whatever
+    /// their addresses.
     named: HashMap<String, String>,
-    /// The names of places that pages may refer to from anywhere: file and anchor, or nothing where several have the name.
+    /// Labels that pages may refer to from anywhere: file and anchor, or `None` if several places have the label.
     labels: HashMap<String, Option<(String, String)>>,
-    /// Source and destination, without leading slash.
+    /// Redirects, source and destination; sources have no leading slash.
     redirects: Vec<(String, String)>,
-    /// Files by their paths in small letters, for generators that do not mind the case.
+    /// Files by lowercase path, for case-insensitive generators.
     lower_case: OnceLock<HashMap<String, String>>,
 }
 
 impl Site {
-    /// Reads the configuration of a tree and, where front matter may choose an address, that of every page.
+    /// Reads the configuration of a tree and, if front matter may choose an address, the front matter of every page.
     pub fn read(tree: &dyn Tree) -> Self {
         let paths = tree.paths();
         let layout = Layout::read_paths(tree, &paths);
@@ -94,8 +94,8 @@ impl Site {
         };
         let served_outside =
             outside.iter().filter(is_served).map(|file| layout.place_of(file, &front_of(file)).site_path).collect();
-        // MkDocs leaves out a `README.md` beside an `index.md`, and writes the index of a folder over the page beside the
-        // folder that has its name.
+        // MkDocs skips a `README.md` beside an `index.md`, and overwrites the page `guide.md` with the index of the
+        // folder `guide/`.
         let is_mkdocs = layout.generator() == Generator::MkDocs;
         let mut directories = BTreeSet::new();
         let (mut addresses, mut served, mut named) = (HashMap::new(), HashMap::<String, String>::new(), HashMap::new());
@@ -120,7 +120,7 @@ impl Site {
                 let found = (rules(root.generator).aliases)(root, file, &front, &address);
                 aliases.extend(found.into_iter().map(|alias| (alias, format!("/{address}"))));
             }
-            // Of an index and a README in one folder, the index is what is served.
+            // If a folder has both an index and a README, the index is served.
             let is_beside = |taken: &str| stem(taken) == Some(folder(file));
             match served.get(&address) {
                 Some(taken) if is_mkdocs && is_beside(taken) => {
@@ -155,7 +155,7 @@ impl Site {
         }
     }
 
-    /// What the configuration of the tree says.
+    /// The configuration of the tree.
     pub fn layout(&self) -> &Layout {
         &self.layout
     }
@@ -164,12 +164,12 @@ impl Site {
         self.layout.generator()
     }
 
-    /// Whether front matter is taken off a page. Where it is not, readers see it as text.
+    /// Whether front matter is stripped from a page. If not, readers see it as text.
     pub fn takes_front_matter(&self) -> bool {
         rules(self.generator()).takes_front_matter
     }
 
-    /// Reads a page, its headings anchored as this site does it.
+    /// Parses a page; its headings get the anchors that this site generates.
     pub fn parse(&self, file: &str, bytes: &[u8]) -> Page {
         let mut page = match (rules(self.generator()).parse)(file, bytes) {
             Some(page) => page,
@@ -179,7 +179,7 @@ impl Site {
         page
     }
 
-    /// Files of pages that would be served at a path, were they there; front matter may serve them elsewhere.
+    /// The files that would be served at a path if they existed; front matter may serve them elsewhere.
     pub fn files_for(&self, path: &str) -> Vec<String> {
         let path = trimmed(path);
         let mut found = Vec::new();
@@ -196,17 +196,17 @@ impl Site {
         found
     }
 
-    /// Whether the tree holds this very file.
+    /// Whether the docs root holds this exact file.
     pub fn has_file(&self, path: &str) -> bool {
         self.files.contains(path)
     }
 
-    /// Whether the repository holds this very file, inside of the docs root or outside.
+    /// Whether the repository holds this exact file, inside or outside the docs root.
     pub(crate) fn has_any(&self, path: &str) -> bool {
         self.files.contains(path) || self.outside.contains(path)
     }
 
-    /// A file of the repository whose path is the same but for the case of its letters.
+    /// A file of the repository whose path matches case-insensitively.
     pub(crate) fn in_any_case(&self, path: &str) -> Option<&str> {
         let files = self
             .lower_case
@@ -214,7 +214,7 @@ impl Site {
         files.get(&path.to_lowercase()).map(String::as_str)
     }
 
-    /// The docs root in its repository.
+    /// The path of the docs root in its repository.
     pub(crate) fn root(&self) -> &str {
         &self.root
     }
@@ -224,12 +224,12 @@ impl Site {
         self.served_outside.contains(trimmed(address))
     }
 
-    /// Whether a page's own URL ends in a slash where the configuration leaves that to the page.
+    /// Whether a page's own URL ends in a slash, for generators that decide this per page.
     pub(crate) fn is_directory(&self, file: &str) -> bool {
         self.directories.contains(file)
     }
 
-    /// Whether the repository holds a file in this folder, inside of the docs root or outside.
+    /// Whether the repository holds a file in this folder, inside or outside the docs root.
     pub(crate) fn has_folder(&self, path: &str) -> bool {
         let folder = format!("{path}/");
         let holds = |files: &BTreeSet<String>| {
@@ -238,17 +238,18 @@ impl Site {
         path.is_empty() || holds(&self.files) || holds(&self.outside)
     }
 
-    /// Every file of the repository, in order of those inside and then those outside of the docs root.
+    /// Every file of the repository: first those inside the docs root in order, then those outside.
     pub(crate) fn all_files(&self) -> impl Iterator<Item = &str> {
         self.files.iter().chain(&self.outside).map(String::as_str)
     }
 
-    /// Every file in order.
+    /// Every file of the docs root, in order.
     pub fn files(&self) -> impl Iterator<Item = &str> {
         self.files.iter().map(String::as_str)
     }
 
-    /// Whether a file is one of the pages, served or not: not one that a plain folder keeps for those who edit it.
+    /// Whether a file is a page, served or not. A file for editors (such as `CONTRIBUTING.md`) is a page only if it is
+    /// served.
     pub fn is_page(&self, file: &str) -> bool {
         is_page(file) && (!is_for_editors(file) || self.addresses.contains_key(file))
     }
@@ -263,7 +264,7 @@ impl Site {
         self.served.get(trimmed(address)).map(String::as_str)
     }
 
-    /// The file served at an address, or else the page that has this name without its ending.
+    /// The file served at an address, or else the page with this path, without extension.
     pub fn file_at_or_named(&self, name: &str) -> Option<&str> {
         self.file_at(name).or_else(|| self.named.get(trimmed(name)).map(String::as_str))
     }
@@ -273,7 +274,7 @@ impl Site {
         self.served.iter().map(|(path, file)| (path.as_str(), file.as_str())).collect()
     }
 
-    /// The file and the anchor that a label stands for, if one page alone has it.
+    /// The file and the anchor of a label, if it is unambiguous.
     pub(crate) fn labelled(&self, label: &str) -> Option<(&str, &str)> {
         let (file, anchor) = self.labels.get(label)?.as_ref()?;
         Some((file, anchor))
@@ -290,26 +291,26 @@ impl Site {
         self.redirects.iter().map(|(source, _)| source.as_str())
     }
 
-    /// The field of front matter that would send readers of a page's address to another page, and what to add to it; `None`
-    /// where the generator has no such field.
+    /// The frontmatter field that redirects from a page's address to another page, and the value to add to it; `None`
+    /// if the generator has no such field.
     pub fn alias(&self, file: &str) -> Option<(&'static str, String)> {
         let root = self.layout.root(file)?;
         (rules(root.generator).alias)(root, file, self.address(file)?)
     }
 
-    /// Whether readers of an address are sent to a page.
+    /// Whether an address redirects to a page.
     pub fn redirects_to(&self, address: &str, file: &str) -> bool {
         self.redirect(address).is_some_and(|to| self.file_at(to) == Some(file))
     }
 
-    /// Where the configuration redirects an address to, as it writes it.
+    /// The destination to which the configuration redirects an address, verbatim.
     pub(crate) fn redirect(&self, address: &str) -> Option<&str> {
         let redirect = self.redirects.iter().find(|(source, _)| redirects(source, trimmed(address)))?;
         Some(&redirect.1)
     }
 
-    /// The file a person means by a path: with or without ending, with or without leading slash, or the path it is
-    /// served at.
+    /// The page that a user means by a path: with or without extension, with or without leading slash, or the site
+    /// path.
     pub fn page_named(&self, name: &str) -> Option<&str> {
         let name = trimmed(name.trim().trim_start_matches("./"));
         match self.files.get(name) {
@@ -318,17 +319,17 @@ impl Site {
         }
     }
 
-    /// What `target` leads to as a link of Markdown in `from`, a file.
+    /// The destination of `target` as a Markdown link in the file `from`.
     pub fn resolve(&self, from: &str, target: &str) -> Target {
         self.resolve_in(from, target, LinkSyntax::Markdown)
     }
 
-    /// What a link of a page leads to.
+    /// The destination of a link of a page.
     pub fn resolve_link(&self, from: &str, link: &Link) -> Target {
         self.resolve_in(from, &link.target, LinkSyntax::of(&link.kind))
     }
 
-    /// What `target` leads to when it stands in `from`, a file, in this syntax.
+    /// The destination of `target` in the file `from`, in this link syntax.
     pub fn resolve_in(&self, from: &str, target: &str, syntax: LinkSyntax) -> Target {
         let target = target.trim();
         if let Some(named) = (rules(self.generator()).name)(self, from, target, syntax) {
@@ -338,13 +339,13 @@ impl Site {
             return Target::External;
         }
         if Format::of(from) == Format::Notebook && target.contains('\\') {
-            // It stands in the file otherwise than it is read (see `Notebook::page`).
+            // The target contains JSON escapes and is not the decoded destination (see `Notebook::page`).
             return Target::NotUnderstood;
         }
         let Some(mut link) = Written::read(from, target, syntax) else {
             return (rules(self.generator()).expression)(self, from, target);
         };
-        // A program of the site's own makes others of it.
+        // If the site's own code generates the anchors, the generator's rule does not apply.
         if self.layout.knows_anchors() {
             link.anchor = link.anchor.map(|anchor| (rules(self.generator()).anchor)(anchor, syntax));
         }
@@ -365,7 +366,7 @@ impl Site {
         (rules(self.generator()).follow)(self, &link)
     }
 
-    /// Whether a link that is written so leads to the file it is to lead to.
+    /// Whether a link with this target leads to the wanted file.
     pub(crate) fn leads_there(&self, wanted: &Wanted<'_>, written: &str) -> bool {
         match self.resolve_in(wanted.from, written, wanted.syntax) {
             Target::Page { file, .. } | Target::Asset { file } => file == wanted.to,
@@ -373,18 +374,18 @@ impl Site {
         }
     }
 
-    /// A link from one file to another as this site writes it, in the style of `like`.
+    /// A link from one file to another in the form this site uses and in the style of `like`.
     pub fn link(&self, wanted: &Wanted<'_>) -> String {
         let written = (rules(self.generator()).write)(self, wanted);
         if Format::of(wanted.from) == Format::Notebook {
-            // It goes into a string of JSON as it is.
+            // The link is put into a JSON string verbatim.
             return written.replace('"', "%22").replace('\\', "%5C");
         }
         written
     }
 }
 
-/// The labels of all pages, where a generator has some.
+/// The labels of all pages, for generators that have labels.
 fn labels<'f>(
     tree: &dyn Tree,
     rules: &Rules,
@@ -413,7 +414,7 @@ fn is_readme(file: &str) -> bool {
     file.rsplit('/').next().is_some_and(|name| name.to_ascii_lowercase().starts_with("readme."))
 }
 
-/// Whether a redirect's source, which may hold `:name`, `:name*` and `*`, is meant for a path.
+/// Whether a redirect's source, which may contain `:name`, `:name*` and `*`, matches a path.
 pub(crate) fn redirects(source: &str, path: &str) -> bool {
     let mut parts = path.split('/');
     for wanted in source.split('/') {

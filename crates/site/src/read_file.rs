@@ -1,8 +1,8 @@
-//! A file to the pages it makes.
+//! Reads a file into the pages it makes.
 //!
-//! A page of Markdown goes a short way: what it uses of other files is put in, what its generator adds to Markdown is
-//! said in plain Markdown, and the outcome is parsed. Lines are kept account of, so that a problem names a line of the
-//! file all the same.
+//! A Markdown page is processed in three steps: its includes are expanded, the generator's Markdown extensions are
+//! translated to plain Markdown, and the result is parsed. Line numbers are mapped through all steps, so that problems
+//! are reported at lines of the original file.
 
 use docent_markdown::{
     Attributes, Format, MOST_PROBLEMS, NO_NOTEBOOK, Notebook, Page, Problem, is_no_text, is_page, is_partial, text_of,
@@ -15,40 +15,40 @@ use crate::openapi;
 use crate::skip_reason::SkipReason;
 use crate::tree::Tree;
 
-/// What is wrong with a page that its site's owners may have forgotten.
+/// Problem message for a page that its authors may have forgotten to list.
 const NOT_NAMED: &str = "no navigation names the page, so readers do not find it: name it in docs.json, or say `hidden: true` here \
                          if that is meant; `\"seo\": {\"indexing\": \"all\"}` in docs.json shows all pages";
 
-/// What a file comes to.
+/// The result of reading a file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FileRead {
-    /// A page of Markdown makes one, a description of an API one for each operation, and any other file none.
+    /// A page file makes one page, an API description one for each operation, any other file none.
     pub pages: Vec<SitePage>,
-    /// Other files that were looked at, in order, each once: those that were put in where they are used, and pages that
-    /// show an operation themselves. One that is named and does not exist is among them: were it there, the pages would
-    /// be others.
+    /// Other files that the result depends on, in order, without duplicates: included files, the API description of the
+    /// operation that a page shows, and the pages that show operations of this description. Missing files are listed
+    /// too, because the result would change if they were created.
     pub included: Vec<String>,
-    /// All that is wrong with the file, what its pages say of themselves included; lines are the file's.
+    /// All problems of the file, including those that its pages report; line numbers refer to the file.
     pub problems: Vec<Problem>,
-    /// Why readers find none of its pages, where that is so.
+    /// Why readers cannot find any of its pages, if so.
     pub skipped: Option<SkipReason>,
 }
 
 /// A page as it is served.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SitePage {
-    /// Where it is, all said and done: the page's own wishes (a `slug`, a label, `draft`) are honoured.
+    /// The final place, with the page's own settings (a `slug`, a label, `draft`) applied.
     pub place: Place,
-    /// Paths that led here before, as the page itself writes them.
+    /// Former paths that redirect here, verbatim from the page.
     pub aliases: Vec<String>,
-    /// Its title is never missing: without one of its own it is what the navigation or the path calls it.
+    /// The parsed page. Its title is always set: without its own, it is taken from the navigation or the path.
     pub page: Page,
-    /// What was read, with everything put in: the spans of `page` are ranges of this.
+    /// The text that was parsed, with all includes expanded: the spans of `page` are ranges of it.
     pub text: String,
 }
 
-/// Reads one file as the pages it makes, other files put in where they are used. Never fails and never panics.
-/// `file` is relative to the docs root.
+/// Reads one file into the pages it makes, with includes expanded. Never fails and never panics. `file` is relative to
+/// the docs root.
 pub fn read_file(layout: &Layout, file: &str, bytes: &[u8], tree: &dyn Tree) -> FileRead {
     if !layout.holds_pages(file) {
         return FileRead { skipped: layout.skipped(file), ..FileRead::default() };
@@ -148,17 +148,17 @@ fn read_page(layout: &Layout, file: &str, bytes: &[u8], tree: &dyn Tree) -> File
     FileRead { pages: vec![SitePage { place, aliases, page, text: whole }], included, problems, skipped }
 }
 
-/// A file with the ending of a notebook that is not one.
+/// The result for a file with the extension of a notebook that is not a valid notebook.
 fn no_notebook() -> FileRead {
     let problem = Problem { line: 1, message: NO_NOTEBOOK.to_owned() };
     FileRead { problems: vec![problem], skipped: Some(SkipReason::Unsupported), ..FileRead::default() }
 }
 
-/// Some generators read every page as MDX. A page that looks like Markdown alone is read as that, which forgives more.
+/// Some generators read every page as MDX. A page without MDX syntax is parsed as Markdown, which is more lenient.
 fn format_of(layout: &Layout, file: &str, body: &str) -> Format {
     let own = Format::of(file);
     if own == Format::Notebook {
-        // Of its cells.
+        // The format of the cells.
         return Format::Markdown;
     }
     if own != Format::Markdown || !layout.reads_markdown_as_mdx() {
@@ -174,7 +174,7 @@ fn format_of(layout: &Layout, file: &str, body: &str) -> Format {
     if is_mdx { Format::Mdx } else { own }
 }
 
-/// A title for a page that has none: the last part of its path, in words.
+/// A title for a page that has none: the last segment of its path, in words.
 pub(crate) fn title_from(path: &str) -> String {
     let name = path.rsplit('/').next().unwrap_or_default().replace(['-', '_'], " ");
     let mut chars = name.chars();

@@ -1,4 +1,4 @@
-//! Small sites for tests.
+//! Small sites for the tests.
 
 use std::collections::BTreeMap;
 
@@ -6,12 +6,12 @@ use crate::tree::{Tree, from_root};
 
 pub(crate) type Files = BTreeMap<String, Vec<u8>>;
 
-/// A tree from paths and texts.
+/// A tree from pairs of path and text.
 pub(crate) fn site(files: &[(&str, &str)]) -> Files {
     files.iter().map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec())).collect()
 }
 
-/// A site under `tests/sites`, whose script builds it by its own generator.
+/// A site under `tests/sites`, whose script builds it with its own generator.
 pub(crate) fn built_site(name: &str) -> Files {
     let home = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/sites").join(name);
     let (mut files, mut folders) = (Files::new(), vec![home.clone()]);
@@ -19,7 +19,7 @@ pub(crate) fn built_site(name: &str) -> Files {
         for entry in std::fs::read_dir(folder).expect("the folder of a site") {
             let path = entry.expect("an entry of the folder").path();
             if path.is_dir() {
-                // What npm installs is not of the site.
+                // Packages installed by npm are not part of the site.
                 if !path.ends_with("node_modules") {
                     folders.push(path);
                 }
@@ -32,10 +32,10 @@ pub(crate) fn built_site(name: &str) -> Files {
     files
 }
 
-/// A repository whose docs are in one of its folders.
+/// A repository whose docs root is one of its folders.
 pub(crate) struct DocsRoot {
     root: &'static str,
-    /// By their paths relative to the docs root.
+    /// The files by their paths relative to the docs root.
     files: Files,
 }
 

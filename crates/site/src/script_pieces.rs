@@ -1,7 +1,7 @@
-//! A script cut into brackets, texts in quotes and other code: enough to find the entries of lists and objects.
+//! Splits a script into brackets, string literals and other code: enough to find the entries of arrays and objects.
 //!
-//! A script is not parsed. Where quotes are read wrongly, as behind a regular expression that holds one, fewer entries are
-//! found.
+//! Scripts are not parsed. If quotes are misread, for instance after a regular expression that contains one, fewer
+//! entries are found.
 
 use docent_markdown::regex;
 
@@ -10,41 +10,41 @@ use std::ops::Range;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PieceKind {
     Comment,
-    /// A text in single or double quotes on one line.
+    /// A string literal in single or double quotes on one line.
     Text,
-    /// Between backquotes.
+    /// A template literal in backticks.
     Template,
     Open,
     Close,
     Comma,
     Colon,
-    /// Other code up to white space or one of these.
+    /// Other code, up to whitespace or one of the tokens above.
     Code,
 }
 
-/// A piece of a script. There is white space between pieces, or nothing.
+/// A token of a script. Tokens are separated by whitespace or nothing.
 #[derive(Debug, Clone)]
 pub(crate) struct ScriptPiece {
     pub(crate) kind: PieceKind,
     pub(crate) range: Range<usize>,
-    /// The bracket that it stands in, as the index of that piece.
+    /// The enclosing bracket, as an index of its piece.
     pub(crate) within: Option<usize>,
     /// The index of the matching bracket.
     pub(crate) pair: Option<usize>,
 }
 
-/// A script in pieces.
+/// A script split into pieces.
 pub(crate) struct Pieces<'t> {
     pub(crate) text: &'t str,
     pub(crate) all: Vec<ScriptPiece>,
 }
 
-/// A member of an object: where its name starts, its name without quotes, its value without comments around it.
+/// A member of an object: the start of its name, its name without quotes, and its value without surrounding comments.
 pub(crate) struct Member {
     pub(crate) start: usize,
     pub(crate) name: Range<usize>,
     pub(crate) value: Range<usize>,
-    /// The first piece of the value.
+    /// The index of the first piece of the value.
     pub(crate) first: usize,
 }
 
@@ -68,7 +68,7 @@ impl<'t> Pieces<'t> {
         pieces
     }
 
-    /// Cuts code that holds no quotes.
+    /// Splits code that contains no quotes.
     fn cut(&mut self, code: Range<usize>, open: &mut Vec<usize>) {
         let text = self.text;
         let mut is_code = false;
@@ -115,7 +115,7 @@ impl<'t> Pieces<'t> {
         Some(self.all[index?].kind)
     }
 
-    /// The piece before this one that is no comment.
+    /// The nearest piece before this one that is not a comment.
     pub(crate) fn before(&self, index: usize) -> Option<usize> {
         (0..index).rev().find(|at| self.all[*at].kind != PieceKind::Comment)
     }
@@ -124,14 +124,14 @@ impl<'t> Pieces<'t> {
         (index + 1..self.all.len()).find(|at| self.all[*at].kind != PieceKind::Comment)
     }
 
-    /// What stands between the quotes of a text, where nothing is escaped in it.
+    /// The range between the quotes of a string literal, if it contains no escapes.
     pub(crate) fn inner(&self, index: usize) -> Option<Range<usize>> {
         let ScriptPiece { kind, range, .. } = &self.all[index];
         let is_plain = *kind == PieceKind::Text && !self.words(index).contains('\\');
         is_plain.then(|| range.start + 1..range.end - 1)
     }
 
-    /// Whether a bracket opens a list, and no access to a member.
+    /// Whether a bracket opens an array literal, and not a member access.
     pub(crate) fn opens_list(&self, open: usize) -> bool {
         if self.words(open) != "[" {
             return false;
@@ -148,25 +148,25 @@ impl<'t> Pieces<'t> {
         }
     }
 
-    /// The list that a piece begins an item of.
+    /// The array in which this piece begins an item.
     pub(crate) fn list_around(&self, index: usize) -> Option<usize> {
         let starts = [PieceKind::Open, PieceKind::Comma].contains(&self.kind(self.before(index))?);
         self.all[index].within.filter(|open| starts && self.opens_list(*open))
     }
 
-    /// Whether a piece is all of the item or the value that it begins.
+    /// Whether a piece is the complete item or value that it begins.
     pub(crate) fn is_whole(&self, index: usize) -> bool {
         let last = self.all[index].pair.unwrap_or(index);
         self.kind(self.after(last)).is_some_and(|kind| [PieceKind::Comma, PieceKind::Close].contains(&kind))
     }
 
-    /// The name of the member whose value a piece begins.
+    /// The name of the member whose value begins at this piece.
     pub(crate) fn member_before(&self, index: usize) -> Option<&'t str> {
         let colon = self.before(index).filter(|before| self.all[*before].kind == PieceKind::Colon)?;
         Some(&self.text[self.name(self.before(colon)?)?])
     }
 
-    /// The names of all members of objects.
+    /// The names of all object members.
     pub(crate) fn names(&self) -> impl Iterator<Item = Range<usize>> {
         let is_named = |at: &usize| self.kind(self.after(*at)) == Some(PieceKind::Colon);
         let starts = |at: &usize| {
@@ -175,7 +175,7 @@ impl<'t> Pieces<'t> {
         (0..self.all.len()).filter(move |at| is_named(at) && starts(at)).filter_map(|at| self.name(at))
     }
 
-    /// The name that a piece gives a member: a text or an identifier.
+    /// The member name in this piece: a string literal or an identifier.
     fn name(&self, index: usize) -> Option<Range<usize>> {
         let is_identifier = |words: &str| words.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '$');
         match self.all[index].kind {
@@ -185,14 +185,15 @@ impl<'t> Pieces<'t> {
         }
     }
 
-    /// Where the object that a script exports opens.
+    /// The opening brace of the object that a script exports.
     pub(crate) fn exported_object(&self) -> Option<usize> {
         let is = |at: usize, words: &str| self.all.get(at).is_some_and(|_| self.words(at) == words);
         let default = (0..self.all.len()).find(|at| is(*at, "export") && is(*at + 1, "default"))?;
         (default..self.all.len()).find(|at| self.words(*at) == "{")
     }
 
-    /// The members of an object, up to the first that is not plainly written, and whether those are all.
+    /// The members of an object up to the first that is not written as plain `name: value`, and whether those are all
+    /// of them.
     pub(crate) fn members(&self, open: usize) -> (Vec<Member>, bool) {
         let mut found = Vec::new();
         let mut next = self.after(open);

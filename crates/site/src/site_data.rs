@@ -1,4 +1,4 @@
-//! Files of data that say how a site's pages hang together, and whether an edit of one changes anything else.
+//! Data files that define a site's navigation and redirects, and the check that an edit of one changes nothing else.
 
 use docent_markdown::{each_line, regex, runs_script, text_of};
 
@@ -17,21 +17,22 @@ pub enum SiteData {
     MkDocs,
     /// `book.toml`: `output.html.redirect` among other settings.
     MdBook,
-    /// `_redirects`: a line each.
+    /// `_redirects`: one redirect a line.
     Redirects,
-    /// Nothing but navigation: `_meta.json`, `_category_.json`, sidebars.
+    /// Navigation only: `_meta.json`, `_category_.json`, sidebars.
     Json,
-    /// The same in YAML: `_category_.yml`, `_toc.yml`, `.nav.yml`, `.pages`.
+    /// Navigation only, in YAML: `_category_.yml`, `_toc.yml`, `.nav.yml`, `.pages`.
     Yaml,
-    /// A script that names pages in plain texts: `sidebars.js`, `astro.config.mjs`, `.vitepress/config.ts`, `_meta.js`.
+    /// A script that names pages in string literals: `sidebars.js`, `astro.config.mjs`, `.vitepress/config.ts`,
+    /// `_meta.js`.
     Script(NavigationScript),
 }
 
-/// The members of [`SiteData::Mintlify`] that are navigation or redirects.
+/// The keys of [`SiteData::Mintlify`] that hold navigation or redirects.
 const MINTLIFY: [&str; 5] = ["navigation", "redirects", "tabs", "anchors", "versions"];
 
 impl SiteData {
-    /// What a file is by its path, relative to the docs root and perhaps outside of it.
+    /// The kind of a file by its path, which is relative to the docs root and may be outside of it.
     pub fn of(file: &str) -> Option<Self> {
         let file = file.trim_start_matches("../");
         let name = file.rsplit('/').next().unwrap_or(file);
@@ -50,13 +51,13 @@ impl SiteData {
         })
     }
 
-    /// Whether a site can do without the file.
+    /// Whether the file may be deleted.
     pub fn may_go(self) -> bool {
         matches!(self, Self::Json | Self::Yaml)
     }
 
-    /// Why an edit is more than one of navigation and redirects, if it is. What can't be read surely is. A file that was not
-    /// there had nothing in it.
+    /// Why an edit changes more than navigation and redirects; `None` if it does not. An unreadable file always counts
+    /// as more. A file that did not exist counts as empty.
     pub fn more_than_navigation(self, before: Option<&[u8]>, after: &[u8]) -> Option<&'static str> {
         let (before, after) = (before.map(text_of), text_of(after));
         let before = before.as_deref();
@@ -83,7 +84,7 @@ impl SiteData {
     }
 }
 
-/// The strings of the parts that may differ, or why others do.
+/// The strings of the editable parts, or why the other parts differ.
 type Judged = Result<Vec<String>, &'static str>;
 
 const OTHERS: &str = "other parts of it differ, too";
@@ -135,9 +136,9 @@ fn strings_of_yaml(yaml: &Yaml) -> Vec<String> {
     }
 }
 
-/// The file is not read as a whole: its tags and references mean something to the generator alone. The blocks that may
-/// differ are cut out by their indentation, what is left has to be the same, and each block has to be YAML by itself, so
-/// that none reaches beyond its last line.
+/// The file is not parsed as a whole, because only the generator understands its tags and references. The editable
+/// blocks are cut out by their indentation, the rest must be identical, and each block must be valid YAML by itself, so
+/// that none extends beyond its last line.
 fn mkdocs(before: &str, after: &str) -> Judged {
     let ((old_blocks, old_rest), (blocks, rest)) = (blocks(before), blocks(after));
     if old_rest.trim_end() != rest.trim_end() {
@@ -153,7 +154,7 @@ fn mkdocs(before: &str, after: &str) -> Judged {
     Ok(strings)
 }
 
-/// The blocks `nav:` and `redirect_maps:` of a configuration, and its other lines.
+/// The `nav:` and `redirect_maps:` blocks of a configuration, and its other lines.
 fn blocks(text: &str) -> (Vec<String>, String) {
     let (mut blocks, mut rest) = (Vec::<String>::new(), String::new());
     let mut open: Option<usize> = None;
@@ -161,7 +162,7 @@ fn blocks(text: &str) -> (Vec<String>, String) {
         let words = line.trim_start_matches(' ');
         let indent = line.len() - words.len();
         let is_empty = words.trim().is_empty() || words.starts_with('#');
-        // A list may stand in the column of its key.
+        // List items may be at the same indentation as their key.
         let is_item = words.starts_with("- ") || words.trim_end() == "-";
         let goes_on = |column: usize| is_empty || indent > column || (column == 0 && indent == 0 && is_item);
         match (open.filter(|column| goes_on(*column)), blocks.last_mut()) {
@@ -174,7 +175,8 @@ fn blocks(text: &str) -> (Vec<String>, String) {
                     true => blocks.push(line.to_owned()),
                     false => rest.push_str(line),
                 }
-                // The place of a map inside a plug-in's options counts: under another plug-in it is another.
+                // The position of a `redirect_maps` block among the plug-in options must stay: under another plug-in it
+                // has another meaning.
                 if begins && indent > 0 {
                     rest.push_str(&format!("{}\0\n", &line[..indent]));
                 }
@@ -184,7 +186,7 @@ fn blocks(text: &str) -> (Vec<String>, String) {
     (blocks, rest)
 }
 
-/// Refuses new lines with tags, anchors and references, which mean something elsewhere.
+/// Rejects new lines with YAML tags, anchors or aliases, whose meaning lies elsewhere in the file.
 fn without_references(before: &str, after: &str) -> Result<(), &'static str> {
     regex!(REFERENCE, r"(?:^|[\s\[{,:-])[&*!][^\s]|<<[ \t]*:");
     let is_new = |line: &&str| !each_line(before).any(|old| old.trim() == line.trim());
@@ -194,7 +196,7 @@ fn without_references(before: &str, after: &str) -> Result<(), &'static str> {
     }
 }
 
-/// All but the values of the table of redirects has to be the same.
+/// Everything except the redirect table must be identical.
 fn book(before: &str, after: &str) -> Judged {
     let read = |text: &str| -> Result<(toml::Table, Vec<String>), &'static str> {
         let mut table = text.parse::<toml::Table>().map_err(|_| "it is not TOML")?;
@@ -208,7 +210,7 @@ fn book(before: &str, after: &str) -> Judged {
     if others == others_now { Ok(redirects) } else { Err(OTHERS) }
 }
 
-/// Lines that are no redirects (those that serve another page in place, for one) have to be the same.
+/// Lines that are not redirects (such as rewrites that serve another page at the path) must be identical.
 fn redirects(before: &str, after: &str) -> Judged {
     let is_other = |line: &&str| {
         let line = line.trim();

@@ -1,25 +1,25 @@
-//! The reasons for which a file makes no page that readers find.
+//! The reasons why a file makes no page that readers can find.
 
 use serde::{Deserialize, Serialize};
 
 /// Why a file is skipped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum SkipReason {
-    /// The page says itself that readers are not to find it.
+    /// The page itself says that it is hidden from readers.
     Hidden,
-    /// The navigation decides what readers find, and does not name it.
+    /// The navigation decides which pages are shown, and does not name this one.
     NotInNavigation,
-    /// A piece that other pages include.
+    /// A fragment that other pages include.
     Partial,
-    /// The configuration, or a rule of the generator, leaves it out.
+    /// Excluded by the configuration or by a rule of the generator.
     Excluded,
-    /// It is in none of the folders that the configuration takes pages from.
+    /// Not in any folder that the configuration takes pages from.
     Outside,
-    /// For those who edit the docs and not for readers.
+    /// Written for those who edit the docs, not for readers.
     ForEditors,
-    /// Read as the configuration of the site.
+    /// Read as configuration of the site.
     Configuration,
-    /// Written in a language that is not read, or that this generator does not read.
+    /// Written in a format that is not supported, here or by this generator.
     Unsupported,
     TooLarge,
     NotUtf8,
@@ -39,7 +39,7 @@ impl SkipReason {
         Self::NotUtf8,
     ];
 
-    /// Its name for programs.
+    /// The identifier used in machine-readable output.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Hidden => "hidden",
@@ -55,7 +55,7 @@ impl SkipReason {
         }
     }
 
-    /// What it says of files, as in “3 *hidden*”.
+    /// A short description, as in “3 *hidden*”.
     pub const fn label(self) -> &'static str {
         match self {
             Self::Hidden => "hidden",
@@ -71,7 +71,7 @@ impl SkipReason {
         }
     }
 
-    /// What it says of one file, in a sentence without its beginning (“the file …”).
+    /// A description of one file, as a sentence without its beginning (“the file …”).
     pub const fn sentence(self) -> &'static str {
         match self {
             Self::Hidden => "says itself that readers are not to find it",
@@ -87,7 +87,7 @@ impl SkipReason {
         }
     }
 
-    /// Whether the reason is an ordinary one, which needs no attention.
+    /// Whether the reason is expected and needs no attention.
     pub const fn is_usual(self) -> bool {
         matches!(self, Self::Partial | Self::ForEditors | Self::Configuration)
     }

@@ -1,6 +1,6 @@
-//! Why a file in a format of pages is not a page that readers find.
+//! Explains why a file in a page format is not a page that readers can find.
 //!
-//! Skipped files are counted by reason, and for each of them the rule can be asked, with its file and line.
+//! Skipped files are counted by reason; for each file, the rule that skips it is available with its file and line.
 
 use docent_markdown::{Format, Lines, is_agents_file, is_for_editors, is_markup, is_page, read_front_matter, text_of};
 
@@ -12,34 +12,34 @@ use crate::read_file::read_file;
 use crate::skip_reason::SkipReason;
 use crate::tree::Tree;
 
-/// Why one file is skipped, and where the rule stands.
+/// Why a file is skipped, and the location of the rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Skip {
     pub reason: SkipReason,
-    /// `None` where it is a rule of the generator, or it is not known which line it is.
+    /// `None` if the rule is built into the generator, or its line is not known.
     pub rule: Option<RuleAt>,
 }
 
-/// Where a rule stands.
+/// The location of a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleAt {
-    /// Relative to the docs root; it begins with `../` outside of it.
+    /// Relative to the docs root; begins with `../` if it is outside of it.
     pub file: String,
-    /// Counted from 1; `None` where it is the whole file, as what it does not say.
+    /// Counted from 1; `None` if the rule is the file as a whole, such as a missing entry.
     pub line: Option<usize>,
 }
 
-/// Endings of formats of docs that are not read.
+/// Extensions of documentation formats that are not supported.
 const UNREAD: [&str; 13] =
     ["asc", "creole", "dita", "ditamap", "docx", "mediawiki", "org", "pod", "qmd", "rdoc", "rmd", "textile", "typ"];
 
-/// Names of files that say what is left out, line by line.
+/// Names of files with one exclusion pattern a line.
 const IGNORE_FILES: [&str; 2] = [".mintignore", ".bookignore"];
 
 /// Maximum number of lines that are searched for an exclusion after the key of its list.
 const LONGEST_LIST: usize = 60;
 
-/// Whether a file is written as docs are, read or not: what is counted when it is skipped.
+/// Whether a file is in a documentation format, supported or not. Only such files are counted as skipped.
 fn is_written_as_docs(file: &str) -> bool {
     let name = file.rsplit('/').next().unwrap_or(file);
     let has_stem_and = |endings: &[&str]| {
@@ -51,8 +51,8 @@ fn is_written_as_docs(file: &str) -> bool {
 }
 
 impl Layout {
-    /// Why a file makes no page that readers find, as far as its path tells. `None` for a file that may make one, and for one
-    /// that is not written as docs are.
+    /// Why a file makes no page that readers can find, as far as its path tells. `None` for a file that may make one,
+    /// and for a file in no documentation format.
     pub fn skipped(&self, file: &str) -> Option<SkipReason> {
         if !is_written_as_docs(file) {
             return None;
@@ -90,7 +90,8 @@ impl Layout {
         (rules.is_part)(file).then_some(SkipReason::Partial)
     }
 
-    /// Why a file makes no page that readers find. `None` for one that makes some, and for one that is not written as docs are.
+    /// Why a file makes no page that readers can find. `None` for a file that makes one, and for a file in no
+    /// documentation format.
     pub fn skip(&self, tree: &dyn Tree, file: &str, bytes: &[u8]) -> Option<Skip> {
         let reason = match self.skipped(file) {
             Some(reason) => reason,
@@ -100,7 +101,7 @@ impl Layout {
         Some(Skip { reason, rule: self.rule(tree, file, bytes, reason) })
     }
 
-    /// Where the rule stands by which a file is skipped, where that can be said.
+    /// The location of the rule by which a file is skipped, if known.
     fn rule(&self, tree: &dyn Tree, file: &str, bytes: &[u8], reason: SkipReason) -> Option<RuleAt> {
         match reason {
             SkipReason::Hidden => {
@@ -126,7 +127,7 @@ impl Layout {
         }
     }
 
-    /// The file that names the pages.
+    /// The file that lists the pages.
     fn navigation_file(&self, tree: &dyn Tree) -> Option<String> {
         match (rules(self.generator).summary)(self) {
             Some(summary) => tree.read(&summary).map(|_| summary),
@@ -134,7 +135,7 @@ impl Layout {
         }
     }
 
-    /// The files that configure this generator, those first that say most.
+    /// The configuration files of this generator, those nearest the root first, then ignore files.
     fn own_configurations(&self, tree: &dyn Tree) -> Vec<String> {
         let (paths, outside) = (tree.paths(), tree.paths_outside());
         let of_home = |file: &&str| {
@@ -152,11 +153,11 @@ impl Layout {
         found
     }
 
-    /// The line of a configuration whose pattern leaves a file out.
+    /// The line of a configuration whose pattern excludes a file.
     fn excluding(&self, tree: &dyn Tree, file: &str) -> Option<RuleAt> {
         let inside = self.root(file)?.inside(file)?;
         let is_meant = |word: &str| {
-            // A pattern of wildcards alone could be any list's.
+            // A pattern that consists only of wildcards could belong to any list.
             word.contains(char::is_alphanumeric) && {
                 let globs = ignore_globs(word);
                 globs.is_match(inside) || globs.is_match(file)

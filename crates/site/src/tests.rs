@@ -1,4 +1,4 @@
-//! What several modules do together.
+//! Tests that span several modules.
 
 mod link_syntax;
 mod new_pages;

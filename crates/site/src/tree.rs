@@ -7,8 +7,8 @@ use docent_markdown::text_of;
 /// Read access to a docs tree at one moment. Paths are relative to the docs root, `/`-separated, without a leading
 /// slash.
 ///
-/// A docs root narrows the pages, not the sight: a site may be configured above it. What the repository holds outside of the
-/// docs root has paths that begin with `../`, as many as lead out of it, and can be read by them.
+/// A docs root limits the pages, not the readable files: a site may be configured above it. Files of the repository
+/// outside the docs root have paths that begin with one `../` per level up, and can be read by them.
 pub trait Tree {
     /// Every file inside of the docs root, in any order.
     fn paths(&self) -> Vec<String>;
@@ -22,7 +22,7 @@ pub trait Tree {
         Some(String::from_utf8(bytes).unwrap_or_else(|error| text_of(error.as_bytes()).into_owned()))
     }
 
-    /// The docs root's own path in its repository, `""` when it is all of it.
+    /// The path of the docs root in its repository, `""` when it is the whole repository.
     fn root(&self) -> &str {
         ""
     }
@@ -43,11 +43,11 @@ impl Tree for BTreeMap<String, Vec<u8>> {
     }
 }
 
-/// A tree with other files on top of it.
+/// A tree with changed files on top of it.
 #[derive(Clone)]
 pub struct ChangedTree<'a> {
     pub below: &'a dyn Tree,
-    /// Files that were written, and those that are gone.
+    /// New contents of changed files; `None` for deleted files.
     pub files: BTreeMap<String, Option<Vec<u8>>>,
 }
 
@@ -83,8 +83,8 @@ impl Tree for ChangedTree<'_> {
     }
 }
 
-/// A path as seen from a folder, both relative to the docs root `root` and perhaps outside of it; `None` when it leads out
-/// of the repository. What is inside comes out without `../`.
+/// Joins a path to a folder; both are relative to the docs root `root` and may be outside of it. `None` when the result
+/// leads out of the repository. A result inside the docs root has no `../`.
 pub(crate) fn joined_in(root: &str, folder: &str, path: &str) -> Option<String> {
     let mut parts: Vec<&str> = root.split('/').filter(|part| !part.is_empty()).collect();
     let above = parts.len();
@@ -103,13 +103,13 @@ pub(crate) fn joined_in(root: &str, folder: &str, path: &str) -> Option<String> 
     Some(out.join("/"))
 }
 
-/// A path of the folder a site is configured in, as seen from the docs root.
+/// Converts a path relative to the folder of the site's configuration to one relative to the docs root.
 pub(crate) fn at_home(tree: &dyn Tree, home: &str, path: &str) -> String {
     joined_in(tree.root(), home, path).unwrap_or_else(|| path.to_owned())
 }
 
-/// A path relative to the repository as one relative to the docs root: `docs/a.md` is `a.md` in `docs`, and `../mkdocs.yml` is
-/// what `mkdocs.yml` is called there.
+/// Converts a path relative to the repository to one relative to the docs root: with the root `docs`, `docs/a.md`
+/// becomes `a.md` and `mkdocs.yml` becomes `../mkdocs.yml`.
 pub fn from_root(root: &str, path: &str) -> String {
     let up = "../".repeat(root.split('/').filter(|part| !part.is_empty()).count());
     joined_in(root, &up, path).unwrap_or_else(|| path.to_owned())

@@ -1,8 +1,8 @@
-//! Whether the rules that we hold a site to are its own.
+//! Measures whether a site obeys the link rules that this crate assumes.
 //!
-//! A site that is read by people has few broken links. Where many links of one shape look broken, or none of it leads
-//! anywhere, it is likelier that we do not know how the site follows them than that its authors do not. What breaks such a
-//! rule is doubted: it is neither told as broken nor mended.
+//! A site that people read has few broken links. If many links of one shape look broken, or none of them resolves, the
+//! assumed rule is more likely wrong than the authors are. Findings under such a rule are doubted: they are neither
+//! reported as broken nor repaired.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,24 +12,24 @@ use docent_markdown::{Link, LinkKind};
 use crate::check::Finding;
 use crate::follow::{has_page_ending, parts};
 
-/// What the name of a link's path ends in.
+/// The ending of the last segment of a link's path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LinkEnding {
-    /// The ending of a page's file, such as `.md`.
+    /// The extension of a page's file, such as `.md`.
     Page,
     Html,
     Slash,
     None,
-    /// Another one, as images have.
+    /// Another extension, such as that of an image.
     Other,
 }
 
-/// What a link relies on to be followed. Links of one shape are understood together or not at all.
+/// The properties of a link that decide how it is resolved. Links of one shape are trusted or doubted together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LinkShape {
-    /// Whether it stands on a page that the site serves, and not in a file that is read elsewhere.
+    /// Whether the link is on a page that the site serves, and not in another file.
     pub is_served: bool,
-    /// Whether it is an attribute of an element, which many generators leave to the browser.
+    /// Whether the link is an attribute of an element, which many generators leave to the browser.
     pub is_attribute: bool,
     pub is_absolute: bool,
     pub ending: LinkEnding,
@@ -42,7 +42,7 @@ impl LinkShape {
         Self { is_served, is_attribute, ..Self::of(&link.target) }
     }
 
-    /// The shape of a link on a page that is served.
+    /// The shape of a Markdown link on a page that is served.
     pub fn of(target: &str) -> Self {
         let (path, _) = parts(target);
         let name = path.rsplit('/').next().unwrap_or("");
@@ -52,7 +52,7 @@ impl LinkShape {
             Some((_, ending)) if ["html", "htm"].iter().any(|known| ending.eq_ignore_ascii_case(known)) => {
                 LinkEnding::Html
             }
-            // `v1.2` and `setup.linux-x64` are names.
+            // `v1.2` and `setup.linux-x64` are names without an extension.
             Some((stem, ending))
                 if !stem.is_empty()
                     && (1..=5).contains(&ending.len())
@@ -70,21 +70,21 @@ impl LinkShape {
 /// A rule that a site may obey.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Rule {
-    /// A link of this shape leads somewhere.
+    /// A link of this shape resolves.
     Link(LinkShape),
-    /// The anchor of a link is on the page it leads to.
+    /// The anchor of a link exists on the page it leads to.
     Anchor,
-    /// A page can be read.
+    /// A page can be parsed.
     Readable,
     /// A page has a title.
     Title,
-    /// The navigation names pages that are there.
+    /// The navigation names pages that exist.
     Navigation,
-    /// A link can be followed without the site's build: it is no expression, and no rule is needed that is not known.
+    /// A link can be resolved without the site's build: it is not an expression and requires no unknown rule.
     Followable,
 }
 
-/// How often a rule is obeyed, and how often it looks broken.
+/// How often a rule is obeyed, and how often it appears broken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Tally {
     obeyed: usize,
@@ -92,11 +92,11 @@ struct Tally {
 }
 
 impl Tally {
-    /// How many broken links even a small site may have by mistake.
+    /// Number of broken links that even a small site may have by mistake.
     const SLIPS: usize = 5;
-    /// The same for a large site, in percent.
+    /// Percentage of broken links that a large site may have by mistake.
     const SHARE: usize = 4;
-    /// From this many broken ones on, a majority of broken ones shows that the rule is not the site's.
+    /// From this number of broken links on, a majority of broken ones shows that the rule does not apply to the site.
     const SEVERAL: usize = 3;
     /// A site with fewer links than this has not shown how it writes them.
     const FEW: usize = 5;
@@ -107,20 +107,20 @@ impl Tally {
     }
 }
 
-/// What the pages of a site show of the rules it obeys.
+/// Evidence from the pages of a site about the rules it obeys.
 #[derive(Debug, Clone, Default)]
 pub struct Trust {
     tallies: BTreeMap<Rule, Tally>,
 }
 
 impl Trust {
-    /// Counts what one place on a page, or one page, says of a rule.
+    /// Counts one observation, from a place on a page or a whole page, for or against a rule.
     pub fn note(&mut self, rule: Rule, is_obeyed: bool) {
         let tally = self.tallies.entry(rule).or_default();
         if is_obeyed { tally.obeyed += 1 } else { tally.broken += 1 }
     }
 
-    /// Whether the site obeys a rule: what breaks it there is a mistake of the site.
+    /// Whether the site obeys a rule, so that a violation is a mistake of the site. Never true of [`Rule::Followable`].
     pub fn holds(&self, rule: Rule) -> bool {
         if rule == Rule::Followable {
             return false;
@@ -128,14 +128,15 @@ impl Trust {
         self.tallies.get(&rule).copied().unwrap_or_default().is_obeyed()
     }
 
-    /// Whether the site obeys a rule and has shown it: what breaks it for the first time is a mistake. A site of a few links
-    /// cannot have shown much, and counts as obeying.
+    /// Whether the site obeys a rule and has at least one example of that, so that the first violation is a mistake. A
+    /// site with few links cannot have shown much, and counts as obeying.
     pub fn is_shown(&self, rule: Rule) -> bool {
         let obeyed = self.tallies.get(&rule).is_some_and(|tally| tally.obeyed > 0);
         self.holds(rule) && (obeyed || self.links() < Tally::FEW)
     }
 
-    /// Whether what looks broken under one rule is as rare as slips of another rule are, which the site has shown to obey.
+    /// Whether the violations of one rule are rare enough to count as mistakes under another rule that the site
+    /// demonstrably obeys.
     pub fn are_slips_of(&self, broken: Rule, other: Rule) -> bool {
         let of = |rule| self.tallies.get(&rule).copied().unwrap_or_default();
         let (slips, known) = (of(broken).broken, of(other));
@@ -147,14 +148,14 @@ impl Trust {
         links.map(|(_, tally)| tally.obeyed + tally.broken).sum()
     }
 
-    /// How often a rule is obeyed and how often it looks broken.
+    /// How often a rule is obeyed and how often it appears broken.
     pub fn counts(&self, rule: Rule) -> (usize, usize) {
         let tally = self.tallies.get(&rule).copied().unwrap_or_default();
         (tally.obeyed, tally.broken)
     }
 }
 
-/// A rule that is not understood, and what looks broken under it.
+/// A rule that the site does not seem to obey, and the findings under it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Doubt {
     pub rule: Rule,

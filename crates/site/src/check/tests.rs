@@ -16,7 +16,7 @@ fn pages(pages: &[(&str, &str)]) -> Files {
     pages.iter().map(|(path, body)| ((*path).to_owned(), titled(body).into_bytes())).collect()
 }
 
-/// A tree that counts what is read of it.
+/// A tree that counts how often each file is read.
 struct Counting {
     files: Files,
     read: RefCell<BTreeMap<String, usize>>,
@@ -99,7 +99,7 @@ fn what_a_removed_page_leaves_behind_is_told() {
         told(&new_findings(&before, &after, &changed).findings),
         ["b.mdx:4 `guides/a` leads nowhere", "docs.json:1 the navigation names `guides/a`, and there is no such page"]
     );
-    // Moved, with a redirect: what was broken in it is not new under its new name.
+    // Moved, with a redirect: its known findings are not new under its new path.
     after.insert("z.mdx".into(), page);
     after.insert(
         "docs.json".into(),

@@ -4,7 +4,7 @@ use super::*;
 use crate::read_file::read_file;
 use crate::sample::{Files, site};
 
-/// Site path, groups and name of a page that is read.
+/// Site path, groups and navigation title of a parsed page.
 fn placed(tree: &Files, file: &str) -> (String, String, Option<String>) {
     let layout = Layout::read(tree);
     let read = read_file(&layout, file, &tree[file], tree);

@@ -117,7 +117,7 @@ fn a_table_of_contents_is_no_page_of_a_book() {
         );
         assert!(read_file(&layout, &summary, b"# Summary", &tree).pages.is_empty(), "{configuration}");
     }
-    // It may be called otherwise.
+    // The summary file may have another name.
     let named = site(&[
         (".gitbook.yaml", "structure:\n  summary: docs/toc.md\n"),
         ("README.md", ""),

@@ -1,4 +1,4 @@
-//! What generators make of the same link in Markdown and in HTML.
+//! How generators resolve the same link in Markdown and in HTML.
 
 use docent_markdown::LinkKind;
 use proptest::prelude::*;
@@ -36,7 +36,7 @@ fn read(files: &[(&str, &str)]) -> Site {
     Site::read(&files)
 }
 
-/// What a link leads to in both syntaxes: a file, nothing, or what is not understood.
+/// The destination of a link in both syntaxes: a file, `nothing`, or the other target for debugging.
 fn both(site: &Site, from: &str, target: &str) -> [String; 2] {
     [LinkSyntax::Markdown, LinkSyntax::Html].map(|syntax| match site.resolve_in(from, target, syntax) {
         Target::Page { file, .. } | Target::Asset { file } => file,
@@ -57,7 +57,7 @@ fn names_of_files_are_read_in_markdown_only() {
         (VITEPRESS, "index.md", "./guide/start.html", ["guide/start.md", "guide/start.md"]),
         (VITEPRESS, "index.md", "/guide/start", ["guide/start.md", "NotUnderstood"]),
         (VITEPRESS, "index.md", "/odd/guide/start", ["guide/start.md", "guide/start.md"]),
-        // The bundler looks for it beside the file.
+        // The bundler resolves it relative to the file.
         (VITEPRESS, "guide/start.md", "./dot.png", ["guide/dot.png", "guide/dot.png"]),
         (MKDOCS, "docs/index.md", "guide/start.md", [start, "nothing"]),
         (MKDOCS, start, "../index.md", ["docs/index.md", "nothing"]),

@@ -1,5 +1,5 @@
-//! What an author does most, on the small site of every generator: a page more, its entry in the navigation, and a link to it
-//! in the form the site has for it.
+//! The most frequent task of an author, on the small site of every generator: adding a page, its navigation entry, and
+//! a link to it in the form the site uses.
 
 use docent_markdown::folder;
 
@@ -10,7 +10,7 @@ use crate::model::Site;
 use crate::navigation_edit::NavigationFiles;
 use crate::sample::{Files, built_site};
 
-/// The site with a new page beside `page`, and what changed; `None` where the site serves no such page.
+/// The site with a new page beside `page`, and the changed files; `None` if the site does not serve the new page.
 fn with_new_page(before: &Files, page: &str) -> Option<(Files, Vec<String>)> {
     let ending = page.rsplit('.').next().unwrap_or_default();
     let new = below(folder(page), &format!("brand-new.{ending}"));
@@ -33,12 +33,12 @@ fn with_new_page(before: &Files, page: &str) -> Option<(Files, Vec<String>)> {
     Some((after, changed))
 }
 
-/// The same with a link at the end of a page.
+/// The site with a link at the end of a page.
 fn with_link(tree: &Files, page: &str, link: &str) -> Files {
     with_links(tree, page, link, 1)
 }
 
-/// The same with a link so many times.
+/// The site with a link repeated `count` times at the end of a page.
 fn with_links(tree: &Files, page: &str, link: &str, count: usize) -> Files {
     let mut tree = tree.clone();
     let text = if link.starts_with(':') { format!("\n\n{link}\n") } else { format!("\n\n[words]({link})\n") };
@@ -46,13 +46,13 @@ fn with_links(tree: &Files, page: &str, link: &str, count: usize) -> Files {
     tree
 }
 
-/// How many links to new pages were judged, and how many of those that lead nowhere were told, not doubted.
+/// How many links to new pages were checked, and how many broken ones were reported as findings and not as doubts.
 fn judged(generator: &str) -> (usize, usize) {
     let built = built_site(generator);
     let (mut added, mut told) = (0, 0);
     let site = Site::read(&built);
     for page in site.served().into_values() {
-        // The small sites are made of odd links; this one shows what it obeys.
+        // The small sites consist of unusual links; 200 copies of this one show which rules the site obeys.
         let wanted = |to| Wanted { from: page, to, anchor: None, like: "", syntax: LinkSyntax::Markdown };
         let own = site.link(&wanted(page));
         let before = with_links(&built, page, &own, 200);

@@ -37,7 +37,7 @@ fn a_notebook_is_served_as_its_generator_does_and_links_to_it_are_followed() {
         assert_eq!(site.resolve("docs/index.md", "guide/lab.ipynb"), page("docs/guide/lab.ipynb"), "{address}");
         assert_eq!(site.resolve("docs/guide/lab.ipynb", "../a.md"), page("docs/a.md"), "{address}");
         assert!(matches!(site.resolve("docs/guide/lab.ipynb", "gone.md"), Target::Missing { .. }), "{address}");
-        // How it is written in the file is not how it is read.
+        // The target is written with JSON escapes, so it is not the path it stands for.
         assert_eq!(site.resolve("docs/guide/lab.ipynb", "\\u00e9.md"), Target::NotUnderstood);
     }
     let by_name = Site::read(&docs(&SPHINX)).resolve("docs/index.md", "guide/lab");
