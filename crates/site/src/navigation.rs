@@ -18,15 +18,16 @@ pub struct Navigation {
     pub files: Vec<String>,
     /// Pages in the order a reader meets them.
     pub entries: Vec<NavigationEntry>,
-    /// The arrays that list pages, in order of the file: every `pages`, empty ones too, and any other that names a page
-    /// outright. An outer list comes before those inside it.
+    /// The arrays that list pages, in order of the file: every `pages`, empty ones too, and any other that directly
+    /// contains the name of a page. An outer list comes before those inside it.
     pub lists: Vec<PageList>,
     pub redirects: Vec<Redirect>,
     /// The array of redirects, brackets included, if the file has one.
     pub redirects_span: Option<Range<usize>>,
-    /// The file that array stands in: an index into [`Navigation::files`].
+    /// The file of that array, as an index into [`Navigation::files`].
     pub redirects_file: usize,
-    /// The outermost object, braces included: where a new `redirects` member can go. `None` when the file is no object.
+    /// The outermost object, braces included: where a new `redirects` member can go. `None` when the file is not an
+    /// object.
     pub object_span: Option<Range<usize>>,
     pub problems: Vec<Problem>,
 }
@@ -38,11 +39,12 @@ pub struct NavigationEntry {
     pub page: String,
     /// The JSON string, quotes included.
     pub span: Range<usize>,
-    /// The file it stands in: an index into [`Navigation::files`].
+    /// The file of the entry, as an index into [`Navigation::files`].
     pub file: usize,
-    /// The list it stands in: an index into [`Navigation::lists`]. `None` for one outside of a list (a `root` page).
+    /// The list of the entry, as an index into [`Navigation::lists`]. `None` for an entry outside of a list (a `root`
+    /// page).
     pub list: Option<usize>,
-    /// Names of the tabs, anchors and groups around it, outermost first.
+    /// Names of the enclosing tabs, anchors and groups, outermost first.
     pub groups: Arc<[String]>,
     pub version: Option<String>,
     pub language: Option<String>,
@@ -53,17 +55,17 @@ pub struct NavigationEntry {
 pub struct PageList {
     /// The array, brackets included.
     pub span: Range<usize>,
-    /// The file it stands in: an index into [`Navigation::files`].
+    /// The file of the list, as an index into [`Navigation::files`].
     pub file: usize,
-    /// Names of the tabs, anchors and groups around it, outermost first.
+    /// Names of the enclosing tabs, anchors and groups, outermost first.
     pub groups: Arc<[String]>,
     pub version: Option<String>,
     pub language: Option<String>,
-    /// The spans of all its items in order, groups inside it too.
+    /// The spans of all items in order, nested groups included.
     pub items: Vec<Range<usize>>,
 }
 
-/// A path that moved.
+/// A redirect.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Redirect {
     pub source: String,
@@ -74,7 +76,7 @@ pub struct Redirect {
     pub destination_span: Range<usize>,
     /// The whole object, braces included.
     pub span: Range<usize>,
-    /// The file it stands in: an index into [`Navigation::files`].
+    /// The file of the redirect, as an index into [`Navigation::files`].
     pub file: usize,
 }
 
@@ -82,7 +84,7 @@ impl Navigation {
     /// The files a navigation is looked for in, first one wins.
     pub const FILES: [&'static str; 2] = ["docs.json", "mint.json"];
 
-    /// Members that hold more of the table of contents.
+    /// Keys whose value holds nested navigation.
     pub const HOLDERS: [&'static str; 12] = [
         "pages",
         "groups",
@@ -98,16 +100,16 @@ impl Navigation {
         "navigation",
     ];
 
-    /// Members that name what is in a node for readers.
+    /// Keys that hold the displayed name of a node.
     const LABELS: [&'static str; 6] = ["tab", "anchor", "dropdown", "product", "item", "group"];
 
-    /// How many bytes of a name are kept.
+    /// Maximum length of a name, in bytes.
     const LONGEST_LABEL: usize = 120;
 
-    /// How many names of groups are kept of those around a page, the outermost of them.
+    /// Maximum number of enclosing group names that are kept for a page; the outermost are kept.
     pub const MOST_GROUPS: usize = 10;
 
-    /// The names of what is around a node's pages, those the node has for readers too: one list for all of its pages.
+    /// The group names of a node's pages: those around the node, then its own. All of its pages share one list.
     pub fn groups(around: &Arc<[String]>, node: &Json) -> Arc<[String]> {
         let labels: Vec<String> = Self::LABELS.iter().filter_map(|name| Self::name(node, name)).collect();
         if labels.is_empty() {
@@ -116,7 +118,7 @@ impl Navigation {
         around.iter().cloned().chain(labels).take(Self::MOST_GROUPS).collect()
     }
 
-    /// A name that a node has, no longer than a reader would read.
+    /// A name of a node, truncated to the maximum length.
     pub fn name(node: &Json, member: &str) -> Option<String> {
         let name = node.get(member)?.text()?;
         Some(name[..name.floor_char_boundary(Self::LONGEST_LABEL)].to_owned())
@@ -138,8 +140,8 @@ impl Navigation {
         navigation
     }
 
-    /// The navigation that is configured in the folder `home`, its references to other files followed; `None` when there
-    /// is none.
+    /// Reads the navigation that is configured in the folder `home`, with references to other files resolved; `None` if
+    /// there is none.
     pub fn read(tree: &dyn Tree, home: &str) -> Option<Self> {
         let resolved = Self::FILES.iter().find_map(|name| resolved(tree, home, name))?;
         Some(Self::of(&resolved))
@@ -172,7 +174,7 @@ impl Navigation {
         }
     }
 
-    /// Reads one node of the table of contents: a list of pages and groups, or an object that holds such.
+    /// Reads one node of the navigation: a list of pages and groups, or an object that holds such lists.
     fn walk(&mut self, node: &Json, member: &str, place: &Place) {
         match &node.value {
             Value::List(items) => {
@@ -230,7 +232,7 @@ impl Navigation {
     }
 }
 
-/// What is around a node.
+/// The groups, version and language around a node.
 #[derive(Debug, Clone, Default)]
 struct Place {
     groups: Arc<[String]>,

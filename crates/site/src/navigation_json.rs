@@ -1,17 +1,17 @@
-//! JSON with the byte range of every value, so that a file can be edited in place. Comments and trailing commas, which
-//! people write into such files, are let through.
+//! JSON with the byte range of every value, so that a file can be edited in place. Comments and trailing commas are
+//! accepted, as people write them into such files.
 
 use std::ops::Range;
 
-/// How deep a file may nest. A deeper one is no navigation.
+/// Maximum nesting depth; a deeper file is rejected.
 const DEEPEST: usize = 64;
 
-/// A value and where it stands.
+/// A value and its byte range.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Json {
     pub span: Range<usize>,
     pub value: Value,
-    /// Which of several files it stands in, where references to others were followed.
+    /// The index of the file that contains the value, where references to other files were followed.
     pub file: usize,
 }
 
@@ -47,7 +47,7 @@ impl Json {
     }
 }
 
-/// Reads a file; the error is the byte it stopped making sense at.
+/// Parses a file; the error is the byte offset at which parsing failed.
 pub(crate) fn read(text: &str) -> Result<Json, usize> {
     let mut reader = Reader { text, at: 0 };
     reader.at = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };

@@ -1,4 +1,4 @@
-//! A navigation that is kept in several files: `{"$ref": "./nav/en.json"}` stands for what that file holds.
+//! Navigation in several files: `{"$ref": "./nav/en.json"}` is replaced by the contents of that file.
 
 use docent_markdown::{Lines, Problem, folder, joined, text_of};
 
@@ -6,10 +6,11 @@ use crate::layout::FileProblem;
 use crate::navigation_json::{self, Json, Value};
 use crate::tree::{Tree, at_home};
 
-/// How many references are followed in one navigation.
+/// Maximum number of references that are followed in one navigation.
 const MOST: usize = 500;
 
-/// A configuration whose references were followed. Each value says by [`Json::file`] which file it stands in.
+/// A configuration with its references resolved. [`Json::file`] of each value is the index of the file that contains
+/// it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Resolved {
     /// `None` when the first file is not JSON.
@@ -19,7 +20,7 @@ pub(crate) struct Resolved {
     pub(crate) problems: Vec<FileProblem>,
 }
 
-/// Reads a configuration in the folder `home`, if it is there.
+/// Reads a configuration in the folder `home`, if it exists.
 pub(crate) fn resolved(tree: &dyn Tree, home: &str, name: &str) -> Option<Resolved> {
     let file = at_home(tree, home, name);
     let bytes = tree.read(&file)?;
@@ -36,7 +37,8 @@ struct Reader<'t> {
 }
 
 impl Reader<'_> {
-    /// A file with its references followed, and its number. `inside` is its path in the folder of the configuration.
+    /// Reads a file and resolves its references; returns its value and its index. `inside` is its path relative to the
+    /// folder of the configuration.
     fn read(&mut self, file: &str, bytes: &[u8], inside: &str) -> Option<(Json, usize)> {
         let mut around = Vec::new();
         self.read_within(file, bytes, inside, &mut around)
@@ -87,7 +89,7 @@ impl Reader<'_> {
                     let own: Vec<(String, Json)> =
                         own.map(|(name, value)| (name, self.value(value, number, inside, around))).collect();
                     let Value::Object(mut members) = found.value else { return found };
-                    // What stands beside the reference wins.
+                    // Members beside the reference override members of the referenced object.
                     members.retain(|(name, _)| own.iter().all(|(owned, _)| owned != name));
                     members.extend(own);
                     return Json { value: Value::Object(members), ..found };

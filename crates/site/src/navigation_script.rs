@@ -1,28 +1,28 @@
-//! Navigations that are scripts: the texts in quotes that name pages, and whether an edit changes those alone.
+//! Navigation in scripts: finds the string literals that name pages, and checks that an edit changes nothing else.
 //!
-//! What a text names follows from the code around it: the value of a member, or an item of a list. Where a script is cut
-//! wrongly fewer texts are found, and an edit of them is refused.
+//! The meaning of a literal follows from its context: it is the value of a member or an item of an array. If a script
+//! is split wrongly, fewer literals are found, and an edit of the others is rejected.
 
 use std::ops::Range;
 
 use crate::layout::Generator;
 use crate::script_pieces::{Member, PieceKind, Pieces};
 
-/// The scripts that hold navigation.
+/// The kinds of scripts that hold navigation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NavigationScript {
-    /// `sidebars.js` and `sidebarsCommunity.js` of Docusaurus: items of lists, `id`, and items of lists that hold no more than
-    /// that and their label.
+    /// `sidebars.js` and `sidebarsCommunity.js` of Docusaurus: array items, `id` values, and array items that are
+    /// objects of only an `id` and a label.
     Sidebars,
-    /// `astro.config.mjs`, `.vitepress/config.ts` and the scripts of `.vitepress/config`: `link`, `slug`, items of `items` and
-    /// `sidebar`, and items of any list that hold no more than a link and its label.
+    /// `astro.config.mjs`, `.vitepress/config.ts` and the scripts of `.vitepress/config`: `link` and `slug` values,
+    /// items of `items` and `sidebar`, and items of any array that are objects of only a link and its label.
     Configuration,
-    /// `_meta.js` of Nextra: members of what it exports whose value is a text.
+    /// `_meta.js` of Nextra: the members of the exported object whose value is a string literal.
     Members,
 }
 
 impl NavigationScript {
-    /// What a file is by its path.
+    /// The kind of a script, by its path.
     pub(crate) fn of(path: &str) -> Option<Self> {
         let (stem, ending) = path.rsplit_once('.')?;
         let is = |name: &str| stem.strip_suffix(name).is_some_and(|folder| folder.is_empty() || folder.ends_with('/'));
@@ -38,13 +38,13 @@ impl NavigationScript {
         script.map(|(_, _, kind)| kind).or(members)
     }
 
-    /// The scripts that hold the navigation of a generator, by their paths from its folder.
+    /// The paths of the scripts that hold the navigation of a generator, relative to its folder.
     pub(crate) fn files_of(generator: Generator) -> Vec<String> {
         let scripts = SCRIPTS.into_iter().filter(|(of, _, _)| *of == generator);
         scripts.flat_map(|(_, name, _)| ENDINGS.map(|ending| format!("{name}.{ending}"))).collect()
     }
 
-    /// Why an edit changes more than which pages the navigation names, if it does.
+    /// Why an edit changes more than the page names in the navigation; `None` if it does not.
     pub(crate) fn more_than_navigation(self, before: &str, after: &str) -> Option<&'static str> {
         if self == Self::Members {
             return (without_members(before) != without_members(after)).then_some(OTHER_CODE);
@@ -56,7 +56,7 @@ impl NavigationScript {
         let replaced = before.values.iter().zip(&after.values).filter(|(old, new)| old != new);
         let added = after.items.iter().filter(|item| !before.items.contains(item));
         let are_addresses = replaced.flat_map(|(old, new)| [old, new]).chain(added).all(|text| is_address(text));
-        // Some themes print a label as HTML.
+        // Some themes render a label as HTML.
         let entries = after.entries.iter().filter(|entry| !before.entries.contains(entry));
         let are_plain = entries.flatten().all(|(name, text)| match *name {
             "type" => *text == "doc",
@@ -66,7 +66,7 @@ impl NavigationScript {
         (!are_addresses || !are_plain).then_some("it would name something that is no page")
     }
 
-    /// Whether a text names a page.
+    /// Whether a literal names a page.
     pub(crate) fn names(self, literal: &Literal<'_>) -> bool {
         let Literal { member, list, .. } = literal;
         match self {
@@ -79,8 +79,8 @@ impl NavigationScript {
         }
     }
 
-    /// The script without the names of pages and entries that hold no more than one, and without white space, commas and
-    /// comments between the items of lists.
+    /// The script without page names and plain entries, and without whitespace, commas and comments between array
+    /// items; these names, entries and comments are collected separately.
     fn skeleton(self, text: &str) -> Skeleton<'_> {
         let pieces = Pieces::of(text);
         let named: Vec<Option<Literal<'_>>> =
@@ -150,48 +150,48 @@ const SCRIPTS: [(Generator, &str, NavigationScript); 3] = [
     (Generator::VitePress, VITEPRESS, NavigationScript::Configuration),
 ];
 
-/// The configuration of VitePress: a script, or a folder of them.
+/// The configuration of VitePress without extension: a script, or a folder of scripts.
 pub(crate) const VITEPRESS: &str = ".vitepress/config";
 
-/// Endings of scripts.
+/// Extensions of scripts.
 pub(crate) const ENDINGS: [&str; 5] = ["js", "ts", "mjs", "mts", "cjs"];
 
-/// Endings of `_meta` scripts of Nextra.
+/// Extensions of `_meta` scripts of Nextra.
 pub(crate) const META: [&str; 4] = ["js", "jsx", "ts", "tsx"];
 
-/// The lists of a configuration that hold names of pages, by the member they are the value of.
+/// The members of a configuration whose array items name pages.
 const LISTS: [&str; 2] = ["items", "sidebar"];
 
-/// What an entry of a list may hold beside the name of a page and be no more than that.
+/// Members that a plain entry may have besides the name of its page.
 const LABELS: [&str; 3] = ["text", "label", "type"];
 
-/// By what an entry names its page.
+/// Members by which an entry names its page.
 const NAMES: [&str; 3] = ["link", "slug", "id"];
 
 const OTHER_CODE: &str = "its code differs, too";
 
-/// A script without the names of pages.
+/// A script without its page names.
 #[derive(Debug, Default)]
 struct Skeleton<'t> {
     code: String,
-    /// Those between the items of lists.
+    /// The comments between array items.
     comments: Vec<&'t str>,
     values: Vec<&'t str>,
     items: Vec<&'t str>,
-    /// Of each entry that holds no more than plain texts, these by their names.
+    /// The members of each plain entry, as pairs of name and string value.
     entries: Vec<Vec<(&'t str, &'t str)>>,
 }
 
-/// An item of a list that is an object of nothing but plain texts: a name of a page, and a label.
+/// An array item that is an object of string literals only: one page name, and labels.
 pub(crate) struct PlainEntry {
     pub(crate) range: Range<usize>,
     pub(crate) members: Vec<Member>,
-    /// The piece that closes it.
+    /// The index of the piece that closes the entry.
     close: usize,
 }
 
 impl PlainEntry {
-    /// The entry that opens at a piece.
+    /// The entry that is opened by a piece.
     pub(crate) fn at(pieces: &Pieces<'_>, open: usize) -> Option<Self> {
         let close = pieces.all[open].pair?;
         if pieces.words(open) != "{" || pieces.list_around(open).is_none() || !pieces.is_whole(open) {
@@ -211,7 +211,7 @@ impl PlainEntry {
         is_entry.then(|| Self { range: pieces.all[open].range.start..pieces.all[close].range.end, members, close })
     }
 
-    /// Its label, quotes included.
+    /// The range of the label, quotes included.
     pub(crate) fn label(&self, text: &str) -> Option<Range<usize>> {
         let is_label = |member: &&Member| ["text", "label"].contains(&&text[member.name.clone()]);
         self.members.iter().find(is_label).map(|member| member.value.clone())
@@ -223,14 +223,14 @@ fn inside(quoted: &str) -> &str {
     &quoted[1..quoted.len() - 1]
 }
 
-/// Whether a text can be the address or the id of a page, and nothing that runs or leads elsewhere.
+/// Whether a text can be the address or the id of a page, and cannot be code or an address on another host.
 fn is_address(text: &str) -> bool {
     !text.is_empty()
         && !text.starts_with("//")
         && text.chars().all(|c| c.is_alphanumeric() || ['/', '.', '_', '-', '%', '#'].contains(&c))
 }
 
-/// A script without the members that it exports whose value is a text, and without the names of the others.
+/// A script without the exported members whose value is a string literal, and without the names of the other members.
 fn without_members(text: &str) -> String {
     let pieces = Pieces::of(text);
     let Some(open) = pieces.exported_object() else { return text.to_owned() };
@@ -251,19 +251,19 @@ fn without_members(text: &str) -> String {
     code
 }
 
-/// A text in quotes that is the value of a member or an item of a list.
+/// A string literal that is the value of a member or an item of an array.
 pub(crate) struct Literal<'t> {
     /// Between the quotes.
     pub(crate) value: Range<usize>,
-    /// The member it is the value of; none for an item of a list.
+    /// The name of the member that has this value; `None` for an array item.
     pub(crate) member: Option<&'t str>,
-    /// Of an item, the member that the list around it is the value of.
+    /// For an array item, the name of the member whose value is the array.
     pub(crate) list: Option<&'t str>,
-    /// Of a member, the bracket around it.
+    /// For the value of a member, the index of the enclosing bracket.
     pub(crate) within: Option<usize>,
 }
 
-/// Each text that is the value of a member or an item of a list.
+/// Every string literal that is the value of a member or an item of an array.
 pub(crate) fn literals<'t>(pieces: &Pieces<'t>) -> Vec<Literal<'t>> {
     (0..pieces.all.len()).filter_map(|index| literal(pieces, index)).collect()
 }

@@ -1,7 +1,7 @@
-//! Redirects of mdBook: the table `output.html.redirect` of `book.toml`.
+//! Edits redirects of mdBook: the table `output.html.redirect` of `book.toml`.
 //!
-//! A key is the path of a page that is not there any more, below the book. With an anchor it is a place on a page, whether that
-//! page is there or not. The value is a URL, which a browser reads against that of the key.
+//! A key is the path of a page that no longer exists, relative to the book. With an anchor it is a place on a page,
+//! whether that page exists or not. The value is a URL that a browser resolves against the key.
 
 use std::ops::Range;
 
@@ -15,26 +15,26 @@ use crate::layout::Generator;
 use crate::model::Site;
 use crate::tree::{Tree, at_home};
 
-/// The redirects of a book that has some.
+/// The redirects of a book that has at least one.
 pub(super) struct BookRedirects {
     file: String,
     text: String,
-    /// In order of the file.
+    /// In file order.
     entries: Vec<BookRedirect>,
 }
 
 struct BookRedirect {
-    /// The path that is redirected, below the book.
+    /// The path that is redirected, relative to the book.
     page: String,
     anchor: Option<String>,
-    /// The key as it is written, without quotes.
+    /// The key without quotes, verbatim.
     source: String,
     destination: String,
     /// Quotes included.
     key: Range<usize>,
     /// Quotes included.
     value: Range<usize>,
-    /// Its line, where it stands on one by itself.
+    /// The line of the entry, if it has one to itself.
     line: Option<Range<usize>>,
 }
 
@@ -59,7 +59,8 @@ impl BookRedirects {
         (!entries.is_empty()).then_some(Self { file, text, entries })
     }
 
-    /// Sends readers of a page that moves to where it is then, and those who were sent to it. Also what is left to a person.
+    /// Redirects from the old address of a page that moves to its new one, and retargets redirects that led to the old
+    /// one. The second value lists what is left to the user.
     pub(super) fn redirect(&self, site: &Site, from: &str, to: &str) -> (Vec<FileEdit>, Vec<String>) {
         let (mut edits, mut left) = (Vec::new(), Vec::new());
         let (Some(old), Some(new)) = (built_path(site, from), built_path(site, to)) else { return (edits, left) };
@@ -71,7 +72,7 @@ impl BookRedirects {
             let leads_to = entry.leads_to(site);
             let to_path = leads_to.as_ref().map(|(_, path)| path.as_str());
             match (&entry.anchor, entry.page.as_str()) {
-                // The page itself is there now, and a book with both is not built.
+                // The page is now served at this address, and mdBook refuses to build a book that also redirects it.
                 (None, page) if page == new => match &entry.line {
                     Some(line) => edits.push(self.edit(line.clone(), String::new())),
                     None => left.push(self.told(entry, "is the page's own address now, and is to go")),
@@ -82,7 +83,7 @@ impl BookRedirects {
                         self.edit(entry.value.clone(), self.quoted(&entry.value, &entry.written(site, &old, &new))),
                     );
                 }
-                // A place on the page goes where the page goes.
+                // A redirect of an anchor on the page moves with the page.
                 (Some(anchor), page) if page == old => {
                     let target = if to_path == Some(old.as_str()) { Some(new.as_str()) } else { to_path };
                     match target {
@@ -119,7 +120,8 @@ impl BookRedirects {
         (edits, left)
     }
 
-    /// A new redirect below the last one that has a line of its own, written in the same way.
+    /// Adds a redirect after an existing one that has a line to itself, in the same form. Redirects of whole pages,
+    /// then those within the book, then later ones are preferred as the model.
     fn added(&self, site: &Site, old: &str, new: &str) -> Option<FileEdit> {
         let is_plain = |path: &str| path.chars().all(|c| c.is_alphanumeric() || "/._-~ ".contains(c));
         (is_plain(old) && is_plain(new)).then_some(())?;
@@ -145,7 +147,8 @@ impl BookRedirects {
         Some(self.edit(line.end..line.end, text))
     }
 
-    /// Takes out what redirects places on a page: without the page, the book would not be built. Also what is left to a person.
+    /// Removes the redirects of anchors on a page, because the book would not build without the page. The second value
+    /// lists what is left to the user.
     pub(super) fn remove(&self, site: &Site, file: &str) -> (Vec<FileEdit>, Vec<String>) {
         let (mut edits, mut left) = (Vec::new(), Vec::new());
         let path = built_path(site, file);
@@ -159,7 +162,7 @@ impl BookRedirects {
         (edits, left)
     }
 
-    /// The redirects that lead to a page, those of places on it left out.
+    /// The redirects that lead to a page, except those of its own anchors.
     pub(super) fn leading_to(&self, site: &Site, file: &str) -> Vec<(NavigationPlace, String)> {
         let own = built_path(site, file);
         let leading = self.entries.iter().filter(|entry| {
@@ -176,7 +179,7 @@ impl BookRedirects {
         FileEdit { file: self.file.clone(), range, text }
     }
 
-    /// A text in the same quotes as the text it replaces.
+    /// Quotes a text in the style of the text it replaces.
     fn quoted(&self, like: &Range<usize>, text: &str) -> String {
         let is_literal = self.text[like.clone()].starts_with('\'') && !text.contains('\'');
         if is_literal { format!("'{text}'") } else { toml::Value::from(text).to_string() }
@@ -213,7 +216,7 @@ impl BookRedirect {
         !is_external(&self.destination) && !self.destination.starts_with('/')
     }
 
-    /// The page that readers are sent to, and its path as it is built.
+    /// The page that an entry redirects to, and the path it is built at.
     fn leads_to(&self, site: &Site) -> Option<(String, String)> {
         if is_external(&self.destination) {
             return None;
@@ -231,7 +234,7 @@ impl BookRedirect {
         self.destination.find(['#', '?']).unwrap_or(self.destination.len())
     }
 
-    /// The URL of another path, with the anchor that is there.
+    /// The URL of another path, with the existing query and anchor.
     fn moved(&self, site: &Site, page: &str, path: &str) -> String {
         format!("{}{}", self.written(site, page, path), &self.destination[self.path_length()..])
     }
@@ -275,7 +278,7 @@ mod tests {
         site(&[("book.toml", &toml), SUMMARY, ("src/a.md", ""), ("src/in/b.md", ""), ("src/in/README.md", "")])
     }
 
-    /// The book's redirects after a change, and what is left.
+    /// The redirects of the book after a change, and the messages to the user.
     fn changed(before: &str, change: impl Fn(&NavigationFiles<'_>) -> NavigationEdits) -> (String, Vec<String>) {
         let tree = book(before);
         let site = Site::read(&tree);
@@ -299,17 +302,18 @@ mod tests {
                 "[output.html.redirect]\n'/x/b.html' = '../in/b.html'\n'/c.html' = 'https://x.y'",
                 "[output.html.redirect]\n'/x/b.html' = '../to/in/b.html'\n'/in/b.html' = '../to/in/b.html'\n'/c.html' = 'https://x.y'",
             ),
-            // Absolute ones stand below the book's address; without an ending, or another page.
+            // Absolute destinations include the base path of the book; they may lack the extension, or lead to another
+            // page.
             (
                 "[output.html]\nsite-url = '/h/'\nredirect.\"/b\" = \"/h/in/b\"\nredirect.\"/a2.html\" = \"/h/a.html\"\n",
                 "[output.html]\nsite-url = '/h/'\nredirect.\"/b\" = \"/h/to/in/b\"\nredirect.\"/a2.html\" = \"/h/a.html\"\nredirect.\"/in/b.html\" = \"/h/to/in/b.html\"\n",
             ),
-            // The page goes where a redirect was.
+            // The page moves to an address that was redirected.
             (
                 "[output.html.redirect]\n\"/to/in/b.html\" = \"/in/b.html\"\n\"/c.html\" = \"/to/in/b.html\"\n",
                 "[output.html.redirect]\n\"/c.html\" = \"/to/in/b.html\"\n\"/in/b.html\" = \"/to/in/b.html\"\n",
             ),
-            // Places on it go with it.
+            // Redirects of its anchors move with it.
             (
                 "[output.html.redirect]\n\"/in/b.html#x\" = \"b.html#y\"\n\"/in/b.html#z\" = \"#w\"\n\"/in/b.html#a\" = \"../a.html\"\n\"/c.html\" = \"d.html\"\n",
                 "[output.html.redirect]\n\"/to/in/b.html#x\" = \"b.html#y\"\n\"/to/in/b.html#z\" = \"#w\"\n\"/to/in/b.html#a\" = \"../../a.html\"\n\"/c.html\" = \"d.html\"\n\"/in/b.html\" = \"../to/in/b.html\"\n",

@@ -1,5 +1,5 @@
-//! Navigation files in folders of pages (`.nav.yml`, `.pages`): their entries, and where a page has to be named so that the
-//! navigation shows it.
+//! Navigation files in folders of pages (`.nav.yml`, `.pages`): their entries, and where an entry is needed so that the
+//! navigation shows a page.
 
 use std::collections::BTreeMap;
 
@@ -14,13 +14,13 @@ use crate::tree::Tree;
 
 const KEYS: &[&str] = &["nav:", "arrange:"];
 
-/// The files of a site that orders its pages by their folders.
+/// The navigation files of a site that orders its pages by folder.
 #[derive(Debug)]
 pub(super) struct FolderFiles {
     plugin: FolderPlugin,
-    /// The folder of all pages.
+    /// The folder that contains all pages.
     docs: String,
-    /// By their folders.
+    /// Navigation files by folder.
     files: BTreeMap<String, FolderListing>,
 }
 
@@ -34,11 +34,11 @@ struct FolderListing {
 
 /// Whether a page needs an entry to be in the navigation.
 pub(super) enum NeededEntry {
-    /// It is shown.
+    /// No entry is needed.
     None,
-    /// It is to be named in a file.
+    /// The edit that adds the entry.
     Added(FileEdit),
-    /// Why it is named nowhere.
+    /// Why no entry is added.
     Told(String),
 }
 
@@ -70,7 +70,8 @@ impl FolderFiles {
             .collect()
     }
 
-    /// The page of a name in a folder, or the only one in the folder of that name: without it, it names nothing.
+    /// The page that a name in a folder refers to: a page, or the only page in the folder of that name, because the
+    /// name becomes dangling without that page.
     fn page(&self, site: &Site, base: &str, name: &str) -> Option<(String, Names)> {
         let name = name.trim_end_matches('/');
         let is_child = self.plugin == FolderPlugin::AwesomePages;
@@ -88,7 +89,7 @@ impl FolderFiles {
         Some((only.to_owned(), names))
     }
 
-    /// Files that name a page in a form that is not edited, a sentence each.
+    /// Messages about files that name a page in a form that is not edited here, a sentence each.
     pub(super) fn unedited(&self, site: &Site, contents: &[Contents], page: &str) -> Vec<String> {
         let mut left = Vec::new();
         for (base, listing) in &self.files {
@@ -109,8 +110,8 @@ impl FolderFiles {
         shows(now) && !shows(before)
     }
 
-    /// The entry that makes the navigation show a page, if one is needed. `from` is the path of the page before it moves; `title`
-    /// is already written as YAML.
+    /// The entry that makes the navigation show a page, if one is needed. `from` is the path of the page before the
+    /// move; `title` is already written as YAML.
     pub(super) fn show(&self, site: &Site, page: &str, from: Option<&str>, title: Option<&str>) -> NeededEntry {
         if path_in(&self.docs, folder(page)).is_none() {
             return NeededEntry::None;
@@ -137,8 +138,8 @@ impl FolderFiles {
         path_in(&self.docs, folder(page)).is_some() && self.missing(page).is_none()
     }
 
-    /// The folder whose file lacks an entry for a page or for a folder around it, the path that the entry should name, and whether
-    /// all patterns of the file are understood.
+    /// The folder whose navigation file lacks an entry for a page or for a folder around it, the path that the entry
+    /// should name, and whether all patterns of the file are understood.
     fn missing<'p>(&self, page: &'p str) -> Option<(&'p str, String, bool)> {
         let mut child = page;
         loop {
@@ -165,7 +166,7 @@ impl FolderFiles {
 }
 
 impl FolderListing {
-    /// The file with one more entry at its end.
+    /// Appends an entry to the list in the file.
     fn with(&self, name: &str, title: Option<&str>) -> Option<FileEdit> {
         let section = KEYS.iter().find_map(|key| lines::section(&self.text, key))?;
         let (indent, end) = lines::end_of_list(&self.text, section)?;
@@ -193,7 +194,7 @@ mod tests {
     const NAV: &str = "site_name: T\nplugins:\n  - awesome-nav\n";
     const PAGES: &str = "site_name: T\nplugins:\n  - search\n  - awesome-pages:\n      filename: .order.yml\n";
 
-    /// What the files say after edits: the navigation files that changed, and what is left to a person.
+    /// The changed navigation files after the edits, and the messages to the user.
     fn told(tree: &Files, change: impl Fn(&NavigationFiles<'_>) -> NavigationEdits) -> String {
         let site = Site::read(tree);
         let edits = change(&NavigationFiles::of(tree, &site));
@@ -260,7 +261,7 @@ mod tests {
             (place("docs/b/y.md").title.as_deref(), place("docs/b/y.md").groups),
             (Some("Y"), vec!["Part".into()])
         );
-        // A pattern does not show a folder that hides itself; its name does.
+        // A pattern does not show a folder that hides itself; an entry with its name does.
         assert_eq!(place("docs/d/y.md").order, None);
         let mut tree = tree;
         tree.insert("docs/.order.yml".to_owned(), b"nav:\n  - Named: d\n".to_vec());
@@ -277,7 +278,7 @@ mod tests {
                 "docs/guides/new/a.md",
                 "docs/guides/.nav.yml:\ntitle: Guides\nnav:\n- First: new/a.md # keep\n- Deep:\n  - b.md\n  - sub/c.md\n- d.md\n",
             ),
-            // To a folder that names its pages, and to one of which a glob shows the page.
+            // To a new name that no glob of the folder matches, and to one that a glob matches.
             (
                 "docs/guides/a.md",
                 "docs/api/a.md",
@@ -295,7 +296,7 @@ mod tests {
                 "docs/guides/.nav.yml:\ntitle: Guides\nnav:\n- Deep:\n  - b.md\n  - sub/c.md\n- d.md\n\
                  left: docs/guides/.nav.yml:3 called it `First`, and it is shown without that title now\n",
             ),
-            // A new folder is named itself; one that is there and is not named is left.
+            // A new folder gets an entry; an existing folder without an entry is left alone.
             (
                 "docs/guides/d.md",
                 "docs/new/d.md",
@@ -319,7 +320,7 @@ mod tests {
         let tree = awesome_nav();
         let removed = |file: &str| told(&tree, |files| files.remove(file));
         assert!(removed("docs/guides/b.md").contains("- Deep:\n  - sub/c.md\n- d.md\n"));
-        // The last page of a folder takes the name of the folder along.
+        // Removing the last page of a folder also removes the entry of the folder.
         let gone = removed("docs/api/x.md");
         assert!(
             gone.starts_with(
@@ -370,7 +371,7 @@ mod tests {
         for (from, to, expected) in [
             ("docs/guides/b.md", "docs/guides/c.md", "docs/guides/.order.yml:\narrange:\n  - c.md\n  - a.md\n"),
             ("docs/guides/b.md", "docs/guides/new/b.md", "docs/guides/.order.yml:\narrange:\n  - new\n  - a.md\n"),
-            // `arrange` shows the rest, and so does the glob.
+            // `arrange` shows pages without an entry, and so does the glob.
             ("docs/api/only.md", "docs/guides/only.md", "docs/.order.yml:\nnav:\n  - index.md\n  - ... | glob=g*\n"),
             (
                 "docs/api/only.md",

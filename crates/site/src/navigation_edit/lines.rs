@@ -1,4 +1,4 @@
-//! Navigations that stand in lines: lists of YAML and of Markdown.
+//! Navigation in line-based formats: YAML and Markdown lists, and Sphinx toctrees.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -13,14 +13,14 @@ use crate::layout::Generator;
 use crate::model::{Site, Target};
 use crate::tree::{Tree, at_home, joined_in};
 
-/// The files of this kind that a site has.
+/// Reads the line-based navigation files of a site.
 pub(super) fn read(tree: &dyn Tree, site: &Site) -> Vec<Contents> {
     let mut found = Vec::new();
     if site.generator() == Generator::MkDocs {
         let home = site.layout().home();
         let names = ["mkdocs.yml", "mkdocs.yaml"];
         let file = names.iter().map(|name| at_home(tree, home, name)).find(|file| tree.read(file).is_some());
-        // Below the folder of each language, too, where languages have folders.
+        // If languages have folders, the navigation applies below the folder of each language.
         let Some(file) = file else { return found };
         let bases = site.layout().folders();
         let page = |base: &str, name: &str| Some((page_of(site, joined_in(tree.root(), base, name))?, Names::File));
@@ -60,7 +60,7 @@ fn is_navigation(name: &str) -> bool {
     ["nav", "sidebar", "toc", "menu"].iter().any(|part| name.contains(part))
 }
 
-/// The page that a list of YAML names so in a folder, and by what.
+/// Resolves a name of a YAML list in a folder to a page and the way it is named.
 type PageNamed<'a> = dyn Fn(&str, &str) -> Option<(String, Names)> + 'a;
 
 fn contents(tree: &dyn Tree, site: &Site, file: &str, base: &str, shape: Shape) -> Option<Contents> {
@@ -77,7 +77,7 @@ fn contents(tree: &dyn Tree, site: &Site, file: &str, base: &str, shape: Shape) 
     Some(contents)
 }
 
-/// The entries of the list behind the first of these keys that a file of YAML has, if it is written as a block.
+/// The entries of the list under the first of these keys that a YAML file has, if the list is in block style.
 pub(super) fn list(
     tree: &dyn Tree,
     site: &Site,
@@ -97,7 +97,7 @@ pub(super) fn list(
     Some(contents)
 }
 
-/// How far the items of a list are indented, and where its last line ends; `None` where it has no items.
+/// The indentation of a list's items and the end of its last line; `None` if it has no items.
 pub(super) fn end_of_list(text: &str, section: Range<usize>) -> Option<(usize, usize)> {
     let lines = lines(text, section);
     let first = lines.iter().find(|line| !line.is_blank())?;
@@ -105,8 +105,8 @@ pub(super) fn end_of_list(text: &str, section: Range<usize>) -> Option<(usize, u
     first.is_item().then(|| (first.indent, last.end()))
 }
 
-/// The entries of the tables of contents on a page that MyST reads: `path` and `Title <path>`, from the page's folder, or from
-/// that of the docs when absolute, without the ending of the file.
+/// The entries of the toctrees on a page that MyST reads: `path` and `Title <path>`. A path is relative to the page's
+/// folder, or to the folder of the docs if absolute, and has no extension.
 fn toctrees(tree: &dyn Tree, site: &Site, file: &str) -> Option<Contents> {
     let text = tree.text(file)?;
     let home = &site.layout().root(file)?.folder;
@@ -152,7 +152,8 @@ fn toctrees(tree: &dyn Tree, site: &Site, file: &str) -> Option<Contents> {
     Some(contents).filter(|contents| !contents.entries.is_empty())
 }
 
-/// The patterns by which tables of contents of Sphinx (`:glob:`) name pages without their ending, by the page they stand on.
+/// The glob patterns of Sphinx toctrees (`:glob:`), which match page paths without extension, by the page of the
+/// toctree.
 pub(super) fn patterns(tree: &dyn Tree, site: &Site) -> Vec<(String, GlobSet)> {
     regex!(PATTERN, r"(?m)^[ \t]*(?:[^<>\n]*<)?([\w./?\[\]-]*\*[\w./?\[\]*-]*)>?[ \t]*\r?$");
     if site.generator() != Generator::Sphinx {
@@ -173,7 +174,7 @@ pub(super) fn patterns(tree: &dyn Tree, site: &Site) -> Vec<(String, GlobSet)> {
     found
 }
 
-/// A line, its end included.
+/// A line with its line ending.
 struct Line<'t> {
     text: &'t str,
     start: usize,
@@ -208,7 +209,7 @@ fn lines(text: &str, range: Range<usize>) -> Vec<Line<'_>> {
         .collect()
 }
 
-/// The lines below a key at the beginning of a line.
+/// The range of the lines below a top-level key.
 pub(super) fn section(text: &str, key: &str) -> Option<Range<usize>> {
     let mut start = None;
     let mut at = 0;
@@ -224,7 +225,8 @@ pub(super) fn section(text: &str, key: &str) -> Option<Range<usize>> {
     start.map(|start| start..text.len())
 }
 
-/// `- path` or `- Title: path`, where `listed` tells the page; else a member `href: path` of an item of its own.
+/// `- path` or `- Title: path`, resolved by `listed` if it is given; otherwise a member such as `href: path` of a list
+/// item.
 fn yaml_entry(
     tree: &dyn Tree,
     site: &Site,

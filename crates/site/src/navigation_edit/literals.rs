@@ -1,4 +1,4 @@
-//! Navigations whose entries are texts in quotes: `meta.json`, sidebars in JSON, JavaScript and TypeScript.
+//! Navigation files whose entries are string literals: `meta.json`, sidebars in JSON, JavaScript and TypeScript.
 
 use docent_markdown::{folder, line_of, stem};
 
@@ -13,7 +13,7 @@ use crate::navigation_script::{ENDINGS, Literal, META, NavigationScript, PlainEn
 use crate::script_pieces::Pieces;
 use crate::tree::{ChangedTree, Tree, at_home};
 
-/// The files of this kind that a site has.
+/// Reads the navigation files of this kind that a site has.
 pub(super) fn read(tree: &dyn Tree, site: &Site) -> Vec<Contents> {
     let mut found = Vec::new();
     let text = |file: &str| tree.text(file);
@@ -60,7 +60,8 @@ pub(super) fn read(tree: &dyn Tree, site: &Site) -> Vec<Contents> {
     found
 }
 
-/// The page of a name in the folder of a file, or the only one in the folder of that name: without it, it names nothing.
+/// The page that a name in the folder of a file refers to: a page, or the only page in the folder of that name, because
+/// the name becomes dangling without that page.
 fn sibling(site: &Site, base: &str, name: &str) -> Option<(String, Names)> {
     let files = ["mdx", "md"].map(|ending| below(base, &format!("{name}.{ending}")));
     if let Some(file) = files.into_iter().find(|file| site.has_file(file)) {
@@ -73,7 +74,7 @@ fn sibling(site: &Site, base: &str, name: &str) -> Option<(String, Names)> {
     Some((only.to_owned(), Names::Folder))
 }
 
-/// The members of what a script exports: names of pages in the folder of the file.
+/// The entries of a `_meta` script: the names of the exported members, which are pages in the folder of the file.
 fn meta_script(site: &Site, file: &str, text: String) -> Contents {
     let base = folder(file).to_owned();
     let mut entries = Vec::new();
@@ -93,7 +94,8 @@ fn meta_script(site: &Site, file: &str, text: String) -> Contents {
     Contents { file: file.to_owned(), text, base, entries, shape: Shape::Script }
 }
 
-/// Names of pages in the folder of the file: the items of `pages`, or the names of members.
+/// The entries of a `meta.json`: the items of `pages`, or else the member names. They are pages in the folder of the
+/// file.
 fn meta(site: &Site, file: &str, text: String) -> Option<Contents> {
     let base = folder(file).to_owned();
     let root = navigation_json::read(&text).ok()?;
@@ -124,7 +126,7 @@ fn meta(site: &Site, file: &str, text: String) -> Option<Contents> {
     Some(contents)
 }
 
-/// Pages of a navigation named by their ids: items of lists, and `id`.
+/// The entries that name pages by id: array items and `id` values.
 fn named_by_id(tree: &dyn Tree, site: &Site, navigation: &str, text: &str) -> Vec<Entry> {
     let is_of = |file: &str| site.layout().root(file).is_some_and(|root| root.navigation == navigation);
     let pages: Vec<(String, &str)> = site
@@ -139,13 +141,13 @@ fn named_by_id(tree: &dyn Tree, site: &Site, navigation: &str, text: &str) -> Ve
     })
 }
 
-/// Pages named by links: `link` and `slug`, and items of lists.
+/// The entries that name pages by link: `link` and `slug` values, and array items.
 fn linked(site: &Site, file: &str, text: &str) -> Vec<Entry> {
     entries(NavigationScript::Configuration, text, Names::Link, |pieces, literal| {
         let Literal { value, member, list, .. } = literal;
         let written = &text[value.clone()];
-        // A slug, and an item of a list, is an address without a slash before it. One word may be something else, unless
-        // it stands where Starlight has its slugs.
+        // A slug or an array item is an address without a leading slash. A single word may have another meaning, except
+        // where Starlight expects slugs.
         let is_starlight = site.generator() == Generator::Starlight;
         let is_named = member.is_some() || list.is_some_and(|list| ["items", "sidebar"].contains(&list));
         match member {
@@ -163,13 +165,13 @@ fn linked(site: &Site, file: &str, text: &str) -> Vec<Entry> {
     })
 }
 
-/// The `base` of the group that a link of VitePress' sidebar stands in, or of the item itself.
+/// The `base` of the innermost group of a VitePress sidebar that contains a link, or of the item itself.
 fn group_base<'t>(pieces: &Pieces<'t>, literal: &Literal<'_>) -> &'t str {
     let mut around = literal.within;
     while let Some(open) = around {
         let members = pieces.members(open).0;
         let named = |name: &str| members.iter().find(|member| &pieces.text[member.name.clone()] == name);
-        // The configuration has a `base`, too.
+        // The site configuration has a `base` as well, which is not meant here.
         let is_item = named("items").or(named("link")).is_some();
         if let Some(base) = named("base").filter(|_| is_item).and_then(|base| pieces.inner(base.first)) {
             return &pieces.text[base];
@@ -179,7 +181,7 @@ fn group_base<'t>(pieces: &Pieces<'t>, literal: &Literal<'_>) -> &'t str {
     ""
 }
 
-/// A link as VitePress reads it below a base.
+/// Joins a link to a base as VitePress does.
 fn based(base: &str, link: &str) -> String {
     match base {
         "" => link.to_owned(),
@@ -187,7 +189,8 @@ fn based(base: &str, link: &str) -> String {
     }
 }
 
-/// The texts that name a page, each with the item of a list that it is, or that holds nothing but it and its label.
+/// The string literals that name a page. The `item` of an entry is the array item: the literal, or an object of only
+/// the literal and its label.
 fn entries(
     kind: NavigationScript,
     text: &str,
@@ -206,7 +209,7 @@ fn entries(
     named.map(entry).collect()
 }
 
-/// Where scripts that are not edited name a page, or may: a sentence each.
+/// Places in scripts that are not edited here and that name, or may name, a page: a sentence each.
 pub(super) fn named_elsewhere(tree: &dyn Tree, site: &Site, page: &str) -> Vec<String> {
     let read = |file: &str| tree.text(file);
     match site.generator() {
@@ -226,7 +229,7 @@ pub(super) fn named_elsewhere(tree: &dyn Tree, site: &Site, page: &str) -> Vec<S
     }
 }
 
-/// Where the configuration of Docusaurus names a page, in its bars for one.
+/// Places in the Docusaurus configuration that name a page, such as the navbar.
 fn named_by_configuration(tree: &dyn Tree, site: &Site, page: &str, file: &str, text: &str) -> Vec<String> {
     let page_id = id(tree, site, page, page);
     let names = |written: &str, member: &str| match member {
@@ -244,7 +247,8 @@ fn named_by_configuration(tree: &dyn Tree, site: &Site, page: &str, file: &str, 
     naming.map(|literal| told(literal.value.start)).collect()
 }
 
-/// Where the one script that says what all folders of a Nextra site hold may name a page: by the last part of its address.
+/// Places in the `_meta.global` script, which describes all folders of a Nextra site, that may name a page: by the last
+/// segment of its address.
 fn named_by_all_metas(site: &Site, page: &str, file: &str, text: &str) -> Vec<String> {
     let last = site.address(page).and_then(|address| address.rsplit('/').next()).unwrap_or_default();
     let is_index = stem(page).is_some_and(|stem| stem.rsplit('/').next() == Some("index"));
@@ -260,14 +264,14 @@ fn named_by_all_metas(site: &Site, page: &str, file: &str, text: &str) -> Vec<St
     names.map(told).collect()
 }
 
-/// The id of a page once it is at the path `to`.
+/// The Docusaurus id of a page after a move to the path `to`.
 pub(super) fn id(tree: &dyn Tree, site: &Site, file: &str, to: &str) -> Option<String> {
     let root = site.layout().root(to)?;
     stem(to)?;
     Some(docusaurus::id(root, root.inside(to)?, &front_matter(&tree.read(file)?)))
 }
 
-/// The link of an entry of a script, which may stand below a base.
+/// The link of a script entry after its page moves to `to`; the link may be relative to a base.
 pub(super) fn link_of_entry(
     tree: &dyn Tree,
     site: &Site,
@@ -288,7 +292,7 @@ pub(super) fn link_of_entry(
     Some(format!("{slash}{inside}"))
 }
 
-/// A link to a page at its new place, in the form of the one before; `None` when it would lead elsewhere.
+/// A link to a page at its new path, in the form of the old link; `None` if it would not resolve to the page.
 fn link(tree: &dyn Tree, site: &Site, holder: &str, from: &str, to: &str, written: &str) -> Option<String> {
     let mut moved = ChangedTree::new(tree);
     moved.files.extend([(from.to_owned(), None), (to.to_owned(), tree.read(from))]);

@@ -1,4 +1,4 @@
-//! Edits of `docs.json` and `mint.json`, and of the files that they refer to.
+//! Edits `docs.json` and `mint.json`, and the files that they reference.
 
 use std::ops::Range;
 
@@ -29,7 +29,7 @@ impl MintlifyFiles {
         FileEdit { file: self.navigation.files[file].clone(), range, text: text.into() }
     }
 
-    /// The entries that name a file: their indexes.
+    /// The indexes of the entries that name a file.
     pub(super) fn entries_of<'a>(&'a self, site: &'a Site, file: &'a str) -> impl Iterator<Item = usize> + 'a {
         let entries = self.navigation.entries.iter().enumerate();
         entries.filter(move |(_, entry)| site.page_named(&entry.page) == Some(file)).map(|(index, _)| index)
@@ -40,13 +40,13 @@ impl MintlifyFiles {
         self.texts[entry.file][entry.span.clone()].trim_matches('"')
     }
 
-    /// Names `to` where `from` was named.
+    /// Changes the entries of `from` to name `to`.
     pub(super) fn rename(&self, site: &Site, from: &str, to: &str) -> Vec<FileEdit> {
         let edits = self.entries_of(site, from).map(|index| {
             let entry = &self.navigation.entries[index];
             let written = self.written(index);
             let name = if is_markdown_page(written) { inside(site, to) } else { entry_name(site, to) };
-            // The index of a folder may be named by the folder.
+            // An index page may be named by its folder.
             let of_folder = |file: &str, name: &str| {
                 stem_of_index(file).is_some_and(|folder| inside(site, folder) == name.trim_matches('/'))
             };
@@ -60,7 +60,8 @@ impl MintlifyFiles {
         edits.collect()
     }
 
-    /// Takes a file out of the lists it is in. The second value counts the entries that are in no list and stay.
+    /// Removes a file from the lists that contain it. The second value counts the entries that stay, because no list of
+    /// the same file contains them.
     pub(super) fn remove(&self, site: &Site, file: &str) -> (Vec<FileEdit>, usize) {
         let mut edits = Vec::new();
         let mut stay = 0;
@@ -123,8 +124,8 @@ impl MintlifyFiles {
         Some((edit, list))
     }
 
-    /// Sends readers of `from` to `to`. Redirects that led to `from` lead to `to`, and one away from `to` is dropped,
-    /// so that there are neither chains nor circles.
+    /// Redirects `from` to `to`. Redirects to `from` are retargeted to `to`, and a redirect away from `to` is dropped,
+    /// so that there are neither chains nor loops.
     pub(super) fn redirect(&self, site: &Site, from: &str, to: &str) -> Vec<FileEdit> {
         let address = |file: &str| format!("/{}", site_path(&inside(site, file)));
         let (source, destination) = (address(from), address(to));
@@ -149,7 +150,7 @@ impl MintlifyFiles {
             }
         }
         match gone.as_slice() {
-            // The circle's place is the new redirect's.
+            // The new redirect replaces the one that would cause a loop.
             [circle, ..] if !there => {
                 edits.push(self.edit(circle.file, circle.source_span.clone(), quoted(&source)));
                 edits.push(self.edit(circle.file, circle.destination_span.clone(), quoted(&destination)));
@@ -210,14 +211,14 @@ fn indent_of(text: &str) -> &str {
     &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
 }
 
-/// The white space at the beginning of the line of a byte.
+/// The whitespace at the beginning of the line that contains a byte offset.
 fn line_indent(text: &str, at: usize) -> &str {
     let line = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
     let rest = &text[line..at];
     &rest[..rest.len() - rest.trim_start_matches([' ', '\t']).len()]
 }
 
-/// What to cut so that items go out of a list in brackets, commas and all.
+/// The ranges to delete so that items disappear from a bracketed list, together with their commas.
 pub(super) fn without<'l>(
     list: &'l Range<usize>,
     items: &'l [Range<usize>],
@@ -241,7 +242,7 @@ pub(super) fn without<'l>(
     })
 }
 
-/// A file as seen from the folder of the configuration.
+/// The path of a file relative to the folder of the configuration.
 fn inside(site: &Site, file: &str) -> String {
     match site.layout().root(file) {
         Some(root) => crate::layout::below(&root.served, root.inside(file).unwrap_or(file)),
@@ -249,7 +250,7 @@ fn inside(site: &Site, file: &str) -> String {
     }
 }
 
-/// How a navigation names a page: its path without the ending.
+/// The name of a page in the navigation: its path without the extension.
 fn entry_name(site: &Site, file: &str) -> String {
     let name = inside(site, file);
     name.rsplit_once('.').filter(|_| is_markdown_page(file)).map_or(name.as_str(), |(stem, _)| stem).to_owned()

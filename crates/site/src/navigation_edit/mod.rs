@@ -1,17 +1,18 @@
-//! Where a page stands in the navigation of its site, and the edits that add, rename and remove it there: byte ranges in
-//! whichever file says it, so that comments and formatting of the rest stay.
+//! Finds the entries of a page in the navigation of its site, and computes the edits that add, rename and remove them.
+//! Edits are byte ranges of the navigation files, so that comments and formatting of the rest are kept.
 //!
 //! | files | renamed | removed | added |
 //! |---|---|---|---|
-//! | `docs.json`, `mint.json` and what they refer to | yes | yes | yes |
-//! | `mkdocs.yml`, `SUMMARY.md`, `toc.yml`, `_data/*nav*.yml` | yes | where nothing hangs below it | like the entry before it |
-//! | `.nav.yml`, `.pages` of plug-ins of MkDocs | in the folder | where nothing hangs below it | where no pattern shows the page |
-//! | `_meta.json`, `meta.json`, `sidebars.json`, and as scripts | yes | where it is a plain text, or holds nothing else but a label | beside its siblings |
+//! | `docs.json`, `mint.json` and the files they reference | yes | yes | yes |
+//! | `mkdocs.yml`, `SUMMARY.md`, `toc.yml`, `_data/*nav*.yml` | yes | if it has no nested entries | in the form of its neighbour |
+//! | `.nav.yml`, `.pages` of MkDocs plug-ins | within the folder | if it has no nested entries | if no pattern shows the page |
+//! | `_meta.json`, `meta.json`, `sidebars.json`, and as scripts | yes | if it is a string, or an object with only a label besides | beside its siblings |
 //! | `toctree` on pages in Markdown | yes | yes | beside its siblings |
-//! | `nav.adoc` of Antora, and `start_page` | yes | where nothing hangs below it | like the entry before it |
+//! | `nav.adoc` of Antora, and `start_page` | yes | if it has no nested entries | in the form of its neighbour |
 //! | configurations of VitePress and Starlight | yes | the same | beside its siblings |
 //!
-//! A redirect is added where the site keeps redirects already. What is not edited is told, and left to a person.
+//! A redirect is added if the site already has redirects. Entries that are not edited here are reported and left to the
+//! user.
 
 mod book;
 mod folders;
@@ -36,7 +37,7 @@ use mintlify::MintlifyFiles;
 
 const SHARED: &str = "names it in all languages; what becomes of it is yours to decide";
 
-/// New text in the place of a byte range of a file. An empty range is an insertion.
+/// Replaces a byte range of a file with new text. An empty range is an insertion.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct FileEdit {
     file: String,
@@ -44,16 +45,16 @@ struct FileEdit {
     text: String,
 }
 
-/// What a change of the navigation comes to.
+/// The edits that a change of the navigation requires.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct NavigationEdits {
-    /// The edits of each file in order, none overlapping.
+    /// The edits of each file in order, without overlaps.
     pub files: BTreeMap<String, Vec<(Range<usize>, String)>>,
     /// The name of the group that a page was added to.
     pub under: Option<String>,
-    /// Whether the navigation shows a page that was to be added without naming it.
+    /// Whether the navigation shows the added page without an entry for it.
     pub is_shown: bool,
-    /// What is left to a person and why, a sentence each without its full stop.
+    /// What is left to the user and why, a sentence each without its full stop.
     pub left: Vec<String>,
 }
 
@@ -75,7 +76,7 @@ impl NavigationEdits {
         self.files.is_empty()
     }
 
-    /// These edits and others; where two touch the same bytes, the first stays.
+    /// Combines these edits with others; where two touch the same bytes, the first is kept.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         let flat = |edits: BTreeMap<String, Vec<(Range<usize>, String)>>| {
@@ -90,7 +91,7 @@ impl NavigationEdits {
     }
 }
 
-/// Where a navigation names a page.
+/// A place where the navigation names a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NavigationPlace {
     pub file: String,
@@ -98,49 +99,50 @@ pub struct NavigationPlace {
     pub line: usize,
 }
 
-/// One entry of a navigation that is kept in lines or literals.
+/// One entry of a navigation file in a line-based format or with string literals.
 #[derive(Debug, Clone)]
 struct Entry {
-    /// The file of the page it names.
+    /// The file of the page that the entry names.
     page: String,
-    /// What names the page, without quotes.
+    /// The range that names the page, without quotes.
     value: Range<usize>,
-    /// All of the entry, the end of its last line included; `None` where it cannot go by itself.
+    /// The range of the whole entry, with the ending of its last line; `None` if it cannot be removed by itself.
     item: Option<Range<usize>>,
-    /// Its name for readers, quotes included.
+    /// The range of its displayed name, quotes included.
     title: Option<Range<usize>>,
     names: Names,
 }
 
-/// By what an entry names its page.
+/// How an entry names its page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Names {
-    /// A path from the folder of the file it stands in, or from the folder of pages.
+    /// A path relative to the folder of the navigation file, or to the folder of pages.
     File,
-    /// What a link says.
+    /// A link to the page.
     Link,
-    /// The page's name in its own folder, without ending.
+    /// The name, without extension, of a page in the folder of the navigation file.
     Sibling,
-    /// The name of a folder beside the file, whose only page it is.
+    /// The name of a folder beside the navigation file; the page is the only one in it.
     Folder,
-    /// A path in the folder of the file, of a page or of a folder whose only page it is.
+    /// A path relative to the folder of the navigation file, to a page or to a folder with only this page.
     Below,
-    /// The page's name in its own folder, or that of a folder there whose only page it is.
+    /// The name of a page in the folder of the navigation file, or of a subfolder with only this page.
     Child,
-    /// A path in the folder of pages, without ending.
+    /// A path relative to the folder of pages, without extension.
     Id,
-    /// A path from the folder of the file it stands in, or an absolute one from the folder of pages, most often without ending.
+    /// A path relative to the folder of the file, or an absolute one from the folder of pages, usually without
+    /// extension.
     Document,
-    /// The name of a resource of Antora.
+    /// The resource ID of an Antora page.
     Resource,
 }
 
-/// A file of a navigation with its entries.
+/// A navigation file with its entries.
 #[derive(Debug, Clone)]
 struct Contents {
     file: String,
     text: String,
-    /// The folder that paths count from.
+    /// The folder that paths are relative to.
     base: String,
     entries: Vec<Entry>,
     shape: Shape,
@@ -157,20 +159,20 @@ enum Shape {
 }
 
 impl Shape {
-    /// Whether entries are parted by commas.
+    /// Whether entries are separated by commas.
     fn has_commas(self) -> bool {
         matches!(self, Self::Json | Self::Script)
     }
 }
 
-/// The files that say the navigation of a site.
+/// The navigation files of a site.
 pub struct NavigationFiles<'s> {
     site: &'s Site,
     tree: &'s dyn Tree,
     mintlify: Option<MintlifyFiles>,
     others: Vec<Contents>,
     folders: Option<FolderFiles>,
-    /// Of tables of contents that name pages by patterns, the page they stand on.
+    /// The glob patterns of toctrees, by the page that contains the toctree.
     patterns: Vec<(String, GlobSet)>,
 }
 
@@ -193,7 +195,7 @@ impl<'s> NavigationFiles<'s> {
         Self { site, tree, mintlify, others, folders, patterns: lines::patterns(tree, site) }
     }
 
-    /// Whether the site has a navigation that names pages and can be edited, or redirects.
+    /// Whether the site has neither an editable navigation that names pages nor editable redirects.
     pub fn is_empty(&self) -> bool {
         self.mintlify.is_none()
             && self.folders.is_none()
@@ -201,7 +203,7 @@ impl<'s> NavigationFiles<'s> {
             && !redirects::is_kept(self.tree, self.site)
     }
 
-    /// Every place that names a page.
+    /// Every place where the navigation names a page.
     pub fn places(&self, file: &str) -> Vec<NavigationPlace> {
         let mut places = Vec::new();
         if let Some(mintlify) = &self.mintlify {
@@ -220,7 +222,7 @@ impl<'s> NavigationFiles<'s> {
         places
     }
 
-    /// Names `to` where `from` was named.
+    /// Changes the entries of `from` to name `to`.
     pub fn rename(&self, from: &str, to: &str) -> NavigationEdits {
         let no_more = self.patterns.iter().filter(|(_, set)| is_named(set, from) && !is_named(set, to));
         let mut left: Vec<String> = no_more
@@ -230,7 +232,7 @@ impl<'s> NavigationFiles<'s> {
             .collect();
         left.extend(literals::named_elsewhere(self.tree, self.site, from));
         let mut edits = self.mintlify.as_ref().map_or_else(Vec::new, |mintlify| mintlify.rename(self.site, from, to));
-        // The title of an entry that goes, and whether another one stays.
+        // The title of a removed entry, and whether another entry still names the page.
         let (mut title, mut is_named) = (None, false);
         for contents in &self.others {
             for entry in contents.entries.iter().filter(|entry| entry.page == from) {
@@ -249,7 +251,8 @@ impl<'s> NavigationFiles<'s> {
                             None => left.push(contents.told(entry, "still names it")),
                         }
                     }
-                    // It may name pages of its own folder only, and some generators refuse it otherwise.
+                    // The entry can only name pages of its own folder, and some generators fail on a dangling one, so
+                    // it is removed.
                     None if entry.names == Names::Folder
                         || entry.names == Names::Sibling && folder(to) != contents.base =>
                     {
@@ -281,7 +284,7 @@ impl<'s> NavigationFiles<'s> {
         others.flat_map(|other| &other.entries).any(|other| other.value == entry.value && other.page != entry.page)
     }
 
-    /// What the tables of contents on a page that moves are to say from where it is then.
+    /// The edits of the toctrees on a page that moves, whose paths are relative to the page.
     pub fn own_entries(&self, from: &str, to: &str) -> Vec<(Range<usize>, String)> {
         let mut edits = Vec::new();
         for contents in self.tables_on(from) {
@@ -296,7 +299,7 @@ impl<'s> NavigationFiles<'s> {
         edits
     }
 
-    /// The pages that the tables of contents on a page name.
+    /// The pages that the toctrees on a page list, by path or by pattern.
     pub fn listed_on(&self, file: &str) -> Vec<String> {
         let named = self.tables_on(file).flat_map(|contents| contents.entries.iter().map(|entry| entry.page.clone()));
         let sets = self.patterns.iter().filter(|(on, _)| on == file);
@@ -311,7 +314,7 @@ impl<'s> NavigationFiles<'s> {
     }
 
     fn renamed(&self, contents: &Contents, entry: &Entry, written: &str, to: &str) -> Option<String> {
-        // A folder that holds the page alone, then as before.
+        // An entry for a folder stays as it is if the page remains in that folder.
         let holds = || to.strip_prefix(&below(&contents.base, written)).is_some_and(|rest| rest.starts_with('/'));
         let name = match entry.names {
             Names::Folder | Names::Below if holds() => written.to_owned(),
@@ -353,7 +356,7 @@ impl<'s> NavigationFiles<'s> {
             return None;
         }
         let name = if contents.shape == Shape::Markdown { name.replace(' ', "%20") } else { name };
-        // What would need quotes or another spelling is not guessed at.
+        // A name that would need quotes or escaping is not written.
         let is_quoted = contents.shape.has_commas() && !is_bare;
         let is_plain = name == written
             || name.chars().all(|c| {
@@ -365,7 +368,8 @@ impl<'s> NavigationFiles<'s> {
         (is_plain || matches!(entry.names, Names::Link | Names::Resource)).then_some(name)
     }
 
-    /// What a folder has of a page that moves there: the page, or the folder that is to hold it alone.
+    /// What names a page in the folder `base` after a move to `to`: the page's name, or the name of a subfolder that
+    /// holds only this page.
     fn child<'t>(&self, base: &str, page: &str, to: &'t str) -> Option<&'t str> {
         let start = if base.is_empty() { String::new() } else { format!("{base}/") };
         let inside = to.strip_prefix(&start)?;
@@ -378,7 +382,7 @@ impl<'s> NavigationFiles<'s> {
         is_alone.then_some(name)
     }
 
-    /// Takes a page out.
+    /// Removes the entries of a page.
     pub fn remove(&self, file: &str) -> NavigationEdits {
         let mut left = literals::named_elsewhere(self.tree, self.site, file);
         left.extend(self.folders.iter().flat_map(|folders| folders.unedited(self.site, &self.others, file)));
@@ -393,7 +397,7 @@ impl<'s> NavigationFiles<'s> {
         for contents in &self.others {
             let own = contents.entries.iter().filter(|entry| entry.page == file);
             let mut cuts: Vec<(&Entry, Option<Range<usize>>)> = own.map(|entry| (entry, contents.cut(entry))).collect();
-            // Two neighbours may need the same comma.
+            // Two adjacent entries may both claim the same comma.
             for at in 1..cuts.len() {
                 let overlap = matches!((&cuts[at - 1].1, &cuts[at].1), (Some(a), Some(b)) if a.end > b.start);
                 if overlap {
@@ -416,7 +420,7 @@ impl<'s> NavigationFiles<'s> {
         NavigationEdits::of(edits, left)
     }
 
-    /// Adds a page beside its siblings. Without an entry that can serve as an example, it is added nowhere.
+    /// Adds a page beside its siblings. Without an entry that can serve as a model, nothing is added.
     pub fn add(&self, file: &str, title: &str) -> NavigationEdits {
         if let Some(mintlify) = &self.mintlify {
             let Some((edit, list)) = mintlify.add(self.site, file) else { return NavigationEdits::default() };
@@ -437,7 +441,7 @@ impl<'s> NavigationFiles<'s> {
         let candidates =
             self.others.iter().flat_map(|contents| contents.entries.iter().map(move |entry| (contents, entry)));
         let usable = candidates.filter(|(_, entry)| entry.item.is_some() && entry.names != Names::Folder);
-        // The last of the nearest.
+        // The last of the entries that are nearest in the folder tree.
         let Some((contents, entry)) = usable.max_by_key(|(_, entry)| near(&entry.page)) else {
             return NavigationEdits::default();
         };
@@ -449,7 +453,7 @@ impl<'s> NavigationFiles<'s> {
         }
     }
 
-    /// Sends readers of `from` to `to`, where the site keeps redirects: without chains and circles.
+    /// Redirects `from` to `to` if the site has redirects, without chains or loops.
     pub fn redirect(&self, from: &str, to: &str) -> NavigationEdits {
         match &self.mintlify {
             Some(mintlify) => NavigationEdits::of(mintlify.redirect(self.site, from, to), Vec::new()),
@@ -457,7 +461,7 @@ impl<'s> NavigationFiles<'s> {
         }
     }
 
-    /// The redirects that lead to a page: where each stands, and its source.
+    /// The redirects that lead to a page: the place and the source of each.
     pub fn redirects_to(&self, file: &str) -> Vec<(NavigationPlace, String)> {
         let Some(mintlify) = &self.mintlify else { return redirects::leading_to(self.tree, self.site, file) };
         let leads = |redirect: &&crate::navigation::Redirect| matches!(self.site.resolve(&mintlify.navigation.path, &redirect.destination), crate::Target::Page { file: to, .. } if to == file);
@@ -479,7 +483,7 @@ impl Contents {
         format!("{}:{} {what}", self.file, line_of(&self.text, entry.value.start))
     }
 
-    /// What goes when an entry does.
+    /// The range to delete when an entry is removed, with its comma; `None` if the entry has to stay.
     fn cut(&self, entry: &Entry) -> Option<Range<usize>> {
         let item = entry.item.clone()?;
         if !self.shape.has_commas() {
@@ -492,14 +496,14 @@ impl Contents {
             return Some(item.start..item.end + gap + 1 + (rest.len() - rest.trim_start().len()));
         }
         let before = before.trim_end();
-        // A category without entries is an error.
+        // A category without items is an error.
         if entry.names == Names::Id && before.ends_with('[') {
             return None;
         }
         Some(before.strip_suffix(',').map_or(item.start, str::len)..item.end)
     }
 
-    /// An entry like this one, behind it.
+    /// Adds an entry in the form of this one, after it.
     fn like(&self, entry: &Entry, name: &str, title: &str) -> Option<FileEdit> {
         let item = entry.item.clone()?;
         let title = match self.shape {
@@ -512,7 +516,7 @@ impl Contents {
             Shape::Markdown => title.replace('[', "\\[").replace(']', "\\]"),
             Shape::Toctree => title.replace(['<', '>'], ""),
             Shape::Adoc => title.replace(']', "\\]"),
-            // Some themes print it as HTML.
+            // Some themes render the title as HTML.
             Shape::Script => quoted(&title.replace(['<', '>'], "")),
             _ => quoted(title),
         };
@@ -537,17 +541,17 @@ impl Contents {
     }
 }
 
-/// Whether a pattern names a page, by its path without ending.
+/// Whether a pattern matches a page, by its path without extension.
 fn is_named(set: &GlobSet, page: &str) -> bool {
     docent_markdown::stem(page).is_some_and(|stem| set.is_match(stem))
 }
 
-/// A text in double quotes, as JSON and YAML read it.
+/// Quotes a text as a JSON string, which is also valid YAML.
 fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-/// Whether a path names a page that the site has.
+/// The path, if it is a page of the repository.
 fn page_of(site: &Site, file: Option<String>) -> Option<String> {
     file.filter(|file| is_page(file) && site.has_any(file))
 }

@@ -1,4 +1,4 @@
-//! Redirects where a site keeps them: a file `_redirects`, the redirects plug-in of MkDocs, and mdBook's configuration.
+//! Edits the redirects of a site: a `_redirects` file, the redirects plug-in of MkDocs, and mdBook's configuration.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -14,15 +14,16 @@ use crate::layout::{Generator, below};
 use crate::model::Site;
 use crate::tree::{Tree, at_home};
 
-/// Whether the site has a place for redirects that is edited here.
+/// Whether the site has redirects that can be edited here.
 pub(super) fn is_kept(tree: &dyn Tree, site: &Site) -> bool {
     plain_file(tree, site).is_some() || mkdocs(tree, site).is_some() || BookRedirects::of(tree, site).is_some()
 }
 
-/// Sends readers of `from` to `to`.
+/// Redirects `from` to `to`.
 pub(super) fn redirect(tree: &dyn Tree, site: &Site, from: &str, to: &str) -> NavigationEdits {
     if let Some(map) = mkdocs(tree, site) {
-        // The plug-in takes names for addresses, and the pages of the default language are served above its folder.
+        // The plug-in derives addresses from file names, but pages of the default language are served outside that
+        // language's folder.
         let is_by_name = |file: &str| {
             let root = site.layout().root(file)?;
             Some(below(&root.served, root.inside(file)?) == way(&map.base, file))
@@ -43,7 +44,7 @@ pub(super) fn redirect(tree: &dyn Tree, site: &Site, from: &str, to: &str) -> Na
     NavigationEdits { left: by_program(tree, site, from, to), ..NavigationEdits::default() }
 }
 
-/// The redirects that lead to a page: where each stands, and its source.
+/// The redirects that lead to a page: the place and the source of each.
 pub(super) fn leading_to(tree: &dyn Tree, site: &Site, file: &str) -> Vec<(NavigationPlace, String)> {
     let mut found = Vec::new();
     if let Some(map) = mkdocs(tree, site) {
@@ -62,7 +63,8 @@ pub(super) fn leading_to(tree: &dyn Tree, site: &Site, file: &str) -> Vec<(Navig
     found
 }
 
-/// What is left to a person where a plug-in keeps redirects that are not edited here.
+/// Messages about redirects that the user has to add, because a plug-in manages them and its configuration is not
+/// edited here.
 fn by_program(tree: &dyn Tree, site: &Site, from: &str, to: &str) -> Vec<String> {
     let home = site.layout().home();
     let names = |file: &str, plugin: &str| {
@@ -78,13 +80,13 @@ fn by_program(tree: &dyn Tree, site: &Site, from: &str, to: &str) -> Vec<String>
         .collect()
 }
 
-/// That a redirect is left to a person, and why.
+/// The message that a redirect is left to the user, and why.
 fn told(site: &Site, from: &str, to: &str, file: &str, plugin: &str, why: &str) -> Option<String> {
     let (source, destination) = (address_of(site, from)?, address_of(site, to)?);
     Some(format!("{file} has redirects by `{plugin}`, {why}: one from `/{source}` to `/{destination}` is yours to add"))
 }
 
-/// The address of a page, there already or not yet.
+/// The address of a page, which may not exist yet.
 fn address_of(site: &Site, file: &str) -> Option<String> {
     site.address(file).map(str::to_owned).or_else(|| {
         let root = site.layout().root(file)?;
@@ -99,7 +101,8 @@ fn plain_file(tree: &dyn Tree, site: &Site) -> Option<(String, String)> {
     files.into_iter().find_map(|file| Some((file.clone(), tree.text(&file)?)))
 }
 
-/// `/from /to 301`, a line each; the new one is written with what the last one had behind it.
+/// `/from /to 301`, a line each. The new line copies the trailing slash and status of the last line without
+/// placeholders.
 fn in_lines(site: &Site, file: &str, text: &str, from: &str, to: &str) -> Vec<FileEdit> {
     let (Some(source), Some(destination)) = (address_of(site, from), address_of(site, to)) else { return Vec::new() };
     let (source, destination) = (format!("/{source}"), format!("/{destination}"));
@@ -115,7 +118,7 @@ fn in_lines(site: &Site, file: &str, text: &str, from: &str, to: &str) -> Vec<Fi
             let at = start + line.find(target).unwrap_or(0);
             let target_at = start + line[own.len()..].find(target).map_or(at - start, |found| found + own.len());
             if same(own, &source) {
-                // It is redirected already, and what it says is a person's.
+                // The address is redirected already, and the existing redirect is kept.
                 return Vec::new();
             }
             if same(own, &destination) {
@@ -142,11 +145,11 @@ fn edit(file: &str, range: Range<usize>, text: String) -> FileEdit {
     FileEdit { file: file.to_owned(), range, text }
 }
 
-/// `redirect_maps` of the plug-in, written as a block: names of files in the folder of pages.
+/// `redirect_maps` of the plug-in in block style: file names relative to the folder of pages.
 struct RedirectMaps {
     file: String,
     base: String,
-    /// Key, value and line of each.
+    /// The ranges of the key, the value and the line of each entry.
     entries: Vec<(Range<usize>, Range<usize>, Range<usize>)>,
     text: String,
 }
@@ -181,7 +184,7 @@ fn mkdocs(tree: &dyn Tree, site: &Site) -> Option<RedirectMaps> {
         at += line.len();
     }
     let base = site.layout().roots.iter().map(|root| root.folder.clone()).min_by_key(String::len)?;
-    // Without an entry there is nothing to take an example from.
+    // Without an entry there is no model for a new one.
     (!entries.is_empty()).then_some(RedirectMaps { file, base, entries, text })
 }
 
@@ -221,7 +224,7 @@ impl RedirectMaps {
         {
             let part = |range: Range<usize>| &self.text[range];
             let end = part(value.end..line.end);
-            // A comment belongs to its own line.
+            // The comment of the copied line is left out.
             let end = end.split('#').next().unwrap_or("").trim_end();
             let newline = if part(line.clone()).ends_with('\n') { "" } else { "\n" };
             let text = format!(

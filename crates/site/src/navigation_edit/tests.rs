@@ -7,7 +7,7 @@ fn tree(files: &[(&str, &str)]) -> Files {
     files.iter().map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec())).collect()
 }
 
-/// The tree after edits, and a page at another place if it moved.
+/// The tree after the edits, and with a page moved if `moved` is given.
 fn after(tree: &Files, edits: &NavigationEdits, moved: Option<(&str, &str)>) -> Files {
     let mut files = tree.clone();
     for (file, edits) in &edits.files {
@@ -34,7 +34,7 @@ fn text(tree: &Files, file: &str) -> String {
     String::from_utf8(tree[file].clone()).expect("text")
 }
 
-/// A site of each kind: its files, the file that holds its navigation, and where the page `a` is.
+/// A site of each kind: its files, its navigation file, and the path of the page `a`.
 fn sites() -> Vec<(Files, &'static str, &'static str)> {
     vec![
         (
@@ -352,7 +352,7 @@ fn a_redirect_goes_where_the_configuration_refers_to() {
     );
 }
 
-/// `docs.json` after the page `a` became the page `b`.
+/// `docs.json` after the page `a` moved to `b`.
 fn redirected(json: &str) -> String {
     let before = tree(&[("docs.json", json), ("a.mdx", "")]);
     let site = Site::read(&before);
@@ -374,7 +374,7 @@ fn a_redirect_is_added_in_the_style_of_the_file() {
             r#"{"redirects": [{"source": "/x", "destination": "/y"}]}"#,
             r#"{"redirects": [{"source": "/x", "destination": "/y"}, { "source": "/a", "destination": "/b" }]}"#,
         ),
-        // Neither chains nor circles.
+        // Neither chains nor loops.
         (
             r#"{"redirects": [{"source": "/z", "destination": "/a#x"}, {"source": "/b", "destination": "/a"}]}"#,
             r#"{"redirects": [{"source": "/z", "destination": "/b#x"}, {"source": "/a", "destination": "/b"}]}"#,

@@ -1,16 +1,16 @@
-//! A navigation in JSON.
+//! Merges navigation in JSON.
 
 use super::Conflict;
 use super::sequence::{self, Slot};
 use crate::navigation_json::{self, Json, Value};
 
-/// Members by which an item of a list is known.
+/// Members that identify an item of a list.
 const NAMES: [&str; 15] = [
     "group", "tab", "anchor", "dropdown", "product", "item", "version", "language", "label", "id", "href", "source",
     "name", "title", "page",
 ];
 
-/// `None`: one of the texts is not JSON.
+/// `None` if one of the texts is not JSON.
 pub(super) fn merged(base: &str, ours: &str, theirs: &str) -> Option<Result<String, Conflict>> {
     let read = |text| navigation_json::read(text).ok();
     let (base, our, their) = (read(base)?, read(ours)?, read(theirs)?);
@@ -18,7 +18,7 @@ pub(super) fn merged(base: &str, ours: &str, theirs: &str) -> Option<Result<Stri
     Some(merge.value(Some(&base), &our, &their).and_then(|value| {
         let text = format!("{}{value}{}", &ours[..our.span.start], &ours[our.span.end..]);
         let is_strict = |text: &str| serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok();
-        // What a generator read before it can read afterwards.
+        // Strict JSON has to stay strict, so that the generator can still read it.
         let is_read = navigation_json::read(&text).is_ok() && (is_strict(&text) || !is_strict(ours));
         if is_read { Ok(text) } else { Err(Conflict) }
     }))
@@ -30,7 +30,7 @@ struct Merge<'t> {
 }
 
 impl<'t> Merge<'t> {
-    /// The text of a merged value. Without a base, both sides added it.
+    /// Merges a value and returns its text. Without a base, both sides added the value.
     fn value(&self, base: Option<&Json>, our: &Json, their: &Json) -> Result<String, Conflict> {
         if is_same(our, their) || base.is_some_and(|base| is_same(base, their)) {
             return Ok(self.ours[our.span.clone()].to_owned());
@@ -55,11 +55,11 @@ impl<'t> Merge<'t> {
             &|base, ours_at| is_same(&bases[base], &ours[ours_at]),
             &|base, theirs_at| is_same(&bases[base], &theirs[theirs_at]),
         )?;
-        // A list that was empty is written as the other side writes it.
+        // An empty list takes its formatting from the other side.
         let (style, items, text) = if ours.is_empty() { (their, theirs, self.theirs) } else { (our, ours, self.ours) };
         let (Some(first), Some(last)) = (items.first(), items.last()) else { return Err(Conflict) };
         let lead = space(&text[style.span.start + 1..first.span.start])?;
-        // What stands before a new item that is not the first.
+        // The whitespace before a new item that is not the first.
         let gap = match items {
             [first, second, ..] if lead.is_empty() => space(&text[first.span.end..second.span.start])?,
             _ if lead.is_empty() => " ",
@@ -108,7 +108,7 @@ impl<'t> Merge<'t> {
             return Err(Conflict);
         }
         for (name, their) in theirs {
-            // Removed on our side, or changed on theirs.
+            // Removed on our side and changed on theirs.
             if our.get(name).is_none() && base_of(name).is_some_and(|base| !is_same(base, their)) {
                 return Err(Conflict);
             }
@@ -120,7 +120,7 @@ impl<'t> Merge<'t> {
             let merged = match (base_of(name), their) {
                 (base, Some(their)) => self.value(base, value, their)?,
                 (None, None) => self.ours[value.span.clone()].to_owned(),
-                // To take a member out is left to people.
+                // The removal of a member is left to the user.
                 (Some(_), None) => return Err(Conflict),
             };
             out.push_str(&self.ours[at..value.span.start]);
@@ -139,7 +139,7 @@ impl<'t> Merge<'t> {
     }
 }
 
-/// By what an item of a list is known.
+/// The key that identifies an item of a list.
 fn name(item: &Json) -> String {
     if let Some(text) = item.text() {
         return format!("\"{text}");
@@ -162,7 +162,7 @@ fn written(json: &Json) -> String {
     }
 }
 
-/// Whether two values say the same, in whatever order members stand.
+/// Whether two values are equal, whatever the order of their members.
 fn is_same(a: &Json, b: &Json) -> bool {
     match (&a.value, &b.value) {
         (Value::Text(a), Value::Text(b)) | (Value::Other(a), Value::Other(b)) => a == b,
@@ -176,7 +176,7 @@ fn is_same(a: &Json, b: &Json) -> bool {
     }
 }
 
-/// The white space of what stands between two items. Comments would be lost.
+/// The whitespace between two items. Comments are a conflict, because they would be lost.
 fn space(between: &str) -> Result<&str, Conflict> {
     let trimmed = between.trim_start();
     let space = match trimmed.strip_prefix(',') {

@@ -1,9 +1,8 @@
-//! Two changes of one navigation, merged by its entries and not by its lines.
+//! Merges two changes of one navigation file entry by entry instead of line by line.
 //!
-//! Two branches that each add a page change the same line, as a new page goes behind its siblings. Merged as data, both
-//! entries stay.
-//! The order of the side that is merged into is kept, and what the other side added follows what stood before it there. What
-//! does not fit for sure is a conflict.
+//! Two branches that each add a page change the same line, because a new page goes after its siblings. Merged as data,
+//! both entries are kept. The order of our side is kept, and an addition of their side follows the item that precedes
+//! it there. Whatever cannot be merged with certainty is a conflict.
 
 mod json;
 mod outline;
@@ -12,22 +11,22 @@ mod sequence;
 use crate::generators::mkdocs;
 use crate::navigation::Navigation;
 
-/// What became of two changes of one file.
+/// The result of a merge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NavigationMerge {
-    /// The file is no navigation, or not one that is understood.
+    /// The file is not a navigation file, or not one that can be parsed.
     NotUnderstood,
     Merged(Vec<u8>),
-    /// The two changes do not fit together.
+    /// The two changes contradict each other.
     Conflict,
 }
 
-/// Two changes do not fit together.
+/// The two changes contradict each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Conflict;
 
-/// Merges the changes from `base` to `theirs` into `ours`, where the path is that of a navigation: `docs.json`, `mint.json`,
-/// sidebars in JSON, the `nav` of `mkdocs.yml`, `SUMMARY.md`.
+/// Merges the changes from `base` to `theirs` into `ours` if the path is that of a navigation file: `docs.json`,
+/// `mint.json`, sidebars in JSON, the `nav` of `mkdocs.yml`, `SUMMARY.md`.
 pub fn merge_navigation(path: &str, [base, ours, theirs]: [&[u8]; 3]) -> NavigationMerge {
     let name = path.rsplit('/').next().unwrap_or(path);
     let [Ok(base), Ok(ours), Ok(theirs)] = [base, ours, theirs].map(str::from_utf8) else {

@@ -1,12 +1,12 @@
-//! A navigation that is an indented list, an entry a line: the `nav` of `mkdocs.yml`, and `SUMMARY.md`.
+//! Merges navigation in an indented list with one entry a line: the `nav` of `mkdocs.yml`, and `SUMMARY.md`.
 
 use super::Conflict;
 use super::sequence::{self, Slot};
 
-/// An entry and what is indented below it.
+/// An entry and the entries nested below it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Entry {
-    /// The line without its indentation, by which it is known.
+    /// The line without its indentation, which identifies the entry.
     name: String,
     /// The line, with its line break and the blank lines and comments before it.
     text: String,
@@ -27,15 +27,15 @@ impl Entry {
     }
 }
 
-/// A text cut into what is before the navigation, its lines and what is after it.
+/// A text split into the part before the navigation, its entries and the part after it.
 struct Parts<'t> {
     before: &'t str,
     entries: Vec<Entry>,
     after: &'t str,
 }
 
-/// Merges `mkdocs.yml`. `None`: one of the texts has no `nav` that is a list of an entry a line, or both sides changed
-/// something else.
+/// Merges `mkdocs.yml`. `None` if one of the texts has no `nav` list with one entry a line, or if both sides changed
+/// other parts of the file.
 pub(super) fn merged_nav(base: &str, ours: &str, theirs: &str) -> Option<Result<String, Conflict>> {
     merged([nav(base)?, nav(ours)?, nav(theirs)?])
 }
@@ -67,7 +67,7 @@ fn merged([base, ours, theirs]: [Parts<'_>; 3]) -> Option<Result<String, Conflic
     }))
 }
 
-/// What a text is that at most one side changed.
+/// Merges a text of which at most one side may have changed, or both in the same way.
 fn chosen<'t>(base: &'t str, ours: &'t str, theirs: &'t str) -> Option<&'t str> {
     match (ours == base, theirs == base) {
         (_, true) => Some(ours),
@@ -93,7 +93,7 @@ fn list(base: &[Entry], ours: &[Entry], theirs: &[Entry]) -> Result<Vec<Entry>, 
         Slot::Kept { base: b, ours: o, theirs: t } => {
             let (b, o, t) = (&base[b], &ours[o], &theirs[t]);
             let text = chosen(&b.text, &o.text, &t.text);
-            // All three differ in nothing but blank lines, or in comments.
+            // If only blank lines differ, ours are kept; differing comments are a conflict.
             let is_bare = |entry: &Entry| entry.text.trim() == entry.name;
             let text =
                 text.or_else(|| [b, o, t].into_iter().all(is_bare).then_some(o.text.as_str())).ok_or(Conflict)?;
@@ -109,7 +109,7 @@ fn list(base: &[Entry], ours: &[Entry], theirs: &[Entry]) -> Result<Vec<Entry>, 
     slots.into_iter().map(entry).collect()
 }
 
-/// `mkdocs.yml` around its `nav`.
+/// Splits `mkdocs.yml` around its `nav`.
 fn nav(text: &str) -> Option<Parts<'_>> {
     let mut start = None;
     let mut end = text.len();
@@ -123,7 +123,7 @@ fn nav(text: &str) -> Option<Parts<'_>> {
             let is_entry = rest.starts_with("- ") && !rest.contains(" #") && !rest.ends_with(['|', '>', '[', '{']);
             if !(rest.is_empty() || rest.starts_with('#') || is_entry) {
                 if line.starts_with([' ', '\t']) {
-                    // A value over several lines.
+                    // A value that spans several lines.
                     return None;
                 }
                 end = at;
@@ -133,7 +133,7 @@ fn nav(text: &str) -> Option<Parts<'_>> {
         at += line.len();
     }
     let block = &text[start?..end];
-    // What follows the last entry belongs to what comes next.
+    // Blank lines and comments after the last entry belong to the part after the navigation.
     let mut length = 0;
     let mut at = 0;
     for line in block.split_inclusive('\n') {
@@ -147,9 +147,9 @@ fn nav(text: &str) -> Option<Parts<'_>> {
     Some(Parts { before: &text[..start], entries, after: &text[end..] })
 }
 
-/// The entries of a list. Lines that `is_between` says of are kept with the entry that follows.
+/// The entries of a list. Lines for which `is_between` is true are kept with the entry that follows.
 fn entries(text: &str, is_between: &dyn Fn(&str) -> bool) -> Vec<Entry> {
-    /// How far an entry is indented: headings are above all lists, by their level.
+    /// The nesting depth of an entry: headings, by their level, are above all lists.
     fn depth(line: &str) -> usize {
         let hashes = line.len() - line.trim_start_matches('#').len();
         let spaces = line.len() - line.trim_start().len();
@@ -185,7 +185,7 @@ fn entries(text: &str, is_between: &dyn Fn(&str) -> bool) -> Vec<Entry> {
     while !open.is_empty() {
         close(&mut open, &mut all);
     }
-    // Blank lines at the end.
+    // Blank lines at the end belong to the last entry.
     if let Some(last) = all.last_mut() {
         let mut last = last;
         while !last.below.is_empty() {

@@ -1,11 +1,11 @@
-//! Two changes of one list whose items have names.
+//! Three-way merge of a list whose items have names.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 use super::Conflict;
 
-/// An item of the merged list, by its place in the lists it is from.
+/// An item of the merged list, by its indexes in the lists that contain it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Slot {
     /// In all three.
@@ -18,11 +18,11 @@ pub(super) enum Slot {
     Both { ours: usize, theirs: usize },
 }
 
-/// What tells whether a side left an item of the base as it was: the item's places in the base and on that side.
+/// Whether a side left an item of the base unchanged, given the item's indexes in the base and on that side.
 pub(super) type IsUnchanged<'a> = dyn Fn(usize, usize) -> bool + 'a;
 
-/// The merged list. An item that one side removed is gone, unless the other side changed it; that is a conflict, as are items
-/// of the same name in one list, and items of the base in another order on their side.
+/// The merged list. An item that one side removed is removed. It is a conflict if the other side changed that item, if
+/// a list has two items of the same name, or if their side reorders items of the base.
 pub(super) fn merged(
     [base, ours, theirs]: [&[String]; 3],
     is_ours_unchanged: &IsUnchanged<'_>,
@@ -43,7 +43,7 @@ pub(super) fn merged(
             (Some(_), None) => return Err(Conflict),
         }
     }
-    // Where what they added goes: behind what stands before it on their side, and behind what we added there.
+    // An addition of theirs goes after the item that precedes it on their side, and after our additions at that place.
     let mut next = 0;
     for (at, name) in theirs.iter().enumerate() {
         match (in_base.get(name.as_str()), in_ours.contains_key(name.as_str())) {

@@ -68,19 +68,19 @@ fn each_side_changes_what_the_other_left_alone() {
 #[test]
 fn what_does_not_fit_for_sure_is_a_conflict() {
     for (ours, theirs) in [
-        // Another value on each side.
+        // Different values on each side.
         (DOCS.replace("black", "red"), DOCS.replace("black", "blue")),
-        // A group that one side took out and the other added to.
+        // A group that one side removed and the other extended.
         (
             DOCS.replace("    {\n      \"group\": \"Start\",\n      \"pages\": [\"index\"]\n    },\n", ""),
             DOCS.replace("[\"index\"]", "[\"index\", \"x\"]"),
         ),
-        // Another order.
+        // Reordered items.
         (
             DOCS.replace("\"guides/b\"", "\"guides/b\", \"guides/c\""),
             DOCS.replace("\"guides/a\",\n        \"guides/b\"", "\"guides/b\",\n        \"guides/a\""),
         ),
-        // One name twice.
+        // A duplicate name.
         (DOCS.replace("[\"index\"]", "[\"index\", \"x\"]"), DOCS.replace("[\"index\"]", "[\"index\", \"index\"]")),
         // A comment that would be lost.
         (DOCS.replace("[\"index\"]", "[\"index\", /* x */ \"x\"]"), DOCS.replace("[\"index\"]", "[\"index\", \"y\"]")),
@@ -177,7 +177,7 @@ proptest! {
                 }
             }
             NavigationMerge::Conflict => {
-                // Only what moved does not fit.
+                // Only moved items conflict.
                 let kept: Vec<u8> = theirs.iter().copied().filter(|page| base.contains(page)).collect();
                 prop_assert!(!kept.is_sorted(), "{:?}", texts);
             }

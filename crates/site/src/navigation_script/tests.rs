@@ -102,9 +102,9 @@ fn nothing_else_may_differ() {
     }
 }
 
-/// An object of plain texts alone, with each text as one quote.
+/// An object of string literals only, after each literal was replaced by one quote.
 static ENTRY: LazyLock<Regex> = LazyLock::new(|| pattern(r"\{\s*(?:(?:\w+|')\s*:\s*'\s*(?:,\s*)?)+\}"));
-/// A member that is a plain text.
+/// A member whose value is a string literal.
 static MEMBER: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?:[\w$]+|')\s*:\s*'"));
 /// The name of a member.
 static NAME: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?:[\w$]+|')\s*:"));
@@ -114,7 +114,7 @@ fn pattern(pattern: &str) -> Regex {
 }
 
 proptest! {
-    /// What is accepted has the same code but for white space, commas, comments and plain texts.
+    /// An accepted edit leaves the code the same, except for whitespace, commas, comments and string literals.
     #[test]
     fn an_edit_that_is_accepted_brings_no_code(
         at in 0usize..300,
