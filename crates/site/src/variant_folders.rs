@@ -1,40 +1,40 @@
-//! Sibling folders that hold the same pages in several versions or languages.
+//! Finds sibling folders that hold the same pages in several versions or languages.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::paths::path_in;
 use crate::version_names::{Kind as NameKind, VersionName, without_docs};
 
-/// What folders may tell.
+/// What the name of a folder may denote.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Version,
     Language,
 }
 
-/// Folders beside each other that hold the same pages.
+/// Sibling folders that hold the same pages.
 #[derive(Debug)]
 pub(crate) struct Family {
-    /// The folder around them, with a slash at its end, or nothing.
+    /// The parent folder with a trailing slash, or empty.
     pub(crate) parent: String,
     pub(crate) labels: Vec<String>,
-    /// Whether the folder around them holds those pages, too.
+    /// Whether the parent folder holds these pages itself, too.
     pub(crate) has_own: bool,
-    /// Pages, which label each has, and what is left of its path without it.
+    /// For each page: its index, the index of its label, and its path with the label replaced by a placeholder.
     pub(crate) pages: Vec<(usize, Option<usize>, String)>,
 }
 
-/// A folder further down tells no version.
+/// Maximum depth of a folder that may denote a version.
 const DEEPEST: usize = 6;
-/// How much of what a folder holds its siblings have to hold, and how many pages that has to be.
+/// Minimum share, and minimum number, of the pages in a folder that its siblings must hold as well.
 const SHARE: f32 = 0.3;
 const FEWEST: usize = 2;
-/// The same of names that may mean something else.
+/// Minimum share and number for ambiguous names.
 const STRICT_SHARE: f32 = 0.6;
 const STRICT_FEWEST: usize = 4;
-/// Stands for the folder in what is left of a path. No path has it.
+/// Placeholder for the folder in a page's path. It occurs in no real path.
 const HERE: char = '\u{1}';
-/// Folders in which what looks like a version is what is written about.
+/// Folders whose subfolders are about versions of the product and are not versions of the docs.
 const ABOUT_VERSIONS: [&str; 12] = [
     "blog",
     "posts",
@@ -49,11 +49,12 @@ const ABOUT_VERSIONS: [&str; 12] = [
     "whatsnew",
     "announcements",
 ];
-/// Folders that hold older versions of what stands around them.
+/// Folders that hold older versions of the pages around them.
 const ARCHIVES: [&str; 5] = ["archive", "archived", "archives", "old-versions", "previous"];
-/// Where so many folders are versions, one beside them with as many numbers in its name is one, whatever it holds.
+/// If at least this many siblings are versions, another sibling with the same count of numbers (more than one) in its
+/// name is one, too, whatever it holds.
 const ENOUGH_VERSIONS: usize = 3;
-/// Languages that docs are written in.
+/// Languages that docs are written in, sorted.
 const LANGUAGES: [&str; 62] = [
     "af", "ar", "az", "be", "bg", "bn", "bs", "ca", "cs", "da", "de", "el", "en", "es", "et", "eu", "fa", "fi", "fr",
     "gl", "he", "hi", "hr", "hu", "hy", "id", "is", "it", "ja", "ka", "kk", "km", "ko", "ku", "lt", "lv", "mk", "mn",
@@ -61,16 +62,17 @@ const LANGUAGES: [&str; 62] = [
     "tr", "uk", "ur", "uz", "vi",
 ];
 
-/// A folder in a path that may tell the version or the language: the path up to it, with the slash, and where it ends.
+/// A folder of a path that may denote the version or language, as byte offsets: `start` is the end of the parent path
+/// including the slash, `end` the end of the folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Part {
     start: usize,
     end: usize,
-    /// Where the name begins that tells most: that of the inner one of two folders.
+    /// Start of the most specific name: that of the inner one of two folders.
     name: usize,
 }
 
-/// All families among these paths, of pages that are `open` to it. Each page is in one, the outermost.
+/// All families among the paths of pages that are `open`. Each page is in at most one family, the outermost.
 pub(crate) fn families(paths: &[String], open: &[bool], kind: Kind) -> Vec<Family> {
     let parts: Vec<Vec<Part>> =
         paths.iter().zip(open).map(|(path, open)| if *open { parts(path, kind) } else { Vec::new() }).collect();
@@ -125,21 +127,22 @@ pub(crate) fn families(paths: &[String], open: &[bool], kind: Kind) -> Vec<Famil
     found
 }
 
-/// What stands beside each other in one folder: pages, the label of the folder they are in, and the path inside of it.
+/// The pages in one parent folder: the index of each, the label of its folder, and its path within that folder.
 #[derive(Debug, Default)]
 struct Siblings<'p> {
     pages: Vec<(usize, Option<&'p str>, &'p str)>,
-    /// What the folders are called beside their versions.
+    /// The docs word in the folder names besides the version, such as `docs` in `v1-docs`.
     docs: Option<&'p str>,
 }
 
 impl<'p> Siblings<'p> {
-    /// A page that is in no version's folder: `docs/a` is to `v1-docs/a` as `a` is to `v1/a`.
+    /// The path of a page outside the version folders, made comparable: `docs/a` corresponds to `v1-docs/a` as `a` does
+    /// to `v1/a`.
     fn own(&self, path: &'p str) -> &'p str {
         self.docs.and_then(|docs| path_in(docs, path)).unwrap_or(path)
     }
 
-    /// The labels of those that hold the same pages, and what of it stands in the folder around them.
+    /// The labels of the folders that hold the same pages, and which of these pages the parent folder holds itself.
     fn alike(&self, kind: Kind) -> Option<(HashSet<&'p str>, Option<HashSet<&'p str>>)> {
         let mut inside: BTreeMap<&str, HashSet<&'p str>> = BTreeMap::new();
         let mut own: HashSet<&'p str> = HashSet::new();
@@ -156,10 +159,11 @@ impl<'p> Siblings<'p> {
             shared >= fewest && shared as f32 >= share * of as f32
         };
         let is_moving = |label: &str| kind == Kind::Version && numbers(label) == 0;
-        // Held against the version that is nearest: what all of them ever held may be many times as much.
+        // Compared with the version that shares most, because all versions together may have held many times as many
+        // pages.
         let shared = inside.values().map(|rests| (rests.intersection(&own).count(), rests.len()));
         let (shared_own, nearest) = shared.max().unwrap_or_default();
-        // Names that mean little by themselves.
+        // Without a name that is neither a bare number nor a word such as `main`, stronger evidence is required.
         let is_sure = inside.keys().any(|label| !is_moving(label) && !is_bare(label));
         let has_own = enough(shared_own, own.len().min(nearest), kind == Kind::Version && !is_sure);
         let is_shared =
@@ -185,7 +189,7 @@ impl<'p> Siblings<'p> {
     }
 }
 
-/// How many numbers a version's name says.
+/// The count of numbers in a version's name.
 fn numbers(label: &str) -> usize {
     VersionName::of_folder(label).map_or(0, |name| name.numbers.len())
 }
@@ -194,7 +198,7 @@ fn is_bare(label: &str) -> bool {
     VersionName::of_folder(label).is_some_and(|name| name.is_bare)
 }
 
-/// The folders of a path that may tell what is looked for, the outermost first.
+/// The folders of a path that may denote a version or language, the outermost first.
 fn parts(path: &str, kind: Kind) -> Vec<Part> {
     let mut parts: Vec<Part> = Vec::new();
     let mut start = 0;
@@ -210,7 +214,7 @@ fn parts(path: &str, kind: Kind) -> Vec<Part> {
         }
         if is_one {
             match parts.last_mut().filter(|part| kind == Kind::Version && depth > 0 && part.end + 1 == start) {
-                // `v2/2.20`: one version in two folders.
+                // `v2/2.20`: one version in two nested folders.
                 Some(part) if is_inner(&path[part.name..part.end], name) => *part = Part { end, name: start, ..*part },
                 _ => parts.push(Part { start: archive.unwrap_or(start), end, name: start }),
             }
@@ -221,7 +225,8 @@ fn parts(path: &str, kind: Kind) -> Vec<Part> {
     parts
 }
 
-/// Whether a folder inside that of a version tells more of the same: `2.20` inside `v2`, or what is in the making.
+/// Whether a folder inside a version's folder refines that version: `2.20` inside `v2`, or a name without numbers such
+/// as `next`.
 fn is_inner(outer: &str, inner: &str) -> bool {
     let (Some(outer), Some(inner)) = (VersionName::of_folder(outer), VersionName::of_folder(inner)) else {
         return false;

@@ -1,4 +1,4 @@
-//! The versions and languages of a site, and which of its pages are the same page in another of them.
+//! Finds the versions and languages of a site, and the pages that are the same page in another of them.
 //!
 //! ```text
 //! v1/guides/keys      Older      ┐
@@ -6,10 +6,10 @@
 //! v3-beta/guides/keys Preview    ┘
 //! ```
 //!
-//! What the site's configuration and its pages say of versions and languages goes first. Besides, sibling folders whose
-//! names look like versions, or are languages, and that share enough paths are taken for what they look like; the folder
-//! around them may hold the current version, or the default language, itself. All this follows from the paths of pages
-//! and from what is said of them: the same pages are always told alike.
+//! Declarations in the site's configuration and pages take precedence. In addition, sibling folders are taken for
+//! versions or languages if their names look like them and they share enough paths; their parent folder may itself hold
+//! the current version or the default language. The result depends only on the paths of the pages and on the
+//! declarations, so the same pages always give the same result.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -18,17 +18,17 @@ use serde::{Deserialize, Serialize};
 use crate::variant_folders::{Family, Kind as FolderKind, families};
 use crate::version_names::{Kind, VersionName, plain};
 
-/// What the site's own configuration says of its versions and languages, beside which pages are in which.
+/// What the site's configuration declares about its versions and languages as a whole.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Declared {
-    /// Versions that it names, the latest first.
+    /// Declared versions, the latest first.
     pub versions: Vec<(String, Stage)>,
-    /// The language of what has no other.
+    /// The language of pages without a language of their own.
     pub language: Option<String>,
 }
 
 impl Declared {
-    /// Notes a version. What is current in one part of a site is not older in another.
+    /// Adds a version. A version that is current in one part of a site is not older in another.
     pub(crate) fn add(&mut self, name: &str, stage: Stage) {
         match self.versions.iter_mut().find(|(known, _)| known == name) {
             Some((_, known)) => *known = stage.min(*known),
@@ -37,10 +37,10 @@ impl Declared {
     }
 }
 
-/// What a version is to its readers.
+/// The release stage of a version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 pub enum Stage {
-    /// The latest that is released.
+    /// The latest released version.
     #[default]
     Current,
     Older,
@@ -48,12 +48,12 @@ pub enum Stage {
     Preview,
 }
 
-/// A page as far as this is concerned.
+/// The attributes of a page that are relevant here.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct PageLabels<'p> {
-    /// Where it is served, without a leading slash.
+    /// Site path without a leading slash.
     pub path: &'p str,
-    /// What the page or the site says of it.
+    /// The version that the page or the configuration declares.
     pub version: Option<&'p str>,
     pub language: Option<&'p str>,
 }
@@ -63,34 +63,34 @@ pub struct PageLabels<'p> {
 pub struct Version {
     pub name: String,
     pub stage: Stage,
-    /// How far it is from the current one: first the current one, then older ones from the latest on, then previews.
+    /// Distance from the current version: the current one first, then older ones from the latest on, then previews.
     order: usize,
 }
 
-/// Which variant of itself a page is.
+/// The version and language of a page, and its group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Variant {
-    /// An index into [`Variants::versions`].
+    /// Index into [`Variants::versions`].
     pub version: Option<usize>,
-    /// An index into [`Variants::languages`].
+    /// Index into [`Variants::languages`].
     pub language: Option<usize>,
-    /// An index into the groups of pages that are one page; `None` for a page of which there is no other variant.
+    /// Index of the group of pages that are the same page; `None` for a page without other variants.
     group: Option<usize>,
 }
 
-/// The versions and languages of a site, and its pages in them.
+/// The versions and languages of a site, and the variant of each page.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Variants {
     versions: Vec<Version>,
     languages: Vec<String>,
-    /// The default language, where it has a name; pages in no language are in it, too.
+    /// The default language, if it has a name; pages without a language are in it, too.
     language: Option<usize>,
     pages: Vec<Variant>,
     groups: Vec<Vec<u32>>,
 }
 
 impl Variants {
-    /// `redirects`: source and destination, as the configuration writes them.
+    /// `redirects` are pairs of source and destination, verbatim from the configuration.
     pub fn of<'r>(
         pages: &[PageLabels<'_>],
         declared: &Declared,
@@ -124,12 +124,12 @@ impl Variants {
         self.versions.is_empty() && self.languages.is_empty()
     }
 
-    /// Which variant a page is, by its place in the list of pages.
+    /// The variant of a page, by its index in the list of pages.
     pub fn page(&self, page: u32) -> Variant {
         self.pages.get(page as usize).copied().unwrap_or_default()
     }
 
-    /// What a page's version is called.
+    /// The version of a page.
     pub fn version_of(&self, page: u32) -> Option<&Version> {
         self.versions.get(self.page(page).version?)
     }
@@ -138,19 +138,19 @@ impl Variants {
         self.languages.get(self.page(page).language?).map(String::as_str)
     }
 
-    /// The pages that are this page in some version and language, itself too, and the number of their group; `None` when
-    /// there is no other.
+    /// The pages that are this page in any version and language, itself included, and the index of their group; `None`
+    /// if there is no other.
     pub fn group_of(&self, page: u32) -> Option<(usize, &[u32])> {
         let group = self.page(page).group?;
         Some((group, self.groups.get(group)?))
     }
 
-    /// By which of two variants a reader is served sooner who asked for none: the lesser one is the better.
+    /// Sort key of a variant for readers who asked for no particular one: lower is better.
     pub fn rank(&self, variant: Variant) -> (usize, usize) {
         (self.language_rank(variant), self.version_rank(variant))
     }
 
-    /// 0 for the default language, or none.
+    /// 0 for the default language and for no language.
     pub fn language_rank(&self, variant: Variant) -> usize {
         match variant.language {
             None => 0,
@@ -159,13 +159,13 @@ impl Variants {
         }
     }
 
-    /// 0 for no version and for the current one.
+    /// 0 for the current version and for no version.
     pub fn version_rank(&self, variant: Variant) -> usize {
         variant.version.and_then(|version| self.versions.get(version)).map_or(0, |version| version.order)
     }
 
-    /// The versions that a name means, however it is spelled; for a patch of a version that version. A number that has no
-    /// dot and no `v` is none by itself.
+    /// The versions that a name means, in any spelling. While none matches, the last of three or more numbers is dropped:
+    /// `1.9.3` means `1.9`, but `1.9` never means `1`.
     pub fn named(&self, name: &str) -> Vec<usize> {
         let name = plain(name);
         let with = |wanted: &str| -> Vec<usize> {
@@ -183,7 +183,7 @@ impl Variants {
 }
 
 struct Reading {
-    /// The path of each page, without what tells its version and language.
+    /// The path of each page without the segments that denote its version and language.
     keys: Vec<String>,
     pages: Vec<Variant>,
     variants: Variants,
@@ -209,7 +209,7 @@ impl Reading {
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
         of_pages.iter().flatten().for_each(|language| *counts.entry(language).or_default() += 1);
         let names: BTreeMap<String, usize> = counts.keys().map(|language| (*language).to_owned()).zip(0..).collect();
-        // Those that stand where no language is named are in the default one.
+        // Pages at the places where no language is named are in the default language.
         let unnamed: HashSet<&str> =
             (0..pages.len()).filter(|at| of_pages[*at].is_none()).map(|at| self.keys[at].as_str()).collect();
         let has_unnamed = (0..pages.len()).any(|at| of_pages[at].is_some() && unnamed.contains(self.keys[at].as_str()));
@@ -247,7 +247,7 @@ impl Reading {
         }
     }
 
-    /// The versions that pages or the navigation name.
+    /// Adds the versions that pages or the navigation declare.
     fn said_versions(&mut self, pages: &[PageLabels<'_>], declared: &Declared) {
         let labels: BTreeSet<&str> = pages.iter().filter_map(|page| page.version).collect();
         if labels.is_empty() {
@@ -262,7 +262,7 @@ impl Reading {
         for (label, of) in &of_label {
             let wanted = plain(label);
             let named = of.iter().filter(|at| has_part(&self.keys[**at], |part| plain(part) == wanted)).count();
-            // A label may be called otherwise than its folder.
+            // A label may differ from the name of its folder.
             let folder = if 2 * named < of.len() { own_folder(&self.keys, of) } else { None };
             for at in of {
                 let key = &mut self.keys[*at];
@@ -277,7 +277,7 @@ impl Reading {
             others.entry((&self.keys[at], self.pages[at].language)).or_default().insert(page.version);
         }
         let shared = others.values().filter(|versions| versions.len() > 1);
-        // Where the configuration or front matter names versions, one page in several of them is evidence enough.
+        // Versions belong together if the configuration declares them or one page exists in several of them.
         let is_related = !declared.versions.is_empty() || shared.clone().next().is_some();
         let has_unnamed = shared.filter(|versions| versions.contains(&None)).count() >= FEWEST_SHARED;
         let names: Vec<(String, VersionName)> =
@@ -295,7 +295,7 @@ impl Reading {
         }
     }
 
-    /// Adds the versions of a part of the site, and says which numbers they get.
+    /// Adds the versions of a part of the site and returns their indexes.
     fn add_versions(&mut self, names: &[(String, VersionName)], current: Current, declared: &Declared) -> Vec<usize> {
         let said =
             |name: &str| declared.versions.iter().position(|(known, _)| known == name || plain(known) == plain(name));
@@ -348,7 +348,7 @@ impl Reading {
             }
         }
         let mut groups: Vec<Vec<u32>> = by_key.into_values().filter(|pages| pages.len() > 1).collect();
-        // Pages that are alike in both are two pages, whatever their paths.
+        // Pages with the same version and language are different pages, whatever their paths.
         groups.retain(|group| {
             let first = pages[group[0] as usize];
             group.iter().any(|page| {
@@ -366,16 +366,16 @@ impl Reading {
     }
 }
 
-/// How many pages several versions have to share, to be versions of one thing.
+/// Minimum number of pages that have to exist both with and without a version for the pages without one to be current.
 const FEWEST_SHARED: usize = 2;
 
 /// Which of several versions is current.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Current {
     One(usize),
-    /// What has no version.
+    /// The pages without a version.
     Unnamed,
-    /// They have nothing to do with each other.
+    /// The versions are unrelated, so each is current.
     All,
 }
 
@@ -392,12 +392,12 @@ fn current_of(
         let is_it = |(known, stage): &(String, Stage)| *stage == Stage::Current && plain(known) == plain(label);
         declared.versions.iter().any(is_it)
     };
-    // Of lines that are each said to have a current version (`v1/1.76`, `v2/2.20`) the latest.
+    // If several release lines declare a current version (`v1/1.76`, `v2/2.20`), the latest of them.
     let current = (0..names.len()).filter(|at| said(&names[*at].0)).max_by(|a, b| names[*a].1.later(&names[*b].1));
     if let Some(at) = current {
         return Current::One(at);
     }
-    // `docs/latest` leads to `docs/v2`, say.
+    // For example, a redirect from `docs/latest` to `docs/v2`.
     let led_to = redirects.iter().find_map(|(source, destination)| {
         let below = |path: &str| path.trim_matches('/').strip_prefix(family.parent.as_str()).map(str::to_owned);
         let (source, destination) = (below(source)?, below(destination)?);
@@ -409,7 +409,7 @@ fn current_of(
     led_to.map_or_else(|| latest(names), Current::One)
 }
 
-/// The latest of several versions that is released.
+/// The latest released version of several.
 fn latest(names: &[(String, VersionName)]) -> Current {
     let released = |at: &usize| names[*at].1.kind != Kind::Unreleased;
     let rank = |at: usize| (names[at].1.kind == Kind::Latest, &names[at].1);
@@ -423,7 +423,7 @@ fn latest(names: &[(String, VersionName)]) -> Current {
     }
 }
 
-/// Whether a folder is named after a language.
+/// Whether a folder is named after a language, ignoring case and `_` versus `-`.
 fn same_language(folder: &str, language: &str) -> bool {
     let plain = |tag: &str| tag.to_ascii_lowercase().replace('_', "-");
     plain(folder) == plain(language)
@@ -433,14 +433,14 @@ fn has_part(path: &str, is_it: impl Fn(&str) -> bool) -> bool {
     path.split('/').any(is_it)
 }
 
-/// A path without the first of its parts that is meant.
+/// A path without its first segment that matches.
 fn without_part(path: &str, is_it: impl Fn(&str) -> bool) -> String {
     let Some(at) = path.split('/').position(is_it) else { return path.to_owned() };
     let parts = path.split('/').enumerate().filter(|(part, _)| *part != at).map(|(_, part)| part);
     parts.collect::<Vec<_>>().join("/")
 }
 
-/// The folder that nearly all of some pages are in and no other page is.
+/// The folder that at least 80 % of the given pages are in, and no other page.
 fn own_folder(keys: &[String], of: &[usize]) -> Option<String> {
     const DEEPEST: usize = 4;
     let own: HashSet<usize> = of.iter().copied().collect();

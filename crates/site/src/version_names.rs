@@ -1,8 +1,8 @@
-//! What a name says of a version: of a folder (`v23.1`, `version-0.80`, `next`) or of a label (`2.0 (latest)`).
+//! Parses version names: of a folder (`v23.1`, `version-0.80`, `next`) or of a label (`2.0 (latest)`).
 
 use std::cmp::Ordering;
 
-/// Names of whatever is released last, of what is not released yet, and of what is kept for those who need it.
+/// Names of the latest release, of unreleased versions, and of versions that are kept for those who need them.
 const LATEST: [&str; 5] = ["latest", "stable", "current", "lts", "ga"];
 const UNRELEASED: [&str; 25] = [
     "next",
@@ -32,15 +32,15 @@ const UNRELEASED: [&str; 25] = [
     "prerelease",
 ];
 const KEPT: [&str; 6] = ["old", "legacy", "archive", "archived", "previous", "deprecated"];
-/// What may stand in front of a version's number.
+/// Prefixes of a version number.
 const PREFIXES: [&str; 6] = ["version", "release", "ver", "rel", "v", ""];
-/// What a folder may say beside its version: `v1.20-docs`, `docs-1.20`.
+/// Words for docs in a folder name besides the version: `v1.20-docs`, `docs-1.20`.
 const DOCS: [&str; 3] = ["documentation", "docs", "doc"];
-/// No version has more numbers, or longer ones.
+/// Maximum count of numbers in a version, and maximum number of digits in each.
 const MOST_NUMBERS: usize = 4;
 const LONGEST_NUMBER: usize = 6;
 
-/// What kind of version a name is of.
+/// The kind of a version, by its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
     Kept,
@@ -49,17 +49,17 @@ pub(crate) enum Kind {
     Unreleased,
 }
 
-/// A version's name, read.
+/// A parsed version name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct VersionName {
     pub(crate) numbers: Vec<u64>,
     pub(crate) kind: Kind,
-    /// A single number and nothing else: it may as well count chapters, or years.
+    /// A single number and nothing else: it could also be a chapter or a year.
     pub(crate) is_bare: bool,
 }
 
 impl VersionName {
-    /// Reads the name of a folder. `None` when it is not that of a version.
+    /// Parses the name of a folder. `None` if it does not name a version.
     pub(crate) fn of_folder(name: &str) -> Option<Self> {
         let lower = name.trim_start_matches('_').to_ascii_lowercase();
         if let Some(kind) = kind_of_word(&lower) {
@@ -76,7 +76,7 @@ impl VersionName {
         Some(Self { numbers, kind, is_bare })
     }
 
-    /// Reads a label for readers. A text that says nothing of a version is the label of a release without a number.
+    /// Parses a displayed label. A label without any version information is a release without a number.
     pub(crate) fn of_label(label: &str) -> Self {
         let lower = label.to_ascii_lowercase();
         let mut words = lower.split(|c: char| !c.is_alphanumeric() && c != '.').filter(|word| !word.is_empty());
@@ -88,7 +88,7 @@ impl VersionName {
         Self { numbers, kind: kind.unwrap_or(Kind::Released), is_bare: false }
     }
 
-    /// Orders by what is later.
+    /// Orders versions from the oldest to the latest.
     pub(crate) fn later(&self, other: &Self) -> Ordering {
         let is_named = |name: &Self| name.numbers.is_empty();
         match (is_named(self), is_named(other)) {
@@ -98,7 +98,7 @@ impl VersionName {
     }
 }
 
-/// A version's name as far as it tells versions apart: `v23.1`, `version-23.1` and `23.1` are one.
+/// The normalized name, for comparison: `v23.1`, `version-23.1` and `23.1` are equal.
 pub(crate) fn plain(name: &str) -> String {
     let lower = name.trim().trim_start_matches('_').to_lowercase();
     let (version, _) = without_docs(&lower);
@@ -109,7 +109,7 @@ pub(crate) fn plain(name: &str) -> String {
     format!("{}{}", &version[start..end], rest.trim_end_matches(".x"))
 }
 
-/// The name of a version's folder without the word for docs that stands before or behind it, and that word.
+/// A folder name without the docs word before or after its version, and that word.
 pub(crate) fn without_docs(name: &str) -> (&str, Option<&str>) {
     let word = |word: &'static str| {
         let rest = name.strip_suffix(word).map(|rest| rest.trim_end_matches(['-', '_', '.']));
@@ -129,7 +129,7 @@ fn kind_of_word(word: &str) -> Option<Kind> {
     }
 }
 
-/// The numbers a name begins with, perhaps behind a `v`, and what follows them.
+/// The numbers at the beginning of a name, possibly after a prefix such as `v`, and the rest of the name.
 fn numbered(lower: &str) -> Option<(Vec<u64>, &str)> {
     let digits = PREFIXES.iter().find_map(|prefix| {
         let rest = lower.strip_prefix(prefix)?.trim_start_matches(['-', '_', ' ']);

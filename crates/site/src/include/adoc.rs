@@ -1,6 +1,6 @@
-//! Files that pages in AsciiDoc include, put in where they are named: whole, by lines or by tags.
+//! Expands `include::` directives of AsciiDoc pages: whole files, or parts by line or tag.
 //!
-//! A file of which it is not known where it is, such as one behind an attribute of the page, leaves its line as it stands.
+//! An include whose file cannot be located, such as one named through an attribute of the page, is left verbatim.
 
 use docent_markdown::{each_line, folder, text_of};
 
@@ -9,7 +9,7 @@ use crate::generators::antora;
 use crate::layout::{Generator, Layout};
 use crate::tree::{Tree, joined_in};
 
-/// Puts in what a page includes; `None` when it includes nothing.
+/// Expands the includes of a page; `None` if it has none.
 pub(crate) fn expand(layout: &Layout, file: &str, text: &str, tree: &dyn Tree) -> Option<Expanded> {
     text.lines().any(|line| line.starts_with("include::")).then_some(())?;
     let mut work =
@@ -22,14 +22,14 @@ struct Work<'w> {
     layout: &'w Layout,
     tree: &'w dyn Tree,
     out: Expanded,
-    /// The files around, the page first.
+    /// The stack of files being included, the page first.
     open: Vec<String>,
     count: usize,
     left: usize,
 }
 
 impl Work<'_> {
-    /// Adds a text; `origin` is the line of the page it stands for, if it is included.
+    /// Appends a text. `origin` is the line of the page whose include it replaces; `None` for the page itself.
     fn put(&mut self, file: &str, text: &str, origin: Option<usize>) {
         for (number, line) in each_line(text).enumerate() {
             let origin = origin.unwrap_or(number + 1);
@@ -40,7 +40,7 @@ impl Work<'_> {
         }
     }
 
-    /// Whether what a line names was found and put in.
+    /// Expands the include of one line; false if the file was not found or could not be included.
     fn include(&mut self, from: &str, target: &str, options: &str, origin: usize) -> bool {
         self.count += 1;
         let candidates = self.candidates(from, target);
@@ -72,7 +72,7 @@ impl Work<'_> {
         true
     }
 
-    /// The files that a name may mean.
+    /// The files that an include target may refer to.
     fn candidates(&self, from: &str, target: &str) -> Vec<String> {
         match self.layout.generator() {
             Generator::Antora => antora::included(self.layout, self.tree.root(), from, target),
@@ -81,13 +81,13 @@ impl Work<'_> {
     }
 }
 
-/// What a line includes, and how.
+/// The target and the options of an `include::` line.
 fn included(line: &str) -> Option<(&str, &str)> {
     let (target, options) = line.trim_end().strip_prefix("include::")?.strip_suffix(']')?.split_once('[')?;
     (!target.is_empty()).then_some((target, options))
 }
 
-/// The value of an option, which may stand in quotes.
+/// The value of an option, which may be quoted.
 fn option<'o>(options: &'o str, name: &str) -> Option<&'o str> {
     let start = options.match_indices(name).find(|(at, _)| {
         (*at == 0 || options[..*at].ends_with([',', ' '])) && options[at + name.len()..].starts_with('=')
@@ -99,7 +99,7 @@ fn option<'o>(options: &'o str, name: &str) -> Option<&'o str> {
     }
 }
 
-/// The lines that are asked for, those that only mark a part left out.
+/// The selected lines of a file, without the lines that only mark tags.
 fn part_of(text: &str, options: &str) -> String {
     let tags: Option<Vec<&str>> =
         option(options, "tag").or(option(options, "tags")).map(|tags| tags.split([',', ';']).map(str::trim).collect());
@@ -131,7 +131,7 @@ fn part_of(text: &str, options: &str) -> String {
     out
 }
 
-/// `1..3;5;7..`
+/// Parses line ranges such as `1..3;5;7..`.
 fn ranges(text: &str) -> Vec<(usize, usize)> {
     let number = |text: &str| text.trim().parse::<usize>().ok();
     let range = |part: &str| match part.split_once("..") {
@@ -141,7 +141,7 @@ fn ranges(text: &str) -> Vec<(usize, usize)> {
     text.split([';', ',']).take(MOST).filter_map(range).collect()
 }
 
-/// The name of a tag that begins or ends on a line.
+/// The name of the tag that begins or ends on a line, and whether it ends there.
 fn tag(line: &str) -> Option<(bool, &str)> {
     let (is_end, rest) = match line.split_once("tag::") {
         Some((_, rest)) => (false, rest),

@@ -1,9 +1,9 @@
-//! Pieces of pages, put in where pages use them.
+//! Expands the includes of pages.
 //!
-//! Every generator has its own words for it: an imported page as a component, `<Snippet file>`, a comment with
-//! `@include`, `<<<` for code, `--8<--`, `{% include %}`. All of them name a file of the tree; what they name is read,
-//! with the pieces it uses itself, and stands in their place. Depth, number and size are bounded, and a piece that
-//! comes to contain itself is cut with a problem.
+//! Every generator has its own include syntax: an imported page as a component, `<Snippet file>`, a comment with
+//! `@include`, `<<<` for code, `--8<--`, `{% include %}`. Each names a file of the tree, and is replaced by that file
+//! with its own includes expanded. Depth, number and size are limited, and an include that would contain itself is
+//! dropped with a problem.
 
 pub(crate) mod adoc;
 mod parts;
@@ -22,33 +22,33 @@ use crate::follow::has_markdown_ending;
 use crate::layout::{Generator, Layout};
 use crate::tree::Tree;
 
-/// How deep pieces may use pieces.
+/// Maximum nesting depth of includes.
 const DEEPEST: usize = 8;
 
-/// How many pieces one page may use, those that are not there counted.
+/// Maximum number of includes in one page, missing files counted.
 const MOST: usize = 500;
 
-/// How many bytes may be looked through for parts of files.
+/// Maximum number of bytes that are searched for parts of files.
 const MOST_LOOKED_THROUGH: usize = 8 << 20;
 
-/// How many bytes the pieces of one page may come to.
+/// Maximum total size of the files included in one page, in bytes.
 const LARGEST: usize = 2 << 20;
 
-/// How many tags of a page that are no pieces are scanned; the rest are text. A scan costs up to the length of the longest
-/// tag there may be.
+/// Maximum number of failed tag scans in one page; further tags are left as text. A scan costs up to the maximum length
+/// of a tag.
 const PATIENCE: usize = 100;
 
-/// A page with its pieces in it.
+/// A page with its includes expanded.
 #[derive(Debug, Default)]
 pub(crate) struct Expanded {
     pub(crate) composed: Composed,
-    /// The included files, in order and without duplicates; files that are missing are among them.
+    /// The included files, in order and without duplicates; missing files are listed, too.
     pub(crate) included: Vec<String>,
-    /// Lines are the page's.
+    /// Line numbers refer to the page.
     pub(crate) problems: Vec<Problem>,
 }
 
-/// Puts the pieces a page uses into it; `None` when it uses none.
+/// Expands the includes of a page; `None` if it has none.
 pub(crate) fn expand(layout: &Layout, file: &str, text: &str, tree: &dyn Tree) -> Option<Expanded> {
     (SIGN.is_match(text) || imports(text).next().is_some()).then_some(())?;
     let mut work = Work {
@@ -67,14 +67,14 @@ pub(crate) fn expand(layout: &Layout, file: &str, text: &str, tree: &dyn Tree) -
     Some(work.out)
 }
 
-// One of these is in every use of a piece but an import. All are looked for at once.
+// Every include except an import contains one of these. The regular expression searches for all of them at once.
 regex!(SIGN, r"<Snippet|@include:|<<<|8<-|\{%");
 
-// An import of a page, as a text begins with it.
+// An import of a page at the beginning of a text.
 regex!(IMPORT, r#"\Aimport\s+(?:\*\s+as\s+)?([\w$]+)\s*(?:,[^'"\n]*)?from\s*['"]([^'"\n]+\.(?i:md|mdx|markdown))['"]"#);
 
-/// The pages a text imports: the name each has there, and what is said of where it is. Looked at are lines that begin so: most
-/// texts have none, and most of what is imported is no page.
+/// The pages that a text imports: the local name and the path of each. Only lines that begin with `import` are matched
+/// against the pattern: most texts have none, and most imports are not pages.
 fn imports(text: &str) -> impl Iterator<Item = (&str, &str)> {
     let first = text.starts_with("import").then_some(0);
     let others = memmem::find_iter(text.as_bytes(), "\nimport").map(|at| at + 1);
@@ -89,50 +89,51 @@ struct Work<'w> {
     layout: &'w Layout,
     tree: &'w dyn Tree,
     out: Expanded,
-    /// The files around, the page first.
+    /// The stack of files being included, the page first.
     open: Vec<String>,
     left: usize,
     count: usize,
     looked_through: usize,
-    /// Tags that looked like pieces and were none.
+    /// Failed tag scans of names that looked like includes.
     misses: usize,
-    /// Files that were asked for, those that are not there too.
+    /// The contents of all requested files; `None` for missing ones.
     read: HashMap<String, Option<Arc<[u8]>>>,
     noted: HashSet<String>,
 }
 
-/// What a place in a text asks for.
+/// A requested include.
 struct Wanted<'t> {
-    /// Files it may mean, the likeliest first.
+    /// Files that it may refer to, the likeliest first.
     candidates: Vec<String>,
     part: Part<'t>,
     form: Form,
-    /// What to put for names in braces.
+    /// Values of the placeholders in braces.
     values: Vec<(String, String)>,
-    /// Whether it is surely meant: if not, a file that is not there is no problem.
+    /// Whether it is certainly an include: if not, a missing file is no problem.
     is_certain: bool,
 }
 
 enum Form {
     Page,
-    /// As code, with the language and the name of the file.
+    /// As a code block, with the language and the name of the file.
     Code {
         language: String,
         name: String,
     },
-    /// As it is: it stands in code already.
+    /// Verbatim: the include is inside a code block.
     Verbatim,
 }
 
 impl Work<'_> {
-    /// Adds a text. `origin` is the line of the page it stands for, if it is a piece; `indent` goes before its lines.
+    /// Appends a text. `origin` is the line of the page whose include it replaces, `None` for the page itself; each
+    /// line is prefixed with `indent`.
     fn put(&mut self, file: &str, text: &str, origin: Option<usize>, indent: &str) {
         let imports: HashMap<&str, &str> = imports(text).collect();
         let mut fence = Fence::default();
         let mut block = false;
         let mut at = 0;
         let mut number = 0;
-        // One long line of tags must not be looked through again for each of them.
+        // Each step resumes where the last tag ended, so that one long line of tags is not rescanned for every tag.
         while at < text.len() {
             number += 1;
             let origin = origin.unwrap_or(number);
@@ -187,7 +188,7 @@ impl Work<'_> {
         self.insert(&Wanted { candidates, part, form, values: Vec::new(), is_certain }, origin, &deeper(indent, line));
     }
 
-    /// What a line that is nothing else asks for: `<<< file` or `{% include %}`.
+    /// The include of a line that consists only of it: `<<< file` or `{% include %}`.
     fn code_of<'t>(&mut self, file: &str, line: &'t str) -> Option<Wanted<'t>> {
         regex!(
             LIQUID,
@@ -211,8 +212,8 @@ impl Work<'_> {
         there.then_some(Wanted { candidates, part: Part::Whole, form, values: Vec::new(), is_certain: false })
     }
 
-    /// Adds a line (and the rest of a tag that begins on it), its tags and comments that stand for pieces replaced.
-    /// Returns where it ends.
+    /// Appends a line (and the rest of a tag that begins on it) with its include tags and comments expanded. Returns
+    /// the end of the text that was consumed.
     fn tags(
         &mut self,
         file: &str,
@@ -246,20 +247,20 @@ impl Work<'_> {
             }
         }
         let rest = &text[from..end];
-        // Of a line that consists of pieces nothing is left.
+        // If a line consists only of includes, no empty line is left.
         if !(self.out.composed.at_line_start() && from > line.start && rest.trim().is_empty()) {
             self.line(rest, origin, indent);
         }
         end
     }
 
-    /// The line that was begun.
+    /// The last, unfinished line of the output.
     fn open_line(&self) -> &str {
         let text = &self.out.composed.text;
         &text[text.rfind('\n').map_or(0, |at| at + 1)..]
     }
 
-    /// The bytes of a file of the tree, which is asked once for each.
+    /// The bytes of a file of the tree, each file read once.
     fn file(&mut self, file: &str) -> Option<Arc<[u8]>> {
         if let Some(read) = self.read.get(file) {
             return read.clone();
@@ -269,12 +270,13 @@ impl Work<'_> {
         read
     }
 
-    /// The first of these files that is there.
+    /// The first of these files that exists.
     fn first_of(&mut self, candidates: &[String]) -> Option<(String, Arc<[u8]>)> {
         candidates.iter().find_map(|file| Some((file.clone(), self.file(file)?)))
     }
 
-    /// What the tag or comment at `at` asks for and where it ends; `None` when it asks for nothing.
+    /// The include at the tag or comment at `at`, and the end of the tag; `None` if it is not an include. The include
+    /// is `None` for a closing tag, which is dropped.
     fn tag_at<'t>(
         &mut self,
         file: &str,
@@ -302,7 +304,7 @@ impl Work<'_> {
             return None;
         };
         if tag.kind == TagKind::Close {
-            // Its opening was replaced.
+            // The opening tag was replaced by the include.
             return import.map(|_| (None, tag.span.end));
         }
         let candidates = match import {
@@ -317,7 +319,7 @@ impl Work<'_> {
         Some((Some(Wanted { candidates, part: Part::Whole, form: Form::Page, values, is_certain: true }), end))
     }
 
-    /// Where a path of VitePress leads: `@/` and `/` are the folder of the pages.
+    /// The files that a VitePress path may refer to: `@/` and `/` are the folder of the pages.
     fn page_relative(&self, file: &str, path: &str) -> Vec<String> {
         let source = self.layout.snippets.first().map_or("", String::as_str);
         let from_source =
@@ -328,7 +330,7 @@ impl Work<'_> {
         }
     }
 
-    /// Where the path of an import leads.
+    /// The files that an import path may refer to.
     fn imported(&self, file: &str, path: &str) -> Vec<String> {
         let home = self.layout.home();
         let below = |base: &str, path: &str| joined(base, path);
@@ -342,14 +344,14 @@ impl Work<'_> {
         } else if let Some(path) = path.strip_prefix('/') {
             vec![below("", path), below(home, path)]
         } else {
-            // A name that the project's own tools resolve: what it looks like, from the places it may mean.
+            // An alias that the project's own tools resolve: the likely locations are tried.
             let rest = path.trim_start_matches(['@', '~', '#', '$']);
             vec![below("", path), below(&source, rest), below(home, rest)]
         };
         found.into_iter().flatten().collect()
     }
 
-    /// Adds what is wanted, or says why it cannot be.
+    /// Appends the contents of an include, or reports why it cannot be included.
     fn insert(&mut self, wanted: &Wanted<'_>, origin: usize, indent: &str) {
         self.count += 1;
         if self.count > MOST {
@@ -419,7 +421,7 @@ impl Work<'_> {
             }
         }
         let alone = self.open_line().trim().is_empty();
-        // A few words inside of a line stay in it.
+        // A single line within other text stays inline.
         let inline = !alone && !body.contains('\n');
         if alone && !self.out.composed.at_line_start() {
             let begun = self.open_line().len();
@@ -462,13 +464,13 @@ fn too_much(file: &str) -> String {
     format!("`{file}` is left out here: the page uses too much of other files")
 }
 
-/// The indent of a line inside of another indent.
+/// The indentation of a line added to an outer indentation.
 fn deeper(indent: &str, line: &str) -> String {
     let own = &line[..line.len() - line.trim_start_matches([' ', '\t']).len()];
     format!("{indent}{own}")
 }
 
-/// The values written out in a tag.
+/// The literal attribute values of a tag, by name.
 fn values_of(tag: &Tag, text: &str) -> Vec<(String, String)> {
     let attributes = tag.attributes.iter().take(32);
     attributes
@@ -482,7 +484,7 @@ fn longest_run(text: &str) -> usize {
 }
 
 impl Layout {
-    /// Whether pages of this site are MDX whatever their ending, if they look like it.
+    /// Whether this site reads pages that look like MDX as MDX, whatever their extension.
     pub(crate) fn reads_markdown_as_mdx(&self) -> bool {
         matches!(self.generator(), Generator::Docusaurus | Generator::Mintlify | Generator::Nextra)
     }

@@ -1,36 +1,36 @@
-//! How pages ask for other files, and for which part of them.
+//! Parses include directives: which file, and which part of it.
 
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
 use docent_markdown::{regex, slug};
 
-/// A comment longer than this asks for nothing.
+/// Maximum length of an include comment, in bytes.
 const LONGEST_COMMENT: usize = 1_000;
 
-/// Which part of a file is meant.
+/// The part of a file to include.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Part<'t> {
     Whole,
-    /// Lines, counted from 1.
+    /// Line ranges, counted from 1.
     Lines(Vec<RangeInclusive<usize>>),
-    /// Between two marks of this name, or under the heading with this anchor; then lines of that.
+    /// The text between two region markers of this name, or the section with this anchor; then line ranges within it.
     Named(&'t str, Vec<RangeInclusive<usize>>),
 }
 
 impl Part<'_> {
-    /// How often a file is read from its beginning to find the part, about.
+    /// Approximate number of passes over a file that finding the part takes.
     pub(super) fn readings(&self, is_page: bool) -> usize {
         match self {
             Self::Whole => 1,
             Self::Lines(lines) => lines.len().max(1),
-            // Headings cost more to compare than lines do.
+            // Comparing headings costs more than comparing lines.
             Self::Named(_, lines) => lines.len() + if is_page { 8 } else { 1 },
         }
     }
 
-    /// The part of a text, without the marks around parts; `None` when there is no such part. `is_page` says whether
-    /// headings are parts.
+    /// The part of a text, without region markers; `None` if it does not exist. `is_page` says whether the name may be
+    /// that of a heading.
     pub(super) fn of<'t>(&self, text: &'t str, is_page: bool) -> Option<Cow<'t, str>> {
         match self {
             Self::Whole => Some(without_marks(text)),
@@ -114,17 +114,17 @@ fn under_heading(text: &str, name: &str) -> Option<String> {
     Some(out)
 }
 
-/// What a line with scissors is.
+/// The kinds of `--8<--` lines.
 pub(super) enum Scissors<'t> {
-    /// One of two between which files are listed.
+    /// A delimiter of a block that lists files.
     Fence,
-    /// It names a file.
+    /// An include of a file.
     File(&'t str),
-    /// It begins or ends a part.
+    /// The start or end of a region.
     Mark,
 }
 
-/// A line of `--8<--`.
+/// Parses a line of `--8<--`.
 pub(super) fn scissors(line: &str) -> Option<Scissors<'_>> {
     let line = line.trim();
     let rest = line.trim_start_matches('-');
@@ -143,7 +143,7 @@ pub(super) fn scissors(line: &str) -> Option<Scissors<'_>> {
     Some(Scissors::File(named[1..].strip_suffix(quote)?))
 }
 
-/// `file`, `file:name`, `file:3:5` or `file::5`.
+/// Parses `file`, `file:name`, `file:3:5` or `file::5`.
 pub(super) fn snippet(named: &str) -> (&str, Part<'_>) {
     let Some((path, rest)) = named.split_once(':').filter(|(_, rest)| !rest.starts_with("//")) else {
         return (named, Part::Whole);
@@ -160,7 +160,7 @@ pub(super) fn snippet(named: &str) -> (&str, Part<'_>) {
     }
 }
 
-/// `<!--@include: file#part{3,5}-->` at the start of a text: the file, the part, and the length of it all.
+/// Parses `<!--@include: file#part{3,5}-->` at the start of a text: the file, the part, and the length of the comment.
 pub(super) fn comment_include(text: &str) -> Option<(&str, Part<'_>, usize)> {
     let inside = text.strip_prefix("<!--")?;
     let asks = inside.trim_start().strip_prefix("@include:")?;
@@ -176,7 +176,7 @@ pub(super) fn comment_include(text: &str) -> Option<(&str, Part<'_>, usize)> {
     Some((path.trim(), part, length + "-->".len()))
 }
 
-/// `3,5`, `3,`, `,5`, `3-5` or `3`.
+/// Parses `3,5`, `3,`, `,5`, `3-5` or `3`.
 fn comma_range(text: &str) -> Option<RangeInclusive<usize>> {
     let (start, end) = text.split_once([',', '-']).unwrap_or((text, text));
     let start = if start.trim().is_empty() { 1 } else { start.trim().parse().ok()? };
@@ -184,7 +184,7 @@ fn comma_range(text: &str) -> Option<RangeInclusive<usize>> {
     Some(start..=end)
 }
 
-/// A text and what stands in braces at its end or within.
+/// Splits a text at its first `{`: what is before it, and the contents of the braces.
 fn braced(text: &str) -> (&str, Option<&str>) {
     match text.split_once('{') {
         Some((before, rest)) => (before.trim_end(), rest.split('}').next()),
@@ -192,7 +192,7 @@ fn braced(text: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// What `<<<` asks for.
+/// A `<<<` include.
 pub(super) struct CodeImport<'t> {
     pub(super) path: &'t str,
     pub(super) part: Part<'t>,
@@ -200,7 +200,7 @@ pub(super) struct CodeImport<'t> {
     pub(super) name: String,
 }
 
-/// `<<< path#part{1,3 language}[name]`, alone on a line.
+/// Parses `<<< path#part{1,3 language}[name]` on a line of its own.
 pub(super) fn code_import(line: &str) -> Option<CodeImport<'_>> {
     let asks = line.trim().strip_prefix("<<<")?.trim();
     let (asks, name) = match asks.rsplit_once('[').filter(|(_, name)| name.ends_with(']')) {

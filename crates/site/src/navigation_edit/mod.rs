@@ -9,7 +9,7 @@
 //! | `_meta.json`, `meta.json`, `sidebars.json`, and as scripts | yes | if it is a string, or an object with only a label besides | beside its siblings |
 //! | `toctree` on pages in Markdown | yes | yes | beside its siblings |
 //! | `nav.adoc` of Antora, and `start_page` | yes | if it has no nested entries | in the form of its neighbour |
-//! | configurations of VitePress and Starlight | yes | the same | beside its siblings |
+//! | configurations of VitePress and Starlight | yes | if it is a string, or an object with only a label besides | beside its siblings |
 //!
 //! A redirect is added if the site already has redirects. Entries that are not edited here are reported and left to the
 //! user.

@@ -1,4 +1,4 @@
-//! A description of an API, read.
+//! Reads an API description.
 
 use std::sync::{Arc, LazyLock};
 
@@ -7,13 +7,13 @@ use parking_lot::Mutex;
 use regex::bytes::Regex;
 use serde_json::Value;
 
-/// The methods that operations are described for, in the order their pages come.
+/// The HTTP methods that operations are read for, in the order of their pages.
 pub(crate) const METHODS: [&str; 8] = ["get", "post", "put", "patch", "delete", "options", "head", "trace"];
 
-/// How many references may lead to references.
+/// Maximum length of a chain of references.
 const LONGEST_CHAIN: usize = 16;
 
-/// How many descriptions are kept for the pages that show their operations.
+/// Number of descriptions that are cached for the pages that show their operations.
 const KEPT: usize = 4;
 
 /// A description of an API.
@@ -22,7 +22,7 @@ pub(crate) struct Description {
     root: Value,
 }
 
-/// One operation of it.
+/// One operation of an API.
 #[derive(Debug)]
 pub(crate) struct Operation<'d> {
     /// `GET /users/{id}`, or `WEBHOOK name`.
@@ -30,24 +30,24 @@ pub(crate) struct Operation<'d> {
     pub(crate) method: &'static str,
     pub(crate) path: &'d str,
     pub(crate) value: &'d Value,
-    /// What holds for all operations of the path.
+    /// The path item, which holds the fields shared by all operations of the path.
     pub(crate) around: &'d Value,
     pub(crate) tag: Option<&'d str>,
 }
 
 impl Operation<'_> {
-    /// Whether its authors keep it from readers.
+    /// Whether its authors hide it from readers.
     pub(crate) fn is_hidden(&self) -> bool {
         ["x-hidden", "x-internal", "x-excluded"].iter().any(|name| is_true(self.value.get(name)))
     }
 }
 
-/// Whether a value says yes; what was YAML may say it as a word.
+/// Whether a value is true; YAML values may be the string `true`.
 pub(crate) fn is_true(value: Option<&Value>) -> bool {
     matches!(value, Some(Value::Bool(true))) || value.and_then(Value::as_str) == Some("true")
 }
 
-/// Whether a file looks like a description, before it is read.
+/// Whether a file looks like an API description, before it is parsed.
 pub(crate) fn may_be(bytes: &[u8]) -> bool {
     static SIGN: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(r#"(?m-u)(?:^["']?(?:openapi|swagger)["']?[ \t]*:|"(?:openapi|swagger)"\s*:\s*")"#)
@@ -57,7 +57,7 @@ pub(crate) fn may_be(bytes: &[u8]) -> bool {
 }
 
 impl Description {
-    /// Reads a file; `None` when it is something else.
+    /// Parses a file; `None` if it is not an API description.
     pub(super) fn read(bytes: &[u8]) -> Result<Option<Self>, Problem> {
         may_be(bytes).then_some(()).map_or(Ok(None), |()| {
             let text = text_of(bytes);
@@ -77,7 +77,7 @@ impl Description {
         self.root.get("swagger").is_some()
     }
 
-    /// The operations in order of the file, those of one path in order of their methods; webhooks after them.
+    /// The operations in file order, those of one path in the order of [`METHODS`], and webhooks last.
     pub(crate) fn operations(&self) -> Vec<Operation<'_>> {
         let mut found = Vec::new();
         for (group, webhooks) in [("paths", false), ("webhooks", true), ("x-webhooks", true)] {
@@ -102,7 +102,7 @@ impl Description {
         })
     }
 
-    /// The operation that is called `GET /users/{id}` or `WEBHOOK name`.
+    /// The operation with the key `GET /users/{id}` or `WEBHOOK name`.
     pub(crate) fn operation(&self, key: &str) -> Option<Operation<'_>> {
         let (method, path) = key.split_once(' ')?;
         let groups: &[(&str, bool)] = match method {
@@ -115,7 +115,8 @@ impl Description {
         })
     }
 
-    /// A value, or what it refers to inside of this file.
+    /// Follows references within this file and returns the referenced value, or the value itself if there is none to
+    /// follow.
     pub(crate) fn resolved<'d>(&'d self, value: &'d Value) -> &'d Value {
         let mut value = value;
         for _ in 0..LONGEST_CHAIN {
@@ -133,7 +134,7 @@ impl Description {
             let pointer = pointer.replace("%7B", "{").replace("%7D", "}").replace("%20", " ").replace("%2F", "/");
             return self.root.pointer(&pointer);
         }
-        // Nearly all lead through objects by plain names, and are followed often.
+        // Fast path: nearly all references go through objects by plain names, and they are resolved often.
         let plain = pointer.strip_prefix('/').filter(|pointer| !pointer.contains('~'));
         let found =
             plain.and_then(|names| names.split('/').try_fold(&self.root, |value, name| value.as_object()?.get(name)));
@@ -141,7 +142,7 @@ impl Description {
     }
 }
 
-/// Where a value refers to, if it is a reference.
+/// The target of a value that is a reference.
 pub(crate) fn reference(value: &Value) -> Option<&str> {
     value.get("$ref")?.as_str()
 }
@@ -158,7 +159,7 @@ fn yaml(text: &str) -> Result<Value, Problem> {
         .map_err(|sentence| Problem { line: 1, message: format!("this description of an API is not YAML: {sentence}") })
 }
 
-/// Descriptions that were read, with the bytes they were read from: many pages may show operations of one.
+/// Caches parsed descriptions with the bytes they were parsed from, because many pages may show operations of one.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Cache(Arc<Mutex<Vec<Kept>>>);
 
@@ -172,7 +173,7 @@ struct Kept {
 }
 
 impl Cache {
-    /// The description in a file; `None` when it is something else.
+    /// The description in a file; `None` if the file is not an API description.
     pub(crate) fn get(&self, file: &str, bytes: &[u8]) -> Read {
         let find = |kept: &[Kept]| {
             kept.iter().find(|kept| kept.file == file && kept.bytes == bytes).map(|kept| kept.read.clone())

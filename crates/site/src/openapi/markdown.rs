@@ -1,4 +1,4 @@
-//! An operation as a page of Markdown.
+//! Renders an API operation as a Markdown page.
 
 use std::collections::HashSet;
 
@@ -7,31 +7,31 @@ use serde_json::Value;
 use super::description::{Description, Operation, is_true};
 use super::schema::{Fields, cut, one_line, told, written};
 
-/// An example longer than this shows nothing that its schema does not.
+/// Maximum size of an example, in bytes; a larger one adds nothing to its schema and is omitted.
 const LONGEST_EXAMPLE: usize = 4_000;
 
-/// How many parameters of one operation are shown.
+/// Maximum number of parameters that are shown per operation.
 const MOST_PARAMETERS: usize = 400;
 
-/// How many bytes of a description of an operation, a body or an answer are shown.
+/// Maximum size of the description of an operation, a body or a response, in bytes.
 const LONGEST_ABOUT: usize = 64 << 10;
 
-/// A page larger than this has enough of it.
+/// Page size in bytes above which no more paragraphs are added.
 const LARGEST: usize = 256 << 10;
 
-/// A page, written.
+/// A rendered page.
 #[derive(Debug)]
 pub(super) struct RenderedPage {
     pub(super) title: String,
-    /// What it does, in a sentence or two.
+    /// The first paragraph of the operation's description, shortened.
     pub(super) summary: Option<String>,
-    /// Everything but the title.
+    /// The page without its title.
     pub(super) markdown: String,
-    /// How many schemas were looked into for it.
+    /// Number of schemas that were visited to render the page.
     pub(super) looked_into: usize,
 }
 
-/// Writes an operation's page: what it does, its parameters, its body, its answers.
+/// Renders the page of an operation: its description, parameters, body and responses.
 pub(super) fn page(description: &Description, operation: &Operation<'_>) -> RenderedPage {
     let text =
         |name: &str| operation.value.get(name).and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty());
@@ -54,7 +54,7 @@ pub(super) fn page(description: &Description, operation: &Operation<'_>) -> Rend
     RenderedPage { title, summary: about.map(first_words), looked_into: page.fields.looked_into(), markdown: page.out }
 }
 
-/// Headings of a text one level further in than the page's own sections are.
+/// Moves the headings of a text two levels down, below the page's own sections.
 fn nested(text: &str) -> String {
     text.lines()
         .map(|line| if line.starts_with('#') && line.len() < 200 { format!("##{line}") } else { line.to_owned() })
@@ -62,7 +62,7 @@ fn nested(text: &str) -> String {
         .join("\n")
 }
 
-/// The first paragraph in a line, cut at a length that search results show.
+/// The first paragraph on one line, cut to a length that fits into search results.
 fn first_words(text: &str) -> String {
     let paragraph = one_line(cut(text.trim(), 4_000).split("\n\n").next().unwrap_or_default());
     match paragraph.char_indices().nth(300) {
@@ -113,7 +113,7 @@ impl<'d> Page<'d> {
                     .and_then(Value::as_object)
                     .and_then(|content| content.values().next()?.get("schema"))
             });
-            // Before version 3 a parameter is its own schema.
+            // In Swagger 2, a parameter is its own schema.
             let kind = self.fields.kind(schema.unwrap_or(parameter));
             let of_schema = schema.map(|schema| self.description.resolved(schema)).map(told).unwrap_or_default();
             let own = told(parameter);
@@ -164,7 +164,7 @@ impl<'d> Page<'d> {
         }
     }
 
-    /// The first kind of content a body or a response is described in.
+    /// Renders the first media type of a body or a response.
     fn content(&mut self, holder: &'d Value) {
         let Some((kind, media)) =
             holder.get("content").and_then(Value::as_object).and_then(|content| content.iter().next())
@@ -198,7 +198,7 @@ impl<'d> Page<'d> {
     }
 }
 
-/// Markdown that may stand in MDX: no sign in it begins an expression or a tag.
+/// Escapes Markdown for MDX, so that no character of it begins an expression or a tag.
 pub(super) fn escaped(markdown: &str) -> String {
     let mut out = String::with_capacity(markdown.len());
     let mut in_fence = false;

@@ -1,9 +1,9 @@
-//! Descriptions of APIs (OpenAPI 3, Swagger 2) as pages, one for each operation.
+//! Turns API descriptions (OpenAPI 3, Swagger 2) into pages, one for each operation.
 //!
-//! An operation's page is written as Markdown and read as any page is, so that it has sections, tables and anchors like
-//! the others. It is served below the folder that the navigation names for it, else below `api-reference` where
-//! `docs.json` is used, else below the description's own name: `…/tag/summary`, both as slugs. An operation that a page
-//! shows by its front matter (`openapi: GET /users`) is that page's and has no other.
+//! An operation is rendered as Markdown and parsed like any page, so that it has sections, tables and anchors. Its path
+//! is `…/tag/summary`, both as slugs, below the folder that the navigation names for it, else below `api-reference` if
+//! `docs.json` is used, else below the site path of the description file. An operation that a page shows through its
+//! front matter (`openapi: GET /users`) gets no page of its own.
 
 pub(crate) mod description;
 mod markdown;
@@ -22,30 +22,31 @@ use description::{Description, Operation};
 use markdown::RenderedPage;
 use operations::Operations;
 
-/// How many pages one description may make.
+/// Maximum number of pages made from one description.
 const MOST_PAGES: usize = 5_000;
 
-/// How many files are looked into for an operation that a page shows without naming its description.
+/// Maximum number of files that are searched for an operation if the page that shows it does not name the description.
 const MOST_LOOKED_INTO: usize = 8;
 
-/// A description larger than this is not read.
+/// Maximum size of a description, in bytes; a larger one is not read.
 const LARGEST: usize = 32 << 20;
 
-/// How many bytes the pages of one description may come to, about, for each byte of its own; and, whatever its size, at
-/// least and at most. Few descriptions come to four times their size, and what refers to itself could come to any.
+/// Limit on the total size of the pages of one description: this many bytes for each byte of the description, but at
+/// least [`LEAST_WRITTEN`] and at most [`MOST_WRITTEN`]. Few descriptions reach four times their size, but one with
+/// recursive references could grow without bound.
 const WRITTEN_PER_BYTE: usize = 8;
 const LEAST_WRITTEN: usize = 8 << 20;
 const MOST_WRITTEN: usize = 64 << 20;
 
-/// A schema that is looked into costs as much time as this many bytes that are written.
+/// Visiting a schema takes as long as writing this many bytes.
 const BYTES_A_LOOK: usize = 8;
 
-/// Whether a file describes an API, in a form that is read here.
+/// Whether a file is an API description in a supported format.
 pub fn is_api_description(bytes: &[u8]) -> bool {
     bytes.len() <= LARGEST && matches!(Description::read(bytes), Ok(Some(_)))
 }
 
-/// The pages of a description; none when the file is something else.
+/// The pages of a description; none if the file is not an API description.
 pub(crate) fn read(layout: &Layout, file: &str, bytes: &[u8], tree: &dyn Tree) -> FileRead {
     if bytes.len() > LARGEST || !description::may_be(bytes) {
         return FileRead::default();
@@ -89,11 +90,11 @@ pub(crate) fn read(layout: &Layout, file: &str, bytes: &[u8], tree: &dyn Tree) -
     read
 }
 
-/// What the navigation says of the operations of one description.
+/// The navigation entries of the operations of one description.
 struct Listed<'l> {
-    /// Of each operation, and where in the navigation that is said.
+    /// Entries of single operations, with their position in the navigation.
     named: HashMap<&'l str, (usize, &'l Operations)>,
-    /// Of all of them.
+    /// The entry of all operations, with its position.
     all: Option<(usize, &'l Operations)>,
 }
 
@@ -112,7 +113,7 @@ impl<'l> Listed<'l> {
         listed
     }
 
-    /// What comes first in the navigation of what it says of an operation.
+    /// The first navigation entry that applies to an operation.
     fn entry(&self, key: &str) -> Option<&'l Operations> {
         let found = self.named.get(key).copied().into_iter().chain(self.all).min_by_key(|(at, _)| *at);
         found.map(|(_, entry)| entry)
@@ -173,13 +174,13 @@ fn page(layout: &Layout, file: &str, place: Place, written: &RenderedPage) -> Si
     SitePage { place, aliases: Vec::new(), page, text }
 }
 
-/// A page that shows an operation.
+/// A page that shows an operation through its front matter.
 struct Claim {
     page: String,
     operation: String,
 }
 
-/// The pages that show operations of this description, or of whichever has them.
+/// The pages that show operations of this description, or of an unnamed one.
 fn claims(layout: &Layout, file: &str, tree: &dyn Tree) -> Vec<Claim> {
     let mut pages: Vec<String> =
         tree.paths().into_iter().filter(|path| is_page(path) && layout.holds_pages(path)).collect();
@@ -192,14 +193,14 @@ fn claims(layout: &Layout, file: &str, tree: &dyn Tree) -> Vec<Claim> {
     claims.collect()
 }
 
-/// An operation as a front matter names it.
+/// An operation as named in front matter.
 struct Wanted {
     file: Option<String>,
     /// `GET /users`, or `WEBHOOK name`.
     operation: String,
 }
 
-/// What the front matter of a page shows, if it shows an operation.
+/// The operation that the front matter of a page names, if any.
 fn wanted_by(text: &str) -> Option<Wanted> {
     text[..docent_markdown::front_matter_end(text)].contains("openapi").then_some(())?;
     let (front, _) = docent_markdown::read_front_matter(text, &Lines::of(text));
@@ -213,16 +214,16 @@ fn wanted_by(text: &str) -> Option<Wanted> {
     Some(Wanted { file, operation })
 }
 
-/// An operation that a page shows.
+/// An operation rendered into the page that shows it.
 pub(crate) struct Shown {
     pub(crate) markdown: String,
     pub(crate) title: Option<String>,
-    /// The description it is in.
+    /// The description that contains the operation.
     pub(crate) file: Option<String>,
     pub(crate) problem: Option<Problem>,
 }
 
-/// The operation that a page shows by its front matter.
+/// The operation that a page shows through its front matter.
 pub(crate) fn shown_by(layout: &Layout, text: &str, format: Format, tree: &dyn Tree) -> Option<Shown> {
     let Wanted { file, operation } = wanted_by(text)?;
     let mut files: Vec<String> = match &file {
@@ -249,7 +250,7 @@ pub(crate) fn shown_by(layout: &Layout, text: &str, format: Format, tree: &dyn T
     }
     let message = format!("the front matter shows `{operation}`, and no description of an API has that");
     let problem = (!files.is_empty()).then_some(Problem { line: 1, message });
-    // Were the first of them there, or had it the operation, the page would be another.
+    // The result depends on the first file, which may be created or gain the operation, so it is listed.
     Some(Shown { markdown: String::new(), title: None, file: files.into_iter().next(), problem })
 }
 

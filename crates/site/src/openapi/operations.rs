@@ -1,15 +1,15 @@
-//! Operations that a navigation names.
+//! API operations named by a navigation.
 
 use std::sync::Arc;
 
-/// Operations of an API that the navigation shows without a page of their own.
+/// API operations that the navigation shows without a page file of their own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Operations {
-    /// The description of the API; `None` for whichever has the operation.
+    /// The API description; `None` for any that has the operation.
     pub(crate) file: Option<String>,
-    /// `GET /users`; `None` for all of them.
+    /// `GET /users`; `None` for all operations.
     pub(crate) operation: Option<String>,
-    /// The folder their pages are served in, if the navigation chooses one.
+    /// The folder that their pages are served in, if the navigation sets one.
     pub(crate) directory: Option<String>,
     pub(crate) groups: Arc<[String]>,
     pub(crate) version: Option<String>,

@@ -1,4 +1,4 @@
-//! A schema as a list of fields for reading.
+//! Renders a schema as a list of fields.
 
 use std::cell::Cell;
 use std::io;
@@ -7,31 +7,31 @@ use serde_json::Value;
 
 use super::description::{Description, is_true, reference};
 
-/// How deep fields of fields are shown.
+/// Maximum nesting depth of the fields shown.
 const DEEPEST: usize = 5;
 
-/// How many fields one operation shows.
+/// Maximum number of fields shown per operation.
 const MOST_FIELDS: usize = 400;
 
-/// How many schemas one operation looks into, those that references lead to again counted again.
+/// Maximum number of schemas visited per operation; a schema that is referenced several times counts each time.
 const MOST_LOOKED_INTO: usize = 4_000;
 
-/// How many values of an enumeration are shown.
+/// Maximum number of enumeration values shown.
 const MOST_VALUES: usize = 40;
 
-/// How many bytes of a value are shown.
+/// Maximum length of a value shown, in bytes.
 const LONGEST_VALUE: usize = 200;
 
-/// How many bytes a field or a parameter may say of itself.
+/// Maximum length of the description of a field or a parameter, in bytes.
 const LONGEST_TOLD: usize = 2_000;
 
-/// Writes schemas of one operation; what there is to write is bounded over all of them.
+/// Renders the schemas of one operation; the limits apply to all of them together.
 pub(super) struct Fields<'d> {
     description: &'d Description,
     left: usize,
-    /// Schemas that may still be looked into.
+    /// Number of schemas that may still be visited.
     looks: Cell<usize>,
-    /// The references we are inside of.
+    /// The references being rendered, to detect recursion.
     open: Vec<&'d str>,
 }
 
@@ -40,19 +40,19 @@ impl<'d> Fields<'d> {
         Self { description, left: MOST_FIELDS, looks: Cell::new(MOST_LOOKED_INTO), open: Vec::new() }
     }
 
-    /// The fields of a schema as a list, which may be empty.
+    /// Renders the fields of a schema as a list, which may be empty.
     pub(super) fn list(&mut self, schema: &'d Value) -> String {
         let mut out = String::new();
         self.fields(schema, 0, &mut out);
         out
     }
 
-    /// What kind of value a schema is of, in a few words.
+    /// The type of a schema in a few words.
     pub(super) fn kind(&self, schema: &'d Value) -> String {
         self.kind_within(schema, 0)
     }
 
-    /// How many schemas were looked into.
+    /// Number of schemas visited.
     pub(super) fn looked_into(&self) -> usize {
         MOST_LOOKED_INTO - self.looks.get()
     }
@@ -164,7 +164,7 @@ impl<'d> Fields<'d> {
     }
 }
 
-/// What a schema or a parameter says of itself: description, values, default.
+/// The description, values and default of a schema or a parameter.
 pub(super) fn told(shape: &Value) -> String {
     let mut parts = Vec::new();
     if let Some(text) = shape.get("description").and_then(Value::as_str) {
@@ -181,7 +181,7 @@ pub(super) fn told(shape: &Value) -> String {
     parts.join(" ")
 }
 
-/// A value in a line.
+/// A value on one line.
 fn plain(value: &Value) -> String {
     let text = match value.as_str() {
         Some(text) => one_line(cut(text, 2 * LONGEST_VALUE)),
@@ -199,19 +199,19 @@ pub(super) fn cut(text: &str, most: usize) -> &str {
     &text[..text.floor_char_boundary(most)]
 }
 
-/// A value as JSON, of which no more is written than is asked for and a little.
+/// A value as JSON, cut off after `most` + 1 bytes.
 pub(super) fn written(
     value: &Value,
     most: usize,
     write: impl FnOnce(&mut Beginning, &Value) -> serde_json::Result<()>,
 ) -> String {
     let mut beginning = Beginning { bytes: Vec::new(), most };
-    // It fails once there is enough.
+    // Serialization fails once the limit is reached.
     let _ = write(&mut beginning, value);
     String::from_utf8_lossy(&beginning.bytes).into_owned()
 }
 
-/// Takes what is written until it is enough.
+/// A writer that accepts a limited number of bytes and then fails.
 pub(super) struct Beginning {
     bytes: Vec<u8>,
     most: usize,
@@ -232,7 +232,7 @@ impl io::Write for Beginning {
     }
 }
 
-/// A text of several lines in one.
+/// A text on one line, with whitespace collapsed.
 pub(super) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

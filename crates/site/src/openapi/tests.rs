@@ -170,7 +170,7 @@ proptest! {
 
     #[test]
     fn any_description_is_read(cut in 0..PETS.len(), word in prop::sample::select(vec!["null", "[]", "{}", "1", "\"x\"", "{\"$ref\":\"#/paths\"}", "{\"$ref\":\"#\"}"]), from in 0..PETS.len()) {
-        // A value in the middle of it becomes another one.
+        // Replaces one value in the middle of the description.
         let text = match PETS[from..].find(": ").map(|at| from + at + 2) {
             Some(at) => format!("{}{word}{}", &PETS[..at], &PETS[PETS[at..].find(['}', ',', '\n']).map_or(at, |end| at + end)..]),
             None => PETS[..cut].to_owned(),

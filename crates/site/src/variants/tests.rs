@@ -1,4 +1,4 @@
-//! Which pages are one page, told from paths alone and with what configurations say.
+//! Which pages are the same page, from paths alone and with declarations in configurations.
 
 use super::*;
 use crate::layout::Layout;
@@ -10,14 +10,14 @@ fn plain(paths: &[&str]) -> Variants {
     Variants::of(&pages, &Declared::default(), std::iter::empty())
 }
 
-/// Versions and their stages, the first first.
+/// Versions and their stages, in order.
 fn stages(variants: &Variants) -> Vec<(&str, Stage)> {
     let mut versions: Vec<&Version> = variants.versions().iter().collect();
     versions.sort_by_key(|version| version.order);
     versions.into_iter().map(|version| (version.name.as_str(), version.stage)).collect()
 }
 
-/// The pages that are one, by their paths.
+/// The groups of pages that are the same page, by their paths.
 fn together<'p>(variants: &Variants, paths: &[&'p str]) -> Vec<Vec<&'p str>> {
     variants.groups.iter().map(|group| group.iter().map(|page| paths[*page as usize]).collect()).collect()
 }
@@ -60,7 +60,7 @@ fn the_folder_around_them_may_be_the_current_version() {
 fn the_folder_of_the_current_version_may_be_called_as_the_others_are_without_their_versions() {
     let mut paths = in_folders(&["docs", "v1.9-docs", "v1.10-docs"], &["", "keys", "guides/retry"]);
     paths.extend(["docs/new", "news/keys", "index"].map(str::to_owned));
-    // What older versions held besides, and does not stand anywhere else, says nothing of the current one.
+    // Pages that only older versions held say nothing about the current one.
     paths.extend((0..20).map(|page| format!("v1.{}-docs/old/{page}", page % 5)));
     let paths: Vec<&str> = paths.iter().map(|path| path.trim_end_matches('/')).collect();
     let variants = plain(&paths);
@@ -90,9 +90,9 @@ fn what_only_looks_like_versions_is_none() {
         ["release-notes/v1", "release-notes/v2"],
         // Chapters.
         ["course/1", "course/2"],
-        // One folder beside another.
+        // A version folder beside an ordinary one.
         ["v1", "guides"],
-        // A name that may mean anything.
+        // Ambiguous names.
         ["main", "preview"],
     ] {
         let paths = in_folders(&folders, &["intro", "end"]);
@@ -141,7 +141,7 @@ fn a_redirect_tells_which_version_is_the_stable_one() {
     assert_eq!(stages(&variants), [("v2", Stage::Current), ("v1", Stage::Older), ("v3", Stage::Preview)]);
 }
 
-/// What a tree of files says of its versions.
+/// The versions found in a tree of files, and the paths of its pages.
 fn read(files: &[(&str, &str)]) -> (Variants, Vec<String>) {
     let tree = site(files);
     let layout = Layout::read(&tree);
