@@ -1,4 +1,4 @@
-//! A new page from a title and an outline.
+//! Adds a page with a title and an outline.
 
 use std::collections::HashMap;
 
@@ -18,7 +18,7 @@ pub struct OutlineHeading {
     pub text: String,
 }
 
-/// Adds a page with this title and these headings, and nothing between them, and names it in the navigation.
+/// Adds a page that consists of this title and these headings, and an entry for it in the navigation.
 pub fn add_page(
     tree: &dyn Tree,
     path: &str,
@@ -71,7 +71,8 @@ fn in_markdown(file: &str, title: &str, outline: &[OutlineHeading]) -> String {
     text
 }
 
-/// Titles are underlined, each level by another sign. The line is long enough for wide letters, too.
+/// Titles are underlined, with another character for each level. Non-ASCII characters count as two columns, so that the
+/// underline is long enough for wide letters.
 fn in_rst(title: &str, outline: &[OutlineHeading]) -> String {
     let titled = |level: u8, words: &str| {
         let sign = ["=", "-", "~", "^", "\"", "'"][usize::from(level.clamp(1, 6)) - 1];
@@ -91,7 +92,8 @@ fn in_rst(title: &str, outline: &[OutlineHeading]) -> String {
     text
 }
 
-/// Titles follow as many signs as they are deep. What stands for something else in AsciiDoc is passed through.
+/// A heading begins with one `=` per level. Text with AsciiDoc markup is wrapped in `pass:c[…]`; if it contains a `]`,
+/// markup characters are removed instead.
 fn in_adoc(title: &str, outline: &[OutlineHeading]) -> String {
     let escaped = |words: &str| match words.contains(['*', '_', '`', '#', '{', '<', '[', '+', '\\', '^', '~']) {
         true if words.contains("]") => words.replace(['`', '*', '{', '[', ']', '<'], ""),
@@ -106,7 +108,7 @@ fn in_adoc(title: &str, outline: &[OutlineHeading]) -> String {
     text
 }
 
-/// The ending most pages have: of the same folder, else of the site.
+/// The most common extension of pages: in the same folder, else in the site.
 fn usual_ending(site: &Site, path: &str) -> String {
     let beside = folder(path.trim_start_matches('/'));
     let mut counts: HashMap<&str, (usize, usize)> = HashMap::new();
@@ -120,7 +122,7 @@ fn usual_ending(site: &Site, path: &str) -> String {
     counts.into_iter().max_by_key(|(ending, count)| (*count, *ending)).map_or("mdx", |(ending, _)| ending).to_owned()
 }
 
-/// Words that are a heading and nothing else, in MDX too.
+/// Escapes the text of a heading for MDX.
 fn escaped(words: &str, file: &str) -> String {
     if !file.to_lowercase().ends_with(".mdx") {
         return words.to_owned();

@@ -1,4 +1,4 @@
-//! A redirect in the front matter of the page it leads to: one more item of a list of addresses.
+//! Adds a redirect to the front matter of the page it leads to: one more item of a list of addresses.
 
 use std::ops::Range;
 
@@ -7,10 +7,11 @@ use docent_markdown::{Field, FieldValue, Format, FrontMatter, Page, Syntax, adoc
 use super::edit::{TextEdit, apply};
 use super::field::find;
 
-/// The edit that adds an address to a field; `None` when it is there, and why where it cannot be written.
+/// The edit that adds an address to a field; `None` if the field has it already. The error is the reason why it cannot
+/// be written.
 pub(super) fn added(page: &Page, bytes: &[u8], field: &str, address: &str) -> Result<Option<TextEdit>, &'static str> {
     let text = text_of(bytes);
-    // Without the attributes that its site sets.
+    // The header alone, without the attributes that the site sets.
     let header = (page.format == Format::Adoc).then(|| adoc_header(&text));
     let front_matter = header.as_ref().unwrap_or(&page.front_matter);
     if front_matter.list(field).contains(&address) {
@@ -42,8 +43,8 @@ pub(super) fn added(page: &Page, bytes: &[u8], field: &str, address: &str) -> Re
     }
 }
 
-/// The edit that takes a page's own address out of a field again, as a page that sends readers to itself; `None` where it is not
-/// there, or written in a way that is not read here.
+/// The edit that removes a page's own address from a field, because the page would redirect to itself; `None` if the
+/// address is not there, or the field is written in an unsupported form.
 pub(super) fn without(page: &Page, bytes: &[u8], field: &str, own: &str) -> Option<TextEdit> {
     let text = text_of(bytes);
     if page.format == Format::Adoc {
@@ -61,7 +62,7 @@ fn without_in_adoc(text: &str, field: &str, own: &str) -> Option<TextEdit> {
         let words = line.trim_end();
         if let Some(value) = words.strip_prefix(name.as_str()).filter(|value| !value.ends_with('\\')) {
             let path = own.split_once(':').map_or(own, |(_, path)| path);
-            // The others stay as they are, with or without spaces.
+            // The other items are kept verbatim, with or without spaces.
             let is_own = |item: &&str| [own, path].contains(&item.trim());
             let kept: Vec<&str> = value.split(',').filter(|item| !is_own(item)).collect();
             return match kept.as_slice() {
@@ -75,7 +76,7 @@ fn without_in_adoc(text: &str, field: &str, own: &str) -> Option<TextEdit> {
     None
 }
 
-/// The last item of a list with what parts it from the others, or the field with its only item, or the front matter with its
+/// Removes the last item of a list with its separator, or the field with its only item, or the front matter with its
 /// only field.
 fn without_in_list(text: &str, front_matter: &FrontMatter, field: &str, own: &str) -> Option<TextEdit> {
     if front_matter.list(field).last() != Some(&own) {
@@ -94,7 +95,7 @@ fn without_in_list(text: &str, front_matter: &FrontMatter, field: &str, own: &st
     let item = value.start + text[value.start..end].rfind(own)?;
     if front_matter.list(field).len() > 1 {
         return Some(match is_in_brackets {
-            // Behind the item before.
+            // Includes the comma after the previous item.
             true => {
                 let quote = text[..item].chars().next_back().filter(|c| ['"', '\''].contains(c));
                 let last = item + own.len() + quote.map_or(0, char::len_utf8);
@@ -112,7 +113,7 @@ fn without_in_list(text: &str, front_matter: &FrontMatter, field: &str, own: &st
     Some(TextEdit::new(line_of(body.start - 1)..after + blank.min(text[after..].find('\n').map_or(0, |at| at + 1)), ""))
 }
 
-/// An attribute of the header, behind those that are there, or one more of the attribute's values.
+/// Adds an attribute after the existing attributes of the header, or one more value to an existing attribute.
 fn in_adoc(text: &str, field: &str, address: &str, newline: &str) -> Option<TextEdit> {
     let name = format!(":{field}:");
     let mut at = 0;
@@ -143,7 +144,7 @@ fn in_yaml(text: &str, body: &Range<usize>, field: &str, address: &str, newline:
     if let Some(edit) = in_brackets(text, &place.value, address, "") {
         return Some(edit);
     }
-    // A list of lines: the new one is like the last.
+    // A block list: the new item has the format of the last.
     let last = written.lines().rfind(|line| line.trim_start().starts_with("- "))?;
     let indent = &last[..last.len() - last.trim_start().len()];
     let item = last.trim_start().trim_start_matches('-');
@@ -161,12 +162,12 @@ fn in_toml(text: &str, body: &Range<usize>, field: &str, address: &str, newline:
     }
 }
 
-/// Where the value of a field begins.
+/// The offset at which the value of a TOML field begins.
 fn toml_value(text: &str, body: &Range<usize>, field: &str) -> Option<usize> {
     let mut at = body.start;
     for line in text[body.clone()].split_inclusive('\n') {
         let value = line.strip_prefix(field).and_then(|rest| rest.trim_start().strip_prefix('='));
-        // What stands below a table's name belongs to the table.
+        // Fields after a table header belong to that table.
         if line.trim_start().starts_with('[') {
             return None;
         }
@@ -178,7 +179,8 @@ fn toml_value(text: &str, body: &Range<usize>, field: &str) -> Option<usize> {
     None
 }
 
-/// One more item of a list in brackets, which may go over several lines; in the quotes of the others, or in these.
+/// Adds an item to a list in brackets, which may span several lines. It is quoted like the other items, or else with
+/// `quote`.
 fn in_brackets(text: &str, value: &Range<usize>, address: &str, quote: &str) -> Option<TextEdit> {
     let written = &text[value.clone()];
     let open = written.len() - written.trim_start().len();
@@ -189,7 +191,7 @@ fn in_brackets(text: &str, value: &Range<usize>, address: &str, quote: &str) -> 
     let quoted = ['"', '\''].into_iter().find(|quote| kept.trim_start().starts_with(*quote));
     let quote = quoted.map_or(quote.to_owned(), String::from);
     let comma = if kept.is_empty() || kept.ends_with(',') { "" } else { "," };
-    // On lines of their own, items are indented alike.
+    // Items on lines of their own have the same indentation.
     let gap = match kept.rfind('\n') {
         Some(line) => {
             let last = &kept[line + 1..];
@@ -202,7 +204,7 @@ fn in_brackets(text: &str, value: &Range<usize>, address: &str, quote: &str) -> 
     Some(TextEdit::insert(at, format!("{comma}{gap}{quote}{address}{quote}")))
 }
 
-/// Whether a front matter after an edit is the one before with this address added.
+/// Whether an edit added this address to the front matter and changed nothing else.
 fn adds_only(before: &FrontMatter, after: &FrontMatter, field: &str, address: &str) -> bool {
     let mut wanted = before.list(field);
     wanted.push(address);
@@ -265,7 +267,7 @@ mod tests {
             let edit = added(&page, before.as_bytes(), "aliases", "/old/").expect(before).expect(before);
             let text = apply(before.as_bytes(), &[edit]);
             assert_eq!(String::from_utf8(text).as_deref(), Ok(after));
-            // It is taken out as it was put in.
+            // Removing the address restores the original text.
             let page = parse("a.md", after.as_bytes());
             let edit = without(&page, after.as_bytes(), "aliases", "/old/").expect(after);
             let text = String::from_utf8(apply(after.as_bytes(), &[edit])).expect("text");

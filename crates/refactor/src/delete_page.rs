@@ -1,4 +1,4 @@
-//! A page goes; the navigation forgets it, and links to it are reported.
+//! Deletes a page and its navigation entries, and reports links to it.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use super::navigation::follow_navigation;
 use super::selection::page_named;
 use super::{RefactorError, Refactored, counted, on_one_line, translations, unserved};
 
-/// Deletes a page. Links to it stay, as only its author knows what they should say instead; each is in
+/// Deletes a page. Links to it stay, because only the author knows what they should say instead; each is listed in
 /// [`Refactored::left`].
 pub fn delete_page(tree: &dyn Tree, name: &str) -> Result<Refactored, RefactorError> {
     let site = Site::read(tree);
@@ -36,7 +36,7 @@ pub fn delete_page(tree: &dyn Tree, name: &str) -> Result<Refactored, RefactorEr
         }
     }
     for page in &mut linking {
-        // A navigation may be a page with links, and this one is gone from it.
+        // A navigation file may be a page with links, and the entry that was removed from it is not a link any more.
         let cuts = gone.get(&page.page.path).map(Vec::as_slice).unwrap_or_default();
         page.links.retain(|link| cuts.iter().all(|(cut, _)| !cut.contains(&link.dest_span.start)));
         let text = text_of(&page.bytes);
@@ -85,7 +85,7 @@ pub fn delete_page(tree: &dyn Tree, name: &str) -> Result<Refactored, RefactorEr
     Ok(deleted)
 }
 
-/// Links to a file, one sentence each.
+/// Messages about links to a file, one sentence each.
 fn told(site: &Site, pages: &[Linking], file: &str, what: &str) -> Vec<String> {
     let mut found = Vec::new();
     for linking in pages {
@@ -112,7 +112,7 @@ fn told(site: &Site, pages: &[Linking], file: &str, what: &str) -> Vec<String> {
     found
 }
 
-/// Names that a page documents and others refer to, one sentence each with the first places.
+/// Messages about names that a page documents and others refer to, one sentence each with the first places.
 fn documented(references: Vec<Reference>) -> Vec<String> {
     const MOST_PLACES: usize = 5;
     let mut places: BTreeMap<String, Vec<String>> = BTreeMap::new();
@@ -130,7 +130,7 @@ fn documented(references: Vec<Reference>) -> Vec<String> {
     places.into_iter().map(sentence).collect()
 }
 
-/// Whether a link is an entry of the navigation that stands on a page, on a line of its own.
+/// Whether a link is a toctree entry on a page, which has a line to itself.
 fn is_entry(link: &Link) -> bool {
     matches!(&link.kind, LinkKind::Attribute { element, .. } if element == "toctree")
 }

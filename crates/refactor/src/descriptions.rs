@@ -1,4 +1,4 @@
-//! Titles and descriptions that pages lack, from the pages' own words.
+//! Adds missing titles and descriptions, from the text of the pages.
 
 use docent_markdown::{Page, is_markdown, parse, text_of};
 use docent_site::{Site, Tree, is_fragment};
@@ -8,15 +8,15 @@ use super::field::{self, FieldContent, FrontMatterUse, is_read_elsewhere};
 use super::selection::Selection;
 use super::{RefactorError, Refactored, counted, on_one_line};
 
-/// The longest description, in characters: what search engines show.
+/// Maximum length of a description, in characters: what search engines show.
 const DESCRIPTION: usize = 160;
-/// The longest title taken from a first sentence, in characters.
+/// Maximum length of a title taken from a first sentence, in characters.
 const TITLE: usize = 60;
 
 /// Adds a `title` to every selected page without one: its first heading of level one, else its first heading, else its
 /// first words, else its file's name.
 pub fn add_titles(tree: &dyn Tree, within: &[String]) -> Result<Refactored, RefactorError> {
-    // Where the navigation has a name for the page, the page shows another one on purpose.
+    // A page with a title for the navigation shows another one, or none, on purpose.
     let has = |page: &Page| page.front_matter.title().or_else(|| page.front_matter.sidebar_title()).is_some();
     let title = |page: &Page, raw: &str| {
         let mut headings = page.headings.iter().filter(|heading| heading.level == 1).chain(page.headings.first());
@@ -90,7 +90,7 @@ fn add(
     Ok(added)
 }
 
-/// The first sentences a reader meets, up to `limit` characters.
+/// The first sentences of a page's text, up to `limit` characters.
 fn first_words(page: &Page, raw: &str, limit: usize) -> Option<String> {
     let paragraphs = page.sections.iter().flat_map(|section| section.text.split("\n\n"));
     let mut paragraphs = paragraphs.map(on_one_line).filter_map(|text| {
@@ -101,7 +101,7 @@ fn first_words(page: &Page, raw: &str, limit: usize) -> Option<String> {
     Some(shortened(&paragraphs.next()?, limit))
 }
 
-/// A text without a last sentence that only leads to what follows it, such as a list or code.
+/// A text without a last sentence that only introduces what follows, such as a list or code.
 fn whole_sentences(text: &str) -> Option<&str> {
     if !text.ends_with(':') {
         return Some(text);
@@ -110,21 +110,21 @@ fn whole_sentences(text: &str) -> Option<&str> {
     Some(&text[..=end])
 }
 
-/// `April 20, 2023`: numbers, and no word that is written small.
+/// `April 20, 2023`: a text with digits in which no word begins in lowercase.
 fn is_date(text: &str) -> bool {
     let is_small =
         |word: &str| word.starts_with(|c: char| c.is_lowercase() || (c.is_alphabetic() && !c.is_uppercase()));
     text.contains(|c: char| c.is_ascii_digit()) && !text.split_whitespace().any(is_small)
 }
 
-/// Whether a paragraph is the inside of an admonition, whose kind is read as its first word.
+/// Whether a paragraph is the content of an admonition, whose kind was parsed as its first word.
 fn begins_with_kind(text: &str, raw: &str) -> bool {
     let kind = text.split_whitespace().next().unwrap_or("");
     let marks = ["!!! ", "???", "???+ ", ":::", "::: "];
     kind.chars().all(|c| c.is_ascii_lowercase()) && marks.iter().any(|mark| raw.contains(&format!("{mark}{kind}")))
 }
 
-/// Whether words are for readers: no directive, no tag of a template, no markup that was left as it is.
+/// Whether words are plain text: no directive, no template tag, no unparsed markup.
 fn is_text(words: &str) -> bool {
     let has_tag = words
         .match_indices('<')
@@ -136,7 +136,7 @@ fn is_text(words: &str) -> bool {
         && !begins.iter().any(|mark| words.starts_with(mark))
 }
 
-/// A text cut at the end of its last sentence that fits, else of its last word.
+/// Cuts a text after the last sentence that fits, else after the last word.
 fn shortened(text: &str, limit: usize) -> String {
     if text.chars().count() <= limit {
         return text.to_owned();
@@ -155,7 +155,7 @@ fn shortened(text: &str, limit: usize) -> String {
     format!("{}…", head[..word].trim_end_matches([' ', ',', ';', ':', '–', '-']))
 }
 
-/// `guides/set_up-webhooks.mdx` as `Set up webhooks`; the folder's name for an index.
+/// The title for a path: `Set up webhooks` for `guides/set_up-webhooks.mdx`; the folder's name for an index.
 fn from_name(path: &str) -> String {
     let stem = path.rsplit_once('.').map_or(path, |(stem, _)| stem);
     let mut parts = stem.rsplit('/');

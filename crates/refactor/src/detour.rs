@@ -1,8 +1,9 @@
-//! A page that comes back to where it was before the job changed anything.
+//! Restores the original text when a page moves back to its path from before the job.
 //!
-//! From the place that a page has for a while, some links can be written in one form only, and some entries of a navigation stand
-//! elsewhere. So the way there and back is gone in the base: what differs from the base then is what it makes of the files, and it
-//! is taken out of them by a merge of lines. What the job edited meanwhile is in other lines, or else stays as it is.
+//! At the temporary path of a page, some links can be written in one form only, and some navigation entries are in
+//! another place, so the move back alone does not restore the original text. Therefore the same round trip is made in
+//! the base tree: its result differs from the base only by the effects of the detour, and a line-based merge removes
+//! these from the files. Edits that the job made meanwhile are in other lines, or else are left as they are.
 
 use docent_markdown::is_page;
 use docent_site::{ChangedTree, Site, Tree};
@@ -12,7 +13,7 @@ use super::Refactored;
 use super::edit::{Change, TextEdit};
 use super::move_page::{Redirects, moved};
 
-/// Takes out of a move from `from` to `to` what the way there and back makes of the base, if the base has the page at `to`.
+/// Removes the effects of the round trip from a move from `from` to `to`, if the base has the page at `to`.
 pub(super) fn undo(tree: &dyn Tree, base: &dyn Tree, from: &str, to: &str, back: &mut Refactored) {
     let Some((detour, told)) = there_and_back(base, from, to) else { return };
     let mut after = ChangedTree::new(tree);
@@ -25,7 +26,7 @@ pub(super) fn undo(tree: &dyn Tree, base: &dyn Tree, from: &str, to: &str, back:
             continue;
         }
         let Some(restored) = merged(&path, &detoured, &now, &before) else { continue };
-        // Each link leads where it led before the job, or where it would lead otherwise.
+        // Each link must lead where it led before the job, or where it would lead without the merge.
         let links = [&restored, &now].map(|text| site.parse(&path, text.as_bytes()).links);
         let is_sound = links[0].len() == links[1].len()
             && links[0].iter().zip(&links[1]).all(|(link, other)| {
@@ -50,7 +51,7 @@ pub(super) fn undo(tree: &dyn Tree, base: &dyn Tree, from: &str, to: &str, back:
     }
 }
 
-/// The base after the way there and back, without redirects, and what is left to a person by it.
+/// The base after the round trip, without redirects, and the messages to the user about its last move.
 fn there_and_back<'b>(base: &'b dyn Tree, from: &str, to: &str) -> Option<(ChangedTree<'b>, Vec<String>)> {
     if base.read(to).is_none() || base.read(from).is_some() {
         return None;
@@ -65,8 +66,8 @@ fn there_and_back<'b>(base: &'b dyn Tree, from: &str, to: &str) -> Option<(Chang
     Some((detour, told))
 }
 
-/// A text with what the detour made of it undone. Where other changes touch the same lines they stay, which is for pages only: the
-/// lines of a navigation depend on each other.
+/// Undoes the effects of the detour in a text. If other changes touch the same lines, these are kept, but in pages
+/// only: the lines of a navigation file depend on each other.
 fn merged(path: &str, detoured: &str, now: &str, before: &str) -> Option<String> {
     let merge = TextMerge::from_lines(detoured, now, before);
     if merge.is_conflicted() && !is_page(path) {
@@ -89,12 +90,12 @@ mod tests {
     const HOME: &str = "a/x.md";
     const AWAY: &str = "x.md";
 
-    /// From the folder above, the way to `y.md` has one form only.
+    /// In the parent folder, the path to `y.md` has one form only.
     fn two_forms() -> Files {
         site(&[(HOME, "# X\n\n[one](../a/y.md)\n\nWords.\n\n[two](y.md)\n"), ("a/y.md", "# Y\n\n[x](../a/x.md)\n")])
     }
 
-    /// The site after the way there, edits of the page's text, and the way back.
+    /// The site after moving the page away, editing its text, and moving it back.
     fn there_and_back(base: &Files, edits: &[(&str, &str)]) -> Files {
         let mut away = after(base, &move_page(base, base, HOME, AWAY).expect("moved"));
         let mut page = text(&away, AWAY);
@@ -110,7 +111,7 @@ mod tests {
     fn a_page_that_comes_back_is_as_before() {
         let base = two_forms();
         assert_eq!(there_and_back(&base, &[]), base);
-        // Without the base, nothing tells the form.
+        // Without the base, the original form is unknown.
         let away = after(&base, &move_page(&base, &base, HOME, AWAY).expect("moved"));
         let back = after(&away, &move_page(&away, &away, AWAY, HOME).expect("moved back"));
         assert_ne!(back, base);
@@ -170,7 +171,7 @@ mod tests {
         let back = move_page(&moved, &base, away, home).expect("moved back");
         assert_eq!(back.left, Vec::<String>::new());
         assert_eq!(after(&moved, &back), base);
-        // The order that the job gave to the others stays, and so does what it wrote elsewhere.
+        // The order that the job gave to the other entries is kept, and so are its edits elsewhere.
         for (edited, expected) in [
             ("nav:\n  - z.md\n  - y.md\n", "nav:\n  - z.md\n  - y.md\n  - x.md\n"),
             ("title: A\nnav:\n  - y.md\n  - z.md\n", "title: A\nnav:\n  - First: x.md # keep\n  - y.md\n  - z.md\n"),

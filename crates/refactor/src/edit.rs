@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use docent_site::Tree;
 
-/// New text in the place of a byte range. An empty range is an insertion.
+/// Replaces a byte range with new text. An empty range is an insertion.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TextEdit {
     pub range: Range<usize>,
@@ -21,7 +21,7 @@ impl TextEdit {
     }
 }
 
-/// What happens to one file.
+/// A change to one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
     /// Edits in order of the file, not overlapping.
@@ -45,7 +45,7 @@ impl Change {
         }
     }
 
-    /// The file's bytes after the change; `None` when it is gone.
+    /// The file's bytes after the change; `None` if it is deleted.
     pub fn bytes_after(&self, tree: &dyn Tree) -> Option<Vec<u8>> {
         match self {
             Self::Edit { path, edits } => Some(apply(&tree.read(path).unwrap_or_default(), edits)),
@@ -55,8 +55,7 @@ impl Change {
     }
 }
 
-/// The bytes with the edits made. Edits out of order or outside of the bytes are a mistake of the caller's; they are
-/// left out rather than guessed at.
+/// Applies edits to bytes. Edits that are out of order or out of bounds are a mistake of the caller and are skipped.
 pub fn apply(bytes: &[u8], edits: &[TextEdit]) -> Vec<u8> {
     let mut out = Vec::with_capacity(bytes.len() + edits.iter().map(|edit| edit.text.len()).sum::<usize>());
     let mut at = 0;
@@ -72,7 +71,7 @@ pub fn apply(bytes: &[u8], edits: &[TextEdit]) -> Vec<u8> {
     out
 }
 
-/// Puts edits in order of the file and drops each that overlaps one before it.
+/// Sorts edits by position and drops each that overlaps an earlier one.
 pub(super) fn in_order(mut edits: Vec<TextEdit>) -> Vec<TextEdit> {
     edits.sort_by_key(|edit| (edit.range.start, edit.range.end));
     let mut end = 0;

@@ -1,4 +1,4 @@
-//! Setting a front matter field where it stands, with comments and order kept.
+//! Sets a front matter field in place and keeps comments and order.
 
 use std::ops::Range;
 
@@ -9,19 +9,19 @@ use super::edit::{Change, TextEdit, apply};
 use super::selection::Selection;
 use super::{RefactorError, Refactored, counted};
 
-/// What a field is set to.
+/// The new value of a field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FieldContent {
-    /// A text. `true` and `false` are written as such, and so is a whole number unless the field is one of words.
+    /// A text. `true` and `false` are written without quotes, and so is a whole number unless the field is textual.
     Text(String),
     Flag(bool),
-    /// A number as written.
+    /// A number, verbatim.
     Number(String),
 }
 
-/// Where a page may be given front matter.
+/// Decides which pages may be given front matter.
 pub(super) struct FrontMatterUse {
-    /// The generator takes it off, or most pages of a folder without a known one have some.
+    /// Whether the generator strips front matter, or most of the first 200 pages have some.
     by_site: bool,
 }
 
@@ -36,21 +36,22 @@ impl FrontMatterUse {
         Self { by_site }
     }
 
-    /// Whether a page has front matter, or may be given some: it is one of the site, and no file that is read elsewhere.
+    /// Whether a page has front matter or may be given some: it is a page of the site, and not a file that other
+    /// programs read.
     pub(super) fn allows(&self, site: &Site, page: &Page) -> bool {
         page.front_matter.body.is_some()
             || (self.by_site && site.layout().holds_pages(&page.path) && !is_read_elsewhere(&page.path))
     }
 }
 
-/// Whether a file is read by forges and programs besides the site, or instead of it.
+/// Whether a file is read by forges and other programs, in addition to the site or instead of it.
 pub(super) fn is_read_elsewhere(file: &str) -> bool {
     let name = file.rsplit('/').next().unwrap_or(file);
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_ascii_lowercase();
     ["readme", "skill", "summary", "changelog", "license", "contributing", "agents", "claude"].contains(&stem.as_str())
 }
 
-/// Fields that are words even where the words are digits.
+/// Textual fields, whose values stay text even if they consist of digits.
 const WORDS: [&str; 9] =
     ["title", "description", "sidebarTitle", "sidebar_title", "version", "tag", "tags", "slug", "label"];
 
@@ -110,7 +111,7 @@ pub fn set_front_matter(
     Ok(refactored)
 }
 
-/// The edit that sets a field; `None` when it is set so already, an error when it could not be set without changing
+/// The edit that sets a field; `None` if it has this value already, an error if it cannot be set without changing
 /// something else.
 pub(super) fn set(
     page: &Page,
@@ -207,7 +208,7 @@ fn nested(
     Ok(TextEdit::insert(head, line(indent)))
 }
 
-/// Whether a front matter after an edit is the one before with this field set.
+/// Whether an edit set this field of the front matter and changed nothing else.
 fn sets_only(before: &FrontMatter, after: &FrontMatter, name: &str, wanted: &str) -> bool {
     let is_set = matches!(after.value(name), Some(FieldValue::Text(text)) if text == wanted);
     let others = |front_matter: &FrontMatter| {
@@ -227,11 +228,11 @@ fn sets_only(before: &FrontMatter, after: &FrontMatter, name: &str, wanted: &str
     is_set && others(before) == others(after)
 }
 
-/// Where a field's value stands: from after the colon to before a comment or the end of the line, over several lines
-/// if it has them.
+/// The range of a field's value: from after the colon to before a comment or the end of the line, over several lines if
+/// the value has them.
 pub(super) struct FieldSpan {
     pub(super) value: Range<usize>,
-    /// After its last line.
+    /// The end of the field's last line.
     pub(super) end: usize,
 }
 
@@ -246,7 +247,7 @@ pub(super) fn find(text: &str, body: &Range<usize>, name: &str) -> Option<FieldS
         let first = line[after_colon..].trim_end_matches(['\n', '\r']);
         let mut end = at;
         let mut value_end = value_start + scalar_length(first);
-        // Lines further in, list items, and blank lines between them belong to the value.
+        // Indented lines, list items, and blank lines between them belong to the value.
         let mut pending = at;
         while let Some(next) = lines.peek() {
             let is_blank = next.trim().is_empty();
@@ -266,7 +267,7 @@ pub(super) fn find(text: &str, body: &Range<usize>, name: &str) -> Option<FieldS
     None
 }
 
-/// The byte after the colon when the line sets this field.
+/// The byte offset after the colon if the line sets this field.
 fn value_of(line: &str, name: &str) -> Option<usize> {
     let spellings = [name.to_owned(), format!("\"{name}\""), format!("'{name}'")];
     spellings.iter().find_map(|spelling| {
@@ -280,7 +281,7 @@ fn value_of(line: &str, name: &str) -> Option<usize> {
     })
 }
 
-/// How much of the rest of a line is the value, white space before it included and a comment after it not.
+/// The length of the value in the rest of a line, with leading whitespace and without a trailing comment.
 fn scalar_length(rest: &str) -> usize {
     let lead = rest.len() - rest.trim_start().len();
     let value = &rest[lead..];
@@ -304,7 +305,7 @@ fn scalar_length(rest: &str) -> usize {
     lead + value[..end].trim_end().len()
 }
 
-/// Where a new field goes: titles first, descriptions after the title, everything else last.
+/// Where a new field is inserted: titles first, descriptions after the title, everything else last.
 fn place_for(text: &str, body: &Range<usize>, name: &str) -> usize {
     match name {
         "title" => body.start,
@@ -313,7 +314,7 @@ fn place_for(text: &str, body: &Range<usize>, name: &str) -> usize {
     }
 }
 
-/// A value in YAML, in the quotes of the one before where it had some.
+/// A value as YAML, quoted like the old value if that was quoted.
 fn scalar(name: &str, content: &FieldContent, old: Option<&str>) -> String {
     let text = match content {
         FieldContent::Flag(flag) => return flag.to_string(),
@@ -336,7 +337,7 @@ fn scalar(name: &str, content: &FieldContent, old: Option<&str>) -> String {
     if !old.starts_with('"') && is_plain(&text) {
         return text;
     }
-    // A JSON string is a double-quoted YAML one.
+    // A JSON string is also a double-quoted YAML string.
     serde_json::Value::from(text).to_string()
 }
 
@@ -344,7 +345,7 @@ fn one_line(text: &str) -> String {
     text.split(['\n', '\r']).map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// Whether a text can stand in YAML without quotes and be read back as this text by every reader.
+/// Whether a text can be written in YAML without quotes, and every parser reads it back unchanged.
 fn is_plain(text: &str) -> bool {
     let first = text.chars().next().is_some_and(char::is_alphabetic);
     let special = ["true", "false", "yes", "no", "on", "off", "null", "y", "n", "nan", "inf"];

@@ -1,7 +1,7 @@
-//! Broken links are pointed at what was meant, where something says what that is; the rest is listed.
+//! Repairs broken links whose intended target can be determined, and lists the rest.
 //!
-//! A link is mended only under a rule that the site obeys (see [`Trust`]): where many links of one shape look broken, it is
-//! not understood how the site follows them, and they stay as they are.
+//! A link is repaired only under a rule that the site obeys (see [`Trust`]): if many links of one shape look broken, it
+//! is unknown how the site resolves them, and they are left unchanged.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -17,10 +17,11 @@ use super::nearest::{Meant, Names, Reason, anchor};
 use super::selection::Selection;
 use super::{RefactorError, Refactored, counted};
 
-/// How many links that could not be fixed are listed one by one.
+/// Maximum number of unrepaired links that are listed individually.
 const LISTED: usize = 50;
 
-/// Fixes broken links and anchors on the selected pages. `history` tells the present path of a file that was moved or renamed.
+/// Fixes broken links and anchors on the selected pages. `history` returns the current path of a file that was moved or
+/// renamed.
 pub fn fix_links(
     tree: &dyn Tree,
     within: &[String],
@@ -52,7 +53,7 @@ pub fn fix_links(
                 continue;
             }
             match repaired {
-                // Reference links share their destination.
+                // Reference links share one destination, which is edited once.
                 Ok(_) if !seen.insert((start, end)) => {}
                 Ok((instead, why)) => {
                     result.fixed(format!("{file}:{line} `{target}` is now `{instead}` ({why})"), why);
@@ -69,8 +70,8 @@ pub fn fix_links(
     Ok(result.told())
 }
 
-/// Whether a link only has an ending too many or too few, and has the shape of most of the site's links without that mistake.
-/// Mended, it leads to the same page by a rule that is known, even if the site follows it in a way that is not.
+/// Whether a link merely has an extension too many or too few, and most of the site's links have its corrected shape.
+/// Repaired, it leads to the same page under a known rule, even if the site resolves the original in an unknown way.
 fn is_slip(trust: &Trust, broken: &Broken<'_>, repaired: &Result<(String, Reason), String>) -> bool {
     let (Rule::Link(shape), Ok((instead, Reason::Ending))) = (broken.rule, repaired) else { return false };
     let mended = LinkShape { is_absolute: shape.is_absolute, ending: LinkShape::of(instead).ending, ..shape };
@@ -130,17 +131,17 @@ impl Outcome {
     }
 }
 
-/// A link that looks broken.
+/// A link that appears broken.
 struct Broken<'a> {
     link: &'a Link,
     rule: Rule,
-    /// Where the file that it named is now.
+    /// The current path of the file that the link named, if that file moved.
     moved: Option<String>,
     what: What,
 }
 
 enum What {
-    /// No page: the path as read, if it does not lead out of the site.
+    /// No page at this path; `None` if it leads out of the site.
     Path { path: Option<String>, anchor: Option<String> },
     /// No such anchor on this page.
     Anchor { file: String, anchor: String },
@@ -155,8 +156,8 @@ struct Mending<'a> {
 }
 
 impl<'a> Mending<'a> {
-    /// Every link that looks broken, by file, and what all links show of the rules that the site obeys. A link to a file that
-    /// moved is understood.
+    /// Every link that appears broken, by file, and the evidence of all links for the rules that the site obeys. A link
+    /// to a file that moved counts as obeying its rule.
     fn survey(&self) -> (Trust, BTreeMap<String, Vec<Broken<'a>>>) {
         let mut trust = Trust::default();
         let mut found: BTreeMap<String, Vec<Broken<'a>>> = BTreeMap::new();
@@ -201,7 +202,7 @@ impl<'a> Mending<'a> {
         (trust, found)
     }
 
-    /// Of links that are not understood, those that led to a file before it moved.
+    /// Of links that cannot be resolved, those that led to a file before it moved.
     fn led_to_what_moved<'f>(&self, unclear: &[(&'f str, &'a Link, Rule)]) -> Vec<(&'f str, Broken<'a>)> {
         let mut moves = BTreeMap::new();
         for (file, link, _) in unclear {
@@ -215,7 +216,7 @@ impl<'a> Mending<'a> {
         if moves.is_empty() {
             return Vec::new();
         }
-        // They are still where they were, too.
+        // The moved files are added at their old paths as well.
         let mut before = ChangedTree::new(self.tree);
         before.files.extend(moves.iter().map(|(old, now)| (old.clone(), self.tree.read(now))));
         let before = Site::read(&before);
@@ -227,7 +228,7 @@ impl<'a> Mending<'a> {
         broken.collect()
     }
 
-    /// Whether a page has an anchor; `None` when that is not for us to say.
+    /// Whether a page has an anchor; `None` if that cannot be known.
     fn has_anchor(&self, file: &str, anchor: &str) -> Option<bool> {
         let page = self.pages.get(file)?;
         if page.has_anchor(anchor) {
@@ -237,7 +238,7 @@ impl<'a> Mending<'a> {
         if may_have_anchor(page, &bytes, anchor) { None } else { Some(false) }
     }
 
-    /// What is to stand there instead and why, or why nothing can.
+    /// The repaired target and the reason for it, or why there is none.
     fn repair(&self, from: &str, broken: &Broken<'_>) -> Result<(String, Reason), String> {
         let target = broken.link.target.as_str();
         let (path, wanted) = match &broken.what {
@@ -264,7 +265,7 @@ impl<'a> Mending<'a> {
             None | Some((_, Some(true) | None)) => None,
             Some((wanted, Some(false))) => match self.anchor(&file, wanted) {
                 Ok((anchor, _)) => Some(anchor),
-                // A page of that name without that heading is another one.
+                // A page of that name without that heading must be another page.
                 Err(why) if broken.moved.is_none() => return Err(why),
                 Err(_) => None,
             },
@@ -280,7 +281,7 @@ impl<'a> Mending<'a> {
         }
     }
 
-    /// The link with the ending of a file, where the site's links name files and this one has none.
+    /// The link with a file extension added, if the site's links have one and this link has none.
     fn with_forgotten_ending(&self, wanted: &Wanted<'_>) -> Option<String> {
         let usual = self.site.link(&Wanted { anchor: None, like: "", ..*wanted });
         let ending = &usual[usual.rfind('.')?..];
@@ -289,8 +290,8 @@ impl<'a> Mending<'a> {
         (lacks_one && has_page_ending(&usual)).then(|| format!("{path}{ending}{}", &wanted.like[path.len()..]))
     }
 
-    /// The page that is meant by a path as the site reads it, or else by the same path read from the page's folder, as people do
-    /// where the site reads it from the page's own address.
+    /// The page that is meant by a path as the site resolves it, or else by the same path relative to the page's
+    /// folder, which authors often use even if the site resolves links relative to the page's address.
     fn meant(&self, path: &str, from: &str, target: &str) -> Meant {
         let by_site = self.names.page(path, from, target);
         let written = parts(target).0;
@@ -327,7 +328,7 @@ mod tests {
     use super::*;
     use crate::sample::{Files, after, site, text, touched};
 
-    /// A generator that serves pages without their ending.
+    /// A generator that serves pages without their extension.
     const SERVED: (&str, &str) = ("docs.json", r#"{"navigation": ["index"]}"#);
 
     fn fix(tree: &Files, within: &[&str]) -> Refactored {
@@ -430,7 +431,7 @@ mod tests {
         let expected = format!("{named}[y](b.md) [y](c.md) [y](b.md#top) [y](nothing)\n");
         assert_eq!(text(&after(&few, &fixed), "docs/a.md"), expected);
         assert_eq!(fixed.left.len(), 1, "{:?}", fixed.left);
-        // So many are a habit.
+        // This many are a convention of the site.
         assert_eq!(touched(&fix(&tree(&"[y](b) ".repeat(6)), &[])), Vec::<&str>::new());
     }
 

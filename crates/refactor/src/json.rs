@@ -1,4 +1,4 @@
-//! The strings of a JSON text and where they stand, for edits that keep its formatting.
+//! Finds the strings of a JSON text with their byte ranges, for edits that keep its formatting.
 
 use std::ops::Range;
 
@@ -8,18 +8,17 @@ pub(super) struct JsonString {
     /// Quotes included.
     pub(super) span: Range<usize>,
     pub(super) value: String,
-    /// The member it is the value of; for an item of an array, the member that array is the value of.
+    /// The name of the member that has this value; for an array item, of the member whose value is the array.
     pub(super) member: Option<String>,
 }
 
-/// The string values of a JSON text in order, names of members left out. A text that is not JSON gives what was read
-/// up to the mistake.
+/// The string values of a JSON text in order, without member names. For invalid JSON, the values before the error.
 pub(super) fn values(text: &str) -> Vec<JsonString> {
-    /// A container that is open, and the name its strings go by.
+    /// An open container, and the member name that its strings are reported with.
     struct Open {
         is_object: bool,
         member: Option<String>,
-        /// In an object: the name before the value that comes next.
+        /// In an object: the name of the member whose value comes next.
         name: Option<String>,
     }
     let mut open: Vec<Open> = Vec::new();

@@ -1,7 +1,7 @@
-//! Changes to a docs site that keep it whole: a page moves and its links, navigation and redirect follow.
+//! Refactors a docs site and keeps it consistent: when a page moves, its links, navigation and redirect follow.
 //!
-//! Each refactor is pure: it reads a [`Tree`](docent_site::Tree) and gives a [`Refactored`]: the changes and what to say about them.
-//! Nothing is written here. Changes to a file are byte-range edits, so that what is not meant stays exactly as it was.
+//! Each refactor is pure: it reads a [`Tree`](docent_site::Tree) and returns a [`Refactored`] with the changes and a
+//! report. Nothing is written to disk. Changes to a file are byte-range edits, so that all other bytes stay the same.
 
 mod add_page;
 mod alias;
@@ -34,21 +34,21 @@ pub use occurrences::occurrences;
 pub use replace::replace_text;
 pub use selection::Selection;
 
-/// What a refactor comes to.
+/// The result of a refactor.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Refactored {
-    /// At most one change a file.
+    /// At most one change per file.
     pub changes: Vec<Change>,
-    /// What is done, in a sentence.
+    /// What was changed, in one sentence.
     pub summary: String,
-    /// What is done where, one line each.
+    /// What was changed where, one line each.
     pub details: Vec<String>,
-    /// What is left to people and why, one line each.
+    /// What is left to the user and why, one line each.
     pub left: Vec<String>,
 }
 
 impl Refactored {
-    /// Makes the changes in a tree.
+    /// Applies the changes to a tree.
     pub fn make(&self, tree: &mut ChangedTree<'_>) {
         let files: Vec<_> =
             self.changes.iter().map(|change| (change.path().to_owned(), change.bytes_after(tree))).collect();
@@ -56,7 +56,7 @@ impl Refactored {
     }
 }
 
-/// Why a refactor was not made. The sentence says what to do instead.
+/// Why a refactor was refused. The message says what to do instead.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum RefactorError {
     #[error("there is no page `{0}`")]
@@ -81,13 +81,13 @@ fn listed(names: &[String]) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" or ")
 }
 
-/// Pages that were served before and are no longer, as a translation without its original.
+/// Pages that were served before and are no longer, such as a translation without its original.
 fn unserved(before: &Site, after: &Site) -> Vec<String> {
     let lost = |file: &&str| before.address(file).is_some() && after.address(file).is_none();
     before.files().filter(lost).map(str::to_owned).collect()
 }
 
-/// The same page in other languages: its address is the same but for the folder of the language.
+/// The same page in other languages: the addresses are equal except for the language folder.
 fn translations<'s>(site: &'s Site, file: &str) -> Vec<&'s str> {
     let of = |file: &str| {
         let language = site.layout().place(file).language;
@@ -106,7 +106,7 @@ fn translations<'s>(site: &'s Site, file: &str) -> Vec<&'s str> {
     site.files().filter(is_other).collect()
 }
 
-/// Words with one blank between them, as a line of [`Refactored::left`] shows a target that goes on on the next line.
+/// A text on one line with single spaces, as targets that span several lines are shown in [`Refactored::left`].
 fn on_one_line(target: &str) -> String {
     target.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -1,7 +1,7 @@
-//! A page moves; links to it and from it, the navigation and a redirect follow.
+//! Moves a page and updates links to and from it, the navigation and a redirect.
 //!
-//! Links are written for the site as it is after the move, and each is followed there before it is written: one that would not
-//! lead to its page is left and listed.
+//! Links are written for the site as it is after the move, and each is resolved there before it is written: one that
+//! would not lead to its page is left unchanged and listed.
 
 use docent_markdown::{Link, Page, folder, joined, line_of, text_of};
 use docent_site::{
@@ -16,10 +16,11 @@ use super::navigation::follow_navigation;
 use super::selection::{page_named, page_path};
 use super::{RefactorError, Refactored, counted, on_one_line, translations, unserved};
 
-/// Moves a page. `from` names it as people do; `to` may lack the ending, and may be a folder when it ends in a slash.
+/// Moves a page. `from` is a page name as users write it; `to` may lack the extension, and is a folder if it ends in a
+/// slash.
 ///
-/// `base` is the tree before anything was changed: what follows a page that comes back to its place there is as it is there, but
-/// for what was edited since.
+/// `base` is the tree before any change: if the page moves back to its path there, links and navigation entries are
+/// restored as they are in `base`, except for later edits.
 pub fn move_page(tree: &dyn Tree, base: &dyn Tree, from: &str, to: &str) -> Result<Refactored, RefactorError> {
     let site = Site::read(tree);
     let from = page_named(&site, from)?;
@@ -34,7 +35,7 @@ pub fn move_page(tree: &dyn Tree, base: &dyn Tree, from: &str, to: &str) -> Resu
     Ok(moved)
 }
 
-/// Whether a move sends readers of the old address to the new one.
+/// Whether a move adds a redirect from the old address to the new one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Redirects {
     Added,
@@ -52,7 +53,7 @@ pub(super) fn moved(
     let bytes = tree.read(from).unwrap_or_default();
     let page = site.parse(from, &bytes);
     let files = NavigationFiles::of(tree, site);
-    // Some generators serve only what their navigation names.
+    // The navigation is renamed first, because some generators serve only the pages that it names.
     let renamed = files.rename(from, to);
     let mut after_tree = ChangedTree::new(tree);
     after_tree.files.extend([(from.to_owned(), None), (to.to_owned(), Some(bytes.clone()))]);
@@ -122,7 +123,7 @@ pub(super) fn moved(
         moved.changes.push(Change::Edit { path, edits });
     }
     for Reference { file, line, name } in named_in_sources(tree, site, from) {
-        // Its labels move along.
+        // Labels move with the page, so only `:doc:` references break.
         if name.starts_with(":doc:") {
             moved.left.push(format!("{file}:{line} names it as `{name}`, in source code"));
         }
@@ -190,8 +191,8 @@ struct Moving<'a> {
 }
 
 impl Moving<'_> {
-    /// What a link is to say so that it leads to a file after the move; `None` when it says that already. `page` is where it
-    /// stands, by its present path, and `bytes` are what that holds.
+    /// The new target of a link so that it leads to `file` after the move; `None` if it needs no change. `page` is the
+    /// page with the link, at its current path, and `bytes` are its contents.
     fn link(&self, page: &Page, bytes: &[u8], link: &Link, file: FileMove<'_>) -> Result<Option<String>, String> {
         let moves = page.path == self.from;
         let from = if moves { self.to } else { page.path.as_str() };
@@ -205,7 +206,8 @@ impl Moving<'_> {
         let kept = kept.map(|kept| format!("{kept}{}", &target[path.len()..])).filter(|kept| leads(kept));
         let written = || self.after.link(&Wanted { from, to: file.after, anchor: None, like: target, syntax });
         let spelled = match kept {
-            // The link may still work from the new folder but by a longer path than before; `kept` is the path of the same form.
+            // The link may still resolve from the new folder, but by a longer path than before; `kept` has the original
+            // form.
             Some(kept) if moves || !leads(target) => kept,
             None if moves && leads(target) && ups(target) > 0 => Some(dotted_like(target, written(), leads))
                 .filter(|link| ups(link) < ups(target))
@@ -222,7 +224,8 @@ impl Moving<'_> {
         }
     }
 
-    /// Adds the page's old address to its front matter, where the generator reads redirects there.
+    /// Adds the page's old address to its front matter if the generator reads redirects there, and returns whether it
+    /// did.
     fn alias(&self, bytes: &mut Vec<u8>, left: &mut Vec<String>) -> bool {
         let (Some(old), Some((field, written))) = (self.site.address(self.from), self.site.alias(self.from)) else {
             return false;
@@ -264,7 +267,7 @@ impl Moving<'_> {
         leads
     }
 
-    /// What changes inside the page itself: relative links when its folder changes, and links to itself.
+    /// The edits inside the page itself: relative links if its folder changes, and links to itself.
     fn own_edits(&self, page: &Page, bytes: &[u8], left: &mut Vec<String>) -> Vec<TextEdit> {
         let text = text_of(bytes);
         let changes_folder = folder(self.from) != folder(self.to);
@@ -277,7 +280,7 @@ impl Moving<'_> {
             let at = || format!("{}:{} `{}`", self.to, line_of(&text, link.span.start), on_one_line(&link.target));
             let file = match self.site.resolve_link(self.from, link) {
                 Target::Page { file, .. } | Target::Asset { file } => file,
-                // A piece of other pages has its links where it is put.
+                // Links of a fragment are resolved where the fragment is included.
                 Target::NotUnderstood
                     if changes_folder && is_relative_path(&link.target) && !is_fragment(self.from) =>
                 {
@@ -303,13 +306,13 @@ impl Moving<'_> {
     }
 }
 
-/// How many folders a relative path goes up, in a role or not.
+/// The number of folders that a relative path goes up, inside a reStructuredText role or not.
 fn ups(target: &str) -> usize {
     let (path, _) = parts(target);
     path.matches("../").count() + usize::from(path.ends_with(".."))
 }
 
-/// A link with the `./` that the one before had, where it leads to the same so.
+/// Adds the `./` that the old link had, if the link still leads to the same file.
 fn dotted_like(before: &str, link: String, leads: impl Fn(&str) -> bool) -> String {
     let dotted = format!("./{link}");
     let can_have = before.starts_with("./")
@@ -319,12 +322,12 @@ fn dotted_like(before: &str, link: String, leads: impl Fn(&str) -> bool) -> Stri
     if can_have && leads(&dotted) { dotted } else { link }
 }
 
-/// Whether a link leads on from the page's folder, as far as its text tells.
+/// Whether a link is relative to the page's folder, as far as its text tells.
 fn is_relative_path(target: &str) -> bool {
     !is_external(target) && !target.starts_with(['/', '#', '?', '{', '<', '@', '~'])
 }
 
-/// The path by which a file is put in, with a dot at its beginning where it has to be or was.
+/// The path of an include, with a leading dot if one is required or was there before.
 fn imported(import: &Import, from: &str, file: &str) -> String {
     let path = respelled(&import.target, from, file, None);
     let is_dotted = import.begins_with_dot || import.target.starts_with("./");
@@ -332,7 +335,7 @@ fn imported(import: &Import, from: &str, file: &str) -> String {
     if !is_dotted || is_path { path } else { format!("./{path}") }
 }
 
-/// A file's name with `\_` where the page writes it so.
+/// Writes `_` as `\_` in a file's name if the page does so.
 fn escaped_like(bytes: &[u8], range: std::ops::Range<usize>, path: String) -> String {
     let before = String::from_utf8_lossy(bytes.get(range).unwrap_or_default()).into_owned();
     let is_escaped = before.rsplit('/').next().is_some_and(|name| name.contains("\\_"));

@@ -1,12 +1,12 @@
-//! Edits of the navigation as changes of files.
+//! Adds navigation edits to the changes of a refactor.
 
 use docent_site::NavigationEdits;
 
 use super::Refactored;
 use super::edit::{Change, TextEdit};
 
-/// Adds what becomes of the navigation to a refactor. Where a navigation is a page with links (`SUMMARY.md`), a link that has
-/// followed already keeps its edit. A file that is written or gone keeps its change.
+/// Adds the edits of the navigation to a refactor. If a navigation file is a page with links (`SUMMARY.md`), a link
+/// that is already edited keeps its edit. A file that is created or deleted keeps its change.
 pub(super) fn follow_navigation(refactored: &mut Refactored, navigation: NavigationEdits) {
     for (path, edits) in navigation.files {
         let edits = edits.into_iter().map(|(range, text)| TextEdit::new(range, text));

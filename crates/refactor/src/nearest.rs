@@ -1,7 +1,7 @@
-//! Which page or anchor is meant by a name that is not among them.
+//! Finds the page or anchor that a broken name was meant for.
 //!
-//! Nothing is guessed by likeness: a page is meant when history, a redirect, its letter case or its ending say so, or when it
-//! is the only one of that name and the link is clearly one into the docs.
+//! Nothing is guessed by similarity: a page is chosen if history, a redirect, its letter case or its extension
+//! identifies it, or if it is the only one of that name and the link clearly leads into the docs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -33,30 +33,30 @@ impl fmt::Display for Reason {
     }
 }
 
-/// What a wrong name comes to.
+/// The result of looking up a broken name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Meant {
     /// This file or anchor.
     One(String, Reason),
-    /// One of these, but which?
+    /// Ambiguous: one of these.
     Several(Vec<String>),
     Nothing,
 }
 
-/// The shortest name by which a page may be found.
+/// Minimum length of a name by which a page may be found, in bytes.
 const NAME: usize = 5;
 
 /// The names of a site's pages and files.
 pub(super) struct Names<'a> {
     site: &'a Site,
-    /// A path or an address, without what is spelled differently, to its files.
+    /// Files by path or address, normalized by [`plain`].
     pages: BTreeMap<String, BTreeSet<&'a str>>,
     assets: BTreeMap<String, BTreeSet<&'a str>>,
-    /// The last part alone, of pages that are served.
+    /// Served pages by the last segment of their path or address.
     last: BTreeMap<String, BTreeSet<&'a str>>,
-    /// Folders that hold pages, as files and as addresses.
+    /// Folders that hold pages, by file path and by address, in lowercase.
     folders: BTreeSet<String>,
-    /// What stands before a page's address in its file's path.
+    /// The parts of file paths that precede the page's address.
     prefixes: BTreeSet<&'a str>,
 }
 
@@ -87,14 +87,15 @@ impl<'a> Names<'a> {
         names
     }
 
-    /// The file that moved away from a path or an address, by what the history tells.
+    /// The current path of the file that moved away from a path or address, according to the history; `None` if
+    /// ambiguous.
     pub(super) fn moved(&self, path: &str, history: &dyn Fn(&str) -> Option<String>) -> Option<String> {
         let now: BTreeSet<String> = self.moves(path, history).into_values().collect();
         let mut now = now.into_iter();
         now.next().filter(|_| now.next().is_none())
     }
 
-    /// The files that a path or an address may have named before they moved, and where they are now.
+    /// The files that a path or an address may have named before they moved, and their current paths.
     pub(super) fn moves(&self, path: &str, history: &dyn Fn(&str) -> Option<String>) -> BTreeMap<String, String> {
         let path = path.trim_matches('/');
         let stem = path.strip_suffix(".html").unwrap_or(path);
@@ -112,7 +113,7 @@ impl<'a> Names<'a> {
         old.filter(|old| !self.site.has_file(old)).filter_map(now).map(|(now, old)| (old, now)).collect()
     }
 
-    /// The file that is meant by a path or an address that leads nowhere, on a page `from`, where it is written as `target`.
+    /// The file that is meant by a path or address that does not resolve. `target` is the link on the page `from`.
     pub(super) fn page(&self, path: &str, from: &str, target: &str) -> Meant {
         if is_asset(path) {
             return one_of(self.assets.get(&path.to_lowercase()), |_| Reason::LetterCase);
@@ -140,8 +141,8 @@ impl<'a> Names<'a> {
         self.only_one(&wanted, from, target)
     }
 
-    /// The only page of that name, on a site where the link clearly means one of the docs' own: it names a file, or a folder
-    /// that has pages. Others, such as `/pricing`, may be served by something else.
+    /// The only page of that name, if the link clearly leads into the docs: it is relative, or its folder holds pages.
+    /// Other links, such as `/pricing`, may be served by something else.
     fn only_one(&self, wanted: &str, from: &str, target: &str) -> Meant {
         let name = last_part(wanted);
         let is_telling = name.len() >= NAME && name.chars().filter(|c| c.is_alphabetic()).count() >= NAME - 1;
@@ -180,7 +181,7 @@ fn one_of(files: Option<&BTreeSet<&str>>, why: impl Fn(&str) -> Reason) -> Meant
     }
 }
 
-/// The anchor of a page that is meant by one that it does not have: the same words under the slug rule of another generator.
+/// The anchor that is meant by one that the page lacks: it has the same words under the slug rule of another generator.
 pub(super) fn anchor(wanted: &str, page: &Page) -> Meant {
     let plain = plain_anchor(wanted);
     if plain.is_empty() {
@@ -203,18 +204,18 @@ pub(super) fn anchor(wanted: &str, page: &Page) -> Meant {
     }
 }
 
-/// An anchor without what the slug rules of generators differ in.
+/// An anchor without the differences between slug rules: letter case and separators.
 fn plain_anchor(anchor: &str) -> String {
     let parts = anchor.split(['-', '_', ' ', '.']).filter(|part| !part.is_empty());
     parts.map(str::to_lowercase).collect::<Vec<_>>().join("-")
 }
 
-/// A path without what is spelled differently: letter case, the ending, `index`.
+/// A path without what is spelled in different ways: letter case, the extension, `index`.
 fn plain(path: &str) -> String {
     as_spelled(path).to_lowercase()
 }
 
-/// A path without its ending and `index`.
+/// A path without its extension and `index`.
 fn as_spelled(path: &str) -> &str {
     let path = without_ending(path);
     match path.rsplit_once('/') {
@@ -237,7 +238,7 @@ fn without_ending(path: &str) -> &str {
     endings.iter().find(|ending| is_ending(ending)).map_or(path, |ending| &path[..path.len() - ending.len()])
 }
 
-/// Whether a path names a file that is no page.
+/// Whether a path names a file that is not a page.
 fn is_asset(path: &str) -> bool {
     let name = last_part(path);
     name.rsplit_once('.').is_some_and(|(_, ending)| {
@@ -285,7 +286,7 @@ mod tests {
             ("old/start.html", "/old/start.html", one("getting-started.mdx", Reason::Redirected)),
             ("guides/errors", "/guides/errors", one("api/errors.mdx", Reason::OnlyOne)),
             ("img/logo.png", "/img/logo.png", one("img/Logo.png", Reason::LetterCase)),
-            // Of another place, which may be served by something else.
+            // In another folder, which may be served by something else.
             ("reference/rest/errors", "/reference/rest/errors", Meant::Nothing),
             ("errors", "/errors", Meant::Nothing),
             (
@@ -293,7 +294,7 @@ mod tests {
                 "/guides/list-all",
                 Meant::Several(vec!["api/v1/list-all.mdx".into(), "api/v2/list-all.mdx".into()]),
             ),
-            // Likeness is no reason.
+            // Similarity is not enough.
             ("guides/retry", "/guides/retry", Meant::Nothing),
             ("guides/webhoks", "/guides/webhoks", Meant::Nothing),
             ("guides/web_hooks", "/guides/web_hooks", Meant::Nothing),

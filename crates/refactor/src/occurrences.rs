@@ -1,8 +1,8 @@
-//! Where a text occurs.
+//! Finds the occurrences of a text.
 
 use std::ops::Range;
 
-/// Every place where `find` occurs in `text`, not overlapping: whole words and whole numbers only. So `sign in` is not found
+/// Every non-overlapping occurrence of `find` in `text`, as whole words and whole numbers only: `sign in` is not found
 /// in `design in`, `API key` not in `API keys`, and `1.2` neither in `1.24` nor in `1.2.3`.
 pub fn occurrences(text: &str, find: &str) -> Vec<Range<usize>> {
     if find.is_empty() {
@@ -39,7 +39,8 @@ fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// Part of a word, in a script that puts spaces between words. The others have no bounds that could be seen here.
+/// Whether a character is part of a word in a script that separates words by spaces. Word boundaries of other scripts
+/// cannot be detected here.
 fn is_spaced_word(c: char) -> bool {
     let unspaced = matches!(u32::from(c),
         0x0e00..=0x0eff | 0x1000..=0x109f | 0x1780..=0x17ff | 0x3040..=0x30ff | 0x3400..=0x4dbf | 0x4e00..=0x9fff

@@ -1,4 +1,4 @@
-//! What holds for every refactor on any bytes: no panic, edits in order and in bounds, and everything else untouched.
+//! Properties of every refactor on any bytes: no panic, edits in order and in bounds, and everything else untouched.
 
 use docent_markdown::{folder, is_page};
 use docent_site::{Checked, Finding, NavigationFiles, Tree, findings, new_findings};
@@ -8,7 +8,7 @@ use super::navigation::follow_navigation;
 use super::sample::{Files, after, move_page};
 use super::*;
 
-/// Bytes that look like pages now and then.
+/// Bytes that sometimes resemble pages.
 fn any_bytes() -> impl Strategy<Value = Vec<u8>> {
     let pieces = vec![
         "---\n",
@@ -81,7 +81,7 @@ fn any_site() -> impl Strategy<Value = Files> {
     })
 }
 
-/// Every refactor on this site that can be made.
+/// The results of all refactors that succeed on this site.
 fn all(tree: &Files) -> Vec<Refactored> {
     let outline = [OutlineHeading { level: 2, text: "One {x} <y".into() }];
     let made = [
@@ -126,7 +126,7 @@ const SITES: [(&[(&str, &str)], &str); 6] = [
 const PAGES: [&str; 5] =
     ["start.md", "guides/retries.md", "guides/queues.md", "guides/deep/limits.md", "api/errors.md"];
 
-/// Each page links to all others by their files, near ones with `./` or without.
+/// Each page links to all others by file path; links within a folder begin with `dots`, which is `./` or empty.
 fn linked_site(configuration: &[(&str, &str)], pages: &str, dots: &str) -> Files {
     let mut files: Files =
         configuration.iter().map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec())).collect();
@@ -167,7 +167,7 @@ fn a_page_moved_there_and_back_leaves_every_byte() {
     }
 }
 
-/// The small sites of odd rules, with all their files.
+/// The small sites with unusual rules, with all their files.
 fn built_sites() -> Vec<(String, Files)> {
     let home = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/sites");
     let mut sites = Vec::new();
@@ -196,7 +196,8 @@ fn built_sites() -> Vec<(String, Files)> {
     sites
 }
 
-/// Where each page is moved to: a folder below its own, a new name beside it, and a folder beside its own that has pages.
+/// The paths that a page is moved to: a folder below its own, a new name in its folder, and a folder beside its own if
+/// the parent folder has pages.
 fn places(site: &Site, from: &str) -> Vec<String> {
     let (inside, name) = (folder(from), from.rsplit('/').next().unwrap_or(from));
     let above = folder(inside);
@@ -207,7 +208,7 @@ fn places(site: &Site, from: &str) -> Vec<String> {
     places.into_iter().map(|place| place.trim_start_matches('/').to_owned()).collect()
 }
 
-/// The tree with a redirect from where a page was for a while: it is there to stay.
+/// The tree with a redirect from the temporary path of a page, which stays after the move back.
 fn with_redirect(tree: &Files, away: &Files, page: &str, from: &str) -> Files {
     let (site, moved) = (Site::read(tree), Site::read(away));
     if site.address(page) == moved.address(from) {
@@ -253,7 +254,7 @@ fn each_page_of_the_small_sites_moves_there_and_back() {
 }
 
 proptest! {
-    // Each case makes every refactor, so a few of them go a long way.
+    // Each case runs every refactor, so a few cases cover a lot.
     #![proptest_config(ProptestConfig { cases: std::env::var("PROPTEST_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(48), ..ProptestConfig::default() })]
 
     #[test]
@@ -267,7 +268,7 @@ proptest! {
                 let Change::Edit { path, edits } = change else { continue };
                 let before = tree.read(path).expect("an edit is of a file that is there");
                 let bytes_after = change.bytes_after(&tree).expect("an edit leaves a file");
-                // Walk both: between edits they are the same.
+                // Walks both texts: between edits they are equal.
                 let (mut at, mut now) = (0, 0);
                 for edit in edits {
                     prop_assert!(edit.range.start >= at && edit.range.end <= before.len(), "{:?}", edits);

@@ -1,20 +1,20 @@
-//! What a change of words leaves alone on a page: everything that is structure rather than text.
+//! Finds the ranges of a page that a text replacement leaves alone: everything that is structure and not text.
 //!
-//! Names of elements, attributes and fields, imports, expressions that compute, the language of a code block and explicit
-//! anchors are always left. Links and URLs are left unless they are meant too.
+//! Names of elements, attributes and fields, imports, code in expressions, the language of a code block and explicit
+//! anchors are always left alone. Links and URLs are left alone unless the replacement is about them.
 
 use std::ops::Range;
 
 use docent_markdown::{Format, Page, code_spans, regex};
 
-/// Whether a change means links and URLs too.
+/// Whether a replacement also changes links and URLs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Links {
     Leave,
     Change,
 }
 
-/// Fields and attributes whose values are names to a program.
+/// Fields and attributes whose values are identifiers for a program.
 const SYMBOLS: [&str; 29] = [
     "icon",
     "icontype",
@@ -71,12 +71,12 @@ const ADDRESSES: [&str; 20] = [
     "to",
 ];
 
-// Word bounds and classes of ASCII: the others are many times slower on text that is not.
+// ASCII word boundaries and classes: the Unicode ones are many times slower on non-ASCII text.
 regex!(
     URL,
     r#"(?i)(?-u:\b)[a-z][a-z0-9+.-]{1,20}://[^\s"'`<>{}|\\^\[\]]+|(?-u:\b)www\.[^\s"'`<>{}|\\^\[\]]+|(?-u:\b[\w.+-]+@[\w-]+\.[\w.-]+\w)"#
 );
-// A host without a scheme, where its last part is one of those that words do not end in.
+// A host name without a scheme, if its top-level domain is one of these, which words with dots do not end in.
 regex!(
     HOST,
     r"(?i)(?-u:\b)(?:[a-z0-9-]+\.)+(?:com|org|net|io|dev|app|ai|co|cloud|sh|xyz|info|eu|uk|de)(?-u:\b)(?:[/:?#][^\s\x22'`<>{}|\\^\[\])]*)?"
@@ -96,7 +96,7 @@ regex!(TAG, r"</?[A-Za-z][A-Za-z0-9_.:-]*");
 regex!(ATTRIBUTE, r#"([A-Za-z_@:][A-Za-z0-9_:.-]*)(\s*=\s*)("[^"]*"|'[^']*'|\{|[^\s"'{>]+)?|[^\s]"#);
 regex!(FIELD, r#"(?m)^([ \t]*(?:-[ \t]+)?["']?([A-Za-z0-9_.:/-]+?)["']?[ \t]*:)(?:[ \t]+([^\n]*)|[ \t]*\r?$)"#);
 
-/// The ranges that a change of words leaves alone, in order, merged.
+/// The ranges that a replacement leaves alone, in order and merged.
 pub(super) fn left_alone(page: &Page, text: &str, links: Links) -> Vec<Range<usize>> {
     let mut left = Vec::new();
     front_matter(page, text, links, &mut left);
@@ -142,15 +142,16 @@ pub(super) fn addresses(text: &str) -> impl Iterator<Item = Range<usize>> {
     found.map(|found| found.start()..found.start() + url_length(found.as_str()))
 }
 
-/// Whether a text to be replaced is itself an address, or a part of one that nothing else looks like: it asks for links.
+/// Whether the text to replace is itself an address, or an unmistakable part of one, so that links are meant, too.
 pub(super) fn is_address_itself(find: &str) -> bool {
     let find = find.trim();
     let is_whole = |range: Range<usize>| range.start == 0 && range.end >= find.trim_end_matches('/').len();
     find.contains("://") || find.starts_with('/') || find.starts_with("www.") || addresses(find).any(is_whole)
 }
 
-/// Whether what stands in code is, or may be, a name to a program: all but comments, sentences in quotes, and phrases. What is
-/// written as only a name would be (`acme_key`, `acme.get()`) is asked for, unless it is a part of a longer one.
+/// Whether a match in code is, or may be, an identifier, which is left alone. A part of a longer name always is. A
+/// search text with spaces or punctuation (`acme_key`, `acme.get()`), or of digits only, otherwise is not, as it was
+/// asked for explicitly. Any other match is an identifier unless it is in a comment or in a quoted sentence.
 pub(super) fn is_identifier(text: &str, code: &Range<usize>, range: &Range<usize>) -> bool {
     let find = &text[range.clone()];
     let joint = |c: Option<char>| c.is_some_and(|c| "_-./@$:\\".contains(c));
@@ -182,12 +183,12 @@ pub(super) fn is_identifier(text: &str, code: &Range<usize>, range: &Range<usize
     !is_comment && !is_sentence
 }
 
-/// A URL without the punctuation of the sentence it stands in.
+/// The length of a URL without the punctuation of the surrounding sentence.
 fn url_length(url: &str) -> usize {
     url.trim_end_matches(['.', ',', ';', ':', '!', '?', '*', '_', ')']).len()
 }
 
-/// What is neither prose, code nor front matter, in order.
+/// The ranges that are neither prose, code nor front matter, in order.
 fn markup(page: &Page, end: usize) -> Vec<Range<usize>> {
     let mut taken: Vec<Range<usize>> = page.prose.iter().chain(&page.code).cloned().collect();
     taken.extend(page.front_matter.span.clone());
@@ -205,7 +206,7 @@ fn markup(page: &Page, end: usize) -> Vec<Range<usize>> {
     rest
 }
 
-/// Names of elements and attributes, and values that are names or links.
+/// Adds the names of elements and attributes, and values that are identifiers or links.
 fn tags(markup: &str, offset: usize, links: Links, left: &mut Vec<Range<usize>>) {
     for tag in TAG.find_iter(markup) {
         left.push(offset + tag.start()..offset + tag.end());
@@ -224,7 +225,7 @@ fn tags(markup: &str, offset: usize, links: Links, left: &mut Vec<Range<usize>>)
     }
 }
 
-/// Names of fields, and values that are names or links.
+/// Adds the names of fields, and values that are identifiers or links.
 fn front_matter(page: &Page, text: &str, links: Links, left: &mut Vec<Range<usize>>) {
     let (Some(span), Some(body)) = (page.front_matter.span.clone(), page.front_matter.body.clone()) else { return };
     left.push(span.start..body.start);
@@ -248,7 +249,7 @@ fn is_address(value: &str) -> bool {
     begins && !value.contains(' ')
 }
 
-/// Ranges in order, those that touch or overlap made one.
+/// Sorts ranges and merges those that touch or overlap.
 fn merged(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
     ranges.retain(|range| range.start < range.end);
     ranges.sort_by_key(|range| (range.start, range.end));
@@ -262,7 +263,7 @@ fn merged(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
     merged
 }
 
-/// Whether a range overlaps one of these, which are in order and do not overlap each other.
+/// Whether a range overlaps one of these sorted, disjoint ranges.
 pub(super) fn overlaps(ranges: &[Range<usize>], range: &Range<usize>) -> bool {
     let index = ranges.partition_point(|other| other.end <= range.start);
     ranges.get(index).is_some_and(|other| other.start < range.end)

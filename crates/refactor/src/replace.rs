@@ -1,8 +1,8 @@
-//! One text in the place of another, all over the site.
+//! Replaces a text with another throughout the site.
 //!
-//! Prose, front matter, and what is prose in code; structure never. Links and URLs only where the text is itself an address,
-//! names in code only where it is itself written as code. Where a heading changes, its anchor changes with it, and links to
-//! that anchor follow.
+//! Prose, front matter and prose within code are changed, structure never is. Links and URLs change only if the text is
+//! itself an address, names in code only if the text is itself written as code. If a heading changes, its anchor
+//! changes with it, and links to that anchor are updated.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
@@ -19,7 +19,7 @@ use super::regions::{Links, addresses, is_address_itself, is_identifier, left_al
 use super::selection::Selection;
 use super::{RefactorError, Refactored, counted};
 
-/// Members of a navigation file that a reader sees as words.
+/// Members of a navigation file whose values are displayed to readers.
 const LABELS: [&str; 12] = [
     "group",
     "tab",
@@ -35,9 +35,9 @@ const LABELS: [&str; 12] = [
     "item",
 ];
 
-/// Puts `replace` in the place of `find`, by the rule of [`super::occurrences()`]. `within` narrows it to pages, files
-/// and globs; empty is every Markdown file and the labels of the navigation. Links and URLs are meant where `find` is itself an
-/// address, and names in code, and nothing else, where it stands between backquotes.
+/// Replaces the occurrences of `find`, as defined by [`super::occurrences()`], with `replace`. `within` limits it to
+/// pages, files and globs; empty means every Markdown file and the labels of the navigation. Links and URLs change only
+/// if `find` is itself an address. If `find` is in backticks, names in code change, and nothing else.
 pub fn replace_text(
     tree: &dyn Tree,
     find: &str,
@@ -98,7 +98,7 @@ struct Work<'a> {
     find: &'a str,
     replace: &'a str,
     links: Links,
-    /// Whether names in code are meant, and nothing else.
+    /// Whether names in code are replaced, and nothing else.
     is_of_code: bool,
 }
 
@@ -106,11 +106,11 @@ struct Work<'a> {
 struct Outcome {
     edits: BTreeMap<String, Vec<TextEdit>>,
     counts: BTreeMap<String, usize>,
-    /// File, then anchor before to anchor after.
+    /// By file: the old anchors and their new names.
     anchors: HashMap<String, HashMap<String, String>>,
-    /// Places in links and URLs that were not meant.
+    /// Number of matches in link destinations that were left alone.
     links_left: usize,
-    /// Names in code that were not meant.
+    /// Number of matches in code that were left alone as identifiers.
     names_left: usize,
     followed: usize,
     left: Vec<String>,
@@ -169,7 +169,7 @@ impl Work<'_> {
         result.add(file, edits);
     }
 
-    /// Destinations that lead to something in the site and would lead nowhere: not what the instruction means.
+    /// Link destinations that resolve within the site now and would not after the replacement; they are left alone.
     fn links_that_would_break(&self, file: &str, page: &Page, text: &str) -> Vec<Range<usize>> {
         let breaks = |target: &str, syntax: LinkSyntax| {
             let after = self.replaced(target);
@@ -191,8 +191,8 @@ impl Work<'_> {
         String::from_utf8(apply(text.as_bytes(), &edits)).unwrap_or_else(|_| text.to_owned())
     }
 
-    /// The fields whose text after is neither the text before nor that with the words replaced: the new words mean
-    /// something in YAML.
+    /// The fields whose new value is neither the old value nor that with the words replaced, because the new words have
+    /// a meaning in YAML; `None` if there are none and no field was added or lost.
     fn field_read_otherwise(&self, before: &Page, after: &Page) -> Option<Vec<(String, String)>> {
         let (before, after) = (&before.front_matter.fields, &after.front_matter.fields);
         let same_names = before.len() == after.len();
@@ -202,7 +202,7 @@ impl Work<'_> {
             .filter_map(|(at, field)| {
                 let FieldValue::Text(text) = &field.value else { return None };
                 let wanted = self.replaced(text);
-                // A name may be there twice.
+                // Compared by position, because a name may occur twice.
                 let is_right = match after.get(at).map(|field| &field.value) {
                     Some(FieldValue::Text(now)) => *now == wanted || now == text,
                     _ => false,
@@ -213,7 +213,7 @@ impl Work<'_> {
         (!wrong.is_empty() || !same_names).then_some(wrong)
     }
 
-    /// The edits with the fields written anew, quoted as they need.
+    /// The edits, with these fields rewritten and quoted as needed.
     fn with_fields_set(
         &self,
         page: &Page,
@@ -258,7 +258,7 @@ impl Work<'_> {
             && !before.trim().is_empty()
     }
 
-    /// Links to anchors that changed with their headings.
+    /// Updates links to anchors that changed with their headings.
     fn follow_anchors(&self, result: &mut Outcome) {
         let all: Vec<String> =
             result.anchors.values().flat_map(HashMap::keys).map(|anchor| format!("#{anchor}")).collect();
@@ -335,7 +335,7 @@ impl Work<'_> {
     }
 }
 
-/// Headings keep their order, so the n-th before is the n-th after.
+/// The old anchors and their new names. Headings keep their order, so the n-th before is the n-th after.
 fn changed_anchors(before: &Page, after: &Page) -> HashMap<String, String> {
     if before.headings.len() != after.headings.len() {
         return HashMap::new();

@@ -25,7 +25,7 @@ pub(crate) fn after(tree: &Files, refactored: &Refactored) -> Files {
     files
 }
 
-/// Moves a page of a tree that nothing has changed before.
+/// Moves a page of a tree without earlier changes.
 pub(crate) fn move_page(tree: &dyn Tree, from: &str, to: &str) -> Result<Refactored, RefactorError> {
     super::move_page(tree, tree, from, to)
 }

@@ -1,4 +1,4 @@
-//! Which files an instruction is about.
+//! Selects the files that an instruction applies to.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use globset::{GlobBuilder, GlobMatcher};
 
 use super::RefactorError;
 
-/// Everything, or what the patterns name.
+/// All Markdown files, or those that match the patterns.
 #[derive(Debug, Clone)]
 pub struct Selection {
     patterns: Vec<Pattern>,
@@ -24,7 +24,7 @@ struct Pattern {
 enum Kind {
     /// A file.
     File(String),
-    /// Everything below a folder; with the slash.
+    /// Everything below a folder; the path ends in a slash.
     Folder(String),
     Glob(GlobMatcher),
 }
@@ -35,9 +35,10 @@ impl Selection {
         Self { patterns: Vec::new() }
     }
 
-    /// What the patterns name, each of them a page as people name it, a file, a folder or a glob. In a glob `*` stays
-    /// within a folder and `**` does not; a glob without a slash is tried on file names in every folder. No patterns
-    /// is everywhere. A pattern that matches nothing is an error, as it is likelier a slip than a wish.
+    /// The files that match the patterns. A pattern is a page name as users write it, a file, a folder or a glob. In a
+    /// glob, `*` does not match a slash and `**` does; a glob without a slash is matched against file names in every
+    /// folder. No patterns select everything. A pattern that matches nothing is an error, because it is most likely a
+    /// mistake.
     pub fn of(site: &Site, patterns: &[String]) -> Result<Self, RefactorError> {
         let patterns = patterns.iter().map(|pattern| read(site, pattern)).collect::<Result<Vec<_>, _>>()?;
         let selection = Self { patterns };
@@ -54,7 +55,7 @@ impl Selection {
         !self.patterns.is_empty()
     }
 
-    /// Whether a file is meant. Everywhere means every Markdown file, those that are no pages of the site too.
+    /// Whether a file is selected. Without patterns, every Markdown file is, even if it is no page of the site.
     pub fn has(&self, file: &str) -> bool {
         match self.patterns.as_slice() {
             [] => is_markdown(file),
@@ -92,8 +93,8 @@ fn read(site: &Site, written: &str) -> Result<Pattern, RefactorError> {
     Ok(Pattern { written: written.to_owned(), kind })
 }
 
-/// The path of a page to be written, from what a person typed. `like` gives the ending when there is none, and the
-/// name when the path ends in a slash.
+/// The path of a new page, from user input. `like` supplies the extension if there is none, and the file name if the
+/// path ends in a slash.
 pub(super) fn page_path(site: &Site, written: &str, like: &str) -> Result<String, RefactorError> {
     let bad = |why| RefactorError::BadPath { path: written.to_owned(), why };
     let name = written.trim().trim_start_matches("./").trim_start_matches('/');
@@ -130,8 +131,8 @@ pub(super) fn page_path(site: &Site, written: &str, like: &str) -> Result<String
     Ok(path)
 }
 
-/// A path where the site serves pages. Who names a page by its address leaves the folder of the docs out: it is put before a
-/// path that is in none of them, where only one can be meant.
+/// Completes a path at which the site serves no pages. Users who name a page by its address leave out the folder of the
+/// docs, so the folder is prepended if exactly one fits.
 fn in_the_docs(site: &Site, path: String, like: &str) -> String {
     if site.layout().holds_pages(&path) {
         return path;
@@ -145,7 +146,7 @@ fn in_the_docs(site: &Site, path: String, like: &str) -> String {
         Some(folder) => BTreeSet::from([folder]),
         None => site.served().into_iter().filter_map(|(address, file)| before(file, address)).collect(),
     };
-    // A path that begins with the folder already is whole, though the site makes no page of it.
+    // A path that already begins with the folder is complete, even if the site makes no page of it.
     let folders = folders.into_iter().filter(|folder| !path.starts_with(folder.as_str()));
     let mut fitting = folders.map(|folder| format!("{folder}{path}")).filter(|path| site.layout().holds_pages(path));
     match (fitting.next(), fitting.next()) {
@@ -154,7 +155,7 @@ fn in_the_docs(site: &Site, path: String, like: &str) -> String {
     }
 }
 
-/// The page a person means, or an error that names what is near.
+/// The page that a user means, or an error that lists pages with the same last segment.
 pub(super) fn page_named(site: &Site, name: &str) -> Result<String, RefactorError> {
     if let Some(file) = site.page_named(name) {
         return Ok(file.to_owned());

@@ -96,7 +96,7 @@ pub fn is_external(target: &str) -> bool {
         && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+.-".contains(c))
 }
 
-/// The path of a target without its query, and its anchor, decoded and without `#`. An empty anchor counts as no anchor.
+/// Splits a target into its path, without query, and its anchor, decoded and without `#`. An empty anchor is no anchor.
 pub fn parts(target: &str) -> (&str, Option<String>) {
     let (rest, anchor) = match target.split_once('#') {
         Some((rest, anchor)) => (rest, Some(decoded(anchor)).filter(|anchor| !anchor.is_empty())),
