@@ -76,7 +76,7 @@ regex!(
     URL,
     r#"(?i)(?-u:\b)[a-z][a-z0-9+.-]{1,20}://[^\s"'`<>{}|\\^\[\]]+|(?-u:\b)www\.[^\s"'`<>{}|\\^\[\]]+|(?-u:\b[\w.+-]+@[\w-]+\.[\w.-]+\w)"#
 );
-// A host name without a scheme, if its top-level domain is one of these, which words with dots do not end in.
+// A host name without a scheme. The top-level domains are limited to those that no ordinary dotted word ends in.
 regex!(
     HOST,
     r"(?i)(?-u:\b)(?:[a-z0-9-]+\.)+(?:com|org|net|io|dev|app|ai|co|cloud|sh|xyz|info|eu|uk|de)(?-u:\b)(?:[/:?#][^\s\x22'`<>{}|\\^\[\])]*)?"

@@ -19,7 +19,7 @@ pub enum Generator {
     /// A `next.config.*` that uses Nextra.
     Nextra,
     Hugo,
-    /// With pages in Markdown, read by MyST.
+    /// With pages in reStructuredText, Markdown (read by MyST) or notebooks.
     Sphinx,
     /// gitbook.com, GitBook's command-line tool or its successor HonKit.
     GitBook,

@@ -24,8 +24,8 @@ enum Naming<'t> {
     Folder,
 }
 
-/// The path of a link in its new form; `None` when the link does not consist of the segments of the file's path. The
-/// caller must check that the result leads to the file. `path` has neither query nor anchor.
+/// The path of a link in its new form; `None` when the path does not name the file by segments of the file's own path.
+/// The caller must check that the result leads to the file. `path` has neither query nor anchor.
 pub fn kept_form(path: &str, holder: FileMove<'_>, file: FileMove<'_>) -> Option<String> {
     // Characters that the old path did not contain may need encoding, so such results are rejected.
     let is_written = |c: char| path.contains(c) || !(c.is_control() || " ()<>\"'\\{}%#?".contains(c));
@@ -74,7 +74,7 @@ fn written(path: &str, holder: FileMove<'_>, file: FileMove<'_>, name: NameOf) -
     if above.len() + ups != start.len() || !start.starts_with(above) {
         return None;
     }
-    // Only a path that ends in a slash may omit the folder's name.
+    // A path without a trailing slash has to spell out its last segment.
     let is_named = slash.is_empty() && !rest.is_empty();
     let shared = |start: &[String], file: &[String]| {
         let shared = start.iter().zip(file).take_while(|(a, b)| a == b).count();
@@ -152,7 +152,7 @@ mod tests {
             ("guide/start/", "docs/index.md", ELSEWHERE, "other/start/"),
             ("start.html", "docs/guide/a.md", ELSEWHERE, "../other/start.html"),
             ("./start.md", "docs/guide/a.md", ELSEWHERE, "./../other/start.md"),
-            // A detour is kept.
+            // Extra levels up are kept.
             ("../guide/start.md", "docs/guide/a.md", DEEPER, "../guide/deep/start.md"),
             ("/base/guide/start/", "docs/a.md", DEEPER, "/base/guide/deep/start/"),
             ("/docs/guide/start.md", "docs/a.md", ELSEWHERE, "/docs/other/start.md"),

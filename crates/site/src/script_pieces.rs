@@ -18,11 +18,11 @@ pub(crate) enum PieceKind {
     Close,
     Comma,
     Colon,
-    /// Other code, up to whitespace or one of the tokens above.
+    /// Other code, up to whitespace or one of the pieces above.
     Code,
 }
 
-/// A token of a script. Tokens are separated by whitespace or nothing.
+/// A piece (token) of a script. Between pieces there is only whitespace, or nothing.
 #[derive(Debug, Clone)]
 pub(crate) struct ScriptPiece {
     pub(crate) kind: PieceKind,

@@ -186,7 +186,8 @@ fn blocks(text: &str) -> (Vec<String>, String) {
     (blocks, rest)
 }
 
-/// Rejects new lines with YAML tags, anchors or aliases, whose meaning lies elsewhere in the file.
+/// Rejects new lines with YAML tags, anchors, aliases or merge keys, whose meaning depends on other parts of the file
+/// or on the generator.
 fn without_references(before: &str, after: &str) -> Result<(), &'static str> {
     regex!(REFERENCE, r"(?:^|[\s\[{,:-])[&*!][^\s]|<<[ \t]*:");
     let is_new = |line: &&str| !each_line(before).any(|old| old.trim() == line.trim());

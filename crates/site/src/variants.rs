@@ -164,8 +164,8 @@ impl Variants {
         variant.version.and_then(|version| self.versions.get(version)).map_or(0, |version| version.order)
     }
 
-    /// The versions that a name means, in any spelling. While none matches, the last of three or more numbers is dropped:
-    /// `1.9.3` means `1.9`, but `1.9` never means `1`.
+    /// The versions that a name means, in any spelling. While none matches, the last of three or more numbers is
+    /// dropped: `1.9.3` means `1.9`, but `1.9` never means `1`.
     pub fn named(&self, name: &str) -> Vec<usize> {
         let name = plain(name);
         let with = |wanted: &str| -> Vec<usize> {
@@ -209,7 +209,8 @@ impl Reading {
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
         of_pages.iter().flatten().for_each(|language| *counts.entry(language).or_default() += 1);
         let names: BTreeMap<String, usize> = counts.keys().map(|language| (*language).to_owned()).zip(0..).collect();
-        // Pages at the places where no language is named are in the default language.
+        // If a page with a language also exists without one, pages without a language are in the default language,
+        // which then has no name unless it is declared.
         let unnamed: HashSet<&str> =
             (0..pages.len()).filter(|at| of_pages[*at].is_none()).map(|at| self.keys[at].as_str()).collect();
         let has_unnamed = (0..pages.len()).any(|at| of_pages[at].is_some() && unnamed.contains(self.keys[at].as_str()));
@@ -348,7 +349,7 @@ impl Reading {
             }
         }
         let mut groups: Vec<Vec<u32>> = by_key.into_values().filter(|pages| pages.len() > 1).collect();
-        // Pages with the same version and language are different pages, whatever their paths.
+        // Pages with equal keys in the same version and language are different pages.
         groups.retain(|group| {
             let first = pages[group[0] as usize];
             group.iter().any(|page| {

@@ -21,7 +21,7 @@ pub(super) enum Slot {
 /// Whether a side left an item of the base unchanged, given the item's indexes in the base and on that side.
 pub(super) type IsUnchanged<'a> = dyn Fn(usize, usize) -> bool + 'a;
 
-/// The merged list. An item that one side removed is removed. It is a conflict if the other side changed that item, if
+/// The merged list. An item that one side removed is dropped. It is a conflict if the other side changed that item, if
 /// a list has two items of the same name, or if their side reorders items of the base.
 pub(super) fn merged(
     [base, ours, theirs]: [&[String]; 3],

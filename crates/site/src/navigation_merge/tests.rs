@@ -140,7 +140,7 @@ proptest! {
                     None => pages.insert(at.index(pages.len() + 1), *page),
                 }
             }
-            // What was removed and added again may have moved.
+            // An item that was removed and added again may have moved.
             pages
         };
         let [base, ours, theirs]: [Vec<u8>; 3] = [side(&[]), side(&ours), side(&theirs)];
