@@ -1,6 +1,6 @@
-//! What every embedder must pass, and a twin without a model for tests.
+//! The tests that every embedder must pass, and an embedder without a model for tests.
 //!
-//! [`run`] tells one story after another of the embedder it is given, and panics at the first promise that is not kept.
+//! [`run`] checks one property of an embedder after another, and panics at the first that does not hold.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use docent_types::BoxError;
 
 use crate::embedder::{Embedder, Role};
 
-/// Tells every story.
+/// Runs all checks.
 pub async fn run(embedder: Arc<dyn Embedder>) {
     let embedder = &*embedder;
     vectors_have_length_one_and_the_dimensions_that_are_told(embedder).await;
@@ -82,7 +82,7 @@ async fn no_texts_give_no_vectors(embedder: &dyn Embedder) {
     assert!(vectors(embedder, &[], Role::Passage).await.is_empty());
 }
 
-/// An embedder without a model: texts are alike when they share words. The same in every process.
+/// An embedder without a model: texts are similar when they share words. Its vectors are the same in every process.
 #[derive(Debug, Clone)]
 pub struct Twin {
     id: String,
@@ -91,7 +91,7 @@ pub struct Twin {
 impl Twin {
     const DIMENSIONS: usize = 64;
 
-    /// Twins of different names make vectors that are not compared with each other.
+    /// Vectors of twins with different names are not compared with each other.
     pub fn named(name: &str) -> Self {
         Self { id: format!("twin:{name}") }
     }

@@ -5,53 +5,54 @@ use std::fmt;
 use async_trait::async_trait;
 use docent_types::BoxError;
 
-/// Turns text into vectors, so that passages are found by what they mean where words differ. Everything works without one.
+/// Turns text into vectors, so that passages are found by meaning where their words differ from the question's. Search
+/// works without an embedder.
 ///
-/// [`conformance`](crate::conformance) is what every implementation must pass.
+/// [`conformance`](crate::conformance) has the tests that every implementation must pass.
 #[async_trait]
 pub trait Embedder: Send + Sync + fmt::Debug + 'static {
-    /// Names the model and all else that makes its vectors what they are. Vectors of two names are never compared: when
-    /// the name changes, every section is embedded anew.
+    /// Identifies the model and everything else that determines its vectors. Vectors with different ids are never
+    /// compared: when the id changes, every section is embedded again.
     fn id(&self) -> &str;
 
-    /// How many numbers a vector has; 0 as long as that is not known, which it is after the first answer.
+    /// The length of a vector; 0 until it is known, which it is after the first response.
     fn dimensions(&self) -> usize;
 
-    /// One vector of length one for each text, in their order; all zeros for a text that holds nothing to embed. The same
-    /// text gives the same vector, whatever stands beside it. Texts of any length are taken: of a long one, what the
-    /// model reads.
+    /// One unit vector per text, in the order of the texts; all zeros for a text with nothing to embed. The same text
+    /// gives the same vector, whatever else is in the batch. Texts may be of any length: of a long one, the part that
+    /// the model reads counts.
     ///
     /// # Errors
-    /// When any of them could not be made. A question is then answered by words alone, and sections are left for the
-    /// next time.
+    /// When any of the vectors could not be computed. A question is then answered by words alone, and sections are left
+    /// for the next attempt.
     async fn embed(&self, texts: &[&str], role: Role) -> Result<Vec<Vec<f32>>, BoxError>;
 
-    /// The vector of one question. An embedder may keep those of earlier questions, and decide by who asks how long it is
-    /// waited for.
+    /// The vector of one question. An embedder may cache the vectors of earlier questions, and limit how long it waits
+    /// depending on who asks.
     ///
     /// # Errors
-    /// When it could not be made in time; the question is then answered by words alone.
+    /// When it could not be computed in time; the question is then answered by words alone.
     async fn question(&self, text: &str, _asker: Asker) -> Result<Vec<f32>, BoxError> {
         self.embed(&[text], Role::Question).await?.pop().ok_or_else(|| "the embedder gave no vector".into())
     }
 
-    /// Hears of a question that words alone answer, as too few sections have vectors yet.
+    /// Called for each question that is answered by words alone because too few sections have vectors yet.
     fn passed_over(&self) {}
 }
 
-/// Who waits for what is found.
+/// Who is waiting for the results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Asker {
-    /// A reply that is being written: it takes seconds as it is.
+    /// An assistant that is writing a reply: that takes seconds anyway.
     #[default]
     Assistant,
-    /// Somebody who types and watches what comes up.
+    /// A person typing into a search box, who watches the results come up.
     SearchBox,
-    /// Somebody who measures or looks into search, and waits for the best there is.
+    /// A person who measures or debugs search, and waits for the best possible results.
     Operator,
 }
 
-/// What a text is: some models treat questions and what may answer them differently.
+/// The role of a text: some models treat questions and the passages that may answer them differently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     Question,

@@ -1,4 +1,4 @@
-//! What can go wrong between a folder and an index.
+//! Errors of opening, reading and updating an index.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use thiserror::Error;
 /// Why an index could not be opened, read or brought up to date.
 #[derive(Debug, Error)]
 pub enum SearchError {
-    /// The operating system refused. Trying again helps once the disk or the permissions are in order.
+    /// The operating system reported an error. Retrying helps once the disk or the permissions are in order.
     #[error("could not {doing} {}", path.display())]
     Disk {
         /// Completes "could not …", for example `"write"`.
@@ -17,7 +17,7 @@ pub enum SearchError {
         #[source]
         source: std::io::Error,
     },
-    /// The index engine refused. The index can always be rebuilt by removing its folder and indexing again.
+    /// The index engine reported an error. The index can always be rebuilt by removing its folder and indexing again.
     #[error("could not {doing} the search index in {}", path.display())]
     Engine {
         doing: &'static str,
@@ -25,7 +25,7 @@ pub enum SearchError {
         #[source]
         source: BoxError,
     },
-    /// The docs could not be read; the index is as it was.
+    /// The docs could not be read; the index is unchanged.
     #[error("could not read {what} of the docs to index")]
     Source {
         /// A file's path, or `the list of files`.
@@ -33,14 +33,14 @@ pub enum SearchError {
         #[source]
         source: BoxError,
     },
-    /// Sections could not be embedded. Questions are answered by words alone until they are; the next try goes on from
+    /// Sections could not be embedded. Until they are, questions are answered by words alone; the next attempt resumes
     /// where this one stopped.
     #[error("could not embed the sections of the docs")]
     Embedder {
         #[source]
         source: BoxError,
     },
-    /// Nobody wants the update any more; the index is as it was.
+    /// The update was cancelled ([`Source::is_wanted`](crate::Source::is_wanted)); the index is unchanged.
     #[error("the docs were not indexed to the end: nobody waits for it")]
     Unwanted,
 }

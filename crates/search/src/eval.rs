@@ -1,13 +1,14 @@
-//! How good a ranking is, against what people judged to be right.
+//! Metrics of ranking quality, against human relevance judgements.
 //!
-//! Pure functions over one question: `ranked` are page ids, best first, each once; the grades say which pages answer it,
-//! 0 for not at all and higher for better. All results are from 0 to 1.
+//! Pure functions over one question: `ranked` are page ids, best first, each once; the grades say which pages answer
+//! the question, 0 for not at all and higher for better. All results are from 0 to 1.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash};
 
-/// Discounted gain of the first `depth` pages, as a share of what the best order would gain. A page that is right counts
-/// more the further up it stands, and a page with grade 2 three times as much as one with grade 1.
+/// Normalized discounted cumulative gain (nDCG) of the first `depth` pages: their gain as a share of the gain of the
+/// best order. A relevant page counts more the higher it ranks, and a page with grade 2 three times as much as one with
+/// grade 1.
 pub fn ndcg<T: Eq + Hash, S: BuildHasher>(ranked: &[T], grades: &HashMap<T, u32, S>, depth: usize) -> f64 {
     let gain = |place: usize, grade: u32| (2_f64.powi(grade.min(30) as i32) - 1.0) / (place as f64 + 2.0).log2();
     let sum = |grades: &mut dyn Iterator<Item = u32>| -> f64 {
@@ -20,13 +21,14 @@ pub fn ndcg<T: Eq + Hash, S: BuildHasher>(ranked: &[T], grades: &HashMap<T, u32,
     if ideal > 0.0 { found / ideal } else { 0.0 }
 }
 
-/// One over the place of the first right page, 0 when there is none among the first `depth`.
+/// One over the rank of the first relevant page, 0 when there is none among the first `depth`.
 pub fn reciprocal_rank<T: Eq + Hash, S: BuildHasher>(ranked: &[T], grades: &HashMap<T, u32, S>, depth: usize) -> f64 {
     let first = ranked.iter().take(depth).position(|id| is_right(id, grades));
     first.map_or(0.0, |place| 1.0 / (place as f64 + 1.0))
 }
 
-/// How many of the right pages are among the first `depth`, as a share of those that there is room for.
+/// How many of the relevant pages are among the first `depth`, as a share of all relevant pages, but at most `depth` of
+/// them.
 pub fn recall<T: Eq + Hash, S: BuildHasher>(ranked: &[T], grades: &HashMap<T, u32, S>, depth: usize) -> f64 {
     let right = grades.values().filter(|grade| **grade > 0).count().min(depth);
     let found = ranked.iter().take(depth).filter(|id| is_right(*id, grades)).count();
@@ -58,7 +60,7 @@ mod tests {
 
     #[test]
     fn what_stands_lower_gains_less() {
-        // 1/log2(2) + 3/log2(3) of 3/log2(2) + 1/log2(3).
+        // (1/log2(2) + 3/log2(3)) / (3/log2(2) + 1/log2(3)).
         let swapped = (1.0 + 3.0 / 3_f64.log2()) / (3.0 + 1.0 / 3_f64.log2());
         close(ndcg(&["good", "best"], &grades(), 10), swapped);
         close(ndcg(&["good", "best"], &grades(), 1), 1.0 / 3.0);

@@ -1,14 +1,14 @@
 //! Search over one docs site: docs tree → pages → sections → index, and question → passages.
 //!
-//! An [`Index`] lives in a folder and is brought up to date from a [`Source`]: only files whose content changed are read
-//! again, and the new state replaces the old one whole. Readers hold a [`Snapshot`], which never changes and never
-//! waits for a writer, whether the writer is in this process or in another.
+//! An [`Index`] lives in a folder and is updated from a [`Source`]: only files whose content changed are read again,
+//! and the new state replaces the old one atomically. Readers hold a [`Snapshot`], which never changes and never waits
+//! for a writer, whether the writer is in this process or in another.
 //!
-//! A question is any string. It is cut into words (`question`), with what else they may mean (`lexicon`, `spelling`,
-//! `synonyms`); the words are looked up in pages and in their sections (`lookup`, `lookup_whole`, `score_accumulator`); pages are ranked
-//! by what both say (`ranking`) and scored by how much of the question they meet (`answering`); and the best section of each
-//! page is cut to a passage, nothing twice (`result_selection`, `passages`, `near_duplicates`). The files on disk are `generations`' business
-//! alone.
+//! A question is any string. It is split into words (`question`), with the other words they may mean (`lexicon`,
+//! `spelling`, `synonyms`); the words are looked up in pages and in their sections (`lookup`, `lookup_whole`,
+//! `score_accumulator`); pages are ranked by both scores (`ranking`), and each gets a score for how likely it is to
+//! answer the question (`answering`); and the best section of each page is cut to a passage, without duplicates
+//! (`result_selection`, `passages`, `near_duplicates`). Only `generations` knows the files on disk.
 //!
 //! This crate refuses to know models, HTTP and git; files come in through [`Source`].
 

@@ -7,24 +7,24 @@ use crate::embedder::Asker;
 pub struct Query {
     /// The question: any text. Nothing in it is syntax.
     pub text: String,
-    /// What was asked before, where the question follows up on it: its words help to find what is meant, and are not
-    /// missed. Where the question has no telling word of its own, they are what is looked for.
+    /// The earlier question, if this one follows up on it. Its words are searched for too, at a lower weight, and are
+    /// not missed on a page without them. They replace a question that has no content words of its own.
     pub after: Option<String>,
-    /// How many passages to give back at most.
+    /// Maximum number of passages to return.
     pub limit: usize,
     pub filter: Filter,
-    /// The site path of the page the asker is on: breaks ties in favour of what is near.
+    /// The site path of the page the asker is on: breaks ties in favour of that page and pages near it.
     pub near: Option<String>,
-    /// Who waits for it, which decides how long an embedder may take.
+    /// Who is waiting for the answer, which decides how long an embedder may take.
     pub asker: Asker,
 }
 
-/// Which pages count.
+/// Which pages are searched.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Filter {
-    /// Pages of this version, and those of none.
+    /// Pages of this version, and pages without a version.
     pub version: Option<String>,
-    /// Pages in this language, and those of none.
+    /// Pages in this language, and pages without a language.
     pub language: Option<String>,
     /// When not empty: pages open to one of these groups, and those open to all.
     pub groups: Vec<String>,

@@ -1,37 +1,38 @@
-//! Where the docs to index come from, and what bringing them in says of itself.
+//! The source of the docs to index, and the progress and the summary of an update.
 
 use std::time::Duration;
 
 use docent_site::SkipReason;
 use docent_types::BoxError;
 
-/// A docs tree at one commit. Several threads read from it at a time.
+/// A docs tree at one commit. Several threads read from it at the same time.
 pub trait Source: Sync {
     /// The commit's id.
     fn commit(&self) -> &str;
-    /// Every file inside the docs root, pages and not.
+    /// Every file inside the docs root, whether a page or not.
     fn files(&self) -> Result<Vec<SourceFile>, BoxError>;
-    /// Every file of the repository outside of the docs root, with a path that begins with `../`: sites are configured there.
+    /// Every file of the repository outside of the docs root, with a path that begins with `../`: the configuration of
+    /// a site may be there.
     fn files_outside(&self) -> Result<Vec<SourceFile>, BoxError> {
         Ok(Vec::new())
     }
-    /// The docs root's own path in its repository, `""` when it is all of it.
+    /// The path of the docs root in its repository, `""` when it is the whole repository.
     fn root(&self) -> &str {
         ""
     }
     /// A file's bytes.
     fn read(&self, file: &SourceFile) -> Result<Vec<u8>, BoxError>;
-    /// The same for a file of at most so many bytes; `None` for a larger one, which need not be read for it.
+    /// The bytes of a file if they are at most `most`; `None` for a larger file, which an implementation need not read.
     fn read_within(&self, file: &SourceFile, most: usize) -> Result<Option<Vec<u8>>, BoxError> {
         self.read(file).map(|bytes| Some(bytes).filter(|bytes| bytes.len() <= most))
     }
-    /// A file that need not be one of the docs; `path` goes from the root of the repository. `None` when there is none,
-    /// or nothing but docs.
+    /// The bytes of a file that may be outside of the docs; `path` is relative to the root of the repository. `None`
+    /// when there is no such file, or when the source has nothing but the docs.
     fn beside(&self, _path: &str) -> Result<Option<Vec<u8>>, BoxError> {
         Ok(None)
     }
-    /// Whether the update is still wanted; asked before each file. Once it is not, the update ends with
-    /// [`SearchError::Unwanted`](crate::SearchError::Unwanted) and the index is as it was.
+    /// Whether the update is still wanted; called before each file is read. Once it returns `false`, the update ends
+    /// with [`SearchError::Unwanted`](crate::SearchError::Unwanted) and the index is unchanged.
     fn is_wanted(&self) -> bool {
         true
     }
@@ -42,7 +43,7 @@ pub trait Source: Sync {
 pub struct SourceFile {
     /// Relative to the docs root, `/`-separated, without a leading slash.
     pub path: String,
-    /// What identifies the content: two files with the same blob id have the same bytes.
+    /// Identifies the content: two files with the same blob id have the same bytes.
     pub blob: String,
 }
 
@@ -63,41 +64,42 @@ pub enum Stage {
     Reading,
     /// Writing the index to disk.
     Writing,
-    /// Giving sections vectors; it is sections that are counted.
+    /// Computing the vectors of sections; `done` and `total` count sections, not files.
     Embedding,
 }
 
 /// What an update did.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Summary {
-    /// The commit the index now stands for.
+    /// The commit that is indexed now.
     pub commit: String,
-    /// Pages in the index now, those left out of search not counted.
+    /// Pages in the index now, those excluded from search not counted.
     pub pages: usize,
     /// Sections in the index now.
     pub sections: usize,
     /// Files that were new.
     pub added: usize,
-    /// Files whose content, or what is put into it, or whose place in the navigation changed.
+    /// Files whose content, included content or place in the navigation changed.
     pub changed: usize,
-    /// Files that are no more.
+    /// Files that were removed.
     pub removed: usize,
-    /// What of the docs could not be read as it was meant, in order of file and line: the first of it, and how much
-    /// there is in all. It is said of the docs as they are now, whichever files this update has read.
+    /// The first problems in the docs, in order of file and line, and the number of all problems. Both describe all
+    /// docs as they are now, whichever files this update has read.
     pub odd: Vec<Oddity>,
     pub odd_in_all: usize,
-    /// What is written as docs are and is not found, by reason; said of the docs as they are now.
+    /// Files written in the format of docs that are not searchable, by reason; of all docs as they are now.
     pub skipped: Vec<Skipped>,
-    /// What the site is built with, as its configuration tells, and the folders its pages are taken from: `""` for all.
+    /// The generator of the site, detected from its configuration, and the folders its pages are taken from: `""` for
+    /// all.
     pub generator: &'static str,
     pub folders: Vec<String>,
-    /// Whether a new state was published. `false` when everything was as it was.
+    /// Whether a new state was published; `false` when nothing changed.
     pub published: bool,
     /// How long the update took, waiting for another one included.
     pub took: Duration,
 }
 
-/// Files that are skipped for one reason.
+/// The files skipped for one reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Skipped {
     pub reason: SkipReason,
@@ -107,7 +109,7 @@ pub struct Skipped {
     pub examples: Vec<String>,
 }
 
-/// Something that could not be read as it was meant. What it stands in is searched all the same.
+/// Something in a file that could not be parsed as intended. The text around it is searched all the same.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Oddity {
     /// Relative to the docs root.

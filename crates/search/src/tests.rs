@@ -1,4 +1,4 @@
-//! The index from outside: what goes in, what comes out, and what survives.
+//! Tests of the index as a whole: what is indexed, what is found, and what survives a failure.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -19,7 +19,7 @@ mod whole;
 
 use crate::{Filter, Index, Query, SearchError, Source, SourceFile, Stage};
 
-/// A docs tree in memory that notes what is read of it.
+/// A docs tree in memory that records which files are read.
 #[derive(Debug, Default)]
 struct Docs {
     commit: String,
@@ -27,7 +27,7 @@ struct Docs {
     read: Mutex<Vec<String>>,
     unreadable: Option<String>,
     beside: BTreeMap<String, String>,
-    /// How many files may be read until nobody wants the rest; no limit when absent.
+    /// Number of reads after which the update is no longer wanted; no limit when absent.
     patience: Option<usize>,
 }
 

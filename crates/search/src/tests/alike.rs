@@ -1,4 +1,4 @@
-//! However an index came to be what it is, it answers alike.
+//! An index gives the same answers however it was built: from scratch, by updates, or by any number of threads.
 
 use std::fmt::Write;
 
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::{Docs, Site};
 use crate::{Index, Query, Summary};
 
-/// What somebody does to the docs between two updates.
+/// A change to the docs between two updates.
 #[derive(Debug, Clone)]
 enum Step {
     Write {
@@ -32,7 +32,7 @@ enum Step {
     Include {
         words: Vec<usize>,
     },
-    /// Another process takes over.
+    /// The index is opened again, as by another process.
     Reopen,
 }
 
@@ -52,7 +52,7 @@ const WORDS: [&str; 14] = [
     "login",
     "webhook",
 ];
-/// Words, beginnings of some, and slips.
+/// Questions with whole words, prefixes of words, and typos.
 fn questions() -> impl Iterator<Item = Query> {
     let words = WORDS.iter().flat_map(|word| [format!("the {word} page"), format!("{word} says")]);
     let others = ["what says l", "to re", "a quue and a stauts", "logni s", "backof to"].map(str::to_owned);
@@ -67,7 +67,7 @@ fn file(page: usize) -> String {
 }
 
 fn text(page: usize, words: &[usize], includes: bool) -> String {
-    // Pages say the same as others do, and score the same for it.
+    // Several pages share this text, so that their scores tie.
     let mut text = format!("---\ntitle: Page {page}\n---\n");
     if includes {
         text.push_str("import Shared from '/snippets/shared.mdx'\n");
@@ -133,7 +133,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     proptest::collection::vec(step, 1..12)
 }
 
-/// Everything an index says, in a form to compare.
+/// Everything an index returns, in a form to compare.
 fn said(index: &Index) -> Vec<String> {
     let snapshot = index.snapshot();
     let mut said: Vec<String> = snapshot.pages().map(|page| format!("{page:?}")).collect();
@@ -177,7 +177,7 @@ fn the_number_of_threads_makes_no_difference() {
     let mut docs = Docs::default();
     for page in 0..70 {
         let words: Vec<usize> = (0..page % 11 + 1).map(|word| (page * 7 + word * 3) % WORDS.len()).collect();
-        // Some pages are linked to from many.
+        // All links lead to pages in `part0`, so that each of these is linked to from many pages.
         let text = text(page, &words, false).replace("](/", "](/part0/");
         docs.write(&format!("part{}/{}", page / PAGES, file(page % PAGES)), &text);
     }

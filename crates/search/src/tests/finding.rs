@@ -1,4 +1,4 @@
-//! What questions find: words written otherwise, words that stand for others, and nothing twice.
+//! What questions find: other spellings of a word, synonyms, and no duplicates.
 
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! A process that is killed while it updates an index leaves one behind that works.
+//! A process that is killed while it updates an index leaves a working index behind.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -10,11 +10,12 @@ use crate::Index;
 const FOLDER: &str = "DOCENT_SEARCH_TEST_FOLDER";
 const PAGES: usize = 40;
 
-/// The docs after so many edits: each writes one page anew.
+/// The docs after `edits` edits, each of which rewrites one page.
 fn docs(edits: usize) -> Docs {
     let mut docs = Docs::default();
     for page in 0..PAGES {
-        // The last edit of this page, counted so that every page has one.
+        // The number of the last edit of this page. Edits are numbered from `PAGES` on; a page without an edit has its
+        // own number.
         let last = (page + PAGES * ((edits + PAGES - 1 - page) / PAGES)).min(edits + PAGES);
         docs.write(
             &format!("page{page}.md"),
@@ -25,7 +26,7 @@ fn docs(edits: usize) -> Docs {
     docs
 }
 
-/// Not a test of its own: what the processes do that are to be killed.
+/// Not a test itself: the loop of the processes that the other test kills.
 #[test]
 #[ignore = "run by another test, in a process of its own"]
 fn a_process_that_updates_until_it_is_killed() {
@@ -66,7 +67,7 @@ fn after_fifty_kills_the_index_opens_and_the_next_update_succeeds() {
         let lines = BufReader::new(child.stdout.take().expect("its output")).lines();
         let at = lines.map_while(Result::ok).filter(|line| line.ends_with("at work")).nth(moment(10) as usize);
         assert!(at.is_some(), "the process updates: {kill}");
-        // Any moment from here on is as good as another.
+        // The process may be killed at any moment from here on.
         std::thread::sleep(std::time::Duration::from_micros(moment(6_000)));
         child.kill().expect("killed");
         child.wait().expect("gone");
@@ -85,7 +86,7 @@ fn after_fifty_kills_the_index_opens_and_the_next_update_succeeds() {
         if kill % 5 == 0 {
             index.settle();
         }
-        // Nobody else is at work in the folder then.
+        // After that, no other thread or process writes to the folder.
         index.wait();
         let left = super::names(dir.path());
         let packs = left.iter().filter(|name| name.ends_with(".pack")).count();

@@ -1,4 +1,4 @@
-//! What explains comes first: before reference, lists of changes, lists of links and what is deprecated.
+//! Pages that explain rank before reference, changelogs, lists of links and deprecated topics.
 
 use super::{Docs, Site, question};
 

@@ -1,8 +1,8 @@
-//! What the docs do not answer scores low, and the words they never mention are told.
+//! Questions that the docs do not answer score low, and words that the docs never mention are reported.
 
 use super::{Docs, Site, question};
 
-/// A site that speaks of cool rooms, of prices per hour, of forces and of web servers, and of nothing else.
+/// A site about cool rooms, prices per hour, forces and web servers, and about nothing else.
 fn handbook() -> Docs {
     let mut docs = Docs::of(&[
         ("rooms.md", "# Cool rooms\n\nA room stays cool while its fan runs. Write down what the fan reads.\n"),

@@ -1,4 +1,4 @@
-//! What a site's own configuration and the files beside its pages have to do with the index.
+//! The effects of a site's configuration, and of files other than pages, on the index.
 
 use super::{Docs, Site, question};
 use crate::{Index, SearchError};

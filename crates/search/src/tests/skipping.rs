@@ -1,4 +1,4 @@
-//! What is not found, and what is said of it.
+//! Files that are not indexed, and how they are reported.
 
 use docent_site::SkipReason;
 

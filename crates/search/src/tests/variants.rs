@@ -11,7 +11,8 @@ fn near(text: &str, path: &str) -> Query {
     Query { near: Some(path.to_owned()), ..question(text) }
 }
 
-/// Five versions that say the same in their own words, so that no two are copies, and older ones say it more often.
+/// Five versions with the same content in different words, so that no two are near-duplicates. Older versions repeat
+/// the words more often.
 fn versioned() -> Docs {
     let mut docs = Docs::default();
     for (at, version) in ["v1.8", "v1.9", "v1.10", "v1.11", "v2-beta"].iter().enumerate() {
@@ -107,7 +108,7 @@ fn what_a_reader_may_not_see_does_not_stand_for_what_they_may() {
     assert!(found.contains(&"v1.10/keys".to_owned()), "{found:?}");
 }
 
-/// A site in English with translations, one of them of its own.
+/// A site in English with translations, and one page that exists in German only.
 fn translated() -> Docs {
     let mut docs = Docs::default();
     for (language, keys, users) in [

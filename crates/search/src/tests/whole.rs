@@ -1,4 +1,4 @@
-//! How often a page says a word: added up from its parts when it is looked for.
+//! Word frequencies of whole pages are added up from their parts at search time.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,13 +11,13 @@ use crate::rank::settings::SHIPPED;
 
 const WORDS: [&str; 3] = ["kiwi", "lemon", "mango"];
 
-/// What is written on a page.
+/// The content of a page.
 #[derive(Debug, Clone)]
 struct Written {
     title: String,
     name: bool,
     description: String,
-    /// Before the first heading.
+    /// The text before the first heading.
     opening: String,
     /// Level of the heading, heading, text, code.
     sections: Vec<(usize, String, String, String)>,
@@ -34,7 +34,7 @@ impl Written {
         text
     }
 
-    /// How often a word stands on it. A heading that is the title says nothing more.
+    /// Number of occurrences of a word on the page. A heading that equals the title is not counted again.
     fn says(&self, word: &str) -> usize {
         let said = |text: &str| text.split(' ').filter(|said| *said == word).count();
         let headings = self.sections.iter().filter(|(_, heading, ..)| *heading != self.title);
@@ -58,7 +58,7 @@ fn page() -> impl Strategy<Value = Written> {
     )
 }
 
-/// How often each page says a word, in order of their files.
+/// The frequency of a word on each page, in order of the files.
 fn counted(site: &Site, word: &str, pages: usize) -> Vec<f32> {
     let (snapshot, query, settings, without) = (site.index.snapshot(), question(word), SHIPPED, HashSet::new());
     let search = Search::new(&snapshot, &query, &settings, &without, HashMap::new()).expect("read");
