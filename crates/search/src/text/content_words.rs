@@ -1,22 +1,22 @@
-//! The words of a text that say what it is about, apart from any docs.
+//! The content words of a text, found without an index.
 
 use crate::text::languages::Language;
 use crate::text::terms;
 
-/// So much of a text is read, in bytes, and most words of it.
+/// Only this many bytes of a text are read, and at most this many content words returned.
 const LONGEST_TEXT: usize = 8_000;
 const MOST_WORDS: usize = 32;
 
-/// A word of a text, in lower case, and its stem, which other forms of the word have too.
+/// A word of a text, in lower case, and its stem, which the word's other forms share.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContentWord {
     pub word: String,
     pub stem: String,
 }
 
-/// The words of a question that say what it is about, in order and each stem once, at most 32. What any question may hold
-/// (`how`, `please`, `help`) is left out, so there may be none. Its language is told by its tag, such as `pt-BR`, or else by
-/// its words.
+/// The content words of a question, in order, each stem once, at most 32. Words that any question may contain (`how`,
+/// `please`, `help`) are left out, so the result may be empty. `language` is a tag such as `pt-BR`; without one, or
+/// without a stemmer for it, the language is detected from the words.
 pub fn content_words(text: &str, language: Option<&str>) -> Vec<ContentWord> {
     let words = terms::asked(&text[..text.floor_char_boundary(LONGEST_TEXT)]);
     let language = language.and_then(Language::of_tag).unwrap_or_else(|| Language::of_question(&words));

@@ -1,10 +1,11 @@
-//! Korean nouns without what is written behind them.
+//! Removes the particles from Korean nouns.
 //!
-//! Korean puts particles behind a noun without a blank, and makes verbs of nouns the same way: `서버를`, `서버에서`, `설정하는`.
-//! Who looks for `서버` means all of them. There is no stemmer for it; but particles are few, and which of two goes with a noun
-//! depends on whether its last syllable ends in a consonant, which tells most of them from the end of a longer noun.
+//! Korean appends particles to a noun without a space, and turns nouns into verbs the same way: `서버를`, `서버에서`, `설정하는`.
+//! A search for `서버` should match all of them. There is no stemmer for Korean; but particles are few, and which of two
+//! variants follows a noun depends on whether the noun's last syllable ends in a consonant. That distinguishes most
+//! particles from the end of a longer noun.
 
-/// What may go behind a noun, the longer ones first.
+/// Suffixes that may follow a noun, the longest first, with what the noun must end in.
 const PARTICLES: [(&str, After); 57] = {
     use After::{Any, Consonant, Vowel};
     [
@@ -68,7 +69,7 @@ const PARTICLES: [(&str, After); 57] = {
     ]
 };
 
-/// What the noun in front ends in.
+/// What the noun before a particle must end in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum After {
     Vowel,
@@ -77,13 +78,13 @@ enum After {
 }
 
 const SYLLABLES: std::ops::RangeInclusive<char> = '가'..='힣';
-/// Fewer syllables in front may be a part of the noun.
+/// Minimum number of syllables before a particle: with fewer, the particle may be part of the noun.
 const FEWEST: usize = 2;
-/// The ending of a syllable that counts as a vowel before `로`.
+/// The final consonant `ㄹ` of a syllable, which counts as a vowel before `로`.
 const RIEUL: u32 = 8;
 
-/// A noun without its particle; any other word as it is. What is left has two syllables or more, or is a name in other letters
-/// (`API를`).
+/// A noun without its particle; any other word unchanged. The result has at least two syllables, or ends in an ASCII
+/// letter or digit (`API를`).
 pub(crate) fn without_particle(word: &str) -> &str {
     if !word.chars().next_back().is_some_and(|last| SYLLABLES.contains(&last)) {
         return word;
@@ -129,7 +130,7 @@ mod tests {
             ("버전까지", "버전"),
             ("api를", "api"),
             ("docker에서", "docker"),
-            // Nouns that end as particles do.
+            // Nouns whose last syllable looks like a particle.
             ("결과", "결과"),
             ("경로", "경로"),
             ("페이지", "페이지"),
@@ -138,7 +139,7 @@ mod tests {
             ("추가", "추가"),
             ("정의", "정의"),
             ("네트워크", "네트워크"),
-            // One syllable may be anything.
+            // A single syllable before a particle is not enough.
             ("키를", "키를"),
             ("를", "를"),
             ("server", "server"),

@@ -1,8 +1,8 @@
-//! Languages whose words have endings, and how a page or a question tells which it is in.
+//! The languages with a stemmer, and detection of the language of a page or a question.
 //!
-//! A page says its language, or else its commonest words do: those are few, short, and differ from language to language.
-//! Which page is in which language decides how its words are cut to their stems. In which a question is tells which of a
-//! page's translations are looked through ([`crate::rank::variants`]).
+//! A page declares its language, or else its stop words reveal it: those are few, short, and differ from language to
+//! language. The language of a page decides how its words are stemmed. The language of a question decides which of a
+//! page's translations are searched ([`crate::rank::variants`]).
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -24,7 +24,7 @@ macro_rules! languages {
         impl Language {
             pub(crate) const ALL: &[Self] = &[$(Self::$language,)*];
 
-            /// Two letters, as in a language tag.
+            /// The two-letter code of a language tag.
             pub(crate) fn code(self) -> &'static str {
                 match self { $(Self::$language => $code,)* }
             }
@@ -33,7 +33,7 @@ macro_rules! languages {
                 match self { $(Self::$language => Algorithm::$language,)* }
             }
 
-            /// Its commonest words that are not those of another language as well.
+            /// Its stop words that reveal the language. Some belong to several languages, and count for each.
             fn telling(self) -> impl Iterator<Item = &'static str> {
                 match self { $(Self::$language => $words,)* }.split(' ')
             }
@@ -63,13 +63,13 @@ languages! {
 }
 
 impl Default for Language {
-    /// What most docs are in.
+    /// The language of most docs.
     fn default() -> Self {
         Self::English
     }
 }
 
-/// Which languages each telling word is one of.
+/// The languages of each stop word.
 static TELLING: LazyLock<HashMap<&str, Vec<Language>, RandomState>> = LazyLock::new(|| {
     let mut telling: HashMap<&str, Vec<Language>, RandomState> = HashMap::default();
     for language in Language::ALL {
@@ -83,14 +83,14 @@ static TELLING: LazyLock<HashMap<&str, Vec<Language>, RandomState>> = LazyLock::
     telling
 });
 
-/// The same of plain letters, as numbers.
+/// The ASCII words of [`TELLING`], packed into integers.
 static PLAIN_TELLING: LazyLock<HashMap<u64, Vec<Language>, RandomState>> = LazyLock::new(|| {
     let plain = TELLING.iter().filter(|(word, _)| word.is_ascii());
     plain.filter_map(|(word, languages)| Some((small(word)?, languages.clone()))).collect()
 });
 
-/// A word of plain letters in lower case, as a number; none for one of more than eight. What is read twice is the same both
-/// times.
+/// An ASCII word in lower case, packed into an integer; `None` for an empty one or more than eight letters. Where two
+/// reads overlap, both put a letter at the same position.
 fn small(word: &str) -> Option<u64> {
     let (letters, length) = (word.as_bytes(), word.len());
     let number = match length {
@@ -101,17 +101,18 @@ fn small(word: &str) -> Option<u64> {
         }
         _ => return None,
     };
-    // What makes a capital small, and leaves digits as they are.
+    // The bit that turns a capital letter into a lowercase one; digits have it set already.
     Some(number | u64::from_le_bytes([b' '; 8]))
 }
 
-/// How many words of a page are looked at.
+/// Maximum number of words of a page that are examined.
 const ENOUGH: usize = 400;
-/// So many of them at a time, until it is clear.
+/// The words are examined in steps of this many, until the language is clear.
 const AT_A_TIME: usize = 50;
-/// It is clear when so many are of one language, and at most half as many of any other.
+/// The language is clear when at least this many words are its stop words, and at most half as many those of any other
+/// language.
 const CLEAR: usize = 20;
-/// Fewer common words than this say nothing.
+/// Fewer stop words than this prove nothing.
 const FEWEST: usize = 4;
 
 impl Language {
@@ -122,7 +123,7 @@ impl Language {
         Self::ALL.iter().copied().find(|language| language.code() == code)
     }
 
-    /// The language of a text in pieces; English when its words do not say.
+    /// The language of a text given in pieces; English when too few of its words are stop words.
     pub(crate) fn of_text<'t>(text: impl IntoIterator<Item = &'t str>) -> Self {
         let mut counts = [0_usize; Self::ALL.len()];
         let (telling, plain) = (&*TELLING, &*PLAIN_TELLING);
@@ -131,7 +132,7 @@ impl Language {
                 break;
             }
             let languages = match word.is_ascii() {
-                // Most words tell nothing: they are longer than those that do.
+                // Most words are no stop words; those longer than any stop word are rejected without a lookup.
                 true => small(word).and_then(|small| plain.get(&small)),
                 false => telling.get(lower(word).as_str()),
             };
@@ -143,8 +144,8 @@ impl Language {
         if counts[best] < FEWEST { Self::English } else { Self::ALL[best] }
     }
 
-    /// The language of a question in lower case: that which at least two of its words tell, and more than are common in
-    /// English; else English.
+    /// The language of a question, given as words in lower case: the one with the most stop words in the question, if
+    /// they are at least two and more than the English fillers; else English.
     pub(crate) fn of_question(words: &[String]) -> Self {
         let mut counts = [0_usize; Self::ALL.len()];
         for language in words.iter().filter_map(|word| TELLING.get(word.as_str())).flatten() {
@@ -155,18 +156,18 @@ impl Language {
         if counts[best] > english.max(1) { Self::ALL[best] } else { Self::English }
     }
 
-    /// Whether a word is one of its commonest.
+    /// Whether a word is one of the language's stop words.
     pub(crate) fn is_filler(self, word: &str) -> bool {
         self.telling().any(|telling| telling == word)
     }
 
-    /// The character that stands before a text to say how its words are to be cut: nothing else begins with it, and the
-    /// index cuts every text by one and the same rule.
+    /// The character put before a text to tell the analyzer its language: the index has a single analyzer for all
+    /// texts, and no other text begins with this character.
     pub(crate) fn mark(self) -> char {
         char::from_u32(FIRST_MARK + self as u32).unwrap_or('\u{f8ff}')
     }
 
-    /// The language a text is marked with, and the text behind the mark.
+    /// The language that a text is marked with, and the text after the mark.
     pub(crate) fn marked(text: &str) -> (Option<Self>, &str) {
         let Some(first) = text.chars().next() else { return (None, text) };
         let language = (first as u32).checked_sub(FIRST_MARK).and_then(|at| Self::ALL.get(at as usize));
@@ -177,17 +178,17 @@ impl Language {
     }
 }
 
-/// What a question tells of the language it is in.
+/// What a question reveals about its language.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum QuestionLanguage {
-    /// One of those that were named, by its place.
+    /// One of the given languages, by its index.
     One(usize),
-    /// None of them.
+    /// A language that is not among the given ones.
     Another,
     Nothing,
 }
 
-/// Words that questions are made of, beside the commonest of a language.
+/// Words that are common in questions, in addition to the stop words of a language.
 const ASKING: [(&str, &str); 19] = [
     ("en", "what where which who why do does how can i my should"),
     ("cs", "jak kde proč mohu můj je se do"),
@@ -210,8 +211,8 @@ const ASKING: [(&str, &str); 19] = [
     ("vi", "làm thế nào cách tôi là của và cho"),
 ];
 
-/// The language of a question among those of a site, by its letters, or else by its words. Where several regions speak it, the
-/// one goes first that the asker is `near`.
+/// The language of a question among those of a site, detected by its script, or else by its words. Of several regional
+/// variants of a language, the one with the index `near` goes first, which is that of the page the asker is on.
 pub(crate) fn question_language(text: &str, languages: &[String], near: Option<usize>) -> QuestionLanguage {
     if languages.is_empty() {
         return QuestionLanguage::Nothing;
@@ -243,7 +244,7 @@ pub(crate) fn question_language(text: &str, languages: &[String], near: Option<u
     }
 }
 
-/// The language that more of the words are of than of any other.
+/// The language with more stop words and question words in the text than any other.
 fn most_words(text: &str, codes: impl Iterator<Item = String>) -> Option<String> {
     let words: Vec<String> = runs(text).map(lower).collect();
     let mut counted: Vec<(usize, String)> = codes
@@ -260,15 +261,16 @@ fn most_words(text: &str, codes: impl Iterator<Item = String>) -> Option<String>
     counted.sort_unstable_by(|a, b| b.cmp(a));
     let (most, code) = counted.first()?.clone();
     let is_clear = counted.get(1).is_none_or(|(next, _)| *next < most);
-    // One short word may be one of several languages that have no list here, or a name; English is what most names are not in.
+    // A single short word may belong to a language without a list here, or be a name, so two are required. For English
+    // one is enough, as most names are not English words.
     let enough = if code == Language::English.code() { 1 } else { 2 };
     (most >= enough && is_clear).then_some(code)
 }
 
-/// Ranges of letters, and the languages that are written in them.
+/// Character ranges of a script, and the languages written in it.
 type Script = (&'static [(char, char)], &'static [&'static str]);
 
-/// The languages whose letters a text is written in, where those are not Latin ones.
+/// The languages of the first non-Latin script found in a text; empty for Latin script.
 fn codes_of_script(text: &str) -> &'static [&'static str] {
     let has =
         |ranges: &[(char, char)]| text.chars().any(|c| ranges.iter().any(|(from, to)| (*from..=*to).contains(&c)));
@@ -296,7 +298,7 @@ fn is_clear(counts: &[usize]) -> bool {
     best >= CLEAR && counts.iter().filter(|count| 2 * **count > best).count() == 1
 }
 
-/// For private use, so no text has them.
+/// The first of the code points used as marks. They are in the private use area, so no text contains them.
 const FIRST_MARK: u32 = 0xf8d0;
 
 #[cfg(test)]

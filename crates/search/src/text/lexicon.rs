@@ -1,4 +1,4 @@
-//! The words an index holds: whether it knows one, and which are like one it does not know.
+//! The vocabulary of an index: whether it contains a word, and which of its words resemble an unknown one.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -15,10 +15,10 @@ use crate::text::languages::Language;
 use crate::text::spelling;
 use crate::text::terms;
 
-/// How many known words are looked at for one unknown.
+/// Maximum number of known words that are compared with an unknown one.
 const MOST_LOOKED_AT: usize = 20_000;
 
-/// In how many documents a word is, by the mark of the field.
+/// The document frequencies of a word, indexed by the mark of the field.
 type Often = [u32; 16];
 
 /// The words of a snapshot.
@@ -26,7 +26,7 @@ pub(crate) struct Lexicon<'s> {
     searcher: &'s Searcher,
     fields: &'s Fields,
     stats: &'s CorpusStats,
-    /// What was asked for before: whether a word with this stem stands anywhere.
+    /// Cached results of [`Lexicon::holds_stem`].
     asked: RefCell<HashMap<String, bool>>,
 }
 
@@ -40,7 +40,7 @@ impl<'s> Lexicon<'s> {
         if self.stats.languages.is_empty() { &[Language::English] } else { &self.stats.languages }
     }
 
-    /// Whether a word with this stem stands anywhere.
+    /// Whether a word with this stem occurs in any field.
     pub(crate) fn holds_stem(&self, stem: &str) -> tantivy::Result<bool> {
         if let Some(known) = self.asked.borrow().get(stem) {
             return Ok(*known);
@@ -63,7 +63,7 @@ impl<'s> Lexicon<'s> {
         Ok(false)
     }
 
-    /// Whether a page holds the word, spelled so, or something it is the stem of.
+    /// Whether a page contains the word in this spelling, or any word whose stem it is.
     pub(crate) fn holds(&self, word: &str) -> tantivy::Result<bool> {
         for field in self.fields.of_page().into_iter().chain([self.fields.spelled]) {
             if self.searcher.doc_freq(&self.fields.marked(field, word))? > 0 {
@@ -73,7 +73,7 @@ impl<'s> Lexicon<'s> {
         Ok(false)
     }
 
-    /// Whether two words stand beside each other in the text of any section, in this order.
+    /// Whether two words are adjacent in the text of any section, in this order.
     pub(crate) fn holds_beside(&self, left: &str, right: &str) -> tantivy::Result<bool> {
         for language in self.languages() {
             let terms = [left, right].map(|word| self.fields.marked(self.fields.body, &terms::stem(word, *language)));
@@ -95,15 +95,15 @@ impl<'s> Lexicon<'s> {
         Ok(false)
     }
 
-    /// The known words that begin so, the commonest first.
+    /// The known words with this prefix, the most frequent first.
     pub(crate) fn beginning_with(&self, start: &str, most: usize) -> tantivy::Result<Vec<String>> {
         let mut found = Vec::new();
         self.each_beginning_with(start, |word, often| found.push((word.to_owned(), often)))?;
         Ok(commonest(found, most))
     }
 
-    /// The known words that differ in at most `slips` from a word and begin with the same letter, with how many slips
-    /// lie between: of those with the fewest, the commonest.
+    /// The known words within an edit distance of `slips` that begin with the same letter, each with its distance: only
+    /// those at the smallest distance found, the most frequent first.
     pub(crate) fn alike(&self, word: &str, slips: usize, most: usize) -> tantivy::Result<Vec<(String, usize)>> {
         let letters: Vec<char> = word.chars().collect();
         let Some(first) = letters.first() else { return Ok(Vec::new()) };
@@ -124,8 +124,8 @@ impl<'s> Lexicon<'s> {
         Ok(commonest(words, most).into_iter().map(|word| (word, fewest)).collect())
     }
 
-    /// Calls `each` with the known words that begin so, stems among them, and in how many documents of one part of the index
-    /// each is. A word comes once for each part.
+    /// Calls `each` with the known words (stems included) that have this prefix, and the document frequencies of each
+    /// in one segment. A word comes once per segment.
     fn each_beginning_with(&self, start: &str, mut each: impl FnMut(&str, Often)) -> tantivy::Result<()> {
         let mut left = MOST_LOOKED_AT;
         let fields = self.fields.of_page().into_iter().chain([self.fields.spelled]);
@@ -161,7 +161,8 @@ impl<'s> Lexicon<'s> {
     }
 }
 
-/// Lets those words through that have one of these marks behind them, a bit for each. What has another is not gone into.
+/// Accepts the terms that end with one of these field marks, a bit for each mark. Terms with another mark are not
+/// descended into.
 #[derive(Debug, Clone, Copy)]
 struct Marked(u16);
 
@@ -196,7 +197,7 @@ impl Automaton for Marked {
     }
 }
 
-/// The words that most documents have, in the field that has each most. Each once.
+/// The words with the highest document frequencies, each once. A word counts by the field in which it is most frequent.
 fn commonest(mut found: Vec<(String, Often)>, most: usize) -> Vec<String> {
     found.sort_unstable_by(|a, b| a.0.cmp(&b.0));
     found.dedup_by(|next, word| {

@@ -1,4 +1,4 @@
-//! Text to the words an index knows it by.
+//! Turns text into the words under which an index stores it.
 
 pub(crate) mod content_words;
 pub(crate) mod korean;

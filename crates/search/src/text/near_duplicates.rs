@@ -1,18 +1,18 @@
-//! Sections that say the same: copies in other versions, text that several pages include.
+//! Detects near-duplicate sections: copies in other versions, text that several pages include.
 //!
-//! A section's print is made of its words, three by three, in such a way that prints of texts that differ in few words
-//! differ in few bits. Numbers do not count, so that two versions of a page are told to be one.
+//! The fingerprint of a section is a SimHash over its word trigrams, so that texts that differ in few words have
+//! fingerprints that differ in few bits. Numbers are left out, so that two versions of a page are recognized as copies.
 
 use crate::index::links::{key, key_of_letters};
 use crate::text::tokenizer::runs;
 
 /// Shorter sections are compared word for word.
 const FEWEST_WORDS: usize = 24;
-/// How many bits the prints of copies may differ in.
+/// Maximum Hamming distance, in bits, between the fingerprints of copies.
 const SLACK: u32 = 3;
 
-/// The print of a section, from the numbers of its words. A section with few is told by all of its Markdown. The lowest
-/// bit says whether it is exact.
+/// The fingerprint of a section. `numbers` are the hashes of its words; a section with fewer than [`FEWEST_WORDS`] gets
+/// an exact hash of the words of `markdown` instead. The lowest bit is set when the hash is exact.
 pub(crate) fn print(numbers: &[u64], markdown: &str) -> u64 {
     if numbers.len() < FEWEST_WORDS {
         let (print, words) =
@@ -23,13 +23,12 @@ pub(crate) fn print(numbers: &[u64], markdown: &str) -> u64 {
     most(numbers.windows(3).map(three)) & !1
 }
 
-/// A number for each word of a text, in order, without those that are numbers themselves. The same in every build, and
-/// letters of either case count the same.
+/// A hash for each word of a text, in order, without numbers. The same in every build, and case-insensitive.
 fn numbers_of(text: &str) -> impl Iterator<Item = u64> {
     runs(text).filter_map(number)
 }
 
-/// The number of a word; none for what is a number itself, or the number of a version.
+/// The hash of a word; `None` for a number or a version number such as `1.12`.
 pub(crate) fn number(word: &str) -> Option<u64> {
     if !word.is_ascii() {
         return Some(key(word.chars().flat_map(char::to_lowercase)));
@@ -50,7 +49,7 @@ fn most(numbers: impl ExactSizeIterator<Item = u64>) -> u64 {
     counts.fold(0, |most, (bit, count)| most | u64::from(2 * u64::from(*count) > of) << bit)
 }
 
-/// The bits of each byte. Adding up eight of them at once takes a third of the time.
+/// The bits of each byte value, to add up eight bits at once: a third of the time of one bit after the other.
 const BITS: [[u32; 8]; 256] = {
     let mut bits = [[0; 8]; 256];
     let mut at = 0;
@@ -61,17 +60,18 @@ const BITS: [[u32; 8]; 256] = {
     bits
 };
 
-/// Whether two prints are those of texts that say the same.
+/// Whether two fingerprints belong to texts that are copies of each other.
 pub(crate) fn are_copies(a: u64, b: u64) -> bool {
     if a & 1 == 1 || b & 1 == 1 { a == b } else { (a ^ b).count_ones() <= SLACK }
 }
 
-/// Whether a print is that of a text long enough to be a copy, and not alike by chance.
+/// Whether a fingerprint belongs to a text of at least [`FEWEST_WORDS`] words, so that a match is a copy and not a
+/// coincidence.
 pub(crate) fn is_telling(print: u64) -> bool {
     print & 1 == 0
 }
 
-/// Every bit depends on every bit.
+/// The finalizer of SplitMix64: every bit of the result depends on every bit of `hash`.
 fn mixed(mut hash: u64) -> u64 {
     hash = (hash ^ hash >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     hash = (hash ^ hash >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);

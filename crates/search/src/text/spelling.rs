@@ -1,12 +1,12 @@
-//! A word nobody wrote, and the words that were meant by it.
+//! Spelling correction: how far an unknown word is from the words that may have been meant.
 
-/// Shorter words have too many neighbours to be guessed at.
+/// Words with fewer characters are not corrected, as they have too many neighbours.
 const SHORTEST: usize = 4;
-/// From this length on two slips are forgiven.
+/// Words with at least this many characters may have two typos.
 const TWO_SLIPS: usize = 8;
 
-/// How many slips a word of a question may have. `None` when it is not to be guessed at: it is short, or a number is
-/// part of it, which then is what was meant.
+/// The number of typos tolerated in a word of a question. `None` for a word that is not corrected: a short one, or one
+/// with a digit, which is taken to be meant literally.
 pub(crate) fn slips(word: &str) -> Option<usize> {
     let length = word.chars().count();
     if length < SHORTEST || word.chars().any(|c| c.is_numeric()) {
@@ -15,13 +15,13 @@ pub(crate) fn slips(word: &str) -> Option<usize> {
     Some(if length < TWO_SLIPS { 1 } else { 2 })
 }
 
-/// Whether so few slips may make one word of the other: told at a glance, by their lengths and by which letters they have.
-/// Counting the slips takes far longer, and most words are nowhere near.
+/// A cheap test whether two words may be within the edit distance `most`, by their lengths and the set of their
+/// letters. `false` is certain, `true` is not. Computing the distance takes far longer, and most words are far apart.
 pub(crate) fn may_be_near(a: &str, b: &str, most: usize) -> bool {
     if !a.is_ascii() || !b.is_ascii() {
         return a.len().abs_diff(b.len()) <= most * 4;
     }
-    // A slip brings in one letter at most, and takes out one at most.
+    // One edit adds at most one letter to the set, and removes at most one.
     let letters = |word: &str| word.bytes().fold(0_u32, |letters, letter| letters | 1 << (letter & 31));
     let (a_has, b_has) = (letters(a), letters(b));
     let most_letters = most as u32;
@@ -30,8 +30,8 @@ pub(crate) fn may_be_near(a: &str, b: &str, most: usize) -> bool {
         && (b_has & !a_has).count_ones() <= most_letters
 }
 
-/// How many slips make one word of the other, `None` when more than `most`: a letter too many, one too few, a wrong one,
-/// or two next to each other in the wrong order.
+/// The edit distance of two words, `None` when more than `most`: insertions, deletions, substitutions, and
+/// transpositions of adjacent letters.
 pub(crate) fn distance(a: &[char], b: &[char], most: usize) -> Option<usize> {
     if a.len().abs_diff(b.len()) > most {
         return None;
@@ -41,7 +41,7 @@ pub(crate) fn distance(a: &[char], b: &[char], most: usize) -> Option<usize> {
     let mut last: Vec<usize> = (0..=b.len()).collect();
     let mut next = vec![far; b.len() + 1];
     for (row, left) in a.iter().enumerate() {
-        // Further from the middle there are more slips than are asked for.
+        // Outside of this band around the diagonal, the distance is more than `most`.
         let (from, to) = (row.saturating_sub(most), b.len().min(row + far));
         next.fill(far);
         next[0] = row + 1;
@@ -95,7 +95,7 @@ mod tests {
         assert_eq!((slips("key"), slips("keys"), slips("configre"), slips("utf16")), (None, Some(1), Some(2), None));
     }
 
-    /// As `between`, every pair of letters looked at.
+    /// The edit distance computed over the full table, without the band and the limit.
     fn counted(a: &[char], b: &[char]) -> usize {
         let mut table = vec![vec![0; b.len() + 1]; a.len() + 1];
         for (i, j) in (0..=a.len()).flat_map(|i| (0..=b.len()).map(move |j| (i, j))) {

@@ -1,4 +1,4 @@
-//! Words that a site's authors hold to mean the same.
+//! Synonyms defined by a site's authors.
 //!
 //! ```text
 //! # one rule a line
@@ -7,24 +7,24 @@
 //! vpc => virtual private cloud, private network
 //! ```
 //!
-//! With commas alone, each stands for all others. With `=>`, whoever asks for what is on the left also finds what is on
-//! the right, and not the other way round. Lines that say nothing of the kind are passed over.
+//! Terms separated by commas alone are synonyms of each other. With `=>`, a question with a term on the left also finds
+//! the terms on the right, but not the other way round. Lines without a rule are ignored.
 
 use std::collections::HashMap;
 
 use crate::text::terms;
 
-/// More rules than this are not taken: every question is held against them.
+/// Maximum number of rules, as every question is checked against them. Further rules are ignored.
 const MOST_RULES: usize = 5_000;
-/// The words of one term.
+/// Maximum number of words in one term. Further words are ignored.
 const MOST_WORDS: usize = 6;
 
-/// A term as the words a question is cut into.
+/// A term, split into words as a question is.
 pub(crate) type Words = Vec<String>;
 
 #[derive(Debug, Default)]
 pub(crate) struct Synonyms {
-    /// What each term may also be called, by the term's first word.
+    /// By the first word of a term: the term and its synonyms.
     by_first: HashMap<String, Vec<(Words, Vec<Words>)>>,
 }
 
@@ -57,7 +57,7 @@ impl Synonyms {
         }
     }
 
-    /// The terms that stand in a question: where, of how many words, and what else they are called.
+    /// The terms found in a question: index of the first word, number of words, and synonyms.
     pub(crate) fn in_question<'s>(&'s self, words: &[String]) -> Vec<(usize, usize, &'s [Words])> {
         let mut found = Vec::new();
         if self.by_first.is_empty() {

@@ -1,7 +1,8 @@
-//! Text to the words an index knows it by.
+//! Turns text into the words under which an index stores it.
 //!
-//! A text is cut to words ([`crate::text::tokenizer`]), and a word is looked up by its stem, without accents: `naïve` is found as
-//! `naive`. How stems are made is a matter of the language, which a text says with a mark in front ([`Language::mark`]).
+//! A text is split into words ([`crate::text::tokenizer`]), and a word is looked up by its stem, without accents:
+//! `naïve` is found as `naive`. The stemmer depends on the language, which a mark at the beginning of a text specifies
+//! ([`Language::mark`]).
 
 use std::borrow::Cow;
 
@@ -12,15 +13,15 @@ use crate::text::korean::without_particle;
 use crate::text::languages::Language;
 use crate::text::tokenizer::{Letters, cut};
 
-/// Longer words are noise: hashes, encoded data.
+/// Longer words, in bytes, are noise: hashes, encoded data.
 pub(crate) const LONGEST_WORD: usize = 60;
 
-/// Cuts a text to stems, each with its place in the text.
+/// The analyzer that splits a text into stems with their positions.
 pub(crate) fn stemmed() -> TextAnalyzer {
     TextAnalyzer::builder(Words::default()).filter(AsciiFoldingFilter).build()
 }
 
-/// The words of a question as they are spelled, in lower case and in order, the same word more than once.
+/// The words of a question, unstemmed, in lower case and in order, with repetitions.
 pub(crate) fn asked(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     cut(text, Letters::InPairs, &mut |word, _| words.push(lower(word)));
@@ -28,12 +29,13 @@ pub(crate) fn asked(text: &str) -> Vec<String> {
     words
 }
 
-/// Gives the words of a text as they stand to `each`, in order; `None` for one that is too long to be one.
+/// Calls `each` with every word of a text verbatim, in order; with `None` for one longer than [`LONGEST_WORD`].
 pub(crate) fn each_word(text: &str, mut each: impl FnMut(Option<&str>)) {
     cut(text, Letters::InPairsAndSingly, &mut |word, _| each(Some(word).filter(|word| word.len() <= LONGEST_WORD)));
 }
 
-/// Gives those words of a text to `each`, in order, that may have a stem beginning so: making stems is what costs.
+/// Calls `each` with the words of a text, in order, whose stems may begin like one of `begins`. This rules out most
+/// words before stemming, which is expensive.
 pub(crate) fn each_beginning(text: &str, begins: &Beginnings, mut each: impl FnMut(&str)) {
     cut(text, Letters::InPairsAndSingly, &mut |word, _| {
         if word.len() <= LONGEST_WORD && begins.may_begin(word) {
@@ -42,7 +44,7 @@ pub(crate) fn each_beginning(text: &str, begins: &Beginnings, mut each: impl FnM
     });
 }
 
-/// What stems begin with: their first two letters.
+/// The first two bytes of some stems, as [`first_two`] gives them.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Beginnings(Vec<[u8; 2]>);
 
@@ -51,7 +53,7 @@ impl Beginnings {
         Self(stems.filter(|stem| !stem.is_empty()).map(|stem| first_two(stem.as_bytes())).collect())
     }
 
-    /// Whether one of the stems may be that of a word. Stemming may make `i` of `y`, and an accent goes.
+    /// Whether one of the stems may be that of a word. Stemming may turn `y` into `i`, and removes accents.
     pub(crate) fn may_begin(&self, word: &str) -> bool {
         let [first, second] = first_two(word.as_bytes());
         let is_plain = first.is_ascii() && second.is_ascii();
@@ -87,7 +89,7 @@ pub(crate) fn indexed_stem<'w>(lower: &'w str, language: Language, stemmer: &Ste
     Cow::Owned(if stem.is_ascii() { stem } else { folded(&stem) })
 }
 
-/// Whether a word ends as nothing does that its stem goes without in English, to be told sooner than the stem.
+/// Whether the ending of a word is one that the English stemmer never changes: faster to check than to stem.
 fn keeps_its_ending(lower: &str) -> bool {
     let &[.., before, last] = lower.as_bytes() else { return false };
     let keeps = match last {
@@ -104,10 +106,10 @@ fn keeps_its_ending(lower: &str) -> bool {
     keeps && lower.is_ascii()
 }
 
-/// A word in letters without accents.
+/// A word with its accented letters replaced by plain ones.
 fn folded(word: &str) -> String {
     let mut folded = String::new();
-    // A word that is one already: the filter is all that is left to be done.
+    // The word needs no splitting, so the filter is all that is left to apply.
     let mut analyzer =
         TextAnalyzer::builder(tantivy::tokenizer::RawTokenizer::default()).filter(AsciiFoldingFilter).build();
     let mut stream = analyzer.token_stream(word);
@@ -117,7 +119,7 @@ fn folded(word: &str) -> String {
     folded
 }
 
-/// Whether a word of a question says nothing of what is looked for.
+/// Whether a word of a question is an English filler, which says nothing about what is searched for.
 pub(crate) fn is_filler(word: &str) -> bool {
     const FILLERS: &[&str] = &[
         "a", "about", "am", "an", "and", "any", "are", "as", "at", "be", "been", "but", "by", "can", "could", "did",
@@ -130,7 +132,7 @@ pub(crate) fn is_filler(word: &str) -> bool {
     FILLERS.binary_search(&word).is_ok()
 }
 
-/// Whether any question may hold a word: it says something where the docs say it, and is not missed where they do not.
+/// Whether a word may occur in any question: it counts where the docs contain it, and is not missed where they do not.
 pub(crate) fn is_small_talk(word: &str) -> bool {
     const SMALL_TALK: &[&str] = &[
         "able",
@@ -328,8 +330,7 @@ fn lower_in_place(word: &mut String) {
     }
 }
 
-/// A word without the accents that are written as characters of their own; those that are part of a letter are folded
-/// later.
+/// A word without combining accents; those that are part of a precomposed letter are folded later.
 fn without_accents(mut word: String) -> String {
     word.retain(|c| !('\u{300}'..='\u{36f}').contains(&c));
     word

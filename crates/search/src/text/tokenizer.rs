@@ -1,21 +1,22 @@
-//! Cutting a text: where its words begin and end.
+//! Splits a text into words, with the byte range of each.
 //!
 //! A word is a run of letters and digits. Words joined by `_`, `-`, `.` or `::`, and words in `camelCase`, are an
-//! identifier: its parts are words, and so is the whole, without its joints, so that `max_retries`, `maxRetries` and
-//! `--max-retries` are all `max`, `retries` and `maxretries`. Scripts that do not part words with spaces are cut into
-//! pairs of letters, and in a text to be found into single letters besides.
+//! identifier: its parts are words, and so is the whole without its joiners, so that `max_retries`, `maxRetries` and
+//! `--max-retries` all become `max`, `retries` and `maxretries`. Scripts without spaces between words are split into
+//! pairs of adjacent characters, and text that is searched also into single characters.
 
 use std::ops::Range;
 
-/// How a run of letters without spaces is cut.
+/// How a run of characters in a script without spaces is split.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Letters {
-    /// A letter that stands alone is a word; more are taken two by two.
+    /// Overlapping pairs; a single character by itself is a word.
     InPairs,
     InPairsAndSingly,
 }
 
-/// Cuts a whole text. `each` gets every word with where it stands, in order; an identifier's parts come before the whole.
+/// Splits a text into words. Calls `each` with every word and its byte range, in order; the parts of an identifier come
+/// before the whole.
 pub(crate) fn cut(text: &str, letters: Letters, each: &mut impl FnMut(&str, Range<usize>)) {
     let mut whole = String::new();
     each_piece(text, |piece, at| match piece {
@@ -24,16 +25,16 @@ pub(crate) fn cut(text: &str, letters: Letters, each: &mut impl FnMut(&str, Rang
     });
 }
 
-/// What a text falls into before it is cut.
+/// A piece of a text before identifiers are split.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Piece {
-    /// Is a word as it stands.
+    /// A single word.
     Word,
-    /// Is to be cut further.
+    /// To be split into words.
     Identifier,
 }
 
-/// Gives `each` the pieces of a text, in order, with where they stand.
+/// Calls `each` with every piece of a text and its byte range, in order.
 #[inline]
 pub(crate) fn each_piece(text: &str, mut each: impl FnMut(Piece, Range<usize>)) {
     let mut at = 0;
@@ -45,18 +46,18 @@ pub(crate) fn each_piece(text: &str, mut each: impl FnMut(Piece, Range<usize>)) 
     }
 }
 
-/// What a byte of a text is to the words around it.
+/// What a byte means for splitting a text into words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// A small letter or a digit.
+    /// A lowercase ASCII letter or a digit.
     Small,
     Capital,
-    /// May join what stands around it.
+    /// `_`, `-` or `.`, which may join the words around it.
     Joint,
-    /// A colon: two of them do.
+    /// A colon: only `::` may join words.
     Colon,
     Gap,
-    /// Part of a character that is not plain.
+    /// Part of a non-ASCII character.
     Wide,
 }
 
@@ -94,13 +95,13 @@ fn next_start(text: &str, from: usize) -> Option<usize> {
     }
 }
 
-/// Where a run of bytes of a kind ends.
+/// The end of a run of bytes whose kind satisfies `is_of_kind`.
 fn end_of(text: &[u8], start: usize, is_of_kind: impl Fn(Kind) -> bool) -> usize {
     start + text[start..].iter().take_while(|byte| is_of_kind(KINDS[usize::from(**byte)])).count()
 }
 
-/// The end of a word such as most are: of plain letters and digits, with capitals in front only, and with nothing behind
-/// it that may belong to it.
+/// The end of a simple word, as most are: ASCII letters and digits with at most the first letter a capital, and not
+/// followed by anything that may belong to the word. `None` for all other words.
 #[inline]
 fn plain_end(text: &[u8], start: usize) -> Option<usize> {
     let first = start + usize::from(text[start].is_ascii_alphanumeric());
@@ -117,7 +118,7 @@ fn plain_end(text: &[u8], start: usize) -> Option<usize> {
     (is_end && end > start).then_some(end)
 }
 
-/// The end of a run of words with joints between them.
+/// The end of a run of words with joiners between them.
 fn identifier_end(text: &str, start: usize) -> usize {
     let bytes = text.as_bytes();
     let mut end = start;
@@ -140,7 +141,7 @@ fn is_word(c: char) -> bool {
     c.is_alphanumeric() || is_mark(c)
 }
 
-/// Marks that belong to the letter before them: accents, vowel signs.
+/// Combining marks, which belong to the letter before them: accents, vowel signs.
 fn is_mark(c: char) -> bool {
     matches!(c, '\u{300}'..='\u{36f}' | '\u{900}'..='\u{903}' | '\u{93a}'..='\u{94f}' | '\u{b82}' | '\u{bbe}'..='\u{bcd}'
         | '\u{e31}' | '\u{e34}'..='\u{e3a}' | '\u{e47}'..='\u{e4e}')
@@ -153,7 +154,7 @@ fn joint_length(rest: &str) -> usize {
     usize::from(rest.starts_with(['_', '-', '.']))
 }
 
-/// Cuts a run of words with joints between them. `whole` is for use in between.
+/// Splits a run of words with joiners between them. `whole` is a scratch buffer.
 pub(crate) fn identifier(
     text: &str,
     at: Range<usize>,
@@ -209,7 +210,7 @@ fn any_identifier(
     }
 }
 
-/// The same of plain letters, as nearly all are: byte by byte.
+/// As [`any_identifier`] for ASCII text, as nearly all is: byte by byte.
 fn plain_identifier(text: &str, at: Range<usize>, whole: &mut String, each: &mut dyn FnMut(&str, Range<usize>)) {
     let bytes = &text.as_bytes()[..at.end];
     let (mut parts, mut numbered) = (0, false);

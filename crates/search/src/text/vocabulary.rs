@@ -1,7 +1,7 @@
-//! Texts to the words an index takes, for indexing many of them.
+//! Turns texts into the words that are indexed, optimized for many texts.
 //!
-//! The same words come again and again: each spelling is cut to its stem once, and from then on is a number. The same goes
-//! for identifiers, which are cut to their parts once.
+//! The same words occur again and again, so each spelling is stemmed once, and is a number from then on. Likewise, each
+//! identifier is split into its parts once.
 
 use std::collections::HashMap;
 use std::num::NonZeroU32;
@@ -15,13 +15,13 @@ use crate::text::near_duplicates;
 use crate::text::terms::{self, LONGEST_WORD};
 use crate::text::tokenizer::{Letters, Piece, each_piece, identifier, is_unspaced};
 
-/// A vocabulary of more spellings than this is begun anew with the next page.
+/// A vocabulary with more spellings than this is cleared before the next page.
 const MOST_SPELLINGS: usize = 200_000;
 
-/// The words met so far.
+/// The words seen so far.
 #[derive(Debug, Default)]
 pub(crate) struct Vocabulary {
-    /// By spelling, for each language on its own.
+    /// The spellings of each language, indexed by language.
     spellings: Vec<Spellings>,
     known: usize,
     texts: Texts,
@@ -29,28 +29,28 @@ pub(crate) struct Vocabulary {
 
 type Table<K> = HashMap<Box<str>, K, RandomState>;
 
-/// The spellings of one language that were met.
+/// The spellings of one language seen so far.
 #[derive(Debug, Default)]
 struct Spellings {
     words: Table<Forms>,
     identifiers: Table<Parts>,
-    /// The words of identifiers, one identifier behind the other.
+    /// The words of all identifiers, concatenated.
     parts: Vec<Word>,
 }
 
-/// Where the words of an identifier are.
+/// The range of an identifier's words in [`Spellings::parts`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Parts {
     begin: u32,
     end: u32,
 }
 
-/// Stands for a text. Counted from 1, so that no number takes no room.
+/// The number of a text, counted from 1 so that `Option<Number>` takes no extra space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Number(NonZeroU32);
 
 impl Number {
-    /// The same, counted from 0.
+    /// The number, counted from 0.
     pub(crate) fn get(self) -> usize {
         self.0.get() as usize - 1
     }
@@ -60,7 +60,7 @@ impl Number {
     }
 }
 
-/// A word: how it is spelled in lower case, and its stem, by their numbers. No word stands for one that is too long.
+/// A word: the numbers of its spelling in lower case and of its stem. `None` for one that is too long.
 pub(crate) type Word = Option<Forms>;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,7 +83,7 @@ impl Vocabulary {
             let whole = &text[at];
             match piece {
                 Piece::Word => to.push(met.word(whole)),
-                // A run of a script without spaces seldom occurs twice.
+                // Not cached: a run of characters in a script without spaces seldom occurs twice.
                 Piece::Identifier if whole.len() > LONGEST_WORD || whole.chars().any(is_unspaced) => {
                     met.each_part(whole, |word| to.push(word));
                 }
@@ -95,20 +95,20 @@ impl Vocabulary {
         });
     }
 
-    /// The text a number stands for.
+    /// The text with this number.
     pub(crate) fn text(&self, number: Number) -> &str {
         self.texts.text(number.get())
     }
 
-    /// Adds what tells words from others in every build ([`near_duplicates::number`]), in order.
+    /// Adds the hashes of words, which are the same in every build ([`near_duplicates::number`]), in order.
     pub(crate) fn add_numbers(&self, words: &[Word], to: &mut Vec<u64>) {
         let numbers = words.iter().flatten().map(|word| self.texts.copies[word.spelled.get()]);
         to.extend(numbers.filter(|number| *number != NO_NUMBER));
     }
 
-    /// All words, in order of their texts.
+    /// All words, sorted by text.
     pub(crate) fn in_order_of_text(&self) -> SortedWords {
-        // Most texts differ in their first letters, and numbers are compared sooner than texts.
+        // Most texts differ in their first 16 bytes, and comparing integers is faster than comparing texts.
         let beginning = |text: &str| {
             let bytes = text.as_bytes();
             let mut first = [0; 16];
@@ -128,7 +128,7 @@ impl Vocabulary {
         sorted
     }
 
-    /// Forgets all words when they have become too many. The numbers of words count no more.
+    /// Clears the vocabulary when it has become too large. Numbers of words from before are invalid then.
     pub(crate) fn keep_small(&mut self) {
         if self.known > MOST_SPELLINGS {
             *self = Self::default();
@@ -136,7 +136,7 @@ impl Vocabulary {
     }
 }
 
-/// What was met so far, for whoever meets more.
+/// The parts of a vocabulary that change while the words of one language are added.
 struct Met<'v> {
     spellings: &'v mut Spellings,
     known: &'v mut usize,
@@ -154,7 +154,7 @@ impl Met<'_> {
     fn new_word(&mut self, word: &str) -> Forms {
         *self.known += 1;
         let lower = terms::lower(word);
-        // What is spelled with capitals is mostly known without.
+        // The lowercase form of a capitalized word is usually known already.
         let known = if lower == word { None } else { self.spellings.words.get(lower.as_str()).copied() };
         let stemmed = || self.texts.forms(&lower, &terms::indexed_stem(&lower, self.language, &self.stemmer));
         let forms = known.unwrap_or_else(stemmed);
@@ -183,11 +183,12 @@ impl Met<'_> {
     }
 }
 
-/// Words in order of their texts, one text behind the other: whoever goes through them all does not jump to and fro.
+/// Words sorted by text. Their texts are stored one after the other, so that iterating over them reads memory
+/// sequentially.
 #[derive(Debug, Default)]
 pub(crate) struct SortedWords {
     text: String,
-    /// Each with where its text ends.
+    /// The number of each word, and the end of its text in [`SortedWords::text`].
     words: Vec<(Number, u32)>,
 }
 
@@ -209,18 +210,18 @@ impl SortedWords {
     }
 }
 
-/// Texts by number, each once.
+/// Distinct texts by number.
 #[derive(Debug, Default)]
 struct Texts {
     numbers: Table<Number>,
-    /// All texts in order of number, one behind the other, and where each ends.
+    /// All texts concatenated in order of number, and the end of each.
     all: String,
     ends: Vec<u32>,
-    /// By number: what [`near_duplicates::number`] says of the text, or [`NO_NUMBER`].
+    /// By number: the result of [`near_duplicates::number`] for the text, or [`NO_NUMBER`].
     copies: Vec<u64>,
 }
 
-/// Stands for none, in half the room.
+/// `None`, in half the space of an `Option<u64>`.
 const NO_NUMBER: u64 = 0;
 
 impl Texts {
@@ -229,7 +230,7 @@ impl Texts {
         &self.all[begin as usize..self.ends[number] as usize]
     }
 
-    /// Of a word in lower case and its stem.
+    /// The forms of a word, given its spelling in lower case and its stem.
     fn forms(&mut self, lower: &str, stem: &str) -> Forms {
         let spelled = self.number(lower);
         Forms { spelled, stem: if stem == lower { spelled } else { self.number(stem) } }
@@ -254,7 +255,7 @@ mod tests {
 
     use super::*;
 
-    /// The stems of a text, each with its place.
+    /// The stems of a text, each with its position.
     fn known(vocabulary: &mut Vocabulary, text: &str, language: Language) -> Vec<(String, usize)> {
         let mut words = Vec::new();
         vocabulary.add_words(text, language, &mut words);
