@@ -10,15 +10,15 @@ use crate::query::Filter;
 use crate::rank::corpus_stats::NOWHERE;
 use crate::rank::variants::{WantedVariant, best_of, is_same};
 
-/// Which pages take part in a search, asked once for each: those that a filter lets through, and of those that are one page in
-/// several versions and languages the one that is wanted.
+/// The pages that take part in a search: those that pass the filter and, of a page in several versions and languages,
+/// the wanted variant. Each page is decided once.
 pub(crate) struct Allowed<'f> {
     snapshot: &'f Snapshot,
     filter: Option<&'f Filter>,
     /// `None` where all variants take part.
     wanted: Option<&'f WantedVariant>,
     known: HashMap<u32, bool>,
-    /// Which variant stands for a group of pages.
+    /// By group of pages: the variant that takes part.
     best: HashMap<usize, Variant>,
 }
 
@@ -29,7 +29,7 @@ impl<'f> Allowed<'f> {
         Self { snapshot, filter, wanted, known: HashMap::new(), best: HashMap::new() }
     }
 
-    /// Whether every page does.
+    /// Whether every page takes part.
     pub(crate) fn is_open(&self) -> bool {
         self.filter.is_none() && self.wanted.is_none()
     }
@@ -70,8 +70,8 @@ impl<'f> Allowed<'f> {
     }
 }
 
-/// Whether a filter lets a page of this version and language through. One without a version or a language passes, and so does
-/// one that is open to all.
+/// Whether a page passes a filter, given its version and language. A page without a version or a language passes any,
+/// and a page open to all passes any groups.
 fn lets_through(filter: &Filter, page: &ManifestPage, version: Option<&str>, language: Option<&str>) -> bool {
     let fits = |wanted: &Option<String>, own: Option<&str>| match (wanted, own) {
         (Some(wanted), Some(own)) => wanted == own,

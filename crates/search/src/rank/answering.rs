@@ -1,42 +1,44 @@
 //! How likely a page is to answer a question: the score readers see.
 //!
 //! ```text
-//! strength   what a page scores by the words that were asked for, against what these words weigh
-//! coverage   the share of these words that it holds at all, by weight
-//! lead       by how much it is ahead of the pages around it; of a page that holds half of the words a quarter counts
+//! strength   the page's score from the words that were asked for, divided by the total weight of these words
+//! coverage   the share of these words that the page contains at all, by weight
+//! lead       how far the score is ahead of the mean of the other best pages; with half of the words a quarter counts
 //!
 //! score = 1 / (1 + e^(-SLOPE (ln strength + coverage + coverage² lead - EVEN)))
 //! ```
 //!
-//! Words weigh by how rare they are, so none of the three depends on how large a site is or how many words are asked for. A
-//! word that no page holds weighs most of all: a question about something else has little strength, however well its other
-//! words fit, and one that names what the docs never mention has less. At 0.5 a page answers as often as not.
+//! Words are weighted by rarity, so none of the three depends on the size of a site or on the number of words. A word
+//! that no page contains weighs most of all: a question about something else has little strength, however well its
+//! other words match, and a question that names something the docs never mention has less strength than without it. A
+//! page with a score of 0.5 answers as often as not.
 //!
-//! Pages are ranked by more than that, so a page may be likelier to answer than one that ranks above it. A score never rises
-//! with the rank: where it would, pages next to each other share the mean. That is the falling row that is nearest.
+//! The ranking considers more than that, so a page may be likelier to answer than one that ranks above it. Scores never
+//! rise down the ranking: where they would, adjacent pages share their mean (isotonic regression, which gives the
+//! nearest non-increasing sequence).
 
 use crate::rank::ranking::Candidate;
 use crate::rank::score_accumulator::sum_of;
 
-/// Beyond these many pages a score is that of the last one at most.
+/// Pages beyond this many are not averaged: their score is at most that of the page before.
 const DEPTH: usize = 50;
 /// With how many of the best pages a page is compared.
 const AROUND: usize = 10;
-/// Where a page answers as often as not, and how soon it is certain above that. Chosen so that of questions that a site
-/// answers hardly one in twelve stays below 0.5.
+/// The evidence at which the score is 0.5, and the steepness of the logistic curve. Chosen so that hardly one in twelve
+/// of the questions that a site answers stays below 0.5.
 const EVEN: f32 = 1.1;
 const SLOPE: f32 = 1.5;
 
-/// What the words that were asked for weigh.
+/// The weights of the words that were asked for.
 pub(crate) struct QuestionWeights {
-    /// By the number of a word: what it weighs where it is met.
+    /// By word number: the weight of the word on a page that contains it.
     pub(crate) met: Vec<f32>,
-    /// What all of them weigh, with what the docs do not know.
+    /// The total weight of the words, with those that the docs do not contain.
     pub(crate) all: f32,
 }
 
 impl QuestionWeights {
-    /// Says of each page how likely it is to answer. `ranked` is in order of what the pages score.
+    /// Sets how likely each page is to answer. `ranked` is in order of the pages' scores.
     pub(crate) fn judge(&self, ranked: &mut [Candidate]) {
         let all = self.all.max(f32::MIN_POSITIVE);
         let around = &ranked[..ranked.len().min(AROUND)];
@@ -60,7 +62,7 @@ fn likelihood(strength: f32, coverage: f32, lead: f32) -> f32 {
     1.0 / (1.0 + (-SLOPE * (evidence - EVEN)).exp())
 }
 
-/// Makes the scores of ranked pages fall from the first to the last.
+/// Makes the answer scores of ranked pages non-increasing.
 pub(crate) fn falling_scores(ranked: &mut [Candidate]) {
     let depth = ranked.len().min(DEPTH);
     let answers: Vec<f32> = ranked[..depth].iter().map(|candidate| candidate.answers.clamp(0.0, 1.0)).collect();
@@ -75,7 +77,7 @@ pub(crate) fn falling_scores(ranked: &mut [Candidate]) {
     }
 }
 
-/// The falling row that is nearest to a row, by the squares of the differences.
+/// The non-increasing sequence nearest to `row` by least squares (pool adjacent violators).
 fn falling(row: &[f32]) -> Vec<f32> {
     let mut runs: Vec<(f32, usize)> = Vec::new();
     for value in row {

@@ -1,9 +1,9 @@
-//! The language of a question whose own words do not say it: that of the pages which say its words more often than the same
-//! pages do in the default language.
+//! Detects the language of a question whose stop words do not reveal it: the language whose pages contain the
+//! question's words more often than the originals of these pages in the default language do.
 //!
-//! `instalación` stands on Spanish pages alone, so it is Spanish; `CSS` stands on as many of them as of their originals, and
-//! decides nothing. A page is held against its own original: often only the first chapters are translated, and those say some
-//! words more often than all docs do.
+//! `instalación` occurs on Spanish pages only, so it is Spanish; `CSS` occurs on as many Spanish pages as originals,
+//! and decides nothing. A page is compared with its own original: often only the first chapters are translated, and
+//! those contain some words more often than the docs as a whole.
 
 use docent_site::Variants;
 
@@ -12,12 +12,14 @@ use crate::rank::question::{MatchReason, Question};
 use crate::text::languages::Language;
 use crate::text::terms;
 
-/// As many pages more of each language are held to say a word as often as all pages do: few pages prove little.
+/// Smoothing: to the pages of each language, this many pages are added that contain a word as often as all pages do,
+/// since a few pages prove little.
 const USUAL: f32 = 2.0;
 /// How much likelier another language than the default one has to be, as a natural logarithm.
 const AHEAD: f32 = 1.0;
 
-/// For each language of the variants: how many pages there are in it, and how many originals of pages in it.
+/// By language: the number of pages in it, and the number of pages in the default language that have a translation into
+/// it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct PagesByLanguage {
     own: Vec<f32>,
@@ -25,7 +27,7 @@ pub(crate) struct PagesByLanguage {
 }
 
 impl PagesByLanguage {
-    /// Those of all pages, which are numbered from 0.
+    /// The counts over all pages, which are numbered from 0.
     pub(crate) fn of(variants: &Variants, pages: usize) -> Self {
         let mut all = Self::new(variants.languages().len());
         (0..pages as u32).for_each(|page| all.add(variants, page, |_| true));
@@ -48,7 +50,7 @@ impl PagesByLanguage {
             None => {
                 let mut counted = None;
                 let translations = variants.group_of(page).map_or(&[][..], |(_, group)| group).iter();
-                // Those in several versions stand beside each other.
+                // Translations into the same language in several versions, adjacent in the group, count once.
                 for language in translations.filter_map(|page| language(*page)) {
                     if counted.replace(language) != Some(language) {
                         self.originals[language] += 1.0;
@@ -59,8 +61,8 @@ impl PagesByLanguage {
     }
 }
 
-/// The language a question seems to be in; `None` for the default one, which stands where no other is clearly
-/// likelier. `found`: where each word of the question is listed; `pages`: how many there are at all.
+/// The likeliest language of a question; `None` for the default language, which applies unless another is clearly
+/// likelier. `found`: the postings of each word of the question; `pages`: the counts over all pages.
 pub(crate) fn asked_language(
     lookup: &Lookup<'_>,
     question: &Question,
@@ -76,8 +78,8 @@ pub(crate) fn asked_language(
     for (word, found) in question.words.iter().zip(found).filter(|(word, _)| !word.is_extra) {
         let (mut holding, mut holding_at_all) = (PagesByLanguage::new(count), 0_usize);
         for (at, form) in word.forms.iter().enumerate() {
-            // What is the stem of a word in one language may be another word's in the next. Pages too short to tell their
-            // language are stemmed as English.
+            // A stem of the word in one language may be the stem of another word in the next, so only pages count in
+            // whose language it is the word's stem. Pages too short to detect their language are stemmed as English.
             let is_stem = |language| terms::stem(&word.asked, language) == form.stem;
             let is_any = form.because != MatchReason::Asked || is_stem(Language::English);
             let own: Vec<bool> = stemming.iter().map(|language| is_any || is_stem(*language)).collect();

@@ -1,4 +1,4 @@
-//! What a word counts in each field, by how long the field is.
+//! The BM25 parameters of each field, precomputed for each field length.
 
 use std::sync::{Arc, OnceLock};
 
@@ -9,7 +9,7 @@ use crate::index::schema::Fields;
 use crate::rank::corpus_stats::CorpusStats;
 use crate::rank::settings::{SHIPPED, Settings};
 
-/// Which documents are scored, and by which number.
+/// What is scored: the kind of document, and the number it is identified by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scored {
     /// Sections, by the number of the document.
@@ -19,7 +19,7 @@ pub(crate) enum Scored {
 }
 
 impl Scored {
-    /// How soon more of the same word stops counting.
+    /// The parameter k1 of BM25: how soon further occurrences of a word stop adding to the score.
     pub(crate) const fn k1(self, settings: &Settings) -> f32 {
         match self {
             Self::Sections => settings.k1_section,
@@ -28,34 +28,34 @@ impl Scored {
     }
 }
 
-/// A field and what a word in it counts.
+/// A field with its BM25 parameters.
 #[derive(Debug)]
 pub(crate) struct Bm25Field {
-    /// What is scored by it.
+    /// Whether the field is used to score sections or pages.
     pub(crate) scored: Scored,
     pub(crate) field: Field,
     pub(crate) weight: f32,
-    /// How much the length of the field counts, 0 to 1.
+    /// The parameter b of BM25: how much the length of the field counts, 0 to 1.
     b: f32,
     average_length: f32,
-    /// How soon more of the same word stops counting.
+    /// As [`Scored::k1`].
     pub(crate) k1: f32,
-    /// What a word counts.
+    /// The factor on the frequency of a word.
     pub(crate) by_length: ByLength,
-    /// Where a word that counts in full has half of its worth.
+    /// The frequency at which a word of weight 1 has half of its maximum score.
     pub(crate) saturation: ByLength,
 }
 
-/// For all lengths that the index tells apart.
+/// A value for each field length that the index distinguishes, by field norm id.
 pub(crate) type ByLength = [f32; 256];
 
 impl Bm25Field {
-    /// What a word in a text of some length counts: more in a short one.
+    /// The factor on the frequency of a word in a text of some length: higher in a short one.
     pub(crate) fn counts(&self, length: f32) -> f32 {
         counts(length, self.average_length, self.b)
     }
 
-    /// Where a word that counts a share has half of its worth.
+    /// The frequency at which a word of weight `share` has half of its maximum score.
     pub(crate) fn saturation_of(&self, share: f32) -> ByLength {
         self.by_length.map(|by_length| self.k1 / (share * by_length))
     }
@@ -65,7 +65,7 @@ fn counts(length: f32, average: f32, b: f32) -> f32 {
     1.0 / (1.0 - b + b * length / average)
 }
 
-/// The fields of a snapshot as they are weighed by the shipped settings: reckoned with the first question, for all.
+/// The fields of a snapshot with the shipped settings: computed for the first question, and cached.
 #[derive(Debug, Default)]
 pub(crate) struct ShippedBm25 {
     sections: OnceLock<Arc<[Bm25Field]>>,
@@ -73,7 +73,7 @@ pub(crate) struct ShippedBm25 {
 }
 
 impl ShippedBm25 {
-    /// The fields a kind is searched in. The first tells how rare a word is.
+    /// The fields in which sections or pages are searched. The first field determines how rare a word is.
     pub(crate) fn or_by(
         &self,
         settings: &Settings,

@@ -1,8 +1,8 @@
-//! What is looked up in an index with every question, gathered once when the index is opened.
+//! Statistics of an index that every question needs, computed once when the index is opened.
 //!
-//! Pages are counted through, and every document knows the number of the page it speaks of: a page and its sections of
-//! that page itself, a link of the page it leads to. Which page that is depends on which pages there are, so it is found
-//! out here and not when the link is indexed.
+//! Pages are numbered, and every document has the number of the page it is about: a page and its sections that of the
+//! page itself, a link that of its target. The target depends on which pages exist, so it is resolved here and not when
+//! the link is indexed.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -19,7 +19,8 @@ use crate::rank::bm25::ShippedBm25;
 use crate::rank::score_accumulator::Tables;
 use crate::text::languages::Language;
 
-/// Speaks of no page: deleted, or a link that leads nowhere.
+/// The page number of a document that is about no page: a deleted one, or a link that is unresolved or leads to its own
+/// page.
 pub(crate) const NOWHERE: u32 = u32::MAX;
 
 #[derive(Debug, Default)]
@@ -33,49 +34,50 @@ pub(crate) struct CorpusStats {
     pub(crate) linked_from: Vec<u32>,
     /// How many words the links to a page have, by number.
     pub(crate) link_words: Vec<u32>,
-    /// How long each page is in all, as the engine writes lengths down, and how many sections it has, by number.
+    /// The length of each page as a field norm id, and its number of sections, by page number.
     pub(crate) lengths: Vec<u8>,
     pub(crate) sections_of: Vec<u32>,
-    /// How many other pages link to the page that most do.
+    /// The highest value of `linked_from`.
     pub(crate) most_linked: u32,
-    /// How many words each field holds in all, by number of field.
+    /// Total number of words in each field, by field id.
     words: Vec<u64>,
     /// The languages that words are stemmed by, in order.
     pub(crate) languages: Vec<Language>,
-    /// Documents of all segments, those that do not count any more too.
+    /// Number of documents in all segments, deleted ones included.
     pub(crate) documents: usize,
-    /// Sections that count.
+    /// Number of sections, deleted ones not included.
     pub(crate) sections: usize,
-    /// What questions are counted in, sections and pages each on their own. Snapshots that follow one another share it.
+    /// Pools of the tables that scores are accumulated in, for sections and for pages. Consecutive snapshots share
+    /// them.
     pub(crate) section_tables: Arc<Tables>,
     pub(crate) page_tables: Arc<Tables>,
-    /// What a word counts in the fields.
+    /// The BM25 parameters of the fields.
     pub(crate) weighed: ShippedBm25,
 }
 
 #[derive(Debug)]
 pub(crate) struct SegmentStats {
-    /// The number of the segment's first document, counted through all segments.
+    /// The number of the segment's first document. Documents are numbered across all segments.
     pub(crate) first: usize,
-    /// Which page each document speaks of.
+    /// By document: the number of the page it is about.
     pub(crate) page: Arc<Vec<u32>>,
     pub(crate) gone: DeletedSet,
     pub(crate) readers: Arc<Readers>,
 }
 
-/// The documents of a segment that speak of no page, a bit for each: few enough bytes to stay at hand while long lists are
-/// held against them. Nothing while every page and every section counts.
+/// A bit set of the documents of a segment that are about no page: small enough to stay in the CPU cache while long
+/// postings lists are checked against it. Empty while no page and no section is deleted.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct DeletedSet(Vec<u64>);
 
 impl DeletedSet {
-    /// `page`: which page each document speaks of.
+    /// `page`: by document, the number of the page it is about.
     fn of(page: &[u32]) -> Self {
         let bits = |of: &[u32]| of.iter().rev().fold(0, |bits, page| bits << 1 | u64::from(*page == NOWHERE));
         Self(page.chunks(64).map(bits).collect())
     }
 
-    /// Whether nothing is. Links that lead nowhere do not matter here.
+    /// Whether no page and no section is deleted. Unresolved links do not matter here.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -84,7 +86,7 @@ impl DeletedSet {
         self.0.get(document as usize / 64).is_some_and(|bits| bits >> (document % 64) & 1 == 1)
     }
 
-    /// How many of these documents are not gone.
+    /// The number of these documents that are not in the set.
     pub(crate) fn count_others(&self, documents: &[DocId]) -> usize {
         documents.iter().map(|document| usize::from(!self.has(*document))).sum()
     }
@@ -115,7 +117,7 @@ impl CorpusStats {
         Ok(stats)
     }
 
-    /// Sums up what concerns all segments.
+    /// Computes what depends on all segments: the languages, and the most links to a page.
     fn finish(&mut self, searcher: &Searcher, fields: &Fields) -> tantivy::Result<()> {
         let mut languages = BTreeSet::new();
         for reader in searcher.segment_readers() {
@@ -130,7 +132,7 @@ impl CorpusStats {
         Ok(())
     }
 
-    /// Gathers one segment more.
+    /// Adds the statistics of one more segment.
     fn read(&mut self, reader: &SegmentReader, fields: &Fields, keys: &HashMap<u64, u32>) -> tantivy::Result<()> {
         let columns = Columns::of(reader, fields)?;
         let mut page = vec![NOWHERE; reader.max_doc() as usize];
@@ -169,8 +171,8 @@ impl CorpusStats {
         self.segments.push(SegmentStats { first, page, gone, readers });
     }
 
-    /// Counts the words of a document, or, with -1, does so no more. Those of links that lead nowhere count too: they tell
-    /// how long what is said in links usually is.
+    /// Adds the words of a document to the totals, or subtracts them when `by` is -1. Unresolved links count too, for
+    /// the average length of link texts.
     fn count_words(&mut self, columns: &Columns, document: DocId, by: i64) {
         for (field, lengths) in columns.lengths_of(document) {
             if self.words.len() <= *field {
@@ -181,7 +183,7 @@ impl CorpusStats {
         }
     }
 
-    /// Counts a document that speaks of a page, or, with -1, does so no more.
+    /// Adds a document about a page to the counts, or subtracts it when `by` is -1.
     fn count(&mut self, columns: &Columns, document: DocId, page: u32, by: i32) {
         match columns.kind(document) {
             Kind::Page => {
@@ -218,13 +220,13 @@ impl CorpusStats {
         self.segments.get(address.segment_ord as usize).map_or(0, |segment| segment.first) + address.doc_id as usize
     }
 
-    /// The number of the page a document speaks of.
+    /// The number of the page a document is about.
     pub(crate) fn page_of(&self, document: usize) -> u32 {
         let address = self.address(document);
         self.segments.get(address.segment_ord as usize).map_or(NOWHERE, |segment| segment.page[address.doc_id as usize])
     }
 
-    /// How many words a field has on average, where there are so many that have it.
+    /// The average number of words in a field, over `of` documents.
     pub(crate) fn average_length(&self, field: Field, of: usize) -> f32 {
         let words = self.words.get(field.field_id() as usize).copied().unwrap_or_default();
         (words as f32 / of.max(1) as f32).max(1.0)
@@ -239,7 +241,7 @@ pub(crate) struct Renewed {
     pub(crate) now: u64,
 }
 
-/// Segments, opened and as the state names them.
+/// Segments, as opened by the engine and as listed in the state.
 #[derive(Clone, Copy)]
 pub(crate) struct Opened<'s> {
     pub(crate) searcher: &'s Searcher,
@@ -247,8 +249,8 @@ pub(crate) struct Opened<'s> {
 }
 
 impl CorpusStats {
-    /// The statistics after an update that left every page at its path: what other documents speak of is as it was, so only
-    /// those that are new or gone are looked at.
+    /// The statistics after an update that left every page at its path. All other documents are still about the same
+    /// pages, so only new and deleted ones are read.
     pub(crate) fn after(
         &self,
         renewed: &[Renewed],
@@ -310,7 +312,8 @@ impl CorpusStats {
     }
 }
 
-/// How many words a document has, as near as is known: of long ones it is kept only between which lengths theirs lies.
+/// The approximate number of words in a field of a document. For long texts the index only stores a range of lengths,
+/// of which this is the middle.
 fn length(lengths: &FieldNormReader, document: DocId) -> u32 {
     let id = lengths.fieldnorm_id(document);
     let least = FieldNormReader::id_to_fieldnorm(id);
@@ -332,7 +335,7 @@ struct Columns {
     section: Column<u64>,
     link_words: FieldNormReader,
     whole: FieldNormReader,
-    /// How many words the fields of each kind have, with the number of the field.
+    /// The field lengths of each kind of document, with the field ids.
     of_page: Vec<(usize, FieldNormReader)>,
     of_section: Vec<(usize, FieldNormReader)>,
     of_link: Vec<(usize, FieldNormReader)>,

@@ -1,4 +1,4 @@
-//! Why pages are ranked as they are, in plain terms.
+//! Explains the ranking of pages in plain terms.
 
 use crate::answer::result_selection::ResultSelection;
 use crate::index::snapshot::Snapshot;
@@ -9,35 +9,36 @@ use crate::rank::question::{MatchReason, Question, Word};
 use crate::rank::ranking::{Search, left_out};
 use crate::rank::settings::SHIPPED;
 
-/// Why one page is where it is.
+/// Why one page has its place in the ranking.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Explanation {
     /// The page's path on the site, without a leading slash.
     pub path: String,
-    /// How likely it is to answer, 0 to 1, as its passage says.
+    /// How likely the page is to answer, 0 to 1: the score of its passage.
     pub score: f32,
     /// How many other pages link to it, which counts a little.
     pub linked_from: u32,
-    /// What counts for it, most first.
+    /// The matches that add to its ranking score, the heaviest first.
     pub matches: Vec<Match>,
 }
 
 /// A word of the question that a page holds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Match {
-    /// The word as it was asked.
+    /// The word in lower case, unstemmed.
     pub word: String,
-    /// What else was looked up for it, as stems: synonyms, endings, what it may be a slip of. Empty for a known word.
+    /// The other forms that were looked up for it, as stems: synonyms, completions of a prefix, corrected typos, split
+    /// and joined words. Empty when only the word itself was looked up.
     pub instead: Vec<String>,
-    /// Where it stands: in `title`, `path`, `description`, `headings`, `page` (anywhere on it), `links` (of other pages
-    /// to it), or in the `heading`, `section` or `code` of the passage.
+    /// The field it occurs in: `title`, `path`, `description`, `headings`, `page` (anywhere on the page), `links` (of
+    /// other pages to it), or `heading`, `section` or `code` of the passage.
     pub place: &'static str,
-    /// What that adds, by the same measure for all matches of one answer.
+    /// What the match adds to the score, on the same scale for all matches of one answer.
     pub weight: f32,
 }
 
 impl Snapshot {
-    /// Why the passages for a question are what they are: one for each that [`Snapshot::search`] gives, in the same
+    /// Explains the passages for a question: one explanation for each passage of [`Snapshot::search`], in the same
     /// order. Takes several times as long as the search.
     pub fn explain(&self, query: &Query) -> Vec<Explanation> {
         explain(self, query).unwrap_or_else(|error| {
@@ -92,10 +93,11 @@ fn explain(snapshot: &Snapshot, query: &Query) -> tantivy::Result<Vec<Explanatio
     Ok(explanations)
 }
 
-/// What a word adds for a section or a page, by its number.
+/// What a word adds to the score of a section or a page, given its number.
 type Weigh<'w> = &'w dyn Fn(usize) -> f32;
 
-/// Looks up one word in one field at a time, and tells `each` how to weigh what was found.
+/// Looks up one word in one field at a time, and calls `each` with the word, the name of the field, and a function that
+/// returns what the match adds to a section or page.
 fn matches(
     lookup: &Lookup<'_>,
     scored: Scored,

@@ -1,7 +1,7 @@
-//! Words to the documents that hold them, with a score each.
+//! Looks up words in the index, and scores the documents that contain them.
 //!
-//! Every document that holds a word of the question is looked at: with a few words and some ten thousand documents that is
-//! a matter of microseconds, and it lets a page add up what all of its sections say.
+//! Every document that contains a word of the question is scored: with a few words and some ten thousand documents that
+//! takes microseconds, and it allows a page to add up the scores of all its sections.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -19,28 +19,28 @@ use crate::rank::question::{Question, Word};
 use crate::rank::score_accumulator::ScoreAccumulator;
 use crate::rank::settings::Settings;
 
-/// Looks words up, and adds up what documents and pages score by them.
+/// Looks up words, and adds up the scores of sections and pages.
 pub(crate) struct Lookup<'s> {
     pub(crate) searcher: &'s Searcher,
     pub(crate) fields: &'s Fields,
     pub(crate) stats: &'s CorpusStats,
     pub(crate) settings: &'s Settings,
-    /// Documents that do not count.
+    /// The numbers of documents to ignore.
     pub(crate) without: &'s HashSet<usize>,
 }
 
-/// Where a word is listed: one of its forms in one field of one segment.
+/// The postings list of one form of a word in one field of one segment.
 pub(crate) struct PostingsList {
     field: Field,
     pub(crate) segment: usize,
-    /// Which form it is.
+    /// The index of the form among the forms of the word.
     form: usize,
-    /// What the form counts against the word.
+    /// The weight of the form relative to the word.
     pub(crate) share: f32,
     pub(crate) info: TermInfo,
 }
 
-/// A part of a list: documents that hold a word, and how often each does.
+/// A block of a postings list: documents that contain a word, and the frequency of the word in each.
 pub(crate) struct Block<'b> {
     documents: &'b [u32],
     often: &'b [u32],
@@ -51,7 +51,8 @@ impl Block<'_> {
         self.documents.len()
     }
 
-    /// The pages these documents speak of, with how often each says the word, which counts a share. `pages`: by document.
+    /// The pages that these documents are about, each with the frequency of the word times `share`. Documents about no
+    /// page are skipped. `pages`: page number by document.
     pub(crate) fn pages(&self, pages: &[u32], share: f32) -> impl Iterator<Item = (usize, f32)> {
         let each = self.documents.iter().zip(self.often);
         let each = each.map(move |(document, often)| (pages[*document as usize], share * *often as f32));
@@ -59,10 +60,10 @@ impl Block<'_> {
     }
 }
 
-/// Everywhere a word is listed.
+/// All postings lists of a word.
 pub(crate) struct Found {
     listed: Vec<PostingsList>,
-    /// How sure it is that this is what was meant.
+    /// The certainty of the word, as [`Word::certainty`].
     certainty: f32,
 }
 
@@ -72,16 +73,16 @@ impl Found {
     }
 }
 
-/// What everything scores that holds a word of the question.
+/// The scores of all sections and pages that contain a word of the question.
 pub(crate) struct Tallies {
     pub(crate) sections: ScoreAccumulator,
     pub(crate) pages: ScoreAccumulator,
-    /// Where the words are listed, by their numbers.
+    /// The postings of the words, by word number.
     pub(crate) found: Vec<Found>,
 }
 
 impl Lookup<'_> {
-    /// What everything scores that holds a word of the question.
+    /// Scores all sections and pages that contain a word of the question.
     pub(crate) fn tallies(&self, question: &Question) -> tantivy::Result<Tallies> {
         let found = question.words.iter().map(|word| self.find(word)).collect::<tantivy::Result<Vec<_>>>()?;
         let scores = |scored| -> tantivy::Result<ScoreAccumulator> {
@@ -97,7 +98,7 @@ impl Lookup<'_> {
         Ok(Tallies { sections: scores(Scored::Sections)?, pages: scores(Scored::Pages)?, found })
     }
 
-    /// Finds where a word is listed.
+    /// Finds the postings lists of a word.
     pub(crate) fn find(&self, word: &Word) -> tantivy::Result<Found> {
         let fields = self.fields.of_page().into_iter().chain([self.fields.path, self.fields.link]);
         let mut found = Vec::new();
@@ -133,12 +134,13 @@ impl Lookup<'_> {
         }
     }
 
-    /// The fields a kind is searched in. The first tells how rare a word is.
+    /// The fields in which sections or pages are searched. The first field determines how rare a word is.
     pub(crate) fn texts(&self, scored: Scored) -> Arc<[Bm25Field]> {
         self.stats.weighed.or_by(self.settings, scored, self.fields, self.stats)
     }
 
-    /// Adds what a word in a field is worth to everything that has it there. With the number of a word, it is met there.
+    /// Adds the score of a word in a field to every section or page that contains it there. With a word number, the
+    /// word is marked as met there.
     pub(crate) fn score(
         &self,
         text: &Bm25Field,
@@ -153,8 +155,8 @@ impl Lookup<'_> {
             return Ok(());
         }
         let listed: Vec<&PostingsList> = found.in_field(text.field).collect();
-        // Of several forms one thing may have more than one, and what links say of a page stands in several documents:
-        // then how often a word stands there is added up before it is weighed.
+        // A document may contain several forms of a word, and the links to one page are in several documents. Then the
+        // frequencies are added up before they are weighted.
         let is_summed = text.field == self.fields.link
             || !self.without.is_empty()
             || listed.windows(2).any(|two| two[0].form != two[1].form);
@@ -163,7 +165,7 @@ impl Lookup<'_> {
                 self.count(text, listed, scores)?;
             }
             if text.field == self.fields.link {
-                // What is said of a page in all links to it is one text.
+                // The texts of all links to a page count as one text.
                 let length = |page: usize| self.stats.link_words[page] as f32;
                 scores.settle_by(weight, word, |page| text.counts(length(page)));
             } else {
@@ -182,7 +184,7 @@ impl Lookup<'_> {
         Ok(())
     }
 
-    /// How many documents hold a word, those that do not count left out.
+    /// The number of documents that contain a word, without deleted ones.
     fn holding_alive(&self, listed: &PostingsList) -> tantivy::Result<usize> {
         let stats = &self.stats.segments[listed.segment];
         if stats.gone.is_empty() {
@@ -198,7 +200,8 @@ impl Lookup<'_> {
         Ok(holding)
     }
 
-    /// Scores all documents of a list, by what the word is worth. No other list has the same documents.
+    /// Scores all documents of a list in one pass, where no other list has the same documents. `worth`: the weight of
+    /// the field times the rarity of the word.
     fn score_at_once(
         &self,
         text: &Bm25Field,
@@ -210,13 +213,13 @@ impl Lookup<'_> {
         let SegmentStats { first, page, gone, readers } = &self.stats.segments[listed.segment];
         let (first, page) = (*first, page.as_slice());
         let Some(Text { norms, .. }) = readers.text(text.field) else { return Ok(()) };
-        // Nearly all lists are of the form that was asked for.
+        // Nearly all lists are of the word as asked, whose share is 1.
         let of_share = ((listed.share - 1.0).abs() > 0.0).then(|| text.saturation_of(listed.share));
         let saturation = of_share.as_ref().unwrap_or(&text.saturation);
         let most = worth * (text.k1 + 1.0);
         let mut worth: Vec<f32> = Vec::new();
         self.each_block(listed, |block| {
-            // What goes to and fro in the memory first, and then what is reckoned, many side by side.
+            // Random memory accesses first, then the arithmetic, which can be vectorized.
             let saturations = block.documents.iter().map(|at| saturation[usize::from(norms.fieldnorm_id(*at))]);
             worth.clear();
             worth.extend(saturations);
@@ -243,7 +246,7 @@ impl Lookup<'_> {
         })
     }
 
-    /// Goes through a list, block after block.
+    /// Calls `each` with every block of a list.
     pub(crate) fn each_block(&self, listed: &PostingsList, mut each: impl FnMut(&Block<'_>)) -> tantivy::Result<()> {
         let Some(text) = self.stats.segments[listed.segment].readers.text(listed.field) else { return Ok(()) };
         let option = IndexRecordOption::WithFreqs;
@@ -255,7 +258,8 @@ impl Lookup<'_> {
         Ok(())
     }
 
-    /// Goes through the pages whose sections hold a form of a word; a page that stands in several segments comes again.
+    /// Calls `each` with the pages whose sections contain a form of a word. A page that is in several segments comes
+    /// once for each.
     pub(crate) fn each_page_with(&self, found: &Found, form: usize, mut each: impl FnMut(u32)) -> tantivy::Result<()> {
         for listed in found.in_field(self.fields.body).filter(|listed| listed.form == form) {
             let pages = &self.stats.segments[listed.segment].page;
@@ -273,7 +277,7 @@ impl Lookup<'_> {
         Ok(())
     }
 
-    /// Adds how often a word stands in a field, for everything that has it.
+    /// Adds the weighted frequency of a word in a field, for every section or page that contains it there.
     fn count(&self, text: &Bm25Field, listed: &PostingsList, scores: &mut ScoreAccumulator) -> tantivy::Result<()> {
         let stats = &self.stats.segments[listed.segment];
         let Some(Text { norms, .. }) = stats.readers.text(text.field) else { return Ok(()) };
@@ -299,8 +303,8 @@ impl Lookup<'_> {
         })
     }
 
-    /// Adds to the scores of these sections, given with their numbers, what words of the question that stand beside each
-    /// other in them are worth. Leaves them in order of number.
+    /// Adds a proximity bonus to the scores of these sections, given with their numbers, for consecutive words of the
+    /// question that occur close together. Leaves the sections in order of number.
     pub(crate) fn add_together(
         &self,
         question: &Question,
@@ -337,7 +341,7 @@ impl Lookup<'_> {
         Ok(())
     }
 
-    /// Where in the bodies of these documents a word stands, in order.
+    /// The positions of a word in the bodies of these documents, in order.
     fn places(&self, segment: usize, found: &Found, documents: &[u32]) -> tantivy::Result<Vec<Vec<u32>>> {
         let mut places = vec![Vec::new(); documents.len()];
         let Some(text) = self.stats.segments[segment].readers.text(self.fields.body) else { return Ok(places) };
@@ -361,7 +365,7 @@ impl Lookup<'_> {
         Ok(places)
     }
 
-    /// The numbers of the sections that hold a phrase word for word, in any of these languages.
+    /// The numbers of the sections that contain a phrase word for word, stemmed in any of these languages.
     pub(crate) fn holding(&self, phrase: &[Vec<String>]) -> tantivy::Result<HashSet<usize>> {
         let mut found = HashSet::new();
         for stems in phrase {
@@ -384,7 +388,8 @@ impl Lookup<'_> {
     }
 }
 
-/// How often a place on the right follows one on the left within `gap`: once when next to it, less when further off.
+/// How often a position on the right follows one on the left within `gap`: each counts 1 over the distance, so 1 when
+/// adjacent.
 fn beside(left: &[u32], right: &[u32], gap: u32) -> f32 {
     let mut often = 0.0;
     let mut next = 0;

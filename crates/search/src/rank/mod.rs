@@ -1,4 +1,4 @@
-//! A question to pages, best first.
+//! Ranks the pages for a question.
 
 pub(crate) mod allowed;
 pub(crate) mod answering;

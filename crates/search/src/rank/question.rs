@@ -1,14 +1,14 @@
-//! A question to the words that are looked up for it.
+//! Turns a question into the words that are looked up for it.
 //!
 //! ```text
 //! question     how do I confgure "max retries" k8s
-//! telling      confgure · max · retries · k8s          fillers say nothing
-//! looked up    confgure → configure (a slip) · max · retries · k8s, kubernetes (a synonym)
-//! must         “max retries”, word for word
+//! content      confgure · max · retries · k8s          fillers are dropped
+//! looked up    confgure → configure (a typo) · max · retries · k8s, kubernetes (a synonym)
+//! required     “max retries”, word for word
 //! ```
 //!
-//! A word that the index does not know is not given up: it may be the beginning of one (the last word, while it is being
-//! typed), two words written as one, one written as two, or misspelled. A word that is known is taken as it is.
+//! A word that the index does not contain is not dropped: it may be a prefix (the last word, while it is being typed),
+//! two words written as one, one word written as two, or a typo. A known word gets no such guesses.
 
 use crate::rank::score_accumulator;
 use crate::text::languages::Language;
@@ -20,42 +20,44 @@ use crate::text::tokenizer::is_unspaced;
 
 /// Words of a question beyond this many are left out: a pasted page is no better a question than its first lines.
 const MOST_WORDS: usize = 32;
-/// So much of a question is read at all, in bytes.
+/// Only this many bytes of a question are read.
 const LONGEST_QUESTION: usize = 8_000;
 /// How many quoted phrases count, and how many words of each.
 const MOST_PHRASES: usize = 4;
 const LONGEST_PHRASE: usize = 12;
-/// How many words a guess may stand for.
+/// Maximum number of corrected words, and of completions, that are looked up for one unknown word.
 const MOST_GUESSES: usize = 3;
 const MOST_ENDINGS: usize = 8;
-/// The longest word that is taken apart.
+/// The longest word, in bytes, that is split in two or joined from two.
 const LONGEST_COMPOUND: usize = 40;
 
-/// What other words count in place of the one asked for.
+/// The weights of other forms relative to the word as asked: synonym, completion, split or joined word, and correction
+/// of one or two typos.
 const SYNONYM: f32 = 0.8;
 const ENDING: f32 = 0.7;
 const PARTED: f32 = 0.8;
 const SLIP: [f32; 2] = [0.7, 0.5];
-/// How sure it is that two words stand for one that the docs do not know, and one for two.
+/// The certainty of a word that was split into two or joined from two.
 const SURELY_PARTED: f32 = 0.9;
-/// How much less sure a slip makes a word of one letter.
+/// The certainty lost by one typo, times the number of characters in the word; and the minimum certainty of a
+/// correction.
 const DOUBT: f32 = 3.0;
 const LEAST_SURE: f32 = 0.2;
-/// A word that is less sure is told as one the docs never mention.
+/// Words of a lower certainty are reported as never mentioned in the docs.
 const SURE: f32 = 0.5;
 const APOSTROPHES: [char; 2] = ['\'', '\u{2019}'];
-/// What words of an earlier question count.
+/// The weight of words of an earlier question.
 const EARLIER: f32 = 0.4;
-/// In how many steps that is told. So sums of it are exact, and the same in whatever order.
+/// Weights are rounded to multiples of 1/256, so that their sums are exact, and the same in whatever order.
 const SHARES: f32 = 256.0;
 
 /// The words of a question.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Question {
     pub(crate) words: Vec<Word>,
-    /// Words that must stand beside each other, as stems by language.
+    /// Quoted phrases, whose words must be adjacent: the stems by phrase, language and word.
     pub(crate) phrases: Vec<Vec<Vec<String>>>,
-    /// The stems of all words, each once.
+    /// The distinct stems of all words, fillers included.
     stems: Vec<String>,
     begins: Beginnings,
     language: Language,
@@ -64,13 +66,14 @@ pub(crate) struct Question {
 /// A word of a question, and what is looked up for it.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Word {
-    /// As it was asked.
+    /// The word in lower case, unstemmed.
     pub(crate) asked: String,
     pub(crate) forms: Vec<Form>,
-    /// A word nobody asked for: it may help, and is not missed.
+    /// Whether the word adds to scores but is not missed where absent: a word that was not asked for, or an unknown one
+    /// that any question may contain.
     pub(crate) is_extra: bool,
-    /// How sure it is that the forms are what was meant: 1 for a word the docs know, less for a guess, 0 where there is
-    /// none.
+    /// How certain it is that the forms are what was meant: 1 for a known word, less for a guess, 0 when there is no
+    /// guess.
     pub(crate) certainty: f32,
 }
 
@@ -78,7 +81,7 @@ pub(crate) struct Word {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Form {
     pub(crate) stem: String,
-    /// What it counts against the word as it was asked, up to 1.
+    /// Its weight relative to the word as asked, up to 1.
     pub(crate) share: f32,
     pub(crate) because: MatchReason,
 }
@@ -94,8 +97,8 @@ pub(crate) enum MatchReason {
 }
 
 impl Question {
-    /// Cuts a question to its words. Fillers go, unless there is nothing else. The words of an earlier question are
-    /// added, and take the place of a question that has fillers alone.
+    /// Splits a question into its words. Fillers are dropped, unless there is nothing else. The words of an earlier
+    /// question are added, and replace a question that consists of fillers.
     pub(crate) fn of(
         text: &str,
         after: Option<&str>,
@@ -136,12 +139,13 @@ impl Question {
         Ok(Self { words: building.words, phrases, stems, begins, language })
     }
 
-    /// Whether a title is the question: the same words, fillers too, in whatever order.
+    /// Whether a title is the question: the same words, fillers included, in any order.
     pub(crate) fn is_title(&self, title: &str) -> bool {
         let mut shared = vec![false; self.stems.len()];
         let mut others = self.stems.is_empty();
         terms::each_word(title, |word| {
-            // One word of its own is enough: making stems is what costs.
+            // One word that is not in the question is enough. It is ruled out without stemming where possible, as
+            // stemming is expensive.
             others |= word.is_some_and(|word| !self.begins.may_begin(word));
             if let Some(word) = word.filter(|_| !others) {
                 let stem = terms::stem(&terms::lower(word), self.language);
@@ -158,8 +162,8 @@ impl Question {
         self.words.is_empty()
     }
 
-    /// The words of a question that the docs never mention, and that are hardly a slip of one they do: as they are spelled
-    /// in its text, in order.
+    /// The words of a question that the docs never mention, and that are unlikely to be typos of words they do: as
+    /// spelled in `text`, in order.
     pub(crate) fn never_mentioned(&self, text: &str) -> Vec<String> {
         let is_unknown = |word: &&Word| !word.is_extra && word.certainty < SURE;
         let unknown: Vec<&str> = self.words.iter().filter(is_unknown).map(|word| word.asked.as_str()).collect();
@@ -167,9 +171,9 @@ impl Question {
         terms::each_word(text, |word| {
             let Some(word) = word.filter(|_| !unknown.is_empty()) else { return };
             let is_name = word.chars().any(char::is_alphabetic) && !word.chars().any(is_unspaced);
-            // `doesn't` is two words to a search, and neither is one to a reader.
+            // `doesn't` is split into two words for search, and neither is a word to a reader.
             let is_cut = APOSTROPHES.iter().any(|sign| text.contains(&format!("{word}{sign}")));
-            // The whole of an identifier comes without its joints, which nobody wrote.
+            // The whole of an identifier comes without its joiners, a spelling that is not in the text.
             let is_told = spelled.iter().any(|told| told.eq_ignore_ascii_case(word)) || !text.contains(word);
             if is_name && !is_cut && word.len() > 1 && !is_told && unknown.contains(&terms::lower(word).as_str()) {
                 spelled.push(word.to_owned());
@@ -183,14 +187,14 @@ impl Question {
     }
 }
 
-/// Which of the words say what is looked for; `None` when none does.
+/// Which of the words are content words, not fillers; `None` when all are fillers.
 fn telling(words: &[String], languages: &[Language]) -> Option<Vec<bool>> {
     let mut telling: Vec<bool> = words.iter().map(|word| !terms::is_filler(word)).collect();
     let fillers_of = |language: &Language| words.iter().map(|word| language.is_filler(word)).collect::<Vec<bool>>();
     let count = |fillers: &[bool]| fillers.iter().filter(|filler| **filler).count();
     let english = telling.iter().filter(|telling| !**telling).count();
     let others = languages.iter().filter(|language| **language != Language::English).map(fillers_of);
-    // Two of its commonest words make a question one of that language.
+    // A question is in another language when it has at least two of its stop words, and more than English fillers.
     if let Some(fillers) = others.max_by_key(|fillers| count(fillers)).filter(|fillers| count(fillers) > english.max(1))
     {
         telling.iter_mut().zip(fillers).for_each(|(telling, filler)| *telling &= !filler);
@@ -238,7 +242,8 @@ impl Building<'_> {
         }
     }
 
-    /// What may have been meant by a word nobody wrote: the likeliest guess that there is something for.
+    /// Adds the forms that an unknown word may have meant, from the first kind of guess with a result: completion,
+    /// split in two, typo.
     fn guess(&mut self, word: &mut Word, open: bool) -> tantivy::Result<()> {
         let asked = word.asked.clone();
         if open {
@@ -266,8 +271,8 @@ impl Building<'_> {
         Ok(())
     }
 
-    /// Two known words that make up an unknown one, if they stand beside each other anywhere: `web server` for
-    /// `webserver`, and not any two words that happen to.
+    /// Splits an unknown word into two known ones, if these are adjacent in any section: `web server` for `webserver`,
+    /// and not any two words that happen to fit.
     fn parts(&self, word: &str) -> tantivy::Result<Option<(String, String)>> {
         if word.len() > LONGEST_COMPOUND || !word.chars().all(char::is_alphabetic) {
             return Ok(None);
@@ -286,7 +291,7 @@ impl Building<'_> {
         Ok(None)
     }
 
-    /// Where a word is unknown, it may be half of one: `work space` for `workspace`.
+    /// Joins two neighbouring words into a known one if either is unknown: `work space` to `workspace`.
     fn join_neighbours(&mut self, all: &[String]) -> tantivy::Result<()> {
         for pair in all.windows(2) {
             let [left, right] = pair else { continue };
@@ -351,7 +356,7 @@ impl Building<'_> {
     }
 }
 
-/// What stands in double quotes, straight or curly.
+/// The phrases in double quotes, straight or curly.
 fn phrases(text: &str, languages: &[Language]) -> Vec<Vec<Vec<String>>> {
     let mut quotes = text.char_indices().filter(|(_, c)| matches!(c, '"' | '\u{201c}' | '\u{201d}' | '\u{201e}'));
     let mut found = Vec::new();

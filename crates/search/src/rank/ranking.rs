@@ -1,14 +1,14 @@
-//! Documents to pages, best first.
+//! Ranks pages by the scores of their documents.
 //!
 //! ```text
-//! sections   what each scores by its words · more for holding all of the question · more for words beside each other
-//! pages      their sections, the best in full and each further one for less · what is said of the page as a whole ·
-//!            more for pages that many others link to
-//! fused      words and likeness together, where there are vectors
-//! shown      the best section of each page, once where pages say the same
+//! sections   scores of the words · bonus for containing all of the question · bonus for adjacent words
+//! pages      scores of their sections, the best in full and each further one at a lower weight · score of the whole
+//!            page · bonus for pages that many others link to
+//! fused      word scores and vector similarity together, where there are vectors
+//! shown      the best section of each page, once for pages that are copies
 //! ```
 //!
-//! A page that answers in three places beats one that does in one, and a long page does not win by length.
+//! A page with matches in three sections beats one with a match in one, and a long page does not win by its length.
 
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
@@ -29,14 +29,15 @@ use crate::rank::variants::WantedVariant;
 use crate::text::lexicon::Lexicon;
 use crate::vectors::alike::Alike;
 
-/// How many sections, and pages without one of those, may be shown.
+/// Maximum number of sections, and of pages found by the score of the whole page, that become candidates.
 const MOST_SECTIONS: usize = 500;
 const MOST_PAGES: usize = 100;
-/// How many of the best pages have their titles held against the question.
+/// The number of the best pages whose titles are compared with the question.
 const MOST_TITLES: usize = 20;
-/// How many of the pages that score best are ranked, or twice as many as are wanted: some of them turn out to be copies.
+/// The number of the best pages that are ranked, or twice the number of results wanted if that is more: some pages turn
+/// out to be copies.
 const MOST_RANKED: usize = 100;
-/// An explanation that says less than this share of what a page's best section does is none of what is asked.
+/// An explaining section that scores less than this share of its page's best section does not explain what is asked.
 const LEAST_SAID: f32 = 0.5;
 
 /// A page that may be shown.
@@ -44,21 +45,22 @@ const LEAST_SAID: f32 = 0.5;
 pub(crate) struct Candidate {
     /// The page's number.
     pub(crate) number: u32,
-    /// What it is ranked by.
+    /// The score by which the page is ranked.
     pub(crate) score: f32,
-    /// Which words of the question it holds, a bit for each.
+    /// The words of the question that the page contains, a bit for each.
     pub(crate) met: u32,
     /// How likely it is to answer the question, 0 to 1.
     pub(crate) answers: f32,
     /// Sections that may be shown, the best first: what each scores, and its number.
     pub(crate) sections: Vec<(f32, usize)>,
-    /// What it counts for its kind and that of its sections: in the order, not in how likely it is to answer.
+    /// The weight for the kind of the page and of its sections: part of the ranking, but not of how likely the page is
+    /// to answer.
     kind_counts: f32,
-    /// Whether it is among the pages that are most alike.
+    /// Whether the page is among those with the most similar vectors.
     pub(crate) is_near: bool,
 }
 
-/// A question on its way through an index.
+/// A search for one question in one snapshot.
 pub(crate) struct Search<'s> {
     pub(crate) snapshot: &'s Snapshot,
     pub(crate) question: Question,
@@ -66,13 +68,13 @@ pub(crate) struct Search<'s> {
     query: &'s Query,
     /// The words that were asked for, a bit for each.
     pub(crate) asked: u32,
-    /// In which version and language.
+    /// The version and language asked for.
     pub(crate) wanted: WantedVariant,
-    /// How many links to each page do not count.
+    /// The number of links to each page that are ignored.
     unlinked: HashMap<u32, u32>,
 }
 
-/// The links of files that are not to count, as documents, and how many of them lead to each page.
+/// The link documents of the files in `links_not_from`, and how many of them lead to each page.
 pub(crate) fn left_out(
     snapshot: &Snapshot,
     settings: &Settings,
@@ -93,7 +95,7 @@ pub(crate) fn left_out(
 }
 
 impl<'s> Search<'s> {
-    /// `None` when nothing is asked for or nothing is there.
+    /// `None` when the question has no words, the limit is 0, or nothing is indexed.
     pub(crate) fn new(
         snapshot: &'s Snapshot,
         query: &'s Query,
@@ -113,7 +115,7 @@ impl<'s> Search<'s> {
         Ok((!question.is_empty()).then_some(Self { snapshot, question, lookup, query, asked, wanted, unlinked }))
     }
 
-    /// The pages that fit, best first.
+    /// The matching pages, best first.
     pub(crate) fn ranked(&mut self, alike: Option<&Alike>) -> tantivy::Result<Vec<Candidate>> {
         let Tallies { sections, pages, found } = self.lookup.tallies(&self.question)?;
         let once = self.lookup.settings.variants_once > 0.0;
@@ -150,7 +152,8 @@ impl<'s> Search<'s> {
             let page = self.snapshot.page_numbered(candidate.number);
             let by_kind = page.map_or(1.0, |page| page.kind.counts(&asks, self.lookup.settings));
             let by_kind = by_kind * self.set_back(candidate, &asks);
-            // Likeness tells what explains from what lists already; to count the kind besides makes the order worse.
+            // Vector similarity already separates pages that explain from lists; weighting by kind as well makes the
+            // order worse.
             candidate.kind_counts = if alike.is_some() { 1.0 } else { by_kind };
             candidate.score *= nearness(self.query.near.as_deref(), page.map_or("", |page| &page.path));
             candidate.score *= self.fitness(candidate.number);
@@ -165,7 +168,7 @@ impl<'s> Search<'s> {
             }
         }
         ranked.sort_by(order);
-        // A page is no less likely to answer for its kind.
+        // The kind of a page does not make it less likely to answer.
         ranked.iter_mut().for_each(|candidate| candidate.score /= candidate.kind_counts);
         self.weighed(sections.rarities()).judge(&mut ranked);
         ranked.iter_mut().for_each(|candidate| candidate.score *= candidate.kind_counts);
@@ -187,13 +190,13 @@ impl<'s> Search<'s> {
         let all = self.sum_of_asked(scores.rarities(), u32::MAX).max(f32::MIN_POSITIVE);
         let gain = |number| 1.0 + settings.coverage * self.sum_of_asked(scores.rarities(), scores.met(number)) / all;
         let fits = |number: &usize| allowed.is_open() || allowed.is_allowed(self.snapshot.stats.page_of(*number));
-        // Of sections that score the same, those of the page that comes first: whichever part of the index they are in.
+        // Ties go to the section whose page comes first, whichever segments they are in.
         let stats = &self.snapshot.stats;
         let higher = |a: &(f32, usize), b: &(f32, usize)| {
             let page = |section: &(f32, usize)| stats.page_of(section.1);
             b.0.total_cmp(&a.0).then_with(|| page(a).cmp(&page(b)).then(a.1.cmp(&b.1)))
         };
-        // No gain lifts a section from far below.
+        // The gain lifts no section from further down than twice the maximum.
         let mut best = best_of(scores, 2 * MOST_SECTIONS, higher, fits);
         best.iter_mut().for_each(|(score, number)| *score *= gain(*number));
         keep_best(&mut best, MOST_SECTIONS, higher);
@@ -212,7 +215,7 @@ impl<'s> Search<'s> {
         best.into_iter().map(|(_, page)| page as u32).collect()
     }
 
-    /// Keeps the pages that come first, and those that are most alike.
+    /// Keeps the pages that come first, and those with the most similar vectors.
     fn keep_best_or_near(&self, ranked: &mut Vec<Candidate>, order: impl Fn(&Candidate, &Candidate) -> Ordering) {
         let most = MOST_RANKED.max(self.query.limit.saturating_mul(2));
         if ranked.len() > most {
@@ -222,8 +225,8 @@ impl<'s> Search<'s> {
         }
     }
 
-    /// Where something is quoted, only pages that say it word for word are kept, and what they say it in. When no page
-    /// does, the quotes do not count.
+    /// Keeps only the pages that contain a quoted phrase word for word, and puts their sections that contain it first.
+    /// A phrase that no page contains is ignored.
     fn keep_phrases(&self, ranked: &mut Vec<Candidate>) -> tantivy::Result<()> {
         for phrase in &self.question.phrases {
             let holding = self.lookup.holding(phrase)?;
@@ -231,7 +234,7 @@ impl<'s> Search<'s> {
             if ranked.iter().any(holds) {
                 ranked.retain(holds);
                 for candidate in &mut *ranked {
-                    // Stable: among those that hold it the best stays first.
+                    // The sort is stable: among the sections that contain the phrase, the best stays first.
                     candidate.sections.sort_by_key(|(_, at)| !holding.contains(at));
                 }
             }
@@ -250,7 +253,7 @@ impl<'s> Search<'s> {
         score * (1.0 + settings.linked * self.linked(candidate.number))
     }
 
-    /// How many links lead to a page: 0 for none, 1 for the most that lead to any.
+    /// How many pages link to a page, on a logarithmic scale: 0 for none, 1 for the most that link to any.
     pub(crate) fn linked(&self, page: u32) -> f32 {
         let stats = &self.snapshot.stats;
         let not_counting = self.unlinked.get(&page).copied().unwrap_or_default();
@@ -258,8 +261,8 @@ impl<'s> Search<'s> {
         linked.ln_1p() / (stats.most_linked.max(1) as f32).ln_1p()
     }
 
-    /// Puts the sections of a page first that explain, where its best does not. What the page counts when none of them says
-    /// half as much as its best.
+    /// Puts the sections of a page that explain first, if its best section does not. Returns the weight of the page,
+    /// which is reduced by the kind of its best section if none of those scores half as much.
     fn set_back(&self, candidate: &mut Candidate, asks: &AskedKind) -> f32 {
         let kind = |number: &usize| self.kind_of_section(*number);
         let best = candidate.sections.first().map(|(score, number)| (*score, kind(number)));
@@ -272,7 +275,7 @@ impl<'s> Search<'s> {
         if is_first { 1.0 } else { best.counts(asks, self.lookup.settings) }
     }
 
-    /// What is asked for beside an explanation.
+    /// What the question asks for other than an explanation.
     pub(crate) fn asks(&self) -> AskedKind {
         AskedKind::of(&self.query.text)
     }
@@ -283,8 +286,8 @@ impl<'s> Search<'s> {
         SectionKind::of_mark(segment.and_then(|segment| segment.readers.section_kind.first(address.doc_id)))
     }
 
-    /// What each word that was asked for weighs. One that no page holds weighs most, and one that was guessed at as much of
-    /// that as the guess is unsure.
+    /// The weight of each word that was asked for. A word that no page contains weighs most; a guessed word adds a
+    /// share of that weight, as large as the guess is uncertain.
     fn weighed(&self, rarities: &[f32]) -> QuestionWeights {
         let unknown = rarity(self.snapshot.stats.sections as f32, 0.0);
         let words = self.question.words.iter().zip(rarities).enumerate();
@@ -298,7 +301,7 @@ impl<'s> Search<'s> {
         QuestionWeights { met, all }
     }
 
-    /// What a page counts in the version and the language that it is in.
+    /// The weight of a page for its version and language.
     fn fitness(&self, page: u32) -> f32 {
         let (variants, settings) = (self.snapshot.variants(), self.lookup.settings);
         if variants.is_empty() {
@@ -310,12 +313,12 @@ impl<'s> Search<'s> {
         if is_other { settings.other_variant } else { 1.0 }
     }
 
-    /// The sum of the words that were asked for and are met; words that were added are not missed.
+    /// The sum of the rarities of the met words that were asked for. Added words do not count, so they are not missed.
     fn sum_of_asked(&self, rarities: &[f32], met: u32) -> f32 {
         sum_of(rarities, met & self.asked)
     }
 
-    /// Which of its page's sections a section is.
+    /// The index of a section among the sections of its page.
     pub(crate) fn ordinal(&self, number: usize) -> tantivy::Result<u64> {
         let address = self.snapshot.stats.address(number);
         let segment = self.snapshot.stats.segments.get(address.segment_ord as usize);
@@ -323,15 +326,15 @@ impl<'s> Search<'s> {
     }
 }
 
-/// The pages that may be shown, each once.
+/// The candidate pages, each once.
 pub(crate) struct Candidates {
     found: Vec<Candidate>,
-    /// By number of page: where it is among those found, counted from 1; 0 for not yet.
+    /// By page number: the position among those found, counted from 1; 0 when not found yet.
     places: Vec<u32>,
 }
 
 impl Candidates {
-    /// Of so many pages.
+    /// For `pages` pages.
     fn new(pages: usize) -> Self {
         Self { found: Vec::new(), places: vec![0; pages] }
     }
@@ -346,7 +349,7 @@ impl Candidates {
     }
 }
 
-/// What scores most of all that fits, with its number; in no order.
+/// The best-scoring numbers that satisfy `fits`, with their scores; unsorted.
 fn best_of(
     scores: &ScoreAccumulator,
     most: usize,

@@ -1,47 +1,47 @@
-//! Sums by number, of sections or of pages.
+//! Accumulates scores by number of section or page.
 
 use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-/// What everything scores, and which words of the question it holds.
+/// The score of every section or page, and which words of the question it contains.
 #[derive(Debug)]
 pub(crate) struct ScoreAccumulator {
     table: Table,
-    /// How rare each word is that was counted, by its number.
+    /// The rarity of each word counted so far, by word number.
     rarities: Vec<f32>,
     of: f32,
     k1: f32,
-    /// Where the table came from and goes back to.
+    /// The pool that the table is taken from and returned to.
     tables: Arc<Tables>,
 }
 
-/// Tables that questions have been counted in, for the next: one has a place for every section of the docs, and to lay
-/// it out anew for each question would take longer than to fill it.
+/// A pool of tables for reuse: a table has an entry for every section of the docs, and allocating one for each question
+/// would take longer than filling it.
 #[derive(Debug, Default)]
 pub(crate) struct Tables(Mutex<Vec<Table>>);
 
 #[derive(Debug, Default)]
 struct Table {
     all: Vec<Entry>,
-    /// How often the word at hand stands in each, weighed.
+    /// The weighted frequency of the current word, by number.
     often: Vec<f32>,
-    /// Where the word at hand stands.
+    /// The numbers that contain the current word.
     touched: Noted,
-    /// What scores at all, each once.
+    /// The numbers with a score, each once.
     found: Noted,
 }
 
-/// Numbers, each noted once. To note one is no decision: half of those would be guessed wrong, which takes longer than all
-/// else that is done for a number.
+/// A list of distinct numbers, appended to without branching: half of the branches would be mispredicted, which takes
+/// longer than everything else that is done for a number.
 #[derive(Debug, Default)]
 struct Noted {
-    /// What is noted again is behind those that count.
+    /// Only the first `count` are valid. A number that is noted again is written behind them and not counted.
     numbers: Vec<u32>,
     count: usize,
 }
 
-/// A few more being noted: nothing is looked up again for each.
+/// A batch being appended to [`Noted`]: borrowed once, so that nothing is looked up again for each number.
 struct Noting<'n> {
     numbers: &'n mut [u32],
     count: usize,
@@ -57,7 +57,8 @@ impl Noting<'_> {
 }
 
 impl Noted {
-    /// Notes at most so many more. What scores next to nothing may be noted again: there is room for that too.
+    /// Lets `work` append at most `most` numbers. A number with next to no score may be noted again; `most` has room
+    /// for that too.
     fn note(&mut self, most: usize, work: impl FnOnce(&mut Noting<'_>)) {
         let room = self.count + most;
         if self.numbers.len() < room {
@@ -73,21 +74,21 @@ impl Noted {
     }
 }
 
-/// How many tables are kept. More questions than this at the same time lay out their own.
+/// Maximum number of tables in the pool. Further concurrent questions allocate their own.
 const MOST_TABLES: usize = 8;
 
-/// What one number stands for.
+/// The state of one section or page.
 #[derive(Debug, Clone, Copy, Default)]
 struct Entry {
     score: f32,
-    /// Which words are met, a bit for each.
+    /// The words that were met, a bit for each.
     met: u32,
 }
 
-/// Less than any word counts that stands somewhere once, and more than sums are off by.
+/// Less than the weight of any single occurrence of a word, and more than the rounding error of sums.
 const NEXT_TO_NOTHING: f32 = 0.01;
 
-/// How many words can be told apart.
+/// Maximum number of words that have a bit in [`Entry::met`].
 pub(crate) const MOST_WORDS: usize = 32;
 
 impl ScoreAccumulator {
@@ -104,7 +105,7 @@ impl ScoreAccumulator {
         self.add_each(1, [(at, often)]);
     }
 
-    /// Adds how often the word at hand stands in at most so many.
+    /// Adds frequencies of the current word, for at most `most` numbers.
     #[inline]
     pub(crate) fn add_each(&mut self, most: usize, each: impl IntoIterator<Item = (usize, f32)>) {
         let Table { often: all, touched, .. } = &mut self.table;
@@ -118,7 +119,7 @@ impl ScoreAccumulator {
         });
     }
 
-    /// Takes some of that off again. It stands there all the same.
+    /// Subtracts from the frequency of the current word. The number is still counted as containing the word.
     pub(crate) fn take_off(&mut self, at: usize, often: f32) {
         let known = &mut self.table.often[at];
         if *known > 0.0 {
@@ -126,18 +127,19 @@ impl ScoreAccumulator {
         }
     }
 
-    /// How often the word at hand stands there.
+    /// The weighted frequency of the current word.
     pub(crate) fn often(&self, at: usize) -> f32 {
         self.table.often[at]
     }
 
-    /// A word is done in a field: how often it stands there becomes a score, by how rare it is. With the number of a word,
-    /// it is met where it stands; the first field it is settled for tells how rare it is.
+    /// Ends a word in a field: turns its frequencies into scores, by its rarity. With a word number, the word is marked
+    /// as met wherever it occurs; the first field it is settled for determines the rarity that is recorded.
     pub(crate) fn settle(&mut self, weight: f32, word: Option<usize>) {
         self.settle_left(weight, word, 0.0, |_| 1.0);
     }
 
-    /// As `settle`, with how much once counts in each place. Where next to nothing is left of the word, it is not met.
+    /// As `settle`, with a factor on the frequency for each number. Where next to nothing is left of the word, it is
+    /// not met.
     pub(crate) fn settle_by(&mut self, weight: f32, word: Option<usize>, counts: impl Fn(usize) -> f32) {
         self.settle_left(weight, word, NEXT_TO_NOTHING, counts);
     }
@@ -161,7 +163,8 @@ impl ScoreAccumulator {
         touched.count = 0;
     }
 
-    /// How rare a word is that `holding` have. With the number of a word: the first such says how rare that word is.
+    /// The rarity of a word that `holding` documents contain. With a word number, the first call records the rarity of
+    /// that word.
     pub(crate) fn rarity(&mut self, holding: usize, word: Option<usize>) -> f32 {
         let rarity = rarity(self.of, holding as f32);
         if word.is_some_and(|word| word == self.rarities.len()) {
@@ -170,7 +173,7 @@ impl ScoreAccumulator {
         rarity
     }
 
-    /// Adds to the scores of at most so many. With the number of a word, it is met in each.
+    /// Adds to the scores of at most `most` numbers. With a word number, the word is marked as met in each.
     #[inline]
     pub(crate) fn add_scores(
         &mut self,
@@ -191,7 +194,7 @@ impl ScoreAccumulator {
         });
     }
 
-    /// Everything as it was in the beginning.
+    /// Resets everything.
     pub(crate) fn clear(&mut self) {
         let Table { all, often, touched, found } = &mut self.table;
         touched.all().for_each(|at| often[at] = 0.0);
@@ -204,7 +207,7 @@ impl ScoreAccumulator {
         self.table.all[at].score
     }
 
-    /// Which words are met, a bit for each.
+    /// The words that were met, a bit for each.
     pub(crate) fn met(&self, at: usize) -> u32 {
         self.table.all[at].met
     }
@@ -220,7 +223,7 @@ impl ScoreAccumulator {
 
 impl Drop for ScoreAccumulator {
     fn drop(&mut self) {
-        // What was not noted yet would be left in it.
+        // Scores that were not noted before a panic would remain in the table.
         if std::thread::panicking() {
             return;
         }
@@ -232,17 +235,17 @@ impl Drop for ScoreAccumulator {
     }
 }
 
-/// The bit that stands for a word.
+/// The bit of a word.
 fn bit(word: Option<usize>) -> u32 {
     word.filter(|word| *word < MOST_WORDS).map_or(0, |word| 1 << word)
 }
 
-/// How much a word tells that `holding` of `of` have: the logarithm BM25 weighs it by.
+/// The inverse document frequency (IDF) of BM25, of a word that `holding` of `of` documents contain.
 pub(crate) fn rarity(of: f32, holding: f32) -> f32 {
     (1.0 + (of - holding + 0.5).max(0.5) / (holding + 0.5)).ln()
 }
 
-/// What of a question is met: the sum of the words whose bits are set.
+/// The sum of the rarities of the words whose bits are set.
 pub(crate) fn sum_of(rarities: &[f32], met: u32) -> f32 {
     rarities
         .iter()

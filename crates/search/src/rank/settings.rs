@@ -1,13 +1,13 @@
-//! What the ranking weighs by: one set of numbers for all sites.
+//! The parameters of the ranking: one set of numbers for all sites.
 //!
-//! They were chosen on judged sets that differ in kind, on plateaus where a third more or less changes little. What each
-//! brings is told in `docs/SEARCH.md`.
+//! They were tuned on judged sets of different kinds, on plateaus where a third more or less changes little.
+//! `docs/SEARCH.md` says what each contributes.
 
 use docent_types::BoxError;
 
 macro_rules! settings {
     ($($(#[$about:meta])* $name:ident = $value:expr,)*) => {
-        /// The numbers the ranking weighs by. Not for users: only what judges the ranking changes them.
+        /// The parameters of the ranking. Not for users: only evaluation of the ranking changes them.
         #[doc(hidden)]
         #[derive(Debug, Clone, PartialEq)]
         pub struct Settings {
@@ -16,7 +16,7 @@ macro_rules! settings {
             pub links_not_from: Vec<String>,
         }
 
-        /// As it ships.
+        /// The values that ship.
         pub(crate) const SHIPPED: Settings = Settings { $($name: $value,)* links_not_from: Vec::new() };
 
         impl Settings {
@@ -36,63 +36,65 @@ macro_rules! settings {
 }
 
 settings! {
-    /// What a word counts in the fields of a page. One in a title or a path was chosen to say what the page is about.
+    /// Weights of a word in the fields of a page. Words in a title or a path were chosen to say what the page is about.
     title = 3.5,
     path = 4.0,
     description = 1.5,
     headings = 1.0,
     whole = 1.0,
-    /// In the links of other pages to this one.
+    /// Weight of a word in the links of other pages to this one.
     link = 0.5,
-    /// In the fields of a section. Headings are short, so that one word in them already scores high, and the body holds
-    /// them too; and what code mentions is seldom what its section is about.
+    /// Weights of a word in the fields of a section. Headings are short, so that a single word in them already scores
+    /// high, and the body contains them too; and what code mentions is seldom what its section is about.
     heading = 0.2,
     body = 1.0,
     code = 0.1,
-    /// How soon more of the same word stops counting.
+    /// The parameter k1 of BM25: how soon further occurrences of a word stop adding to the score.
     k1_section = 1.2,
     k1_page = 1.2,
-    /// How much the length of a field counts, 0 to 1.
+    /// The parameter b of BM25: how much the length of a field counts, 0 to 1.
     b_short = 0.75,
     b_body = 0.65,
     b_whole = 0.75,
     b_link = 0.75,
-    /// What the second best section counts against the best, the third against the second, and so on.
+    /// Weight of a page's second best section relative to the best, of the third relative to the second, and so on.
     decay = 0.3,
-    /// What the page as a whole counts against its sections.
+    /// Weight of the page as a whole relative to its sections.
     page_share = 0.22,
-    /// What a section gains that holds all of the question.
+    /// Gain, as a share of its score, of a section that contains all words of the question.
     coverage = 0.3,
-    /// What two words of the question gain that stand beside each other, and how far apart that may be.
+    /// Bonus for two consecutive words of the question that are adjacent, as a factor on the lower rarity of the two;
+    /// and the maximum number of positions between them for any bonus.
     together = 0.5,
     together_gap = 3.0,
-    /// For how many of the best sections that is found out.
+    /// The number of the best sections for which adjacent words are looked up.
     together_top = 50.0,
-    /// What a page gains whose title is the question.
+    /// Gain, as a share of its score, of a page whose title is the question.
     titled = 0.3,
-    /// What the most linked page gains.
+    /// Gain, as a share of its score, of the page with the most links to it.
     linked = 0.2,
-    /// What reference and lists of changes count for a question that asks for neither.
+    /// Weights of reference pages and of changelogs, for a question that asks for neither.
     reference = 0.875,
     changes = 0.6,
-    /// What a page counts that holds the question's words only where it leads to other pages, and one that holds them only
-    /// where it tells of what is deprecated, for a question that does not ask for that.
+    /// Weights of a page that contains the question's words only in sections that lead to other pages, and of a page
+    /// that is about something deprecated or contains the words only in such sections, for a question that does not ask
+    /// for that.
     leads = 0.6,
     outdated = 0.7,
-    /// What likeness by vectors counts for a question of five words; the rest is what words count.
+    /// Weight of vector similarity for a question of five words; the rest is the weight of word scores.
     alike = 0.45,
-    /// How much more likeness counts the longer a question is.
+    /// How much the weight of vector similarity grows with the number of words: a factor on its natural logarithm.
     alike_slope = 0.1,
-    /// What likeness to the best answer so far counts against likeness to the question.
+    /// Weight of vector similarity to the best answer so far, relative to similarity to the question.
     alike_best = 0.7,
-    /// What the most linked page gains where likeness counts, in standard deviations: a page that words have not found has
-    /// gained nothing by `linked`.
+    /// Gain of the page with the most links to it where vectors are used, in standard deviations: `linked` adds nothing
+    /// to a page that was not found by words.
     alike_linked = 0.08,
     /// Whether copies are shown once.
     copies_once = 1.0,
-    /// Whether of a page's variants in several versions and languages only one takes part.
+    /// Whether only one of a page's variants in several versions and languages takes part.
     variants_once = 1.0,
-    /// What a page counts that there is in another version or another language alone than those that are asked for.
+    /// Weight of a page that exists only in a version or a language that is not asked for.
     other_variant = 0.8,
 }
 

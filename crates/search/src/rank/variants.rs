@@ -1,9 +1,10 @@
-//! Which of a page's variants a reader wants: the page in the version and the language that are asked for, else in the
-//! current version and the default language.
+//! Selects the variant of a page that a reader wants: the page in the version and the language that are asked for, else
+//! in the current version and the default language.
 //!
-//! What the variants of a page are is the site model's to say ([`docent_site::Variants`]). Here it is found out what is
-//! asked for, and of each page but one variant takes part in a search at all, so that older ones and translations do not
-//! crowd out what else there is. A page that exists in another version or language alone takes part, for less.
+//! The site model defines what the variants of a page are ([`docent_site::Variants`]). This module finds out which
+//! version and language are asked for. Of each page only one variant takes part in a search, so that older versions and
+//! translations do not crowd out other pages. A page that exists only in another version or language takes part at a
+//! lower weight.
 
 use docent_site::{PageLabels, Stage, Variant, Variants};
 
@@ -11,12 +12,13 @@ use crate::index::manifest::Manifest;
 use crate::query::Query;
 use crate::text::languages::{QuestionLanguage, question_language};
 
-/// So much of a question is read for it, in bytes.
+/// Only this many bytes of a question are examined.
 const LONGEST_QUESTION: usize = 2_000;
-/// Words beside which a name without a number is that of a version.
+/// Words next to which a name is that of a version (`next version`); a plain number is one only after them (`version
+/// 7`).
 const VERSION_WORDS: [&str; 6] = ["version", "versions", "release", "docs", "documentation", "v"];
 
-/// The variants of the pages of a state, by their numbers.
+/// The variants of the pages in a manifest, by page number.
 pub(crate) fn of_manifest(manifest: &Manifest) -> Variants {
     let label =
         |text: &Option<String>| text.as_deref().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned);
@@ -34,20 +36,20 @@ pub(crate) fn of_manifest(manifest: &Manifest) -> Variants {
     Variants::of(&pages, &manifest.site.declared, redirects)
 }
 
-/// The version and the language that a question is asked in.
+/// The version and the language that a question asks for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct WantedVariant {
-    /// Versions that are asked for; none for the current one.
+    /// The versions asked for; empty for the current one.
     versions: Vec<usize>,
     /// `None` for the default one.
     language: Option<usize>,
-    /// Whether neither the question nor the page the asker is on tells the language: then the pages that hold its words
-    /// do ([`crate::rank::asked_language`]).
+    /// Whether neither the question nor the page the asker is on reveals the language. It is then detected from the
+    /// pages that contain the question's words ([`crate::rank::asked_language`]).
     pub(crate) is_untold: bool,
 }
 
 impl WantedVariant {
-    /// By the filter, else by what the question says, else by the page the asker is on. `near`: the number of that page.
+    /// Taken from the filter, else from the question, else from the page the asker is on, whose number is `near`.
     pub(crate) fn of(variants: &Variants, query: &Query, near: Option<u32>) -> Self {
         if variants.is_empty() {
             return Self::default();
@@ -71,22 +73,22 @@ impl WantedVariant {
         Self { versions, is_untold, ..Self::default() }.with_language(variants, language)
     }
 
-    /// The same in a language.
+    /// Replaces the language.
     pub(crate) fn with_language(self, variants: &Variants, language: Option<usize>) -> Self {
         Self { language: language.filter(|language| Some(*language) != variants.default_language()), ..self }
     }
 
-    /// The same, once it is known which language the pages that are found are in.
+    /// Replaces the language by the one detected from the pages found.
     pub(crate) fn in_language(self, variants: &Variants, language: Option<usize>) -> Self {
         Self { is_untold: false, ..self }.with_language(variants, language)
     }
 
-    /// Whether it is the usual.
+    /// Whether the current version in the default language is wanted.
     pub(crate) fn is_usual(&self) -> bool {
         self.versions.is_empty() && self.language.is_none()
     }
 
-    /// How well a variant fits: the least fits best.
+    /// A sort key for how well a variant fits: the smallest fits best.
     pub(crate) fn rank(&self, variants: &Variants, variant: Variant) -> (usize, usize, usize) {
         let language = match variant.language {
             Some(language) if self.language == Some(language) => 0,
@@ -96,7 +98,7 @@ impl WantedVariant {
         (language, usize::from(!is_asked), variants.version_rank(variant))
     }
 
-    /// Whether a page is in an older version or a preview that nobody asked for.
+    /// Whether a page is in an older version or a preview that is not asked for.
     pub(crate) fn is_other_version(&self, variants: &Variants, variant: Variant) -> bool {
         variant.version.is_some_and(|version| {
             variants.versions()[version].stage != Stage::Current && !self.versions.contains(&version)
@@ -109,8 +111,8 @@ impl WantedVariant {
     }
 }
 
-/// The versions that a filter lets through, else those that the question names, else that of the page the asker is on, where
-/// that is not what everybody gets.
+/// The versions that pass the filter, else those that the question names, else that of the page the asker is on, unless
+/// it is the only current version.
 fn wanted_versions(variants: &Variants, query: &Query, text: &str, here: Variant) -> Vec<usize> {
     let all = variants.versions();
     if let Some(name) = &query.filter.version {
@@ -123,12 +125,12 @@ fn wanted_versions(variants: &Variants, query: &Query, text: &str, here: Variant
     versions
 }
 
-/// Whether several versions are current: then they have nothing to do with each other, or are those of several things.
+/// Whether several versions are current: they are then unrelated, or belong to different parts of a site.
 fn are_apart(variants: &Variants) -> bool {
     variants.versions().iter().filter(|version| version.stage == Stage::Current).nth(1).is_some()
 }
 
-/// For each page whether it is the variant of itself that readers want who ask for none.
+/// For each page: whether it is the variant for readers who ask for no version and no language.
 pub(crate) fn usual(variants: &Variants, pages: usize) -> Vec<bool> {
     let wanted = WantedVariant::default();
     let mut best = std::collections::HashMap::new();
@@ -148,8 +150,8 @@ pub(crate) fn best_of(variants: &Variants, wanted: &WantedVariant, pages: impl I
     best.unwrap_or_default()
 }
 
-/// Whether two pages of one group are in the same version and language: then they are two pages, and neither stands for the
-/// other.
+/// Whether two pages of one group are in the same version and language: they are then two distinct pages, and neither
+/// replaces the other.
 pub(crate) fn is_same(one: Variant, other: Variant) -> bool {
     (one.version, one.language) == (other.version, other.language)
 }
