@@ -1,14 +1,15 @@
-//! What search costs on a corpus, beside the engine alone on the same sections: both in this process, in one run.
+//! Measures search on a corpus against the bare engine on the same sections, in one process and one run.
 //!
 //! ```text
 //! cargo run --release -p docent-search --example plain -- CORPUS QUERIES [SECONDS]
 //! ```
 //!
-//! CORPUS is a file of `{id, title, text}` a line, QUERIES one of `{id, text}`. The engine alone has title and body of each
-//! section, its own idea of words, and as much memory to write with. Both index in turn, a few times, and the middle time of
-//! each counts. Prints one JSON value: times in milliseconds, by the clock and (`Cpu`) of all threads together, sizes in
-//! bytes. Questions are asked for SECONDS (10) while the index is brought up to date after one page changed, again and again;
-//! the engine alone for a quarter of that.
+//! CORPUS is a file with one `{id, title, text}` per line, QUERIES one with `{id, text}`. The bare engine indexes the
+//! title and the body of each section, with its default tokenizer and as much memory for writing as Docent collects for
+//! one segment. Both index in turn, a few times, and the median time of each is reported. Prints one JSON value: times
+//! in milliseconds, as wall-clock time and (`Cpu`) as CPU time of all threads; sizes in bytes. Questions are asked for
+//! SECONDS (10) while the index is updated after each change of one page, again and again; all other measurements of
+//! questions take a quarter of that.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -24,9 +25,9 @@ use tantivy::query::QueryParser;
 use tantivy::schema::{Field, STORED, Schema, TEXT};
 use tantivy::{Searcher, TantivyDocument};
 
-/// What both may use to write with, in bytes.
+/// Memory budget of the bare engine's writer, in bytes: as much as Docent collects for one segment.
 const MEMORY: usize = 64 << 20;
-/// How often both index the corpus.
+/// Number of times that both index the corpus.
 const ROUNDS: usize = 5;
 /// How many results a question asks for.
 const RESULTS: usize = 10;
@@ -80,7 +81,7 @@ fn main() -> Result<(), BoxError> {
     let peer_asked = peer.ask(&questions, asking / 4)?;
     let alone = ask(&index, &questions, asking / 4);
     let (busy, updates) = while_updating(&index, &mut site, || ask(&index, &questions, asking))?;
-    // What the machine allows: the engine alone, asked while the same goes on.
+    // What the machine allows: the bare engine, asked while the same updates run.
     let (peer_busy, _) = while_updating(&index, &mut site, || peer.ask(&questions, asking / 4))?;
 
     println!(
@@ -112,7 +113,7 @@ fn main() -> Result<(), BoxError> {
     Ok(())
 }
 
-/// What indexing took, round after round.
+/// The times of indexing, by round.
 #[derive(Default)]
 struct Times {
     reading: Took,
@@ -121,7 +122,7 @@ struct Times {
     settled: Took,
 }
 
-/// By the clock and of all threads, in milliseconds.
+/// Wall-clock time and CPU time of all threads, in milliseconds.
 #[derive(Default)]
 struct Took(Vec<(f64, f64)>);
 
@@ -142,7 +143,7 @@ impl Took {
     }
 }
 
-/// When something began.
+/// The start of a measurement: wall clock and CPU time.
 struct Moment(Instant, Duration);
 
 impl Moment {
@@ -155,7 +156,7 @@ impl Moment {
     }
 }
 
-/// Asks all questions in turn until the time is over; at least once each.
+/// Asks all questions in turn until the time is over; each at least once.
 fn ask(index: &Index, questions: &[String], asking: Duration) -> Vec<Duration> {
     timed(questions, asking, |question| {
         let query = Query { text: question.to_owned(), limit: RESULTS, ..Query::default() };
@@ -163,7 +164,8 @@ fn ask(index: &Index, questions: &[String], asking: Duration) -> Vec<Duration> {
     })
 }
 
-/// Does `work` while another thread changes one page after the other. How often it did is told too.
+/// Runs `work` while another thread changes one page after the other and updates the index. Also returns the number of
+/// updates.
 fn while_updating<T>(index: &Index, site: &mut Site, work: impl FnOnce() -> T) -> Result<(T, usize), BoxError> {
     let (done, updates) = (AtomicBool::new(false), AtomicUsize::new(0));
     std::thread::scope(|scope| {
@@ -197,7 +199,7 @@ fn timed(questions: &[String], asking: Duration, mut ask: impl FnMut(&str)) -> V
     }
 }
 
-/// The engine alone.
+/// An index of the bare engine.
 struct Plain {
     title: Field,
     body: Field,
@@ -222,7 +224,7 @@ impl Plain {
         Ok(Self { title, body, searcher, parser })
     }
 
-    /// Results with what is shown of them, as ours have.
+    /// Fetches the stored fields of the results too, as Docent does.
     fn ask(&self, questions: &[String], asking: Duration) -> Result<Vec<Duration>, BoxError> {
         let mut failed = None;
         let took = timed(questions, asking, |question| {
@@ -243,7 +245,7 @@ impl Plain {
     }
 }
 
-/// The sections of all pages as title and body, read on as many threads as there are cores.
+/// The sections of all pages as title and body, parsed on as many threads as there are cores.
 fn sections(site: &Site) -> Vec<(String, String)> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let share = site.pages.len().div_ceil(threads).max(1);
@@ -329,12 +331,12 @@ fn size_of(folder: &Path) -> std::io::Result<u64> {
     Ok(sum)
 }
 
-/// The time all threads of this process have been at work, in the kernel too; nothing where that is not told. Says more
-/// than the clock where others use the machine.
+/// The CPU time of all threads of this process, in the kernel too; 0 where the system does not report it. On a shared
+/// machine it says more than the wall clock.
 fn cpu() -> Duration {
     let told = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let ticks = told.rsplit(')').next().unwrap_or_default().split_whitespace().skip(11).take(2);
-    // A hundred ticks a second, wherever the file is.
+    // 100 ticks a second, wherever this file exists.
     Duration::from_millis(10 * ticks.filter_map(|ticks| ticks.parse::<u64>().ok()).sum::<u64>())
 }
 

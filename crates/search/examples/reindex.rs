@@ -1,11 +1,12 @@
-//! What an index costs: made from nothing, beside a plain index of the same sections by the engine alone, and brought up
-//! to date after one page changed.
+//! Measures an index: built from scratch, against a plain index of the same sections by the bare engine, and updated
+//! after one page changed.
 //!
 //! ```text
 //! cargo run --release -p docent-search --example reindex -- [PAGES] [ROUNDS]
 //! ```
 //!
-//! The pages are made up, of words as frequent as words are, with headings, lists, code and links to each other.
+//! The pages are generated, with words in a natural frequency distribution, headings, lists, code and links to each
+//! other.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -74,7 +75,7 @@ fn main() -> Result<(), BoxError> {
     Ok(())
 }
 
-/// The engine alone: titles and bodies, with its own idea of words.
+/// The bare engine: titles and bodies, with its default tokenizer.
 fn plain_index(folder: &std::path::Path, sections: &[(String, String)]) -> tantivy::Result<Duration> {
     let mut schema = Schema::builder();
     let title = schema.add_text_field("title", TEXT | STORED);
@@ -102,7 +103,7 @@ fn sections(site: &Site) -> Vec<(String, String)> {
     pages.flat_map(|page| page.sections.into_iter().map(section)).collect()
 }
 
-/// Made-up docs.
+/// Generated docs.
 struct Site {
     commit: String,
     pages: Vec<Arc<str>>,
@@ -118,7 +119,7 @@ impl Site {
         Self { commit: "first".to_owned(), pages, blobs, words }
     }
 
-    /// Writes a page anew, with a word in it that stands nowhere else.
+    /// Rewrites a page with a word that occurs nowhere else, and returns the word.
     fn edit(&mut self, round: usize) -> String {
         let number = (round * 7919) % self.pages.len();
         let word = format!("novelty{round}x{number}");
@@ -178,7 +179,7 @@ fn page(words: &mut Words, number: usize, pages: usize) -> String {
     text
 }
 
-/// Words by Zipf's law, always the same.
+/// Words distributed by Zipf's law, the same in every run.
 struct Words {
     seed: u64,
     known: Vec<String>,

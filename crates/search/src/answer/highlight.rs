@@ -1,4 +1,4 @@
-//! Where in a text the words of a question stand.
+//! Finds the words of a question in a text.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -11,7 +11,7 @@ use crate::text::languages::Language;
 use crate::text::lexicon::Lexicon;
 use crate::text::terms;
 
-/// The words of one question as one index understands it: endings, synonyms and slips too.
+/// The words of one question as one index understands it: with completions, synonyms and corrected typos.
 pub struct Highlighter {
     stems: HashSet<String>,
     analyzer: TextAnalyzer,
@@ -19,7 +19,7 @@ pub struct Highlighter {
 }
 
 impl Snapshot {
-    /// Finds the words of a question in texts. A question that cannot be understood marks nothing.
+    /// A highlighter for the words of a question. It marks nothing if the index cannot be read.
     pub fn highlighter(&self, question: &str) -> Highlighter {
         let languages = &self.stats.languages;
         let understood = self.searcher().map(|searcher| {
@@ -34,8 +34,8 @@ impl Snapshot {
 }
 
 impl Highlighter {
-    /// The bytes of a text that words of the question take, in order and apart from each other. `language` is the tag of
-    /// the page's language, where it has one.
+    /// The byte ranges of a text that are words of the question, in order and without overlaps. `language` is the tag
+    /// of the page's language, if it has one.
     pub fn marks(&mut self, text: &str, language: Option<&str>) -> Vec<Range<usize>> {
         let language = language.and_then(Language::of_tag).unwrap_or(self.usual);
         let marked = format!("{}{text}", language.mark());
@@ -47,7 +47,7 @@ impl Highlighter {
                 found.push(token.offset_from..token.offset_to);
             }
         }
-        // An identifier may be met as a whole and by its parts.
+        // An identifier may match both as a whole and by its parts.
         found.sort_unstable_by_key(|range| (range.start, range.end));
         let mut apart: Vec<Range<usize>> = Vec::with_capacity(found.len());
         for range in found {

@@ -1,4 +1,4 @@
-//! Ranked pages to the passages a reader sees.
+//! Turns ranked pages into the passages a reader sees.
 
 pub(crate) mod highlight;
 pub(crate) mod passages;

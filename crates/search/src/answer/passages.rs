@@ -1,4 +1,4 @@
-//! A section cut to what is worth showing.
+//! Cuts a section to the excerpt that is shown.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -9,15 +9,15 @@ use crate::rank::question::Question;
 use crate::text::languages::Language;
 use crate::text::terms::{self, Beginnings};
 
-/// So much of a section is looked through for the best part of it, in bytes.
+/// Only this many bytes of a section are searched for the best excerpt.
 const LONGEST_SECTION: usize = 64_000;
-/// What each further place counts where a word stands that is there already.
+/// The weight of each further paragraph with a word that is in the excerpt already.
 const AGAIN: f32 = 0.02;
 
 /// The words a passage should hold.
 #[derive(Debug, Default)]
 pub(crate) struct SoughtWords {
-    /// By stem: which word of the question it stands for, and what it counts.
+    /// By stem: the number of the word in the question, and its weight.
     stems: HashMap<String, (usize, f32)>,
     begins: Beginnings,
 }
@@ -26,7 +26,7 @@ impl SoughtWords {
     pub(crate) fn of(question: &Question) -> Self {
         let mut stems = HashMap::new();
         for (number, word) in question.words.iter().enumerate() {
-            // The longer a word, the rarer it is, more often than not.
+            // Longer words are usually rarer.
             let weight = if word.is_extra { 0.3 } else { 1.0 } * (word.asked.chars().count() as f32).sqrt();
             for form in &word.forms {
                 stems.entry(form.stem.clone()).or_insert((number, weight * form.share));
@@ -41,8 +41,8 @@ impl SoughtWords {
     }
 }
 
-/// The part of a section that says most of what was asked, at most `most` characters, cut between paragraphs where
-/// that can be. A section that is short enough is given whole.
+/// The part of a section that contains most of what was asked, at most `most` characters, cut between paragraphs where
+/// possible. A section that is short enough is returned whole.
 pub(crate) fn excerpt(markdown: &str, sought: &SoughtWords, language: Language, most: usize) -> String {
     if markdown.chars().nth(most).is_none() {
         return markdown.to_owned();
@@ -57,7 +57,8 @@ pub(crate) fn excerpt(markdown: &str, sought: &SoughtWords, language: Language, 
     shortened(&paragraphs[best].join("\n\n"), most)
 }
 
-/// The run of paragraphs within `room` that holds most. Of equals the earliest: a reader wants the beginning.
+/// The run of paragraphs within `room` characters with the greatest weight. Ties go to the earliest run, as a reader
+/// wants the beginning.
 fn best_run(lengths: &[usize], held: &[Vec<(usize, f32)>], room: usize) -> Range<usize> {
     let mut best = (f32::MIN, 0..1);
     let mut counts: HashMap<usize, usize> = HashMap::new();
@@ -85,10 +86,11 @@ fn best_run(lengths: &[usize], held: &[Vec<(usize, f32)>], room: usize) -> Range
     best.1
 }
 
-/// Words of a section as they are spelled there, each with what it is of those sought. Most come again and again.
+/// Cache of the words of a section as spelled there, each with the sought word it is a form of, if any. Most words
+/// occur repeatedly.
 type Known = HashMap<String, Option<(usize, f32)>, RandomState>;
 
-/// The words sought that a paragraph holds, each once, with what it counts.
+/// The sought words that a paragraph contains, each once, with their weights.
 fn held(paragraph: &str, sought: &SoughtWords, language: Language, known: &mut Known) -> Vec<(usize, f32)> {
     let mut found: Vec<(usize, f32)> = Vec::new();
     terms::each_beginning(paragraph, &sought.begins, |word| {
@@ -106,7 +108,7 @@ fn held(paragraph: &str, sought: &SoughtWords, language: Language, known: &mut K
     found
 }
 
-/// Paragraphs and fenced blocks, each whole.
+/// Splits Markdown into paragraphs and fenced code blocks, each whole.
 fn paragraphs(markdown: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let mut start = 0;
@@ -132,7 +134,7 @@ fn paragraphs(markdown: &str) -> Vec<&str> {
     if found.is_empty() { vec![markdown] } else { found }
 }
 
-/// Cut to length, after a line or a word where that can be.
+/// Cuts a text to at most `most` characters, after a line or a word where possible.
 fn shortened(text: &str, most: usize) -> String {
     let Some((end, _)) = text.char_indices().nth(most) else { return text.to_owned() };
     let head = &text[..end];

@@ -1,4 +1,4 @@
-//! Ranked pages to the passages a reader sees: of each page its best section, and nothing twice.
+//! Turns ranked pages into the passages a reader sees: the best section of each page, without duplicates.
 
 use docent_types::{LONGEST_PASSAGE, Passage};
 use tantivy::schema::{Field, Value};
@@ -12,9 +12,10 @@ use crate::rank::ranking::{Candidate, Search};
 use crate::text::languages::Language;
 use crate::text::near_duplicates::{are_copies, is_telling};
 
-/// A section further down a page may stand in for one that is shown already, when it scores at least this share of it.
+/// When a section is a duplicate and scores less than this share of its page's best section, no further section of the
+/// page is tried.
 const STAND_IN: f32 = 0.5;
-/// How many of a page's sections may stand in.
+/// Maximum number of sections of a page that are tried, the best one included.
 const MOST_STAND_INS: usize = 4;
 
 pub(crate) struct ResultSelection<'s> {
@@ -23,7 +24,7 @@ pub(crate) struct ResultSelection<'s> {
     shown: Vec<Shown<'s>>,
 }
 
-/// A page that is shown, by one of its sections.
+/// A page to show, and the section it is shown by.
 struct Shown<'s> {
     page: &'s ManifestPage,
     section: Option<DocAddress>,
@@ -50,7 +51,7 @@ impl<'s> ResultSelection<'s> {
         sections.map(|at| self.passage(&Shown { page, section: Some(at), print: None, score: 0.0 })).collect()
     }
 
-    /// Which sections the pages are shown by, with the pages.
+    /// The pages to show, each with its section and its score.
     pub(crate) fn sections(
         mut self,
         ranked: Vec<Candidate>,
@@ -60,7 +61,7 @@ impl<'s> ResultSelection<'s> {
         Ok(self.shown.into_iter().map(|shown| (shown.page, shown.section, shown.score)).collect())
     }
 
-    /// Shows the best pages, at most `limit`.
+    /// Selects the best pages, at most `limit`.
     fn choose(&mut self, ranked: Vec<Candidate>, limit: usize) -> tantivy::Result<()> {
         for candidate in ranked {
             if self.shown.len() == limit {
@@ -75,9 +76,10 @@ impl<'s> ResultSelection<'s> {
         Ok(())
     }
 
-    /// Shows a page by its best section that is not shown yet. A page that says the same as one above it under the same
-    /// title is that page in another version or language: it is left out, or takes the other's place when it is the one
-    /// the asker would rather read. So is a page of another title that has nothing more to say.
+    /// Selects a page with its best section that is no duplicate. If a section duplicates that of a selected page with
+    /// the same title, the two are one page in different versions or languages: the new one is left out, or replaces
+    /// the other when the asker would prefer it. A page with another title is left out when all of its sections that
+    /// were tried are duplicates, unless the last of them is too short to tell.
     fn add(&mut self, page: &'s ManifestPage, candidate: &Candidate) -> tantivy::Result<()> {
         let stats = &self.search.snapshot.stats;
         let mut shown = Shown { page, section: None, print: None, score: candidate.answers };
@@ -98,7 +100,7 @@ impl<'s> ResultSelection<'s> {
                 }
                 return Ok(());
             }
-            // Few words in common are no copy of another page, only all there is to say.
+            // A short duplicate does not make the page a copy: it may be all that the page says.
             is_copy = print.is_some_and(is_telling);
             if *score < best * STAND_IN {
                 break;
@@ -114,7 +116,7 @@ impl<'s> ResultSelection<'s> {
         Ok(())
     }
 
-    /// Which of those shown says the same.
+    /// The index of a selected page whose section has the same text.
     fn twin(&self, print: Option<u64>) -> Option<usize> {
         let print = print.filter(|_| self.search.lookup.settings.copies_once > 0.0)?;
         self.shown.iter().position(|shown| shown.print.is_some_and(|known| are_copies(known, print)))
@@ -125,8 +127,8 @@ impl<'s> ResultSelection<'s> {
         segment.readers.print.first(address.doc_id)
     }
 
-    /// Whether of two copies the asker would rather read the first: the one in the language and the version that are asked
-    /// for, then the one of the current version, then the later version.
+    /// Whether the asker would prefer the first of two copies: the one that better fits the language and the version
+    /// asked for (or else the current version), then the one without a version label, then the later version.
     fn is_preferred(&self, one: &ManifestPage, other: &ManifestPage) -> bool {
         let (variants, wanted) = (self.search.snapshot.variants(), &self.search.wanted);
         let rank = |page: &ManifestPage| wanted.rank(variants, variants.page(self.search.snapshot.number_of(page)));
@@ -166,7 +168,7 @@ impl<'s> ResultSelection<'s> {
             version: variants.version_of(number).map(|version| version.name.clone()),
             language: variants.language_of(number).map(str::to_owned),
         };
-        // Where it is shown by itself its headings stand above it, with an empty line between.
+        // A passage that is shown by itself has its headings above it, followed by an empty line.
         let room = LONGEST_PASSAGE - passage.heading_lines().chars().count() - 1;
         passage.content = excerpt(stored(fields.content), &self.sought, language, room);
         if passage.content.is_empty() {
@@ -176,7 +178,7 @@ impl<'s> ResultSelection<'s> {
     }
 }
 
-/// The numbers in a version, for telling the later.
+/// The numbers in a version, to find out which version is later.
 fn numbers(version: &str) -> Vec<u64> {
     version.split(|c: char| !c.is_ascii_digit()).filter_map(|part| part.parse().ok()).collect()
 }

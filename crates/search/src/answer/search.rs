@@ -1,4 +1,4 @@
-//! A question to an index, answered with passages.
+//! Answers a question to an index with passages.
 
 use std::collections::{HashMap, HashSet};
 
@@ -26,18 +26,18 @@ impl Snapshot {
         }
     }
 
-    /// As `search`, weighed otherwise than it ships.
+    /// As `search`, with other settings than the shipped ones.
     #[doc(hidden)]
     pub fn search_with(&self, query: &Query, settings: &Settings) -> Vec<Passage> {
         search(self, query, settings, None).unwrap_or_default()
     }
 
-    /// The best passages for a question by its words and, where the index has vectors, by what it means.
+    /// The best passages for a question by its words and, where the index has vectors, by its meaning.
     pub async fn find(&self, query: &Query) -> Vec<Passage> {
         self.find_with(query, &SHIPPED).await
     }
 
-    /// As `find`, weighed otherwise than it ships.
+    /// As `find`, with other settings than the shipped ones.
     #[doc(hidden)]
     pub async fn find_with(&self, query: &Query, settings: &Settings) -> Vec<Passage> {
         let alike = match &query.after {
@@ -50,8 +50,8 @@ impl Snapshot {
         })
     }
 
-    /// The words of a question that these docs never mention, as the asker spelled them, in order. Neither endings nor
-    /// likely slips are among them.
+    /// The words of a question that these docs never mention, as the asker spelled them, in order. Completions and
+    /// likely typos are not included.
     pub fn never_mentioned(&self, question: &str) -> Vec<String> {
         let Some(searcher) = self.searcher() else { return Vec::new() };
         let lexicon = Lexicon::new(searcher, &self.fields, &self.stats);
@@ -59,8 +59,8 @@ impl Snapshot {
         understood.map(|understood| understood.never_mentioned(question)).unwrap_or_default()
     }
 
-    /// The sections of one page as passages, in their order: at most `query.limit`, each cut to what is asked, and without
-    /// a score. Empty when there is no such page or the question holds no word.
+    /// The sections of one page as passages, in their order: at most `query.limit`, each cut to what was asked, and
+    /// with a score of 0. Empty when there is no such page or the question has no words.
     pub fn sections(&self, query: &Query, path: &str) -> Vec<Passage> {
         sections(self, query, path).unwrap_or_else(|error| {
             tracing::error!(error = &error as &dyn std::error::Error, "a page's sections could not be read");
@@ -82,7 +82,7 @@ fn search(
     ResultSelection::new(&search).passages(ranked, query.limit)
 }
 
-/// The sections of a page as passages, each cut to what is asked.
+/// The sections of a page as passages, each cut to what was asked.
 fn sections(snapshot: &Snapshot, query: &Query, path: &str) -> tantivy::Result<Vec<Passage>> {
     let (without, settings) = (HashSet::new(), SHIPPED);
     let Some(page) = snapshot.lookup(path) else { return Ok(Vec::new()) };
