@@ -70,8 +70,8 @@ impl<'f> Allowed<'f> {
     }
 }
 
-/// Whether a page passes a filter, given its version and language. A page without a version or a language passes any,
-/// and a page open to all passes any groups.
+/// Whether a page passes a filter, given its version and language. A page without a version or a language is not
+/// excluded for it, and neither is a page open to all for its groups.
 fn lets_through(filter: &Filter, page: &ManifestPage, version: Option<&str>, language: Option<&str>) -> bool {
     let fits = |wanted: &Option<String>, own: Option<&str>| match (wanted, own) {
         (Some(wanted), Some(own)) => wanted == own,

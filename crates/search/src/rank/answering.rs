@@ -3,7 +3,8 @@
 //! ```text
 //! strength   the page's score from the words that were asked for, divided by the total weight of these words
 //! coverage   the share of these words that the page contains at all, by weight
-//! lead       how far the score is ahead of the mean of the other best pages; with half of the words a quarter counts
+//! lead       how far the score is ahead of the mean of the other best pages; weighted by coverage², so
+//!            a page with half of the words gets a quarter of it
 //!
 //! score = 1 / (1 + e^(-SLOPE (ln strength + coverage + coverage² lead - EVEN)))
 //! ```

@@ -132,8 +132,8 @@ impl ScoreAccumulator {
         self.table.often[at]
     }
 
-    /// Ends a word in a field: turns its frequencies into scores, by its rarity. With a word number, the word is marked
-    /// as met wherever it occurs; the first field it is settled for determines the rarity that is recorded.
+    /// Finishes a word in a field: turns its frequencies into scores, by its rarity. With a word number, the word is
+    /// marked as met wherever it occurs; the first field it is settled for determines the rarity that is recorded.
     pub(crate) fn settle(&mut self, weight: f32, word: Option<usize>) {
         self.settle_left(weight, word, 0.0, |_| 1.0);
     }

@@ -64,7 +64,7 @@ settings! {
     /// Gain, as a share of its score, of a section that contains all words of the question.
     coverage = 0.3,
     /// Bonus for two consecutive words of the question that are adjacent, as a factor on the lower rarity of the two;
-    /// and the maximum number of positions between them for any bonus.
+    /// and the maximum distance of the two for any bonus, in positions (adjacent words have a distance of 1).
     together = 0.5,
     together_gap = 3.0,
     /// The number of the best sections for which adjacent words are looked up.

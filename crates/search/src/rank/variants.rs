@@ -14,8 +14,8 @@ use crate::text::languages::{QuestionLanguage, question_language};
 
 /// Only this many bytes of a question are examined.
 const LONGEST_QUESTION: usize = 2_000;
-/// Words next to which a name is that of a version (`next version`); a plain number is one only after them (`version
-/// 7`).
+/// Words next to which a name is that of a version, as in `next version`. A plain number is one only after them, as in
+/// `version 7`.
 const VERSION_WORDS: [&str; 6] = ["version", "versions", "release", "docs", "documentation", "v"];
 
 /// The variants of the pages in a manifest, by page number.
