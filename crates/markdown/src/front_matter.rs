@@ -1,4 +1,4 @@
-//! The block of fields at the top of a page.
+//! Parses the front matter of a page.
 
 use std::ops::Range;
 
@@ -6,26 +6,26 @@ use crate::parse_lines::Lines;
 use crate::problem::Problem;
 use crate::{front_matter_toml, front_matter_yaml};
 
-/// The front matter of a page. Values are text as the author wrote it: `no` stays `no`, `012` stays `012`.
+/// The front matter of a page. Values are the author's text: `no` stays `no`, `012` stays `012`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FrontMatter {
     /// The whole block, both fences and the last line break included; `None` when there is none.
     pub span: Option<Range<usize>>,
     /// What is between the fences; `None` when there is no block.
     pub body: Option<Range<usize>>,
-    /// What the block is written in.
+    /// The language of the block.
     pub syntax: Syntax,
-    /// Top-level fields in order of the file.
+    /// Top-level fields in file order.
     pub fields: Vec<Field>,
 }
 
-/// What a front matter is written in.
+/// The language of a front matter block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Syntax {
     /// Between lines of `---`.
     #[default]
     Yaml,
-    /// Between lines of `+++`.
+    /// Between lines of `+++`, or after `---toml`.
     Toml,
     /// Between lines of `;;;`, or after `---json`.
     Json,
@@ -38,21 +38,21 @@ pub struct Field {
     pub value: FieldValue,
 }
 
-/// What a field holds.
+/// The value of a field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FieldValue {
-    /// A single value.
+    /// A scalar.
     Text(String),
-    /// A list of single values.
+    /// A list of scalars.
     List(Vec<String>),
     /// Nothing, or `null`.
     Empty,
-    /// A mapping: its fields. A list that holds more than single values has none.
+    /// The fields of a mapping. A list whose items are not all scalars is also `Nested`, without fields.
     Nested(Vec<Field>),
 }
 
 impl FrontMatter {
-    /// The single value of a field, if it has one that is not empty. A dot leads into a mapping: `sidebar.label`.
+    /// The scalar value of a field, unless it is blank. A dot descends into a mapping: `sidebar.label`.
     pub fn get(&self, name: &str) -> Option<&str> {
         match self.value(name) {
             Some(FieldValue::Text(text)) if !text.trim().is_empty() => Some(text.as_str()),
@@ -60,7 +60,7 @@ impl FrontMatter {
         }
     }
 
-    /// The values of a field that may be a list or a single value; a single value is split at commas.
+    /// The values of a field that may be a list or a scalar; a scalar is split at commas.
     pub fn list(&self, name: &str) -> Vec<&str> {
         match self.value(name) {
             Some(FieldValue::Text(text)) => text.split(',').map(str::trim).filter(|part| !part.is_empty()).collect(),
@@ -69,17 +69,17 @@ impl FrontMatter {
         }
     }
 
-    /// Whether a field says yes.
+    /// Whether the field is `true`, `yes`, `on` or `1`, in any case.
     pub fn flag(&self, name: &str) -> bool {
         self.get(name).is_some_and(|text| ["true", "yes", "on", "1"].contains(&text.trim().to_lowercase().as_str()))
     }
 
-    /// Whether a field says no.
+    /// Whether the field is `false`, `no`, `off` or `0`, in any case.
     fn denies(&self, name: &str) -> bool {
         self.get(name).is_some_and(|text| ["false", "no", "off", "0"].contains(&text.trim().to_lowercase().as_str()))
     }
 
-    /// What a field holds; the first one of that name counts. A dot leads into a mapping.
+    /// The value of the first field with that name. A dot descends into a mapping.
     pub fn value(&self, name: &str) -> Option<&FieldValue> {
         fn find<'f>(fields: &'f [Field], name: &str) -> Option<&'f FieldValue> {
             fields.iter().find(|field| field.name == name).map(|field| &field.value)
@@ -101,7 +101,7 @@ impl FrontMatter {
         self.get("description")
     }
 
-    /// What the navigation is to call the page: `sidebarTitle`, `sidebar_title`, `sidebar_label`, `sidebar.label`,
+    /// The page's title in the navigation: `sidebarTitle`, `sidebar_title`, `sidebar_label`, `sidebar.label`,
     /// `nav_title` or `linkTitle`.
     pub fn sidebar_title(&self) -> Option<&str> {
         ["sidebarTitle", "sidebar_title", "sidebar_label", "sidebar.label", "nav_title", "linkTitle"]
@@ -134,22 +134,22 @@ impl FrontMatter {
         tags
     }
 
-    /// Words the author wants the page to be found by.
+    /// Search keywords: `keywords`.
     pub fn keywords(&self) -> Vec<&str> {
         self.list("keywords")
     }
 
-    /// Paths that lead here too: `aliases`, `redirect_from`, `redirects`.
+    /// Paths that redirect to this page: `aliases`, `redirect_from`, `redirects`.
     pub fn aliases(&self) -> Vec<&str> {
         ["aliases", "redirect_from", "redirects"].iter().flat_map(|name| self.list(name)).collect()
     }
 
-    /// Whether the page keeps itself from readers who look around: a draft, hidden, unlisted, or not to be searched.
+    /// Whether the page is excluded from listings or search: it is a draft, hidden, unlisted, or not to be indexed.
     pub fn hides(&self) -> bool {
         self.hidden_by().is_some()
     }
 
-    /// The field that keeps the page from them.
+    /// The field that excludes the page from listings or search.
     pub fn hidden_by(&self) -> Option<&'static str> {
         const YES: [&str; 7] =
             ["draft", "hidden", "noindex", "unlisted", "search.exclude", "seo.noindex", "search_exclude"];
@@ -160,10 +160,11 @@ impl FrontMatter {
     }
 }
 
-/// A block larger than this is read line by line: what it is written in costs more to read than a page does.
+/// In bytes: a larger block is read line by line, because parsing its language costs more than parsing a page of that
+/// size.
 const LARGEST: usize = 64 << 10;
 
-/// Reads the block at the top of a text, if there is one.
+/// Parses the front matter at the top of a text, if there is any.
 pub fn read(text: &str, lines: &Lines<'_>) -> (FrontMatter, Option<Problem>) {
     let Some(Block { span, body, syntax }) = cut(text) else { return (FrontMatter::default(), None) };
     let inside = &text[body.clone()];
@@ -171,7 +172,7 @@ pub fn read(text: &str, lines: &Lines<'_>) -> (FrontMatter, Option<Problem>) {
         _ if inside.len() > LARGEST => (Err(format!("it is larger than {} KiB", LARGEST >> 10)), "read whole"),
         Syntax::Yaml => (front_matter_yaml::fields(inside), "YAML"),
         Syntax::Toml => (front_matter_toml::fields(inside), "TOML"),
-        // YAML is JSON and more.
+        // YAML is a superset of JSON.
         Syntax::Json => (front_matter_yaml::fields(&braced(inside)), "JSON"),
     };
     let (fields, problem) = match read {
@@ -186,7 +187,7 @@ pub fn read(text: &str, lines: &Lines<'_>) -> (FrontMatter, Option<Problem>) {
     (FrontMatter { span: Some(span), body: Some(body), syntax, fields }, problem)
 }
 
-/// Where the block at the top of a text ends; where the text begins, if there is none.
+/// The byte offset at which the front matter ends; 0 if there is none.
 pub fn end(text: &str) -> usize {
     cut(text).map_or(0, |block| block.span.end)
 }

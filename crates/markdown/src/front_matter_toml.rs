@@ -1,10 +1,10 @@
-//! TOML fields, their values as text.
+//! Parses TOML front matter, with scalar values as text.
 
 use toml::Value;
 
 use crate::front_matter::{Field, FieldValue};
 
-/// The top-level fields of a TOML document, or why it cannot be read.
+/// The top-level fields of a TOML document, or why it cannot be parsed.
 pub(crate) fn fields(text: &str) -> Result<Vec<Field>, String> {
     let table: toml::Table = toml::from_str(text).map_err(|error| error.message().to_owned())?;
     Ok(fields_of(table))

@@ -1,7 +1,7 @@
-//! YAML fields whose values stay text.
+//! Parses YAML front matter, keeping scalar values as text.
 //!
-//! Read twice: once for the shape of each value, once for its text. Asking for text outright is the only way to keep
-//! `no`, `1.10` and `012` from turning into something else, and one cannot ask for the text of a list.
+//! The block is parsed twice: once for the shape of each value, once for its text. Only a request for a string keeps
+//! `no`, `1.10` and `012` from being converted, and a list cannot be requested as a string.
 
 use std::fmt;
 
@@ -18,7 +18,7 @@ pub(crate) fn fields(yaml: &str) -> Result<Vec<Field>, String> {
     }
     let shapes = match yaml::read(yaml)? {
         Yaml::Map(shapes) => shapes,
-        // Which the second reading refuses.
+        // The second pass rejects anything but a mapping.
         _ => Vec::new(),
     };
     serde_saphyr::with_deserializer_from_str_with_options(yaml, yaml::options(), |deserializer| {
@@ -27,10 +27,10 @@ pub(crate) fn fields(yaml: &str) -> Result<Vec<Field>, String> {
     .map_err(|error| yaml::sentence(&error))
 }
 
-/// How many fields lines may give.
+/// Most fields that [`fields_by_line`] returns.
 const MOST_FIELDS: usize = 5_000;
 
-/// What plain `name: value` lines say (with another sign for the colon, if so), for front matter that cannot be read.
+/// The fields of plain `name: value` lines, for front matter that does not parse. `sign` separates name and value.
 pub(crate) fn fields_by_line(text: &str, sign: char) -> Vec<Field> {
     text.lines()
         .filter_map(|line| {
@@ -46,7 +46,7 @@ pub(crate) fn fields_by_line(text: &str, sign: char) -> Vec<Field> {
         .collect()
 }
 
-/// Values that are there, of which the texts are to be read.
+/// Visits a mapping for the text of its values; holds their shapes from the first pass.
 struct Values(Vec<(String, Yaml)>);
 
 impl<'de> Visitor<'de> for Values {
@@ -67,7 +67,7 @@ impl<'de> Visitor<'de> for Values {
     }
 }
 
-/// What a value looks like, if that is known.
+/// The shape of a value from the first pass, if known.
 struct Shape(Option<Yaml>);
 
 impl<'de> DeserializeSeed<'de> for Shape {

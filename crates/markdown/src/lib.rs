@@ -1,13 +1,13 @@
-//! One file of Markdown, MDX, reStructuredText or AsciiDoc, or one notebook, as a page: front matter, headings, links, sections
-//! and code, and at which bytes.
+//! Parses one file of Markdown, MDX, reStructuredText or AsciiDoc, or one notebook, into a page: front matter,
+//! headings, links, sections and code, with their byte ranges.
 //!
-//! [`parse()`] never fails: what cannot be read is text plus a [`Problem`]. Everything a tool may want to change carries the
-//! byte range it was read from, so that an edit touches those bytes and no others.
+//! [`parse()`] never fails: what cannot be parsed becomes text plus a [`Problem`]. Everything a tool may want to change
+//! carries the byte range it was read from, so that an edit touches only those bytes.
 //!
-//! For the rules of what an agent may write, [`code_of()`] finds what a build or a browser would run.
+//! To check what an agent may write, [`code_of()`] finds the code that a build or a browser would run.
 //!
-//! This crate is pure. It knows neither sites nor addresses: where a link leads and where a page is served is decided
-//! above. What differs between generators and has to be known while parsing is handed in, as [`AnchorStyle`] is.
+//! This crate does no I/O. It knows neither sites nor URLs: higher crates decide where a link leads and where a page is
+//! served. Differences between generators that matter while parsing are passed in, such as [`AnchorStyle`].
 
 mod adoc;
 mod anchors;

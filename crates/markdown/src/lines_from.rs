@@ -1,8 +1,8 @@
-//! A text put together from others, which knows of each of its lines where it came from.
+//! Text composed of several sources, with the origin of each line; and the state of code fences.
 
 use crate::parse_lines::each_line;
 
-/// A text, and for each of its lines the line of the page it comes from, counted from 1.
+/// A composed text that knows, for each of its lines, the line of the page it comes from, counted from 1.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Composed {
     pub text: String,
@@ -10,7 +10,8 @@ pub struct Composed {
 }
 
 impl Composed {
-    /// Adds text that comes from a line of the page; text that continues an unfinished line belongs to the line of its beginning.
+    /// Adds text that comes from line `origin` of the page. Text that continues an unfinished line keeps the origin of
+    /// that line's beginning.
     pub fn push(&mut self, text: &str, origin: usize) {
         for piece in each_line(text) {
             if self.at_line_start() {
@@ -31,17 +32,17 @@ impl Composed {
     }
 }
 
-/// Whether a line opens or closes a fence of code, and what is inside of one.
+/// Tracks fenced code blocks line by line.
 #[derive(Debug, Clone, Default)]
 pub struct Fence {
     open: Option<(u8, usize)>,
 }
 
-/// What a line is to a fence.
+/// Whether a line belongs to a fenced code block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FenceLine {
     Outside,
-    /// The line that opens or closes one, or stands in it.
+    /// A line of a fenced code block, its opening and closing fences included.
     Inside,
 }
 
@@ -53,7 +54,7 @@ impl Fence {
         let length = mark.map_or(0, |mark| line.bytes().take_while(|byte| *byte == mark).count());
         match (self.open, mark) {
             (None, Some(mark)) if length >= 3 => {
-                // An info with a backtick in it is a span of code.
+                // Backticks followed by another backtick on the line are a code span, not a fence.
                 if mark == b'`' && line[length..].contains('`') {
                     return FenceLine::Outside;
                 }

@@ -1,4 +1,4 @@
-//! One page, read.
+//! The data model of a parsed page.
 
 use std::ops::Range;
 
@@ -22,7 +22,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// The format of a file, by its ending.
+    /// The format of a file, by its extension.
     pub fn of(path: &str) -> Self {
         let ending = path.rsplit('.').next().unwrap_or_default();
         match ending.to_ascii_lowercase().as_str() {
@@ -34,55 +34,58 @@ impl Format {
         }
     }
 
-    /// Whether it is Markdown of some kind: what begins with front matter, and may be written by a chore.
+    /// Whether the format is Markdown or MDX: such pages may have front matter, and a chore may write them.
     pub fn is_markdown(self) -> bool {
         matches!(self, Self::Markdown | Self::Mdx)
     }
 }
 
-/// One page of a docs tree. Spans are byte ranges of the file, on character boundaries of [`crate::text_of`] its bytes.
+/// One page of a docs tree. Spans are byte ranges of the file, on character boundaries of the text that
+/// [`crate::text_of`] makes of its bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page {
     /// The file, relative to the docs root, for example `guides/retries.mdx`.
     pub path: String,
     pub format: Format,
     pub front_matter: FrontMatter,
-    /// The front matter's title, else the first heading of level one.
+    /// The front matter's title, else the first level-one heading. In reStructuredText and AsciiDoc, the first heading
+    /// of any level.
     pub title: Option<String>,
     /// All headings in order.
     pub headings: Vec<Heading>,
-    /// All links and images in order, those in JSX and HTML attributes included; nothing out of code.
+    /// All links and images in order, including those in JSX and HTML attributes, but none from code.
     pub links: Vec<Link>,
-    /// Anchors that are no heading's: `id` and `name` attributes in JSX or HTML, and those that components such as
-    /// accordions, steps and tabs make of their titles. In order. Ids of headings (`{#id}`) are in
+    /// Anchors that do not belong to headings: `id` and `name` attributes in JSX or HTML, and those that components
+    /// such as accordions, steps and tabs derive from their titles. In order. Explicit heading ids (`{#id}`) are in
     /// [`Heading::anchor`].
     pub ids: Vec<String>,
-    /// The page cut at its headings, in order, empty sections left out.
+    /// The page split at its headings, in order. Sections without text and code are left out; in reStructuredText and
+    /// AsciiDoc, only those before the first heading.
     pub sections: Vec<Section>,
-    /// Where the words a reader reads stand in the file: text of paragraphs, headings, table cells. No code, no
-    /// destinations, no attributes, no front matter. In order, not overlapping.
+    /// Byte ranges of the prose: text of paragraphs, headings, table cells. No code, no destinations, no attributes, no
+    /// front matter. In order, not overlapping.
     pub prose: Vec<Range<usize>>,
-    /// Where code blocks and code spans stand in the file, fences included. In order.
+    /// Byte ranges of code blocks and code spans, fences included. In order.
     pub code: Vec<Range<usize>>,
-    /// What could not be read as it was meant, in order of line.
+    /// What could not be parsed as intended, in order of line.
     pub problems: Vec<Problem>,
 }
 
 impl Page {
-    /// Every anchor a link to this page may name: headings first, then explicit ids.
+    /// Every anchor that a link to this page may name: headings first, then [`Self::ids`].
     pub fn anchors(&self) -> impl Iterator<Item = &str> {
         let headings = self.headings.iter().map(|heading| heading.anchor.as_str());
         headings.filter(|anchor| !anchor.is_empty()).chain(self.ids.iter().map(String::as_str))
     }
 
-    /// Whether `anchor` (without `#`) is somewhere on this page. Compared as written and without regard to case, as
-    /// sites differ in which they do.
+    /// Whether `anchor` (without `#`) is on this page. Compared case-insensitively as well, because sites differ in
+    /// that.
     pub fn has_anchor(&self, anchor: &str) -> bool {
         self.anchors().any(|known| known == anchor || known.to_lowercase() == anchor.to_lowercase())
     }
 
-    /// Where the page is served in a tree without configuration, without a leading slash: its `slug` if it has one, else
-    /// by its file. In a site of a generator, `docent_site::Layout` knows.
+    /// Where the page is served in a tree without configuration, without a leading slash: by its `slug` if it has one,
+    /// else by its path. For a generator's site, use `docent_site::Layout`.
     pub fn site_path(&self) -> String {
         match self.front_matter.slug() {
             Some(slug) => slugged(&self.path, slug),
@@ -96,25 +99,25 @@ impl Page {
 pub struct Heading {
     /// 1 to 6.
     pub level: u8,
-    /// The words, without markup.
+    /// The text, without markup.
     pub text: String,
-    /// The anchor links name, without `#`; unique on the page. Empty where the generator gives the heading none.
+    /// The anchor without `#`; unique on the page. Empty where the generator gives the heading none.
     pub anchor: String,
-    /// The whole heading, marks included.
+    /// The whole heading, markup included.
     pub span: Range<usize>,
 }
 
 /// A link or an image.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Link {
-    /// The destination as a reader of Markdown understands it: escapes and entities resolved.
+    /// The destination as Markdown resolves it: escapes and entities decoded.
     pub target: String,
-    /// The destination as it stands in the file, without `<>`, quotes or parentheses. For a reference link, where its
-    /// definition has it (so several links may share one).
+    /// The destination verbatim in the file, without `<>`, quotes or parentheses. For a reference link, the one in its
+    /// definition (so several links may share it).
     pub dest_span: Range<usize>,
     /// The whole link.
     pub span: Range<usize>,
-    /// The words of the link, or the alternative text of an image. Empty for an attribute.
+    /// The link text, or the alternative text of an image. Empty for an attribute.
     pub text: String,
     pub kind: LinkKind,
 }
@@ -126,44 +129,44 @@ pub enum LinkKind {
     Inline,
     /// `[text][label]` with a definition elsewhere in the file.
     Reference,
-    /// A field of the front matter that names pages, by the rules of the generator that reads it.
+    /// A frontmatter field that names pages, by the rules of the generator that reads it.
     Field,
     /// `<https://…>`
     Autolink,
-    /// `![alt](target)`, by reference too.
+    /// `![alt](target)`, also by reference.
     Image,
-    /// An attribute of a JSX or HTML element: `href`, `src` and their like. Of reStructuredText, a file that a directive
-    /// names (`include`), and an entry of a `toctree`. Of AsciiDoc, `include` and the address of `link:`.
+    /// An attribute of a JSX or HTML element: `href`, `src` and similar. In reStructuredText, a file that a directive
+    /// names (`include`), and an entry of a `toctree`. In AsciiDoc, the file of `include` and the target of `link:`.
     Attribute { element: String, attribute: String },
 }
 
-/// What stands under one heading, up to the next heading of any level.
+/// The content under one heading, up to the next heading of any level.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Section {
-    /// The headings above the text, outermost first, its own last. Empty before the first heading.
+    /// The enclosing headings, outermost first, the section's own last. Empty before the first heading.
     pub headings: Vec<String>,
-    /// The anchor of its own heading; `None` before the first heading.
+    /// The anchor of the section's own heading; `None` before the first heading.
     pub anchor: Option<String>,
-    /// The level of its own heading; 0 before the first heading.
+    /// The level of the section's own heading; 0 before the first heading.
     pub level: u8,
-    /// The prose as read: JSX children and readable attributes such as `title` kept, imports, exports and code blocks
-    /// gone. Paragraphs are separated by blank lines.
+    /// The prose as displayed: JSX children and readable attributes such as `title` kept, imports, exports and code
+    /// blocks removed. Paragraphs are separated by blank lines.
     pub text: String,
     /// Code blocks in order.
     pub code: Vec<CodeBlock>,
-    /// The section as Markdown for reading, without its own heading: imports, comments, expressions and tags gone, the
-    /// titles of components kept in bold, code and tables as they are.
+    /// The section as Markdown for reading, without its own heading: imports, comments, expressions and tags removed,
+    /// component titles kept in bold, code and tables unchanged.
     pub markdown: String,
-    /// The section in the file, its heading included.
+    /// The byte range of the section in the file, its heading included.
     pub markdown_span: Range<usize>,
 }
 
-/// A block of code.
+/// A code block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CodeBlock {
-    /// The first word of the fence's info, for example `rust`.
+    /// The first word of the fence's info string, for example `rust`.
     pub language: Option<String>,
-    /// The file name or title the fence's info gives, if any.
+    /// The file name or title in the fence's info string, if any.
     pub file: Option<String>,
     pub text: String,
 }

@@ -1,4 +1,4 @@
-//! A page put together in the order of its text, for the languages that are read line by line.
+//! Builds a page in document order, for the formats that are parsed line by line (reStructuredText, AsciiDoc).
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use crate::page::{CodeBlock, Format, Heading, Link, Page, Section};
 use crate::problem::Problem;
 use crate::text::text_of;
 
-/// What has been read so far.
+/// The page as parsed so far.
 pub(crate) struct PageBuilder<'t> {
     text: &'t str,
     front_matter: FrontMatter,
@@ -17,7 +17,7 @@ pub(crate) struct PageBuilder<'t> {
     sections: Vec<Section>,
     prose: Vec<Range<usize>>,
     code: Vec<Range<usize>>,
-    /// The headings above, outermost first.
+    /// The enclosing headings, outermost first.
     path: Vec<(u8, String)>,
     section: Section,
 }
@@ -38,7 +38,7 @@ impl<'t> PageBuilder<'t> {
         }
     }
 
-    /// What a page says of itself where it has a place for it.
+    /// Sets the metadata of a page, in formats that have a place for it.
     pub(crate) fn front_matter(&mut self, front_matter: FrontMatter) {
         self.front_matter = front_matter;
     }
@@ -54,7 +54,7 @@ impl<'t> PageBuilder<'t> {
         self.headings.push(Heading { level, text: words, anchor, span });
     }
 
-    /// Words as they are read, and behind which mark of a list.
+    /// Adds a paragraph of displayed text; `mark` is its list marker in Markdown.
     pub(crate) fn paragraph(&mut self, mark: &str, words: &str) {
         if words.is_empty() {
             return;
@@ -153,11 +153,11 @@ fn section(headings: Vec<String>, anchor: Option<String>, level: u8, start: usiz
 /// One line of a text.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Line<'t> {
-    /// Where it begins.
+    /// The byte offset at which the line begins.
     pub(crate) start: usize,
-    /// Without its break and blanks at its end.
+    /// The line without its line break and trailing whitespace.
     pub(crate) text: &'t str,
-    /// The column its words begin in; a tab leads to the next multiple of eight.
+    /// The indentation in columns; a tab advances to the next multiple of eight.
     pub(crate) indent: usize,
 }
 
@@ -179,12 +179,12 @@ impl<'t> Line<'t> {
         self.text.is_empty()
     }
 
-    /// Without its indentation.
+    /// The line without its indentation.
     pub(crate) fn words(&self) -> &'t str {
         self.text.trim_start_matches([' ', '\t'])
     }
 
-    /// Where its words begin.
+    /// The byte offset of the first character after the indentation.
     pub(crate) fn words_start(&self) -> usize {
         self.start + self.text.len() - self.words().len()
     }
@@ -198,7 +198,7 @@ fn columns(blank: &str) -> usize {
     blank.bytes().fold(0, |column, byte| if byte == b'\t' { column / 8 * 8 + 8 } else { column + 1 })
 }
 
-/// Lines without the indentation that all of them have.
+/// The lines without their common indentation, and without blank lines at both ends.
 pub(crate) fn dedented(lines: &[Line<'_>]) -> String {
     let indent = lines.iter().filter(|line| !line.is_blank()).map(|line| line.indent).min().unwrap_or(0);
     let mut out = String::new();

@@ -1,13 +1,13 @@
-//! What could not be read.
+//! Reports what could not be parsed.
 
-/// Something on a page that could not be read as it was meant.
+/// Something on a page that could not be parsed as intended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// Counted from 1.
+    /// The line, counted from 1.
     pub line: usize,
-    /// What is wrong, in a sentence for the author.
+    /// A sentence for the author that says what is wrong.
     pub message: String,
 }
 
-/// A page with more problems than this needs no longer list of them.
+/// Most problems that are reported for a page.
 pub const MOST_PROBLEMS: usize = 200;

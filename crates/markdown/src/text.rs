@@ -1,8 +1,8 @@
-//! A file's bytes as text.
+//! Decodes the bytes of a file.
 
 use std::borrow::Cow;
 
-/// A file's bytes as text of the very same length: a byte that is not UTF-8 becomes `?`, so that every span of a
+/// Decodes bytes as text of the same length: each byte that is not valid UTF-8 becomes `?`, so that every span of a
 /// [`Page`](crate::Page) is also a range of the bytes.
 pub fn text_of(bytes: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(bytes) {
@@ -18,7 +18,7 @@ pub fn text_of(bytes: &[u8]) -> Cow<'_, str> {
     }
 }
 
-/// Defines a regular expression that is put together when it is first used.
+/// Defines a static regular expression that is compiled on first use.
 #[macro_export]
 macro_rules! regex {
     ($vis:vis $name:ident, $pattern:expr) => {
@@ -27,7 +27,8 @@ macro_rules! regex {
     };
 }
 
-/// Whether bytes are mostly no UTF-8, or text in another encoding: what is left of it would be no words.
+/// Whether bytes are binary or in another encoding: they begin with a UTF-16 byte order mark, or more than an eighth of
+/// their first 64 KiB is NUL or invalid UTF-8.
 pub fn is_no_text(bytes: &[u8]) -> bool {
     if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
         return true;

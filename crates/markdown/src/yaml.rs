@@ -1,4 +1,4 @@
-//! YAML as values.
+//! Parses YAML into untyped values.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde::de::{DeserializeOwned, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_saphyr::Options;
 
-/// A value; single ones are text, as written.
+/// A YAML value. Scalars are text; plain numbers and booleans are formatted anew, so `1.10` is `1.1`.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Yaml {
     Text(String),
@@ -20,7 +20,7 @@ impl Yaml {
         self.members().iter().find(|(key, _)| key == name).map(|(_, value)| value)
     }
 
-    /// Adds what another document says: mappings grow together, all else is replaced.
+    /// Merges another value into this one: mappings are merged recursively, all else is replaced.
     pub fn merge(&mut self, other: Self) {
         match (self, other) {
             (Self::Map(members), Self::Map(more)) => {
@@ -57,12 +57,12 @@ impl Yaml {
     }
 }
 
-/// Reads a document (JSON is one too), or says why it cannot be read. Bounded in depth, size and aliases by the reader.
+/// Parses a document (JSON, too), or says why it cannot be parsed. The parser limits depth, size and aliases.
 pub fn read(text: &str) -> Result<Yaml, String> {
     read_as(text)
 }
 
-/// The same as a type of the caller's.
+/// Like [`read`], into a type of the caller's choice.
 pub fn read_as<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     serde_saphyr::from_str_with_options(text, options()).map_err(|error| sentence(&error))
 }
