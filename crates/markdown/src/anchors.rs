@@ -1,4 +1,4 @@
-//! Anchors of headings, made as the generators of sites make them.
+//! Generates heading anchors by the rules of each site generator.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -13,12 +13,13 @@ use crate::anchors_mintlify::MintlifyAnchors;
 
 use crate::parse_tags::Tag;
 
-/// The anchor of a heading's words as GitHub makes it: lower case, spaces to hyphens, punctuation gone. Not yet made unique.
+/// GitHub's anchor for the text of a heading: lower case, spaces to hyphens, punctuation removed. Not yet unique on the
+/// page.
 pub fn slug(text: &str) -> String {
     github_slugger(text.trim())
 }
 
-/// Whether a sign is a digit, and no fraction, power or number in a circle.
+/// Whether a character is a digit. Fractions, superscripts, Roman numerals and enclosed numbers are not.
 fn is_digit(c: char) -> bool {
     let is_other = matches!(c,
         '\u{b2}' | '\u{b3}' | '\u{b9}' | '\u{bc}'..='\u{be}' | '\u{2070}'..='\u{218b}' | '\u{2460}'..='\u{2793}'
@@ -26,7 +27,7 @@ fn is_digit(c: char) -> bool {
     c.is_numeric() && !is_other
 }
 
-/// Punctuation that joins words, as the underscore does.
+/// Connector punctuation: the underscore and similar characters.
 fn is_connector(c: char) -> bool {
     matches!(
         c,
@@ -34,65 +35,67 @@ fn is_connector(c: char) -> bool {
     )
 }
 
-/// Whose rules make anchors of headings.
+/// The rules by which heading anchors are generated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum AnchorStyle {
-    /// GitHub's, which most sites took over.
+    /// GitHub's rules, which most generators adopted.
     #[default]
     GitHub,
     VitePress,
-    /// Of the package `github-slugger`: spaces at the ends count.
+    /// The package `github-slugger`: leading and trailing spaces count.
     GithubSlugger,
-    /// The same, but a heading of level one has no anchor, and ids that authors wrote out are not counted.
+    /// Like [`Self::GithubSlugger`], but a level-one heading has no anchor, and explicit ids do not count as taken.
     Docusaurus,
-    /// The same as the package's, where `{#id}` is not read: it is words like others.
+    /// Like [`Self::GithubSlugger`], without explicit ids: `{#id}` is part of the text.
     Starlight,
-    /// The same as the package's, with ids as `[#id]`, which are not counted.
+    /// Like [`Self::GithubSlugger`], with explicit ids as `[#id]`, which do not count as taken.
     Fumadocs,
-    /// The same, with ids made as the others, and none for a heading of level one.
+    /// Like [`Self::Fumadocs`], but explicit ids are slugged and numbered like the text of a heading, and a level-one
+    /// heading has no generated anchor.
     Nextra,
-    /// The same, headings of level one included.
+    /// Like [`Self::Nextra`], but level-one headings have anchors.
     NextraPages,
-    /// Of Python's Markdown: what is not ASCII goes.
+    /// Python-Markdown: what is not ASCII after decomposition is removed.
     Python,
-    /// The same with letters of all languages kept.
+    /// Python-Markdown with the letters of all scripts kept.
     PythonUnicode,
-    /// Of the PyMdown extensions, in small letters: like GitHub's.
+    /// PyMdown Extensions, in lower case: similar to GitHub's rules.
     Pymdown,
-    /// The same with letters as they are.
+    /// PyMdown Extensions, with case preserved.
     PymdownCased,
     MdBook,
-    /// Hugo's own, `github` in its configuration. With `ascii` (`github-ascii`) accents are taken off and what is not ASCII is
-    /// gone; with `typographer` hyphens in a row are dashes.
+    /// Hugo's own rules, `github` in its configuration. With `ascii` (`github-ascii`) accents and non-ASCII characters
+    /// are removed; with `typographer` runs of hyphens are dashes.
     Hugo {
         ascii: bool,
         typographer: bool,
     },
-    /// `blackfriday`, which Hugo still offers.
+    /// Hugo's legacy rules, `blackfriday` in its configuration.
     Blackfriday,
-    /// Of Sphinx: letters of ASCII, never a digit first.
+    /// docutils and Sphinx: ASCII only, without leading digits.
     Docutils,
-    /// Of nbsphinx, as Jupyter makes them: the words with hyphens for spaces. A second heading with the same words has no known anchor.
+    /// nbsphinx, by Jupyter's rules: the text with hyphens for spaces. A repeated heading has no known anchor.
     Nbsphinx,
-    /// Of GitBook's own tool and of HonKit: a list of signs goes, and the same words again get the same anchor.
+    /// GitBook's own tool and HonKit: a fixed list of characters is removed, and a repeated heading gets the same
+    /// anchor.
     GitBook,
-    /// Of Markdig, as docfx sets it up: like GitHub's, and `{#id}` is words like others.
+    /// Markdig, as docfx configures it: similar to GitHub's rules, and `{#id}` is part of the text.
     Docfx,
-    /// Of kramdown, which Jekyll uses, as it reads the Markdown of GitHub.
+    /// kramdown, which Jekyll uses, in its mode for GitHub Flavored Markdown.
     KramdownGfm,
-    /// The same as it reads Markdown of its own: letters of ASCII, made of a heading as it is written.
+    /// kramdown in its native mode: ASCII letters and digits, from the source of the heading.
     Kramdown,
     Mintlify,
-    /// Of Asciidoctor, unless attributes say otherwise: `_` at the front and between words. For AsciiDoc on its own; pages
-    /// in AsciiDoc have a forge's ids in all other styles.
+    /// Asciidoctor, unless attributes say otherwise: `_` as the prefix and between words. For standalone AsciiDoc; with
+    /// all other styles, AsciiDoc pages have the ids of a forge such as GitHub.
     Asciidoctor,
 }
 
 impl AnchorStyle {
-    /// The anchor of a heading with these words, where it is the first with them.
+    /// The anchor of the first heading with this text on a page.
     pub fn slug(self, text: &str) -> String {
         match self {
-            // Mintlify's are made whole, numbers and all, elsewhere.
+            // `MintlifyAnchors` makes complete anchors, with their numbers.
             Self::GitHub | Self::Mintlify => slug(text),
             Self::VitePress => vitepress_slug(text),
             Self::GithubSlugger
@@ -112,7 +115,7 @@ impl AnchorStyle {
             Self::Nbsphinx => text.replace(' ', "-").replace('"', "%22"),
             Self::GitBook => gitbook_slug(text),
             Self::Docfx => docfx_slug(text),
-            // Dashes in prose are made typographic before, and no marks are kept.
+            // mdBook first turns `--` and `---` in prose into dashes, which are dropped, as are combining marks.
             Self::MdBook => slug(&text.replace(" --- ", "  ").replace(" -- ", "  ")).replace(is_combining_mark, ""),
             Self::Hugo { ascii: false, .. } => hugo_slug(text.chars()),
             Self::Hugo { ascii: true, .. } => hugo_slug(text.nfd().filter(char::is_ascii)),
@@ -121,7 +124,7 @@ impl AnchorStyle {
     }
 }
 
-/// The same by the package `github-slugger`, which counts spaces at the ends.
+/// The anchor by `github-slugger`, for which leading and trailing spaces count.
 fn github_slugger(text: &str) -> String {
     text.chars()
         .flat_map(char::to_lowercase)
@@ -134,7 +137,7 @@ fn github_slugger(text: &str) -> String {
 }
 
 fn vitepress_slug(text: &str) -> String {
-    // What stands for an emoji is none of the words.
+    // Emoji shortcodes are not part of the anchor.
     let words: Vec<&str> = text.split(' ').filter(|word| !is_emoji_name(word)).collect();
     let text = words.join(" ");
     let mut out = String::with_capacity(text.len());
@@ -148,11 +151,11 @@ fn vitepress_slug(text: &str) -> String {
         }
     }
     out.truncate(out.trim_end_matches('-').len());
-    // An element's name may not begin with a digit.
+    // An id may not begin with a digit.
     if out.starts_with(|c: char| c.is_ascii_digit()) { format!("_{out}") } else { out }
 }
 
-/// `:tada:`.
+/// Whether a word is an emoji shortcode, such as `:tada:`.
 fn is_emoji_name(word: &str) -> bool {
     word.len() > 2
         && word.strip_prefix(':').and_then(|word| word.strip_suffix(':')).is_some_and(|name| {
@@ -160,7 +163,7 @@ fn is_emoji_name(word: &str) -> bool {
         })
 }
 
-/// Whether a heading of MyST holds a role (``{octicon}`rocket` ``).
+/// Whether a MyST heading contains a role (``{octicon}`rocket` ``).
 fn has_role(line: &str) -> bool {
     let is_name = |c: char| c.is_ascii_alphanumeric() || "-_:+.".contains(c);
     line.match_indices("}`").any(|(at, _)| {
@@ -168,8 +171,8 @@ fn has_role(line: &str) -> bool {
     })
 }
 
-/// Words of MkDocs without the icons among them, which stand for nothing in an anchor; `None` where a name in colons may be an
-/// emoji or a word, as extensions say.
+/// The text of an MkDocs heading without icon shortcodes, which do not count in an anchor. `None` where a word in
+/// colons may be an emoji or plain text, depending on the extensions.
 fn without_icons(text: &str) -> Option<String> {
     const SETS: [&str; 4] = [":material-", ":octicons-", ":fontawesome-", ":simple-"];
     let is_icon = |word: &str| is_emoji_name(word) && SETS.iter().any(|set| word.starts_with(set));
@@ -192,7 +195,7 @@ fn docutils_slug(text: &str) -> String {
     out.trim_start_matches(|c: char| c == '-' || c.is_ascii_digit()).trim_end_matches('-').to_owned()
 }
 
-/// Letters in the narrow sense, and only those of the basic plane. What stands for an emoji is none of the words.
+/// Keeps letters, decimal digits, `-` and `_`, up to U+FFFF and without combining marks. Emoji shortcodes are dropped.
 fn docfx_slug(text: &str) -> String {
     let words = text.split(' ').map(|word| if is_emoji_name(word) { "" } else { word });
     let words = words.collect::<Vec<_>>().join(" ");
@@ -208,12 +211,12 @@ fn docfx_slug(text: &str) -> String {
     if slug.is_empty() { "section".to_owned() } else { slug }
 }
 
-/// Whether a sign is one of the ten digits of some script.
+/// Whether a character is a decimal digit of any script.
 fn is_decimal(c: char) -> bool {
     c.is_numeric() && !c.is_alphabetic() && is_digit(c)
 }
 
-/// A heading with a template is called what only a build knows.
+/// Empty for a heading with a template, whose text only a build knows.
 fn gitbook_slug(text: &str) -> String {
     const SIGNS: &str = "[]!\"'#$%&()*+,./:;<=>?@\\^_`{|}~©∑®†“”‘’∂ƒ™℠…œŒ˚º•ª∆∞♥";
     if text.contains("{{") || text.contains("{%") {
@@ -224,7 +227,7 @@ fn gitbook_slug(text: &str) -> String {
     slug.strip_prefix('-').unwrap_or(&slug).to_owned()
 }
 
-/// Letters that are no other letter with a mark, as docutils writes them.
+/// docutils' ASCII replacements of letters that do not decompose into a letter and a mark.
 fn in_ascii(c: char) -> Option<&'static str> {
     Some(match c {
         'ß' => "sz",
@@ -263,7 +266,7 @@ fn python_slug(text: &str, keeps: impl Fn(char) -> bool) -> String {
     out
 }
 
-/// A heading of signs alone is called what it is.
+/// A heading of which no character is kept is called `heading`.
 fn hugo_slug(text: impl Iterator<Item = char>) -> String {
     let kept = text.filter_map(|c| match c {
         ' ' | '-' => Some('-'),
@@ -275,29 +278,29 @@ fn hugo_slug(text: impl Iterator<Item = char>) -> String {
     if out.is_empty() { "heading".to_owned() } else { out }
 }
 
-/// A run of characters that are neither letters nor numbers between two words becomes one hyphen.
+/// Each run of characters that are neither letters nor numbers between two words becomes one hyphen.
 fn blackfriday_slug(text: &str) -> String {
     let words = text.split(|c: char| !is_letter(c) && !c.is_numeric()).filter(|word| !word.is_empty());
     let out: String = words.collect::<Vec<_>>().join("-").chars().map(lower).collect();
     if out.is_empty() { "heading".to_owned() } else { out }
 }
 
-/// One letter for one letter: `İ` is `i`.
+/// Maps each character to exactly one: `İ` becomes `i`.
 fn lower(c: char) -> char {
     c.to_lowercase().next().unwrap_or(c)
 }
 
-/// A letter in the narrow sense of Unicode: signs that are written onto letters are none.
+/// Whether a character is a letter and not a combining mark.
 fn is_letter(c: char) -> bool {
     c.is_alphabetic() && !unicode_normalization::char::is_combining_mark(c)
 }
 
-/// Makes the anchors of one page, each once: the second `setup` becomes `setup-1`.
+/// Generates the anchors of one page and keeps them unique: the second `setup` becomes `setup-1`.
 #[derive(Debug, Default)]
 pub struct Anchors {
     style: AnchorStyle,
     taken: HashMap<String, usize>,
-    /// Those of headings inside of HTML, where kramdown counts them apart.
+    /// The anchors of headings inside HTML elements, which kramdown counts separately.
     taken_in_html: HashMap<String, usize>,
     mintlify: MintlifyAnchors,
 }
@@ -307,8 +310,8 @@ impl Anchors {
         Self { style, ..Self::default() }
     }
 
-    /// What stands before an id that an author wrote out behind a heading's words, and what after it: `{#id}` or `[#id]`.
-    /// `None` where such an id is not read.
+    /// The delimiters of an explicit id after the text of a heading: `{#id}` or `[#id]`. `None` where explicit ids are
+    /// not read.
     pub(crate) fn marks_of_ids(&self) -> Option<(char, char)> {
         match self.style {
             AnchorStyle::Fumadocs | AnchorStyle::Nextra | AnchorStyle::NextraPages => Some(('[', ']')),
@@ -317,13 +320,13 @@ impl Anchors {
         }
     }
 
-    /// The anchor for a heading with these words.
+    /// The anchor for a heading with this text.
     pub fn for_heading(&mut self, text: &str) -> String {
         if self.style == AnchorStyle::Mintlify {
             return self.mintlify.for_heading(text);
         }
         if let (AnchorStyle::Python, Some(name)) = (self.style, text.strip_prefix("::: ")) {
-            // An object of the source code that is documented here; its anchor is its name.
+            // `::: name` documents an object of the source code; its anchor is its name.
             return self.explicit(name.trim());
         }
         let slug = match self.is_of_python() {
@@ -346,7 +349,7 @@ impl Anchors {
             return anchors_kramdown::counted(slug, &mut self.taken);
         }
         let (base, joint) = match self.style {
-            // `setup_1` is counted on: the next one is `setup_2`.
+            // Numbers continue: the next anchor after `setup_1` is `setup_2`.
             _ if self.is_of_python() => (counted_off(&slug).to_owned(), '_'),
             _ => (slug.clone(), '-'),
         };
@@ -378,19 +381,19 @@ impl Anchors {
         matches!(self.style, AnchorStyle::KramdownGfm | AnchorStyle::Kramdown)
     }
 
-    /// Whether Python's Markdown makes them, by any of its rules.
+    /// Whether Python-Markdown makes the anchors, by any of its rules.
     pub(crate) fn is_of_python(&self) -> bool {
         use AnchorStyle::{Pymdown, PymdownCased, Python, PythonUnicode};
         matches!(self.style, Python | PythonUnicode | Pymdown | PymdownCased)
     }
 
-    /// Whether a heading may end in a list of attributes, which is not part of its words.
+    /// Whether a heading may end in an attribute list, which is not part of its text.
     pub(crate) fn reads_attributes(&self) -> bool {
         use AnchorStyle::{Blackfriday, Docutils, Hugo, MdBook};
         self.is_of_python() || matches!(self.style, MdBook | Docutils | Hugo { .. } | Blackfriday)
     }
 
-    /// The words of a heading as Hugo counts them, to be filled in; `None` for other generators.
+    /// A collector of the heading's text by Hugo's rules; `None` for other generators.
     pub(crate) fn hugo_words(&self) -> Option<HugoWords> {
         match self.style {
             AnchorStyle::Hugo { typographer, .. } => Some(HugoWords::of(typographer)),
@@ -399,14 +402,15 @@ impl Anchors {
         }
     }
 
-    /// The same for a heading of a level, with its words as they stand between its marks, and its line as it is written.
+    /// The anchor for a heading of a level: `words` is its text with the spaces of the source, `text` has single
+    /// spaces, and `line` is the source line.
     pub fn for_heading_of(&mut self, level: u8, words: &str, text: &str, line: &str) -> String {
         match self.style {
-            // Only a build knows what the template is filled in with.
+            // Only a build knows the result of the template.
             AnchorStyle::KramdownGfm | AnchorStyle::Kramdown if line.contains("{{") || line.contains("{%") => {
                 String::new()
             }
-            // What a role of MyST says is its extension's to tell.
+            // Only the extension that defines a MyST role knows its text.
             AnchorStyle::Docutils if has_role(line) => String::new(),
             AnchorStyle::KramdownGfm => self.for_heading(&anchors_kramdown::without_dashes(words, line)),
             AnchorStyle::Kramdown => self.for_heading(anchors_kramdown::written(line)),
@@ -427,19 +431,19 @@ impl Anchors {
         }
     }
 
-    /// The anchor of a heading inside of an element of HTML, where it differs from others: GitHub's way of kramdown does not look
-    /// into those.
+    /// The anchor of a heading inside an HTML element, where it differs from others: kramdown applies its native rules
+    /// there, even in its GFM mode.
     pub(crate) fn for_heading_in_html(&mut self, line: &str) -> Option<String> {
         let slug = || anchors_kramdown::slug(anchors_kramdown::written(line));
         (self.style == AnchorStyle::KramdownGfm).then(|| anchors_kramdown::counted(slug(), &mut self.taken_in_html))
     }
 
-    /// Whether the placeholder of a picture is left out of ids.
+    /// Whether the alternative text of an image is left out of ids.
     pub(crate) fn leaves_out_pictures(&self) -> bool {
         matches!(self.style, AnchorStyle::KramdownGfm | AnchorStyle::GithubSlugger | AnchorStyle::Starlight)
     }
 
-    /// Whether every space of a heading becomes a hyphen, those beside tags too.
+    /// Whether every space of a heading becomes a hyphen, even those beside tags.
     pub(crate) fn counts_every_space(&self) -> bool {
         matches!(self.style, AnchorStyle::Docusaurus | AnchorStyle::GithubSlugger | AnchorStyle::Starlight)
     }
@@ -449,8 +453,8 @@ impl Anchors {
         self.style == AnchorStyle::Docusaurus
     }
 
-    /// Words of a heading without what is a text directive to Docusaurus (`:name`, unless a backslash is before it), which has no
-    /// part in an anchor, though it is shown as it is written.
+    /// The text of a heading without Docusaurus text directives (`:name`, unless escaped by a backslash), which are
+    /// displayed verbatim but do not count in an anchor.
     pub(crate) fn without_directives<'t>(&self, words: &'t str, is_escaped: bool) -> Cow<'t, str> {
         if self.style != AnchorStyle::Docusaurus || !words.contains(':') {
             return words.into();
@@ -476,11 +480,12 @@ impl Anchors {
         (out + rest).into()
     }
 
-    /// The anchor of a heading, where marks at its beginning decide about it: `None` elsewhere.
+    /// The anchor of a heading whose beginning determines it, in docfx: a tab link or an `<a id>` element. `None` for
+    /// all other headings.
     pub(crate) fn of_marks(&mut self, raw: &str, words: &str) -> Option<String> {
         (self.style == AnchorStyle::Docfx).then_some(())?;
         let marked = raw.trim_start().trim_start_matches('#').trim_start();
-        // The title of a tab is not a heading, but its words are counted.
+        // A tab title is not a heading, but its anchor counts as taken.
         let own = match marked.starts_with('[') && marked.contains("](#tab/") {
             true => String::new(),
             false => id_of_tag(marked)?.to_owned(),
@@ -489,7 +494,7 @@ impl Anchors {
         Some(own)
     }
 
-    /// Notes an anchor the author wrote out, and gives it back.
+    /// Records an explicit id and returns the anchor it becomes.
     pub fn explicit(&mut self, id: &str) -> String {
         match self.style {
             AnchorStyle::Mintlify => return self.mintlify.explicit(id),
@@ -500,7 +505,7 @@ impl Anchors {
         id.to_owned()
     }
 
-    /// The anchor that a component makes of its title.
+    /// The anchor that a component derives from its title.
     pub(crate) fn for_component(&mut self, tag: &Tag, text: &str) -> Option<String> {
         match self.style {
             AnchorStyle::Mintlify => self.mintlify.for_component(tag, text),
@@ -509,7 +514,7 @@ impl Anchors {
     }
 }
 
-/// The id of an empty element that a heading begins with: `<a id="name"></a>Words`.
+/// The id of an empty element at the beginning of a heading: `<a id="name"></a>Words`.
 fn id_of_tag(words: &str) -> Option<&str> {
     let rest = words.strip_prefix("<a")?.trim_start();
     let (id, rest) = ["id=\"", "name=\""].iter().find_map(|start| rest.strip_prefix(start))?.split_once('"')?;
@@ -518,7 +523,7 @@ fn id_of_tag(words: &str) -> Option<&str> {
     (is_plain && !words.trim().is_empty()).then_some(id)
 }
 
-/// An anchor without the number it ends in.
+/// An anchor without its numeric suffix (`_1`).
 fn counted_off(anchor: &str) -> &str {
     match anchor.rsplit_once('_') {
         Some((base, count)) if !count.is_empty() && count.bytes().all(|byte| byte.is_ascii_digit()) => base,
@@ -566,7 +571,7 @@ mod tests {
             (AnchorStyle::Python, "Über - uns", "uber-uns"),
             (AnchorStyle::Python, ":material-help: Usage", "usage"),
             (AnchorStyle::Pymdown, "Add a :simple-mkdocs: badge", "add-a-badge"),
-            // An emoji or a word, as extensions say.
+            // An emoji or plain text, depending on the extensions.
             (AnchorStyle::Python, "Faces :smile:", ""),
             (AnchorStyle::Python, "At 12 :30: sharp", "at-12-30-sharp"),
             (AnchorStyle::Python, "快速", "_1"),

@@ -1,9 +1,8 @@
-//! The anchors that components of the common documentation themes make of their titles.
+//! Anchors that the components of common documentation themes derive from their titles.
 
 use crate::parse_tags::Tag;
 
-/// The anchor a component of the common documentation themes makes of its title.
-/// `slug` makes an anchor of words.
+/// The anchor that a component derives from its title with `slug`; `None` if it has an explicit id.
 pub(crate) fn made_anchor(tag: &Tag, text: &str, slug: fn(&str) -> String) -> Option<String> {
     if tag.value(text, "id").is_some() {
         return None;

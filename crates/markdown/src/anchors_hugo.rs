@@ -1,24 +1,24 @@
-//! The words of a heading as Hugo makes an anchor of them: each space counts, and code as it is written.
+//! Collects the text of a heading by Hugo's anchor rules: every space counts, and code is verbatim.
 //!
-//! What its typographer makes a sign of (`--`, `"`) is left out. In emphasis, a link or a picture only the words before the first
-//! such sign or mark count: of `**it's bold**` that is `it`.
+//! Sequences that Hugo's typographer replaces (`--`, `"`) are left out. In emphasis, a link or an image, only the text
+//! before the first such sequence or inline markup counts: `it` for `**it's bold**`.
 
 use satteri_pulldown_cmark::{Event, Tag as Start, TagEnd};
 
 use crate::heading_words::code_inside;
 
-/// What the typographer makes signs of.
+/// Sequences that Hugo's typographer replaces.
 const SIGNS: [&str; 6] = ["'", "\"", "...", "<<", ">>", "--"];
 
 #[derive(Debug)]
 pub(crate) struct HugoWords {
     has_typographer: bool,
     words: String,
-    /// How many elements of emphasis, links and pictures are open.
+    /// Nesting depth of open emphasis, links and images.
     depth: usize,
-    /// Where the words of the outermost of them begin.
+    /// Where the text of the outermost open element begins in `words`.
     start: usize,
-    /// Whether no more words of it count.
+    /// Whether the rest of the outermost open element is ignored.
     is_over: bool,
 }
 
@@ -27,7 +27,7 @@ impl HugoWords {
         Self { has_typographer, words: String::new(), depth: 0, start: 0, is_over: false }
     }
 
-    /// Takes what an event says; `raw` is how it is written.
+    /// Takes the text of an event; `raw` is its source.
     pub(crate) fn event(&mut self, event: &Event<'_>, raw: &str) {
         use TagEnd::{Emphasis, Image, Link, Strikethrough, Strong};
         match event {
@@ -82,14 +82,15 @@ impl HugoWords {
         self.words
     }
 
-    /// Where the first sign or mark parts a text.
+    /// Where the first replaced sequence, `_` or `[` cuts a text off.
     fn end_of_first(&self, text: &str) -> Option<usize> {
         let signs = SIGNS.iter().filter(|_| self.has_typographer).filter_map(|sign| text.find(sign));
         signs.chain(text.find('_').map(|at| at + 1)).chain(text.find('[')).min()
     }
 }
 
-/// A text without its hyphens in a row: three make one dash, and two; what is left is one hyphen.
+/// A text without runs of hyphens: three become a dash, and so do two, and dashes are dropped; a single one left over
+/// stays a hyphen.
 fn without_dashes(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;

@@ -1,9 +1,9 @@
-//! Ids of headings as kramdown makes them, in both of its ways to read Markdown.
+//! Generates heading ids by the rules of kramdown, for its GFM and its native mode.
 
 use std::collections::HashMap;
 
-/// The words of a heading without dashes of two or three hyphens, which are typographic by then and so no part of an id. In
-/// code they stay: `line` is the heading as it is written.
+/// The text of a heading without `--` and `---`, which are typographic dashes by then and so not part of an id. In code
+/// they stay; `line` is the source of the heading.
 pub(crate) fn without_dashes(words: &str, line: &str) -> String {
     if !words.contains("--") {
         return words.to_owned();
@@ -20,7 +20,7 @@ pub(crate) fn without_dashes(words: &str, line: &str) -> String {
     out + &rest.replace("---", "").replace("--", "")
 }
 
-/// What stands between the marks of a heading.
+/// The source of a heading without its `#` markers.
 pub(crate) fn written(line: &str) -> &str {
     let line = line.trim();
     match line.starts_with('#') {
@@ -29,7 +29,7 @@ pub(crate) fn written(line: &str) -> &str {
     }
 }
 
-/// Letters and digits of ASCII, spaces and hyphens, from the first letter on.
+/// Keeps ASCII letters and digits, spaces and hyphens, from the first letter on.
 pub(crate) fn slug(text: &str) -> String {
     let text = text.trim_start_matches(|c: char| !c.is_ascii_alphabetic());
     let kept = text.chars().filter(|c| c.is_ascii_alphanumeric() || *c == ' ' || *c == '-');
@@ -37,13 +37,13 @@ pub(crate) fn slug(text: &str) -> String {
     if out.is_empty() { "section".to_owned() } else { out }
 }
 
-/// The second of the same gets `-1`, even if that id is taken.
+/// The second occurrence of a slug gets `-1`, even if that id is taken.
 pub(crate) fn counted(slug: String, taken: &mut HashMap<String, usize>) -> String {
     let count = taken.entry(slug.clone()).and_modify(|count| *count += 1).or_insert(0);
     if *count == 0 { slug } else { format!("{slug}-{count}") }
 }
 
-/// The id of a heading's own list of attributes, and where the words before it end: `{#id}` at the end of its line.
+/// The id in a heading's own attribute list: `{#id}` at the end of its line.
 pub(crate) fn own_id(line: &str) -> Option<&str> {
     let line = line.trim_end().trim_end_matches('#').trim_end();
     let (_, id) = line.strip_suffix('}')?.rsplit_once("{#")?;
@@ -52,7 +52,7 @@ pub(crate) fn own_id(line: &str) -> Option<&str> {
     fits.then_some(id)
 }
 
-/// The id of a list of attributes on a line of its own below a heading: `{: #id .class}`.
+/// The id in an attribute list on the line below a heading: `{: #id .class}`.
 pub(crate) fn id_below(below: &str) -> Option<&str> {
     let line = below.lines().next()?.trim();
     let (_, rest) = line.strip_prefix("{:")?.strip_suffix('}')?.split_once('#')?;
@@ -60,7 +60,7 @@ pub(crate) fn id_below(below: &str) -> Option<&str> {
     Some(&rest[..end]).filter(|id| !id.is_empty())
 }
 
-/// The same above a heading, with nothing before it that it could belong to.
+/// The id in an attribute list on the line above a heading, unless a block directly before the list owns it.
 pub(crate) fn id_above(above: &str) -> Option<&str> {
     let mut lines = above.trim_end_matches(['\r', '\n']).rsplit('\n');
     let list = lines.next()?;

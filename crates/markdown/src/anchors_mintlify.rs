@@ -1,5 +1,5 @@
-//! Anchors of Mintlify: a slug that keeps what percent-encoding can carry, decoded again and freed of punctuation; numbers
-//! count from 2.
+//! Generates Mintlify's anchors: a percent-encoded slug, decoded again and stripped of punctuation; the numbers of
+//! repeated slugs begin at 2.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -11,14 +11,14 @@ use unicode_normalization::char::is_combining_mark;
 use crate::parse_tags::Tag;
 use crate::regex;
 
-/// What one page has handed out.
+/// The anchors given out on one page.
 #[derive(Debug, Default)]
 pub(crate) struct MintlifyAnchors {
-    /// How often each slug of a heading was asked for.
+    /// How often each heading slug was requested.
     headings: HashMap<String, usize>,
-    /// The same for tabs, which are counted for themselves.
+    /// How often each tab slug was requested; tabs are counted separately.
     tabs: HashMap<String, usize>,
-    /// Headings and changelog entries share these.
+    /// How often each anchor of headings, explicit ids, steps and changelog entries (`Update`) was requested.
     taken: HashMap<String, usize>,
     components: HashMap<String, usize>,
 }
@@ -34,7 +34,7 @@ impl MintlifyAnchors {
         self.unique(id.split_whitespace().collect::<Vec<_>>().join("-"))
     }
 
-    /// The anchor that a component makes of its title or its name.
+    /// The anchor that a component derives from its title or name.
     pub(crate) fn for_component(&mut self, tag: &Tag, text: &str) -> Option<String> {
         if tag.value(text, "id").is_some() {
             return None;
@@ -47,7 +47,7 @@ impl MintlifyAnchors {
                 Some(if *count > 1 { format!("{base}-{}", *count - 1) } else { base })
             }
             "Tab" => Some(counted(&mut self.tabs, slug(tag.value(text, "title")?))),
-            // Only a step whose title is as large as a heading has a place to link to.
+            // Only a step whose title has the size of a heading has an anchor.
             "Step" if matches!(tag.value(text, "titleSize"), Some("h2" | "h3")) => {
                 let anchor = cleaned(&slug(tag.value(text, "title")?));
                 Some(self.unique(anchor))
@@ -84,7 +84,8 @@ impl MintlifyAnchors {
     }
 }
 
-/// `setup`, then `setup-2`; a heading that ends in a number of its own is counted with those it looks like.
+/// `setup`, then `setup-2`. A slug that ends in a number of its own is also numbered once its base (the slug without
+/// trailing numbers) has occurred more than twice.
 fn counted(counts: &mut HashMap<String, usize>, slug: String) -> String {
     if slug.is_empty() {
         return slug;
@@ -103,7 +104,7 @@ fn counted(counts: &mut HashMap<String, usize>, slug: String) -> String {
     if *count >= 2 || alike > 2 { format!("{slug}-{count}") } else { slug }
 }
 
-/// A title's slug, percent-encoded where it is not ASCII or has signs that URLs write so.
+/// A title's slug; bytes other than ASCII letters, digits and `-_.!~*'()` are percent-encoded.
 fn slug(title: &str) -> String {
     let title = title.to_lowercase();
     let mut encoded = String::with_capacity(title.len());
@@ -124,7 +125,7 @@ fn slug(title: &str) -> String {
     joined_words(&encoded, |c| c.is_ascii_alphanumeric() || c == '_' || (was_encoded && c == '%'))
 }
 
-/// A slug of ASCII alone. `parts_words` writes `userId` as `user-id`.
+/// An ASCII-only slug. With `parts_words`, `userId` becomes `user-id`.
 fn plain_slug(text: &str, parts_words: bool) -> String {
     static HUMPS: LazyLock<[Regex; 4]> = LazyLock::new(|| {
         [r"([A-Z]{2,})(\d+)", r"([a-z\d]+)([A-Z]{2,})", r"([a-z\d])([A-Z])", r"([A-Z]+)([A-Z][a-rt-z\d]+)"]
@@ -139,7 +140,8 @@ fn plain_slug(text: &str, parts_words: bool) -> String {
     joined_words(&text.to_lowercase(), |c| c.is_ascii_lowercase() || c.is_ascii_digit())
 }
 
-/// What is kept, with one hyphen for what is not; the `s` and `t` of `what's` and `don't` stay with their words.
+/// Replaces each run of characters that `keeps` rejects with one hyphen; the `s` and `t` of `what's` and `don't` stay
+/// attached to their words.
 fn joined_words(text: &str, keeps: impl Fn(char) -> bool) -> String {
     let mut hyphened = String::with_capacity(text.len());
     for c in text.chars() {
@@ -151,7 +153,7 @@ fn joined_words(text: &str, keeps: impl Fn(char) -> bool) -> String {
     }
     let bytes = hyphened.as_bytes();
     let mut out = String::with_capacity(bytes.len());
-    // A match ends behind its second hyphen; the next begins there at the earliest.
+    // A match includes its second hyphen, so the next match begins after that at the earliest.
     let mut free_from = 0;
     for (at, c) in hyphened.char_indices() {
         let is_short = c == '-'
@@ -168,8 +170,8 @@ fn joined_words(text: &str, keeps: impl Fn(char) -> bool) -> String {
     out.strip_prefix('-').unwrap_or(&out).trim_end_matches('-').to_owned()
 }
 
-/// An id as it is on the page: decoded, without the punctuation and the pictures that Mintlify takes out. What a link names
-/// goes through the same.
+/// An id as it appears on the page: percent-decoded, without the punctuation and emoji that Mintlify removes. The
+/// fragment of a link is normalized in the same way.
 pub fn mintlify_anchor(id: &str) -> String {
     cleaned(id)
 }

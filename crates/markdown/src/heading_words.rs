@@ -1,19 +1,19 @@
-//! The words of a heading and its id, as they are written: what anchors are made of, where spaces and expressions count.
+//! Extracts a heading's text and explicit id from the source, for anchors in which spaces and expressions count.
 
 use std::ops::Range;
 
 use crate::sections::SourceText;
 
-/// The words of a heading with the spaces that stand between them: some anchors count them, and many leave out those that do not
-/// break a line. Only of a heading without marks.
+/// The text of a heading with its original spaces: some anchor styles count them, and many drop non-breaking spaces.
+/// Only for a heading without inline markup; otherwise `words`.
 pub(crate) fn with_own_spaces(raw: &str, words: String) -> String {
     let own = raw.trim().trim_matches('#').trim();
     let is_same = (own.contains("  ") || own.contains('\u{a0}')) && own.split_whitespace().eq(words.split_whitespace());
     if is_same { own.to_owned() } else { words }
 }
 
-/// The words of a heading, written as `raw` from `start` on, with the blanks beside tags and expressions at its ends, which the
-/// parser takes for none of its words.
+/// The text of a heading with the spaces beside tags and expressions at its ends, which the parser trims. `raw` is the
+/// source of the heading, `start` its byte offset.
 pub(crate) fn with_ends(source: &SourceText<'_>, words: &str, start: usize, raw: &str) -> String {
     let text = source.text;
     let indent = raw.len() - raw.trim_start().trim_start_matches('#').trim_start().len();
@@ -43,19 +43,19 @@ pub(crate) fn with_ends(source: &SourceText<'_>, words: &str, start: usize, raw:
     worth(first..before) + words + &worth(after..last)
 }
 
-/// What an expression holds, as it is written; nothing of a tag.
+/// The content of an expression, verbatim; empty for a tag.
 pub(crate) fn expression<'t>(text: &'t str, taken: &Range<usize>) -> &'t str {
     let inner = |text: &'t str| text.strip_prefix('{').and_then(|text| text.strip_suffix('}'));
     text.get(taken.clone()).and_then(inner).unwrap_or_default()
 }
 
-/// The code between backquotes, as it is written.
+/// The content of a code span, verbatim.
 pub(crate) fn code_inside(raw: &str) -> &str {
     let code = raw.trim_matches('`');
     code.strip_prefix(' ').and_then(|code| code.strip_suffix(' ')).unwrap_or(code)
 }
 
-/// The id in `## Words {#id}` and in `## Words { id="id" }`, or between other marks.
+/// The id in `## Words {#id}` and in `## Words { id="id" }`, or between other delimiters.
 pub(crate) fn explicit_id(line: &str, open: char, close: char) -> Option<&str> {
     let line = line.trim_end().trim_end_matches('#').trim_end();
     let (_, attributes) = line.strip_suffix(close)?.rsplit_once(open)?;
@@ -75,7 +75,7 @@ pub(crate) fn id_in_comment(line: &str) -> Option<&str> {
     comment.split_whitespace().next()?.strip_prefix('#').filter(|id| !id.is_empty())
 }
 
-/// The words of a heading without the list of attributes at their end (`{ .wide data-toc-label="Short" }`).
+/// The text of a heading without the attribute list at its end (`{ .wide data-toc-label="Short" }`).
 pub(crate) fn without_attributes(words: &str) -> &str {
     let attributes = words.trim_end().strip_suffix('}').and_then(|rest| rest.rsplit_once('{'));
     let Some((before, attributes)) = attributes else { return words };
@@ -94,7 +94,7 @@ fn is_name(text: &str) -> bool {
 mod tests {
     use crate::{AnchorStyle, Format};
 
-    /// Each as Docusaurus 3.10 makes it.
+    /// The anchors that Docusaurus 3.10 generates.
     #[test]
     fn docusaurus_counts_every_space_and_every_expression_of_a_heading() {
         for (heading, anchor) in [
@@ -125,7 +125,7 @@ mod tests {
         }
     }
 
-    /// Each as Astro 7 makes it.
+    /// The anchors that Astro 7 generates.
     #[test]
     fn starlight_counts_spaces_beside_tags_of_a_heading() {
         for (heading, anchor) in [

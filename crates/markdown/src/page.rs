@@ -53,7 +53,8 @@ pub struct Page {
     pub title: Option<String>,
     /// All headings in order.
     pub headings: Vec<Heading>,
-    /// All links and images in order, including those in JSX and HTML attributes, but none from code.
+    /// All links and images in order, including those in JSX and HTML attributes, but none from code. In AsciiDoc,
+    /// macros apply in code too.
     pub links: Vec<Link>,
     /// Anchors that do not belong to headings: `id` and `name` attributes in JSX or HTML, and those that components
     /// such as accordions, steps and tabs derive from their titles. In order. Explicit heading ids (`{#id}`) are in
