@@ -1,4 +1,4 @@
-//! Bytes to a page.
+//! Parses the bytes of a file into a page.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -23,14 +23,14 @@ use crate::rst;
 use crate::sections::SourceText;
 use crate::text::text_of;
 
-/// Reads one page. Never fails and never panics: what cannot be read as it was meant is text plus a problem.
-/// `path` is the file relative to the docs root; its ending decides the format.
+/// Parses one page. Never fails and never panics: what cannot be parsed as intended becomes text plus a problem. `path`
+/// is relative to the docs root; its extension decides the format.
 pub fn parse(path: &str, bytes: &[u8]) -> Page {
     parse_as(path, bytes, Format::of(path), AnchorStyle::GitHub)
 }
 
-/// Reads one page in a format, with anchors as a generator makes them. Those of reStructuredText are docutils' own, and those
-/// of AsciiDoc a forge's unless the style is Asciidoctor's.
+/// Parses one page in a format, with anchors by the rules of a generator. reStructuredText always has docutils'
+/// anchors, and AsciiDoc has those of a forge unless the style is [`AnchorStyle::Asciidoctor`].
 pub fn parse_as(path: &str, bytes: &[u8], format: Format, anchors: AnchorStyle) -> Page {
     match format {
         Format::Rst => return rst::parse(path, bytes),
@@ -82,12 +82,12 @@ pub fn parse_as(path: &str, bytes: &[u8], format: Format, anchors: AnchorStyle) 
     Page { path: path.to_owned(), format, front_matter, title, headings, links, ids, sections, prose, code, problems }
 }
 
-/// Reads one page of AsciiDoc with attributes that its site sets.
+/// Parses one AsciiDoc page with attributes that its site sets.
 pub fn parse_adoc(path: &str, bytes: &[u8], anchors: AnchorStyle, given: &AdocAttributes) -> Page {
     adoc::parse(path, bytes, anchors, given)
 }
 
-/// A notebook, or what is called so and is none, which holds nothing.
+/// Parses a notebook. A file that is not a valid notebook becomes an empty page with a problem.
 fn notebook(path: &str, bytes: &[u8], anchors: AnchorStyle) -> Page {
     match Notebook::read(bytes) {
         Some(notebook) => notebook.page(path, bytes, anchors),
@@ -99,7 +99,7 @@ fn notebook(path: &str, bytes: &[u8], anchors: AnchorStyle) -> Page {
     }
 }
 
-/// What stands on a page, with what is wrong with it; nothing when the parser gives up.
+/// Parses a page as Markdown and collects its problems; `None` for the blocks if the parser panics.
 fn as_markdown(
     text: &str,
     body: usize,
@@ -141,14 +141,14 @@ fn as_markdown(
     (read, problems)
 }
 
-/// A page as one piece of text, without reading any markup.
+/// Reads the body as one text, without any markup.
 fn as_text(text: &str, body: usize, anchors: AnchorStyle) -> Blocks {
     let source = SourceText { text, parsed: text, body, tags: &[], literals: &[], taken: &[] };
     let words = (Event::Text(text[body..].into()), body..text.len());
     blocks(source, Vec::new(), &mut std::iter::once(words), anchors)
 }
 
-/// The first pass over an MDX page: where code stands, then the constructs around it.
+/// The first pass over an MDX page: finds its code, then the constructs outside of code.
 pub(crate) fn mdx_constructs(text: &str, head: Range<usize>, marks: &[usize], lines: &Lines<'_>) -> Constructs {
     let body = head.end;
     if !has_code(&text[body..]) {
@@ -164,14 +164,14 @@ pub(crate) fn mdx_constructs(text: &str, head: Range<usize>, marks: &[usize], li
     parse_mdx::constructs(text, body, &code, lines)
 }
 
-/// Whether there is code on an MDX page at all, where nothing is code for being indented: most of what is made to be slow
-/// has none, and neither has it then to be read twice.
+/// Whether an MDX page can contain code (indented code does not exist in MDX). A page without code is parsed only once,
+/// and most pages that are crafted to be slow have none.
 fn has_code(text: &str) -> bool {
     text.contains('`') || text.contains("~~~")
 }
 
-/// `text` with what stands at its beginning blanked, line ends kept, some marks hidden, and some signs as the bullets of
-/// items: what is indented below those belongs to them and is not code.
+/// `text` with `head` blanked (line breaks kept), the bytes at `marks` masked, and the three-byte markers at `signs`
+/// replaced by list bullets: content indented below a bullet belongs to its list item and is not code.
 fn blanked<'t>(text: &'t str, head: Range<usize>, marks: &[usize], signs: &[usize]) -> Cow<'t, str> {
     if head.is_empty() && marks.is_empty() && signs.is_empty() {
         return text.into();
@@ -182,7 +182,8 @@ fn blanked<'t>(text: &'t str, head: Range<usize>, marks: &[usize], signs: &[usiz
     }
     for sign in signs {
         let after = &text[sign + 3..];
-        // An item begins where its first word does: no further in than what is below it.
+        // The content of a list item begins in the column of its first word, which must not exceed the indentation of
+        // the lines below.
         let third = if after.starts_with(' ') && !after.starts_with("  ") { b' ' } else { parse_mdx::HIDDEN };
         bytes[*sign..sign + 3].copy_from_slice(&[b'-', b' ', third]);
     }
@@ -191,7 +192,7 @@ fn blanked<'t>(text: &'t str, head: Range<usize>, marks: &[usize], signs: &[usiz
             *byte = b' ';
         }
     }
-    // Only ASCII was written, over ASCII and over whole characters.
+    // Only ASCII was written, over ASCII and over whole characters, so the text is still UTF-8.
     String::from_utf8(bytes).map_or(text.into(), Cow::Owned)
 }
 

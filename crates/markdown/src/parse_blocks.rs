@@ -1,4 +1,4 @@
-//! The parser's events to what a page is made of: headings, links, sections, prose.
+//! Turns the events of the parser into the parts of a page: headings, links, sections, prose.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -21,16 +21,16 @@ use crate::parse_markdown::{Definition, Events};
 use crate::parse_tags::{Dialect, Tag, TagKind, scan_tag};
 use crate::sections::{SourceText, cleaned, code_block};
 
-/// A tag further into its line than this does not begin the line.
+/// A tag with this many bytes or more before it on its line does not begin the line.
 const DEEPEST_INDENT: usize = 1_000;
 
-/// A page is cut at this many headings; what looks like more of them is text.
+/// Most headings of a page; any more are read as text.
 pub(crate) const MOST_HEADINGS: usize = 20_000;
 
-/// Of a heading around a section, this much is kept with the section.
+/// In bytes: an enclosing heading is cut to this length in the heading path of a section.
 const LONGEST_AROUND: usize = 300;
 
-/// What the events add up to.
+/// The parts of a page.
 #[derive(Debug, Default)]
 pub(crate) struct Blocks {
     pub(crate) headings: Vec<Heading>,
@@ -39,7 +39,7 @@ pub(crate) struct Blocks {
     pub(crate) sections: Vec<Section>,
     pub(crate) prose: Vec<Range<usize>>,
     pub(crate) code: Vec<Range<usize>>,
-    /// Where the first heading stands that was one too many.
+    /// The byte offset of the first heading beyond [`MOST_HEADINGS`].
     pub(crate) unread: Option<usize>,
 }
 
@@ -106,7 +106,7 @@ pub(crate) fn blocks(
     blocks
 }
 
-/// A reference's label as CommonMark compares it.
+/// A reference label, normalized as CommonMark compares it.
 pub(crate) fn label(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
 }
@@ -115,7 +115,7 @@ struct Open {
     anchor: Option<String>,
     level: u8,
     start: usize,
-    /// Where its own heading ends.
+    /// Where the section's own heading ends.
     body: usize,
     text: String,
     code: Vec<CodeBlock>,
@@ -126,7 +126,7 @@ struct OpenLink {
     label: String,
     link_type: LinkType,
     image: bool,
-    /// Where its words begin in the section's text.
+    /// Where the link text begins in the section's text.
     words: usize,
     inner_end: usize,
 }
@@ -136,32 +136,32 @@ struct Reading<'t> {
     definitions: HashMap<String, (String, Range<usize>)>,
     blocks: Blocks,
     anchors: Anchors,
-    /// The headings above, outermost first.
+    /// The enclosing headings, outermost first.
     path: Vec<(u8, String)>,
     section: Open,
-    /// Where the words of the open heading begin in the section's text.
+    /// Where the open heading begins in the section's text.
     heading: Option<usize>,
-    /// The words of the open heading with every space, and with expressions as they are written.
+    /// The text of the open heading with every space, and with expressions verbatim.
     verbatim: String,
     links: Vec<OpenLink>,
-    /// The open code block: the fence's info, and its text so far.
+    /// The open code block: the info string of its fence, and its text so far.
     code: Option<(String, String)>,
-    /// Events before this byte were read as one block of HTML.
+    /// Text events before this byte are part of an HTML block that was already read.
     html_until: usize,
     next_tag: usize,
     next_literal: usize,
     next_taken: usize,
-    /// The open elements whose content is Markdown by an attribute, and those in them.
+    /// The open elements that have a `markdown` attribute, and the open elements inside them.
     elements: Vec<String>,
-    /// The placeholders of pictures in the open heading, in the section's text.
+    /// The alternative texts of images in the open heading, as ranges of the section's text.
     pictures: Vec<Range<usize>>,
-    /// The words of the open heading as Hugo counts them.
+    /// The text of the open heading by Hugo's anchor rules.
     hugo_words: Option<HugoWords>,
 }
 
 impl Reading<'_> {
     fn event(&mut self, event: Event<'_>, range: Range<usize>) {
-        // What is hidden from the parser it may cut anywhere; a span never starts or ends inside a character.
+        // The parser may split masked text anywhere, but a span never starts or ends inside a character.
         let text = self.source.text;
         let range = text.floor_char_boundary(range.start)..text.ceil_char_boundary(range.end);
         if !matches!(event, Event::End(_))
@@ -354,7 +354,7 @@ impl Reading<'_> {
             return;
         }
         if text.len() != range.len() {
-            // An escape or an entity: the words differ from the bytes.
+            // An escape or an entity: the text differs from the source bytes.
             let words = original(self.source.text, text, &range).into_owned();
             self.words(&words);
             self.blocks.prose.push(range);
@@ -442,7 +442,7 @@ impl Reading<'_> {
         let Some(dest_span) = dest_span else { return };
         let target = match link.link_type {
             LinkType::Email if !link.target.starts_with("mailto:") => format!("mailto:{}", link.target),
-            // What the parser gives back is made of the masked text; an unescaped destination is what the file has.
+            // The parser returns masked text; a destination without escapes is taken from the file.
             _ if link.target.len() == dest_span.len() => self.source.text[dest_span.clone()].to_owned(),
             _ => link.target,
         };
@@ -458,7 +458,7 @@ impl Reading<'_> {
         self.blocks.links.push(Link { target, dest_span, span: range, text, kind });
     }
 
-    /// Reads the expressions that are plain strings and stand before `at`, and were not read yet.
+    /// Reads the string-literal expressions before `at` that were not read yet.
     fn literals_before(&mut self, at: usize) {
         while let Some(literal) = self.source.literals.get(self.next_literal).filter(|literal| literal.start < at) {
             self.next_literal += 1;
@@ -467,7 +467,7 @@ impl Reading<'_> {
         }
     }
 
-    /// Reads the JSX tags and plain strings that stand before `at` and were not read yet.
+    /// Reads the JSX tags and string-literal expressions before `at` that were not read yet.
     fn tags_before(&mut self, at: usize) {
         let tags = self.source.tags;
         while let Some(tag) = tags.get(self.next_tag).filter(|tag| tag.span.start < at) {
@@ -485,7 +485,7 @@ impl Reading<'_> {
         self.literals_before(at);
     }
 
-    /// Whether nothing but a tag is on its first line so far: it makes a block.
+    /// Whether only whitespace and other constructs precede a tag on its line: then it makes a block.
     fn stands_alone(&self, span: &Range<usize>) -> bool {
         let before = &self.source.parsed.as_bytes()[span.start.saturating_sub(DEEPEST_INDENT)..span.start];
         let line = before.rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
@@ -517,7 +517,7 @@ impl Reading<'_> {
                     text: String::new(),
                     kind: LinkKind::Attribute { element: tag.name.clone(), attribute: attribute.name.clone() },
                 }),
-                // What a badge beside a heading says is not part of it.
+                // The text of a badge in a heading is not part of the heading.
                 name if is_readable(tag, name) && self.heading.is_none() => {
                     self.space();
                     self.words(&value);
@@ -531,7 +531,7 @@ impl Reading<'_> {
         }
     }
 
-    /// Reads a block of HTML: its tags, and the words between them.
+    /// Reads a block of HTML: its tags, and the text between them.
     fn html(&mut self, range: Range<usize>) {
         for piece in pieces(self.source.text, range) {
             match piece {
@@ -568,7 +568,7 @@ impl Reading<'_> {
         let out = &mut self.section.text;
         let floor = self.heading.or(self.links.last().map(|link| link.words)).unwrap_or(0);
         if self.heading.is_some() || !self.links.is_empty() {
-            // Words of a heading or a link stay on one line.
+            // The text of a heading or a link stays on one line.
             if out.len() > floor && !out.ends_with(char::is_whitespace) {
                 out.push(' ');
             }
@@ -585,7 +585,7 @@ impl Reading<'_> {
     }
 }
 
-/// The words of an event: of the file where the bytes correspond, else the parser's with its marks taken out.
+/// The text of an event: from the file where the lengths match, else the parser's text without its masking bytes.
 fn original<'a>(text: &'a str, words: &'a str, range: &Range<usize>) -> std::borrow::Cow<'a, str> {
     if words.len() == range.len() {
         return text[range.clone()].into();
@@ -593,7 +593,7 @@ fn original<'a>(text: &'a str, words: &'a str, range: &Range<usize>) -> std::bor
     if !words.contains('\u{1a}') {
         return words.into();
     }
-    // Code spans and fences are narrower than their range: look for the same words, marks aside, inside of it.
+    // Code spans and fences are narrower than their range: look in it for the same text, masking bytes aside.
     let raw = &text[range.clone()];
     let matches = |at: usize| {
         raw.get(at..at + words.len()).is_some_and(|candidate| {

@@ -1,4 +1,4 @@
-//! What the elements of the common documentation themes mean to a reader.
+//! Which attributes and elements of common documentation themes are displayed, and how.
 
 use crate::parse_tags::Tag;
 
@@ -12,7 +12,7 @@ pub(crate) fn is_readable(tag: &Tag, name: &str) -> bool {
     }
 }
 
-/// Whether an element stands inside of a line.
+/// Whether an HTML element is inline.
 pub(crate) fn is_inline(name: &str) -> bool {
     const INLINE: [&str; 14] =
         ["a", "abbr", "b", "code", "em", "i", "img", "kbd", "s", "small", "span", "strong", "sub", "sup"];

@@ -1,4 +1,4 @@
-//! Where in a link its destination stands.
+//! Finds the byte range of the destination in a link.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -7,9 +7,9 @@ use crate::parse_blocks::label;
 use crate::parse_lines::line_end;
 use crate::regex;
 
-/// The destination of `[words](destination "title")`: `from` is past the words, `end` the end of the link.
+/// The destination of `[words](destination "title")`: `from` is after the link text, `end` is the end of the link.
 pub(crate) fn inline_destination(text: &str, from: usize, end: usize) -> Option<Range<usize>> {
-    // The last of the words may be a letter of several bytes.
+    // The link text may end in a multi-byte character.
     let last = text.floor_char_boundary(from.saturating_sub(1));
     let open = last + text.get(last..end)?.find("](")?;
     destination(text, open + 2, end)
@@ -22,9 +22,9 @@ pub(crate) fn definition_destination(text: &str, span: Range<usize>) -> Range<us
     found.unwrap_or(start..start)
 }
 
-/// Where a label is defined more than once, CommonMark takes the first definition and Python's Markdown the last. `firsts` has
-/// where the destination of the first definition of each label starts; the answer has, by that, the destination of the
-/// last one. Lines in `code` define nothing.
+/// If a label is defined more than once, CommonMark uses the first definition and Python-Markdown the last. `firsts`
+/// maps each label to the byte offset of the destination in its first definition; the result maps that offset to the
+/// destination in the last one. Lines in `code` define nothing.
 pub(crate) fn last_definitions(
     text: &str,
     firsts: &HashMap<&str, usize>,

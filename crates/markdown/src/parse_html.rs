@@ -1,20 +1,21 @@
-//! A block of HTML as tags and the words between them.
+//! Splits a block of HTML into tags and the text between them.
 
 use std::ops::Range;
 
 use crate::parse_tags::{Dialect, Tag, TagKind, scan_tag};
 
-/// A tag, or what stands between two.
+/// A tag, or the text between two tags.
 #[derive(Debug)]
 pub(crate) enum Piece {
     Tag(Tag),
     Words(Range<usize>),
 }
 
-/// How many `<` of one block may turn out to begin nothing, before the rest of them are words without a look.
+/// After this many `<` of a block that begin no tag, or tags of `script` and `style` that are never closed, the rest is
+/// text and is not scanned.
 const PATIENCE: usize = 100;
 
-/// Cuts a range of HTML. Comments, and what is in `script` and `style`, are left out.
+/// Splits a range of HTML. Comments, and the content of `script` and `style`, are left out.
 pub(crate) fn pieces(text: &str, range: Range<usize>) -> Vec<Piece> {
     let html = &text[..range.end];
     let mut found = Vec::new();
@@ -56,13 +57,13 @@ fn unread_end(html: &str, at: usize) -> usize {
     html[at..].find(close).map_or(html.len(), |length| at + length + close.len())
 }
 
-/// Whether a tag begins an element without text for readers (`script`, `style`).
+/// Whether a tag opens an element whose content is not displayed (`script`, `style`).
 pub(crate) fn is_silent(tag: &Tag) -> bool {
     tag.kind == TagKind::Open && ["script", "style"].iter().any(|name| tag.name.eq_ignore_ascii_case(name))
 }
 
-/// Finds the ends of `script` and `style` in one text, from its beginning on. Where one has no end, no later one has, and the
-/// search is not repeated.
+/// Finds the ends of `script` and `style` elements, in the order of one text. If one is never closed, no later one is,
+/// and the search is not repeated.
 #[derive(Debug, Default)]
 pub(crate) struct Ends {
     no_script_ends: bool,

@@ -1,10 +1,10 @@
-//! Which line a byte is on.
+//! Line numbers of byte offsets, and the lines of a text.
 
 use std::cell::OnceCell;
 
 use memchr::memchr;
 
-/// The lines of a text. They are found on first use: most pages do not need them.
+/// The lines of a text, found on first use because most pages do not need them.
 #[derive(Debug)]
 pub struct Lines<'t> {
     text: &'t str,
@@ -26,17 +26,17 @@ impl<'t> Lines<'t> {
     }
 }
 
-/// The line of a byte, counted from 1. For more than a few, [`Lines`].
+/// The line of a byte, counted from 1. For more than a few lookups, use [`Lines`].
 pub fn line_of(text: &str, at: usize) -> usize {
     text.as_bytes()[..at.min(text.len())].iter().filter(|byte| **byte == b'\n').count() + 1
 }
 
-/// Where the line ends that a byte is on, behind its break.
+/// The end of the line that contains `at`, after its line break.
 pub fn line_end(text: &str, at: usize) -> usize {
     memchr(b'\n', &text.as_bytes()[at..]).map_or(text.len(), |length| at + length + 1)
 }
 
-/// The lines of a text with their breaks. Quicker than the standard library where lines are short.
+/// The lines of a text with their line breaks. Faster than the standard library where lines are short.
 pub fn each_line(text: &str) -> impl Iterator<Item = &str> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -46,7 +46,7 @@ pub fn each_line(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Whether one of some bytes occurs three times in a row. Reads the whole text, many bytes at a time.
+/// Whether a byte that satisfies `is_one` occurs three times in a row. Reads the whole text, many bytes at a time.
 pub(crate) fn has_three(text: &str, is_one: impl Fn(u8) -> bool) -> bool {
     let bytes = text.as_bytes();
     let (second, third) = (bytes.get(1..).unwrap_or_default(), bytes.get(2..).unwrap_or_default());

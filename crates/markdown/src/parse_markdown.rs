@@ -1,9 +1,9 @@
-//! The Markdown parser, which no other module calls.
+//! Runs the Markdown parser; no other module calls it.
 //!
-//! Two settings matter. In MDX mode the parser knows neither HTML nor indented code, which is what MDX wants; the text
-//! it is given has no `{`, `<` or module statement left in it ([`crate::parse_mdx`] takes them out), so its scanners
-//! for those, whose cost grows with the square of a hostile page, never start. Bare-address autolinks stay off for the
-//! same reason: they lead off the site, and nothing here follows them.
+//! Two settings matter. In MDX mode the parser reads neither HTML nor indented code, as MDX requires. The text it is
+//! given has no `{`, `<` (except in `](<…>)`) or module statement left in it, since [`crate::parse_mdx`] masks them, so
+//! its scanners for those, which take quadratic time on a hostile page, never start. Autolinks of bare URLs stay off
+//! for the same reason: such URLs lead off the site, and nothing here follows them.
 
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -12,7 +12,7 @@ use satteri_pulldown_cmark::{Event, Options, Parser};
 
 use crate::page::Format;
 
-/// Where a reference definition stands, and where it leads.
+/// A link reference definition: its label, its target and its byte range.
 #[derive(Debug, Clone)]
 pub(crate) struct Definition {
     pub(crate) label: String,
@@ -20,11 +20,11 @@ pub(crate) struct Definition {
     pub(crate) span: Range<usize>,
 }
 
-/// The parser's events, in order. Ranges are of the text as given.
+/// The events of the parser, in order. Ranges refer to the text as given.
 pub(crate) type Events<'e, 'a> = &'e mut dyn Iterator<Item = (Event<'a>, Range<usize>)>;
 
-/// Parses a text and hands the events to `consume` one by one: a page may have a million. `None` when the parser panicked,
-/// which no known text causes.
+/// Parses a text and passes the events to `consume` one by one, since a page may have a million. `None` if the parser
+/// panicked, which no known text causes.
 pub(crate) fn read<R>(
     text: &str,
     format: Format,

@@ -1,36 +1,36 @@
-//! Marks that would cost the parser the square of their number.
+//! Finds the marks on which the parser would spend quadratic time.
 //!
-//! For a `_` or a `~` that closes, the parser looks through every mark that is still open in the paragraph, and does not remember
-//! that it looked in vain; for a line that begins with `[^`, it reads through the rest of the page. Real pages pay nothing
-//! for either, and a page that is made so pays seconds. So what they would cost is added up before it is paid, and what is
-//! too much becomes a word. A large page of hardly anything but marks is not read as Markdown at all.
+//! For a closing `_` or `~`, the parser scans every mark that is still open in the paragraph and does not remember a
+//! failed search; for a line that begins with `[^`, it scans the rest of the page. Real pages pay nothing for either,
+//! but a page crafted for it takes seconds. So the cost is estimated before parsing, and the marks beyond the limit are
+//! read as text. A large page with too large a share of marks is not parsed as Markdown at all.
 
-/// How many open marks may be looked through for a page's closing ones, all in all: some hundredths of a second.
+/// Most open marks that the parser may scan for all closing marks of a page: some hundredths of a second.
 const MOST_STEPS: usize = 30_000_000;
 
-/// How many bytes may be read through for the footnotes of a page; of ASCII alone, which is read faster, eight times as
-/// many.
+/// Most bytes that the parser may scan for the footnotes of a page; eight times as many if the page is pure ASCII,
+/// which is scanned faster.
 const MOST_READ_THROUGH: usize = 128 << 20;
 
-/// In bytes: a larger page is not prose when more than [`MOST_OF_A_HUNDRED`] percent of it are marks.
+/// In bytes: a larger page is not prose if more than [`MOST_OF_A_HUNDRED`] percent of it are marks.
 const LARGE: usize = 512 << 10;
 const MOST_OF_A_HUNDRED: usize = 40;
 
-/// Whether a large page is made of marks. To read those costs many times what it costs to read words, and tells nothing:
-/// of prose they are a tenth, of tables and code a quarter.
+/// Whether too much of a large page is ASCII punctuation, line breaks and tabs. These cost many times as much to parse
+/// as words and yield nothing. They are a tenth of prose, and a quarter of tables and code.
 pub(crate) fn are_all_there_is(text: &str) -> bool {
     let is_mark = |byte: &u8| byte.is_ascii_punctuation() || matches!(byte, b'\n' | b'\r' | b'\t');
     let marks = || text.as_bytes().chunks(1 << 12).map(|some| some.iter().filter(|byte| is_mark(byte)).count());
     text.len() > LARGE && marks().sum::<usize>() > text.len() / 100 * MOST_OF_A_HUNDRED
 }
 
-/// The bytes of those marks that come after the page has had its share, in order. Counted a little too much, never too
-/// little: a mark counts as open until its paragraph ends.
+/// The byte offsets of the marks beyond the limit, in order. The estimate may be too high, but never too low: a mark
+/// counts as open until its paragraph ends.
 pub(crate) fn costly(text: &str) -> Vec<usize> {
     let bytes = text.as_bytes();
     let has_footnotes = text.contains("[^");
     let most_read = if has_footnotes && text.is_ascii() { 8 * MOST_READ_THROUGH } else { MOST_READ_THROUGH };
-    // Most pages have so few marks that no order of them costs much, and counting is done in no time.
+    // Most pages have so few marks that no arrangement of them is expensive, and counting them is cheap.
     let marks: usize = bytes.chunks(usize::from(u8::MAX)).map(marks_of).sum();
     let footnotes = if has_footnotes { text.matches("[^").count() } else { 0 };
     if marks.saturating_mul(marks) <= MOST_STEPS && footnotes.saturating_mul(bytes.len()) <= most_read {
@@ -42,7 +42,7 @@ pub(crate) fn costly(text: &str) -> Vec<usize> {
     let mut at = 0;
     while at < bytes.len() {
         match bytes[at] {
-            // The first half of a line's end; alone it would be a whole one.
+            // The `\r` of `\r\n`; alone it would be a line break.
             b'\r' if bytes.get(at + 1) == Some(&b'\n') => {}
             b'\n' | b'\r' => {
                 line_begins = true;
@@ -59,7 +59,7 @@ pub(crate) fn costly(text: &str) -> Vec<usize> {
                     }
                 }
                 open += 1;
-                // A star may begin an item, and a footnote may stand in one.
+                // A `*` may begin a list item, and a footnote may be in one.
                 line_begins &= mark == b'*';
                 at += length;
                 continue;
@@ -81,7 +81,7 @@ pub(crate) fn costly(text: &str) -> Vec<usize> {
     found
 }
 
-/// How many marks a piece has, which is so short that a byte can hold it: many are counted side by side then.
+/// The number of marks in a piece short enough for a byte to hold it, so that many bytes are counted at once.
 fn marks_of(piece: &[u8]) -> usize {
     piece.iter().fold(0_u8, |marks, byte| marks + u8::from(matches!(byte, b'*' | b'_' | b'~'))).into()
 }
@@ -90,7 +90,7 @@ fn ends_paragraph(bytes: &[u8], at: usize) -> bool {
     bytes[at..].iter().find(|byte| !matches!(byte, b' ' | b'\t')).is_none_or(|byte| matches!(byte, b'\n' | b'\r'))
 }
 
-/// Whether a run may close emphasis: something precedes it, and no word continues after it.
+/// Whether a run of marks may close emphasis: it follows a non-whitespace byte, and no ASCII letter or digit follows.
 fn closes(bytes: &[u8], start: usize, end: usize) -> bool {
     let before = start.checked_sub(1).map(|at| bytes[at]);
     let is_after_words = before.is_some_and(|byte| !byte.is_ascii_whitespace());

@@ -1,9 +1,9 @@
-//! What makes a page MDX: module statements, expressions and JSX tags, found and taken out.
+//! Finds and masks what makes a page MDX: module statements, expressions and JSX tags.
 //!
-//! A page is read in two passes. The first hides every `{` and `<` behind a byte that means nothing, and asks the
-//! Markdown parser where code stands, for nothing in code is MDX. This module then finds the constructs outside of code
-//! and blanks them, so that the second pass reads pure Markdown whose every byte is still where it was. Both passes and
-//! the search for constructs take time in proportion to the page, whatever is on it.
+//! A page is parsed in two passes. The first replaces every `{` and `<` with a byte that has no meaning and asks the
+//! Markdown parser for the ranges of code, because nothing in code is MDX. This module then finds the constructs
+//! outside of code and blanks them, so that the second pass parses pure Markdown with the same byte offsets. Both
+//! passes and the search for constructs take time linear in the size of the page, whatever is on it.
 
 use std::ops::Range;
 
@@ -12,35 +12,36 @@ use crate::parse_script::{LONGEST_EXPRESSION, expression_end, module_end, paragr
 use crate::parse_tags::{Dialect, LONGEST_TAG, Tag, TagKind, literal, scan_tag};
 use crate::problem::{MOST_PROBLEMS, Problem};
 
-/// Replaces a hidden `{`, `<` or first letter of a line that must not read as a module statement.
+/// The byte that masks a `{`, a `<`, a mark, or the first letter of a line that must not be parsed as a module
+/// statement.
 pub(crate) const HIDDEN: u8 = 0x1a;
 
-/// After this many `{` or `<` that lead nowhere, a page's others are text without a look: each look costs up to the
-/// longest construct there may be.
+/// After this many `{` or `<` of a page that begin no construct, the rest are text and are not scanned: each scan may
+/// be as long as the longest construct.
 const PATIENCE: usize = 100;
 
-/// How many bytes may be looked through for ends that are not there.
+/// Most bytes that may be scanned for missing ends of constructs.
 const MOST_LOOKED_THROUGH: usize = 8 << 20;
 
-/// Most tags of a page that are read; what follows is text.
+/// Most tags of a page that are read; everything after them is text.
 const MOST_TAGS: usize = 50_000;
 
 /// The constructs of a page, in order.
 #[derive(Debug, Default)]
 pub(crate) struct Constructs {
     pub(crate) tags: Vec<Tag>,
-    /// The words of expressions that are one plain string, quotes and braces left out.
+    /// The content of expressions that are a single string literal, without quotes and braces.
     pub(crate) literals: Vec<Range<usize>>,
     /// Everything that is not Markdown: tags, expressions, comments, module statements.
     pub(crate) taken: Vec<Range<usize>>,
-    /// What was left out, as it is shown as code.
+    /// The ranges that were skipped because they are code or front matter.
     pub(crate) code: Vec<Range<usize>>,
-    /// Whether there may be more: some of the page is text only because too much would have to be looked through.
+    /// Whether there may be more constructs: some of the page is text only because too much would have to be scanned.
     pub(crate) is_cut: bool,
     pub(crate) problems: Vec<Problem>,
 }
 
-/// Finds the constructs of `text` from `start` on, outside of `code` (in order of where they start).
+/// Finds the constructs of `text` from `start` on, outside of `code` (sorted by start).
 pub(crate) fn constructs(text: &str, start: usize, code: &[Range<usize>], lines: &Lines<'_>) -> Constructs {
     let mut search = Search {
         text,
@@ -51,7 +52,7 @@ pub(crate) fn constructs(text: &str, start: usize, code: &[Range<usize>], lines:
         at: start,
         paragraph_starts: true,
     };
-    // What follows the front matter may begin with a blank line, and a paragraph begins behind it all the same.
+    // The body may begin with blank lines; a paragraph begins after them all the same.
     search.skip_blank_lines();
     let ranges = code;
     let mut code = code.iter().peekable();
@@ -73,8 +74,8 @@ pub(crate) fn constructs(text: &str, start: usize, code: &[Range<usize>], lines:
     search.found
 }
 
-/// `text` with every byte that could start a construct hidden, some marks too, and `taken` blanked. Same length, same
-/// lines.
+/// `text` with every byte masked that could start a construct, as well as the bytes at `marks`, and with `taken`
+/// blanked. Same length, same lines.
 pub(crate) fn masked(text: &str, taken: &[Range<usize>], marks: &[usize]) -> String {
     let mut bytes = text.as_bytes().to_vec();
     for mark in marks {
@@ -91,7 +92,7 @@ pub(crate) fn masked(text: &str, taken: &[Range<usize>], marks: &[usize]) -> Str
     let mut escaped = false;
     for ix in 0..bytes.len() {
         match bytes[ix] {
-            // Any other mark will do for the parser to see an escape; the word itself is read from the file.
+            // For the parser, any other punctuation is an escape as well; the character itself is read from the file.
             b'{' | b'<' if escaped => bytes[ix] = b'$',
             b'<' if is_bracketed_destination(&bytes, ix) => {}
             b'{' | b'<' => bytes[ix] = HIDDEN,
@@ -109,7 +110,8 @@ fn is_module_word(bytes: &[u8]) -> bool {
     bytes.starts_with(b"import") || bytes.starts_with(b"export")
 }
 
-/// `](<guides/a page>)`, on one line and with nothing in it a tag could be made of.
+/// Whether the `<` at `at` opens a destination as in `](<guides/a page>)`, on one line and without characters that a
+/// tag needs.
 fn is_bracketed_destination(bytes: &[u8], at: usize) -> bool {
     at >= 2
         && &bytes[at - 2..at] == b"]("
@@ -125,7 +127,7 @@ struct Search<'t> {
     lines: &'t Lines<'t>,
     found: Constructs,
     misses: usize,
-    /// The bytes that misses cost.
+    /// The number of bytes scanned in vain.
     looked_through: usize,
     at: usize,
     /// Whether a module statement may begin here: at the top of the page, and after a blank line.
@@ -280,7 +282,8 @@ fn is_module(rest: &str) -> bool {
     })
 }
 
-/// Tags that are never closed, or closed by another's name, up to the number of problems that are reported.
+/// Tags that are never closed, and closing tags that close nothing. Stops once [`MOST_PROBLEMS`] are found; tags still
+/// open at the end add at most as many.
 fn check_balance(tags: &[Tag], lines: &Lines<'_>) -> Vec<Problem> {
     let mut problems = Vec::new();
     let mut open: Vec<&Tag> = Vec::new();
@@ -296,8 +299,8 @@ fn check_balance(tags: &[Tag], lines: &Lines<'_>) -> Vec<Problem> {
                     open.pop();
                 }
                 _ => {
-                    // A tag further out that fits means those inside of it were never closed. Looked for a little way
-                    // only, so that a page of nothing but wrong tags costs no more than its length.
+                    // If an outer open tag matches, those inside it were never closed. Only the innermost open tags are
+                    // searched, so that a page of nothing but wrong tags takes linear time.
                     let fits = open.iter().rev().take(PATIENCE).position(|outer| outer.name == tag.name);
                     match fits {
                         Some(inner) => {

@@ -1,6 +1,6 @@
-//! As much JavaScript as it takes to find where a piece of it ends.
+//! Scans JavaScript just enough to find the end of an expression, a module statement or a token.
 
-/// How long one `{…}` may be. What looks like a longer one is text.
+/// Longest `{…}`, in bytes. A longer one is text.
 pub(crate) const LONGEST_EXPRESSION: usize = 256 * 1024;
 
 /// The end of the expression that starts with the `{` at `at`, its `}` included.
@@ -29,8 +29,8 @@ pub(crate) fn expression_end(text: &str, at: usize) -> Option<usize> {
     None
 }
 
-/// The end of the module statements (`import`, `export`) that start at `at`: the first blank line outside all
-/// brackets, or the end of the text. `None` when something opened in them never closes.
+/// The end of the module statements (`import`, `export`) that start at `at`: the first blank line outside all brackets,
+/// or the end of the text. `None` if a bracket, template or comment in them is never closed.
 pub(crate) fn module_end(text: &str, at: usize) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut depth = 0_usize;
@@ -79,7 +79,7 @@ pub fn token_end(bytes: &[u8], ix: usize, limit: usize) -> Option<usize> {
             }
             None
         }
-        // `//` inside of an address (`https://…`) in JSX text is not a comment.
+        // `//` inside a URL (`https://…`) in JSX text is not a comment.
         b'/' if bytes.get(ix + 1) == Some(&b'/') && (ix == 0 || bytes[ix - 1] != b':') => {
             let rest = &bytes[ix..limit];
             Some(rest.iter().position(|byte| *byte == b'\n').map_or(limit, |length| ix + length))
@@ -89,7 +89,8 @@ pub fn token_end(bytes: &[u8], ix: usize, limit: usize) -> Option<usize> {
     }
 }
 
-/// A string ends on its line. A quote that does not, or an apostrophe inside a word of JSX text, is one byte.
+/// The end of a string, which is on the same line. An unclosed quote, or an apostrophe inside a word of JSX text, is a
+/// token of one byte.
 fn string_end(bytes: &[u8], ix: usize, limit: usize, quote: u8) -> usize {
     if quote == b'\'' && ix > 0 && bytes[ix - 1].is_ascii_alphanumeric() {
         return ix + 1;
@@ -106,7 +107,7 @@ fn string_end(bytes: &[u8], ix: usize, limit: usize, quote: u8) -> usize {
 }
 
 fn template_end(bytes: &[u8], ix: usize, limit: usize) -> Option<usize> {
-    // Templates nest in `${…}`: one entry a template, counting the braces open inside its current `${`.
+    // Templates nest in `${…}`: one entry per open template, the number of braces open inside its current `${`.
     let mut open: Vec<usize> = vec![0];
     let mut end = ix + 1;
     while end < limit {

@@ -1,20 +1,20 @@
-//! One HTML or JSX tag, with the byte range of everything in it.
+//! Parses one HTML or JSX tag, with the byte range of everything in it.
 
 use std::ops::Range;
 
 use crate::parse_script::expression_end;
 
-/// How long one tag may be. What looks like a longer one is text.
+/// Longest tag, in bytes. A longer one is text.
 pub(crate) const LONGEST_TAG: usize = 64 * 1024;
 
-/// Which rules a tag is read by.
+/// The syntax in which a tag is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dialect {
     Html,
     Jsx,
 }
 
-/// Which end of an element a tag is.
+/// Whether a tag opens an element, closes one, or is self-closing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TagKind {
     Open,
@@ -27,24 +27,25 @@ pub enum TagKind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tag {
     pub span: Range<usize>,
-    /// Empty for a fragment.
+    /// Empty for a fragment (`<>`).
     pub name: String,
     pub kind: TagKind,
     pub attributes: Vec<Attribute>,
-    /// The expressions in it, braces included: of attributes, and those that stand for attributes.
+    /// The expressions in the tag, braces included: the values of attributes, and those in place of attributes
+    /// (`{...props}`).
     pub expressions: Vec<Range<usize>>,
 }
 
-/// An attribute whose value is written out; one without a value, or with a computed one, has none.
+/// An attribute. Only a literal value is recorded; without a value or with a computed one, `value` is `None`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attribute {
     pub name: String,
-    /// Where the value stands, without its quotes.
+    /// The byte range of the value, without its quotes.
     pub value: Option<Range<usize>>,
 }
 
 impl Tag {
-    /// Whether this is a component: its name starts with a capital, or has a dot.
+    /// Whether this is a component: its name starts with a capital or contains a dot.
     pub fn is_component(&self) -> bool {
         self.name.chars().next().is_some_and(char::is_uppercase) || self.name.contains('.')
     }
@@ -55,7 +56,7 @@ impl Tag {
     }
 }
 
-/// Reads the tag that starts with the `<` at `at`; `None` when what stands there is no tag.
+/// Parses the tag that starts with the `<` at `at`; `None` if there is no tag.
 pub fn scan_tag(text: &str, at: usize, dialect: Dialect) -> Option<Tag> {
     let end = text.floor_char_boundary(text.len().min(at + LONGEST_TAG));
     let mut scan = TagScan { text: text.get(..end)?, at, dialect, expressions: Vec::new() };
@@ -105,7 +106,7 @@ struct TagScan<'t> {
 }
 
 impl TagScan<'_> {
-    /// What is between the braces of the expression that begins here.
+    /// Reads the expression that begins here; the range between its braces.
     fn expression(&mut self) -> Option<Range<usize>> {
         let span = self.at..expression_end(self.text, self.at)?;
         self.at = span.end;
@@ -190,7 +191,7 @@ impl TagScan<'_> {
     }
 }
 
-/// The inside of an expression that is one plain string.
+/// The content of an expression that is a single string literal, without escapes and interpolation.
 pub(crate) fn literal(text: &str, inside: Range<usize>) -> Option<Range<usize>> {
     let raw = &text[inside.clone()];
     let start = inside.start + (raw.len() - raw.trim_start().len());

@@ -1,4 +1,4 @@
-//! Templates and links: those in destinations (`[words]({{< relref "page.md" >}})`), and GitBook's blocks that are links
+//! Finds templates in link destinations (`[words]({{< relref "page.md" >}})`), and GitBook blocks that are links
 //! themselves (`{% content-ref url="page.md" %}`).
 
 use std::borrow::Cow;
@@ -7,8 +7,8 @@ use std::ops::Range;
 use crate::page::{Link, LinkKind};
 use crate::regex;
 
-/// The text with templates in destinations spelled as one word of the same length. Generators fill in their templates
-/// before they read Markdown, so that what is in one never ends a destination.
+/// Replaces each template in a link destination with one word of the same length. Generators expand templates before
+/// they parse Markdown, so the content of a template never ends a destination.
 pub(crate) fn masked(text: Cow<'_, str>) -> Cow<'_, str> {
     let found = templates(&text);
     if found.is_empty() {
@@ -28,7 +28,7 @@ fn templates(text: &str) -> Vec<Range<usize>> {
         let mut from = at + opening.len();
         from += text[from..].len() - text[from..].trim_start_matches(' ').len();
         loop {
-            // Parts of the path may stand before, between and behind them.
+            // Parts of the path may precede, separate and follow the templates.
             from += text[from..].find(|c: char| c.is_whitespace() || c == ')' || c == '{').unwrap_or(0);
             let Some(end) = template(&text[from..]) else { break };
             found.push(from..from + end);
@@ -38,7 +38,7 @@ fn templates(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// How long the template is that a text begins with. Only those on one line.
+/// The length in bytes of the template at the beginning of a text. Only templates on one line count.
 fn template(text: &str) -> Option<usize> {
     let closing = match text.get(..2)? {
         "{{" => "}}",
@@ -49,7 +49,7 @@ fn template(text: &str) -> Option<usize> {
     Some(line.find(closing)? + closing.len())
 }
 
-/// The links that GitBook's blocks are, in what stands behind `body` and is not code.
+/// The links of GitBook blocks after `body` and outside of code.
 pub(crate) fn blocks(text: &str, body: usize, code: &[Range<usize>]) -> Vec<Link> {
     regex!(
         BLOCK,
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn a_template_may_stand_in_the_middle_of_a_destination() {
-        // What is not a definition would end the ones below it.
+        // An invalid definition would be a paragraph, and the definitions directly below it part of that paragraph.
         let text = "[a][], [b][] and [c](/docs/{{< param \"v\" >}}/c/).\n\n\
                     [a]: https://a.org/{{< param tag >}}.zip\n[b]: {{< relref \"b\" >}}\n";
         let page = parse_as("a.md", text.as_bytes(), Format::Markdown, Default::default());
