@@ -1,8 +1,8 @@
-//! The Markdown of generators as plain Markdown.
+//! Translates the Markdown of generators into plain Markdown.
 //!
-//! Admonitions (`:::note`, `!!! note`), tabs (`=== "T"`, `== T`) and their like are no Markdown: their marks would be
-//! read as words and their insides, where they are indented, as code. Here a mark becomes its title in bold and what
-//! it holds comes out to the margin, so that everything after this reads Markdown.
+//! Admonitions (`:::note`, `!!! note`), tabs (`=== "T"`, `== T`) and the like are not part of Markdown: a parser would
+//! take their markers for text, and indented content for code. Here each marker becomes its title in bold, and its
+//! content is dedented, so that all later steps read Markdown.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use crate::lines_from::{Composed, Fence, FenceLine};
 use crate::parse_lines::{each_line, has_three};
 use crate::regex;
 
-/// Kinds of admonitions that are shown with their kind for a title.
+/// Kinds of admonitions whose default title is their kind.
 const KINDS: [&str; 22] = [
     "note",
     "tip",
@@ -37,7 +37,7 @@ const KINDS: [&str; 22] = [
     "seealso",
 ];
 
-/// How deep marks may be in each other.
+/// Maximum nesting depth of markers with indented content.
 const DEEPEST: usize = 32;
 
 regex!(CONTAINER_TAB, r"^([ \t]*)(?:==|@tab(?::active)?)[ \t]+([^=\n].*)$");
@@ -46,14 +46,14 @@ regex!(ICON, r":(?:material|octicons|fontawesome|simple)-[a-z0-9-]+:");
 regex!(ATTRIBUTES, r#"\{:?[ \t]*[.#][A-Za-z][^{}\n]*\}"#);
 regex!(TITLE_ATTRIBUTE, r#"title=(?:"([^"]*)"|'([^']*)')"#);
 
-// What a text without is Markdown already. All are looked for at once.
+// A text without any of these is plain Markdown already. One pattern looks for all of them.
 regex!(
     SIGNS,
     r#":::|!!! |\?\?\?\+? |=== "|===[!+] |\[\[(?:toc|TOC)\]\]|\[TOC\]|:(?:material|octicons|fontawesome|simple)-"#
 );
 
-/// A text as plain Markdown; `None` when it is that already. `origin` tells the line of the page that a line of the
-/// text stands for; nothing before the byte `body` is changed.
+/// Translates a text into plain Markdown; `None` if nothing needs to change. `origin` maps a line of the text to its
+/// line of the page; nothing before the byte `body` is changed.
 pub fn translate(text: &str, body: usize, attributes: Attributes, origin: impl Fn(usize) -> usize) -> Option<Composed> {
     let has_attributes = attributes == Attributes::Are && ATTRIBUTES.is_match(text);
     (has_attributes || SIGNS.is_match(text)).then_some(())?;
@@ -71,14 +71,14 @@ pub fn translate(text: &str, body: usize, attributes: Attributes, origin: impl F
     Some(reading.out)
 }
 
-/// Where the signs stand (`!!!`, `???`, `===`) of marks whose insides are indented below them, in order; none in code.
+/// The byte offsets of markers (`!!!`, `???`, `===`) with content indented below them, in order; none in code.
 pub(crate) fn indented_marks(text: &str, body: usize) -> Vec<usize> {
     if !has_three(text, |byte| matches!(byte, b'!' | b'?' | b'=')) {
         return Vec::new();
     }
     let mut found = Vec::new();
     let mut fence = Fence::default();
-    // The last mark and how far it is indented, until the next line that is not blank tells whether it holds anything.
+    // The last marker and its indentation, until the next non-blank line shows whether it has content.
     let mut last: Option<(usize, usize)> = None;
     let mut at = body;
     for line in each_line(&text[body..]) {
@@ -103,7 +103,7 @@ fn is_indented_mark(line: &str) -> bool {
     marks::indented(line).is_some() || marks::tab(line).is_some()
 }
 
-/// Whether `{ .class }` in a text is a list of attributes, which readers do not see.
+/// Whether `{ .class }` in a text is an attribute list, which is not displayed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Attributes {
     Are,
@@ -113,9 +113,9 @@ pub enum Attributes {
 struct Reading {
     out: Composed,
     fence: Fence,
-    /// The columns at which the insides of the open marks begin, outermost first.
+    /// The columns at which the content of the open markers begins, outermost first.
     open: Vec<usize>,
-    /// Open `:::`.
+    /// The number of open `:::` containers.
     containers: usize,
     attributes: Attributes,
 }
@@ -145,7 +145,7 @@ impl Reading {
         self.out.push(&line, origin);
     }
 
-    /// The indent and the title of a line that is a mark; the title may be empty.
+    /// The indentation and the title of a marker line; the title may be empty.
     fn mark<'l>(&mut self, line: &'l str) -> Option<(&'l str, Cow<'l, str>)> {
         let start = line.trim_start_matches([' ', '\t', '>']);
         match start.as_bytes().first()? {
@@ -188,7 +188,7 @@ impl Reading {
         Some((indent, title.into()))
     }
 
-    /// Opens a mark whose insides are indented.
+    /// Opens a marker with indented content; `None` if [`DEEPEST`] are open.
     fn opens(&mut self, indent: &str) -> Option<()> {
         (self.open.len() < DEEPEST).then_some(())?;
         let column = columns(indent) + 4 * self.open.len();
@@ -228,10 +228,10 @@ impl Reading {
     }
 }
 
-/// A line with what is outside of its code spans changed.
+/// Applies `change` to the parts of a line outside of code spans.
 fn outside_code(line: &str, change: impl Fn(&str) -> Cow<'_, str>) -> String {
     let mut out = String::with_capacity(line.len());
-    // Every other piece between backticks is code; a line with an odd one is left to the parser.
+    // Every other piece between backticks is code. If the number of backticks is odd, the last piece counts as code.
     let pieces: Vec<&str> = line.split('`').collect();
     for (ix, piece) in pieces.iter().enumerate() {
         if ix > 0 {
@@ -245,7 +245,7 @@ fn outside_code(line: &str, change: impl Fn(&str) -> Cow<'_, str>) -> String {
     out
 }
 
-/// The title of a mark without one.
+/// The default title of a container.
 fn usual_title(kind: &str) -> String {
     let kind = kind.to_lowercase();
     if KINDS.contains(&kind.as_str()) { capitalised(&kind) } else { String::new() }
@@ -256,7 +256,7 @@ fn capitalised(word: &str) -> String {
     chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }
 
-/// How far a line is indented; a tab goes to the next multiple of four.
+/// The indentation of a line in columns; a tab advances to the next multiple of four.
 fn columns(line: &str) -> usize {
     let mut column = 0;
     for byte in line.bytes() {
@@ -269,7 +269,7 @@ fn columns(line: &str) -> usize {
     column
 }
 
-/// A line moved towards the margin, as far as its indent allows.
+/// A line dedented by `columns`, or by as much as it is indented.
 fn without_columns(line: &str, columns: usize) -> Cow<'_, str> {
     if columns == 0 {
         return line.into();
@@ -277,7 +277,7 @@ fn without_columns(line: &str, columns: usize) -> Cow<'_, str> {
     let mut column = 0;
     for (at, byte) in line.bytes().enumerate() {
         if column >= columns {
-            // A tab may have gone too far.
+            // A tab may have advanced further than `columns`.
             return if column == columns {
                 line[at..].into()
             } else {

@@ -1,9 +1,9 @@
-//! Lines that are marks of generators, cut into what they say.
+//! Parses marker lines of generators: admonitions, tabs and containers.
 //!
-//! They are cut by hand: a page may be nothing but marks, and a pattern with groups takes longer for each than reading what
-//! it holds.
+//! Without regular expressions: a page may consist of markers alone, and a pattern with groups takes longer per marker
+//! than parsing its content.
 
-/// `!!! kind words "Title"`, or with `???` or `???+`; what belongs to it is indented below it.
+/// `!!! kind words "Title"`, or with `???` or `???+`; its content is indented below it.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Indented<'l> {
     pub(crate) indent: &'l str,
@@ -31,7 +31,7 @@ pub(crate) fn indented(line: &str) -> Option<Indented<'_>> {
     }
 }
 
-/// The indent and the title of `=== "Title"`, or with `===!` or `===+`; what belongs to it is indented below it.
+/// The indentation and the title of `=== "Title"`, or with `===!` or `===+`; its content is indented below it.
 pub(crate) fn tab(line: &str) -> Option<(&str, &str)> {
     let (indent, rest) = blanks(line);
     let rest = rest.strip_prefix("===")?;
@@ -39,10 +39,10 @@ pub(crate) fn tab(line: &str) -> Option<(&str, &str)> {
     Some((indent, quoted(behind_blanks(rest)?)?))
 }
 
-/// `:::kind[Title]{attributes} Title`, which holds what follows until a line of colons.
+/// `:::kind[Title]{attributes} Title`; its content ends at a line of colons.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Container<'l> {
-    /// With the marks of quotes.
+    /// The indentation, including block quote markers (`>`).
     pub(crate) indent: &'l str,
     pub(crate) kind: &'l str,
     pub(crate) label: Option<&'l str>,
@@ -58,44 +58,44 @@ pub(crate) fn container(line: &str) -> Option<Container<'_>> {
     Some(Container { indent, kind, label, attributes, title: rest.trim_matches(BLANK) })
 }
 
-/// A line of colons.
+/// Whether a line has only colons, which end a container.
 pub(crate) fn ends_container(line: &str) -> bool {
     colons(line).is_some_and(|(_, rest)| rest.trim_start_matches(BLANK).is_empty())
 }
 
 const BLANK: [char; 2] = [' ', '\t'];
 
-/// The blanks that a line begins with, and what is behind them.
+/// Splits a line after its indentation.
 fn blanks(line: &str) -> (&str, &str) {
     line.split_at(line.len() - line.trim_start_matches(BLANK).len())
 }
 
-/// What is behind blanks, of which there must be one.
+/// The text after at least one space or tab.
 fn behind_blanks(text: &str) -> Option<&str> {
     let (blanks, rest) = blanks(text);
     (!blanks.is_empty()).then_some(rest)
 }
 
-/// A word and what is behind it.
+/// A word that starts with an ASCII letter, and the text after it.
 fn word(text: &str) -> Option<(&str, &str)> {
     text.starts_with(|c: char| c.is_ascii_alphabetic()).then_some(())?;
     let end = text.find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-'))).unwrap_or(text.len());
     Some(text.split_at(end))
 }
 
-/// What stands in quotes, with nothing but blanks behind them.
+/// The content of double quotes, after which only spaces and tabs follow.
 fn quoted(text: &str) -> Option<&str> {
     text.strip_prefix('"')?.trim_end_matches(BLANK).strip_suffix('"')
 }
 
-/// What is before three colons or more, and what is behind them.
+/// The text before and after three or more colons at the beginning of a line; `>` may precede them.
 fn colons(line: &str) -> Option<(&str, &str)> {
     let marks = line.trim_start_matches([' ', '\t', '>']);
     let rest = marks.trim_start_matches(':');
     (marks.len() - rest.len() >= 3).then(|| (&line[..line.len() - marks.len()], rest))
 }
 
-/// What stands in brackets, behind blanks, and what is behind it. Without brackets there is all of it behind.
+/// The content of brackets after optional spaces and tabs, and the text after them. Without brackets, all of the text.
 fn bracketed(text: &str, open: char, close: char) -> (Option<&str>, &str) {
     let inside = text.trim_start_matches(BLANK).strip_prefix(open);
     match inside.and_then(|inside| inside.split_once(close)) {
@@ -113,7 +113,7 @@ mod tests {
 
     use super::*;
 
-    /// The same by patterns: what a mark is can be read off them.
+    /// The same grammar as regular expressions, which are easier to read.
     struct Patterns {
         indented: Regex,
         tab: Regex,

@@ -1,4 +1,4 @@
-//! The parts of a section: its code, and its Markdown with everything taken out that is not for reading.
+//! Builds the parts of a section: its code blocks, and its Markdown without everything that is not for reading.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -9,27 +9,27 @@ use crate::parse_html::{Ends, is_silent};
 use crate::parse_lines::{has_three, line_end};
 use crate::parse_tags::{Dialect, Tag, TagKind, scan_tag};
 
-/// The text in its two forms, and what was taken out of it.
+/// The text of a page, the text as parsed, and what was taken out of it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SourceText<'t> {
-    /// As the file has it.
+    /// The text of the file.
     pub(crate) text: &'t str,
-    /// As the parser saw it; same length.
+    /// The masked text that the parser saw; same length.
     pub(crate) parsed: &'t str,
     /// Where the body begins.
     pub(crate) body: usize,
     /// JSX tags in order; none in plain Markdown, where tags come as events.
     pub(crate) tags: &'t [Tag],
-    /// The words of expressions that are one plain string, in order.
+    /// The content of expressions that are a single string literal, in order.
     pub(crate) literals: &'t [Range<usize>],
-    /// What was blanked, in order.
+    /// The blanked ranges, in order.
     pub(crate) taken: &'t [Range<usize>],
 }
 
-/// A code block by the info of its fence and its text.
+/// A code block from the info string of its fence and its text.
 pub(crate) fn code_block(info: &str, text: String) -> CodeBlock {
     let info = info.trim();
-    // `{ .py title="x" }` says all of it inside of its braces.
+    // `{ .py title="x" }`: the whole info string is in braces.
     let words = match info.strip_prefix('{') {
         Some(inside) => inside.trim_end_matches('}').trim(),
         None => info,
@@ -42,7 +42,7 @@ pub(crate) fn code_block(info: &str, text: String) -> CodeBlock {
     CodeBlock { file: file_name(words, language.is_some()), language, text }
 }
 
-/// `title="a.ts"`, `file=a.ts`, `[a.ts]`, or bare words after the language that are a name.
+/// The file name in an info string: `title="a.ts"`, `file=a.ts`, `[a.ts]`, or a bare word that looks like a path.
 fn file_name(info: &str, after_language: bool) -> Option<String> {
     for key in ["title=", "filename=", "file=", "name="] {
         let Some((_, rest)) = info.split_once(key) else { continue };
@@ -54,7 +54,7 @@ fn file_name(info: &str, after_language: bool) -> Option<String> {
         return value.map(str::to_owned).filter(|value| !value.is_empty());
     }
     let rest = if after_language { info.get(info.find([' ', '\t', '{', '['])?..)? } else { info };
-    // Numbers of lines stand in braces.
+    // Line numbers are in braces.
     let rest = match (rest.find('{'), rest.find('}')) {
         (Some(open), Some(close)) if open < close => format!("{} {}", &rest[..open], &rest[close + 1..]),
         _ => rest.to_owned(),
@@ -67,13 +67,13 @@ fn file_name(info: &str, after_language: bool) -> Option<String> {
     rest.split_whitespace().find(|word| is_path(word)).map(str::to_owned)
 }
 
-/// `src/app.js`: a path to a file, and not a pattern of words to highlight.
+/// Whether a word is a path to a file (`src/app.js`) and not a pattern to highlight (`/word/`).
 fn is_path(word: &str) -> bool {
     word.contains('.') && !word.starts_with('/') && !word.contains(['{', '=', '"', '['])
 }
 
-/// A range of the page as Markdown for reading: module statements, comments, expressions and tags gone, the title of a
-/// component kept in bold, and what stood indented inside of components moved to the margin.
+/// A range of the page as Markdown for reading: module statements, comments, expressions and tags removed, component
+/// titles kept in bold, and the indentation inside components removed.
 pub(crate) fn cleaned(source: &SourceText<'_>, range: Range<usize>, code: &[Range<usize>]) -> String {
     if source.taken.is_empty() {
         return without_html(&source.text[range]).trim().to_owned();
@@ -97,20 +97,19 @@ pub(crate) fn cleaned(source: &SourceText<'_>, range: Range<usize>, code: &[Rang
     out.trim().to_owned()
 }
 
-/// A line for reading, without blanks at its end. Where a construct stands on a line, what the lines after it are indented in
-/// may change.
+/// A line for reading, without trailing whitespace. The indentation may change after a line with a construct.
 struct Line<'t> {
     text: Cow<'t, str>,
     left: Left,
 }
 
-/// What is left of a line.
+/// What is left of a line without its constructs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Left {
     All,
-    /// Words, and constructs that were taken out from between them.
+    /// Text, from between which constructs were removed.
     Words,
-    /// Nothing but constructs had stood on it; what is left of them is their titles.
+    /// The line had only constructs; at most their titles are left.
     Titles,
 }
 
@@ -129,7 +128,7 @@ fn read_line<'t>(source: &SourceText<'t>, line: Range<usize>, code: &[Range<usiz
     let mut words = false;
     let mut push = |text: &mut String, piece: &str| {
         words |= !piece.trim().is_empty();
-        // What was taken from between two spaces leaves one.
+        // A construct removed from between two spaces leaves one space.
         text.push_str(if text.ends_with(' ') { piece.trim_start_matches(' ') } else { piece });
     };
     for range in taken {
@@ -152,7 +151,7 @@ fn read_line<'t>(source: &SourceText<'t>, line: Range<usize>, code: &[Range<usiz
     Line { text: text.into(), left: if words { Left::Words } else { Left::Titles } }
 }
 
-/// The words of an expression that is one plain string.
+/// The content of an expression that is a single string literal.
 fn literal_in<'t>(source: &SourceText<'t>, expression: &Range<usize>) -> Option<&'t str> {
     let at = source.literals.partition_point(|literal| literal.start < expression.start);
     let literal = source.literals.get(at).filter(|literal| literal.end < expression.end)?;
@@ -200,17 +199,18 @@ fn blank_line(out: &mut String) {
     }
 }
 
-/// Elements of HTML that say something to a reader of Markdown.
+/// HTML elements that are kept because they carry meaning.
 const KEPT: [&str; 22] = [
     "a", "abbr", "b", "br", "code", "dd", "dl", "dt", "em", "i", "img", "kbd", "li", "ol", "pre", "strong", "sub",
     "sup", "table", "td", "tr", "ul",
 ];
 
-/// After this many `<` that begin no tag, the others of a section are text without a look.
+/// After this many `<` of a section that begin no tag, or comments and elements that are never closed, the rest is text
+/// and is not scanned.
 const PATIENCE: usize = 100;
 
-/// Markdown without comments and without the tags of HTML that only lay it out; the title of a component is kept in
-/// bold. Code stays as it is.
+/// Markdown without comments and without the HTML tags that only affect layout; component titles are kept in bold. Code
+/// is unchanged.
 fn without_html(text: &str) -> Cow<'_, str> {
     if !text.contains('<') && !has_three(text, |byte| byte == b'\n') {
         return text.into();
@@ -237,12 +237,13 @@ struct Strip<'t> {
     out: String,
     misses: usize,
     ends: Ends,
-    /// Whether a comment was met that has no end: then those behind it have none.
+    /// Whether an unclosed comment was found: no later comment is closed either.
     no_comment_ends: bool,
 }
 
 impl Strip<'_> {
-    /// Takes a line, and the lines that a tag or a comment which begins on it goes on for. Returns where it ended.
+    /// Reads a line, and the lines that a tag or comment which begins on it continues on. Returns the end of the last
+    /// one.
     fn line(&mut self, start: usize, end: usize) -> usize {
         let (mut at, mut end) = (start, end);
         let (mut from, mut taken) = (start, false);
@@ -268,7 +269,7 @@ impl Strip<'_> {
         end
     }
 
-    /// What stands for the comment or tag at `at` and where it ends; `None` for what is to stay.
+    /// The replacement for the comment or tag at `at`, and where that ends; `None` for what is kept.
     fn unread(&mut self, at: usize) -> Option<(String, usize)> {
         let rest = &self.text[at..];
         if self.misses >= PATIENCE {
@@ -294,7 +295,7 @@ impl Strip<'_> {
         Some((title.unwrap_or_default(), end))
     }
 
-    /// Of the lines that were emptied, and of several blank ones, one stays.
+    /// Collapses emptied lines and several blank lines into one.
     fn without_blank_lines(&mut self, taken: bool) {
         let kept = self.out.trim_end_matches('\n').len();
         let line = self.out[..kept].rfind('\n').map_or(0, |at| at + 1);
@@ -308,10 +309,10 @@ impl Strip<'_> {
     }
 }
 
-/// How far the end of a code span is looked for.
+/// In bytes: how far the end of a code span is searched for.
 const LONGEST_SPAN: usize = 10_000;
 
-/// The end of the code span that may begin at `at`.
+/// The end of the code span that begins at `at`, or of the backticks there if it is not closed before `end`.
 pub fn code_span_end(text: &str, at: usize, end: usize) -> usize {
     let run = text[at..end].bytes().take_while(|byte| *byte == b'`').count();
     let ticks = &text[at..at + run];

@@ -1,29 +1,29 @@
-//! Where a file is served.
+//! Classifies files by path, and maps them to the paths at which they are served.
 
-/// Files at the docs root that are for the programs that edit the docs, without their ending.
+/// Names of files at the docs root that instruct coding agents, without extension.
 const FOR_AGENTS: [&str; 2] = ["agents", "claude"];
 
-/// Those for the people who edit them.
+/// Names of files at the docs root for the people who edit the docs, without extension.
 const FOR_EDITORS: [&str; 4] = ["contributing", "code_of_conduct", "security", "license"];
 
-/// Endings of pages in Markdown.
+/// File extensions of Markdown pages.
 const MARKDOWN: [&str; 3] = ["md", "mdx", "markdown"];
 
-/// Endings of pages in other languages.
+/// File extensions of pages in other formats.
 const OTHERS: [&str; 4] = ["rst", "adoc", "asciidoc", "ipynb"];
 
-/// Whether a file is a page of a site that is built from its language: of any that we read, not inside a folder that starts
-/// with a dot, and not one of the Markdown files that repositories keep at their root for agents (`AGENTS.md`).
+/// Whether a file is a page: in any supported format, without a path component that starts with a dot, and not one of
+/// the Markdown files that repositories keep at their root for agents (`AGENTS.md`).
 pub fn is_page(path: &str) -> bool {
     is_markup(path) && !is_agents_file(path)
 }
 
-/// The same in Markdown, which is what most generators make pages of.
+/// Whether a file is a page in Markdown, the format of most generators.
 pub fn is_markdown_page(path: &str) -> bool {
     is_markdown(path) && is_page(path)
 }
 
-/// Whether a file is one of the Markdown files that repositories keep at their root for agents.
+/// Whether a file is one of the Markdown files that repositories keep at their root for agents (`AGENTS.md`).
 pub fn is_agents_file(path: &str) -> bool {
     is_named(path, &FOR_AGENTS)
 }
@@ -34,13 +34,13 @@ pub fn is_for_editors(path: &str) -> bool {
     is_named(path, &FOR_EDITORS)
 }
 
-/// Whether a file is written as pages are, one of the site or not.
+/// Whether a file is in a supported format, whether or not it is a page of the site.
 pub fn is_markup(path: &str) -> bool {
     let hidden = path.split('/').any(|part| part.starts_with('.'));
     !hidden && stem(path).is_some()
 }
 
-/// The same in Markdown.
+/// Whether a file is in Markdown (or MDX), whether or not it is a page of the site.
 pub fn is_markdown(path: &str) -> bool {
     is_markup(path) && has_ending(path, &MARKDOWN)
 }
@@ -49,13 +49,13 @@ fn has_ending(path: &str, endings: &[&str]) -> bool {
     path.rsplit_once('.').is_some_and(|(_, ending)| endings.iter().any(|known| ending.eq_ignore_ascii_case(known)))
 }
 
-/// Only `.md`: MDX is written for sites alone.
+/// Whether a file at the root has one of the names. Only as `.md`: MDX is used for sites alone.
 fn is_named(path: &str, names: &[&str]) -> bool {
     let Some((name, ending)) = path.rsplit_once('.') else { return false };
     ending.eq_ignore_ascii_case("md") && names.iter().any(|known| name.eq_ignore_ascii_case(known))
 }
 
-/// The path a file is served at, without a leading slash: the ending goes, and `index` and `README` become their
+/// The path a file is served at, without a leading slash: without its extension, and `index` and `README` become their
 /// folder (`""` at the root). A `slug` in the front matter is honoured by `docent_site::Site`.
 pub fn site_path(file: &str) -> String {
     let stem = stem(file).unwrap_or(file);
@@ -77,8 +77,8 @@ pub fn slugged(file: &str, slug: &str) -> String {
     }
 }
 
-/// Whether a file is a piece of other pages and none itself: its name or a folder above it starts with `_`, or it
-/// lives in `snippets/`.
+/// Whether a file is only included in other pages: its name or that of a folder above it starts with `_`, or it is in
+/// `snippets/`.
 pub fn is_partial(path: &str) -> bool {
     path.starts_with("snippets/") || path.split('/').any(|part| part.starts_with('_'))
 }
@@ -94,7 +94,7 @@ pub fn folder(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
-/// A path as seen from a folder; `None` when it leads out of the tree.
+/// A path resolved relative to a folder; `None` if it leads out of the tree.
 pub fn joined(folder: &str, path: &str) -> Option<String> {
     let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
     for part in path.split('/') {
