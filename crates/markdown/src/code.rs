@@ -1,8 +1,8 @@
-//! What of a page is code: what the build of its site runs, or the browser of a reader.
+//! Finds the code of a page: what the build of its site or the browser of a reader runs.
 //!
-//! MDX is a program: its statements and expressions run when the site is built. Markdown holds HTML, and most generators
-//! read templates in it. Here such pieces are listed, so that those of two states of a page can be compared. A page that
-//! cannot be looked through to its end is one piece itself.
+//! MDX is a program: its statements and expressions run when the site is built. Markdown may contain HTML, and most
+//! generators expand templates in it. Such pieces are listed here, so that those of two versions of a page can be
+//! compared. A page that cannot be scanned to its end is one piece itself.
 
 mod literal;
 mod markup;
@@ -33,46 +33,48 @@ pub use markup::runs_script;
 /// A piece of code on a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Code {
-    /// Where it stands.
+    /// The byte range of the piece.
     pub(crate) span: Range<usize>,
-    /// Where it begins, counted from 1.
+    /// The line on which the piece begins, counted from 1.
     pub line: usize,
-    /// Its beginning as it is written, on one line.
+    /// The beginning of the piece, verbatim but on one line.
     pub shown: String,
-    /// Equal for two pieces that do the same: white space does not matter, nor from where a module is imported as long as
-    /// it is the same one.
+    /// Equal for two pieces with the same effect: whitespace does not matter, nor does the relative path of an imported
+    /// module as long as it is the same module.
     pub key: String,
 }
 
-/// What is run of a page, by the generator that reads it.
+/// Which parts of a page count as code, by the generator that reads it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CodeReading {
     /// Statements, expressions, tags.
     Mdx,
     /// Tags and templates.
     Markdown {
-        /// Whether templates are read in the code that the page shows, too.
+        /// Whether templates are also expanded in displayed code.
         templates_in_code: bool,
     },
     /// Directives and roles.
     Rst,
-    /// The same of a text that pages include, whole or in part. Its paths are relative to an unknown folder.
+    /// Directives and roles of a text that pages include, whole or in part. Its paths are relative to an unknown
+    /// folder.
     RstPart,
-    /// What is run of it is not looked for, so that all of it counts.
+    /// Code is not searched for in this format, so the whole page counts as code.
     Whole,
-    /// Cells of code and all else but the words; in those, tags and templates.
+    /// Everything but the text of Markdown cells, and in that text, tags and templates.
     Notebook,
-    /// The generator is unknown: what surely is code of MDX counts too.
+    /// The generator is unknown: tags, templates, and what can hardly be anything but MDX code.
     Unknown,
 }
 
-/// Endings of files that browsers read as tags.
+/// Extensions of files that browsers parse as markup.
 const MARKUP: [&str; 4] = ["svg", "html", "htm", "xml"];
 
-/// How many characters of a piece are shown.
+/// Most characters of [`Code::shown`].
 const SHOWN: usize = 80;
 
-/// The code of a page, or of a picture or page that is written in tags, in no order. `file` is relative to the docs root.
+/// The code of a page, or of an image or page in XML or HTML, in no particular order. `file` is relative to the docs
+/// root.
 pub fn code_of(reading: CodeReading, file: &str, bytes: &[u8]) -> Vec<Code> {
     if reading == CodeReading::RstPart {
         return rst::code_of(rst::SourceKind::Part, bytes);
@@ -119,7 +121,7 @@ pub fn code_of(reading: CodeReading, file: &str, bytes: &[u8]) -> Vec<Code> {
     found.code
 }
 
-/// Where the statements, the expressions and the tags that are code stand on an MDX page.
+/// The ranges of the statements, expressions and tags on an MDX page that are code.
 pub fn code_spans(file: &str, text: &str) -> Vec<Range<usize>> {
     let mut found = Found { text, lines: Lines::of(text), file, code: Vec::new() };
     found.mdx(front_matter::end(text));
@@ -133,14 +135,14 @@ struct Found<'t> {
     code: Vec<Code>,
 }
 
-// Front matter that is a program, and front matter that puts elements into the head of the page.
+// Front matter in a programming language, and front matter that adds elements to the head of the page.
 regex!(PROGRAM, r"\A\u{feff}?---[ \t]*([A-Za-z]+)");
 regex!(HEAD, r#"(?m)^["']?head["']?[ \t]*:.*\n?(?:(?:[ \t].*|-[ \t].*)?\n)*"#);
-// What XML is told to read besides, and how to show it.
+// XML declarations that load other content (DTD, entities) or set a stylesheet.
 regex!(DECLARATION, r"(?i)<!(?:DOCTYPE[^>]*\[|ENTITY)[^>]*|<\?xml-stylesheet[^>]*");
-// A line that puts another file into the page: `<<< file`, `--8<-- "file"`, `<!--@include: file-->`.
+// A line that includes another file in the page: `<<< file`, `--8<-- "file"`, `<!--@include: file-->`.
 regex!(INCLUDE, r#"(?m)^[ \t>]*<<<[ \t]*(\S+)|-{1,}8<-{1,}[ \t]+["']([^"'\n]+)|@include:[ \t]*([^\s>]+)"#);
-// Fences of code that notebooks and plug-ins run: `{python}`, `{code-cell}`, `exec="on"`.
+// Fenced code that notebooks and plug-ins execute: `{python}`, `{code-cell}`, `exec="on"`.
 regex!(
     EXECUTED,
     r"(?i)\A[ \t>]*(?:`{3,}|~{3,})[^\n]*?(?:\{[ \t]*(?:code-cell|eval-rst|jupyter-execute|exec|raw|include|literalinclude|python|r|julia|bash|sh|node|js|ojs|sql)\b|\bexec[ \t]*=|[ \t]live\b)"
@@ -160,7 +162,7 @@ impl Found<'_> {
         self.code.push(Code { line: self.lines.number(span.start), span, shown, key });
     }
 
-    /// What is not a word of a cell of Markdown is one piece: the code, what it has put out, and how it is run.
+    /// Everything but the text of Markdown cells is one piece: code, outputs and metadata.
     fn notebook(mut self, bytes: &[u8]) -> Vec<Code> {
         let Some(notebook) = Notebook::read(bytes) else {
             self.add("notebook", 0..self.text.len());
@@ -190,7 +192,7 @@ impl Found<'_> {
         }
     }
 
-    /// A page may show files of the docs, and no others of the machine that builds it.
+    /// Reports includes of files outside the docs: a page must not show other files of the build machine.
     fn includes(&mut self, body: usize) {
         let text = self.text;
         for found in INCLUDE.captures_iter(&text[body..]) {
@@ -201,7 +203,7 @@ impl Found<'_> {
                 self.add("include", body + whole.start()..body + whole.end());
             }
         }
-        // The same as a list between two such marks.
+        // Two `--8<--` lines may also enclose a list of files.
         let mut is_list = false;
         let mut at = body;
         for line in each_line(&text[body..]) {
@@ -215,7 +217,7 @@ impl Found<'_> {
         }
     }
 
-    /// Whether a path looks like one of the docs.
+    /// Whether a path looks like one inside the docs.
     fn may_include(&self, named: &str) -> bool {
         let is_inside = [folder(self.file), ""].iter().any(|base| joined(base, named).is_some());
         let is_hidden = named.split('/').any(|part| part.starts_with('.') && !matches!(part, "." | ".."));
@@ -289,7 +291,7 @@ impl Found<'_> {
                 continue;
             }
             match SHORTCODE.captures(found.as_str()) {
-                // Another use of one that there is: it is the site's own.
+                // Keyed by name: another use of a shortcode that is in use already runs the site's own code.
                 Some(shortcode) => self.add_as(span, format!("shortcode {}", &shortcode[1])),
                 None if literal::is_literal(&found.as_str()[2..found.len() - 2]) => {}
                 None => self.add("template", span),
@@ -297,7 +299,7 @@ impl Found<'_> {
         }
     }
 
-    /// What is code if the page is MDX after all, and hardly anything else if not.
+    /// Adds what is code if the page is MDX after all, and is hardly ever anything else.
     fn likely_mdx(&mut self, body: usize, code: &[Range<usize>]) {
         let head = 0..body;
         let outside: Vec<Range<usize>> = std::iter::once(head).chain(code.iter().cloned()).collect();
@@ -305,7 +307,7 @@ impl Found<'_> {
         for span in &constructs.taken {
             let written = &self.text[span.clone()];
             let before = self.text[..span.start].chars().next_back();
-            // What follows a word, a sign of a formula or a brace belongs to that.
+            // A brace directly after a word, a math character or another brace belongs to that.
             let is_alone = before.is_none_or(|c| !(c.is_alphanumeric() || "\\^_}{$%".contains(c)));
             match written.as_bytes()[0] {
                 b'{' if is_alone && written.contains(['(', '`', '=']) => self.expression(span.clone()),
@@ -319,7 +321,7 @@ impl Found<'_> {
     }
 }
 
-/// A piece without the white space that surely means nothing. A line break may end a comment, so it stays one.
+/// A piece without insignificant whitespace. A line break stays one, because it may end a comment.
 fn tidied(text: &str) -> String {
     let mut tidied = String::with_capacity(text.len());
     let mut gap = None;

@@ -1,8 +1,8 @@
-//! Jupyter notebooks: their cells as one page of Markdown, and where in the file each letter of it stands.
+//! Converts Jupyter notebooks to a page of Markdown, and maps each character of it to its place in the file.
 //!
-//! Cells of Markdown are text, cells of code are blocks of code, and what the code put out is not read. A notebook is JSON, so a
-//! word of a cell stands in the file as it is written there, with `\"` for `"`. What has no such escapes can be edited in its
-//! place; a link that has some is not to be followed (see [`Notebook::page`]).
+//! Markdown cells become text, code cells become code blocks, and outputs are not read. A notebook is JSON, so the file
+//! has the text of a cell in escaped form, with `\"` for `"`. Text without such escapes can be edited in the file
+//! directly; a link whose destination has escapes is not followed (see [`Notebook::page`]).
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -18,39 +18,39 @@ use crate::parse_lines::Lines;
 use crate::problem::Problem;
 use crate::text::text_of;
 
-/// Most cells of a notebook that is read.
+/// Most cells of a notebook that are read.
 const MOST_CELLS: usize = 20_000;
-/// Cells with one of these tags are left out by what builds sites of notebooks.
+/// Site generators leave out cells with one of these tags.
 const REMOVED: [&str; 2] = ["remove-cell", "remove_cell"];
-/// Of cells with one of these, the code.
+/// Site generators leave out the code of cells with one of these tags.
 const WITHOUT_CODE: [&str; 4] = ["remove-input", "remove_input", "hide-input", "hide_input"];
 
-/// What is wrong with a file that is called a notebook and is none.
+/// The problem of a file that is named like a notebook but is not one.
 pub const NO_NOTEBOOK: &str = "the file is no notebook that can be read: it is not JSON with a list of cells";
 
-/// A notebook, read.
+/// A parsed notebook.
 #[derive(Debug, Clone, Default)]
 pub struct Notebook {
-    /// Its cells as Markdown.
+    /// The cells as Markdown.
     pub text: String,
-    /// Where what of `text` stands in the file, in order and without gaps.
+    /// Maps the ranges of `text` to ranges of the file, in order and without gaps.
     runs: Vec<Run>,
-    /// What of the text is words of cells of Markdown, in order.
+    /// The ranges of `text` that come from Markdown cells, in order.
     words: Vec<Range<usize>>,
 }
 
-/// A part of the text and of the file.
+/// A range of the text, and the range of the file it comes from.
 #[derive(Debug, Clone, Copy)]
 struct Run {
-    /// Where it begins in the text.
+    /// The byte offset in the text.
     at: usize,
-    /// Where it begins in the file.
+    /// The byte offset in the file.
     from: usize,
-    /// How long it is in the text.
+    /// The length in the text, in bytes.
     len: usize,
-    /// How long it is in the file; other than `len` for an escape and for what stands in none.
+    /// The length in the file, in bytes; not `len` for an escape, and 0 for text that is not in the file.
     raw: usize,
-    /// Whether it is the same in both.
+    /// Whether both ranges have the same bytes.
     is_same: bool,
 }
 
@@ -58,7 +58,7 @@ struct Run {
 struct Whole<'a> {
     #[serde(borrow, default)]
     cells: Option<Vec<&'a RawValue>>,
-    /// Until version 3.
+    /// The cells, up to format version 3.
     #[serde(borrow, default)]
     worksheets: Option<Vec<Worksheet<'a>>>,
     #[serde(borrow, default)]
@@ -77,10 +77,10 @@ struct Cell<'a> {
     cell_type: Cow<'a, str>,
     #[serde(borrow, default)]
     source: Option<&'a RawValue>,
-    /// What `source` was called for code until version 3.
+    /// The name of `source` in code cells up to format version 3.
     #[serde(borrow, default)]
     input: Option<&'a RawValue>,
-    /// Of a heading, until version 3.
+    /// The level of a heading cell, up to format version 3.
     #[serde(borrow, default)]
     level: Option<&'a RawValue>,
     #[serde(borrow, default)]
@@ -116,13 +116,13 @@ impl Metadata {
     }
 }
 
-/// A value of JSON that may be anything, as what is wanted of it.
+/// Deserializes a JSON value that may be of any type; `None` if it is of another.
 fn read<'a, T: Deserialize<'a>>(value: &'a RawValue) -> Option<T> {
     serde_json::from_str(value.get()).ok()
 }
 
 impl Notebook {
-    /// Reads a notebook; `None` where the file is none. Never panics.
+    /// Parses a notebook; `None` if the file is not one. Never panics.
     pub fn read(bytes: &[u8]) -> Option<Self> {
         let file = text_of(bytes);
         let whole: Whole<'_> = serde_json::from_str(file.trim_start_matches('\u{feff}')).ok()?;
@@ -141,8 +141,8 @@ impl Notebook {
         Some(notebook)
     }
 
-    /// The notebook as a page of the file: spans are ranges of it. A link whose destination is written with escapes has these
-    /// in its target, with a backslash, and nothing can be said of where it leads.
+    /// The notebook as a page whose spans are ranges of the file. If a destination is escaped in the file, the target
+    /// of the link keeps the escapes, always has a backslash, and cannot be resolved.
     pub fn page(&self, path: &str, bytes: &[u8], anchors: AnchorStyle) -> Page {
         let file = text_of(bytes);
         let mut page = parse_as(path, self.text.as_bytes(), Format::Markdown, anchors);
@@ -176,14 +176,14 @@ impl Notebook {
         page
     }
 
-    /// The lines of the file that the lines of the text stand on, counted from 1.
+    /// For each line of the text, the line of the file it comes from, counted from 1.
     pub fn lines(&self, file: &str) -> Vec<usize> {
         let lines = Lines::of(file);
         let starts = std::iter::once(0).chain(self.text.match_indices('\n').map(|(at, _)| at + 1));
         starts.map(|start| lines.number(self.place(start))).collect()
     }
 
-    /// The file without the words of its cells of Markdown.
+    /// The file without the text of its Markdown cells.
     pub(crate) fn without_words(&self, file: &str) -> String {
         let (mut rest, mut at) = (String::with_capacity(file.len()), 0);
         for words in &self.words {
@@ -210,7 +210,7 @@ impl Notebook {
                 self.append(&source);
                 self.words.push(start..self.text.len());
                 self.end_line();
-                // What a cell leaves open ends with it.
+                // A fence that is left open ends with its cell.
                 if is_open && fence.line("x") == FenceLine::Inside {
                     let mark = closing(&source.text);
                     self.add(&mark);
@@ -235,7 +235,7 @@ impl Notebook {
         self.add("\n");
     }
 
-    /// The text of a cell: one string, or one for each line.
+    /// The text of a cell: one JSON string, or one for each line.
     fn source(file: &str, source: &RawValue) -> Option<Self> {
         let mut text = Self::default();
         match source.get().as_bytes().first()? {
@@ -252,9 +252,9 @@ impl Notebook {
         Some(text)
     }
 
-    /// Adds a string of JSON, which is a slice of the file with its quotes.
+    /// Adds a JSON string; `quoted` is a slice of `file`, quotes included.
     fn string(&mut self, file: &str, quoted: &str) {
-        // Both are parts of one text.
+        // `quoted` is a slice of `file`, so the distance of their pointers is its byte offset.
         let start = (quoted.as_ptr() as usize).wrapping_sub(file.as_ptr() as usize);
         let Some(inside) = quoted.get(1..quoted.len().saturating_sub(1)) else { return };
         if file.get(start..start + quoted.len()) != Some(quoted) {
@@ -275,7 +275,7 @@ impl Notebook {
         self.push(text, from, text.len(), true);
     }
 
-    /// Adds what stands nowhere in the file.
+    /// Adds text that is not in the file.
     fn add(&mut self, text: &str) {
         let from = self.runs.last().map_or(0, |last| last.from + last.raw);
         self.push(text, from, 0, false);
@@ -306,7 +306,7 @@ impl Notebook {
         self.runs.get(after.checked_sub(1)?)
     }
 
-    /// Where a byte of the text stands in the file.
+    /// The byte offset in the file for one in the text.
     fn place(&self, at: usize) -> usize {
         match self.run(at) {
             Some(run) if run.is_same => run.from + (at - run.at).min(run.len),
@@ -316,7 +316,7 @@ impl Notebook {
         }
     }
 
-    /// Where a range of the text stands in the file: from the first of its letters to behind the last.
+    /// The range of the file for one of the text: from its first character to the end of its last.
     fn range(&self, range: &Range<usize>) -> Range<usize> {
         let start = self.place(range.start);
         let end = match range.end.checked_sub(1).filter(|_| !range.is_empty()).and_then(|last| self.run(last)) {
@@ -328,7 +328,7 @@ impl Notebook {
     }
 }
 
-/// Of [`Notebook::lines`], the one that a line of the text stands on; both are counted from 1.
+/// The line of the file, from [`Notebook::lines`], for a line of the text; both are counted from 1.
 pub(crate) fn origin(lines: &[usize], line: usize) -> usize {
     lines.get(line.saturating_sub(1)).or(lines.last()).copied().unwrap_or(1)
 }
@@ -337,7 +337,7 @@ fn longest_run(text: &str, mark: char) -> usize {
     text.split(|c| c != mark).map(str::len).max().unwrap_or(0)
 }
 
-/// What closes the fence that a text leaves open.
+/// The closing fence for a text that leaves one open.
 fn closing(text: &str) -> String {
     let mark = if longest_run(text, '~') > longest_run(text, '`') { '~' } else { '`' };
     std::iter::repeat_n(mark, longest_run(text, mark).max(3)).collect()
