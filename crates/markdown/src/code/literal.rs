@@ -1,10 +1,10 @@
-//! Expressions of JavaScript that are literals: they say something and do nothing.
+//! Recognizes JavaScript expressions that are literals, and so have no effect.
 
-/// How deep lists and objects may be in each other.
+/// Maximum nesting depth of arrays and objects.
 const DEEPEST: usize = 32;
 
-/// Whether an expression is a literal: a string, a number, a list or an object of such, a template with nothing put in, or a
-/// comment alone.
+/// Whether an expression is a literal: a string, a number, a keyword such as `true`, an array or an object of such, a
+/// template without interpolation, or only a comment.
 pub(crate) fn is_literal(text: &str) -> bool {
     let mut rest = Rest(text);
     rest.skip();
@@ -28,7 +28,7 @@ impl<'t> Rest<'t> {
                 [b'/', b'/', ..] => Some(self.0.find('\n').unwrap_or(self.0.len())),
                 _ => return,
             };
-            // A comment that never ends is not a literal: its opening mark stays text.
+            // An unclosed comment is not a literal: its opening stays in the text, where it is not a value.
             let Some(end) = end else { return };
             self.0 = &self.0[end..];
         }
@@ -90,7 +90,7 @@ impl<'t> Rest<'t> {
             quote @ ('"' | '\'') => self.string(quote)?,
             _ => {
                 let name = self.word();
-                // `__html` is what is put into a page unescaped.
+                // The value of `__html` is put into a page unescaped.
                 (!name.is_empty() && name != "__html" && !name.contains('.')).then_some(())?;
             }
         }

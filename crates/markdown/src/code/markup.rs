@@ -1,4 +1,4 @@
-//! Tags that a browser runs, or loads more of.
+//! Finds tags that make a browser run code or load other resources.
 
 use std::ops::Range;
 
@@ -10,20 +10,20 @@ use crate::parse_tags::Tag;
 use crate::parse_tags::TagKind;
 use crate::parse_tags::scan_tag;
 
-/// Elements that run, load or redirect.
+/// Elements that run code, load resources or redirect.
 const ELEMENTS: [&str; 11] =
     ["script", "style", "object", "embed", "applet", "base", "meta", "link", "frame", "frameset", "portal"];
 
 /// Attributes whose text is put into the page as HTML.
 const AS_HTML: [&str; 6] = ["srcdoc", "dangerouslysetinnerhtml", "innerhtml", "set:html", "v-html", "__html"];
 
-/// Names that begin as handlers of events do and are none.
+/// Attribute names that begin with `on` but are not event handlers.
 const NO_HANDLERS: [&str; 3] = ["once", "only", "one"];
 
 /// How far a malformed tag is read, in bytes.
 const BROKEN: usize = 500;
 
-/// Whether a tag is code, its expressions left aside. In JSX a name with a capital is a component, `<Frame>` for one.
+/// Whether a tag is code, apart from its expressions. In JSX a capitalized name is a component, for example `<Frame>`.
 pub(super) fn is_code(text: &str, tag: &Tag, dialect: Dialect) -> bool {
     let name = tag.name.rsplit(':').next().unwrap_or_default().to_ascii_lowercase();
     if ELEMENTS.contains(&name.as_str()) && !(dialect == Dialect::Jsx && tag.is_component()) {
@@ -33,7 +33,7 @@ pub(super) fn is_code(text: &str, tag: &Tag, dialect: Dialect) -> bool {
         let value = attribute.value.clone().map(|range| &text[range]);
         let name = attribute.name.to_ascii_lowercase();
         let is_handler = name.starts_with("on") && name.len() > 2 && !NO_HANDLERS.contains(&name.as_str());
-        // Templates in the attributes of Vue and Alpine; what says something only does nothing.
+        // Expressions in the attributes of Vue, Alpine and htmx; a literal has no effect.
         let is_template = name.starts_with([':', '@'])
             || ["v-", "x-on", "x-data", "x-init", "x-html", "hx-on"].iter().any(|start| name.starts_with(start));
         let animates = name == "attributename"
@@ -45,13 +45,13 @@ pub(super) fn is_code(text: &str, tag: &Tag, dialect: Dialect) -> bool {
     })
 }
 
-/// Whether an address runs what it holds when it is followed or loaded.
+/// Whether a URL runs its own content when it is followed or loaded.
 pub fn runs_script(address: &str) -> bool {
     let visible = address.chars().filter(|c| !c.is_whitespace() && !c.is_control() && *c != '\u{feff}').take(200);
     let address = visible.collect::<String>().to_lowercase();
     let is_picture = address.strip_prefix("data:image/").is_some_and(|kind| !kind.starts_with("svg"));
     let scheme = address.split(['/', '?', '#']).next().unwrap_or_default();
-    // What is written with entities before its path may be any scheme.
+    // A scheme written with HTML entities may be any scheme.
     let start = address.split(['/', '?']).next().unwrap_or_default();
     let is_hidden = ["&#", "&colon", "&tab", "&newline"].iter().any(|entity| start.contains(entity));
     ["javascript:", "vbscript:", "livescript:"].iter().any(|script| scheme.contains(script))
@@ -59,8 +59,9 @@ pub fn runs_script(address: &str) -> bool {
         || is_hidden
 }
 
-/// The tags of Markdown that are code, outside of what the page shows as code. A `script` or a `style` is one with what
-/// it holds. What begins as such a tag does and is broken counts too: browsers forgive more than anybody who reads a page.
+/// The tags in Markdown that are code, outside of displayed code. A `script` or `style` element is one range together
+/// with its content. The malformed beginning of such a tag counts too, because browsers accept more than any reader of
+/// a page expects.
 pub(super) fn tags(text: &str, body: usize, code: &[Range<usize>]) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = Vec::new();
     let mut ends = Ends::default();

@@ -1,4 +1,4 @@
-//! The module statements of an MDX page.
+//! Splits and classifies the module statements of an MDX page.
 
 use std::ops::Range;
 
@@ -17,10 +17,10 @@ regex!(
 );
 regex!(EXPORT, r"(?s)\Aexport\s+const\s+[\w$]+\s*=(.*?);?\s*\z");
 
-/// Files whose import runs nothing that is not looked at where it stands: pages, and images.
+/// Extensions of files whose import is harmless: images, and pages, whose code is checked in their own files.
 const HARMLESS: [&str; 10] = ["md", "mdx", "markdown", "png", "jpg", "jpeg", "gif", "webp", "avif", "ico"];
 
-/// The statements of a block of them.
+/// Splits a block of module statements.
 pub(super) fn split(text: &str, block: Range<usize>) -> Vec<Range<usize>> {
     let bytes = text.as_bytes();
     let mut starts = vec![block.start];
@@ -45,8 +45,8 @@ pub(super) fn split(text: &str, block: Range<usize>) -> Vec<Range<usize>> {
     starts.into_iter().zip(ends).map(|(start, end)| start..start + text[start..end].trim_end().len()).collect()
 }
 
-/// What a page is refused by a build for, or what is a statement after all: paragraphs that begin as one does and were taken
-/// for words.
+/// Paragraphs that begin like a module statement but were read as text: a build rejects the page for them, or they are
+/// statements after all.
 pub(super) fn others(text: &str, body: usize, constructs: &Constructs) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut may_begin = true;
@@ -57,15 +57,15 @@ pub(super) fn others(text: &str, body: usize, constructs: &Constructs) -> Vec<Ra
         if begins && !constructs.taken.iter().chain(&constructs.code).any(is_taken) {
             found.push(at..paragraph_end(text, at));
         }
-        // A paragraph cannot be broken into.
+        // A statement cannot interrupt a paragraph.
         may_begin = !line.starts_with(|c: char| c.is_alphanumeric() || "\"'([*_`".contains(c));
         at += line.len();
     }
     found
 }
 
-/// What a statement imports, a line each: the name of what, and the module. None for what is harmless; `None` when it is
-/// no plain import.
+/// The imports of a statement, each as `name from module`. Empty for a harmless module; `None` if the statement is not
+/// a plain import.
 pub(super) fn imported(statement: &str, file: &str) -> Option<Vec<String>> {
     let found = IMPORT.captures(statement)?;
     let module = found.get(5).or(found.get(6))?.as_str();
@@ -88,12 +88,12 @@ pub(super) fn imported(statement: &str, file: &str) -> Option<Vec<String>> {
     Some(names.into_iter().map(|name| format!("{name} from {module}")).collect())
 }
 
-/// A module as it is named from anywhere.
+/// The path of a module, independent of the importing file.
 fn whole(module: &str, file: &str) -> String {
     match module.starts_with('.') {
         true => match joined(folder(file), module) {
             Some(path) => format!("/{path}"),
-            // It leads out of the docs, and where to depends on the folder.
+            // The path leads out of the docs, and its target depends on the folder.
             None => format!("{}/{module}", folder(file)),
         },
         false => module.to_owned(),
@@ -106,7 +106,7 @@ fn is_harmless(module: &str) -> bool {
     is_file && !module.contains(['!', '?', '#']) && HARMLESS.contains(&ending)
 }
 
-/// Whether all that a statement does is give a name to a literal.
+/// Whether a statement only exports a constant whose value is a literal.
 pub(super) fn exports_a_literal(statement: &str) -> bool {
     EXPORT.captures(statement).is_some_and(|found| !found[1].trim().is_empty() && is_literal(&found[1]))
 }

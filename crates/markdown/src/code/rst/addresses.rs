@@ -1,7 +1,7 @@
-//! Addresses that run what they hold, and commands of TeX that read files or make such addresses.
+//! Finds URLs that run their own content, and TeX commands that read files or create such URLs.
 //!
-//! docutils takes white space and backslashes out of addresses, and lets them go on over lines. So this does not depend on
-//! where an address begins and ends: a scheme that may run something is looked for wherever one may be.
+//! docutils removes whitespace and backslashes from URLs, and lets them span lines. So this search does not depend on
+//! where a URL begins and ends: a scheme that may run code is searched for wherever a URL may be.
 
 use std::sync::LazyLock;
 
@@ -10,10 +10,10 @@ use regex::Regex;
 use super::lines::Blocks;
 use crate::regex;
 
-/// Schemes that run what they hold.
+/// Schemes whose URLs run their own content.
 const SCHEMES: [&str; 3] = ["javascript", "vbscript", "livescript"];
 
-/// Commands that read or write files, make others, or make links.
+/// TeX commands that read or write files, define other commands, or create links.
 const COMMANDS: [&str; 88] = [
     "afterassignment",
     "aftergroup",
@@ -120,11 +120,11 @@ static BEGUN: LazyLock<Regex> = LazyLock::new(|| {
 regex!(COMMAND, r"\\(?:begin[^A-Za-z]*)?[@]*([A-Za-z]+)|\\begin");
 regex!(ENVIRONMENT, r"\A\\begin\{[A-Za-z]+\*?\}");
 
-/// Where an address may begin that runs what it holds.
+/// The byte offsets at which a URL that runs its content may begin.
 pub(super) fn scripts(text: &str, blocks: &Blocks<'_>) -> Vec<usize> {
     let whole = SCHEME.find_iter(text).filter(|found| runs(text, found.start(), found.end(), blocks));
     let mut found: Vec<usize> = whole.map(|found| found.start()).collect();
-    // In a table the lines of a cell have those of others between them, so a scheme may be seen to begin and not to end.
+    // In a table, other cells interrupt the lines of a cell, so only the beginning of a scheme may be recognizable.
     found.extend(BEGUN.find_iter(text).map(|begun| begun.start()).filter(|at| is_table(text, *at, blocks)));
     found
 }
@@ -146,7 +146,7 @@ fn runs(text: &str, start: usize, end: usize, blocks: &Blocks<'_>) -> bool {
     if is_data && (is_picture || !rest.starts_with(|c: char| c.is_ascii_alphabetic()) || !rest.contains('/')) {
         return false;
     }
-    // An address between words, an entry of a table of contents.
+    // A standalone URL, or an entry of a table of contents.
     if is_whole && after.starts_with(|c: char| !c.is_whitespace() && !matches!(c, '`' | ':')) {
         return !is_data || after.split(char::is_whitespace).next().is_some_and(|word| word.contains('/'));
     }
@@ -167,9 +167,9 @@ fn runs(text: &str, start: usize, end: usize, blocks: &Blocks<'_>) -> bool {
         || (!is_data && blocks.may_be_in_simple_table(blocks.number(start)))
 }
 
-/// Where commands of TeX stand that do more than set a formula.
+/// The byte offsets of TeX commands that do more than typeset a formula.
 pub(super) fn commands(text: &str) -> impl Iterator<Item = usize> {
-    // Any letter, by its number.
+    // `^^` notation, which denotes any character by its code.
     let carets = text.match_indices("^^").map(|(at, _)| at);
     let carets = carets.filter(|at| text[at + 2..].starts_with(|c: char| c.is_ascii_alphanumeric()));
     let commands = COMMAND.captures_iter(text).filter_map(|found| {
@@ -182,7 +182,7 @@ pub(super) fn commands(text: &str) -> impl Iterator<Item = usize> {
     commands.chain(carets)
 }
 
-/// Whether what begins is named outright.
+/// Whether `\begin` at a byte is followed by a literal environment name, or is part of a longer command name.
 fn is_environment(text: &str, at: usize) -> bool {
     let rest = &text[at..];
     let is_longer = rest["\\begin".len()..].starts_with(|c: char| c.is_ascii_alphabetic());

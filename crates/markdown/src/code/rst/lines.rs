@@ -1,16 +1,16 @@
-//! A text as docutils has it before it looks for markup, and which of its lines belong together.
+//! Normalizes a text as docutils does before it parses markup, and groups its lines.
 
 use std::ops::Range;
 
 use crate::page_builder::Line;
 use crate::parse_lines::each_line;
 
-/// The columns between two stops of a tab.
+/// Columns per tab stop.
 const TAB: usize = 8;
 
-/// A text with line feeds alone between its lines, and spaces alone in front of and between its words.
+/// Normalizes the whitespace of a text: every line ends in a line feed, and words are indented and separated by spaces.
 ///
-/// docutils makes spaces of form feeds and vertical tabs, ends lines where Python does, and expands tabs.
+/// docutils replaces form feeds and vertical tabs with spaces, splits lines where Python does, and expands tabs.
 pub(super) fn plain(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let (mut line, mut column) = (0, 0);
@@ -40,10 +40,10 @@ pub(super) fn plain(text: &str) -> String {
     plain
 }
 
-/// The lines of a plain text.
+/// The lines of a normalized text, and their paragraphs.
 pub(super) struct Blocks<'t> {
     lines: Vec<Line<'t>>,
-    /// The paragraph that a line is in; of a blank line, itself.
+    /// For each line, the lines of its paragraph; a blank line is its own paragraph.
     paragraphs: Vec<Range<usize>>,
     /// The first and the last line that may be the border of a simple table.
     borders: Option<(usize, usize)>,
@@ -73,24 +73,25 @@ impl<'t> Blocks<'t> {
         self.lines.get(number)
     }
 
-    /// Whether a line may be one of a simple table, in which the columns of a cell begin anywhere.
+    /// Whether a line may be part of a simple table, whose cells begin in any column.
     pub(super) fn may_be_in_simple_table(&self, number: usize) -> bool {
         self.borders.is_some_and(|(first, last)| first < number && number < last)
     }
 
-    /// The lines between blank ones that a byte is in.
+    /// The byte range of the paragraph that contains a byte.
     pub(super) fn paragraph(&self, at: usize) -> Range<usize> {
         let lines = self.paragraphs[self.number(at)].clone();
         self.lines[lines.start].start..self.lines[lines.end - 1].end()
     }
 
-    /// Whether a line and those behind it in its paragraph may be of a table.
+    /// Whether a line, or a later line of its paragraph, may be part of a table.
     pub(super) fn may_be_in_table(&self, number: usize) -> bool {
         let behind = self.paragraphs[number].end;
         self.may_be_in_simple_table(number) || self.lines[number..behind].iter().any(is_row)
     }
 
-    /// Where a directive at a byte surely has ended, whatever it stands in, and all others of its paragraph with it.
+    /// The offset by which a directive at a byte has certainly ended, whatever contains it, and with it all others of
+    /// its paragraph.
     pub(super) fn block_end(&self, at: usize) -> usize {
         let number = self.number(at);
         let behind = self.paragraphs[number].end;
@@ -106,7 +107,7 @@ impl<'t> Blocks<'t> {
         end
     }
 
-    /// Whether the line after one with a directive at a byte continues the directive's argument.
+    /// Whether the line after that of a directive continues the directive's argument.
     pub(super) fn goes_on(&self, at: usize) -> Continues {
         let number = self.number(at);
         let line = &self.lines[number];
@@ -120,7 +121,7 @@ impl<'t> Blocks<'t> {
     }
 }
 
-/// Whether what is indented follows on the next line.
+/// Whether an indented continuation follows on the next line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Continues {
     Yes,
@@ -129,7 +130,7 @@ pub(super) enum Continues {
     Unknown,
 }
 
-/// Whether words are marks of lists alone: what they hold is indented as far as they reach.
+/// Whether a text consists of list markers alone, whose content is indented to where they end.
 fn is_marks(text: &str) -> bool {
     let is_mark = |word: &str| {
         let number = word.trim_end_matches(['.', ')']);
@@ -140,19 +141,19 @@ fn is_marks(text: &str) -> bool {
     text.split_whitespace().all(is_mark)
 }
 
-/// Whether a line may be one of a table that is drawn with bars.
+/// Whether a line may be part of a grid table.
 fn is_row(line: &Line<'_>) -> bool {
     line.words().starts_with(['|', '+'])
 }
 
-/// `=====  ===`, behind the mark of a list for all that is known.
+/// Whether a line may be the border of a simple table (`=====  ===`), possibly after a list marker.
 fn may_be_border(line: &str) -> bool {
     let mut words = line.split(' ').filter(|word| !word.is_empty()).rev();
     let mut is_border = || words.next().is_some_and(|word| word.bytes().all(|byte| byte == b'='));
     is_border() && is_border()
 }
 
-/// The lines of a block, without the indentation that all but the first have.
+/// The lines of a block without the common indentation of all but the first.
 pub(super) fn dedented(block: &str) -> String {
     let indent = |line: &str| line.len() - line.trim_start_matches(' ').len();
     let rest = || each_line(block).skip(1);

@@ -1,9 +1,9 @@
-//! What of reStructuredText is code: directives that run programs, read files of the machine, or write HTML.
+//! Finds code in reStructuredText: directives that run programs, read files of the build machine, or output HTML.
 //!
-//! Extensions add directives and roles, so there is no full list of those that are code: the harmless ones are listed, and all
-//! others are code. Where docutils would look for markup depends on lists, tables and quotations around it; so marks are
-//! looked for wherever they may stand, in code that is only shown, too. What is neither surely harmless nor surely code
-//! counts as code: a page may keep what it has.
+//! Extensions add directives and roles, so a list of those that are code cannot be complete: the harmless ones are
+//! listed, and all others are code. Where docutils recognizes markup depends on the lists, tables and quotations around
+//! it, so markup is searched for wherever it may be, even in displayed code. What is neither certainly harmless nor
+//! certainly code counts as code, because a page may keep the code it has.
 
 mod addresses;
 mod lines;
@@ -22,19 +22,19 @@ use crate::regex;
 use crate::site_paths::{folder, joined};
 use crate::text::text_of;
 
-// What begins a substitution, or a directive with its name.
+// The beginning of a substitution definition, or of a directive with its name.
 regex!(MARK, r"\.\. +(?:\||([^\s|][^\s]*?) ?::)");
 regex!(SUBSTITUTION, r"\A\.\. +\|[^|\\\s](?:[^|\\\n]*[^|\\\s])?\| +([a-z]+)::(?: |\n|\z)");
 regex!(CODING, r"coding[:=]\s*([-\w.]+)");
 
-/// Which part of a page a text is.
+/// The kind of source that a text is.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum SourceKind<'f> {
-    /// A page, by its file.
+    /// A page, with its path.
     Page(&'f str),
-    /// Something that pages include, whole or in part.
+    /// A text that pages include, whole or in part.
     Part,
-    /// What a table on a page holds.
+    /// The content of a table, with the path of its page.
     Cells(&'f str),
 }
 
@@ -42,7 +42,7 @@ pub(super) enum SourceKind<'f> {
 pub(super) fn code_of(whole: SourceKind<'_>, bytes: &[u8]) -> Vec<Code> {
     match std::str::from_utf8(bytes) {
         Ok(text) => code_of_text(whole, text),
-        // It may be read as another format, too.
+        // docutils may decode it in another encoding.
         Err(_) => {
             let text = text_of(bytes);
             let mut found = Found { text: &text, lines: Lines::of(&text), file: "", code: Vec::new() };
@@ -75,12 +75,12 @@ fn code_of_text(whole: SourceKind<'_>, written: &str) -> Vec<Code> {
     for link in page.links.iter().filter(|link| runs_script(&link.target)) {
         reading.paragraph("link", link.span.start);
     }
-    // Where a generator reads templates in pages, as some do.
+    // Some generators expand templates in pages.
     reading.found.templates(0, &page.code);
     reading.found.code
 }
 
-/// Whether a text says that it is in a character set which docutils may believe, and which is not the one it is read in here.
+/// Whether the first two lines of a text declare an encoding other than UTF-8, which docutils may use.
 fn has_other_coding(text: &str) -> bool {
     let named = text.lines().take(2).filter_map(|line| CODING.captures(line));
     named.into_iter().any(|found| !["utf-8", "utf8"].contains(&found[1].to_ascii_lowercase().as_str()))
@@ -89,7 +89,7 @@ fn has_other_coding(text: &str) -> bool {
 struct Reading<'t> {
     found: Found<'t>,
     blocks: Blocks<'t>,
-    /// Which paragraphs were found to hold code, and of which kind.
+    /// The paragraphs already recorded as code: the kind of code, and their start.
     seen: HashSet<(&'static str, usize)>,
     whole: SourceKind<'t>,
 }
@@ -137,7 +137,7 @@ impl Reading<'_> {
                 why = hides_code(self.found.file, rest).then_some("directive");
             }
             match why {
-                // What words between backquotes come to is decided by this one directive.
+                // This one directive decides the meaning of all text in single backticks.
                 Some("unread") => return self.found.add("unread", 0..text.len()),
                 Some(kind) => at = at.max(self.block(kind, whole.start, end)),
                 None => {}
@@ -145,18 +145,18 @@ impl Reading<'_> {
         }
     }
 
-    /// Adds what a directive may reach to, and says where that ends.
+    /// Adds all that may belong to a directive, and returns its end.
     fn block(&mut self, kind: &str, start: usize, name_end: usize) -> usize {
         let text = self.found.text;
         let end = self.blocks.block_end(start);
         let path_end = text[name_end..].find('\n').map_or(text.len(), |length| name_end + length);
         let key = match kind {
-            // By the file itself: from another folder its path is another one.
+            // Keyed by the path from the docs root, because the relative path differs between folders.
             "file" if !self.goes_on(start, path_end) => {
                 let path = self.path_in_docs(text[name_end..path_end].trim());
                 format!("file {} {path}{}", &text[start..name_end], lines::dedented(&text[path_end..end]))
             }
-            // So may be one of an option.
+            // An option may have a relative path, so the key has the folder.
             kind if kind == "file" || text[start..end].contains("../") => {
                 format!("{kind} in {} {}", folder(self.found.file), lines::dedented(&text[start..end]))
             }
@@ -166,7 +166,7 @@ impl Reading<'_> {
         end
     }
 
-    /// A path as it is from the docs root.
+    /// A path relative to the docs root.
     fn path_in_docs(&self, path: &str) -> String {
         if path.starts_with(['/', '<']) || path.contains(':') {
             return path.to_owned();
@@ -192,7 +192,7 @@ impl Reading<'_> {
         }
     }
 
-    /// Adds the paragraph that a byte is in, once.
+    /// Adds the paragraph that contains a byte, once for each kind.
     fn paragraph(&mut self, kind: &'static str, at: usize) {
         let paragraph = self.blocks.paragraph(at);
         if self.seen.insert((kind, paragraph.start)) {
@@ -210,7 +210,7 @@ impl Reading<'_> {
         }
     }
 
-    /// Whether all that may be an option from a byte to another is one that does no more than lay out.
+    /// Whether anything between two bytes that may be an option is not a known harmless one.
     fn has_bad_option(&self, start: usize, end: usize) -> bool {
         let text = self.found.text;
         let is_table = self.blocks.may_be_in_table(self.blocks.number(start));
@@ -232,7 +232,9 @@ impl Reading<'_> {
         false
     }
 
-    /// Whether a directive at `start` names a file of the docs behind `end`, and that file alone.
+    /// Whether the argument of a directive is one acceptable file and nothing else: a file in the docs, for an include
+    /// also one of docutils' own files, and for an image also a URL. The directive begins at `start`, and its name ends
+    /// at `end`.
     fn has_good_path(&self, directive: &str, start: usize, end: usize) -> bool {
         let text = self.found.text;
         let line_end = text[end..].find('\n').map_or(text.len(), |length| end + length);
@@ -246,14 +248,14 @@ impl Reading<'_> {
             "include" => {
                 let is_of_docutils = written.strip_prefix('<').and_then(|rest| rest.strip_suffix(".txt>"));
                 let reads_as_page = joined(own, written).is_some_and(|path| {
-                    // Paths in it are read from this page's folder.
+                    // Paths in the included file are relative to this page's folder.
                     Format::of(&path) == Format::Rst && depth(folder(&path)) <= depth(own)
                 });
                 is_of_docutils.is_some_and(|name| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-'))
                     || (reads_as_page && !written.starts_with('/') && self.is_of_docs(written))
             }
             _ if is_picture => {
-                // Blanks are taken out.
+                // docutils removes whitespace from image paths.
                 let path: String = written.split_whitespace().collect();
                 let is_url = ["http://", "https://"].iter().any(|scheme| path.to_ascii_lowercase().starts_with(scheme));
                 is_url || path.to_ascii_lowercase().starts_with("data:image/") || self.is_of_docs(&path)
@@ -262,13 +264,13 @@ impl Reading<'_> {
         }
     }
 
-    /// Whether the line behind the one that ends at a byte begins with the name of an option.
+    /// Whether the line after `line_end` begins with an option name.
     fn begins_option(&self, line_end: usize) -> bool {
         let next = self.found.text[line_end..].trim_start();
         next.strip_prefix(':').and_then(field_name).is_some_and(|name| !name.contains(char::is_whitespace))
     }
 
-    /// Whether a path is one of the docs.
+    /// Whether a path is inside the docs.
     fn is_of_docs(&self, path: &str) -> bool {
         let is_odd = path.starts_with("//") || path.contains('\\') || path.contains(':');
         let relative = path.strip_prefix('/');
@@ -279,23 +281,24 @@ impl Reading<'_> {
         !is_odd && is_inside && self.found.may_include(relative.unwrap_or(path))
     }
 
-    /// Whether a part of a file may be meant and not all of it. What a part comes to may be defined in another.
+    /// Whether an include may use only part of its file. That part may depend on definitions in another part.
     fn cuts(&self, start: usize, end: usize) -> bool {
         [":start-", ":end-"].iter().any(|option| self.found.text[start..end].contains(option))
     }
 }
 
-/// How far the end of the name of a field is looked for, so that time stays linear.
+/// In bytes: how far the end of a field name is searched for, so that time stays linear.
 const LONGEST_NAME: usize = 200;
 
-/// Whether there is code in the cells of a table whose quotes are taken out, or in a text with them.
+/// Whether a CSV table contains code, with or without the quotes of its cells. Roles that are keyed by name alone do
+/// not count.
 fn hides_code(file: &str, table: &str) -> bool {
     let cells = table.replace(['"', '\\'], "");
     let is_role = |code: &Code| code.key.starts_with("role ") && !code.key.contains('`');
     [table, &cells].iter().any(|text| code_of_text(SourceKind::Cells(file), text).iter().any(|code| !is_role(code)))
 }
 
-/// The name of a field whose first colon was read.
+/// The name of a field, after its first colon.
 fn field_name(text: &str) -> Option<&str> {
     let mut chars = text.char_indices().peekable();
     if text.starts_with([':', ' ', '\n']) {
@@ -304,7 +307,7 @@ fn field_name(text: &str) -> Option<&str> {
     while let Some((at, c)) = chars.next() {
         match c {
             '\n' => return None,
-            // Longer than any known name: taken for one that is not known.
+            // Longer than any known name, so it counts as unknown.
             _ if at > LONGEST_NAME => return Some(&text[..at]),
             '\\' => {
                 chars.next_if(|(_, next)| *next != '\n');

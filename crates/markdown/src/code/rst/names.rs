@@ -1,6 +1,7 @@
-//! The directives, options and roles that bring no code. What is not named here is code.
+//! The directives, options and roles that are not code. Everything not listed here is code.
 
-/// Directives that lay out words, number or name something. Their arguments and content are read as words, or shown.
+/// Directives that lay out text, or number or name something. Their arguments and content are parsed as text, or
+/// displayed.
 const DIRECTIVES: [&str; 89] = [
     "admonition",
     "attention",
@@ -93,11 +94,11 @@ const DIRECTIVES: [&str; 89] = [
     "warning",
 ];
 
-/// Directives that may stand for a name.
+/// Directives that may be used in a substitution definition.
 pub(super) const SUBSTITUTIONS: [&str; 4] = ["date", "image", "replace", "unicode"];
 
-/// Options of those directives. Those are missing that name a file or an address (`file`, `url`, `diff`), that change how a
-/// text is read (`parser`, `encoding`, `delim`), and that have a module imported (`module`).
+/// Options of those directives, except those that name a file or a URL (`file`, `url`, `diff`), that change how a text
+/// is parsed (`parser`, `encoding`, `delim`), and that import a module (`module`).
 const OPTIONS: [&str; 101] = [
     "abstract",
     "abstractmethod",
@@ -202,7 +203,7 @@ const OPTIONS: [&str; 101] = [
     "widths",
 ];
 
-/// Roles that mark words, or name something of the site.
+/// Roles that format text, or refer to something of the site.
 const ROLES: [&str; 62] = [
     "abbr",
     "abbreviation",
@@ -268,11 +269,11 @@ const ROLES: [&str; 62] = [
     "var",
 ];
 
-/// Roles that another may be derived from.
+/// Roles from which a custom role may be derived.
 pub(super) const BASES: [&str; 10] =
     ["", "code", "emphasis", "literal", "strong", "sub", "subscript", "sup", "superscript", "title-reference"];
 
-/// Languages whose objects are described.
+/// Sphinx domains (the prefix in `py:function`).
 const DOMAINS: [&str; 6] = ["py", "c", "cpp", "js", "rst", "std"];
 
 pub(super) fn is_directive(name: &str) -> bool {
@@ -288,7 +289,7 @@ pub(super) fn is_option(name: &str) -> bool {
     OPTIONS.contains(&name.as_str()) || name.starts_with("class-")
 }
 
-/// A name without the language of which it names an object.
+/// A name without its domain.
 pub(super) fn plain(name: &str) -> &str {
     match name.split_once(':') {
         Some((domain, rest)) if DOMAINS.contains(&domain) => rest,

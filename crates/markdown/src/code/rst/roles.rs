@@ -1,4 +1,4 @@
-//! Roles: those that are harmless by name, and those of which only the site knows what they do.
+//! Finds roles that are code: some are harmless by name, and of others only the site knows the effect.
 
 use super::lines::Continues;
 use super::{Reading, names};
@@ -10,14 +10,14 @@ regex!(NEW_ROLE, r"\A *([A-Za-z0-9_-]+) *(?:\( *([a-z-]*) *\))? *(?:\n|\z)");
 regex!(PLAIN, r"\A[\w #@+,=-]+(?:[./:][\w #@+,=-]+)*(?: <[0-9#][\w#+,=-]*(?:[./:][\w#+,=-]+)*>)?\z");
 
 impl Reading<'_> {
-    /// Whether a role is defined that marks words or shows code. That it comes to be defined there is not believed: the site
-    /// may have one of the same name.
+    /// Whether a `role` directive defines a role that formats text or displays code. Its uses count as unknown all the
+    /// same, because the site may have a role with that name.
     pub(super) fn defines_plain_role(&self, end: usize) -> bool {
         let found = NEW_ROLE.captures(&self.found.text[end..]);
         found.is_some_and(|found| names::BASES.contains(&found.get(2).map_or("", |base| base.as_str())))
     }
 
-    /// Whether a role is named that marks words, or none.
+    /// Whether a `default-role` directive names a role that formats text, or none.
     pub(super) fn names_plain_role(&self, start: usize, end: usize) -> bool {
         let text = self.found.text;
         let line_end = text[end..].find('\n').map_or(text.len(), |length| end + length);
@@ -35,7 +35,7 @@ impl Reading<'_> {
                 self.download(whole.start, content);
             } else if !names::is_role(&name) {
                 match content {
-                    // Another use of one that there is: it is the site's own.
+                    // Keyed by name: another use of a role that is in use already runs the site's own code.
                     Some(content) if PLAIN.is_match(content) => self.found.add_as(whole, format!("role {name}")),
                     Some(content) => self.found.add_as(whole, format!("role {name} `{content}`")),
                     None => self.paragraph("role", whole.start),
@@ -51,7 +51,7 @@ impl Reading<'_> {
         }
     }
 
-    /// A file that is put beside the pages.
+    /// Reads a `download` role, whose file is published with the pages.
     fn download(&mut self, at: usize, content: Option<&str>) {
         let Some(content) = content else { return self.paragraph("role", at) };
         let titled = content.strip_suffix('>').and_then(|rest| rest.rsplit_once('<'));
@@ -64,7 +64,7 @@ impl Reading<'_> {
     }
 }
 
-/// What stands between the backquotes of a role, the first of which was read: `None` where it is not sure.
+/// The content of a role after its opening backtick; `None` if its end is uncertain.
 fn content_of(text: &str) -> Option<&str> {
     let end = text.find(['`', '\n'])?;
     let (content, rest) = (&text[..end], &text[end..]);

@@ -190,7 +190,7 @@ fn roles_are_harmless_by_name() {
         ".. role:: x(y)\n",
         ".. default-role:: html\n\n`<b>`\n",
         ".. default-role::\n   html\n\n`<b>`\n",
-        // Nobody knows whether it comes to be defined here, or is the site's.
+        // The role may be the one defined here, or the site's own.
         ".. role:: html(code)\n\n:html:`<b>`\n",
     ] {
         is_code(text);
@@ -261,7 +261,7 @@ fn what_is_known_is_known_with_all_it_reaches_to() {
     assert_eq!(deep, included("a.rst", &format!(".. include:: notes.txt{option}")), "the same file");
     assert_ne!(deep, included("a.rst", &format!(".. include:: ../../notes.txt{option}")));
     assert_ne!(included("a/b.rst", ".. include:: ..\n   /../x\n"), included("b.rst", ".. include:: ..\n   /../x\n"));
-    // The same at another depth is the same.
+    // The same directive at another depth has the same key.
     assert_eq!(keys("- .. raw:: html\n\n     <br>\n"), keys(".. raw:: html\n\n   <br>\n"));
 }
 
@@ -280,7 +280,7 @@ fn long_pages_come_to_an_end() {
         ".. raw:: x\n".repeat(10_000),
         "=== ===\n.. raw:: x\n".repeat(5_000) + "=== ===\n",
     ] {
-        // Time that grows with the square of the length would be noticed.
+        // Quadratic time would be noticed.
         kinds(&text);
     }
 }

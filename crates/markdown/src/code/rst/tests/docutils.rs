@@ -1,8 +1,8 @@
-//! What is not code to us, as docutils and Sphinx publish it: pages made of all that is awkward in reStructuredText must bring
-//! no raw text, no file from elsewhere and no address that runs something.
+//! Checks pages in which [`code_of`] finds no code against docutils and Sphinx: pages generated from everything awkward
+//! in reStructuredText must not produce raw text, a file from elsewhere, or a URL that runs code.
 //!
-//! `$DOCENT_FUZZ_SECONDS` says for how long (60), `$DOCENT_FUZZ_SEED` with which pages (1): a run without it tries the same
-//! pages in the same order every time.
+//! `$DOCENT_FUZZ_SECONDS` sets the duration (60 by default), `$DOCENT_FUZZ_SEED` the random seed (1 by default): runs
+//! with the same seed try the same pages in the same order.
 
 use std::io::{BufRead, BufReader, Lines, Write};
 use std::path::Path;
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::code::rst::*;
 
-/// How many pages are asked about at once.
+/// Pages per request to a reader.
 const BATCH: usize = 300;
 const FILE: &str = "guide/page.rst";
 
@@ -60,7 +60,7 @@ fn harmless(text: &str) -> bool {
     code_of(SourceKind::Page(FILE), text.as_bytes()).is_empty()
 }
 
-/// A page without what is code on it.
+/// A page with its code removed.
 fn without_code(text: &str) -> String {
     let mut text = text.to_owned();
     loop {
@@ -82,7 +82,7 @@ fn without_code(text: &str) -> String {
     }
 }
 
-/// The page without what it can do without.
+/// Reduces a page to what still shows the fault.
 fn shrunk(text: &str, reader: &mut Reader) -> (String, String) {
     let mut chars: Vec<char> = text.chars().collect();
     let fault = |chars: &[char], reader: &mut Reader| {
@@ -105,7 +105,7 @@ fn shrunk(text: &str, reader: &mut Reader) -> (String, String) {
     (chars.into_iter().collect(), shown)
 }
 
-/// A Python that publishes.
+/// A Python process that renders pages.
 struct Reader {
     name: &'static str,
     child: Child,
@@ -149,7 +149,7 @@ impl Drop for Reader {
     }
 }
 
-/// Numbers that follow from a seed.
+/// A seeded random number generator.
 struct Dice(u64);
 
 impl Dice {
@@ -166,7 +166,7 @@ impl Dice {
     }
 }
 
-/// What brings code as it is.
+/// Blocks that are code without any change.
 const BAD: [&str; 41] = [
     ".. raw:: html\n\n   <b>",
     ".. note:: .. raw:: html\n\n      <b>\n\n   x",
@@ -279,7 +279,7 @@ const MARKS: [&str; 44] = [
     "\u{4e2d}",
 ];
 
-/// What may stand between marks without a change of what they mean.
+/// Text between pieces of markup that may leave their meaning unchanged.
 const BETWEEN: [&str; 16] = [
     "\n   ",
     "\n   ",
@@ -299,7 +299,7 @@ const BETWEEN: [&str; 16] = [
     "\u{85}",
 ];
 
-/// A page of some blocks, a few of its characters changed.
+/// A page of a few blocks, some of its characters changed.
 fn page(dice: &mut Dice) -> String {
     let mut lines = Vec::new();
     for _ in 0..[1, 1, 1, 2][dice.below(4)] {
@@ -319,7 +319,7 @@ fn page(dice: &mut Dice) -> String {
 fn changed(text: &mut String, dice: &mut Dice) {
     let at = text.floor_char_boundary(dice.below(text.len() + 1));
     match dice.below(12) {
-        // Where one mark ends and the next begins.
+        // Insert between two pieces of markup.
         6.. => {
             let is_mark = |(_, c): &(usize, char)| " :<>/.|`\n(".contains(*c);
             let marks: Vec<usize> = text.char_indices().filter(is_mark).map(|(at, c)| at + c.len_utf8()).collect();
@@ -339,7 +339,7 @@ fn changed(text: &mut String, dice: &mut Dice) {
     }
 }
 
-/// The lines of something that may stand in something else.
+/// The lines of a block, with other blocks nested in it.
 fn block(dice: &mut Dice, depth: usize) -> Vec<String> {
     if depth > 2 || dice.below(2) == 0 {
         let mut text = if dice.below(5) == 0 { dice.one(&GOOD) } else { dice.one(&BAD) }.to_owned();
@@ -405,7 +405,7 @@ fn width(lines: &[String]) -> usize {
     lines.iter().map(|line| line.chars().count()).max().unwrap_or(0)
 }
 
-/// A table with bars, of two cells.
+/// A grid table with two cells.
 fn drawn(left: &[String], right: &[String], dice: &mut Dice) -> Vec<String> {
     let gap = dice.below(2);
     let [first, second] = [left, right].map(|lines| width(lines) + gap);
@@ -421,7 +421,7 @@ fn drawn(left: &[String], right: &[String], dice: &mut Dice) -> Vec<String> {
     all
 }
 
-/// A simple table, with what there is in its last column.
+/// A simple table with `inner` in its last column.
 fn columns(inner: &[String], dice: &mut Dice) -> Vec<String> {
     let border = "===  ===  =====".to_owned();
     let mut all = vec![border.clone(), "a    b    c".to_owned()];
@@ -434,7 +434,7 @@ fn columns(inner: &[String], dice: &mut Dice) -> Vec<String> {
     all
 }
 
-/// A table of values, with what there is in one of them.
+/// A CSV table with `inner` in one of its values.
 fn quoted(inner: &[String], dice: &mut Dice) -> Vec<String> {
     let mut cell = inner.join("\n").replace('"', "\"\"");
     if dice.below(2) == 0 {
