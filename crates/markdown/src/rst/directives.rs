@@ -1,4 +1,4 @@
-//! Directives: those that show code, those that lead elsewhere, and those that hold words.
+//! Reads directives: those that show code, those that link elsewhere, and those that contain prose.
 
 use std::ops::Range;
 
@@ -6,7 +6,7 @@ use super::{Place, Reading};
 use crate::page::{Link, LinkKind};
 use crate::page_builder::Line;
 
-/// What they hold is shown as it is written, or drawn by a program.
+/// Directives whose content is displayed verbatim, or rendered by a program.
 const CODE: [&str; 24] = [
     "code",
     "code-block",
@@ -34,7 +34,7 @@ const CODE: [&str; 24] = [
     "jinja",
 ];
 
-/// They show nothing that stands in them.
+/// Directives that display nothing of their content.
 const SILENT: [&str; 16] = [
     "contents",
     "index",
@@ -54,7 +54,7 @@ const SILENT: [&str; 16] = [
     "autosummary",
 ];
 
-/// What stands behind their colons is words.
+/// Directives whose argument is prose.
 const TITLED: [&str; 26] = [
     "admonition",
     "attention",
@@ -85,8 +85,8 @@ const TITLED: [&str; 26] = [
 ];
 
 impl Reading<'_> {
-    /// Reads a directive; `None` when what stands there is none. `is_substitution` says that it stands for a name and not
-    /// where it is written.
+    /// Reads a directive; `None` if there is none. With `is_substitution`, it defines a substitution and is not
+    /// displayed where it is written.
     pub(super) fn directive(&mut self, place: Place, is_substitution: bool) -> Option<usize> {
         let line = self.lines[place.line];
         let words = &self.text[place.start..line.end()];
@@ -125,7 +125,8 @@ impl Reading<'_> {
             _ if CODE.contains(&last.as_str()) => {
                 let end = end(self);
                 let language = self.text[argument].split_whitespace().next().map(str::to_owned);
-                // Without options and a blank line, an argument may be the first line of what is shown.
+                // Without options and a blank line, the argument of other directives may be the first line of their
+                // content.
                 let language = language.filter(|_| ["code", "code-block", "sourcecode"].contains(&last.as_str()));
                 if !matches!(last.as_str(), "raw" | "testsetup" | "testcleanup") {
                     self.code_lines(language, content.min(end), end);
@@ -141,7 +142,7 @@ impl Reading<'_> {
                 self.page.paragraph("", &words);
                 content
             }
-            // What a signature or a command's name is to the source code, no one is to change as words.
+            // The argument may be a signature or the name of a command, which may not be edited as prose.
             _ => {
                 let words = self.text[argument.clone()].to_owned();
                 self.page.paragraph("", &words);
@@ -151,7 +152,7 @@ impl Reading<'_> {
         })
     }
 
-    /// The line behind the options of a directive.
+    /// The line after the options of a directive.
     fn options_end(&self, place: Place) -> usize {
         let mut at = place.line + 1;
         while let Some(line) = self.lines.get(at)
@@ -165,7 +166,7 @@ impl Reading<'_> {
         at
     }
 
-    /// What options say that is a link: where an image leads, and where a table's rows are.
+    /// Records the options that are links: the target of an image, and the file of a CSV table or of raw content.
     fn options(&mut self, directive: &str, lines: Range<usize>) {
         for at in lines {
             let line = self.lines[at];
@@ -191,7 +192,7 @@ impl Reading<'_> {
         });
     }
 
-    /// A file that is shown in place.
+    /// Records the link to a file whose content a directive displays.
     fn file_link(&mut self, dest: Range<usize>, directive: &str, options: Range<usize>) {
         if dest.is_empty() || self.text[dest.clone()].starts_with('<') {
             return;

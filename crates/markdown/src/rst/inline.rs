@@ -1,21 +1,21 @@
-//! Markup between the words of reStructuredText: literals, emphasis, references, roles and addresses.
+//! Parses the inline markup of reStructuredText: literals, emphasis, references, roles and URLs.
 
 use std::ops::Range;
 
-/// How far the end of a piece of markup is looked for, so that time stays linear.
+/// In bytes: how far the end of inline markup is searched for, so that time stays linear.
 const LONGEST: usize = 4_000;
 
-/// What some words come to.
+/// Parsed inline markup.
 #[derive(Debug, Default)]
 pub(super) struct Inline {
-    /// As read, white space as one blank.
+    /// The displayed text, with whitespace collapsed.
     pub(super) text: String,
     pub(super) prose: Vec<Range<usize>>,
     pub(super) code: Vec<Range<usize>>,
     pub(super) references: Vec<Reference>,
 }
 
-/// Something that refers, or that is referred to.
+/// A reference, or an inline target.
 #[derive(Debug)]
 pub(super) struct Reference {
     pub(super) span: Range<usize>,
@@ -25,15 +25,15 @@ pub(super) struct Reference {
 
 #[derive(Debug)]
 pub(super) enum Destination {
-    /// `` `text <url>`_ ``, which names the address for others unless it is anonymous.
+    /// `` `text <url>`_ ``, which also makes the text a name for the URL unless it is anonymous.
     Embedded { url: String, dest: Range<usize>, is_named: bool },
     /// `name_` and `` `a name`_ ``.
     Name(String),
-    /// `name__`: the next of the anonymous targets.
+    /// `name__`: the next anonymous target.
     Anonymous,
-    /// An address between words.
+    /// A standalone URL.
     Bare,
-    /// A role whose content names a page or a label; the destination is all of it.
+    /// A role whose content names a page or a label; the destination is the whole role.
     Role,
     /// `` :download:`text <path>` ``
     File { path: String, dest: Range<usize> },
@@ -43,12 +43,12 @@ pub(super) enum Destination {
     Target,
 }
 
-/// A name as references are compared by.
+/// A reference name, normalized for comparison.
 pub(super) fn normal(name: &str) -> String {
     name.replace('\\', "").split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
 }
 
-/// Reads the words of a range.
+/// Parses the inline markup of a range.
 pub(super) fn read(text: &str, range: Range<usize>) -> Inline {
     let mut reading = Reading {
         text,
@@ -63,13 +63,13 @@ pub(super) fn read(text: &str, range: Range<usize>) -> Inline {
     reading.out
 }
 
-/// What may end what.
+/// The kinds of markup whose end is searched for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Ending {
     Literal,
-    /// A reference, or a role that stands behind.
+    /// A reference, or text whose role follows it.
     Interpreted,
-    /// What has its role before it.
+    /// Text whose role precedes it.
     Role,
     Emphasis,
     Strong,
@@ -89,7 +89,7 @@ impl Ending {
     }
 }
 
-/// Where an end was looked for: none is before `to`, so that no part of a text is searched twice.
+/// Where an end was searched for: there is none before `to`, so that no part of a text is searched twice.
 #[derive(Debug, Clone, Copy, Default)]
 struct Searched {
     from: usize,
@@ -101,10 +101,10 @@ struct Reading<'t> {
     known: [Searched; 7],
     range: Range<usize>,
     at: usize,
-    /// Where the plain words begin that are not written yet.
+    /// The start of the plain text that is not written yet.
     from: usize,
     out: Inline,
-    /// Whether white space came before what is written next.
+    /// Whether whitespace precedes the text that is written next.
     is_spaced: bool,
 }
 
@@ -130,7 +130,7 @@ impl<'t> Reading<'t> {
         self.flush(self.range.end);
     }
 
-    /// Writes the plain words up to a byte.
+    /// Writes the plain text up to a byte.
     fn flush(&mut self, to: usize) {
         if self.from < to {
             let words = self.from..to;
@@ -173,13 +173,13 @@ impl<'t> Reading<'t> {
         })
     }
 
-    /// Where the mark stands that ends what began before `from`, not behind white space.
+    /// The end mark for markup whose content begins at `from`; it may not follow whitespace.
     fn end_of(&mut self, from: usize, ending: Ending) -> Option<usize> {
         let limit = self.text.floor_char_boundary(self.range.end.min(from + LONGEST));
         let first = self.text[from..limit].chars().next().filter(|first| !first.is_whitespace())?;
         let least = from + first.len_utf8();
         let known = self.known[ending as usize];
-        // Nothing ends between where the last search began and where it stopped.
+        // There is no end between the start and the stop of the last search.
         let mut at = if known.from <= least { least.max(known.to) } else { least };
         let from = if known.from <= least && least <= known.to { known.from } else { least };
         let mark = ending.mark();
@@ -192,13 +192,13 @@ impl<'t> Reading<'t> {
             }
             at = found + 1;
         };
-        // A mark may be cut in two where the search stopped.
+        // The search may stop in the middle of a mark.
         let to = found.unwrap_or(self.text.floor_char_boundary(limit.saturating_sub(1))).max(from);
         self.known[ending as usize] = Searched { from, to };
         found
     }
 
-    /// Whether what follows lets a mark be the end.
+    /// Whether the text after a mark allows it to be an end.
     fn ends(&self, at: usize, ending: Ending) -> bool {
         match ending {
             Ending::Interpreted => self.suffix(at).is_some() || self.role_behind(at).is_some() || self.may_end(at),
@@ -208,13 +208,13 @@ impl<'t> Reading<'t> {
         }
     }
 
-    /// `_` or `__` behind a tick.
+    /// `_` or `__` after a backtick.
     fn suffix(&self, at: usize) -> Option<&'static str> {
         let rest = &self.text[at..self.range.end];
         ["__", "_"].into_iter().find(|mark| rest.starts_with(mark) && self.may_end(at + mark.len()))
     }
 
-    /// `:role:` behind a tick, and where it ends.
+    /// `:role:` after a backtick, and where it ends.
     fn role_behind(&self, at: usize) -> Option<(&'t str, usize)> {
         let rest = self.text[at..self.text.floor_char_boundary(self.range.end.min(at + 80))].strip_prefix(':')?;
         let name = &rest[..rest.find(|c: char| !(c.is_ascii_alphanumeric() || "-._+".contains(c)))?];
@@ -226,7 +226,7 @@ impl<'t> Reading<'t> {
         self.flush(self.at);
         let next = self.text[self.at + 1..self.range.end].chars().next();
         let length = next.map_or(0, char::len_utf8);
-        // Escaped white space joins words.
+        // Escaped whitespace disappears and joins words.
         self.from = self.at + 1 + if next.is_some_and(char::is_whitespace) { length } else { 0 };
         self.at += 1 + length;
         true
@@ -258,7 +258,7 @@ impl<'t> Reading<'t> {
         fits && self.may_begin(self.at) && self.interpreted(self.at + role.len() + 2, role)
     }
 
-    /// `` `x` ``, `` `x`_ ``, `` `x`__ `` and `` `x`:role: ``; the role before it is known already.
+    /// `` `x` ``, `` `x`_ ``, `` `x`__ `` and `` `x`:role: ``; `role` is the role before it, if any.
     fn interpreted(&mut self, tick: usize, role: &str) -> bool {
         let start = self.at;
         if (role.is_empty() && !self.may_begin(tick)) || self.text[tick + 1..self.range.end].starts_with('`') {
@@ -282,7 +282,7 @@ impl<'t> Reading<'t> {
         self.skip_to(whole)
     }
 
-    /// The words and the address of `words <address>`.
+    /// The text and the URL of `text <url>`.
     fn embedded(&self, inner: &Range<usize>) -> Option<(Range<usize>, Range<usize>)> {
         let content = &self.text[inner.clone()];
         let open = content.strip_suffix('>')?.rfind('<')?;
@@ -309,7 +309,7 @@ impl<'t> Reading<'t> {
         let shown = text(&inner).replace('\\', "");
         self.push(&shown);
         let to = if mark == "__" { Destination::Anonymous } else { Destination::Name(normal(&shown)) };
-        // The words are the name: they are no free text.
+        // The text is the name of a target, so it may not be edited as prose.
         self.out.code.push(inner);
         self.out.references.push(Reference { span, text: shown, to });
     }
@@ -419,7 +419,7 @@ impl<'t> Reading<'t> {
         self.skip_to(end + 1)
     }
 
-    /// `name_` and `name__`, the words of which are read already.
+    /// `name_` and `name__`, whose name was already read as plain text.
     fn name(&mut self) -> bool {
         let at = self.at;
         let is_double = self.text[at + 1..self.range.end].starts_with('_');

@@ -1,10 +1,11 @@
-//! reStructuredText, as docutils and Sphinx read it.
+//! Parses reStructuredText as docutils and Sphinx do.
 //!
-//! A page is read line by line. What has to be told apart is what a reader reads, what is code, and what leads elsewhere:
-//! a list and a quotation are words like any other, and what stands in a directive is words unless the directive is known to
-//! show code or nothing. Sections are found at the margin only, as docutils does.
+//! A page is parsed line by line. Only prose, code and links have to be told apart: lists and quotations are prose like
+//! any other, and the content of a directive is prose unless the directive is known to show code or nothing. Sections
+//! are recognized at the margin only, as in docutils.
 //!
-//! Targets of roles are the whole role (`` :doc:`words </path>` ``), as it decides how they are followed.
+//! The target of a role is the whole role (`` :doc:`words </path>` ``), because the role decides how the target is
+//! resolved.
 
 mod directives;
 mod inline;
@@ -22,7 +23,7 @@ use crate::text::text_of;
 /// Punctuation that titles may be underlined with.
 const ADORNMENTS: &str = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~";
 
-/// How deep marks of lists may follow each other on one line.
+/// Most list markers that may follow each other on one line.
 const DEEPEST: usize = 20;
 
 /// Reads one page. Never fails and never panics.
@@ -34,12 +35,12 @@ pub(crate) fn parse(path: &str, bytes: &[u8]) -> Page {
     reading.page.finish(path, Format::Rst, problems_of(bytes))
 }
 
-/// The id that docutils makes of a name.
+/// The id that docutils derives from a name.
 pub fn rst_id(name: &str) -> String {
     Anchors::of(AnchorStyle::Docutils).for_heading(name)
 }
 
-/// The names at the margin that may be referred to from other pages (`.. _name:`).
+/// The labels at the margin, which other pages may refer to (`.. _name:`).
 pub fn rst_labels(text: &str) -> impl Iterator<Item = String> {
     text.lines().filter_map(|line| {
         let target = line.strip_prefix(".. _").and_then(target_of)?;
@@ -47,18 +48,18 @@ pub fn rst_labels(text: &str) -> impl Iterator<Item = String> {
     })
 }
 
-/// Where a name leads.
+/// The target of a name.
 #[derive(Debug, Clone)]
 enum Definition {
-    /// An address, and where it stands.
+    /// A URL or path, and its byte range.
     Url(String, Range<usize>),
-    /// An id of the page.
+    /// An id on the page.
     Id(String),
     /// Another name.
     Alias(String),
 }
 
-/// Where words stand: on which line, from which byte and which column.
+/// The position of a text: its line, byte offset and column.
 #[derive(Debug, Clone, Copy)]
 struct Place {
     line: usize,
@@ -71,14 +72,14 @@ struct Reading<'t> {
     lines: Vec<Line<'t>>,
     page: PageBuilder<'t>,
     anchors: Anchors,
-    /// How titles were underlined, in order of level: by what, and whether there was a line above, too.
+    /// The adornments of titles in order of level: the character, and whether there is an overline as well.
     adornments: Vec<(char, bool)>,
     definitions: HashMap<String, Definition>,
-    /// Titles, which a target of the same name goes before.
+    /// Anchors of titles by name; a target with the same name takes precedence.
     titles: HashMap<String, String>,
     anonymous: Vec<Definition>,
     references: Vec<Reference>,
-    /// The column what is literal has to stand behind, if something literal is to come.
+    /// The column beyond which the literal block announced by `::` is indented.
     literal: Option<usize>,
     table: Option<Table>,
 }
@@ -87,11 +88,11 @@ struct Reading<'t> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Table {
     Grid,
-    /// How many borders were met.
+    /// The number of borders read so far.
     Simple(usize),
 }
 
-/// `name: value` behind `.. _`.
+/// `name: value` after `.. _`.
 struct TargetLine<'t> {
     name: &'t str,
     value: &'t str,
@@ -155,7 +156,7 @@ impl<'t> Reading<'t> {
         }
     }
 
-    /// The line behind the block that is indented more than `column` from a line on, blank lines at its end left out.
+    /// The line after the block from line `from` on that is indented more than `column`, without trailing blank lines.
     fn block_end(&self, from: usize, column: usize) -> usize {
         let mut end = from;
         for (ix, line) in self.lines.iter().enumerate().skip(from) {
@@ -170,7 +171,7 @@ impl<'t> Reading<'t> {
         end
     }
 
-    /// What follows `::`, indented or each line with the same sign.
+    /// Reads the literal block after `::`: indented, or with the same punctuation at the start of each line.
     fn literal_block(&mut self, at: usize, column: usize) -> Option<usize> {
         let first = self.lines[at];
         let end = if first.indent > column {
@@ -236,7 +237,7 @@ impl<'t> Reading<'t> {
         Some(at + 1)
     }
 
-    /// A title, or a line that parts the page.
+    /// Reads a title or a transition (a horizontal rule); returns the line after it.
     fn title(&mut self, at: usize) -> Option<usize> {
         let line = self.lines[at];
         if line.indent > 0 {
@@ -281,7 +282,7 @@ impl<'t> Reading<'t> {
         self.take(read);
     }
 
-    /// One block that begins at a place: explicit markup, the item of a list, words.
+    /// Reads one block: explicit markup, a list item, or a paragraph. Returns the line after it.
     fn block(&mut self, place: Place) -> usize {
         self.block_in(place, "", 0)
     }
@@ -318,7 +319,7 @@ impl<'t> Reading<'t> {
         self.paragraph(place, mark)
     }
 
-    /// Words up to a blank line or another margin.
+    /// Reads a paragraph, up to a blank line or a change of indentation.
     fn paragraph(&mut self, place: Place, mark: &str) -> usize {
         let is_line_block = place.column == self.lines[place.line].indent && self.text[place.start..].starts_with("| ");
         let mut end = place.line + 1;
@@ -340,7 +341,7 @@ impl<'t> Reading<'t> {
         end
     }
 
-    /// Reads words, and gives them back as they are shown.
+    /// Parses inline markup, and returns the displayed text.
     fn words(&mut self, range: Range<usize>) -> String {
         let read = inline::read(self.text, range);
         let text = read.text.clone();
@@ -348,7 +349,7 @@ impl<'t> Reading<'t> {
         text
     }
 
-    /// Takes what stands in some words: ids are given in the order of the page.
+    /// Records what inline markup contains; ids are assigned in page order.
     fn take(&mut self, read: Inline) {
         read.prose.into_iter().for_each(|range| self.page.prose(range));
         read.code.into_iter().for_each(|range| self.page.code(range));
@@ -371,7 +372,7 @@ impl<'t> Reading<'t> {
         }
     }
 
-    /// What begins with two dots: a target, a footnote, a substitution, a directive, or else a comment.
+    /// Reads explicit markup (`..`): a target, a footnote, a substitution, a directive, or else a comment.
     fn explicit(&mut self, place: Place) -> usize {
         let line = self.lines[place.line];
         let rest = self.text[place.start + 2..line.end()].trim_start();
@@ -411,7 +412,7 @@ impl<'t> Reading<'t> {
         let next = self.block_end(place.line + 1, place.column);
         let mut dest = line.end() - target.value.len()..line.end();
         let mut value = target.value.to_owned();
-        // A long address may go on below.
+        // A long URL may continue below.
         let more: Vec<&Line<'_>> =
             self.lines[place.line + 1..next].iter().take_while(|line| !line.is_blank()).collect();
         if let Some(last) = more.last() {
@@ -438,7 +439,7 @@ impl<'t> Reading<'t> {
         next
     }
 
-    /// References become links once all that they may name is known.
+    /// Turns references into links once all targets are known.
     fn resolve(&mut self) {
         let mut anonymous = std::mem::take(&mut self.anonymous).into_iter();
         for Reference { span, text, to } in std::mem::take(&mut self.references) {
@@ -461,7 +462,7 @@ impl<'t> Reading<'t> {
         }
     }
 
-    /// The target of a reference, where it stands, and its kind.
+    /// The target of a reference, its byte range, and the kind of link. Follows at most 10 definitions.
     fn found(&self, mut definition: Definition, span: &Range<usize>) -> Option<(String, Range<usize>, LinkKind)> {
         for _ in 0..10 {
             match definition {
@@ -477,7 +478,7 @@ impl<'t> Reading<'t> {
     }
 }
 
-/// What stands behind the name of a target.
+/// The definition after the name of a target.
 fn definition(value: &str, dest: Range<usize>) -> Definition {
     match value.strip_suffix('_').filter(|name| !name.ends_with('\\')) {
         Some(name) => Definition::Alias(normal(name.trim_matches('`'))),
@@ -485,15 +486,15 @@ fn definition(value: &str, dest: Range<usize>) -> Definition {
     }
 }
 
-/// The sign that a line is made of, if it is one.
+/// The punctuation character of which a line consists, if it does.
 fn adornment(line: &str) -> Option<char> {
     let first = line.chars().next().filter(|c| ADORNMENTS.contains(*c))?;
     line.chars().all(|c| c == first).then_some(first)
 }
 
-/// What stands before the words of an item.
+/// The marker of a list item or a field.
 struct Marker {
-    /// Blanks behind it included.
+    /// In bytes, with the whitespace after it.
     length: usize,
     is_field: bool,
     is_number: bool,
@@ -525,7 +526,7 @@ fn marker(words: &str) -> Option<Marker> {
     with_blanks(words.len() - inside.len() + number + 1).map(|length| plain(length, true))
 }
 
-/// Where the name of a field ends, behind its second colon.
+/// The end of a field name, after its second colon.
 fn field_end(words: &str) -> Option<usize> {
     let bytes = words.as_bytes();
     if bytes.get(1).is_none_or(|byte| matches!(byte, b':' | b' ')) {
