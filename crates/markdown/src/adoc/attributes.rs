@@ -1,13 +1,13 @@
-//! Attributes of a document, and the ids that are made with them.
+//! Document attributes, and the ids that depend on them.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::front_matter::{Field, FieldValue, FrontMatter};
 
-/// Longest value that is put in where an attribute is named, so that those made of each other stay small.
+/// In bytes: the longest value of an attribute, so that values built from each other stay small.
 const LONGEST: usize = 4_096;
 
-/// How much may be put in on one page.
+/// In bytes: most text that attribute references may insert on one page.
 const MOST: usize = 1 << 20;
 
 /// Attributes that a site or a forge sets before a page is read.
@@ -18,15 +18,16 @@ pub struct AdocAttributes {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Given {
-    /// `None`: surely not set.
+    /// `None` if the attribute is known to be unset.
     value: Option<String>,
-    /// Whether a page may say otherwise.
+    /// Whether a page may override the value.
     is_soft: bool,
 }
 
 impl AdocAttributes {
-    /// Sets an attribute as a configuration writes it: `@` behind its name or its value lets pages say otherwise, `!`
-    /// before or behind its name (or `value` of `None`) takes it away. What was set before stays, unless pages may change it.
+    /// Sets an attribute in the notation of a configuration: `@` after its name or its value lets pages override it,
+    /// `!` before or after its name (or a `value` of `None`) unsets it. An attribute that was set before stays, unless
+    /// pages may override it.
     pub fn set(&mut self, name: &str, value: Option<&str>) {
         let bare = name.trim_end_matches('@');
         let soft_value = value.and_then(|value| value.strip_suffix('@'));
@@ -45,19 +46,19 @@ impl AdocAttributes {
         self.set.get(&name.to_lowercase())?.value.as_deref()
     }
 
-    /// A text with the attributes it names; those that are not known stay as they are.
+    /// Expands the attribute references of a text; unknown ones stay verbatim.
     pub fn replaced(&self, text: &str) -> String {
         replaced(text, |name| self.get(name))
     }
 }
 
-/// The attributes at one place of a page.
+/// The attributes at one position of a page.
 #[derive(Debug, Clone)]
 pub(super) struct Attributes<'g> {
     given: &'g AdocAttributes,
     own: HashMap<String, Option<String>>,
     spent: usize,
-    /// How many readings of words are going on, each inside of the one before.
+    /// The nesting depth of inline parsing.
     pub(super) depth: usize,
 }
 
@@ -78,7 +79,7 @@ impl<'g> Attributes<'g> {
         self.own.insert(name.to_owned(), value);
     }
 
-    /// `None` when it is not known, `Some(None)` when it surely is not set.
+    /// `None` if the attribute is unknown, `Some(None)` if it is known to be unset.
     pub(super) fn known(&self, name: &str) -> Option<Option<&str>> {
         let own = self.own.get(name).map(Option::as_deref);
         own.or_else(|| self.given.set.get(name).map(|given| given.value.as_deref()))
@@ -97,7 +98,7 @@ impl<'g> Attributes<'g> {
         out
     }
 
-    /// The value to be put in for a name.
+    /// The value to insert for a name; `None` if there is none, or if the page has inserted too much.
     pub(super) fn used(&mut self, name: &str) -> Option<String> {
         let value = self.get(&name.to_lowercase())?.to_owned();
         self.spent += value.len();
@@ -105,7 +106,7 @@ impl<'g> Attributes<'g> {
     }
 }
 
-/// A text with `{name}` replaced by what is known of it.
+/// Replaces each `{name}` of a text that has a known value.
 fn replaced<'v>(text: &str, value: impl Fn(&str) -> Option<&'v str>) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -127,14 +128,14 @@ fn replaced<'v>(text: &str, value: impl Fn(&str) -> Option<&'v str>) -> String {
     out
 }
 
-/// The name in `{name}`, which a text begins with.
+/// The name in `{name}` at the beginning of a text.
 pub(super) fn reference(text: &str) -> Option<&str> {
     let rest = text.strip_prefix('{')?;
     let length = rest.bytes().take(200).take_while(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(byte)).count();
     (length > 0 && rest[length..].starts_with('}') && !rest.starts_with('-')).then_some(&rest[..length])
 }
 
-/// `:name: value`, `:!name:` and `:name!:`; `None` in place of the value takes it away.
+/// `:name: value`, `:!name:` and `:name!:`; a value of `None` unsets the attribute.
 pub(super) fn entry(line: &str) -> Option<(String, Option<&str>)> {
     let rest = line.strip_prefix(':')?;
     let end = rest.find(':').filter(|end| (1..200).contains(end))?;
@@ -146,13 +147,13 @@ pub(super) fn entry(line: &str) -> Option<(String, Option<&str>)> {
     fits.then(|| (bare.to_lowercase(), (bare.len() == name.len()).then(|| value.trim())))
 }
 
-/// A value without the macro around it that keeps marks from being read.
+/// A value without the `pass:` macro around it, which prevents markup from being parsed.
 pub(super) fn unwrapped(value: &str) -> &str {
     let inside = value.strip_prefix("pass:").and_then(|rest| rest.strip_suffix(']'));
     inside.and_then(|rest| rest.split_once('[')).map_or(value, |(_, inside)| inside)
 }
 
-/// What of a header describes the page, under the names that front matter has for it.
+/// The header attributes that describe the page, by their frontmatter keys.
 pub(super) fn described(attributes: &Attributes<'_>) -> FrontMatter {
     let names = [
         ("description", "description"),
@@ -172,7 +173,7 @@ pub(super) fn described(attributes: &Attributes<'_>) -> FrontMatter {
     front
 }
 
-/// Attributes that stand for signs.
+/// The predefined attributes for characters.
 fn character(name: &str) -> Option<&'static str> {
     Some(match name {
         "empty" | "blank" => "",
@@ -213,7 +214,7 @@ fn character(name: &str) -> Option<&'static str> {
 #[derive(Debug, Default)]
 pub(super) struct PageIds {
     used: HashSet<String>,
-    /// Which number comes next for words that were met before.
+    /// The next number for an id that was used before.
     next: HashMap<String, usize>,
 }
 
@@ -226,7 +227,7 @@ impl PageIds {
         self.used.contains(id)
     }
 
-    /// The id of a heading by its words.
+    /// The id of a heading, from its text; unique on the page.
     pub(super) fn of_heading(&mut self, words: &str, prefix: &str, separator: &str) -> String {
         let id = slug(words, prefix, separator);
         if self.used.insert(id.clone()) {
@@ -243,7 +244,7 @@ impl PageIds {
     }
 }
 
-/// The id that Asciidoctor makes of the words of a heading.
+/// The id that Asciidoctor derives from the text of a heading.
 pub(crate) fn slug(words: &str, prefix: &str, separator: &str) -> String {
     let separator = separator.chars().next();
     let mut made = String::new();
@@ -252,7 +253,7 @@ pub(crate) fn slug(words: &str, prefix: &str, separator: &str) -> String {
         match separator {
             None if c == ' ' => {}
             Some(separator) if is_gap => {
-                // Those of the prefix count, too.
+                // A separator at the end of the prefix counts, too.
                 let is_there = made.ends_with(separator) || made.is_empty() && prefix.ends_with(separator);
                 made.extend((!is_there).then_some(separator));
             }

@@ -1,12 +1,13 @@
-//! What a preprocessor decides: `ifdef`, `ifndef` and `ifeval`.
+//! Evaluates preprocessor conditions: `ifdef`, `ifndef` and `ifeval`.
 //!
-//! A page may be read with attributes that only its site's build sets. What is not known to be set or unset is taken as both:
-//! a reader, a search and a link to an anchor lose nothing by it.
+//! A page may depend on attributes that only its site's build sets. If it is unknown whether an attribute is set, the
+//! condition counts as true either way, as does every `ifeval`: a reader, a search and a link to an anchor lose nothing
+//! by it.
 
 use super::attributes::{AdocAttributes, Attributes, entry, unwrapped};
 use crate::page_builder::Line;
 
-/// The lines of a text that are read, without those that decide it.
+/// The lines of a text whose conditions may be true, without the directives themselves.
 pub(super) fn taken<'t>(text: &'t str, given: &AdocAttributes) -> Vec<Line<'t>> {
     let lines = Line::all(text);
     if !["ifdef::", "ifndef::", "ifeval::"].iter().any(|directive| text.contains(directive)) {
@@ -14,7 +15,7 @@ pub(super) fn taken<'t>(text: &'t str, given: &AdocAttributes) -> Vec<Line<'t>> 
     }
     let mut attributes = Attributes::of(given);
     let mut taken = Vec::with_capacity(lines.len());
-    // Whether what stands in each of the directives around is read.
+    // For each open directive, whether its content is kept.
     let mut around: Vec<bool> = Vec::new();
     let mut left_out = 0;
     for line in lines {
@@ -47,7 +48,7 @@ pub(super) fn taken<'t>(text: &'t str, given: &AdocAttributes) -> Vec<Line<'t>> 
     taken
 }
 
-/// The name of a directive, what it asks for, and what stands in its brackets.
+/// The name of a directive, its condition, and the content of its brackets.
 fn directive(line: &str) -> Option<(&str, &str, &str)> {
     let (name, rest) = line.split_once("::")?;
     let (what, inside) = rest.strip_suffix(']')?.split_once('[')?;
@@ -57,7 +58,7 @@ fn directive(line: &str) -> Option<(&str, &str, &str)> {
     fits.then_some((name, what, inside))
 }
 
-/// Whether what depends on attributes may be read: those of a list with `,` suffice one by one, with `+` all are wanted.
+/// Whether a condition may be true: in a list with `,` one attribute is enough, with `+` all of them are needed.
 fn may_be(attributes: &Attributes<'_>, wants_set: bool, what: &str) -> bool {
     let is_set = |name: &str| attributes.known(&name.trim().to_lowercase()).map(|value| value.is_some());
     let mut states = what.split([',', '+']).map(is_set);

@@ -1,4 +1,4 @@
-//! Blocks between two lines, what is shown as it is written, and macros on lines of their own.
+//! Reads delimited blocks, verbatim content, and macros on lines of their own.
 
 use std::ops::Range;
 
@@ -8,13 +8,13 @@ use super::{Reading, inline};
 use crate::page::{Link, LinkKind};
 use crate::page_builder::Line;
 
-/// How deep blocks may stand in each other.
+/// Maximum nesting depth of blocks.
 const DEEPEST: usize = 50;
 
-/// Styles whose blocks show what they hold as it is written.
+/// Styles of blocks that display their content verbatim.
 const VERBATIM: [&str; 4] = ["source", "listing", "literal", "prompt"];
 
-/// Styles whose blocks hold what no one reads as it is written.
+/// Styles of blocks whose source is not displayed: it is passed through, rendered or dropped.
 const RAW: [&str; 14] = [
     "pass",
     "stem",
@@ -32,13 +32,13 @@ const RAW: [&str; 14] = [
     "blockdiag",
 ];
 
-/// Whether a block shows what it holds as it is written, or holds what no one reads.
+/// Whether a block displays its content verbatim, or does not display its source.
 pub(super) fn is_shown(styled: &BlockAttributes) -> bool {
     styled.is_style(&VERBATIM) || styled.is_style(&RAW)
 }
 
 impl<'t> Reading<'t> {
-    /// A block between two lines that are the same.
+    /// Reads a block between two equal delimiter lines, or the end of one; returns the next line.
     pub(super) fn delimited(&mut self, at: usize, kind: Delimiter) -> usize {
         let line = self.lines[at];
         if let Some(depth) = self.open.iter().rposition(|open| *open == line.text) {
@@ -81,7 +81,7 @@ impl<'t> Reading<'t> {
         self.shown(&styled, at + 1..end, span, next)
     }
 
-    /// The line that ends what one line encloses, and the line behind it.
+    /// The line that closes the block opened by the line `at`, and the line after the block.
     pub(super) fn enclosed(&self, at: usize) -> (usize, usize) {
         let delimiter = self.lines[at].text;
         let closes = if delimiter.starts_with("```") { "```" } else { delimiter };
@@ -96,7 +96,7 @@ impl<'t> Reading<'t> {
         (self.lines.len(), self.lines.len())
     }
 
-    /// Lines that are shown as they are written: the line behind the block.
+    /// Records lines as a verbatim block; returns the line after the block.
     pub(super) fn shown(
         &mut self,
         styled: &BlockAttributes,
@@ -148,7 +148,7 @@ impl<'t> Reading<'t> {
         true
     }
 
-    /// A macro on a line of its own: a picture, a film, or one of an extension.
+    /// Reads a macro on a line of its own: an image, a video, or one of an extension.
     pub(super) fn block_macro(&mut self, line: Line<'t>) -> bool {
         let Some((name, target, list)) = lines::block_macro(line.text) else { return false };
         let pending = std::mem::take(&mut self.pending);

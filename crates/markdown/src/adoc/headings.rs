@@ -6,7 +6,7 @@ use super::{Reading, attributes, inline, lines, tidied};
 use crate::page_builder::Line;
 
 impl<'t> Reading<'t> {
-    /// The title of the page, which has an id only where a forge gives it one.
+    /// Reads the title of the page, which has a generated id only in the styles of a forge.
     pub(super) fn title(&mut self, line: Line<'t>, words: Range<usize>, span: Range<usize>) {
         let pending = std::mem::take(&mut self.pending);
         let read = inline::read(self.text, line.start + words.start..line.start + words.end, &mut self.attributes);
@@ -65,8 +65,8 @@ impl<'t> Reading<'t> {
         Some(next)
     }
 
-    /// The id that is made of the words of a heading; none where that is switched off, or where the words name an attribute
-    /// that is not known.
+    /// The id derived from the text of a heading; empty if generated ids are switched off, or if the text refers to an
+    /// unknown attribute.
     fn made_id(&mut self, words: &str) -> String {
         if self.attributes.known("sectids") == Some(None) || names_attribute(words) {
             return String::new();
@@ -78,7 +78,7 @@ impl<'t> Reading<'t> {
     }
 }
 
-/// Whether words name an attribute that is not known.
+/// Whether a text refers to an unknown attribute.
 fn names_attribute(words: &str) -> bool {
     words.match_indices('{').take(20).any(|(at, _)| attributes::reference(&words[at..]).is_some())
 }
@@ -96,7 +96,7 @@ fn trailing_anchor(text: &str, words: Range<usize>) -> (Range<usize>, Option<Str
     }
 }
 
-/// Signs that Asciidoctor puts in place of others, with the narrow spaces around them that are none in an id.
+/// Applies Asciidoctor's replacements of characters, with the thin spaces around a dash, which are dropped from an id.
 fn replacements(words: &str) -> String {
     if !words.contains(['-', '.', '(', '&']) {
         return words.to_owned();

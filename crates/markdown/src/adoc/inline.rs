@@ -1,7 +1,7 @@
-//! Marks between the words of AsciiDoc: code, emphasis, macros, cross-references, attributes.
+//! Parses the inline markup of AsciiDoc: code, emphasis, macros, cross-references, attributes.
 //!
-//! Marks may stand inside of each other, and a macro is read in code as well, so that this goes through a text once: a mark
-//! that has an end is passed over, and so is its end when it is met.
+//! Marks may be nested, and macros apply in code as well. So a text is scanned once: an opening mark with an end is
+//! skipped, and so is its end when the scan reaches it.
 
 mod macros;
 
@@ -14,10 +14,10 @@ use crate::page::Link;
 pub(super) use macros::attribute_link;
 use macros::{is_macro, is_url};
 
-/// What some words come to.
+/// Parsed inline markup.
 #[derive(Debug, Default)]
 pub(super) struct Inline {
-    /// As read, white space as one blank.
+    /// The displayed text, with whitespace collapsed.
     pub(super) text: String,
     pub(super) prose: Vec<Range<usize>>,
     pub(super) code: Vec<Range<usize>>,
@@ -25,10 +25,10 @@ pub(super) struct Inline {
     pub(super) ids: Vec<String>,
 }
 
-/// How deep words may stand in each other: in macros, and in the values of attributes, which may name themselves.
+/// Maximum nesting depth of text: in macros, and in the values of attributes, which may refer to themselves.
 const DEEPEST: usize = 20;
 
-/// Reads the words of a range. Markup nested deeper than the limit is text.
+/// Parses the inline markup of a range. Markup nested deeper than the limit is text.
 pub(super) fn read(text: &str, range: Range<usize>, attributes: &mut Attributes<'_>) -> Inline {
     if attributes.depth >= DEEPEST {
         return Inline { text: text[range].to_owned(), ..Inline::default() };
@@ -52,7 +52,7 @@ pub(super) fn read(text: &str, range: Range<usize>, attributes: &mut Attributes<
     read
 }
 
-/// What may end what was begun.
+/// The end marks of markup.
 #[derive(Debug, Clone, Copy)]
 enum Ending {
     Code,
@@ -91,7 +91,7 @@ impl Ending {
         }
     }
 
-    /// Whether it may only stand at the edges of words.
+    /// Whether the mark may only be at the edges of words.
     fn is_constrained(self) -> bool {
         matches!(self, Self::Code | Self::Strong | Self::Emphasis | Self::Mark | Self::Plain)
     }
@@ -101,14 +101,14 @@ struct Reading<'t, 'a, 'g> {
     text: &'t str,
     range: Range<usize>,
     at: usize,
-    /// Where the plain words begin that are not written yet.
+    /// The start of the plain text that is not written yet.
     from: usize,
     attributes: &'a mut Attributes<'g>,
-    /// From where each ending was looked for last, and where it was found: it is nowhere between.
+    /// For each end mark, where the last search for it began, and what it found: there is none in between.
     known: [(usize, Option<usize>); 14],
-    /// Ends of marks to be passed over, and how long they are.
+    /// The end marks to be skipped: their byte offsets and lengths.
     ends: HashMap<usize, usize>,
-    /// How far the code reaches that was begun.
+    /// The end of the current code span.
     code_to: usize,
     out: Inline,
     is_spaced: bool,
@@ -156,7 +156,7 @@ impl<'t> Reading<'t, '_, '_> {
         self.text[self.range.start..self.at].chars().next_back()
     }
 
-    /// Writes the plain words up to a byte.
+    /// Writes the plain text up to a byte.
     fn flush(&mut self, to: usize) {
         if self.from < to {
             let words = self.from..to;
@@ -188,7 +188,7 @@ impl<'t> Reading<'t, '_, '_> {
         true
     }
 
-    /// Where the next end of a kind stands, from a byte on.
+    /// The next end mark of a kind, from a byte on.
     fn end_of(&mut self, ending: Ending, from: usize) -> Option<usize> {
         let (searched, found) = self.known[ending as usize];
         if searched <= from && found.is_none_or(|found| found >= from) {
@@ -231,7 +231,7 @@ impl<'t> Reading<'t, '_, '_> {
         true
     }
 
-    /// `*x*` at the edges of words and `**x**` anywhere, and so for the others.
+    /// `*x*` at the edges of words, `**x**` anywhere, and likewise for the other marks.
     fn marked(&mut self, single: Ending, double: Ending) -> bool {
         let (at, rest) = (self.at, self.rest());
         let is_code = matches!(single, Ending::Code);
@@ -264,7 +264,7 @@ impl<'t> Reading<'t, '_, '_> {
         self.skip_to(open.end)
     }
 
-    /// `+x+`, `++x++` and `+++x+++`: nothing in them is read.
+    /// `+x+`, `++x++` and `+++x+++`, in which no markup is parsed.
     fn passthrough(&mut self) -> bool {
         let (at, rest) = (self.at, self.rest());
         let is_edge = self.before().is_none_or(|c| !is_word(c) && !";:}".contains(c));
@@ -282,7 +282,7 @@ impl<'t> Reading<'t, '_, '_> {
         true
     }
 
-    /// What is shown as it is written, and no one is to change as words.
+    /// Writes verbatim text; it is recorded as code, so that it is not edited as prose.
     fn plain(&mut self, span: Range<usize>, inner: Range<usize>) {
         self.flush(span.start);
         self.push(&self.text[inner]);
@@ -306,7 +306,7 @@ impl<'t> Reading<'t, '_, '_> {
         self.push(if rest.starts_with('"') { "“" } else { "‘" });
         let at = self.at + 2;
         if let Some(end) = self.end_of(Ending::Quote, at + 1) {
-            // It is not code that ends there.
+            // That backtick does not end a code span.
             self.known[Ending::Code as usize] = (usize::MAX, None);
             self.ends.remove(&end);
         }
@@ -346,7 +346,7 @@ impl<'t> Reading<'t, '_, '_> {
         self.skip_to(self.at + name.len() + 2)
     }
 
-    /// `[[id]]`, `[[[id]]]`, and `[.role]#x#`, of which only the words are shown.
+    /// `[[id]]`, `[[[id]]]`, and `[.role]#x#`, of which only `x` is displayed.
     fn brackets(&mut self) -> bool {
         let (at, rest) = (self.at, self.rest());
         if let Some(inside) = rest.strip_prefix("[[") {
@@ -389,7 +389,7 @@ impl<'t> Reading<'t, '_, '_> {
         self.skip_to(at + length + 1)
     }
 
-    /// `((term))` and `(((term, other)))`, of which the first is shown.
+    /// `((term))` and `(((term, other)))`, of which only the first is displayed.
     fn index_term(&mut self) -> bool {
         let rest = self.rest();
         if let Some(inside) = rest.strip_prefix("(((") {

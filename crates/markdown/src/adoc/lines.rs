@@ -1,22 +1,22 @@
-//! What a single line of AsciiDoc says.
+//! Parses single lines of AsciiDoc.
 
-/// What a line encloses together with the next one that is the same.
+/// The kind of block that a delimiter line opens, and the next equal line closes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Delimiter {
     Comment,
-    /// `----`, `....` and fences of Markdown.
+    /// `----`, `....` and Markdown fences.
     Verbatim,
     /// `++++`
     Passthrough,
-    /// What holds other blocks.
+    /// A block that contains other blocks.
     Blocks,
-    /// `--`, which may be anything by its style.
+    /// `--`, whose content depends on the style.
     Open,
-    /// By which sign its cells are parted; by lines where there is none.
+    /// A table with the separator of its cells; `None` if each line is a row (CSV, DSV).
     Table(Option<char>),
 }
 
-/// The delimiter that a line is.
+/// The kind of delimiter that a line is, if it is one.
 pub(super) fn delimiter(line: &str) -> Option<Delimiter> {
     if line == "--" {
         return Some(Delimiter::Open);
@@ -45,7 +45,7 @@ pub(super) fn delimiter(line: &str) -> Option<Delimiter> {
     })
 }
 
-/// A heading: its level (1 is the title of the page) and where its words begin.
+/// A heading: its level (1 is the title of the page) and the byte offset of its text.
 pub(super) fn heading(line: &str) -> Option<(u8, usize)> {
     let sign = line.chars().next().filter(|c| matches!(c, '=' | '#'))?;
     let level = line.len() - line.trim_start_matches(sign).len();
@@ -54,7 +54,7 @@ pub(super) fn heading(line: &str) -> Option<(u8, usize)> {
     (level <= 6 && words.len() < rest.len() && !words.is_empty()).then(|| (level as u8, line.len() - words.len()))
 }
 
-/// The level of a heading whose words are underlined.
+/// The level of a heading whose text is underlined.
 pub(super) fn underlined(words: &str, under: &str) -> Option<u8> {
     let sign = under.chars().next()?;
     let level = "=-~^+".find(sign)?;
@@ -65,13 +65,13 @@ pub(super) fn underlined(words: &str, under: &str) -> Option<u8> {
     (fits && under.len() > 1).then_some(level as u8 + 1)
 }
 
-/// What precedes the words of an item of a list.
+/// The marker of a list item.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Marker {
-    /// How long it is, blanks included.
+    /// The length in bytes, with the whitespace after it.
     Bullet(usize),
     Number(usize),
-    /// A term, where it ends, and where what is said of it begins.
+    /// A term: where it ends, and where its description begins.
     Term {
         end: usize,
         rest: usize,
@@ -116,7 +116,7 @@ pub(super) fn marker(words: &str) -> Option<Marker> {
     term(words)
 }
 
-/// `term:: what is said of it`
+/// `term:: description`
 fn term(words: &str) -> Option<Marker> {
     for (at, _) in words.match_indices([':', ';']).take(40) {
         let rest = &words[at..];
@@ -133,7 +133,8 @@ fn term(words: &str) -> Option<Marker> {
     None
 }
 
-/// `name::target[attributes]` on a line of its own: the name, and where its target and what is in brackets begin.
+/// `name::target[attributes]` on a line of its own: the name, and the byte offsets of the target and of the content of
+/// the brackets.
 pub(super) fn block_macro(line: &str) -> Option<(&str, usize, usize)> {
     let (name, rest) = line.split_once("::")?;
     let is_name = !name.is_empty()
@@ -146,14 +147,14 @@ pub(super) fn block_macro(line: &str) -> Option<(&str, usize, usize)> {
     (is_name && is_target && line.ends_with(']')).then_some((name, start, start + open + 1))
 }
 
-/// What a line in brackets says of the block below it.
+/// The attributes that a line in brackets gives to the block below it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct BlockAttributes {
     pub(super) id: Option<String>,
-    /// What a cross-reference calls it.
+    /// The text of cross-references to the block.
     pub(super) words: Option<String>,
     pub(super) style: Option<String>,
-    /// Positional ones behind the style.
+    /// The positional attribute after the style.
     pub(super) second: Option<String>,
     pub(super) named: Vec<(String, String)>,
 }
@@ -163,7 +164,7 @@ impl BlockAttributes {
         self.named.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
-    /// Takes over what another line adds.
+    /// Merges the attributes of another line, which take precedence.
     pub(super) fn add(&mut self, other: Self) {
         self.id = other.id.or(self.id.take());
         self.words = other.words.or(self.words.take());
@@ -211,7 +212,7 @@ pub(super) fn attribute_list(inside: &str) -> BlockAttributes {
         }
         let part = unquoted(part.trim());
         match ix {
-            // The short form has no spaces.
+            // The shorthand syntax has no spaces.
             0 if part.contains(' ') => found.style = Some(part.to_owned()),
             0 => {
                 let style = part.split(['#', '.', '%']).next().unwrap_or_default();
@@ -227,7 +228,7 @@ pub(super) fn attribute_list(inside: &str) -> BlockAttributes {
     found
 }
 
-/// The parts of a list between its commas, those in quotes left out.
+/// Splits a list at its commas, except those in quotes.
 fn commas(text: &str) -> Vec<&str> {
     let (mut parts, mut from, mut quote) = (Vec::new(), 0, None);
     for (at, byte) in text.bytes().enumerate() {

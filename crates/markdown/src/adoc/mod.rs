@@ -1,18 +1,17 @@
-//! AsciiDoc, as Asciidoctor reads it.
+//! Parses AsciiDoc as Asciidoctor does.
 //!
-//! A page is read line by line. What has to be told apart is what a reader reads, what is code, and what leads elsewhere;
-//! lists, quotations and notes are words like any other. What a preprocessor decides comes first (see `conditions`).
+//! A page is parsed line by line. Only prose, code and links have to be told apart: lists, quotations and notes are
+//! prose like any other. Conditional directives are evaluated first (see `conditions`).
 //!
 //! | written | link |
 //! |---|---|
-//! | `xref:page.adoc#id[words]`, `<<id,words>>` | the target as it stands there, `#id` for a place on the page |
-//! | `image:file[]`, `image::file[]` | a picture |
+//! | `xref:page.adoc#id[words]`, `<<id,words>>` | the target verbatim, `#id` for an anchor on the page |
+//! | `image:file[]`, `image::file[]` | an image |
 //! | `include::file[]` | the attribute `file` of an element `include` |
-//! | `link:path[words]` | the attribute `href` of an element `a`: an address, which is left to the browser |
-//! | `https://…`, `https://…[words]` | the address |
+//! | `link:path[words]` | the attribute `href` of an element `a`: a URL, which is left to the browser |
+//! | `https://…`, `https://…[words]` | the URL |
 //!
-//! Attributes that the page, a site or a forge sets are put into targets and words. Others stay as they are written, in
-//! braces.
+//! Attributes that the page, a site or a forge sets are expanded in targets and text. Others stay verbatim, in braces.
 
 mod attributes;
 mod conditions;
@@ -38,7 +37,7 @@ use crate::page::{Format, Link, Page};
 use crate::page_builder::{Line, PageBuilder, problems_of};
 use crate::text::text_of;
 
-/// Reads one page. Never fails and never panics.
+/// Parses one page. Never fails and never panics.
 pub(crate) fn parse(path: &str, bytes: &[u8], anchors: AnchorStyle, given: &AdocAttributes) -> Page {
     let text = text_of(bytes);
     let mut reading = Reading::of(&text, anchors, given);
@@ -47,20 +46,20 @@ pub(crate) fn parse(path: &str, bytes: &[u8], anchors: AnchorStyle, given: &Adoc
     reading.page.finish(path, Format::Adoc, problems_of(bytes))
 }
 
-/// What the header of a page says of it, as front matter would: `description`, `keywords`, `nav_title` and `page-aliases`.
+/// The attributes in the header of a page, as front matter: `description`, `keywords`, `nav_title` and `page-aliases`.
 pub fn adoc_header(text: &str) -> FrontMatter {
     let given = AdocAttributes::default();
-    // A header ends with the first blank line behind the title.
+    // A header ends at the first blank line after the title, so the first 16 KiB of the text are enough.
     let mut reading = Reading::of(&text[..text.floor_char_boundary(16_384)], AnchorStyle::Asciidoctor, &given);
     reading.header();
     described(&reading.attributes)
 }
 
-/// Words that are being read: they go on while line follows line.
+/// The paragraph being read, which grows line by line.
 #[derive(Debug)]
 struct Run {
     range: Range<usize>,
-    /// Which mark they have in Markdown.
+    /// Its list marker or label in Markdown.
     mark: &'static str,
     is_item: bool,
 }
@@ -70,17 +69,17 @@ struct Reading<'t> {
     lines: Vec<Line<'t>>,
     page: PageBuilder<'t>,
     attributes: Attributes<'t>,
-    /// What ids of headings begin with, and what stands between their words, unless an attribute says otherwise.
+    /// The default prefix and separator of heading ids, unless attributes set others.
     defaults: (&'static str, &'static str),
     ids: PageIds,
-    /// What was said of the block that is to come.
+    /// The attributes of the next block.
     pending: BlockAttributes,
-    /// Delimiters of the blocks around.
+    /// The delimiters of the open blocks.
     open: Vec<&'t str>,
     tables: Vec<Table>,
     run: Option<Run>,
     links: Vec<Link>,
-    /// The ids of headings by their words, and those that have words of their own.
+    /// The ids of headings by their text, and of anchors by their reference text.
     titles: HashMap<String, String>,
 }
 
@@ -111,7 +110,7 @@ impl<'t> Reading<'t> {
         self.flush();
     }
 
-    /// The title, the author, the revision and the attributes of the page: the line behind them.
+    /// Reads the title, author, revision and attributes of the page; returns the line after them.
     fn header(&mut self) -> usize {
         let mut at = 0;
         let mut has_title = false;
@@ -127,7 +126,7 @@ impl<'t> Reading<'t> {
                 if line.is_blank() || self.lines.get(at - 1).is_none_or(Line::is_blank) {
                     return at;
                 }
-                // An author, a revision.
+                // The author or the revision.
                 at += 1;
             } else if line.is_blank() {
                 at += 1;
@@ -151,7 +150,7 @@ impl<'t> Reading<'t> {
         at
     }
 
-    /// One line, or the block that it begins: the line behind it.
+    /// Reads one line, or the block that it begins; returns the line after it.
     fn line(&mut self, at: usize) -> usize {
         let line = self.lines[at];
         if line.is_blank() {
@@ -195,7 +194,7 @@ impl<'t> Reading<'t> {
         }
     }
 
-    /// A line where a block begins.
+    /// Reads a line at which a block begins; returns the line after the part that was read.
     fn begin(&mut self, at: usize) -> usize {
         let line = self.lines[at];
         if line.indent == 0 {
@@ -245,7 +244,7 @@ impl<'t> Reading<'t> {
         at + 1 + more.count()
     }
 
-    /// `:name: value`, which may go on below: the line behind it.
+    /// Reads `:name: value`, which may continue below; returns the line after it.
     fn entry(&mut self, at: usize) -> Option<usize> {
         let line = self.lines[at];
         let (name, value) = entry(line.text)?;
@@ -258,7 +257,7 @@ impl<'t> Reading<'t> {
             next += 1;
         }
         if let Some(value) = value.filter(|value| value.contains('[') || value.contains("<<")) {
-            // A link that is written out once and used by its name.
+            // The value may contain a link, which is then used by the name of the attribute.
             let start = line.end() - value.len();
             let read = inline::read(self.text, start..line.end(), &mut self.attributes);
             self.links.extend(read.links);
@@ -267,7 +266,7 @@ impl<'t> Reading<'t> {
         Some(next)
     }
 
-    /// `[[id]]`, `[style,…]`: the line behind it.
+    /// Reads a line of block attributes, `[[id]]` or `[style,…]`; returns the line after it.
     fn described(&mut self, at: usize) -> Option<usize> {
         let line = self.lines[at];
         if line.indent > 0 || !line.text.starts_with('[') {
@@ -292,7 +291,7 @@ impl<'t> Reading<'t> {
         self.page.id(id);
     }
 
-    /// An item of a list begins.
+    /// Begins a list item, if the line is one.
     fn item(&mut self, line: Line<'t>) -> bool {
         let start = line.words_start();
         let (mark, from) = match lines::marker(line.words()) {
@@ -302,7 +301,7 @@ impl<'t> Reading<'t> {
             Some(Marker::Term { end, rest }) => {
                 self.words(start..start + end, "");
                 if start + rest >= line.end() {
-                    // Words may follow on the next line.
+                    // The description may follow on the next line.
                     self.run = Some(Run { range: line.end()..line.end(), mark: "", is_item: true });
                     return true;
                 }
@@ -316,7 +315,7 @@ impl<'t> Reading<'t> {
         true
     }
 
-    /// A line continues the words before it.
+    /// Adds a line to the current paragraph.
     fn extend(&mut self, line: Line<'t>) {
         let Some(run) = &mut self.run else { return };
         let is_next = self.text[run.range.end..line.start].bytes().filter(|byte| *byte == b'\n').count() <= 1;
@@ -350,7 +349,7 @@ impl<'t> Reading<'t> {
         self.links.extend(read.links);
     }
 
-    /// Cross-references that name a heading by its words become those that name its id.
+    /// Resolves cross-references that name a heading by its text instead of its id, and records all links.
     fn resolve(&mut self) {
         if let Some(id) = self.pending.id.take() {
             self.anchor(id, None);
@@ -367,7 +366,7 @@ impl<'t> Reading<'t> {
     }
 }
 
-/// Words without signs that only lay them out.
+/// A text without characters that only affect layout (zero-width space, word joiner).
 fn tidied(words: &str) -> String {
     if words.is_ascii() { words.to_owned() } else { words.replace(['\u{200b}', '\u{2060}'], "") }
 }

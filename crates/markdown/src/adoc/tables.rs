@@ -1,16 +1,16 @@
-//! Tables: cells are words, and may hold blocks.
+//! Reads tables, whose cells contain text or blocks.
 
 use super::lines::{self, BlockAttributes, Delimiter};
 use super::{Reading, Run};
 
-/// A table that lines belong to.
+/// An open table.
 #[derive(Debug)]
 pub(super) struct Table {
-    /// How many blocks are around its rows.
+    /// The number of open blocks around its rows, the table included.
     pub(super) depth: usize,
-    /// The sign that cells begin with; rows are plain lines where there is none.
+    /// The character before each cell; `None` if each line is a row.
     separator: Option<char>,
-    /// Whether cells hold blocks.
+    /// Whether cells contain blocks.
     has_blocks: bool,
 }
 
@@ -26,7 +26,7 @@ impl Table {
 }
 
 impl Reading<'_> {
-    /// A line of a table; `None` when it is none, or begins a block in a cell.
+    /// Reads a line of a table; `None` if it is not one, or begins a block in a cell.
     pub(super) fn table_line(&mut self, at: usize, kind: Option<Delimiter>) -> Option<usize> {
         let line = self.lines[at];
         let table = self.tables.last().filter(|table| table.depth == self.open.len())?;
@@ -102,7 +102,7 @@ impl Reading<'_> {
     }
 }
 
-/// What is said of a cell before its sign: how far it reaches, how it is laid out, and of which kind it is.
+/// The specifier of a cell before its separator: span, alignment and style.
 fn specifier(piece: &str) -> &str {
     let token = &piece[piece.rfind([' ', '\t']).map_or(0, |at| at + 1)..];
     let shape = token.strip_suffix(['a', 'd', 'e', 'h', 'l', 'm', 's', 'v']).unwrap_or(token);

@@ -1,4 +1,4 @@
-//! Macros and addresses: what leads elsewhere, and what is shown in a way of its own.
+//! Reads inline macros and URLs.
 
 use std::ops::Range;
 
@@ -29,7 +29,7 @@ const NAMES: [&str; 16] = [
 ];
 
 impl Reading<'_, '_, '_> {
-    /// `{url}/path[words]`, where the value of the attribute makes a link of it.
+    /// `{url}/path[words]`, which is a link by the value of the attribute.
     pub(super) fn url_of_attribute(&mut self) -> bool {
         let rest = self.rest();
         let length = rest.find(|c: char| c.is_whitespace() || "[]<>".contains(c)).unwrap_or(rest.len()).min(2_000);
@@ -68,7 +68,7 @@ impl Reading<'_, '_, '_> {
         self.out.links.push(Link { target, dest_span: dest, span, text, kind });
     }
 
-    /// A link whose words follow in brackets, which are read like others.
+    /// Reads a link whose text follows in brackets; markup in the text is parsed.
     fn with_words(&mut self, start: usize, dest: Range<usize>, target: String, kind: LinkKind) -> bool {
         let open = self.text[dest.end..self.range.end].find('[').map(|length| dest.end + length);
         let Some((open, close)) = open.and_then(|open| Some((open, self.end_of(Ending::Bracket, open + 1)?))) else {
@@ -87,12 +87,12 @@ impl Reading<'_, '_, '_> {
         }
         self.out.ids.extend(shown.ids);
         self.out.links.push(Link { target, dest_span: dest, span: start..close + 1, text, kind });
-        // Pictures in the words of a link.
+        // Images in the link text.
         self.out.links.extend(shown.links);
         self.skip_to(close + 1)
     }
 
-    /// `<<id,words>>`, and `<https://…>`.
+    /// `<<id,words>>`
     pub(super) fn cross_reference(&mut self) -> bool {
         let (at, rest) = (self.at, self.rest());
         let Some(inside) = rest.strip_prefix("<<") else { return false };
@@ -165,7 +165,7 @@ impl Reading<'_, '_, '_> {
                 self.flush(at);
                 self.skip_to(close + 1)
             }
-            // Marks in it are read if it says so.
+            // Its substitutions (`q`, `n`) may request that markup in it is parsed.
             "pass:" if written.contains(['q', 'n']) => {
                 let Some(close) = self.closing(dest.end) else { return false };
                 self.flush(at);
@@ -192,7 +192,7 @@ impl Reading<'_, '_, '_> {
         }
     }
 
-    /// The bracket that closes another one.
+    /// The bracket that closes the one at `open`; at most 2,000 bytes are searched.
     fn closing(&self, open: usize) -> Option<usize> {
         let mut depth = 0_usize;
         for (at, byte) in self.text.as_bytes()[open..self.range.end].iter().enumerate().take(2_000) {
@@ -206,7 +206,7 @@ impl Reading<'_, '_, '_> {
         None
     }
 
-    /// An address between words, with words of its own behind it or without.
+    /// Reads a URL, with or without link text in brackets after it.
     fn url(&mut self, scheme: &str) -> bool {
         let (at, rest) = (self.at, self.rest());
         if !self.before().is_none_or(|c| c.is_whitespace() || "<>()[];\"'`|*_{}:".contains(c) || !c.is_ascii()) {
@@ -235,7 +235,7 @@ impl Reading<'_, '_, '_> {
     }
 }
 
-/// Whether a macro may begin here.
+/// Whether a text begins like a macro or a URL.
 pub(super) fn is_macro(text: &str) -> bool {
     let head = &text[..text.floor_char_boundary(14)];
     SCHEMES.iter().chain(&NAMES).any(|name| head.starts_with(name))
@@ -245,12 +245,12 @@ pub(super) fn is_url(target: &str) -> bool {
     SCHEMES.iter().any(|scheme| target.starts_with(scheme)) || target.starts_with("//")
 }
 
-/// Of `link:`, whose target is an address and no name of a page.
+/// The kind of a `link:`, whose target is a URL and not the name of a page.
 fn link_kind() -> LinkKind {
     LinkKind::Attribute { element: "a".to_owned(), attribute: "href".to_owned() }
 }
 
-/// What a cross-reference names: an id of the page is written with `#`, and a page with its ending.
+/// The target of a cross-reference, with `#` before an id on the page, and the path of a page with its extension.
 fn reference_target(written: &str, is_macro: bool) -> String {
     let Some((path, id)) = written.split_once('#') else {
         let name = written.rsplit('/').next().unwrap_or(written);
@@ -264,7 +264,7 @@ fn reference_target(written: &str, is_macro: bool) -> String {
     }
 }
 
-/// The words of a link among its attributes.
+/// The range of the link text among the attributes of a link.
 fn words_in(inside: &str) -> Range<usize> {
     let start = inside.len() - inside.trim_start().len();
     let quoted = inside[start..].strip_prefix('"').and_then(|rest| rest.find('"'));
@@ -285,7 +285,7 @@ fn is_named(inside: &str) -> bool {
     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
 }
 
-/// What is shown of a link without words.
+/// The displayed text of a link without link text.
 fn shown_target(target: &str) -> String {
     let path = target.strip_prefix("mailto:").unwrap_or(target);
     if is_url(path) {
@@ -296,7 +296,7 @@ fn shown_target(target: &str) -> String {
     name.strip_suffix(".adoc").unwrap_or(name).to_owned()
 }
 
-/// Where a picture leads: `link=` or `xref=` among what stands in its brackets.
+/// The link of an image: `link=` or `xref=` among the attributes in its brackets.
 pub(in crate::adoc) fn attribute_link(inside: &str, offset: usize, attributes: &mut Attributes<'_>) -> Option<Link> {
     let list = attribute_list(inside);
     let (name, value) = ["link", "xref"].iter().find_map(|name| Some((*name, list.named(name)?)))?;
