@@ -6,7 +6,7 @@ use crate::front_matter::FrontMatter;
 use crate::problem::Problem;
 use crate::site_paths::{site_path, slugged};
 
-/// The language a page is written in.
+/// The markup format of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Format {
     /// CommonMark with the usual extensions; HTML is allowed.
@@ -73,7 +73,7 @@ pub struct Page {
 }
 
 impl Page {
-    /// Every anchor that a link to this page may name: headings first, then [`Self::ids`].
+    /// Every anchor that a link to this page may name: headings first, then [`Page::ids`].
     pub fn anchors(&self) -> impl Iterator<Item = &str> {
         let headings = self.headings.iter().map(|heading| heading.anchor.as_str());
         headings.filter(|anchor| !anchor.is_empty()).chain(self.ids.iter().map(String::as_str))
@@ -102,7 +102,8 @@ pub struct Heading {
     pub level: u8,
     /// The text, without markup.
     pub text: String,
-    /// The anchor without `#`; unique on the page. Empty where the generator gives the heading none.
+    /// The anchor without `#`; unique on the page except by GitBook's and kramdown's rules. Empty where the generator
+    /// gives the heading none.
     pub anchor: String,
     /// The whole heading, markup included.
     pub span: Range<usize>,

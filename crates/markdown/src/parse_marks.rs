@@ -1,8 +1,8 @@
 //! Finds the marks on which the parser would spend quadratic time.
 //!
 //! For a closing `_` or `~`, the parser scans every mark that is still open in the paragraph and does not remember a
-//! failed search; for a line that begins with `[^`, it scans the rest of the page. Real pages pay nothing for either,
-//! but a page crafted for it takes seconds. So the cost is estimated before parsing, and the marks beyond the limit are
+//! failed search; for a line that begins with `[^`, it scans the rest of the page. Neither slows a real page down, but
+//! a page crafted for it takes seconds. So the cost is estimated before parsing, and the marks beyond the limit are
 //! read as text. A large page with too large a share of marks is not parsed as Markdown at all.
 
 /// Most open marks that the parser may scan for all closing marks of a page: some hundredths of a second.

@@ -293,7 +293,7 @@ impl<'t> Reading<'t, '_, '_> {
         self.skip_to(span.end);
     }
 
-    /// `` "`x`" ``
+    /// The opening of `` "`x`" `` or `` '`x`' ``, displayed as curved quotes.
     fn quote(&mut self) -> bool {
         let rest = self.rest();
         if !rest[1..].starts_with('`')
@@ -346,7 +346,7 @@ impl<'t> Reading<'t, '_, '_> {
         self.skip_to(self.at + name.len() + 2)
     }
 
-    /// `[[id]]`, `[[[id]]]`, and `[.role]#x#`, of which only `x` is displayed.
+    /// `[[id]]`, `[[[id]]]` (displayed as `[id]`), and `[.role]#x#` (displayed as `x`).
     fn brackets(&mut self) -> bool {
         let (at, rest) = (self.at, self.rest());
         if let Some(inside) = rest.strip_prefix("[[") {
