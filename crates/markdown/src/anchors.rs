@@ -295,7 +295,8 @@ fn is_letter(c: char) -> bool {
     c.is_alphabetic() && !unicode_normalization::char::is_combining_mark(c)
 }
 
-/// Generates the anchors of one page and keeps them unique: the second `setup` becomes `setup-1`.
+/// Generates the anchors of one page, each once unless the generator repeats them: the second `setup` becomes
+/// `setup-1`.
 #[derive(Debug, Default)]
 pub struct Anchors {
     style: AnchorStyle,

@@ -6,7 +6,8 @@ use crate::parse_lines::Lines;
 use crate::problem::Problem;
 use crate::{front_matter_toml, front_matter_yaml};
 
-/// The front matter of a page. Values are the author's text: `no` stays `no`, `012` stays `012`.
+/// The front matter of a page. Values are the author's text: `no` stays `no`, `012` stays `012`. Only TOML numbers are
+/// formatted anew, so `1.10` is `1.1`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FrontMatter {
     /// The whole block, both fences and the last line break included; `None` when there is none.
