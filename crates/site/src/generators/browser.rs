@@ -1,4 +1,4 @@
-//! How a browser reads a link on a page that was built, where the generator left the link as it was written.
+//! Resolves links as a browser does on the built page, for generators that leave such links unchanged.
 
 use docent_markdown::{folder, is_markdown_page, joined};
 
@@ -7,20 +7,20 @@ use crate::layout::below;
 use crate::model::{Site, Target};
 use crate::paths::path_in;
 
-/// What the built pages of a site look like to a browser.
+/// How the built site is served, as far as a browser needs it to resolve links.
 #[derive(Debug)]
 pub(crate) struct Browser<'s> {
     pub(crate) site: &'s Site,
-    /// The path on its host that the site is served below, without slashes around it.
+    /// Base path of the site on its host, without leading and trailing slash.
     pub(crate) base: &'s str,
-    /// Whether a page is a folder (`/a/b/`) and no file (`/a/b.html`).
+    /// Whether pages are served as directories (`/a/b/`) rather than as files (`/a/b.html`).
     pub(crate) folders: bool,
-    /// The folder whose files that are no pages are served as they are.
+    /// The folder whose non-page files (assets) are served unchanged.
     pub(crate) assets: &'s str,
 }
 
 impl Browser<'_> {
-    /// What a link leads to, read against the address of its page; the site decides about nothing that is outside of it.
+    /// Resolves a link against the address of its page. Paths outside of the base path are not judged.
     pub(crate) fn follow(&self, link: &Written<'_>) -> Target {
         let path = match link.is_absolute() {
             true => match self.without_base(&link.path) {
@@ -40,7 +40,7 @@ impl Browser<'_> {
         }
     }
 
-    /// What is served at a path below the base.
+    /// What is served at a path relative to the base path.
     pub(crate) fn find(&self, path: &str, anchor: Option<&str>) -> Option<Target> {
         let address = match path.strip_suffix("index.html") {
             Some(folder) if folder.is_empty() || folder.ends_with('/') => folder,
@@ -57,7 +57,7 @@ impl Browser<'_> {
         Some(Target::Redirect { destination: self.site.redirect(path)?.to_owned() })
     }
 
-    /// A path of the host without what stands before all paths of the site.
+    /// Strips the base path from a path on the host; `None` outside of the base path.
     pub(crate) fn without_base<'p>(&self, path: &'p str) -> Option<&'p str> {
         path_in(self.base, path.trim_start_matches('/'))
     }
@@ -68,7 +68,7 @@ impl Browser<'_> {
         Some(if self.folders || is_index(file) { address } else { folder(address) }.to_owned())
     }
 
-    /// A page's URL below the base, without leading slash.
+    /// A page's URL relative to the base path, without leading slash.
     fn url(&self, file: &str) -> Option<String> {
         let address = self.site.address(file)?;
         Some(match (self.folders || is_index(file), address) {
@@ -78,7 +78,7 @@ impl Browser<'_> {
         })
     }
 
-    /// The path from the root of the host to a page, or to a file that is served as it is.
+    /// The absolute path on the host of a page or an asset.
     pub(crate) fn absolute(&self, to: &str) -> Option<String> {
         let url = self.url(to).or_else(|| Some(inside(self.assets, to)?.to_owned()))?;
         Some(match self.base {
@@ -87,7 +87,7 @@ impl Browser<'_> {
         })
     }
 
-    /// The path from a page's address to another page, or to a file that is served as it is.
+    /// The relative path from a page's address to another page or to an asset.
     pub(crate) fn relative(&self, from: &str, to: &str) -> Option<String> {
         let url = self.url(to).or_else(|| Some(inside(self.assets, to)?.to_owned()))?;
         let way = relative(&self.folder_of(from)?, url.trim_end_matches('/'));
@@ -96,7 +96,7 @@ impl Browser<'_> {
     }
 }
 
-/// A file's path in a folder.
+/// A file's path relative to a folder; `None` if the file is not in it.
 pub(in crate::generators) fn inside<'f>(folder: &str, file: &'f str) -> Option<&'f str> {
     match folder {
         "" => Some(file).filter(|file| !file.starts_with("../")),
@@ -104,7 +104,7 @@ pub(in crate::generators) fn inside<'f>(folder: &str, file: &'f str) -> Option<&
     }
 }
 
-/// Whether a file is the page of its folder.
+/// Whether a file is the index of its folder: `index` or `README`.
 fn is_index(file: &str) -> bool {
     let name = file.rsplit('/').next().unwrap_or(file);
     let stem = name.split('.').next().unwrap_or(name);

@@ -1,12 +1,12 @@
-//! Links by the names of files and the addresses of pages, where no rule of a generator says more.
+//! Resolves links by file name and page address, where no rule of a generator applies.
 
 use docent_markdown::{folder, is_markdown_page, joined, site_path};
 
 use crate::follow::{Wanted, Written, has_markdown_ending, is_fragment, parts, respelled};
 use crate::model::{Site, Target};
 
-/// A link whose rules are not known more closely: absolute from the root, relative from the file's folder, with or without
-/// ending, by the names of files and by addresses.
+/// Resolves a link without generator-specific rules: absolute paths from the docs root, relative ones from the file's
+/// folder, with or without extension, matched against file names and page addresses.
 pub(crate) fn by_names(site: &Site, link: &Written<'_>) -> Target {
     if is_fragment(link.from) && !link.is_absolute() {
         // Relative links of a fragment start from the pages that include it.
@@ -46,7 +46,7 @@ pub(crate) fn find(site: &Site, path: &str, anchor: Option<&str>) -> Option<Targ
     Some(Target::Redirect { destination: site.redirect(path)?.to_owned() })
 }
 
-/// [`respelled()`], where an absolute link without an ending is the address of the file.
+/// Like [`respelled()`], but writes the page's address where `like` is an absolute link without extension.
 pub(crate) fn respelled_by_names(site: &Site, wanted: &Wanted<'_>) -> String {
     let Wanted { from, to, anchor, like, .. } = *wanted;
     let (written, _) = parts(like);
@@ -58,8 +58,8 @@ pub(crate) fn respelled_by_names(site: &Site, wanted: &Wanted<'_>) -> String {
     }
 }
 
-/// The folders a relative target of a file may start from: the file's own, and for the index of a folder also the one
-/// above, where the folder's own path without a slash would lead.
+/// Candidate base folders for the relative links of a file: its own folder and, for a folder's index, also the parent
+/// folder, from which a browser resolves them if the folder's URL has no trailing slash.
 fn bases(from: &str) -> Vec<String> {
     let folder = folder(from).to_owned();
     let is_index = site_path(from) == folder && !folder.is_empty();

@@ -1,4 +1,4 @@
-//! Which generator a tree has, and the layout that its configuration makes.
+//! Detects the generator of a tree and reads the layout from its configuration.
 
 use docent_markdown::is_page;
 
@@ -10,7 +10,7 @@ use crate::layout::{Generator, Layout};
 use crate::paths::{below, path_in};
 use crate::tree::Tree;
 
-/// Folders of a repository in which a site is configured, besides its root.
+/// Folders in which the configuration of a site is looked for; `""` is the docs root.
 const HOMES: [&str; 18] = [
     "",
     "docs",
@@ -33,20 +33,21 @@ const HOMES: [&str; 18] = [
 ];
 
 impl Layout {
-    /// Of all paths of a tree, those whose bytes [`Layout::read`] looks at. When their blobs are the same, and pages
-    /// are in the same folders, so is the layout.
+    /// Those of a tree's paths whose content [`Layout::read`] uses. While their blobs are unchanged and pages are in
+    /// the same folders, the layout is unchanged, too.
     pub fn files<'p>(paths: impl Iterator<Item = &'p str>) -> Vec<&'p str> {
         let mut has_section = false;
         let mut is_first_section = |path: &str| hugo::is_section(path) && !std::mem::replace(&mut has_section, true);
         paths.filter(|path| is_configuration(path) || is_first_section(path)).collect()
     }
 
-    /// Reads the configuration of a tree. Never fails: without one that can be read, a tree is a folder of pages.
+    /// Reads the configuration of a tree. Never fails: a tree without a readable configuration is a plain folder of
+    /// pages.
     pub fn read(tree: &dyn Tree) -> Self {
         Self::read_paths(tree, &tree.paths())
     }
 
-    /// The same for a caller who has the tree's paths already.
+    /// Like [`Layout::read`], for callers that already have the tree's paths.
     pub(crate) fn read_paths(tree: &dyn Tree, paths: &[String]) -> Self {
         let outside = tree.paths_outside();
         let configurations = Self::files(paths.iter().chain(&outside).map(String::as_str));
@@ -55,7 +56,7 @@ impl Layout {
         layout.folders.sort_by_key(|(folder, _)| std::cmp::Reverse(folder.len()));
         let holds_any = paths.iter().any(|path| is_page(path) && layout.holds_pages(path));
         if !holds_any && layout.generator != Generator::Plain && paths.iter().any(|path| is_page(path)) {
-            // A configuration of something else: what there is to read is elsewhere.
+            // The configuration covers none of the pages of this tree, so it belongs to something else.
             let problems = std::mem::take(&mut layout.problems);
             layout = Self { problems, ..Self::plain() };
         }
@@ -68,7 +69,7 @@ impl Layout {
         let has = |name: &str| configurations.contains(&name);
         let above = (1..=depth(tree.root())).map(|levels| ["..", "../..", "../../.."][levels - 1]);
         let homes: Vec<&str> = HOMES.into_iter().chain(above).collect();
-        // A forge may build a repository with Jekyll whatever else it holds: where there is more, that is the site.
+        // A forge may build any repository with Jekyll, so the configuration of any other generator takes precedence.
         let of_all = |home: &&str| ALL.iter().find_map(|generator| (rules(*generator).read)(tree, home, &has));
         let of_jekyll = |home: &&str| (rules(Generator::Jekyll).read)(tree, home, &has);
         homes
@@ -88,9 +89,9 @@ fn depth(root: &str) -> usize {
     root.split('/').filter(|part| !part.is_empty()).count().min(3)
 }
 
-/// Whether a file may say how a site is laid out, by its path.
+/// Whether a file may configure the layout of a site, judged by its path.
 pub(crate) fn is_configuration(path: &str) -> bool {
-    // Above the docs root, the folders are those of a site around it.
+    // An enclosing site may be configured above the docs root, in the same folders.
     let path = path.trim_start_matches("../");
     let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
     if mintlify::is_configuration(folder, name)
@@ -118,7 +119,7 @@ pub(crate) fn is_configuration(path: &str) -> bool {
     })
 }
 
-/// Whether a script may belong to a configuration, by its folder in the home of one.
+/// Whether a script may belong to a configuration; `folder` is relative to the folder of the configuration.
 fn is_script_of_configuration(folder: &str, name: &str) -> bool {
     let is_script = name.rsplit_once('.').is_some_and(|(_, ending)| super::SCRIPTS.contains(&ending));
     let is_other = ["package.json", "package-lock.json", "tsconfig.json"].contains(&name) || name.contains(".test.");

@@ -1,5 +1,6 @@
-//! GitBook: a book of the pages that `SUMMARY.md` names. Two tools read it, and they differ: GitBook's own one, which HonKit
-//! goes on with, builds what `book.json` or `book.js` configures; gitbook.com serves a repository with a `.gitbook.yaml`.
+//! GitBook: a book of the pages that `SUMMARY.md` links to. Two tools with different rules read such books: GitBook's
+//! own command-line tool, continued by HonKit, builds what `book.json` or `book.js` configures; gitbook.com serves a
+//! repository with a `.gitbook.yaml`.
 
 use docent_markdown::{AnchorStyle, FrontMatter, joined};
 use globset::GlobSet;
@@ -22,11 +23,11 @@ const IGNORED: &str = ".bookignore";
 const SUMMARY: &str = "SUMMARY.md";
 const LANGUAGES: &str = "LANGS.md";
 
-/// Folders that no book takes anything from.
+/// Folders that are always ignored, in the syntax of `.gitignore`.
 const NEVER: &str = "node_modules\n_book\n_layouts\n";
 
-/// Whether a file says how a book is laid out, by its folder in the home of a site. A summary may be called otherwise; one
-/// that is not known by its name is not read.
+/// Whether a file configures the layout of a book; `folder` is relative to the folder of the configuration. A
+/// configuration may rename the summary, but only a summary named `SUMMARY.md` is read.
 pub(crate) fn is_file(folder: &str, name: &str) -> bool {
     let is_configuration = folder.is_empty() && (name == HOSTED || name == IGNORED || SCRIPTS.contains(&name));
     is_configuration || is_summary(name) || name.eq_ignore_ascii_case(LANGUAGES)
@@ -36,14 +37,14 @@ fn is_summary(name: &str) -> bool {
     name.eq_ignore_ascii_case(SUMMARY)
 }
 
-/// What a configuration says of links.
+/// Settings of a book that its links depend on.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct GitBookOptions {
-    /// The folder of the pages and of the files beside them.
+    /// The folder of the pages and assets.
     pub(crate) source: String,
     /// Whether gitbook.com serves the book.
     pub(crate) is_hosted: bool,
-    /// Files that are read and not served.
+    /// Files that are read as configuration and not served: summaries, the list of languages, `book.json` or `book.js`.
     pub(crate) structure: Vec<String>,
     /// Files that are left out, relative to the configuration's folder.
     pub(crate) ignored: GlobSet,
@@ -64,7 +65,7 @@ fn address(root: &Root, inside: &str, _front: &FrontMatter) -> String {
 }
 
 fn hides(_root: &Root, inside: &str) -> bool {
-    // Where no summary names the pages, these are none all the same.
+    // The summary and the list of languages are no pages, even where every other file is one.
     is_summary(inside) || inside.eq_ignore_ascii_case(LANGUAGES)
 }
 
@@ -72,9 +73,9 @@ fn skips(layout: &Layout, file: &str) -> Option<SkipReason> {
     layout.options.gitbook.structure.iter().any(|known| known == file).then_some(SkipReason::Configuration)
 }
 
-/// What a configuration says of the files of a book.
+/// The paths of the special files of a book, configured or default.
 struct Names {
-    /// Whether it says where its summary is.
+    /// Whether the configuration sets the path of the summary.
     has_summary: bool,
     root: String,
     readme: String,
@@ -120,7 +121,7 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
     book(tree, home, has, &names, false)
 }
 
-/// A book that has no configuration: a summary that names the README beside it.
+/// The layout of a book without configuration, recognised by a `SUMMARY.md` that links to the `README.md` beside it.
 pub(crate) fn without_configuration(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
     let file = at_home(tree, home, SUMMARY);
     let bytes = tree.read(&file).filter(|_| has(&file))?;
@@ -183,7 +184,7 @@ fn book(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool, names: &Names, 
             root.rewrites.push((names.readme.clone(), "README.md".to_owned()));
         }
         let summary = below(&folder, &names.summary);
-        // A summary of another name is no page either.
+        // A summary under another name is no page either.
         root.excluded = only(std::iter::once(&names.summary)).unwrap_or_default();
         let bytes = tree.read(&summary).filter(|_| is_summary(summary.rsplit('/').next().unwrap_or_default()));
         has_summary |= bytes.is_some();
@@ -205,25 +206,25 @@ fn book(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool, names: &Names, 
         }
         layout.roots.push(root);
     }
-    // `book.json` may be anything.
+    // Other tools have a `book.json`, too.
     (has_summary || is_hosted).then_some(())?;
     layout.entries = entries.by_key;
     layout.snippets = vec![source];
-    // Which anchors gitbook.com makes of headings is not documented.
+    // How gitbook.com makes anchors from headings is not documented.
     layout.anchors = if is_hosted { AnchorStyle::GitHub } else { AnchorStyle::GitBook };
     layout.anchors_computed = is_hosted;
     layout.options.gitbook = options;
     Some(layout)
 }
 
-/// The folder of a language, as a list of them names it.
+/// The language that an entry in the list of languages links to, which is the name of its folder.
 fn language(target: &str) -> Option<String> {
     let path = joined("", parts(target).0)?;
     let name = path.rsplit('/').next().unwrap_or(&path);
     (!name.is_empty() && !name.contains('.')).then(|| name.to_owned())
 }
 
-/// A file's path in the folder of the configuration, both as seen from the docs root.
+/// Converts a file's path relative to the docs root into one relative to the folder of the configuration, `home`.
 pub(super) fn from_home(root: &str, home: &str, file: &str) -> String {
     let in_repository = |path: &str| joined(root, path).unwrap_or_default();
     relative_path(&in_repository(home), &in_repository(file))

@@ -1,5 +1,5 @@
-//! How GitBook reads the links of a page. What names a file that is a page becomes that page's address, and anything else is
-//! left to the browser, in whose place gitbook.com knows files and folders.
+//! Resolves and writes links as GitBook does. The command-line tool replaces a link to the file of a page by the page's
+//! address and leaves other links to the browser; gitbook.com resolves them to files and folders instead.
 
 use docent_markdown::{folder, is_markdown, joined};
 
@@ -11,13 +11,13 @@ use crate::generators::by_names::by_names;
 use crate::layout::below;
 use crate::model::{Site, Target};
 
-/// What gitbook.com writes for a link to a page that is gone.
+/// The target that gitbook.com writes for a link to a deleted page.
 const BROKEN: &str = "broken-reference";
 
 pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
     let layout = site.layout();
     let Some(root) = layout.root(link.from).filter(|_| site.address(link.from).is_some()) else {
-        // A piece of other pages, or a file that the book does not have.
+        // An included file, or one that is not part of the book.
         return match by_names(site, link) {
             Target::Missing { .. } => Target::NotUnderstood,
             target => target,
@@ -29,21 +29,22 @@ pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
     }
 }
 
-/// The tool looks a link up as it is written: what is encoded in it names no page.
+/// Resolves a link as the command-line tool does. It looks up the target without decoding it, so a percent-encoded path
+/// matches no page.
 fn built(site: &Site, root: &Root, link: &Written<'_>) -> Target {
     let base = if link.is_absolute() { root.folder.as_str() } else { folder(link.from) };
     let named = joined(base, parts(link.target).0).filter(|file| root.holds(file) && site.address(file).is_some());
     if let Some(file) = named {
         return link.page(file);
     }
-    // As the browser sees it: the files that were built are in the same folders.
+    // The browser resolves other links; built files are in the same folders as their sources.
     let inside = folder(root.inside(link.from).unwrap_or_default());
     let base = if link.is_absolute() { root.served.clone() } else { below(&root.served, inside) };
     let Some(path) = joined(&base, &link.path) else {
         return if has_markdown_ending(&link.path) { link.missing(None) } else { Target::NotUnderstood };
     };
     if path.is_empty() && !root.served.is_empty() || path == "index.html" && !root.served.is_empty() {
-        // The list of languages, which the tool makes.
+        // The list of languages, a page that the tool generates.
         return Target::NotUnderstood;
     }
     if let Some(target) = browser(site).find(&path, link.anchor.as_deref()) {
@@ -51,7 +52,7 @@ fn built(site: &Site, root: &Root, link: &Written<'_>) -> Target {
     }
     let options = &site.layout().options.gitbook;
     let file = below(&options.source, &path);
-    // What is no page is copied as it is.
+    // Files that are no pages are copied unchanged.
     match site.has_any(&file) && site.address(&file).is_none() && is_copied(site, &file) {
         true => Target::Asset { file },
         false => link.missing(Some(if has_markdown_ending(&link.path) { file } else { path })),
@@ -64,7 +65,7 @@ fn is_copied(site: &Site, file: &str) -> bool {
     !options.structure.iter().any(|known| known == file) && !options.ignored.is_match(inside)
 }
 
-/// gitbook.com reads links as a forge does, to files and folders of the repository.
+/// Resolves a link as gitbook.com does: like a forge, to files and folders of the repository.
 fn hosted(site: &Site, root: &Root, link: &Written<'_>) -> Target {
     let base = if link.is_absolute() { root.folder.as_str() } else { folder(link.from) };
     let Some(path) =
@@ -75,7 +76,7 @@ fn hosted(site: &Site, root: &Root, link: &Written<'_>) -> Target {
     if site.has_any(&path) {
         return match (site.address(&path), is_markdown(&path)) {
             (Some(_), _) => link.page(path),
-            // It is in the repository and not in the book.
+            // The file is in the repository but not in the book.
             (None, true) => Target::NotUnderstood,
             (None, false) => Target::Asset { file: path },
         };
@@ -98,7 +99,8 @@ fn browser(site: &Site) -> Browser<'_> {
     Browser { site, base: "", folders: false, assets: &site.layout().options.gitbook.source }
 }
 
-/// By the file, unless that names no page: then by what is built of it.
+/// Writes a link in the form of `like` if that leads to the target; else by file path, or by the path of the built
+/// page.
 pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
     let Wanted { from, to, anchor, like, .. } = *wanted;
     let Some(root) = site.layout().root(from).filter(|_| site.address(from).is_some()) else {
@@ -133,7 +135,7 @@ pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
     format!("{form}{suffix}")
 }
 
-/// Whether a page is the one of its folder.
+/// Whether a page is the index of its folder.
 fn is_index(root: &Root, file: &str) -> bool {
     let Some(inside) = root.inside(file) else { return false };
     root.path(file, &docent_markdown::FrontMatter::default()) == below(&root.served, folder(inside))

@@ -1,4 +1,5 @@
-//! Names that plug-ins of MkDocs follow from any page: `::: package.name` documents one, `[words][package.name.part]` refers to it.
+//! Finds references to names that MkDocs plug-ins resolve from any page: `::: package.name` documents a name,
+//! `[words][package.name.part]` refers to it.
 
 use docent_markdown::{line_of, regex};
 
@@ -6,7 +7,7 @@ use crate::generators::Reference;
 use crate::model::Site;
 use crate::tree::Tree;
 
-/// Where other pages refer to what a page documents.
+/// References on other pages to the names that a page documents.
 pub(super) fn referring(tree: &dyn Tree, site: &Site, file: &str) -> Vec<Reference> {
     regex!(DOCUMENTED, r"(?m)^[ \t>#]*:::[ \t]+([\w.]+)");
     regex!(REFERENCE, r"\]\[`?([\w.]+)`?\]|\[`?([\w.]+)`?\]\[\]");

@@ -1,4 +1,4 @@
-//! The scripts of a configuration, names followed from one to another.
+//! Reads the scripts of a configuration and follows names across their imports.
 
 use std::collections::HashMap;
 
@@ -8,22 +8,22 @@ use regex::Regex;
 use super::script::{Script, returned_at, value_at};
 use crate::tree::Tree;
 
-/// How far names are followed.
+/// Maximum depth to which a value is resolved; each name followed and each level of nesting counts.
 const FARTHEST: usize = 24;
 
-/// How many values one configuration may come to, so that a list that names itself twice over stays small.
+/// Maximum number of values resolved for one configuration. Bounds the growth of a list that contains itself twice.
 const MOST_VALUES: usize = 200_000;
 
-/// A script larger than this configures nothing.
+/// Scripts of more bytes are not read.
 const LARGEST: usize = 2 << 20;
 
-/// The endings of scripts, in the order a name without one is tried.
+/// File extensions of scripts, in the order in which they are tried for an import without extension.
 pub(crate) const ENDINGS: [&str; 8] = ["ts", "mts", "js", "mjs", "cjs", "tsx", "cts", "json"];
 
 /// Scripts of a tree, each read once.
 pub(crate) struct Modules<'t> {
     tree: &'t dyn Tree,
-    /// Which files may be looked at: no configuration reads more than the layout says it does.
+    /// Whether a file may be read: only files that `Layout::files` lists.
     allowed: &'t dyn Fn(&str) -> bool,
     texts: HashMap<String, Option<String>>,
     left: usize,
@@ -34,13 +34,13 @@ impl<'t> Modules<'t> {
         Self { tree, allowed, texts: HashMap::new(), left: MOST_VALUES }
     }
 
-    /// What a script exports as its default, as far as it is written out.
+    /// The default export of a script, with names resolved. Parts that are not literals are [`Script::Computed`].
     pub(crate) fn default_export(&mut self, file: &str) -> Option<Script> {
         let script = self.exported(file, "default")?;
         Some(self.resolved(script, file, 0))
     }
 
-    /// The inside of the first call of this name in a script, as far as it is written out.
+    /// The first argument of the first call of `function` in a script, with names resolved.
     pub(crate) fn argument_of(&mut self, file: &str, function: &str) -> Option<Script> {
         let text = self.text(file)?;
         let call = format!("{function}(");
@@ -55,12 +55,12 @@ impl<'t> Modules<'t> {
         }
     }
 
-    /// A value of a script with the names in it replaced by what they stand for.
+    /// A value of the script `file` with its names resolved.
     pub(crate) fn settled(&mut self, script: Script, file: &str) -> Script {
         self.resolved(script, file, 0)
     }
 
-    /// The text of a script, if it may be looked at.
+    /// The text of a script; `None` if it is missing, too large or not allowed.
     pub(crate) fn text(&mut self, file: &str) -> Option<String> {
         if let Some(known) = self.texts.get(file) {
             return known.clone();
@@ -86,7 +86,7 @@ impl<'t> Modules<'t> {
         DEFAULT.find(&text).map(|found| value_at(&text, found.end()).0)
     }
 
-    /// What a name of a script stands for.
+    /// The value of a name that a script defines: that of a constant, or what a function returns.
     fn defined(&mut self, file: &str, name: &str) -> Option<Script> {
         let plain = name.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '$');
         plain.then_some(())?;
@@ -103,7 +103,7 @@ impl<'t> Modules<'t> {
         function.find(&text).and_then(|found| returned_at(&text, found.end()))
     }
 
-    /// What a name stands for, in this script or in one it imports, and the script it stands in.
+    /// The value of a name defined in this script or in one it imports, and the script that defines it.
     fn look_up(&mut self, file: &str, name: &str) -> Option<(Script, String)> {
         if let Some(script) = self.defined(file, name) {
             return Some((script, file.to_owned()));
@@ -137,7 +137,7 @@ impl<'t> Modules<'t> {
         None
     }
 
-    /// The script that a path names when it stands in `from`.
+    /// The script that the relative import path `path` refers to in the script `from`.
     fn file_of(&mut self, from: &str, path: &str) -> Option<String> {
         path.starts_with('.').then_some(())?;
         let joined = docent_markdown::joined(folder(from), path)?;
@@ -148,7 +148,7 @@ impl<'t> Modules<'t> {
         candidates.into_iter().find(|candidate| self.text(candidate).is_some())
     }
 
-    /// A value with the names in it replaced by what they stand for.
+    /// Replaces the names in a value by the values that they refer to.
     fn resolved(&mut self, script: Script, file: &str, depth: usize) -> Script {
         if depth > FARTHEST || self.left == 0 {
             return Script::Computed;
@@ -166,7 +166,8 @@ impl<'t> Modules<'t> {
                 self.resolved(script, &from, depth + 1)
             }
             Script::Call(name, arguments) => {
-                // A function of nothing is what it returns. What one does with its arguments is not followed.
+                // A call without arguments is replaced by the return value of the function. Calls with arguments are
+                // not evaluated.
                 if arguments.is_empty()
                     && let Some((script, from)) = self.look_up(file, &name)
                 {

@@ -1,11 +1,11 @@
-//! Globs of configurations.
+//! Compiles the glob patterns in configurations.
 
 use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 
-/// How many globs one list may hold.
+/// Maximum number of globs read from one list.
 const MOST: usize = 1_000;
 
-/// Globs as scripts write them, relative to a folder of pages.
+/// Compiles globs as written in scripts, relative to a folder of pages. Invalid globs are ignored.
 pub(crate) fn globs<'g>(patterns: impl Iterator<Item = &'g str>) -> GlobSet {
     let mut set = GlobSetBuilder::new();
     for pattern in patterns.take(MOST) {
@@ -17,7 +17,7 @@ pub(crate) fn globs<'g>(patterns: impl Iterator<Item = &'g str>) -> GlobSet {
     set.build().unwrap_or_default()
 }
 
-/// The globs of these paths and no others.
+/// A glob set that matches exactly these paths.
 pub(super) fn only<'p>(paths: impl Iterator<Item = &'p String>) -> Option<GlobSet> {
     let mut set = GlobSetBuilder::new();
     for path in paths {
@@ -28,7 +28,8 @@ pub(super) fn only<'p>(paths: impl Iterator<Item = &'p String>) -> Option<GlobSe
     set.build().ok()
 }
 
-/// Globs as `.gitignore` writes them: without a slash they match a name anywhere, and a folder stands for all in it.
+/// Compiles patterns in the syntax of `.gitignore`: a pattern without a slash matches a name at any depth, and a folder
+/// matches everything inside it. Negated patterns (`!`) are ignored.
 pub(crate) fn ignore_globs(lines: &str) -> GlobSet {
     let patterns: Vec<String> = lines
         .lines()

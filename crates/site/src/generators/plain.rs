@@ -19,25 +19,25 @@ pub(super) const RULES: Rules = Rules {
 };
 
 fn address(root: &Root, inside: &str, _front: &FrontMatter) -> String {
-    // A forge shows a notebook where its file is.
+    // A forge shows a notebook at the path of its file.
     let path = if Format::of(inside) == Format::Notebook { inside.to_owned() } else { site_path(inside) };
     below(&root.served, &path)
 }
 
-/// A link as a forge reads it: relative to the file, absolute from the root of the repository, to a file or a folder.
+/// Resolves a link to a file or folder as a forge does: relative to the file, absolute from the root of the repository.
 pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
     let root = site.root();
     let path = match link.path.strip_prefix('/') {
         Some(path) => joined_in("", "", path).map(|path| from_root(root, &path)),
         None => joined_in(root, folder(link.from), &link.path),
     };
-    // What leads out of the repository leads to other pages of the forge: its issues, its releases.
+    // Links out of the repository lead to other pages of the forge, such as its issues and releases.
     let Some(path) = path else { return Target::NotUnderstood };
     if let Some(found) = file_or_folder(site, &path, link.anchor.as_deref()) {
         return found;
     }
     if !looks_like_file(&link.path) && !path.starts_with("..") {
-        // A generator that we do not know may serve it, and then it is what it is called.
+        // An unknown generator may serve the path, so file names and page addresses are tried, too.
         return find(site, &path, link.anchor.as_deref()).unwrap_or(Target::NotUnderstood);
     }
     match looks_like_file(&link.path) {
@@ -53,7 +53,7 @@ fn file_or_folder(site: &Site, path: &str, anchor: Option<&str>) -> Option<Targe
     if site.has_any(path) {
         return Some(Target::Asset { file: path.to_owned() });
     }
-    // Which shows what its README says.
+    // A forge shows the README of a folder on the page of the folder.
     let mut readmes =
         ["README.md", "readme.md", "index.md", "README.adoc", "README.rst"].iter().map(|name| below(path, name));
     if let Some(readme) = readmes.find(|file| site.has_file(file)) {
@@ -62,7 +62,7 @@ fn file_or_folder(site: &Site, path: &str, anchor: Option<&str>) -> Option<Targe
     site.has_folder(path).then(|| Target::Asset { file: path.to_owned() })
 }
 
-/// Whether the last name of a path has the ending of a file: a number after a dot is a version.
+/// Whether the last segment of a path has a file extension. Digits after a dot are a version, not an extension.
 fn looks_like_file(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     let Some((stem, ending)) = name.rsplit_once('.') else { return false };
@@ -70,13 +70,13 @@ fn looks_like_file(path: &str) -> bool {
     !stem.is_empty() && is_ending && !ending.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// A link by the name of the file, unless the one before did without.
+/// Writes a link by file path, unless the link that it is modelled on (`like`) has no file extension.
 pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
     let Wanted { from, to, anchor, like, .. } = *wanted;
     let path = parts(like).0;
     if !path.is_empty() && !looks_like_file(path) && is_page(to) {
         let way = respelled_by_names(site, wanted);
-        // A page that is being moved is not there yet.
+        // A page that is being moved does not exist at its new path yet, so the link cannot be checked.
         if site.leads_there(wanted, &way) || !site.has_file(to) {
             return way;
         }

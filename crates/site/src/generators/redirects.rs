@@ -1,13 +1,13 @@
-//! Redirects that the host of a site is told of: `_redirects`, `netlify.toml`, `vercel.json`.
+//! Reads the redirects that are configured for the hosting service: `_redirects`, `netlify.toml`, `vercel.json`.
 
 use crate::layout::Layout;
 use crate::navigation_json;
 use crate::tree::Tree;
 
-/// How many redirects are kept.
+/// Maximum number of redirects kept.
 const MOST: usize = 50_000;
 
-/// Whether a file may hold redirects, by its folder in the home of a site.
+/// Whether a file may hold redirects; `folder` is relative to the folder of the site's configuration.
 pub(crate) fn is_file(folder: &str, name: &str) -> bool {
     match name {
         "_redirects" => ["", "public", "static"].contains(&folder),
@@ -16,7 +16,8 @@ pub(crate) fn is_file(folder: &str, name: &str) -> bool {
     }
 }
 
-/// Adds what these files say to a layout; those of the folder its configuration is in, and of the root.
+/// Adds the redirects in these files to a layout; the files are looked for in the folder of its configuration and in
+/// the docs root.
 pub(crate) fn read(tree: &dyn Tree, configurations: &[&str], layout: &mut Layout) {
     let mut files: Vec<&str> = configurations
         .iter()
@@ -46,14 +47,15 @@ pub(crate) fn read(tree: &dyn Tree, configurations: &[&str], layout: &mut Layout
     layout.redirects.truncate(MOST);
 }
 
-/// `/from /to 301`, one on a line. A line with status 200 serves another page in place and is not a redirect.
+/// Parses lines of the form `/from /to 301`. Only lines with a 3xx status or none are redirects: status 200 serves
+/// another page at the same address.
 pub(crate) fn plain(text: &str) -> Vec<(String, String)> {
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
     lines
         .filter_map(|line| {
             let mut words = line.split_whitespace();
             let from = words.next()?;
-            // What stands between may be parameters of the query.
+            // Query parameters may come between source and destination.
             let to = words.find(|word| word.starts_with('/') || word.contains("://"))?;
             let moves = words.next().is_none_or(|status| status.starts_with('3'));
             moves.then(|| (from.to_owned(), to.to_owned()))

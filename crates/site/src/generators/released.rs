@@ -1,14 +1,14 @@
-//! Which version is released, where a site's own configuration says so beside its generator: `_config.yml` and similar files with
-//! `versions: {stable: v2}`, as sites made by Jekyll have it.
+//! Reads the current version from `_config.yml` and similar files (`versions: {stable: v2}`), as Jekyll sites declare
+//! it. Used where the generator's own configuration declares no versions.
 
 use super::yaml;
 use crate::layout::Layout;
 use crate::tree::Tree;
 use crate::variants::Stage;
 
-/// A configuration further down is that of something else.
+/// A `_config*.yml` this many folders deep, or deeper, does not configure the site.
 const DEEPEST: usize = 3;
-/// Members that name the version which is current, in `versions` and by themselves.
+/// Keys that name the current version: those inside `versions`, and (`CURRENT_ALONE`) those at the top level.
 pub(super) const CURRENT: [&str; 3] = ["stable", "latest", "current"];
 const CURRENT_ALONE: [&str; 4] = ["stable_version", "latest_version", "current_version", "latest"];
 
@@ -19,7 +19,8 @@ pub(crate) fn is_file(folder: &str, name: &str) -> bool {
     depth < DEEPEST && is_yaml.is_some_and(|stem| stem == "_config" || stem.starts_with("_config_"))
 }
 
-/// Adds what these files say to a layout. What the generator knows goes first.
+/// Adds the current version declared in these files to a layout, unless the generator's configuration declares
+/// versions.
 pub(crate) fn read(tree: &dyn Tree, configurations: &[&str], layout: &mut Layout) {
     if !layout.declared.versions.is_empty() {
         return;

@@ -18,12 +18,12 @@ impl Root {
         }
     }
 
-    /// The path of something that has no page's ending.
+    /// The site path of a file path without extension.
     pub(crate) fn path_of_stem(&self, stem: &str) -> String {
         below(&self.served, self.inside(stem).unwrap_or(stem))
     }
 
-    /// A file's stem without the language it ends in, and that language.
+    /// Splits a language suffix off a file's stem: `page.fr.md` gives `page` and `fr`.
     pub(crate) fn without_language<'f>(&self, inside: &'f str) -> (&'f str, Option<&String>) {
         let stem = stem(inside).unwrap_or(inside);
         let suffix = stem.rsplit_once('.').and_then(|(stem, last)| {
@@ -47,7 +47,7 @@ impl Root {
             && self.included.as_ref().is_none_or(|included| included.is_match(inside))
     }
 
-    /// The path a page is served at, with what its front matter says of that.
+    /// The path a page is served at, taking its front matter into account.
     pub(crate) fn path(&self, file: &str, front: &FrontMatter) -> String {
         let inside = self.inside(file).unwrap_or(file);
         match self.kind {
@@ -56,7 +56,8 @@ impl Root {
         }
     }
 
-    /// By what the navigation names a page: an id where ids are used, else the path it is served at.
+    /// The key of a page in the navigation: its document id where the navigation uses ids, else the path it is served
+    /// at.
     pub(crate) fn key(&self, file: &str, front: &FrontMatter, path: &str) -> Option<String> {
         match self.navigation.is_empty() {
             true => Some(path.to_owned()),
@@ -75,7 +76,7 @@ impl Root {
         suffix.or(self.language.as_ref()).or(self.suffixes.first()).cloned()
     }
 
-    /// The names of the folders around a page, where folders have names for readers.
+    /// Display names of the folders around a page, outermost first; empty if the root labels no folders.
     pub(crate) fn categories(&self, file: &str) -> Vec<String> {
         if self.labels.is_empty() {
             return Vec::new();
@@ -92,17 +93,18 @@ impl Root {
     }
 }
 
-/// The address of a page that its file alone decides: an `index` is served as its folder.
+/// The address of a page derived from its file path alone; an `index` file is served at its folder's path.
 pub(super) fn by_stem(root: &Root, inside: &str, _front: &FrontMatter) -> String {
     below(&root.served, &index_path(stem(inside).unwrap_or(inside), &["index"]))
 }
 
-/// How an entry is found that the navigation names by an id.
+/// The key of a navigation entry that is named by a document id.
 pub(crate) fn id_key(navigation: &str, id: &str) -> String {
     format!("{navigation}\n{id}")
 }
 
-/// A path by one rule of `from` and `to`, which may hold `:name` and `:name(.*)`.
+/// Applies one rewrite rule to a path. `from` and `to` may contain `:name`, `:name*` and `:name(.*)`; `None` if `from`
+/// does not match.
 fn rewrite(path: &str, from: &str, to: &str) -> Option<String> {
     let mut found: Vec<(&str, String)> = Vec::new();
     let mut parts = path.split('/');

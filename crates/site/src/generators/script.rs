@@ -1,18 +1,18 @@
-//! The literals of a JavaScript or TypeScript file, read as values.
+//! Parses the literals of a JavaScript or TypeScript file as values.
 //!
-//! No program is run. What is not plainly written (a condition, a sum, a call of something we do not know) is
-//! [`Script::Computed`], and reading goes on behind it.
+//! No code is executed. An expression that is not a literal, a name or a call (a condition, a sum) becomes
+//! [`Script::Computed`], and parsing continues after it.
 
 use docent_markdown::token_end;
 
 /// How deep values may nest.
 const DEEPEST: usize = 48;
 
-/// A value as it is written.
+/// A parsed value.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Script {
     Text(String),
-    /// A number, a flag, `null`: its word.
+    /// The source text of a number, a boolean, `null` or `undefined`.
     Word(String),
     List(Vec<Script>),
     /// Members in order. A spread has the name `...`.
@@ -22,7 +22,7 @@ pub(crate) enum Script {
     /// The name of something defined elsewhere.
     Name(String),
     Call(String, Vec<Script>),
-    /// What only running the program would tell.
+    /// A value that is known only by executing the program.
     Computed,
 }
 
@@ -59,13 +59,13 @@ impl Script {
         matches!(self, Self::Word(known) if known == word)
     }
 
-    /// The text of a member.
+    /// The string value of a member.
     pub(crate) fn text_of(&self, name: &str) -> Option<&str> {
         self.get(name).and_then(Self::text)
     }
 }
 
-/// The value that starts at `at`, and where it ends.
+/// The value that starts at byte offset `at`, and the offset of its end.
 pub(crate) fn value_at(text: &str, at: usize) -> (Script, usize) {
     let mut reader = Reader { text, at };
     let value = reader.primary(0).unwrap_or(Script::Computed);
@@ -126,7 +126,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A value inside of a list, an object or a call: up to the sign that ends it.
+    /// A value inside of a list, an object or a call, up to the delimiter that ends it.
     fn value(&mut self, depth: usize) -> Option<Script> {
         let value = self.primary(depth)?;
         self.skip_space();
@@ -262,7 +262,7 @@ impl Reader<'_> {
         if !name.is_empty() && matches!(self.peek(), Some(b',' | b'}')) {
             return Some((name.clone(), Script::Name(name)));
         }
-        // A method, or a name that is computed.
+        // A method or a computed key.
         self.skip_expression()?;
         Some((name, Script::Computed))
     }
@@ -277,7 +277,7 @@ impl Reader<'_> {
         };
         self.at = end;
         self.skip_space();
-        // The type of what an arrow function returns.
+        // The return type of an arrow function.
         if self.peek() == Some(b':')
             && let Some(arrow) = self.rest().find("=>").filter(|length| *length < 200)
         {
@@ -293,7 +293,8 @@ impl Reader<'_> {
         }
     }
 
-    /// What a function gives: the body of an arrow function, or its first `return`.
+    /// The return value of a function: the expression that is the body of an arrow function, or the value of the first
+    /// `return`.
     fn body(&mut self, depth: usize) -> Option<Script> {
         self.skip_space();
         if self.peek() != Some(b'{') {
@@ -341,7 +342,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Goes to the sign that ends the value we are in.
+    /// Skips to the delimiter that ends the current value.
     fn skip_expression(&mut self) -> Option<()> {
         let bytes = self.text.as_bytes();
         let mut depth = 0_usize;
@@ -366,7 +367,7 @@ fn is_name_start(byte: u8) -> bool {
     byte.is_ascii_alphabetic() || byte == b'_' || byte == b'$'
 }
 
-/// The end of the brackets that open at `at`.
+/// The offset after the bracket that closes the one at `at`.
 fn balanced_end(text: &str, at: usize) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut depth = 0_usize;

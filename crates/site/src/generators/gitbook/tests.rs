@@ -32,7 +32,7 @@ fn pages_are_what_the_summary_names_and_two_more() {
             ("guide/start", "docs/guide/start.md"),
             ("other", "docs/other/index.md"),
             ("other/notes", "docs/other/notes.markdown"),
-            // Only `README` in capitals is an index.
+            // Only `README` in upper case is an index.
             ("other/readme", "docs/other/readme.md"),
             ("other/v1.2", "docs/other/v1.2.md"),
         ]
@@ -57,9 +57,9 @@ fn links_lead_where_the_built_pages_have_them() {
         (readme, "gone.md", missing("docs/gone.md")),
         (readme, "SUMMARY.md", missing("docs/SUMMARY.md")),
         (readme, "GLOSSARY.md", page("docs/GLOSSARY.md")),
-        // Copied as it is, for want of a chapter.
+        // No chapter, so the file is copied unchanged.
         (readme, "orphan.md", asset("docs/orphan.md")),
-        // A link is looked up without being decoded, and the built page is called what the browser decodes.
+        // The tool looks up a link without decoding it; the browser decodes it and finds the built page.
         (readme, "a%20page.md", missing("docs/a page.md")),
         (readme, "a%20page.html", page("docs/a page.md")),
         (readme, "../book.json", Target::NotUnderstood),
@@ -138,7 +138,7 @@ fn each_language_is_a_book_of_its_own() {
     for (from, target, expected) in [
         ("en/README.md", "/guide/a.md", page("en/guide/a.md")),
         ("en/guide/a.md", "../README.md", page("en/README.md")),
-        // Another language is another book: only what was built of it can be named.
+        // Each language is a book of its own: pages of another one can only be linked to as built files.
         ("en/README.md", "../de/README.md", missing("de/README.md")),
         ("en/README.md", "../de/b.html", page("de/b.md")),
         ("en/README.md", "/de/b.md", missing("en/de/b.md")),
@@ -155,7 +155,7 @@ fn each_language_is_a_book_of_its_own() {
     assert_eq!([link("de/b.md", "x.md"), link("en/guide/a.md", "x.md")], ["../de/b.html", "guide/a.md"]);
 }
 
-/// What gitbook.com does is not built here: these are the rules of its documentation.
+/// The rules of gitbook.com are taken from its documentation, not from a build.
 #[test]
 fn a_hosted_book_reads_links_as_a_forge_does() {
     let tree = site(&[
@@ -226,7 +226,7 @@ fn books_are_told_by_their_files() {
     ] {
         assert_eq!(generator(&files), expected, "{files:?}");
     }
-    // A summary that is called otherwise decides nothing: all files may be pages.
+    // A summary under another name is not read, so any file may be a page.
     let named = [
         ("book.json", r#"{"structure": {"summary": "README.md", "readme": "index.md"}}"#),
         ("README.md", ""),

@@ -7,7 +7,7 @@ use crate::model::{Site, Target};
 use crate::sample::site;
 use crate::tree::{Tree, from_root};
 
-/// A repository whose docs are in a folder of it.
+/// A repository with its docs in a subfolder.
 struct Repository {
     files: BTreeMap<String, Vec<u8>>,
     root: &'static str,
@@ -112,7 +112,7 @@ fn what_is_for_those_who_edit_the_docs_is_no_page_of_a_plain_folder() {
     };
     let contributing = "contributing.md".to_owned();
     assert_eq!(pages(&[]), (vec!["a.md".to_owned()], Target::Asset { file: contributing.clone() }));
-    // A generator serves them.
+    // A generator serves these files as pages.
     let (found, target) = pages(&[(".vitepress/config.js", "export default {}")]);
     assert_eq!(found, ["SECURITY.md", "a.md", "contributing.md"]);
     assert_eq!(target, Target::Page { file: contributing, anchor: None });
