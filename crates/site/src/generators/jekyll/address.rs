@@ -7,7 +7,7 @@ use super::JekyllSettings;
 use super::config::Defaults;
 use super::dates::{self, Zone, dated};
 
-/// What a file is to Jekyll, by its path in the source.
+/// How Jekyll treats a file, judged by its path in the source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FileKind<'s> {
     Page,
@@ -15,7 +15,7 @@ pub(super) enum FileKind<'s> {
     Post {
         above: &'s str,
     },
-    /// Of a collection, with the path in its folder.
+    /// An item of a collection; `inside` is its path in the folder of the collection.
     Item {
         collection: &'s super::Collection,
         inside: &'s str,
@@ -43,7 +43,7 @@ pub(super) fn kind<'s>(settings: &'s JekyllSettings, path: &'s str) -> FileKind<
     FileKind::Page
 }
 
-/// Where something is served, without slashes around it.
+/// Where a file is served, without leading and trailing slash.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Served {
     pub(super) path: String,
@@ -60,7 +60,7 @@ impl Served {
     }
 }
 
-/// The page's front matter, with the `defaults` of the configuration for what it does not say.
+/// The front matter of a page, with missing fields filled from the `defaults` of the configuration.
 pub(super) fn with_defaults(settings: &JekyllSettings, path: &str, front: &FrontMatter) -> FrontMatter {
     let mut front = front.clone();
     let (path, kind) = match kind(settings, path) {
@@ -78,7 +78,7 @@ pub(super) fn with_defaults(settings: &JekyllSettings, path: &str, front: &Front
     front
 }
 
-/// Where a file is served; `None` when its address is made of what is not known.
+/// Where a file is served; `None` if its permalink pattern contains an unknown value.
 pub(super) fn of(settings: &JekyllSettings, path: &str, front: &FrontMatter) -> Option<Served> {
     let front = with_defaults(settings, path, front);
     let (stem, ending) = path.rsplit_once('.').unwrap_or((path, ""));
@@ -140,12 +140,12 @@ pub(super) fn is_readme(path: &str) -> bool {
     name.rsplit_once('.').is_some_and(|(stem, _)| stem.eq_ignore_ascii_case("readme"))
 }
 
-/// A path after each of the folders it is in.
+/// The folders around a path, outermost first, and then the path itself.
 pub(super) fn with_folders(path: &str) -> impl Iterator<Item = &str> {
     path.match_indices('/').map(|(at, _)| &path[..at]).chain(std::iter::once(path))
 }
 
-/// What a style of posts is short for.
+/// The permalink pattern of a built-in style for posts; any other name is a pattern itself.
 fn style(name: &str) -> String {
     let pattern = match name {
         "none" => "/:categories/:title:output_ext",
@@ -158,7 +158,7 @@ fn style(name: &str) -> String {
     pattern.to_owned()
 }
 
-/// What the names in a pattern of a post or an item stand for.
+/// Values of the placeholders in the permalink pattern of a post or a collection item.
 struct Values<'v> {
     label: &'v str,
     inside: &'v str,
@@ -181,7 +181,7 @@ impl Values<'_> {
                 "" => out.push(':'),
                 name => match self.value(name) {
                     Some(value) => out.push_str(&value),
-                    // `:title_` may be the title and an underscore.
+                    // `:title_` may be `:title` and a literal underscore.
                     None => out.push_str(&(self.value(name.strip_suffix('_')?)? + "_")),
                 },
             }
@@ -206,7 +206,7 @@ impl Values<'_> {
         })
     }
 
-    /// The word that the page is named by: its own, or its file's name without the date.
+    /// The slug of the page: the one in its front matter, or its file name without the date.
     fn slug(&self) -> &str {
         let own = dated(self.name).map_or(self.name, |(_, rest)| rest);
         self.front.slug().unwrap_or(own)
@@ -241,7 +241,7 @@ impl Values<'_> {
     }
 }
 
-/// Whatever is neither letter nor digit, nor one of the signs that are kept, is one hyphen.
+/// Replaces each run of characters that are neither alphanumeric nor in `kept` by one hyphen; no hyphens at either end.
 fn slugified(text: &str, kept: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -254,7 +254,7 @@ fn slugified(text: &str, kept: &str) -> String {
     out.trim_matches('-').to_owned()
 }
 
-/// A URL without dots that lead elsewhere and without empty names.
+/// Removes `..`, `./` and repeated slashes from a URL.
 fn sanitized(url: &str) -> String {
     let url = format!("/{url}").replace("..", "/").replace("./", "");
     let mut out = String::with_capacity(url.len());

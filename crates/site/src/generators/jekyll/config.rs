@@ -1,4 +1,4 @@
-//! The configuration of Jekyll, and what of its surroundings says which plug-ins there are.
+//! Reads the configuration of Jekyll and detects its plug-ins.
 
 use docent_markdown::{Field, FieldValue, text_of};
 
@@ -8,16 +8,16 @@ use crate::tree::{Tree, at_home};
 
 const NAMES: [&str; 3] = ["_config.yml", "_config.yaml", "_config.toml"];
 
-/// Of a book made by Sphinx, whose configuration has the same name.
+/// The table of contents of a Jupyter Book (built by Sphinx), whose configuration is named `_config.yml`, too.
 const CONTENTS: &str = "_toc.yml";
 
-/// Which plug-ins are installed.
+/// The file that lists the installed plug-ins.
 const GEMS: &str = "Gemfile";
 
-/// What only the configurations of other tools say: Hexo's, and that of Jupyter's books.
+/// Keys that only the configurations of other tools have: Hexo and Jupyter Book.
 const OF_OTHERS: [&str; 6] = ["source_dir", "public_dir", "new_post_name", "sphinx", "execute", "launch_buttons"];
 
-/// What Jekyll leaves out unless it is told to include it.
+/// Paths that Jekyll excludes unless `include` lists them.
 const NEVER: [&str; 9] = [
     ".sass-cache",
     ".jekyll-cache",
@@ -30,7 +30,7 @@ const NEVER: [&str; 9] = [
     "vendor/ruby/",
 ];
 
-/// Plug-ins that GitHub Pages allows. None of them makes pages that are in no file but the two of redirects and pagination.
+/// Plug-ins that GitHub Pages allows. Only those for redirects and pagination make pages without a source file.
 const OF_GITHUB: [&str; 22] = [
     "github-pages",
     "jekyll-avatar",
@@ -56,12 +56,12 @@ const OF_GITHUB: [&str; 22] = [
     "kramdown-parser-gfm",
 ];
 
-/// Whether a file says how such a site is built, by its folder in the home of one.
+/// Whether a file belongs to the configuration of a site; `folder` is relative to the folder of the configuration.
 pub(crate) fn is_file(folder: &str, name: &str) -> bool {
     folder.is_empty() && (NAMES.contains(&name) || name == CONTENTS || name == GEMS)
 }
 
-/// What a configuration says as it stands, and why it could not be read if so.
+/// A parsed configuration, and the error if it could not be parsed.
 pub(super) struct Read {
     pub(super) file: String,
     pub(super) config: Yaml,
@@ -82,20 +82,20 @@ pub(super) fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> O
     (!is_of_others).then_some(Read { file, config, trouble })
 }
 
-/// What plug-ins do to addresses and links.
+/// Effects of the active plug-ins on addresses and links.
 #[derive(Debug, Default)]
 pub(super) struct Plugins {
-    /// Whether links to Markdown files are made links to pages.
+    /// Whether links to Markdown files become links to pages.
     pub(super) relative_links: bool,
-    /// Whether they are in posts and collections as well.
+    /// Whether `relative_links` applies to posts and collections, too.
     pub(super) relative_links_in_collections: bool,
     /// Whether Markdown files without front matter are pages.
     pub(super) optional_front_matter: bool,
-    /// Whether a `README.md` is the page of its folder where there is no index.
+    /// Whether a `README.md` is the index of a folder that has no other.
     pub(super) readme_index: bool,
     pub(super) redirect_from: bool,
     pub(super) paginate: bool,
-    /// Whether there are some that may make pages of their own.
+    /// Whether there are other plug-ins, which may generate pages.
     pub(super) has_more: bool,
 }
 
@@ -140,11 +140,11 @@ impl Plugins {
 
 struct Gem {
     name: String,
-    /// Whether Jekyll loads it by itself.
+    /// Whether Jekyll loads the gem automatically (group `:jekyll_plugins`).
     is_plugin: bool,
 }
 
-/// The gems that a Gemfile names. It is a program and read for its plain lines.
+/// The gems in a `Gemfile`. The file is a Ruby program; only plain `gem` and `group` lines are read.
 fn gems(text: &str) -> Vec<Gem> {
     let mut is_inside = false;
     let mut found = Vec::new();
@@ -162,7 +162,7 @@ fn gems(text: &str) -> Vec<Gem> {
     found
 }
 
-/// Values that pages have unless they say otherwise.
+/// Front matter defaults for the files in a scope.
 #[derive(Debug)]
 pub(super) struct Defaults {
     path: String,
@@ -186,7 +186,7 @@ impl Defaults {
         sets.iter().map(read).collect()
     }
 
-    /// What the nearest of the sets say for a file of a kind.
+    /// The default fields for a file of a kind; where several sets define a field, the most specific set wins.
     pub(super) fn of<'d>(sets: &'d [Self], path: &str, kind: &str) -> Vec<&'d Field> {
         let mut found: Vec<(&Field, &Self)> = Vec::new();
         let fitting = sets.iter().filter(|set| set.kind.as_deref().is_none_or(|of| of == kind) && set.holds(path));
@@ -227,7 +227,7 @@ fn field(name: &str, value: &Yaml) -> Option<Field> {
     Some(Field { name: name.to_owned(), value })
 }
 
-/// Which files Jekyll does not look at, and which it does all the same.
+/// The `exclude` and `include` patterns of the configuration.
 #[derive(Debug, Default)]
 pub(super) struct Filter {
     exclude: Vec<String>,
@@ -243,8 +243,8 @@ impl Filter {
         Self { exclude: exclude.filter(|pattern| !include.contains(pattern)).collect(), include }
     }
 
-    /// Whether a file is left out, by its path in the source. `is_special` says whether a special character at the beginning of a
-    /// name (`_`, `.`, `#`, `~`) counts.
+    /// Whether a file is excluded; `path` is relative to the source. `is_special` says for the path or one of its
+    /// folders whether a leading `_`, `.`, `#` or `~` excludes it.
     pub(super) fn leaves_out(&self, path: &str, is_special: impl Fn(&str) -> bool) -> bool {
         super::address::with_folders(path).any(|part| {
             let is_folder = part.len() < path.len();
@@ -258,13 +258,13 @@ impl Filter {
     }
 }
 
-/// A pattern names what begins with it, too.
+/// Whether a pattern matches a path, as a prefix or as a glob.
 fn is_matched(pattern: &str, path: &str, is_folder: bool) -> bool {
     let pattern = if is_folder { pattern.trim_end_matches('/') } else { pattern };
     path.starts_with(pattern) || pattern.contains(['*', '?']) && fits(pattern.as_bytes(), path.as_bytes())
 }
 
-/// Whether a path is what a pattern of `*` and `?` stands for, in which a star goes over slashes.
+/// Whether a glob of `*` and `?` matches a path; a star matches slashes, too.
 fn fits(pattern: &[u8], path: &[u8]) -> bool {
     let (mut p, mut at) = (0, 0);
     let mut star = None;

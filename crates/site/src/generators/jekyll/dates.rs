@@ -1,10 +1,10 @@
-//! The day of a post or an item, which its address may hold.
+//! Dates of posts and collection items, which their addresses may contain.
 
 use docent_markdown::regex;
 
 use time::{Date, Duration, Month, PrimitiveDateTime, Time};
 
-/// How many minutes the clocks of a site's time zone are ahead of UTC, at the least and at the most.
+/// Minimum and maximum offset of a site's time zone from UTC, in minutes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Zone {
     least: i64,
@@ -12,8 +12,8 @@ pub(super) struct Zone {
 }
 
 impl Zone {
-    /// Of the name in the configuration. Without one Jekyll takes that of the machine, and machines that build sites have UTC.
-    /// Of zones that are not listed only the part of the world is known.
+    /// The offsets of the configured zone. Without one, Jekyll uses the zone of the machine, and machines that build
+    /// sites use UTC. Zones that are not listed have the range of their region.
     pub(super) fn of(name: Option<&str>) -> Self {
         let name = name.unwrap_or("UTC").trim();
         let hours = |least: i64, most: i64| Self { least: least * 60, most: most * 60 };
@@ -42,7 +42,8 @@ impl Zone {
     }
 }
 
-/// The day of a date as front matter has it, in the zone of the site; `None` when the zone decides and is not known well enough.
+/// The day of a date in front matter, in the time zone of the site; `None` if it depends on the exact offset, which is
+/// unknown.
 pub(super) fn day(written: &str, zone: Zone) -> Option<Date> {
     regex!(
         MOMENT,
@@ -61,12 +62,12 @@ pub(super) fn day(written: &str, zone: Zone) -> Option<Date> {
     let in_utc = PrimitiveDateTime::new(date, time).checked_sub(Duration::minutes(ahead))?;
     let at = |minutes: i64| Some(in_utc.checked_add(Duration::minutes(minutes))?.date());
     let (earliest, latest) = (at(zone.least)?, at(zone.most)?);
-    // Without an offset, a time is that of UTC, or in quotes that of the site.
+    // A time without offset is in UTC or, if quoted in YAML, in the zone of the site; the day is known if both agree.
     let is_local = found.get(5).is_none() && found.get(6).is_none();
     (earliest == latest && (!is_local || earliest == date)).then_some(earliest)
 }
 
-/// The date that a name begins with, and the rest of it.
+/// Splits the leading date (`2020-01-02-`) off a name.
 pub(super) fn dated(name: &str) -> Option<(Date, &str)> {
     let mut parts = name.splitn(4, '-');
     let mut number = |longest: usize| {
@@ -80,7 +81,7 @@ pub(super) fn dated(name: &str) -> Option<(Date, &str)> {
     Some((date, parts.next()?))
 }
 
-/// What a name in the pattern of an address stands for, of those that tell a day.
+/// The value of a date placeholder in a permalink pattern; `None` for any other placeholder.
 pub(super) fn part(name: &str, date: Date) -> Option<String> {
     let (year, month, day) = (date.year(), u8::from(date.month()), date.day());
     let short = |name: String| name.chars().take(3).collect::<String>();

@@ -1,4 +1,4 @@
-//! What links lead to in a site of Jekyll.
+//! Resolves and writes links in a Jekyll site.
 
 use docent_markdown::{FrontMatter, is_markdown_page, joined};
 
@@ -12,11 +12,11 @@ use crate::layout::below;
 use crate::model::{Site, Target};
 use crate::paths::path_in;
 
-/// A file of the site's.
+/// A file of the site.
 pub(super) struct SourceFile<'s> {
     pub(super) site: &'s Site,
     file: &'s str,
-    /// In the source.
+    /// Relative to the source.
     path: String,
     pub(super) settings: &'s JekyllSettings,
 }
@@ -28,7 +28,7 @@ impl<'s> SourceFile<'s> {
         Some(Self { site, file, path, settings: root.options.jekyll.as_deref()? })
     }
 
-    /// Where a page is served, or where it would be: a page that is being moved is not there yet.
+    /// Where a page is served or, for a page that is being moved and not in the tree yet, will be served.
     fn served(&self) -> Option<Served> {
         match self.site.address(self.file) {
             Some(path) => Some(Served { path: path.to_owned(), is_folder: self.site.is_directory(self.file) }),
@@ -38,7 +38,7 @@ impl<'s> SourceFile<'s> {
         }
     }
 
-    /// Whether links to files are made links to pages here.
+    /// Whether links to files become links to pages in this file.
     fn reads_files(&self) -> bool {
         let plugins = &self.settings.plugins;
         let is_page = address::kind(self.settings, &self.path) == FileKind::Page;
@@ -47,19 +47,19 @@ impl<'s> SourceFile<'s> {
 }
 
 pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
-    // Read on a forge, not on the site.
+    // The file is no page, so its links are those of a forge.
     let Some(place) = SourceFile::of(site, link.from).filter(|_| is_markdown_page(link.from)) else {
         return plain::follow(site, link);
     };
     let Some(served) = place.served() else {
         return match () {
-            // Put into pages, or shown as a draft.
+            // An include or a draft.
             () if link.is_absolute() => by_url(&place, None, &link.path, link.anchor.as_deref()),
             () if place.path.split('/').any(|part| part.starts_with('_')) => Target::NotUnderstood,
             () => plain::follow(site, link),
         };
     };
-    // The plug-in reads links of Markdown alone.
+    // `jekyll-relative-links` converts Markdown links only.
     if link.syntax == LinkSyntax::Markdown
         && place.reads_files()
         && let Some(found) = by_file(&place, &link.path, link.anchor.as_deref())
@@ -69,7 +69,7 @@ pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
     by_url(&place, Some(&served), &link.path, link.anchor.as_deref())
 }
 
-/// A link as the plug-in for relative links reads it: relative to the file, absolute from the source.
+/// Resolves a link as `jekyll-relative-links` does: relative to the file, absolute from the source.
 fn by_file(place: &SourceFile<'_>, path: &str, anchor: Option<&str>) -> Option<Target> {
     let above = if path.starts_with('/') { "" } else { docent_markdown::folder(&place.path) };
     let path = joined(above, path)?;
@@ -85,7 +85,7 @@ fn by_file(place: &SourceFile<'_>, path: &str, anchor: Option<&str>) -> Option<T
     })
 }
 
-/// A link as a browser reads it on the page that was built. `own` is where the page is served.
+/// Resolves a link as a browser does on the built page. `own` is where the page is served.
 fn by_url(place: &SourceFile<'_>, own: Option<&Served>, path: &str, anchor: Option<&str>) -> Target {
     let base = place.settings.base.as_str();
     let resolved = match (path.strip_prefix('/'), own) {
@@ -104,20 +104,20 @@ fn by_url(place: &SourceFile<'_>, own: Option<&Served>, path: &str, anchor: Opti
     }
 }
 
-/// What is served at a path below the base. `written` is the path as it stands in the link.
+/// What is served at a path relative to the base path. `written` is the path in the link, which may end in a slash.
 pub(super) fn at(place: &SourceFile<'_>, served: &str, written: &str, anchor: Option<&str>) -> Target {
     let SourceFile { site, settings, .. } = *place;
     let folder = served.strip_suffix("index.html").filter(|rest| rest.is_empty() || rest.ends_with('/'));
     let served = folder.unwrap_or(served).trim_matches('/');
     let is_folder = written.ends_with('/') || folder.is_some();
     if let Some(file) = site.file_at(served) {
-        // The page may be a file, which has no slash behind it.
+        // A page that is served as a file has no trailing slash.
         return match is_folder && !site.is_directory(file) && !served.is_empty() {
             true => Target::NotUnderstood,
             false => Target::page(file, anchor),
         };
     }
-    // Hosts serve files of HTML without their ending; not all of them as folders.
+    // Hosts serve HTML files without their extension, but not all hosts with a trailing slash.
     if let Some(file) = site.file_at(&format!("{served}.html")) {
         return if is_folder { Target::NotUnderstood } else { Target::page(file, anchor) };
     }
@@ -130,7 +130,7 @@ pub(super) fn at(place: &SourceFile<'_>, served: &str, written: &str, anchor: Op
     }
     let file = from_source(site, settings, served);
     if let Some(file) = file.as_ref().filter(|file| site.has_any(file) && settings.serves(served)) {
-        // A page whose own file is named: GitHub Pages leads there.
+        // A link to the source file of a page: GitHub Pages leads to the page.
         let is_of_page =
             site.address(file).is_some() || is_markdown_page(file.trim_start_matches("../")) && file.starts_with("../");
         return if is_of_page { Target::NotUnderstood } else { Target::Asset { file: file.clone() } };
@@ -144,15 +144,15 @@ pub(super) fn at(place: &SourceFile<'_>, served: &str, written: &str, anchor: Op
     }
 }
 
-/// Whether something else than the files we know may be served at a path.
+/// Whether something other than the known files may be served at a path.
 fn is_made(place: &SourceFile<'_>, served: &str) -> bool {
     let SourceFile { site, settings, .. } = *place;
     let plugins = &settings.plugins;
     let name = served.rsplit('/').next().unwrap_or(served);
     let stem = served.strip_suffix(".html").unwrap_or(served);
     let is_any = |path: String| from_source(site, settings, &path).is_some_and(|file| site.has_any(&file));
-    // A page elsewhere of the repository, one that is not said to be a page, a folder without an index, and Markdown files
-    // that are named as such.
+    // A page outside of the docs root, a file without front matter, a folder without an index, or a Markdown file that
+    // is linked with its extension.
     let is_beside = site.is_served_outside(served)
         || site.is_served_outside(&format!("{served}.html"))
         || ["md", "markdown", "html"].iter().any(|ending| {
@@ -169,14 +169,14 @@ fn is_made(place: &SourceFile<'_>, served: &str) -> bool {
     plugins.has_more || settings.has_more_others || is_feed || is_of_theme || is_numbered || is_beside
 }
 
-/// The first of the ways to write a link that leads where it should.
+/// Writes the first candidate form of a link that leads to the target.
 pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
     let Wanted { from, to, anchor, like, .. } = *wanted;
     let Some(place) = SourceFile::of(site, from).filter(|_| is_markdown_page(from)) else {
         return plain::write(site, wanted);
     };
     let Some(own) = place.served().filter(|_| !like.starts_with('{')).or_else(|| {
-        // What is put into pages has no address that a relative link could start from.
+        // An include has no address that a relative link could start from.
         (like.starts_with(['/', '{']) || place.path.split('/').any(|part| part.starts_with('_'))).then(Served::default)
     }) else {
         return plain::write(site, wanted);
@@ -232,7 +232,8 @@ pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
 }
 
 impl SourceFile<'_> {
-    /// How templates name the file: items by their path in the folder of the collections.
+    /// The path by which templates name the file: relative to the source for pages, to `collections_dir` for all
+    /// others.
     fn named(&self) -> &str {
         match address::kind(self.settings, &self.path) {
             FileKind::Page => &self.path,
@@ -241,18 +242,18 @@ impl SourceFile<'_> {
     }
 }
 
-/// Where a file is served that is no page of Markdown.
+/// Where a file other than a Markdown page is served.
 fn asset(place: &SourceFile<'_>) -> Served {
     let chosen = place.settings.others.iter().find(|(_, file)| *file == place.file);
     Served { path: chosen.map_or(&place.path, |(path, _)| path).clone(), is_folder: false }
 }
 
-/// Whether a link to a folder ends in a slash: unless the one before went without.
+/// Whether a link to a page that is served as a folder ends in a slash: unless `like` has none.
 fn needs_slash(url: &Served, like: &str) -> bool {
     url.is_folder && (like.is_empty() || like.ends_with('/') || !is_bare(like))
 }
 
-/// Whether the last name of a path has neither an ending nor a slash behind it.
+/// Whether the last segment of a path has neither an extension nor a trailing slash.
 fn is_bare(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     !name.is_empty() && !name.contains('.')

@@ -1,8 +1,8 @@
-//! Jekyll: `_config.yml`.
+//! Jekyll sites, configured in `_config.yml`.
 //!
-//! Links in Markdown are URLs as a browser reads them on the page that was built, and templates are filled in before. GitHub
-//! Pages builds sites with plug-ins of its own that read links by file and make pages of more files; where it is not known
-//! whether they are there, what depends on them is not understood.
+//! Jekyll expands templates and leaves Markdown links as URLs, which the browser resolves on the built page. GitHub
+//! Pages adds plug-ins that resolve links by file and make pages of more files; where it is unknown whether these
+//! plug-ins are active, links that depend on them are `NotUnderstood`.
 
 mod address;
 pub(crate) mod config;
@@ -26,39 +26,39 @@ use crate::model::Site;
 use crate::skip_reason::SkipReason;
 use crate::tree::{Tree, joined_in};
 
-/// Of how many files that are not Markdown the front matter is read, which may say where they are served.
+/// Maximum number of non-Markdown files whose front matter is read; it may set where they are served.
 const MOST_OTHERS: usize = 2_000;
 
-/// What the configuration says of addresses and links.
+/// Settings that addresses and links depend on.
 #[derive(Debug, Default)]
 pub(crate) struct JekyllSettings {
-    /// The folder of the site, as seen from the docs root.
+    /// The source folder of the site, relative to the docs root.
     source: String,
-    /// The path the site is served below, without slashes around it.
+    /// Base path of the site, without leading and trailing slash.
     base: String,
     /// The permalink style: a built-in one such as `date`, or a pattern.
     permalink: String,
-    /// The pattern of posts where the configuration gives them one of their own.
+    /// Permalink pattern for posts, if the configuration sets a separate one.
     posts: Option<String>,
     collections: Vec<Collection>,
-    /// The folder that collections are in, in the source.
+    /// The folder of all collections, relative to the source.
     collections_dir: String,
     defaults: Vec<Defaults>,
     filter: Filter,
-    /// Endings of Markdown files.
+    /// File extensions of Markdown files.
     endings: Vec<String>,
     plugins: Plugins,
     zone: dates::Zone,
-    /// Whether pages are built that say they are not published.
+    /// Whether pages with `published: false` are built, too.
     unpublished: bool,
     has_theme: bool,
-    /// Where files that are not Markdown are served that chose so themselves.
+    /// Non-Markdown files with front matter, by the path they are served at.
     others: BTreeMap<String, String>,
-    /// Whether there are more of them than were read.
+    /// Whether there are more such files than `MOST_OTHERS`.
     has_more_others: bool,
 }
 
-/// A collection that the configuration names, posts apart.
+/// A collection in the configuration, other than `posts`.
 #[derive(Debug, PartialEq, Eq)]
 struct Collection {
     label: String,
@@ -71,7 +71,7 @@ impl JekyllSettings {
         path.rsplit_once('.').is_some_and(|(_, ending)| self.endings.iter().any(|known| known == ending))
     }
 
-    /// A path of the source as one in the folder of all collections.
+    /// Converts a path in the source into one relative to `collections_dir`; `None` if it is not in that folder.
     fn in_collections<'p>(&self, path: &'p str) -> Option<&'p str> {
         match self.collections_dir.as_str() {
             "" => Some(path),
@@ -79,12 +79,12 @@ impl JekyllSettings {
         }
     }
 
-    /// Whether Jekyll looks at a file at all, and makes something of it that is served.
+    /// Whether Jekyll serves a file or what it builds from the file.
     fn serves(&self, path: &str) -> bool {
         match address::kind(self, path) {
             FileKind::Page => !self.filter.leaves_out(path, |_| true),
             FileKind::Draft => false,
-            // Names of files with a leading `_` are left out, and of folders that are not the collection's own.
+            // Names with a leading `_` are excluded, except that of the collection's own folder.
             FileKind::Item { collection, .. } => {
                 let own = format!("_{}", collection.label);
                 let is_own = |part: &str| part.rsplit('/').next() == Some(own.as_str());
@@ -106,7 +106,7 @@ pub(super) const RULES: Rules = Rules {
     builds,
     is_directory: |root, inside, front| served(root, inside, front).is_some_and(|served| served.is_folder),
     aliases,
-    // Collections are in folders with a leading underscore.
+    // A leading underscore marks the folders of collections, not partials.
     is_part: |_| false,
     expression: templates::follow,
     ..Rules::of(read, address, links::follow, links::write)
@@ -148,7 +148,7 @@ fn builds(root: &Root, inside: &str, front: &FrontMatter, has: &dyn Fn(&str) -> 
         FileKind::Page => settings.plugins.optional_front_matter && !is_left_out(inside),
         _ => false,
     };
-    // `defaults` count for posts and items alone.
+    // `defaults` set `published` for posts and collection items only.
     let published = match kind {
         FileKind::Page => front.get("published").map(str::to_owned),
         _ => address::with_defaults(settings, &path, front).get("published").map(str::to_owned),
@@ -163,12 +163,12 @@ fn aliases(root: &Root, _file: &str, front: &FrontMatter, _address: &str) -> Vec
     from.into_iter().map(|from| from.trim().trim_matches('/').to_owned()).collect()
 }
 
-/// Where a file is served, by its path in the folder of a root.
+/// Where a file is served; `inside` is its path relative to the folder of the root.
 fn served(root: &Root, inside: &str, front: &FrontMatter) -> Option<Served> {
     address::of(root.options.jekyll.as_deref()?, &below(&root.served, inside), front)
 }
 
-/// Files of every repository that make no page where front matter can be left out.
+/// Whether a file is a document about the repository, which is no page even where front matter is optional.
 fn is_left_out(inside: &str) -> bool {
     let name = inside.rsplit('/').next().unwrap_or(inside);
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_uppercase();
@@ -185,7 +185,7 @@ fn is_left_out(inside: &str) -> bool {
     names.contains(&stem.as_str())
 }
 
-/// Reads the layout, if the folder has such a configuration.
+/// Reads the layout, if the folder has a configuration of Jekyll.
 fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
     let read = config::read(tree, home, has)?;
     let config = &read.config;
@@ -229,7 +229,7 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
         ..Root::default()
     });
     let mut layout = Layout::of(Generator::Jekyll, home, roots.collect());
-    // Templates are filled in before Markdown is read.
+    // Templates are expanded before Markdown is parsed, in code, too.
     layout.templates_in_code = true;
     (layout.anchors, layout.anchors_computed) = anchors(config);
     if let Some(message) = read.trouble {
@@ -238,8 +238,8 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
     Some(layout)
 }
 
-/// Folders of the site's files and their paths in it. Where the site is around the docs root, the docs root is one of them, and
-/// so is each folder above it.
+/// The folders of the site's files, each with its path in the source. If the source encloses the docs root, these are
+/// the docs root and each folder above it up to the source.
 fn folders(root: &str, source: &str) -> Vec<(String, String)> {
     let up = source.split('/').take_while(|part| *part == "..").count();
     let is_around = source.split('/').all(|part| part.is_empty() || part == "..");
@@ -270,7 +270,7 @@ fn says_yes(text: &str) -> bool {
     ["true", "yes", "on"].contains(&text)
 }
 
-/// Whose rules make anchors, and whether they are not known.
+/// The anchor style of the configured Markdown parser, and whether its options make anchors unpredictable.
 fn anchors(config: &Yaml) -> (AnchorStyle, bool) {
     let of_kramdown = |name: &str| config.get("kramdown")?.get(name)?.text();
     let is_kramdown =
@@ -287,7 +287,8 @@ fn anchors(config: &Yaml) -> (AnchorStyle, bool) {
     }
 }
 
-/// Files that are no Markdown and have front matter, by where they are served; and whether there are too many to be read.
+/// Non-Markdown files with front matter, by the path they are served at, and whether there are more candidates than
+/// `MOST_OTHERS`.
 fn others(tree: &dyn Tree, settings: &JekyllSettings, roots: &[(String, String)]) -> (BTreeMap<String, String>, bool) {
     let (paths, outside) = (tree.paths(), tree.paths_outside());
     let mut found = BTreeMap::new();
@@ -317,7 +318,7 @@ fn others(tree: &dyn Tree, settings: &JekyllSettings, roots: &[(String, String)]
 
 /// A file's path in the source.
 fn in_source(roots: &[(String, String)], file: &str) -> Option<String> {
-    // The folder that is furthest up comes first for a file that is outside.
+    // A file outside of the docs root belongs to the enclosing folder with as many `..` as its path.
     let up = file.split('/').take_while(|part| *part == "..").count();
     roots.iter().find_map(|(folder, served)| {
         let is_around = folder.split('/').all(|part| part.is_empty() || part == "..");
@@ -330,7 +331,7 @@ fn in_source(roots: &[(String, String)], file: &str) -> Option<String> {
     })
 }
 
-/// A path of the source as seen from the docs root.
+/// Converts a path in the source into one relative to the docs root.
 fn from_source(site: &Site, settings: &JekyllSettings, path: &str) -> Option<String> {
     joined_in(site.root(), &settings.source, path)
 }

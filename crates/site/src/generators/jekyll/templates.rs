@@ -1,4 +1,4 @@
-//! Templates that links are made of: `{% link page.md %}`, `{{ "/path/" | relative_url }}`, `{{ site.baseurl }}/path/`.
+//! Liquid templates as link targets: `{% link page.md %}`, `{{ "/path/" | relative_url }}`, `{{ site.baseurl }}/path/`.
 
 use std::sync::LazyLock;
 
@@ -13,27 +13,27 @@ use crate::layout::below;
 use crate::model::{Site, Target};
 use crate::paths::path_in;
 
-/// What a template names.
+/// What the path in a template refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Named {
     /// A file by its path in the source.
     File,
     /// A post by its date and name.
     Post,
-    /// A path of the site below its base.
+    /// A path relative to the base path.
     Path,
-    /// A path of the host.
+    /// A path from the root of the host.
     HostPath,
 }
 
-/// A template and what is written around what it names.
+/// A link target with a template, split around the path in the template.
 #[derive(Debug)]
 struct Template<'t> {
     before: &'t str,
     path: &'t str,
-    /// Up to the anchor.
+    /// The text between `path` and `rest`.
     after: &'t str,
-    /// The path that goes on behind the template, and the anchor.
+    /// What follows the template: more of the path, the query and the anchor.
     rest: &'t str,
     named: Named,
 }
@@ -76,7 +76,7 @@ pub(super) fn follow(site: &Site, from: &str, target: &str) -> Target {
         Named::Post => by_post(&place, template.path, anchor),
         Named::Path | Named::HostPath if is_external(template.path) => Target::External,
         Named::Path | Named::HostPath => {
-            // The anchor may stand within the quotes.
+            // The anchor may be inside of the quotes.
             let (path, own) = parts(template.path);
             let path = decoded(&format!("{path}{more}"));
             let base = place.settings.base.as_str();
@@ -95,7 +95,7 @@ pub(super) fn follow(site: &Site, from: &str, target: &str) -> Target {
     }
 }
 
-/// The build fails where there is no such file, unless a theme or a plug-in has one.
+/// Resolves `{% link path %}`. The build fails if there is no such file, unless a theme or a plug-in provides it.
 fn by_file(place: &SourceFile<'_>, path: &str, anchor: Option<&str>) -> Target {
     let settings = place.settings;
     let path = path.trim_matches(['"', '\'']).trim_start_matches('/');
@@ -142,7 +142,7 @@ fn by_post(place: &SourceFile<'_>, name: &str, anchor: Option<&str>) -> Target {
     }
 }
 
-/// A template like the one before for another file, and for where it is served.
+/// Rewrites the template in `like` for another file, which is served at `url`.
 pub(super) fn written(like: &str, anchor: Option<&str>, file: Option<&str>, url: Option<&Served>) -> Option<String> {
     let old = template(like)?;
     let Template { before, after, rest, .. } = old;
@@ -154,7 +154,7 @@ pub(super) fn written(like: &str, anchor: Option<&str>, file: Option<&str>, url:
             let (name, _) = name.rsplit_once('.')?;
             Some(format!("{before}{name}{after}{}", suffix_of(rest, anchor)))
         }
-        // A path of the host would need the base.
+        // A path from the root of the host would need the base path.
         Named::HostPath => None,
         Named::Path => {
             let url = url?;

@@ -7,7 +7,7 @@ use crate::follow::Wanted;
 use crate::layout::Generator;
 use crate::model::{Site, Target};
 
-/// The rules of `tests/sites/jekyll`, with what Jekyll 4.3.1 made of them.
+/// The configuration in `tests/sites/jekyll`. Expected addresses are those of its build by Jekyll 4.3.1.
 const CONFIG: &str = "\
 baseurl: /b
 collections:
@@ -69,7 +69,7 @@ fn tree(config: &str, more: &[(&str, &str)]) -> BTreeMap<String, Vec<u8>> {
     files.map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec())).collect()
 }
 
-/// A site that a Gemfile builds.
+/// A site with a `Gemfile`, which GitHub Pages does not build.
 fn site(config: &str) -> Site {
     Site::read(&tree(config, &[("Gemfile", GEMFILE)]))
 }
@@ -181,7 +181,7 @@ fn links_are_urls_and_templates_are_files() {
         ("barepage.md", "own/", page("own.md", None)),
         ("_includes/part.md", "own/", Target::NotUnderstood),
         ("_includes/part.md", "/b/own/index.html", page("own.md", None)),
-        // Read on a forge.
+        // This file is no page, so its links are those of a forge.
         ("raw.md", "guide/page.md", page("guide/page.md", None)),
     ] {
         assert_eq!(site.resolve(from, target), expected, "{target} in {from}");
