@@ -7,7 +7,8 @@ use crate::generators::Root;
 use crate::layout::below;
 use crate::paths::path_in;
 
-/// The address of a page. One that is served as a file keeps its `.html`: what lies beside it is read from its folder.
+/// The address of a page. A page that is served as a file keeps its `.html`, as its relative links start from the
+/// folder around it.
 pub(super) fn of(root: &Root, inside: &str, front: &FrontMatter) -> String {
     let fallback = HugoSettings::default();
     let settings = root.options.hugo.as_deref().unwrap_or(&fallback);
@@ -15,7 +16,7 @@ pub(super) fn of(root: &Root, inside: &str, front: &FrontMatter) -> String {
     let language = language_folder(root, inside);
     if let Some(url) = front.get("url") {
         let path = served(url.trim());
-        // From the first slash on, an author means the whole address.
+        // With a leading slash, `url` is the whole address, without the folder of the language added.
         return if url.trim().starts_with('/') { path } else { below(&language, &path) };
     }
     let stem = below(&root.served, stem);
@@ -42,7 +43,7 @@ pub(super) fn of(root: &Root, inside: &str, front: &FrontMatter) -> String {
     }
 }
 
-/// The path of a URL as an address.
+/// The address for the path of a URL: without leading and trailing slash and without `index.html`.
 fn served(url: &str) -> String {
     let path = url.trim_matches('/');
     let path = if path == "index.html" { "" } else { path.strip_suffix("/index.html").unwrap_or(path) };
@@ -74,7 +75,7 @@ pub(super) fn language(root: &Root, inside: &str) -> Option<String> {
     root.without_language(inside).1.or(root.language.as_ref()).or(settings.languages.first()).cloned()
 }
 
-/// Whether a Markdown file makes no page: one that belongs to another page, or of a format that Hugo does not read.
+/// Whether a Markdown file is no page: a resource of another page, or MDX, which Hugo does not read.
 pub(super) fn is_resource(root: &Root, inside: &str) -> bool {
     if has_ending(inside, "mdx") {
         return true;
@@ -93,7 +94,7 @@ pub(super) fn is_resource(root: &Root, inside: &str) -> bool {
     false
 }
 
-/// Other addresses of a page.
+/// Addresses that redirect to a page.
 pub(super) fn aliases(root: &Root, file: &str, front: &FrontMatter, address: &str) -> Vec<String> {
     let Some(settings) = root.options.hugo.as_deref().filter(|settings| settings.has_aliases) else {
         return Vec::new();
@@ -103,7 +104,7 @@ pub(super) fn aliases(root: &Root, file: &str, front: &FrontMatter, address: &st
     let aliases = front.list("aliases").into_iter().filter_map(|alias| {
         let path = served(alias);
         let path = match alias.starts_with('/') {
-            // Aliases are below the folder of their language, whatever they begin with.
+            // Aliases are below the folder of their language, even with a leading slash.
             true => below(&language, &path),
             false => docent_markdown::joined(folder(address), &path)?,
         };
@@ -112,16 +113,16 @@ pub(super) fn aliases(root: &Root, file: &str, front: &FrontMatter, address: &st
     aliases.collect()
 }
 
-/// The address of a page as an alias of another one of its language.
+/// The address of a page as an alias for another page of the same language.
 pub(super) fn alias(root: &Root, file: &str, address: &str) -> Option<String> {
     root.options.hugo.as_deref().filter(|settings| settings.has_aliases)?;
     let language = language_folder(root, root.inside(file).unwrap_or(file));
     let rest = path_in(&language, address)?.trim_matches('/');
-    // The first page of a site or of a language is never an alias of another.
+    // The home page of a site or of a language is never an alias.
     (!rest.is_empty()).then(|| if has_ending(rest, "html") { format!("/{rest}") } else { format!("/{rest}/") })
 }
 
-/// A pattern of addresses filled in for a page; `None` when it asks for what is not known.
+/// Expands a permalink pattern for a page; `None` if a value or placeholder is unknown.
 fn expanded(pattern: &str, path: &str, front: &FrontMatter) -> Option<String> {
     let date = ["date", "publishDate", "pubdate", "published", "lastmod"].iter().find_map(|name| front.get(name));
     let part = |range: std::ops::Range<usize>| date.and_then(|date| date.get(range)).map(str::to_owned);
@@ -155,7 +156,7 @@ fn expanded(pattern: &str, path: &str, front: &FrontMatter) -> Option<String> {
     Some(parts.join("/").trim_matches('/').replace("//", "/"))
 }
 
-/// A path as it stands in a URL: spaces are hyphens, and most other signs go.
+/// A path in the form it has in URLs: whitespace becomes hyphens, most other punctuation is dropped.
 pub(super) fn sanitized(path: &str, keeps_case: bool) -> String {
     let kept = path.trim().chars().filter_map(|c| match c {
         c if c.is_whitespace() => Some('-'),
@@ -165,7 +166,7 @@ pub(super) fn sanitized(path: &str, keeps_case: bool) -> String {
     if keeps_case { kept.collect() } else { kept.flat_map(char::to_lowercase).collect() }
 }
 
-/// Signs that are written onto letters.
+/// Combining marks, and the scripts from Devanagari to Thai, whose vowel signs are combining marks.
 fn unicode_mark(c: char) -> bool {
     ('\u{300}'..='\u{36f}').contains(&c) || ('\u{900}'..='\u{e4f}').contains(&c)
 }

@@ -1,4 +1,4 @@
-//! The configuration of Hugo: one file or a folder of them, in TOML, YAML or JSON, names in any case.
+//! Reads the configuration of Hugo: one file or a folder of files, in TOML, YAML or JSON, with case-insensitive keys.
 
 use crate::generators::yaml::{self, Yaml};
 use crate::tree::{Tree, at_home};
@@ -7,7 +7,7 @@ const NAMES: [&str; 2] = ["hugo", "config"];
 const ENDINGS: [&str; 4] = ["toml", "yaml", "yml", "json"];
 const FOLDER: &str = "config/_default";
 
-/// What only the configuration of Hugo says.
+/// Keys that only the configuration of Hugo has.
 const OWN: [&str; 9] = [
     "baseurl",
     "languages",
@@ -20,13 +20,13 @@ const OWN: [&str; 9] = [
     "menu",
 ];
 
-/// Whether a file may belong to the configuration, by its folder in the home of a site.
+/// Whether a file may belong to the configuration; `folder` is relative to the folder of the configuration.
 pub(crate) fn is_file(folder: &str, name: &str) -> bool {
     let Some((stem, ending)) = name.rsplit_once('.') else { return false };
     ENDINGS.contains(&ending) && (folder == FOLDER || folder.is_empty() && NAMES.contains(&stem))
 }
 
-/// What all files say together, and what could not be read.
+/// The merged configuration, and each file that could not be parsed with its error.
 pub(super) struct Read {
     pub(super) config: Yaml,
     pub(super) trouble: Vec<(String, String)>,
@@ -58,7 +58,8 @@ pub(super) fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> O
     (is_named || is_own && (has_content() || read.config.get("baseurl").is_some())).then_some(read)
 }
 
-/// The files of the folder that hold one key each, `languages.fr.toml` a key inside of one.
+/// The files in the configuration folder that set the key they are named after; dots separate nested keys
+/// (`languages.fr.toml`).
 fn parts(tree: &dyn Tree, home: &str) -> Vec<(String, Option<String>)> {
     let folder = format!("{}/", at_home(tree, home, FOLDER));
     let (paths, outside) = (tree.paths(), tree.paths_outside());
@@ -74,7 +75,7 @@ fn parts(tree: &dyn Tree, home: &str) -> Vec<(String, Option<String>)> {
     parts
 }
 
-/// A value as what the dotted key leads to.
+/// Nests a value under a dotted key.
 fn wrapped(value: Yaml, key: Option<&str>) -> Yaml {
     match key {
         None => value,
@@ -82,7 +83,7 @@ fn wrapped(value: Yaml, key: Option<&str>) -> Yaml {
     }
 }
 
-/// A configuration as a value, by the ending of its name.
+/// Parses a configuration as TOML or as YAML (which includes JSON), depending on its file extension.
 pub(in crate::generators) fn parsed(name: &str, text: &str) -> Result<Yaml, String> {
     match name.ends_with(".toml") {
         true => match toml::from_str::<toml::Table>(text) {

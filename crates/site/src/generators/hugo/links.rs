@@ -1,4 +1,4 @@
-//! What links lead to in a site of Hugo.
+//! Resolves and writes links in a Hugo site.
 
 use std::sync::LazyLock;
 
@@ -33,12 +33,12 @@ impl<'s> From<'s> {
 }
 
 pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
-    // Read on a forge, not on the site.
+    // The file is no page, so its links are those of a forge.
     let Some(from) = From::of(site, link.from).filter(|_| is_markdown_page(link.from)) else {
         return plain::follow(site, link);
     };
     match from.settings.hook {
-        // Hooks are for Markdown.
+        // Render hooks apply to Markdown links only.
         _ if link.syntax != LinkSyntax::Markdown => by_url(site, &from, &link.path, link.anchor.as_deref()),
         LinkHook::Unknown => Target::NotUnderstood,
         LinkHook::None => by_url(site, &from, &link.path, link.anchor.as_deref()),
@@ -60,7 +60,7 @@ fn is_resource_beside(site: &Site, from: &From<'_>, path: &str) -> bool {
     is_bundle(from.file) && file.is_some_and(|file| is_markdown_page(&file) && site.has_file(&file))
 }
 
-/// A link as a browser reads it on the page that was built.
+/// Resolves a link as a browser does on the built page.
 fn by_url(site: &Site, from: &From<'_>, path: &str, anchor: Option<&str>) -> Target {
     let settings = from.settings;
     let missing = |path: Option<String>| Target::Missing { path, anchor: anchor.map(str::to_owned) };
@@ -83,7 +83,7 @@ fn by_url(site: &Site, from: &From<'_>, path: &str, anchor: Option<&str>) -> Tar
     if let Some(file) = site.file_at(&served) {
         return Target::page(file, anchor);
     }
-    // Hosts serve files of HTML without their ending; not all of them as folders.
+    // Hosts serve HTML files without their extension, but not all hosts with a trailing slash.
     if let Some(file) = site.file_at(&format!("{}.html", served.trim_end_matches('/'))) {
         return if path.ends_with('/') { Target::NotUnderstood } else { Target::page(file, anchor) };
     }
@@ -99,13 +99,13 @@ fn by_url(site: &Site, from: &From<'_>, path: &str, anchor: Option<&str>) -> Tar
     }
 }
 
-/// A file that is served as it is: a static one, or a resource of a page.
+/// A file that is served unchanged: a static file or a resource of a page.
 fn resource(site: &Site, settings: &HugoSettings, served: &str) -> Option<String> {
     let mut statics = settings.statics.iter().map(|folder| below(folder, served));
     if let Some(file) = statics.find(|file| site.has_any(file) && !served.is_empty()) {
         return Some(file);
     }
-    // Beside the file of the nearest page above.
+    // A resource is beside the file of the nearest page above.
     let mut above = served;
     while let Some((page, _)) = above.rsplit_once('/').or((!above.is_empty()).then_some(("", ""))) {
         if let Some(file) = site.file_at(page).filter(|file| is_bundle(file)) {
@@ -118,13 +118,13 @@ fn resource(site: &Site, settings: &HugoSettings, served: &str) -> Option<String
     roots.find(|file| site.has_any(file) && !is_markdown_page(file))
 }
 
-/// Whether a page's file stands for its folder.
+/// Whether a page is the index of its folder, so that the folder can contain its resources.
 fn is_bundle(file: &str) -> bool {
     let name = file.rsplit('/').next().unwrap_or(file);
     name.starts_with("index.") || name.starts_with("_index.")
 }
 
-/// Whether the generator may make something of its own at an address.
+/// Whether Hugo may generate the page or file at an address.
 fn is_generated(site: &Site, settings: &HugoSettings, served: &str) -> bool {
     let mut names: Vec<&str> = served.split('/').collect();
     let prefix = settings.languages.iter().any(|language| names.first() == Some(&language.as_str()));
@@ -135,7 +135,7 @@ fn is_generated(site: &Site, settings: &HugoSettings, served: &str) -> bool {
     let is_feed =
         [".xml", ".json", ".txt", ".js", ".css", ".webmanifest", ".ics"].iter().any(|ending| name.ends_with(ending));
     let inside = names.join("/");
-    // A folder of pages has a list of them; and what is not Markdown may be a page as well.
+    // A folder of pages has a list page, and files in other formats than Markdown may be pages, too.
     let is_folder_or_page = site.layout().roots.iter().any(|root| {
         let path = below(&root.folder, inside.strip_prefix(&root.served).unwrap_or(&inside).trim_matches('/'));
         let other = ["html", "adoc", "org", "rst", "pandoc", "asciidoc", "gotmpl"];
@@ -152,14 +152,15 @@ fn is_generated(site: &Site, settings: &HugoSettings, served: &str) -> bool {
         || is_folder_or_page
 }
 
-/// What a reference leads to by Hugo's own rules.
+/// The result of looking up a page by Hugo's rules for references.
 enum Found {
     Page(String),
     Several,
     Nothing,
 }
 
-/// The page of a reference; `anywhere` for those of `ref` and `relref`, which find a name wherever it is the only one.
+/// Looks up the page that a reference names. `anywhere` is for `ref` and `relref`, which find a unique name in any
+/// folder.
 fn page_of(site: &Site, from: &From<'_>, path: &str, anywhere: bool) -> Found {
     let language = from.language();
     let has_ending = path.rsplit('/').next().is_some_and(|name| name.contains('.') && !name.starts_with('.'));
@@ -198,7 +199,7 @@ fn page_of(site: &Site, from: &From<'_>, path: &str, anywhere: bool) -> Found {
     }
 }
 
-/// A path of the content as pages are named by it: without ending, language and index, in lower case.
+/// The logical path of a content file: without extension, language and index name, in lower case, spaces as hyphens.
 fn logical(path: &str, languages: &[String]) -> String {
     let path = stem(path).unwrap_or(path);
     let path = path
@@ -213,7 +214,7 @@ fn logical(path: &str, languages: &[String]) -> String {
     path.to_lowercase().replace(' ', "-")
 }
 
-/// The page of a path in the content.
+/// The page at a path relative to the content folder.
 fn at_path(site: &Site, language: Option<&str>, path: &str) -> Option<String> {
     let is_of = |file: &str| {
         let other = From::of(site, file)?;
@@ -297,7 +298,7 @@ pub(super) fn shortcode(site: &Site, from: &str, target: &str) -> Target {
     }
 }
 
-/// The first of the ways to write a link that leads where it should.
+/// Writes the first candidate form of a link that leads to the target.
 pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
     let Wanted { from, to, anchor, like, syntax } = *wanted;
     let Some(page) = From::of(site, from) else { return plain::write(site, wanted) };

@@ -1,4 +1,4 @@
-//! Hugo: `hugo.toml` and the other names of its configuration.
+//! Hugo sites, configured in `hugo.toml` or a file with one of the other names that Hugo reads.
 
 mod address;
 pub(crate) mod config;
@@ -20,46 +20,46 @@ use crate::tree::{Tree, at_home, joined_in};
 use crate::variants::Stage;
 use crate::version_names::VersionName;
 
-/// What makes of a Markdown link what a browser reads.
+/// The render hook that turns a Markdown link into a URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum LinkHook {
-    /// Nothing: links are URLs as they are written.
+    /// No hook: links are URLs, verbatim.
     #[default]
     None,
-    /// Hugo's own, which looks for a page or a resource first.
+    /// Hugo's embedded hook, which first looks for a page or a resource.
     Embedded,
-    /// A template of the site or of its theme.
+    /// A hook of the site or of its theme, whose output is not known.
     Unknown,
 }
 
-/// What the configuration says of addresses and links.
+/// Settings that addresses and links depend on.
 #[derive(Debug, Default)]
 pub(crate) struct HugoSettings {
     hook: LinkHook,
-    /// The path of the base URL, without slashes around it.
+    /// Path of the base URL, without leading and trailing slash.
     base: String,
-    /// Whether absolute links are made to begin with the base URL.
+    /// Whether Hugo prepends the base URL to absolute links.
     adds_base: bool,
     ugly: Ugly,
-    /// Patterns of addresses by section; for pages.
+    /// Permalink patterns for pages: section and pattern.
     permalinks: Vec<(String, String)>,
     /// Codes of the languages, the default one first.
     languages: Vec<String>,
-    /// Whether the default language is served in a folder too.
+    /// Whether the default language has a folder in the URL, too.
     default_in_folder: bool,
     keeps_case: bool,
     has_aliases: bool,
-    /// Whether pages or files may come from where this tree cannot be read.
+    /// Whether pages or files may come from outside of this tree, such as from a module.
     has_more: bool,
     /// Folders of static files.
     statics: Vec<String>,
-    /// Folders that are one page with its resources.
+    /// Leaf bundles: folders that are one page with its resources.
     bundles: BTreeSet<String>,
-    /// First names of addresses that are generated: taxonomies and the like.
+    /// First path segments of generated pages, such as those of taxonomies.
     generated: BTreeSet<String>,
 }
 
-/// Whose pages are files and not folders.
+/// Which pages are served as files rather than as folders (`uglyURLs`).
 #[derive(Debug, Default)]
 enum Ugly {
     #[default]
@@ -75,7 +75,7 @@ pub(super) const RULES: Rules = Rules {
     builds,
     alias: |root, file, address| Some(("aliases", address::alias(root, file, address)?)),
     aliases: address::aliases,
-    // `_index.md` is the page of its folder.
+    // `_index.md` is the page of its folder, not a partial.
     is_part: |_| false,
     expression: links::shortcode,
     ..Rules::of(read, address::of, links::follow, links::write)
@@ -86,7 +86,7 @@ fn builds(_root: &Root, _inside: &str, front: &FrontMatter, _has: &dyn Fn(&str) 
     !front.flag("draft") && !front.flag("headless") && !never("build.render") && !never("_build.render")
 }
 
-/// Reads the layout, if the folder has such a configuration.
+/// Reads the layout, if the folder has a configuration of Hugo.
 fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
     let read = config::read(tree, home, has)?;
     let config = &read.config;
@@ -180,7 +180,7 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
     Some(layout)
 }
 
-/// The folders that are one page with its resources.
+/// The leaf bundles among the folders of these paths: those with an `index` file.
 fn bundles<'p>(paths: impl Iterator<Item = &'p str>) -> BTreeSet<String> {
     let indexes = paths.filter_map(|path| path.rsplit_once('/')).filter(|(_, name)| {
         name.starts_with("index.") && ["md", "markdown", "html"].iter().any(|ending| name.ends_with(ending))
@@ -188,8 +188,9 @@ fn bundles<'p>(paths: impl Iterator<Item = &'p str>) -> BTreeSet<String> {
     indexes.map(|(folder, _)| folder.to_owned()).collect()
 }
 
-/// Content whose site is configured in another repository, as that of a product whose docs are one section of a larger site:
-/// the first page that only Hugo takes for that of a folder tells. What the configuration would say of links is not known.
+/// The layout of content whose site is configured in another repository, such as the docs of a product that are one
+/// section of a larger site. Recognised by the first `_index.md` with front matter, which only Hugo reads as the page
+/// of a folder. The settings for links are unknown.
 pub(crate) fn without_configuration(tree: &dyn Tree, configurations: &[&str]) -> Option<Layout> {
     let section = configurations.iter().find(|file| is_section(file))?;
     tree.read(section).filter(|bytes| bytes.starts_with(b"---") || bytes.starts_with(b"+++"))?;
@@ -208,7 +209,7 @@ pub(crate) fn without_configuration(tree: &dyn Tree, configurations: &[&str]) ->
     Some(layout)
 }
 
-/// Whether a file may be the page of a folder near the top of the tree.
+/// Whether a file is the `_index.md` of a folder near the top of the tree.
 pub(crate) fn is_section(path: &str) -> bool {
     const DEEPEST: usize = 3;
     let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
@@ -226,13 +227,13 @@ fn current_versions(config: &Yaml) -> impl Iterator<Item = &str> {
     })
 }
 
-/// What becomes of quotes and dashes in text.
+/// What the typographer replaces quotes and dashes in text with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Typographer {
     Off,
-    /// They become signs, which no anchor has.
+    /// Punctuation, which anchors drop.
     Signs,
-    /// They become words, which anchors have.
+    /// Configured text with characters that anchors keep.
     OfItsOwn,
 }
 
@@ -251,7 +252,7 @@ fn typographer(config: &Yaml) -> Typographer {
     }
 }
 
-/// The languages that are built and what is said of each, the default one first.
+/// The languages that are built, each with its own settings, the default language first.
 fn languages<'y>(config: &'y Yaml, default: &str) -> Vec<(String, Option<&'y Yaml>)> {
     let disabled = config.get("disablelanguages").map(Yaml::list).unwrap_or_default();
     let named = config.get("languages").map(Yaml::members).unwrap_or_default();
@@ -298,7 +299,7 @@ fn ugly(config: &Yaml) -> Ugly {
     }
 }
 
-/// Patterns for pages: those of `page`, and those that name no kind.
+/// Permalink patterns for pages: those under `page`, and those that are not under a page kind.
 fn permalinks(config: &Yaml) -> Vec<(String, String)> {
     let named = config.get("permalinks").map(Yaml::members).unwrap_or_default();
     let own = named.iter().find(|(kind, _)| kind == "page").map(|(_, own)| own.members()).unwrap_or_default();
@@ -307,7 +308,7 @@ fn permalinks(config: &Yaml) -> Vec<(String, String)> {
     patterns.collect()
 }
 
-/// What becomes of a Markdown link.
+/// The render hook for Markdown links.
 fn hook<'p>(
     tree: &dyn Tree,
     home: &str,
@@ -318,7 +319,8 @@ fn hook<'p>(
 ) -> LinkHook {
     let goldmark = config.get("markup").and_then(|markup| markup.get("goldmark"));
     let setting = |name: &str| goldmark?.get("renderhooks")?.get("link")?.get(name)?.text();
-    // Where languages are configured, one alone too, Hugo's own hook is on unless each has its copy of all resources.
+    // With any configured languages, even one, the embedded hook is on unless each language has copies of all
+    // resources.
     let has_copies = goldmark.and_then(|goldmark| goldmark.get("duplicateresourcefiles")?.text()) == Some("true");
     let is_multilingual =
         is_one_host && !has_copies && config.get("languages").is_some_and(|all| !all.members().is_empty());
@@ -336,7 +338,7 @@ fn hook<'p>(
         |path: &&str| tree.read(path).is_some_and(|bytes| leaves_destinations(&String::from_utf8_lossy(&bytes)));
     match embedded {
         _ if !own.iter().all(leaves_links) => LinkHook::Unknown,
-        // What cannot be read may have a hook.
+        // A theme or module outside of this tree may have a hook.
         _ if has_more => LinkHook::Unknown,
         _ if !own.is_empty() => LinkHook::None,
         Some("fallback") => LinkHook::Embedded,
@@ -346,9 +348,9 @@ fn hook<'p>(
     }
 }
 
-/// Whether a template of links writes each destination as it stands.
+/// Whether a link render hook writes destinations unchanged.
 fn leaves_destinations(template: &str) -> bool {
-    // Whatever computes another path says one of these.
+    // A template that changes the path contains one of these.
     let changes = [
         "GetPage",
         "ermalink",

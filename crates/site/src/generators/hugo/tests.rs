@@ -82,7 +82,7 @@ fn content_alone_is_read_as_hugo_reads_it() {
     ] {
         assert_eq!(site.address(file), address, "{file}");
     }
-    // A template of the site, which is elsewhere, may make anything of a link.
+    // The render hook of the site, which is in another repository, may change any link.
     assert_eq!(site.resolve("k6/next/one.md", "../two/"), Target::NotUnderstood);
     let piece = BTreeMap::from([("parts/_index.md".to_owned(), b"A piece.\n".to_vec()), ("a.md".to_owned(), vec![])]);
     assert_eq!(Site::read(&piece).generator(), Generator::Plain);
