@@ -1,4 +1,4 @@
-//! What `antora.yml` says of a component, and a playbook of the site.
+//! Reads the component descriptors, `antora.yml`, and the playbook of a site.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::tree::{Tree, from_root};
 
 const DESCRIPTOR: &str = "antora.yml";
 
-/// Whether a file is a configuration, by its path.
+/// Whether a file is a descriptor or a playbook, judged by its path.
 pub(crate) fn is_file(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     let is_inside =
@@ -26,12 +26,12 @@ fn is_playbook(name: &str) -> bool {
     name.contains("playbook") && (name.ends_with(".yml") || name.ends_with(".yaml"))
 }
 
-/// A path of the repository by one from the docs root.
+/// Converts a path relative to the docs root into one relative to the repository.
 fn in_repository(root: &str, path: &str) -> String {
     joined(root, path).unwrap_or_default()
 }
 
-/// The site of all components that the repository has.
+/// The layout of all components in the repository.
 pub(super) fn read(tree: &dyn Tree, home: &str, configurations: &[&str]) -> Option<Layout> {
     let named = |path: &&&str| path.rsplit('/').next() == Some(DESCRIPTOR);
     configurations.iter().find(named)?;
@@ -63,7 +63,7 @@ pub(super) fn read(tree: &dyn Tree, home: &str, configurations: &[&str]) -> Opti
     Some(layout)
 }
 
-/// What the first playbook of the repository says.
+/// The first file that parses as a playbook: `antora-playbook.yml` first, then by length of path.
 fn playbook(tree: &dyn Tree, configurations: &[&str]) -> Yaml {
     let mut files: Vec<&&str> =
         configurations.iter().filter(|path| is_playbook(path.rsplit('/').next().unwrap_or(path))).collect();
@@ -84,13 +84,13 @@ impl AntoraOptions {
             _ => Style::Files,
         };
         let replaces = urls("latest_version_segment_strategy").is_none_or(|strategy| strategy != "redirect:from");
-        // An empty segment is one, too.
+        // An empty segment is valid, too: the latest version then has no segment in the URL.
         let latest = playbook.get("urls").and_then(|urls| urls.get("latest_version_segment"));
         let latest = latest.filter(|_| replaces).map(|segment| segment.text().unwrap_or_default().to_owned());
         Self { style, latest_segment: latest, ..Self::default() }
     }
 
-    /// Where each component is served, once all of them are known.
+    /// Sets the base path of each component; it depends on which version is the latest of all.
     fn segments(&mut self) {
         let served: Vec<String> = self
             .components
@@ -114,7 +114,7 @@ impl AntoraOptions {
 fn component(tree: &dyn Tree, file: &str, descriptor: &Yaml, playbook: &Yaml) -> Option<Component> {
     let text = |name: &str| descriptor.get(name).and_then(Yaml::text).map(str::to_owned);
     let name = text("name")?;
-    // What is read from the name of a branch is not known here.
+    // `version: true` takes the version from the name of a branch, which is unknown here.
     let version = text("version").filter(|version| version != "true").unwrap_or_default();
     let mut attributes = AdocAttributes::default();
     for (name, value) in [
@@ -200,7 +200,8 @@ fn roots(tree: &dyn Tree, options: &Arc<AntoraOptions>) -> Vec<Root> {
             });
         }
     }
-    // A docs root may be such a folder itself.
+    // The docs root may be such a folder or inside of one; a folder above it is kept only if it has files outside of
+    // the docs root.
     roots.retain(|root| {
         !root.folder.starts_with("..") || tree.paths_outside().iter().any(|path| path.starts_with(root.folder.as_str()))
     });

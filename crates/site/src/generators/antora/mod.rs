@@ -1,13 +1,13 @@
-//! Antora: components of modules, described by `antora.yml`, and a playbook that says of the site around them.
+//! Antora sites: components made of modules, described by `antora.yml`, and a playbook that configures the site.
 //!
 //! | written | means |
 //! |---|---|
-//! | `xref:` and `<<>>`, `image:` | a resource by its name: `version@component:module:family$path`, from the page's module |
-//! | `include::` | the same where the name has a sign of one, else a file beside the one it stands in |
-//! | `link:` | an address, read as a browser does |
+//! | `xref:` and `<<>>`, `image:` | a resource, by default of the same module: `version@component:module:family$path` |
+//! | `include::` | the same if the target contains `$`, `:` or `@`, else a file relative to the including file |
+//! | `link:` | a URL, resolved as a browser does |
 //!
-//! A component may be put together from several repositories, so that a module or a version that is not here may be
-//! elsewhere.
+//! A component may be assembled from several repositories, so a module or version that is missing here may be in
+//! another repository.
 
 mod config;
 pub(crate) mod navigation;
@@ -30,12 +30,12 @@ use crate::layout::Layout;
 use crate::model::{Site, Target};
 use crate::tree::{Tree, joined_in};
 
-/// What is known of a site.
+/// Settings of a site, from its playbook and the descriptors of its components.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct AntoraOptions {
     pub(crate) components: Vec<Component>,
     style: Style,
-    /// What stands in place of the newest version.
+    /// URL segment that replaces the version of the latest version.
     latest_segment: Option<String>,
 }
 
@@ -58,16 +58,16 @@ pub(crate) struct Component {
     start: String,
     name: String,
     version: String,
-    /// The path its pages are below.
+    /// Base path of its pages.
     served: String,
     is_prerelease: bool,
     start_page: Option<String>,
-    /// Its navigation, from its folder.
+    /// Its navigation files, relative to its folder.
     nav: Vec<String>,
     attributes: AdocAttributes,
 }
 
-/// The site, which of its components a folder of pages belongs to, and the name of its module.
+/// The module of a folder of pages: the settings of the site, the index of the component, and the name of the module.
 pub(crate) type Module = (Arc<AntoraOptions>, usize, String);
 
 pub(super) const RULES: Rules = Rules {
@@ -109,7 +109,7 @@ fn aliases(root: &Root, file: &str, front: &FrontMatter, _address: &str) -> Vec<
     front.list("page-aliases").into_iter().filter_map(address).collect()
 }
 
-/// By the name of the page, its module included, so that it holds wherever the page goes.
+/// A `page-aliases` entry that names this page. It includes the module, so it is valid on a page of any module.
 fn alias(root: &Root, file: &str, _address: &str) -> Option<(&'static str, String)> {
     let (_, _, module) = root.options.antora.as_ref()?;
     Some(("page-aliases", format!("{module}:{}", root.inside(file)?)))
@@ -122,13 +122,14 @@ fn follow(site: &Site, link: &Written<'_>) -> Target {
     }
     let folders = site.is_directory(link.from);
     match (Browser { site, base: "", folders, assets: "" }).follow(link) {
-        // Pictures and other files are served from folders of their own, and absolute paths from another place.
+        // Images and other files are served from separate folders, and absolute paths from another place.
         Target::Missing { .. } | Target::Asset { .. } if !link.path.ends_with(".adoc") => Target::NotUnderstood,
         target => target,
     }
 }
 
-/// The site of a repository whose components are in folders of any name, unless most of its pages are something else.
+/// The layout of a repository with components in folders of any name; `None` if more Markdown pages are in its folders
+/// than AsciiDoc pages in its components.
 pub(crate) fn anywhere(tree: &dyn Tree, configurations: &[&str]) -> Option<Layout> {
     let configurations: Vec<&str> = configurations.iter().copied().filter(|path| is_file(path)).collect();
     let layout = config::read(tree, "", &configurations)?;
@@ -138,7 +139,7 @@ pub(crate) fn anywhere(tree: &dyn Tree, configurations: &[&str]) -> Option<Layou
     (own > 0 && own >= others).then_some(layout)
 }
 
-/// The attributes that a page is read with.
+/// The AsciiDoc attributes that a page is parsed with.
 pub(crate) fn attributes(layout: &Layout, root: &str, file: &str) -> Option<AdocAttributes> {
     let path = joined(root, file)?;
     let resource = layout.options.antora.resource(&path)?;
@@ -153,7 +154,7 @@ pub(crate) fn attributes(layout: &Layout, root: &str, file: &str) -> Option<Adoc
     Some(attributes)
 }
 
-/// The files that a page may include by a name.
+/// The candidate files for the target of an `include::` on a page.
 pub(crate) fn included(layout: &Layout, root: &str, from: &str, target: &str) -> Vec<String> {
     let target = match attributes(layout, root, from) {
         Some(attributes) => attributes.replaced(target),
@@ -173,7 +174,7 @@ pub(crate) fn included(layout: &Layout, root: &str, from: &str, target: &str) ->
     }
 }
 
-/// What a name in AsciiDoc leads to; `None` for what is an address.
+/// Resolves a resource name in AsciiDoc; `None` where targets are URLs only, in HTML or another format.
 fn name(site: &Site, from: &str, target: &str, syntax: LinkSyntax) -> Option<Target> {
     if Format::of(from) != Format::Adoc || syntax == LinkSyntax::Html {
         return None;
@@ -192,7 +193,7 @@ fn name(site: &Site, from: &str, target: &str, syntax: LinkSyntax) -> Option<Tar
     let path = joined(site.root(), from).unwrap_or_default();
     let Some(resource) = options.resource(&path) else { return Some(Target::NotUnderstood) };
     if written.is_empty() {
-        // A partial has it where it is put.
+        // The anchor in a partial is on the page that includes the partial.
         return Some(match site.address(from).is_some() {
             true => Target::Page { file: from.to_owned(), anchor },
             false => Target::NotUnderstood,
@@ -223,9 +224,9 @@ fn name(site: &Site, from: &str, target: &str, syntax: LinkSyntax) -> Option<Tar
     if let Some(destination) = site.redirect(&place.address).filter(|_| place.is_page) {
         return Some(Target::Redirect { destination: destination.to_owned() });
     }
-    // A partial names what is near the page that it is put into.
+    // A name without module in a partial belongs to the module of the including page.
     let is_near = id.module.is_none() && resource.family == Some("partial");
-    // Other repositories may add folders of their own.
+    // Other repositories may contribute folders that are missing here.
     let beside = files.first().map_or("", |file| folder(file));
     Some(match site.has_folder(beside) && !is_near {
         true => Target::Missing { path: files.into_iter().next(), anchor },
@@ -240,7 +241,7 @@ fn found(site: &Site, file: String, anchor: Option<String>) -> Target {
     }
 }
 
-/// A resource by its name, with as much of it as the link before had and as is needed.
+/// Writes the resource name of the target, with the parts that `like` has and those that are necessary.
 fn write(site: &Site, wanted: &Wanted<'_>) -> String {
     let Wanted { from, to, anchor, like, syntax } = *wanted;
     let suffix = suffix_of(like, anchor);

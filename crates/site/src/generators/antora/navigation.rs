@@ -1,4 +1,5 @@
-//! Where the navigation of a component names pages: lists in files of AsciiDoc, and the first page in `antora.yml`.
+//! Finds where the navigation of a component names pages: in lists in AsciiDoc files, and in `start_page` in
+//! `antora.yml`.
 
 use std::ops::Range;
 
@@ -7,19 +8,19 @@ use crate::layout::below;
 use crate::model::Site;
 use crate::tree::{Tree, from_root};
 
-/// A place that names a page.
+/// A place in the navigation that names a page, as byte ranges.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct NavEntry {
     pub(crate) page: String,
-    /// The name of the page, its anchor included.
+    /// The name of the page, including its anchor.
     pub(crate) value: Range<usize>,
-    /// The whole line, where nothing hangs on it.
+    /// The whole line, if the entry has no nested entries and no anchor.
     pub(crate) item: Option<Range<usize>>,
-    /// What it is called for readers.
+    /// The title shown to readers.
     pub(crate) title: Option<Range<usize>>,
 }
 
-/// Each file of the navigation with its text and what it names.
+/// Each navigation file with its text and its entries.
 pub(crate) fn read(tree: &dyn Tree, site: &Site) -> Vec<(String, String, Vec<NavEntry>)> {
     let mut found = Vec::new();
     for component in &site.layout().options.antora.components {
@@ -41,7 +42,7 @@ pub(crate) fn read(tree: &dyn Tree, site: &Site) -> Vec<(String, String, Vec<Nav
     found
 }
 
-/// The page that a name means, as an entry.
+/// The entry for a page name; `None` if there is no such page.
 fn entry(
     site: &Site,
     path: &str,

@@ -6,7 +6,7 @@ use super::{AntoraOptions, Component};
 use crate::layout::below;
 use crate::tree::from_root;
 
-/// Folders of a module by the families of files in them.
+/// The families of resources, each with its folders in a module.
 const FAMILIES: [(&str, &[&str]); 5] = [
     ("page", &["pages"]),
     ("partial", &["partials", "pages/_partials"]),
@@ -15,7 +15,7 @@ const FAMILIES: [(&str, &[&str]); 5] = [
     ("attachment", &["attachments", "assets/attachments"]),
 ];
 
-/// A name as it is written.
+/// A parsed resource name; omitted parts are `None`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Id<'a> {
     pub(super) version: Option<&'a str>,
@@ -53,7 +53,7 @@ impl<'a> Id<'a> {
         })
     }
 
-    /// Of a page, without its ending and as its folder where it is an index.
+    /// The path of a page without extension; for an index, the path of its folder.
     pub(super) fn stem(&self) -> &'a str {
         let stem = self.path.strip_suffix(".adoc").unwrap_or(self.path);
         match stem.strip_suffix("index") {
@@ -64,27 +64,27 @@ impl<'a> Id<'a> {
     }
 }
 
-/// Where a file stands among the resources of a site.
+/// The component, module and family that a file belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Resource<'o, 'f> {
     pub(super) component: &'o Component,
-    /// Empty where it is in no module, as a navigation may be.
+    /// Empty for a file in no module, such as a navigation file of the component.
     pub(super) module: &'f str,
-    /// `None` for what is in a module and of no family.
+    /// `None` for a file that is in the folder of no family.
     pub(super) family: Option<&'static str>,
     pub(super) path: &'f str,
 }
 
-/// What a name comes to.
+/// The result of resolving a resource name.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Named {
-    /// Files it may be, from the docs root.
+    /// Candidate files, relative to the docs root.
     Files(Vec<String>, ResourceAddress),
-    /// In a component, a version or a module that is not here, or of no family that there is.
+    /// The component or version is not in this repository, or the family or path is invalid.
     Elsewhere,
 }
 
-/// A page that a name would mean.
+/// Where a resource is served, and whether it is a page.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct ResourceAddress {
     pub(super) address: String,
@@ -92,7 +92,7 @@ pub(super) struct ResourceAddress {
 }
 
 impl AntoraOptions {
-    /// Where a file of the repository stands; the file is relative to the docs root `root`.
+    /// The resource that a file is; its path is relative to the repository. `None` if it is in no component.
     pub(super) fn resource<'o, 'f>(&'o self, repository_path: &'f str) -> Option<Resource<'o, 'f>> {
         let inside = |component: &Component| match component.start.as_str() {
             "" => Some(repository_path),
@@ -105,7 +105,7 @@ impl AntoraOptions {
         };
         let folders =
             FAMILIES.iter().flat_map(|(family, folders)| folders.iter().map(move |folder| (*family, *folder)));
-        // What is in `pages/_partials` is no page.
+        // The longest folder wins: a file in `pages/_partials` is a partial, not a page.
         let of_family = folders
             .filter_map(|(family, folder)| Some((folder.len(), family, path.strip_prefix(folder)?.strip_prefix('/')?)));
         Some(match of_family.max_by_key(|(length, ..)| *length) {
@@ -114,7 +114,7 @@ impl AntoraOptions {
         })
     }
 
-    /// The newest version of a component, those that are not released left out where there are others.
+    /// The latest version of a component. Prereleases count only if there is no other version.
     pub(super) fn latest(&self, name: &str) -> Option<&Component> {
         let numbers = |version: &str| -> Vec<u64> {
             version.split(|c: char| !c.is_ascii_digit()).filter_map(|part| part.parse().ok()).collect()
@@ -125,7 +125,7 @@ impl AntoraOptions {
         })
     }
 
-    /// What a name means that stands in `from`.
+    /// Resolves a resource name in the file `from`; `family` is the default family.
     pub(super) fn named(&self, root: &str, from: &Resource<'_, '_>, id: &Id<'_>, family: &str) -> Named {
         let version = id.version.map(|version| if version == "_" { "" } else { version });
         let of = |name: &str, version: &str| {
