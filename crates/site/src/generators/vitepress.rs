@@ -1,7 +1,7 @@
-//! `.vitepress/config.*`.
+//! VitePress sites, configured in `.vitepress/config.*`.
 //!
-//! A link is a URL as a browser reads it on the page that it stands on, with or without `.md` or `.html`. So where files are
-//! rewritten, links go by where they are rewritten to, and the folder of a page's file says nothing.
+//! A link is a URL, resolved against the URL of its page, with or without `.md` or `.html`. With rewrites, links are
+//! therefore resolved from the rewritten path of the page, not from the folder of its file.
 
 mod links;
 
@@ -16,17 +16,17 @@ use crate::layout::{Entries, Entry, Generator, Layout, below};
 use crate::paths::index_path;
 use crate::tree::{Tree, at_home, joined_in};
 
-/// How deep a sidebar may nest.
+/// Maximum nesting depth of a sidebar.
 const DEEPEST: usize = 32;
 
-/// What the configuration says of addresses and links.
+/// Settings that addresses and links depend on.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct VitePressOptions {
-    /// The path all pages are below, without slashes around it; `None` when it is computed.
+    /// Base path of the site, without leading and trailing slash; `None` if it is computed.
     base: Option<String>,
-    /// Whether files are served at paths that only the build knows.
+    /// Whether rewrites are computed, so that only the build knows the addresses.
     addresses_computed: bool,
-    /// Whether the build goes on with links that lead nowhere, at least with some.
+    /// Whether the build accepts dead links, at least some (`ignoreDeadLinks`).
     accepts_dead_links: bool,
 }
 
@@ -47,11 +47,11 @@ fn hides(_root: &Root, inside: &str) -> bool {
 }
 
 fn anchor(written: String, syntax: LinkSyntax) -> String {
-    // It makes the anchor of a link as it makes those of headings: without accents, in small letters.
+    // VitePress slugifies the anchor of a link like that of a heading: without accents, in lower case.
     if syntax == LinkSyntax::Markdown { AnchorStyle::VitePress.slug(&written) } else { written }
 }
 
-/// Reads the layout, if the folder has such a configuration.
+/// Reads the layout, if the folder has a configuration of VitePress.
 fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
     let file = ENDINGS
         .iter()
@@ -99,7 +99,7 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
         || of_markdown("attrs", &["leftDelimiter", "rightDelimiter", "disable", "allowedAttributes"]);
     layout.options.vitepress = VitePressOptions {
         base: match config.get("base") {
-            // What is spread into the configuration may have one.
+            // An object that is spread into the configuration may set `base`.
             None if config.get("...").is_some() => None,
             None => Some(String::new()),
             Some(base) => base.text().map(|base| base.trim_matches('/').to_owned()),
@@ -138,7 +138,7 @@ fn rewrites(option: &Script) -> Option<Vec<(String, String)>> {
         .collect()
 }
 
-/// The object inside of the calls around it: `defineConfig({…})`, `withPlugin({…})`.
+/// The object that is passed through calls: `defineConfig({…})`, `withPlugin({…})`.
 pub(crate) fn unwrapped(script: Script) -> Script {
     match script {
         Script::Call(_, arguments) => {
@@ -155,7 +155,7 @@ struct Walk {
 }
 
 impl Walk {
-    /// A list for all pages, or one for each path.
+    /// Reads a sidebar: one list for all pages, or one list per path.
     fn sidebar(&mut self, sidebar: &Script) {
         match sidebar {
             Script::List(items) => self.items(items, "", &[], 0),
@@ -205,7 +205,7 @@ impl Walk {
     }
 }
 
-/// A link of a navigation as a site path.
+/// Converts a link in a navigation into a site path.
 pub(crate) fn site_path_of(link: &str) -> String {
     let link = link.trim_matches('/');
     let stem = [".md", ".html"].iter().find_map(|ending| link.strip_suffix(ending)).unwrap_or(link);

@@ -1,4 +1,4 @@
-//! Links of VitePress sites.
+//! Resolves and writes links in VitePress sites.
 
 use docent_markdown::{folder, is_markdown_page, joined, stem};
 
@@ -12,16 +12,16 @@ use crate::layout::below;
 use crate::model::{Site, Target};
 use crate::paths::{index_path, path_in};
 
-/// Endings of files that no page has, as VitePress knows them. Behind any other, and without one, a link is to a page.
+/// File extensions that VitePress knows as those of assets. A link with any other extension, or none, is one to a page.
 const ASSETS: &str = "3g2,3gp,aac,ai,apng,au,avif,bin,bmp,cer,class,conf,crl,css,csv,dll,doc,eps,epub,exe,gif,gz,ics,ief,jar,\
     jpe,jpeg,jpg,js,json,jsonld,m4a,man,mid,midi,mjs,mov,mp2,mp3,mp4,mpe,mpeg,mpg,mpp,oga,ogg,ogv,ogx,opus,otf,p10,p7c,p7m,\
     p7s,pdf,png,ps,qt,roff,rtf,rtx,ser,svg,t,tif,tiff,tr,ts,tsv,ttf,txt,vtt,wav,weba,webm,webp,woff,woff2,xhtml,xml,yaml,\
     yml,zip";
 
-/// Endings of files that builds make: feeds, maps of the site, archives.
+/// Extensions of files that builds generate: feeds, sitemaps, archives.
 const MADE: [&str; 9] = ["css", "gz", "js", "json", "jsonld", "mjs", "txt", "xml", "zip"];
 
-/// Pages and links of one site.
+/// The pages and link settings of one site.
 struct Links<'s> {
     site: &'s Site,
     root: &'s Root,
@@ -32,7 +32,7 @@ pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
     let Some(links) = Links::of(site) else { return by_names(site, link) };
     let Some(inside) = links.root.inside(link.from) else { return by_names(site, link) };
     if site.address(link.from).is_none() && !link.is_absolute() {
-        // It stands on whatever page the file is put into.
+        // A relative link in an included file starts from the page that includes the file.
         return Target::NotUnderstood;
     }
     if asset_ending(&link.path).is_some() {
@@ -94,12 +94,12 @@ pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
     } else if path.ends_with(".html") {
         ".html"
     } else if asset_ending(&target).is_some() {
-        // Without an ending of its own it would be taken for a file.
+        // Without `.md`, the target would be treated as an asset.
         ".md"
     } else {
         ""
     };
-    // The index of a folder is named by the folder and a slash.
+    // A link to the index of a folder is the folder with a trailing slash.
     let is_folder = ending.is_empty() && index_path(&target, &["index"]) != target;
     let target = if is_folder { target.trim_end_matches("index").to_owned() } else { format!("{target}{ending}") };
     let written = match is_absolute {
@@ -120,21 +120,21 @@ impl<'s> Links<'s> {
         Some(Self { site, root: layout.roots.first()?, options: &layout.options.vitepress })
     }
 
-    /// The path of a page below the site's root, after it was rewritten, without its ending: an index is `folder/index`.
+    /// The rewritten path of a page without extension, relative to the folder of the root; an index is `folder/index`.
     fn stem(&self, file: &str) -> String {
         let rewritten = self.root.rewritten(self.root.inside(file).unwrap_or(file));
         stem(&rewritten).unwrap_or(&rewritten).to_owned()
     }
 
-    /// The page of such a path.
+    /// The page with such a path, see [`Self::stem`].
     fn page_of(&self, stem: &str) -> Option<&'s str> {
-        // `a.md` and `a/index.md` are two pages, and their addresses are one but for a slash.
+        // `a.md` and `a/index.md` are two pages whose addresses differ only in the trailing slash.
         let file = below(&self.root.folder, &format!("{stem}.md"));
         let own = self.site.address(&file).and_then(|_| self.site.files.get(&file)).map(String::as_str);
         own.into_iter().chain(self.site.file_at(&index_path(stem, &["index"]))).find(|file| self.stem(file) == stem)
     }
 
-    /// What a path leads to, relative to where the site is served.
+    /// The page or HTML file at a path relative to the base path.
     fn page(&self, link: &Written<'_>, name: &str) -> Option<Target> {
         let is_folder = link.path.ends_with('/') || name.is_empty();
         let name = name.strip_suffix(".md").or_else(|| name.strip_suffix(".html")).unwrap_or(name);
@@ -147,12 +147,14 @@ impl<'s> Links<'s> {
         if self.site.has_file(&html) {
             return Some(Target::Asset { file: html });
         }
-        // A folder without its slash, or a page with one: the build stops there, and where it is told not to, readers get there.
+        // A folder without trailing slash or a page with one is a dead link that fails the build; if the build accepts
+        // it, it works for readers.
         let file = self.page_of(other).filter(|_| self.options.accepts_dead_links)?;
         Some(link.page(file))
     }
 
-    /// What a path leads to that is left to the browser: one with the base, or relative; a page's source is not served.
+    /// Resolves a path that VitePress leaves to the browser: an absolute one includes the base path. The source file of
+    /// a page is not served.
     fn in_html(&self, link: &Written<'_>, name: &str) -> Target {
         let has_base = self.options.base.as_deref().is_some_and(|base| !base.is_empty()) && link.is_absolute();
         let inside = if has_base { self.without_base(link, name) } else { Some(name) };
@@ -164,7 +166,7 @@ impl<'s> Links<'s> {
         }
     }
 
-    /// What a path that leads to no page leads to.
+    /// The target of a path that leads to no page: a redirect, something that only the build knows, or missing.
     fn nothing(&self, link: &Written<'_>, name: &str) -> Target {
         if let Some(destination) = self.site.redirect(name) {
             return Target::Redirect { destination: destination.to_owned() };
@@ -178,7 +180,7 @@ impl<'s> Links<'s> {
         link.missing(Some(name.to_owned()))
     }
 
-    /// Whether a path may be one of the pages that are made for each value of a parameter.
+    /// Whether a path may be a page of a dynamic route.
     fn is_of_route(&self, name: &str) -> bool {
         self.site.files().filter(|file| file.contains('[')).filter_map(|file| self.root.inside(file)).any(|inside| {
             let rewritten = self.root.rewritten(inside);
@@ -197,7 +199,7 @@ impl<'s> Links<'s> {
         let served = joined(if link.is_absolute() { "" } else { folder(&rewritten) }, &link.path);
         let mut files = Vec::new();
         if !link.is_absolute() {
-            // Images are read from beside the file.
+            // Images are resolved relative to the source file.
             files.extend(joined(folder(link.from), &link.path));
         }
         for served in
@@ -216,13 +218,13 @@ impl<'s> Links<'s> {
         }
     }
 
-    /// A path without the site's base, which links in HTML have and links in Markdown are given.
+    /// Strips the base path, which absolute links include in HTML and may include in Markdown.
     fn without_base<'n>(&self, link: &Written<'_>, name: &'n str) -> Option<&'n str> {
         let base = self.options.base.as_deref().filter(|base| !base.is_empty() && link.is_absolute())?;
         path_in(base, name)
     }
 
-    /// The base that an absolute link begins with, with its slash.
+    /// The base path with a leading slash if an absolute link begins with it, else `""`.
     fn base_of(&self, path: &str) -> String {
         match self.options.base.as_deref().filter(|base| !base.is_empty()) {
             Some(base) if path.strip_prefix('/').is_some_and(|path| path_in(base, path).is_some()) => {
@@ -233,14 +235,14 @@ impl<'s> Links<'s> {
     }
 }
 
-/// The ending of a path that is no page's.
+/// The extension of a path, in lower case, if it is one of an asset.
 fn asset_ending(path: &str) -> Option<String> {
     let (_, ending) = path.rsplit('/').next()?.rsplit_once('.')?;
     let ending = ending.to_ascii_lowercase();
     ASSETS.split(',').any(|known| known == ending).then_some(ending)
 }
 
-/// Whether a part of a path fits one of a route: `v[major]` and `v2`.
+/// Whether a path segment matches a segment of a route: `v2` matches `v[major]`.
 fn fits(wanted: &str, given: &str) -> bool {
     match (wanted.split_once('['), wanted.rsplit_once(']')) {
         (Some((start, _)), Some((_, end))) => {
@@ -250,7 +252,7 @@ fn fits(wanted: &str, given: &str) -> bool {
     }
 }
 
-/// A path of files as one of a URL.
+/// Percent-encodes a file path for a URL.
 fn escaped(path: &str) -> String {
     encoded_with(path, "%#?")
 }

@@ -13,7 +13,7 @@ export default {
 }
 ";
 
-/// A site that is configured in `home`, itself in the docs root.
+/// A site configured in the folder `home` of the docs root.
 fn odd(home: &str, more: &str) -> Files {
     let config = CONFIG.replace("base:", &format!("{more} base:"));
     let mut files = site(&[
@@ -63,7 +63,7 @@ fn links_lead_where_the_built_pages_lead() {
         ("src/index.md", "/guide/start?a=b", page("src/guide/start.md")),
         ("src/index.md", "/guide/", page("src/guide/index.md")),
         ("src/index.md", "/guide/index", page("src/guide/index.md")),
-        // Without the slash the build stops, as with any dead link.
+        // Without the trailing slash, the build fails as for any dead link.
         ("src/index.md", "/guide", missing("guide")),
         ("src/index.md", "/guide/start/", missing("guide/start")),
         ("src/index.md", "/odd/guide/start", page("src/guide/start.md")),
@@ -91,7 +91,7 @@ fn links_lead_where_the_built_pages_lead() {
         ("src/guide/start.md", "./", page("src/guide/index.md")),
         ("src/both.md", "./both/", page("src/both/index.md")),
         ("src/both/index.md", "../both", page("src/both.md")),
-        // Links start where the page is rewritten to.
+        // Relative links start from the rewritten path of the page.
         ("src/en-only.md", "./start.md", page("src/guide/start.md")),
         ("src/packages/core/docs/usage.md", "../../guide/", page("src/guide/index.md")),
         ("src/fr/drafts/plan.md", "../index.md", Target::NotUnderstood),
