@@ -1,5 +1,5 @@
-//! Sphinx, with pages in reStructuredText and in Markdown (MyST). The `conf.py` is a program: it is read for its plain
-//! literals and never run.
+//! Sphinx sites, with pages in reStructuredText and in Markdown (MyST). `conf.py` is a program: only its plain literals
+//! are read, and it is never executed.
 
 use docent_markdown::{AnchorStyle, Format, Notebook, Page, folder, is_page, joined, regex, rst_id, rst_labels};
 
@@ -22,41 +22,42 @@ mod rst;
 
 const FILE: &str = "conf.py";
 
-/// Where a configuration is, in the folder of the docs.
+/// Folders that may contain `conf.py`, relative to the folder of the docs.
 const FOLDERS: [&str; 3] = ["", "source", "src"];
 
-/// What makes pages of Markdown files.
+/// Extensions that make pages of Markdown files.
 const MARKDOWN: [&str; 3] = ["myst_parser", "myst_nb", "recommonmark"];
 
-/// What makes pages of notebooks.
+/// Extensions that make pages of notebooks.
 const NOTEBOOKS: [&str; 2] = ["myst_nb", "nbsphinx"];
 
-/// Extensions that make pages out of source code or of programs.
+/// Extensions that make pages without a source file in the docs: from source code, from example programs, or as
+/// redirects.
 const MAKERS: [&str; 6] =
     ["autodoc2", "autoapi", "sphinx.ext.autosummary", "sphinx_gallery", "rediraffe", "sphinx_reredirects"];
 
-/// Whether a file is a configuration, by its folder in the home of a site.
+/// Whether a file is a configuration; `folder` is relative to the folder of the docs.
 pub(crate) fn is_file(folder: &str, name: &str) -> bool {
     name == FILE && FOLDERS.contains(&folder)
 }
 
-/// What a configuration says of links.
+/// Settings that pages and links depend on.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SphinxOptions {
     /// The folder of the pages.
     pub(crate) source: String,
-    /// Whether pages are made of Markdown, too.
+    /// Whether Markdown files become pages.
     pub(crate) reads_markdown: bool,
-    /// And of notebooks.
+    /// Whether notebooks become pages.
     pub(crate) reads_notebooks: bool,
     /// How headings of notebooks get their anchors.
     pub(crate) notebook_anchors: AnchorStyle,
-    /// Whether an extension makes pages that are in no file.
+    /// Whether an extension makes pages without a source file.
     pub(crate) makes_pages: bool,
 }
 
 impl SphinxOptions {
-    /// Whether pages are made of files of this kind.
+    /// Whether files of this format become pages.
     pub(crate) fn reads(&self, file: &str) -> bool {
         match Format::of(file) {
             Format::Rst => true,
@@ -72,11 +73,12 @@ pub(super) const RULES: Rules = Rules {
     reading: |layout| format!("{:?}", layout.options.sphinx.notebook_anchors),
     reads: |format| matches!(format, Format::Rst | Format::Markdown | Format::Notebook),
     hides: |_, inside| inside.ends_with(".mdx"),
-    // Markdown and notebooks are read only where an extension does.
+    // Markdown files and notebooks become pages only with an extension for them.
     skips: |layout, file| (!layout.options.sphinx.reads(file)).then_some(SkipReason::Unsupported),
     parse: |file, bytes| (Format::of(file) == Format::Markdown).then(|| myst::parse(file, bytes)),
     complete,
-    // Of MyST. What stands in reStructuredText is an address, and references are read as what they lead to.
+    // In MyST, an anchor may be a label on any page. In reStructuredText it is part of a URL, and references to labels
+    // are roles.
     is_label: |format, _| format != Format::Rst,
     reads_labels: true,
     labels,
@@ -94,8 +96,8 @@ fn of_home(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<La
     })
 }
 
-/// Headings without an id of their own get a numbered one (`id1`). Docstrings and included files take part in that count, so
-/// these ids are not known on pages that have some.
+/// Clears numbered anchors (`id1`) on pages with docstrings or included files. Headings without an id of their own are
+/// numbered, and those in docstrings and included files count, too, so the numbers are unknown.
 fn complete(_layout: &Layout, text: &str, page: &mut Page) {
     let brings_words = |line: &str| {
         let directive = line.trim_start().strip_prefix(".. ").and_then(|rest| rest.split_once("::"));
@@ -165,8 +167,8 @@ fn label_of_myst(line: &str) -> Option<&str> {
         .filter(|label| !label.is_empty() && !label.contains(['(', ')']))
 }
 
-/// A link names a file from the page's folder, or from the docs folder when it is absolute. What names no file is looked up
-/// among the labels of all pages, which only a build knows.
+/// Resolves a link to a file: relative to the folder of the page, or absolute from the docs folder. Any other target
+/// may be a label on any page, which only a build knows.
 fn follow(site: &Site, link: &Written<'_>) -> Target {
     let options = &site.layout().options.sphinx;
     if Format::of(link.from) == Format::Rst {
@@ -192,9 +194,9 @@ fn follow(site: &Site, link: &Written<'_>) -> Target {
     if site.has_file(&path) {
         return match (is_page(&path), site.address(&path)) {
             (true, Some(_)) => link.page(path),
-            // It is shown as it is.
+            // The file is no page; Sphinx links to the file itself.
             (true, None) if !options.reads(&path) => Target::Asset { file: path },
-            // The docs leave it out, so it is no document.
+            // The configuration excludes the file, so it is no document.
             (true, None) => link.missing(Some(path)),
             (false, _) => Target::Asset { file: path },
         };
@@ -205,7 +207,7 @@ fn follow(site: &Site, link: &Written<'_>) -> Target {
             false => link.missing(Some(path)),
         };
     }
-    // A page may be named without its ending, or by what was built.
+    // A link may omit the extension of a page, or name the built `.html` file.
     let stem = path.strip_suffix(".html").unwrap_or(&path);
     match document(site, stem) {
         Some(file) => link.page(file),
@@ -213,13 +215,13 @@ fn follow(site: &Site, link: &Written<'_>) -> Target {
     }
 }
 
-/// The file of a document by its path without ending.
+/// The file of a document, given its path without extension.
 fn document(site: &Site, stem: &str) -> Option<String> {
     let mut files = [".rst", ".md", ".ipynb", ".markdown"].iter().map(|ending| format!("{stem}{ending}"));
     files.find(|file| site.address(file).is_some())
 }
 
-/// By the file, absolute where the link before was.
+/// Writes a link by file path, absolute if `like` is.
 fn write(site: &Site, wanted: &Wanted<'_>) -> String {
     let Wanted { from, to, anchor, like, .. } = *wanted;
     if Format::of(from) == Format::Rst {
@@ -238,7 +240,7 @@ fn write(site: &Site, wanted: &Wanted<'_>) -> String {
         let browser = Browser { site, base: "", folders: false, assets: source };
         return format!("{}{suffix}", browser.relative(from, to).unwrap_or_else(|| relative(folder(from), to)));
     }
-    // A document may be named without its ending, or by what was built.
+    // `like` may omit the extension of a document, or name the built `.html` file.
     let stem = docent_markdown::stem(to).filter(|_| site.address(to).is_some() && !path.is_empty());
     let name = match stem {
         Some(stem) if path.ends_with(".html") => format!("{stem}.html"),

@@ -1,4 +1,5 @@
-//! What MyST adds to Markdown that leads elsewhere: roles, directives with words in them, and cards that link to documents.
+//! Finds the links that MyST adds to Markdown: roles, links in the content of directives, and cards that link to
+//! documents.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -42,8 +43,8 @@ const HOLD_WORDS: [&str; 32] = [
     "figure",
 ];
 
-/// Reads a page. What stands in a directive is read as Markdown, as MyST does, and roles that name documents and labels are
-/// links.
+/// Parses a page. The content of directives is parsed as Markdown, as MyST does, and roles that name documents or
+/// labels become links.
 pub(crate) fn parse(file: &str, bytes: &[u8]) -> Page {
     let text = text_of(bytes);
     if !text.contains('{') {
@@ -57,7 +58,7 @@ pub(crate) fn parse(file: &str, bytes: &[u8]) -> Page {
     page
 }
 
-/// The text with spaces for the fences of directives that hold words: all else keeps its place.
+/// Replaces the fences of directives with Markdown content by spaces, so that byte offsets do not change.
 fn without_fences(text: &str) -> String {
     regex!(FENCE, r"^[ \t]*(`{3,}|~{3,}|:{3,})[ \t]*(?:\{([\w-]+)\})?");
     let mut out = String::with_capacity(text.len());
@@ -78,7 +79,7 @@ fn without_fences(text: &str) -> String {
                 _ => out.push_str(line),
             }
         } else if is_shown || marks.starts_with(':') {
-            // Fences of colons are words to Markdown, and what is in them is read.
+            // Colon fences are plain text in Markdown, so their content is parsed anyway.
             out.push_str(line);
         } else {
             let holds_words = found.get(2).is_some_and(|name| HOLD_WORDS.contains(&name.as_str()));
@@ -92,14 +93,15 @@ fn without_fences(text: &str) -> String {
     out
 }
 
-/// `` {doc}`path` `` and `` {ref}`label` ``; the target is all of it, as it decides how it is followed.
+/// `` {doc}`path` `` and `` {ref}`label` ``; the link target is the whole role, because its name decides how it
+/// resolves.
 fn roles<'t>(text: &'t str, page: &'t Page) -> impl Iterator<Item = Link> + 't {
     regex!(ROLE, r"\{(?:doc|ref)\}`[^`\n]+(?:\n[^`\n]+)?`");
     let found = ROLE.find_iter(text).filter(|found| !page.code.iter().any(|code| code.contains(&found.start())));
     found.map(|found| link(found.as_str(), found.range()))
 }
 
-/// `:link:` with `:link-type: doc`, as cards have it.
+/// `:link:` with `:link-type: doc`, the options of a card.
 fn cards(text: &str) -> impl Iterator<Item = Link> + '_ {
     static CARD: LazyLock<Regex> = LazyLock::new(|| {
         let option = r"[ \t]*:[\w-]+:[^\n]*\n";

@@ -1,10 +1,11 @@
-//! Names that Sphinx follows from anywhere: of what directives document, and labels that docstrings name.
+//! Finds references to names that Sphinx resolves from any page: names documented by directives, and labels in
+//! docstrings.
 //!
 //! | written | documents or names |
 //! |---|---|
-//! | `.. class:: A`, `.. autoclass:: a.A`, `.. setting:: X` | a name, below the module and the class it stands in |
+//! | `.. class:: A`, `.. autoclass:: a.A`, `.. setting:: X` | a name, qualified by the module and the class around it |
 //! | `` :class:`a.A` ``, `` :meth:`~a.A.run` ``, `` :setting:`X` `` | a name, on any page and in any docstring |
-//! | `` :ref:`label` ``, `` :doc:`/path` `` in a docstring | a label or a page, read where the docstring is shown |
+//! | `` :ref:`label` ``, `` :doc:`/path` `` in a docstring | a label or a page, resolved where the docstring is shown |
 //! | `.. setting:: X` in a docstring | a name, on the page that shows the docstring |
 //! | `def run(a: A) -> B` | classes, where a page shows the signature |
 
@@ -16,7 +17,7 @@ use crate::generators::Reference;
 use crate::model::{Site, Target};
 use crate::tree::Tree;
 
-/// Kinds of what source code is made of; a role may name one by another's kind, as `:obj:` does.
+/// Kinds of objects in source code. A role of one kind may name an object of another, as `:obj:` does.
 const OF_CODE: [&str; 29] = [
     "any",
     "attr",
@@ -52,15 +53,15 @@ const OF_CODE: [&str; 29] = [
 /// A name that a page documents.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Name {
-    /// `code`, or the directive's own name, by which a role refers to it.
+    /// `code` for objects in source code, else the name of the directive, which roles refer to it by.
     kind: String,
-    /// With module and class where they are known.
+    /// Qualified by module and class where they are known.
     name: String,
 }
 
 impl Name {
-    /// Whether a role that names `other` means this: the same name, the end of it, a part of it, or it by way of another module
-    /// of its package.
+    /// Whether a role that names `other` refers to this name: the names are equal or, for code, `other` is the end of
+    /// this name, a member of it, or the same last part in another module of its package.
     fn is_meant_by(&self, other: &Self) -> bool {
         let is_below = |long: &str, short: &str| long.strip_prefix(short).is_some_and(|rest| rest.starts_with('.'));
         let ends_in = |long: &str, short: &str| long.strip_suffix(short).is_some_and(|rest| rest.ends_with('.'));
@@ -84,12 +85,12 @@ fn last(name: &str) -> &str {
     name.rsplit('.').next().unwrap_or(name)
 }
 
-/// What a page documents, and whether with the signature and the docstring that the source code has.
+/// The names that a page documents, each with whether autodoc takes its signature and docstring from the source code.
 fn documented(text: &str) -> Vec<(Name, bool)> {
     regex!(DIRECTIVE, r"(?m)^([ \t]*)(?:\.\. ([\w:+-]+)::|[`:]{3,}\{([\w:+-]+)\})[ \t]+(\S[^\n]*)");
     let mut names = Vec::new();
     let mut module = String::new();
-    // The classes around a line: how far they are indented, and their names.
+    // The code objects around a line: indentation and name.
     let mut around: Vec<(usize, String)> = Vec::new();
     for found in DIRECTIVE.captures_iter(text) {
         let directive = found.get(2).or(found.get(3)).map_or("", |name| name.as_str());
@@ -103,7 +104,7 @@ fn documented(text: &str) -> Vec<(Name, bool)> {
             }
         }
         let outer = around.last().map_or(module.as_str(), |(_, name)| name);
-        // What begins with a class is below the current module for autodoc, too.
+        // For autodoc, too, a name that begins with a class is relative to the current module.
         let has_module =
             directive.contains("auto") && argument.contains('.') && argument.starts_with(char::is_lowercase);
         let is_whole = kind != "code" || outer.is_empty() || argument.starts_with(outer) || has_module;
@@ -119,7 +120,7 @@ fn documented(text: &str) -> Vec<(Name, bool)> {
     names
 }
 
-/// Roles in a text: where each stands, its name and what it names.
+/// The roles in a text: byte offset, name and target.
 fn roles(text: &str) -> impl Iterator<Item = (usize, &str, String)> {
     regex!(ROLE, r"(?::([A-Za-z][\w:+.-]*):|\{([A-Za-z][\w:+.-]*)\})`([^`]+)`");
     ROLE.captures_iter(text).filter_map(|found| {
@@ -136,7 +137,7 @@ struct Definition<'t> {
     name: Name,
     start: usize,
     is_function: bool,
-    /// All of it.
+    /// Its whole source text.
     text: &'t str,
 }
 
@@ -169,7 +170,7 @@ impl<'t> Definition<'t> {
         names.iter().any(|name| name.is_meant_by(&self.name))
     }
 
-    /// Its parameters with their types, and the type of its result.
+    /// The lines of its signature: parameters with their types, and the return type.
     fn signature(&self) -> &'t str {
         let mut lines = self.text.split_inclusive('\n').scan(0, |end, line| {
             *end += line.len();
@@ -179,7 +180,7 @@ impl<'t> Definition<'t> {
     }
 }
 
-/// Where pages and source code refer to what a page alone documents.
+/// References in pages and source code to names that only this page documents.
 pub(super) fn referring(tree: &dyn Tree, site: &Site, file: &str) -> Vec<Reference> {
     let read = |file: &str| tree.text(file).unwrap_or_default();
     let here = documented(&read(file));
@@ -225,7 +226,7 @@ pub(super) fn referring(tree: &dyn Tree, site: &Site, file: &str) -> Vec<Referen
     found.into_iter().map(reference).collect()
 }
 
-/// What the roles in a text name: in which file, at which line, and the name.
+/// The roles in a text, each as file, line and name.
 fn named<'f>(file: &'f str, text: &str) -> Vec<(&'f str, usize, Name)> {
     let name = |named: String| named.trim_start_matches(['~', '.']).trim_end_matches("()").to_owned();
     let lines = Lines::of(text);
@@ -234,7 +235,7 @@ fn named<'f>(file: &'f str, text: &str) -> Vec<(&'f str, usize, Name)> {
         .collect()
 }
 
-/// Where docstrings name a page, by its path or by a label of it: the role as it is written.
+/// References in docstrings to a page, by its path or by one of its labels; the name of each is the role, verbatim.
 pub(super) fn named_in_sources(tree: &dyn Tree, site: &Site, file: &str) -> Vec<Reference> {
     let labels: BTreeSet<&str> = site.labels_of(file).collect();
     let name = stem(file).unwrap_or(file).rsplit('/').next().unwrap_or_default();
@@ -244,7 +245,7 @@ pub(super) fn named_in_sources(tree: &dyn Tree, site: &Site, file: &str) -> Vec<
         for (at, role, named) in roles(&text) {
             let leads_there = match role {
                 "ref" => labels.contains(named.to_lowercase().as_str()),
-                // What is relative is so to the page that shows the docstring, which only a build knows.
+                // A relative path starts from the page that shows the docstring, which only a build knows.
                 "doc" if named.starts_with('/') => {
                     matches!(super::rst::role(site, file, &format!(":doc:`{named}`")), Target::Page { file: to, .. } if to == file)
                 }

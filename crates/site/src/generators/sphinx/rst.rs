@@ -1,11 +1,11 @@
-//! Links of pages in reStructuredText, and roles in MyST.
+//! Resolves and writes links in reStructuredText, and roles in MyST.
 //!
 //! | written | means |
 //! |---|---|
-//! | `` :doc:`path` ``, an entry of a `toctree` | a document without its ending, beside the page or from the docs folder |
-//! | `` :ref:`label` `` | what has the label on whichever page |
-//! | a picture, a file that is included | a file, beside the page or from the docs folder |
-//! | any other address | is left to the browser, which reads it against the page's own |
+//! | `` :doc:`path` ``, an entry of a `toctree` | a document without extension, from the page or from the docs folder |
+//! | `` :ref:`label` `` | the place that has the label, on any page |
+//! | an image, an included file | a file, from the folder of the page or from the docs folder |
+//! | any other address | a URL, which the browser resolves against that of the page |
 
 use docent_markdown::{AnchorStyle, Format, folder, is_page, joined, stem};
 
@@ -13,14 +13,14 @@ use super::document;
 use crate::follow::{Wanted, Written, encoded, has_page_ending, parts, relative, relative_path, suffix_of};
 use crate::model::{Site, Target};
 
-/// Endings of pictures.
+/// Extensions of image files.
 const PICTURES: [&str; 8] = [".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".avif", ".bmp"];
 
-/// A role with its content.
+/// A role, split into its parts.
 struct Role<'a> {
-    /// With its colons and the tick.
+    /// The name with its colons or braces and the opening backtick.
     head: &'a str,
-    /// The words to be shown, and what stands between them and the path.
+    /// The link text and the `<` after it; empty if there is no text.
     words: &'a str,
     path: &'a str,
     tail: &'a str,
@@ -42,7 +42,7 @@ impl<'a> Role<'a> {
     }
 }
 
-/// Whether a target is a role, of MyST (`` {doc}`path` ``) too.
+/// Whether a target is a role, in reStructuredText or in MyST (`` {doc}`path` ``).
 pub(super) fn is_role(target: &str) -> bool {
     Role::read(target).is_some()
 }
@@ -77,7 +77,7 @@ fn doc(site: &Site, from: &str, path: &str) -> Target {
     }
 }
 
-/// A path from the docs folder when it is absolute, else from the page's.
+/// Resolves a path from the docs folder if it is absolute, else from the folder of the page.
 fn from_folder(site: &Site, from: &str, path: &str) -> Option<String> {
     match path.starts_with('/') {
         true => joined(&site.layout().options.sphinx.source, path),
@@ -85,12 +85,13 @@ fn from_folder(site: &Site, from: &str, path: &str) -> Option<String> {
     }
 }
 
-/// A link that is no role.
+/// Resolves a link that is no role.
 pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
     let options = &site.layout().options.sphinx;
     let Some(path) = from_folder(site, link.from, &link.path) else { return Target::NotUnderstood };
     if Format::of(&path) == Format::Notebook && options.notebook_anchors != AnchorStyle::Nbsphinx {
-        // Only nbsphinx takes the name of a notebook for its page; to a browser it is a file that may not be there.
+        // Only nbsphinx turns a link to a notebook into one to its page; a browser requests the file, which may not be
+        // served.
         return Target::NotUnderstood;
     }
     if site.has_file(&path) {
@@ -110,7 +111,7 @@ pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
     }
 }
 
-/// The form that the link before had. A new one is a role.
+/// Writes a link in the form of `like`; a new link to a document is a role.
 pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
     let Wanted { from, to, anchor, like, .. } = *wanted;
     let source = site.layout().options.sphinx.source.as_str();
@@ -124,7 +125,7 @@ pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
         false => relative_path(folder(from), file),
     };
     if let Some(role) = Role::read(like) {
-        // A label is gone with what had it.
+        // `:ref:` becomes `:doc:`, because the label may have been removed with its target.
         let is_doc = matches!(role.head, ":doc:`" | "{doc}`");
         let way = way(!is_doc || role.path.trim().starts_with('/'), &name(to));
         let dotted = role.path.trim().starts_with("./") && !way.starts_with(['.', '/']);
