@@ -1,4 +1,4 @@
-//! `docusaurus.config.*` with its sidebars, versions and translations.
+//! Docusaurus sites, configured in `docusaurus.config.*`, with sidebars, versions and translations.
 
 mod addresses;
 mod links;
@@ -19,13 +19,13 @@ use crate::layout::{Entries, Entry, Generator, Layout, below};
 use crate::tree::{Tree, at_home, joined_in};
 use crate::variants::Stage;
 
-/// How deep a sidebar may nest.
+/// Maximum nesting depth of a sidebar.
 const DEEPEST: usize = 32;
 
-/// Files that are never pages.
+/// Files that are no pages unless the option `exclude` says otherwise.
 const NEVER: [&str; 4] = ["**/_*.{js,jsx,ts,tsx,md,mdx}", "**/_*/**", "**/*.test.{js,jsx,ts,tsx}", "**/__tests__/**"];
 
-/// Whether a file names a folder of pages.
+/// Whether a file sets the label of a folder of pages.
 pub(crate) fn is_category(name: &str) -> bool {
     matches!(name, "_category_.json" | "_category_.yml" | "_category_.yaml")
 }
@@ -39,42 +39,42 @@ pub(super) const RULES: Rules = Rules {
 };
 
 fn builds(root: &Root, inside: &str, front: &FrontMatter, has: &dyn Fn(&str) -> bool) -> bool {
-    // A translation of nothing is not looked at.
+    // A translated file without an original is ignored.
     let original = root.options.docusaurus.folders.last().filter(|original| **original != root.folder);
     !front.flag("draft") && original.is_none_or(|original| has(&below(original, inside)))
 }
 
-/// What the configuration says of the whole site.
+/// Settings of the whole site.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct DocusaurusSettings {
-    /// The path the site is served below, without slashes at its ends; `None` when it is computed.
+    /// Base path of the site, without leading and trailing slash; `None` if it is computed.
     base: Option<String>,
     /// Whether URLs of pages end in a slash; `None` leaves that to the pages.
     trailing_slash: Option<bool>,
     /// Languages besides the default one.
     languages: Vec<String>,
-    /// Folders whose files are served as they are.
+    /// Folders whose files are served unchanged.
     static_folders: Vec<String>,
-    /// Addresses of pages that are made without a file.
+    /// Addresses of generated index pages, which have no file.
     generated: HashSet<String>,
-    /// Files of sidebars, each with the navigation that it is.
+    /// Sidebar files, each with the key of its navigation ([`Root::navigation`]).
     sidebars: Vec<(String, String)>,
     redirects_are_computed: bool,
-    /// Whether there are plug-ins that may add pages of which these rules know nothing.
+    /// Whether there are plug-ins unknown to these rules, which may add pages.
     has_other_plugins: bool,
 }
 
-/// The plug-in a folder of pages belongs to.
+/// The instance of a content plug-in that a folder of pages belongs to.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Instance {
     pub(super) name: String,
-    /// Folders in which a link to a file looks for it, those of translations first and the untranslated one last.
+    /// Folders in which linked files are looked up: that of the translation first, the untranslated one last.
     pub(super) folders: Vec<String>,
-    /// Whether numbers in front of names stay in addresses.
+    /// Whether number prefixes of names stay in addresses.
     pub(super) keeps_numbers: bool,
 }
 
-/// Reads the layout, if the folder has such a configuration.
+/// Reads the layout, if the folder has a configuration of Docusaurus.
 fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
     let file = ENDINGS
         .iter()
@@ -111,7 +111,7 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
     Some(layout)
 }
 
-/// The layout of a folder of pages whose configuration is elsewhere: what names its folders tells whose it is.
+/// The layout of a folder of pages whose configuration is elsewhere, recognised by its `_category_` files.
 pub(crate) fn without_configuration(tree: &dyn Tree, configurations: &[&str]) -> Option<Layout> {
     configurations.iter().any(|file| is_category(name_of(file))).then_some(())?;
     let root = Root { generator: Generator::Docusaurus, excluded: globs(NEVER.into_iter()), ..Root::default() };
@@ -124,7 +124,7 @@ fn name_of(file: &str) -> &str {
     file.rsplit('/').next().unwrap_or(file)
 }
 
-/// Reads the names that folders have for readers.
+/// Reads the display names of folders from their `_category_` files.
 fn label_folders(tree: &dyn Tree, layout: &mut Layout) {
     let mut labels: HashMap<String, String> = HashMap::new();
     for file in tree.paths().into_iter().filter(|file| is_category(name_of(file))) {
@@ -227,7 +227,7 @@ impl Site<'_> {
             }
         }
         if presets.is_empty() && docs.is_empty() {
-            // Nothing says otherwise, or what does cannot be read: the usual places.
+            // Presets are missing or cannot be read: assume the default folders.
             self.computed = true;
             docs.push(usual());
             blog.push(usual());
@@ -279,7 +279,8 @@ impl Site<'_> {
         self.roots(&plugin, &plugin, folder, &root, served);
     }
 
-    /// The folders of pages of one plug-in, in each language. Its name tells whose pages a page can link to by file.
+    /// Adds the folders of pages of a plug-in in each language. Pages can link by file to pages of the same `plugin`
+    /// only.
     fn roots(&mut self, plugin: &str, in_translation: &str, folder: &str, root: &Root, served: &str) {
         let homes = self.homes(in_translation, folder);
         let Some((_, original)) = homes.first().cloned() else { return };
@@ -301,7 +302,7 @@ impl Site<'_> {
         }
     }
 
-    /// Where a plug-in's pages are in the default language and in the others.
+    /// The folders of a plug-in's pages: that of the default language first, then those of the others.
     fn homes(&self, plugin: &str, folder: &str) -> Vec<(Option<String>, String)> {
         let Some(own) = joined_in(self.tree.root(), self.home, folder) else { return Vec::new() };
         let others = self.languages.iter().map(|language| {
@@ -412,7 +413,7 @@ impl Site<'_> {
         self.computed |= walk.computed || matches!(script, Script::Computed);
     }
 
-    /// The file of the sidebars of pages under work, which may be named without its ending.
+    /// The sidebar file of the current, unreleased version; the configuration may omit its extension.
     fn current_sidebars(&mut self, options: &Script) -> Option<String> {
         let named = match options.get("sidebarPath") {
             Some(Script::Text(path)) => Some(path.clone()),
@@ -427,7 +428,7 @@ impl Site<'_> {
     }
 }
 
-/// Files that are no pages.
+/// Files that are no pages: those of the option `exclude`, or the default ones.
 fn excluded(options: &Script) -> globset::GlobSet {
     match options.get("exclude") {
         Some(Script::List(patterns)) => globs(patterns.iter().filter_map(Script::text)),
@@ -435,7 +436,7 @@ fn excluded(options: &Script) -> globset::GlobSet {
     }
 }
 
-/// Whether a plug-in is known to leave the pages alone.
+/// Whether a plug-in is known to add no pages.
 fn adds_no_pages(name: &str) -> bool {
     const KNOWN: [&str; 16] = [
         "google-gtag",
@@ -466,7 +467,7 @@ fn translated(kind: &str, options: &Script) -> String {
     }
 }
 
-/// A preset or plug-in: its name and its options. The name may be found by the program: `require.resolve('…')`.
+/// The name and the options of a preset or plug-in. The name may be in a call: `require.resolve('…')`.
 fn named(script: &Script) -> Option<(String, Script)> {
     let name_of = |script: &Script| match script {
         Script::Text(name) => Some(name.clone()),
@@ -483,7 +484,7 @@ fn named(script: &Script) -> Option<(String, Script)> {
 }
 
 struct Version {
-    /// `None` for the pages under work.
+    /// `None` for the current, unreleased version.
     name: Option<String>,
     label: Option<String>,
     path: String,
@@ -493,7 +494,7 @@ struct Walk<'e> {
     entries: &'e mut Entries,
     navigation: &'e str,
     computed: bool,
-    /// Slugs of index pages that are made without a file.
+    /// Slugs of generated index pages, which have no file.
     generated: Vec<String>,
 }
 
@@ -516,7 +517,7 @@ impl Walk<'_> {
                     }
                 }
                 Some("category") => self.category(node, groups, depth),
-                // Folders and files tell the rest.
+                // Autogenerated items follow from folders and files; other types name no pages.
                 Some(_) => {}
                 None => {
                     for (label, inner) in members {

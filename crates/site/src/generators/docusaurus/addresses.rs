@@ -1,4 +1,4 @@
-//! Where Docusaurus serves a page, and which files make one.
+//! Where Docusaurus serves a page, and the id of a page.
 
 use docent_markdown::{FrontMatter, regex, stem};
 
@@ -18,8 +18,8 @@ pub(super) fn address(root: &Root, inside: &str, front: &FrontMatter) -> String 
     below(&root.served, &named)
 }
 
-/// Whether the page's own URL ends in a slash where the configuration does not decide that: links relative to it start
-/// inside of it then, and beside it otherwise.
+/// Whether the URL of a page ends in a slash if the configuration does not decide that. If so, relative links on the
+/// page start inside of that URL, otherwise beside it.
 pub(super) fn is_directory(root: &Root, inside: &str, front: &FrontMatter) -> bool {
     match (front.slug(), root.kind) {
         (Some(slug), _) => slug.ends_with('/'),
@@ -40,7 +40,7 @@ fn doc_slug(root: &Root, inside: &str, front: &FrontMatter) -> String {
     }
 }
 
-/// Whether a file stands for its folder: `index`, `README`, or the folder's own name, numbers included in both.
+/// Whether a file is the index of its folder: `index`, `README`, or the folder's own name, number prefixes included.
 fn is_index(inside: &str) -> bool {
     let stem = stem(inside).unwrap_or(inside);
     let (folder, name) = stem.rsplit_once('/').unwrap_or(("", stem));
@@ -49,8 +49,8 @@ fn is_index(inside: &str) -> bool {
         || (!above.is_empty() && name.to_lowercase() == above.to_lowercase())
 }
 
-/// The id of a page: its path without ending and without the numbers that only order it, the last name its own `id` if
-/// it has one.
+/// The id of a page: its path without extension and number prefixes. The front matter field `id` replaces the last
+/// segment.
 pub(crate) fn id(root: &Root, inside: &str, front: &FrontMatter) -> String {
     let stem = stem(inside).unwrap_or(inside);
     let keeps_numbers = root.options.docusaurus.keeps_numbers || front.get("parse_number_prefixes") == Some("false");
@@ -64,7 +64,7 @@ pub(crate) fn id(root: &Root, inside: &str, front: &FrontMatter) -> String {
     }
 }
 
-/// `01-intro` and `1. intro` without their number. Dates and versions keep theirs.
+/// Strips a number prefix: `01-intro` and `1. intro` become `intro`. Dates and versions are kept.
 pub(crate) fn without_number(name: &str) -> &str {
     let rest = name.trim_start_matches(|c: char| c.is_ascii_digit());
     let separators = |c: char| matches!(c, '-' | '_' | '.');
@@ -78,7 +78,7 @@ pub(crate) fn without_number(name: &str) -> &str {
     if named.is_empty() || named.starts_with(separators) { name } else { named }
 }
 
-/// `2021-08-26-welcome` as `2021/08/26/welcome`, a folder before the date behind it.
+/// Turns `2021-08-26-welcome` into `2021/08/26/welcome`; a folder before the date moves behind it.
 fn dated(stem: &str) -> String {
     regex!(DATED, r"^(?<folder>.*)(?<date>\d{4}[-/]\d{1,2}[-/]\d{1,2})[-/]?(?<text>.*?)(?:/index)?$");
     match DATED.captures(stem) {

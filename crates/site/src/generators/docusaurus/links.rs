@@ -1,8 +1,8 @@
-//! How Docusaurus reads links, and how it wants them written.
+//! Resolves and writes links as Docusaurus does.
 //!
-//! A link to a file with the ending `.md` or `.mdx` is looked for among the files of the same plug-in and becomes that
-//! page's URL. Every other link is a URL: absolute ones get the base path, and relative ones are read against the
-//! page's own URL, which ends in a slash or not.
+//! A link to a file with the extension `.md` or `.mdx` is looked up among the files of the same plug-in and becomes
+//! that page's URL. Every other link is a URL: absolute ones get the base path, and relative ones are resolved against
+//! the page's own URL, which ends in a slash or not.
 
 use docent_markdown::is_markdown_page;
 
@@ -21,13 +21,13 @@ use crate::tree::joined_in;
 /// What a link leads to.
 pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
     let Some(root) = site.layout().root(link.from) else {
-        // No page of the site: people read it where the repository is.
+        // The file is in no folder of pages, so it is read in the repository.
         return crate::generators::by_names::by_names(site, link);
     };
     let path = link.path.to_ascii_lowercase();
     let is_file = (path.ends_with(".md") || path.ends_with(".mdx")) && link.syntax != LinkSyntax::Html;
     if is_file && let Some(found) = by_file(site, root, link) {
-        // What a component does with the name of a file, only it knows.
+        // How a component resolves the name of a file is unknown.
         return if link.syntax == LinkSyntax::Component { Target::NotUnderstood } else { found };
     }
     if let Some(file) = asset(site, link).filter(|_| link.syntax != LinkSyntax::Html) {
@@ -39,7 +39,7 @@ pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
     by_url(site, root, link, is_file)
 }
 
-/// The files a link with a page's ending may mean, in the order they are looked for.
+/// Candidate files for a link with the extension of a page, in lookup order.
 fn named_files(site: &Site, root: &Root, link: &Written<'_>) -> Vec<String> {
     let home = site.layout().home();
     let joined = |folder: &str, path: &str| joined_in(site.root(), folder, path);
@@ -69,13 +69,14 @@ fn by_file(site: &Site, root: &Root, link: &Written<'_>) -> Option<Target> {
         if site.address(&file).is_some() {
             return Some(link.page(file));
         }
-        // A draft, which is there while it is written and not where it is published, or a page outside of the docs root.
+        // A draft, which exists in development but is not published, or a page outside of the docs root.
         return Some(Target::NotUnderstood);
     }
     None
 }
 
-/// Whether a file makes a page in the language of another: its own, or the default one where there is no translation.
+/// Whether a file in `root` is a page in the language of `other`: the languages are the same, or the file has no
+/// translation.
 fn is_in_language_of(site: &Site, root: &Root, other: &Root, file: &str) -> bool {
     if root.language == other.language {
         return true;
@@ -85,7 +86,7 @@ fn is_in_language_of(site: &Site, root: &Root, other: &Root, file: &str) -> bool
     !site.has_any(&below(translations, inside))
 }
 
-/// The file that a link leads to and that makes no page: beside the page, or in a folder of files that are served as they are.
+/// The non-page file that a link leads to: relative to the page, or in a static folder.
 fn asset(site: &Site, link: &Written<'_>) -> Option<String> {
     let name = link.path.rsplit('/').next().unwrap_or_default();
     let has_ending = name.rsplit_once('.').is_some_and(|(stem, ending)| !stem.is_empty() && !ending.is_empty());
@@ -119,7 +120,7 @@ fn by_url(site: &Site, root: &Root, link: &Written<'_>, is_file: bool) -> Target
         let below_base = link.path.strip_prefix(base.as_str()).filter(|rest| rest.is_empty() || rest.starts_with('/'));
         match (link.syntax, below_base) {
             _ if base == "/" => link.path.clone(),
-            // Without the base path it leads to another site of the same host, or to the default language.
+            // Without the base path, the link leads to another site on the host, or to the default language.
             (LinkSyntax::Html, None) => return Target::NotUnderstood,
             (_, below_base) => below(language, below_base.unwrap_or(&link.path)),
         }
@@ -127,7 +128,7 @@ fn by_url(site: &Site, root: &Root, link: &Written<'_>, is_file: bool) -> Target
         .to_owned()
     } else {
         let Some(url) = own_folder(site, link.from) else {
-            // A piece of other pages is read against the URL of the page it stands in.
+            // A relative link in a partial starts from the URL of the page that includes the partial.
             return Target::NotUnderstood;
         };
         match beside(&url, &link.path, settings.base.as_deref().unwrap_or_default()) {
@@ -141,12 +142,12 @@ fn by_url(site: &Site, root: &Root, link: &Written<'_>, is_file: bool) -> Target
     if is_made_otherwise(site, &address, language) {
         return Target::NotUnderstood;
     }
-    // What names a file is told by the file that is not there.
+    // A link by file is reported by its missing file, any other link by its address.
     let file = is_file.then(|| named_files(site, root, link).into_iter().next()).flatten();
     link.missing(file.or(Some(address)))
 }
 
-/// The URL a page's relative links start from, below the base path.
+/// The URL that the relative links of a page start from, relative to the base path.
 fn own_folder(site: &Site, from: &str) -> Option<String> {
     let address = site.address(from)?;
     let is_directory = site.layout().options.docusaurus.trailing_slash.unwrap_or_else(|| site.is_directory(from));
@@ -157,7 +158,7 @@ fn own_folder(site: &Site, from: &str) -> Option<String> {
     })
 }
 
-/// A relative path as a browser reads it, below the base path; `None` when it leads out of the site.
+/// Resolves a relative path as a browser does; the result is relative to the base path, `None` outside of it.
 fn beside(folder: &str, path: &str, base: &str) -> Option<String> {
     let mut parts: Vec<&str> = base.split('/').chain(folder.split('/')).filter(|part| !part.is_empty()).collect();
     for part in path.split('/') {
@@ -189,7 +190,7 @@ fn at_address(site: &Site, address: &str, language: &str, link: &Written<'_>) ->
     Some(Target::Asset { file })
 }
 
-/// The program that makes the page at an address, beside the docs.
+/// The script that renders the page at an address, beside the docs.
 fn component(site: &Site, address: &str) -> Option<String> {
     let mut roots = site.layout().roots.iter().filter(|root| root.kind == RootKind::Pages);
     roots.find_map(|root| {
@@ -200,8 +201,8 @@ fn component(site: &Site, address: &str) -> Option<String> {
     })
 }
 
-/// Whether an address may be one that no file of the tree has: lists of posts and tags, index pages of categories, and
-/// what other plug-ins add.
+/// Whether an address may be served without a file in the tree: lists of posts and tags, index pages of categories, and
+/// pages of other plug-ins.
 fn is_made_otherwise(site: &Site, address: &str, language: &str) -> bool {
     let settings = &site.layout().options.docusaurus;
     let plain = without_language(address, language);
@@ -228,7 +229,7 @@ fn is_made_otherwise(site: &Site, address: &str, language: &str) -> bool {
         || (settings.has_other_plugins && !site.layout().roots.iter().any(has_place))
 }
 
-/// The first part of the addresses of a root's language, `""` for the default one.
+/// The first segment of addresses in the language of a root, `""` for the default one.
 fn language_prefix<'r>(settings: &DocusaurusSettings, root: &'r Root) -> &'r str {
     root.language.as_deref().filter(|own| settings.languages.iter().any(|known| known == own)).unwrap_or_default()
 }
@@ -237,8 +238,8 @@ fn without_language<'a>(address: &'a str, language: &str) -> &'a str {
     path_in(language, address).unwrap_or(address)
 }
 
-/// A link as it is to be written: in the form of the one before where that form can name the page, else by the page's file
-/// within a plug-in, and by its address from one plug-in to another.
+/// Writes a link in the form of `like` if that form can name the page, else by file path within a plug-in and by
+/// address from one plug-in to another.
 pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
     let Wanted { from, to, anchor, like, syntax } = *wanted;
     if site.layout().root(from).is_none() {
@@ -249,14 +250,14 @@ pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
     let candidates = forms(site, wanted, written).into_iter().chain([by_file.clone()]).chain(by_address(site, wanted));
     let leads_there = |candidate: &String| match site.resolve_in(from, candidate, syntax) {
         Target::Page { file, .. } => file == to,
-        // A page named so would be handed out as its source.
+        // A link that resolves to the source file of a page would serve that source.
         Target::Asset { file } => file == to && site.address(to).is_none(),
         _ => false,
     };
     candidates.into_iter().find(leads_there).unwrap_or(by_file)
 }
 
-/// The forms that are like the link before, the closest first.
+/// Candidate forms in the style of `like`, the closest first.
 fn forms(site: &Site, wanted: &Wanted<'_>, written: &str) -> Vec<String> {
     let Wanted { from, to, anchor, like, .. } = *wanted;
     let home = site.layout().home();
@@ -287,7 +288,7 @@ fn forms(site: &Site, wanted: &Wanted<'_>, written: &str) -> Vec<String> {
     }
 }
 
-/// The page's address as an absolute link, with the base path where the link before has it.
+/// The page's address as an absolute link, with the base path if `like` has it or the link is in HTML.
 fn by_address(site: &Site, wanted: &Wanted<'_>) -> Option<String> {
     let settings = &site.layout().options.docusaurus;
     let address = site.address(wanted.to)?;
@@ -312,7 +313,7 @@ fn by_relative_url(site: &Site, wanted: &Wanted<'_>, written: &str) -> Option<St
 }
 
 impl Instance {
-    /// Where the translations of the pages of another root of this plug-in are.
+    /// The folder with the translations of the pages in another root of this plug-in.
     fn translations_of(&self, root: &Root) -> Option<&str> {
         let [translations, .., own] = self.folders.as_slice() else { return None };
         (*own == root.folder).then_some(translations.as_str())

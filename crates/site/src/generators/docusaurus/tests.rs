@@ -9,7 +9,7 @@ use crate::follow::{LinkSyntax, Wanted};
 use crate::model::{Site, Target};
 use crate::tree::Tree;
 
-/// The site of odd rules, or what is seen of it from one of its folders.
+/// The sample site in `tests/sites/docusaurus`, seen from a docs root in it.
 struct Odd {
     root: &'static str,
     inside: BTreeMap<String, Vec<u8>>,
@@ -25,7 +25,7 @@ impl Odd {
             for entry in std::fs::read_dir(next).expect("the site is part of the repository") {
                 let path = entry.expect("the folder can be read").path();
                 if path.is_dir() {
-                    // What npm installs is not of the site.
+                    // Installed packages are not part of the site.
                     if !path.ends_with("node_modules") {
                         folders.push(path);
                     }
@@ -84,7 +84,7 @@ fn pages_are_served_where_docusaurus_serves_them() {
         ("docs/01-start/02-first.md", Some("guide/start/first")),
         ("docs/01-start/chosen_name.md", Some("guide/start/chosen")),
         ("docs/01-start/slugged.mdx", Some("guide/other/place")),
-        // The folder's own name stands for it, whatever the id.
+        // A page named like its folder is the index of the folder, whatever its id.
         ("docs/tools/tools.md", Some("guide/tools")),
         ("docs/02-deep/README.md", Some("guide/deep")),
         ("docs/02-deep/03-deeper/03-deeper.md", Some("guide/deep/deeper")),
@@ -126,7 +126,7 @@ fn links_are_followed_as_docusaurus_and_a_browser_read_them() {
         ("docs/welcome.mdx", "./a%20space.md", page("docs/a space.md")),
         ("docs/welcome.mdx", "./nowhere.md", missing("docs/nowhere.md")),
         ("docs/welcome.mdx", "./draft.md", Target::NotUnderstood),
-        // URLs, with the base path or without, relative to the page's own.
+        // URLs, with or without the base path, or relative to that of the page.
         ("docs/welcome.mdx", "/guide/start/first", first()),
         ("docs/welcome.mdx", "/odd/guide/start/first", first()),
         ("docs/welcome.mdx", "start/first", first()),
@@ -139,7 +139,7 @@ fn links_are_followed_as_docusaurus_and_a_browser_read_them() {
         ("docs/tools/saw.md", "tools", missing("guide/tools/tools")),
         ("docs/_shared/_note.mdx", "start/first", Target::NotUnderstood),
         ("docs/welcome.mdx", "/guide/nowhere", missing("guide/nowhere")),
-        // From one plug-in to another, and to what no page makes.
+        // Links from one plug-in to another, and to addresses without a page.
         ("docs/welcome.mdx", "/reference/01-list", page("api/01-list.md")),
         ("docs/welcome.mdx", "../api/01-list.md", missing("api/01-list.md")),
         ("api/01-list.md", "docs/tools/saw.md", missing("api/docs/tools/saw.md")),
@@ -152,7 +152,7 @@ fn links_are_followed_as_docusaurus_and_a_browser_read_them() {
         ("src/pages/more/index.mdx", "./about", missing("more/about")),
         ("blog/2024-03-05-hello.md", "../../04/01/other", page("blog/2024-04-01-other/index.md")),
         ("blog/2024-04-01-other/index.md", "/notes/2024-05-06-dated.md", page("blog/notes/2024-05-06-dated.md")),
-        // Versions are one plug-in, each with a folder of its own.
+        // All versions belong to one plug-in, each with its own folder.
         (
             "versioned_docs/version-1.0/sub/page.md",
             "../welcome.md#old",
@@ -160,7 +160,7 @@ fn links_are_followed_as_docusaurus_and_a_browser_read_them() {
         ),
         ("versioned_docs/version-1.0/sub/page.md", "/welcome.md", page("versioned_docs/version-1.0/welcome.md")),
         ("versioned_docs/version-1.0/welcome.md", "/docs/welcome.mdx", page("docs/welcome.mdx")),
-        // Languages: a link leads to the translation, or else to what is not translated.
+        // Languages: a link leads to the translation, or else to the untranslated page.
         (&french("welcome.mdx"), "tools/tools.md", page(&french("tools/tools.md"))),
         (&french("welcome.mdx"), "tools/saw.md", page("docs/tools/saw.md")),
         (&french("welcome.mdx"), "./tools/saw.md", missing(&french("tools/saw.md"))),
@@ -238,7 +238,7 @@ proptest! {
             let served = site.served();
             let pages: Vec<&str> = served.values().copied().collect();
             let (from, to) = (*from.get(&pages), *to.get(&pages));
-            // What is translated has its own site in each language.
+            // Each language is a site of its own.
             let is_translated = |file: &str| file.starts_with("i18n/");
             prop_assume!(is_translated(from) == is_translated(to));
             let link = site.link(&Wanted { from, to, anchor: None, like, syntax: LinkSyntax::Markdown });
