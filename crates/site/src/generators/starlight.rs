@@ -1,7 +1,7 @@
-//! `astro.config.*`, for Starlight.
+//! Starlight sites, configured in `astro.config.*`.
 //!
-//! A link is a plain URL: relative to the page's own, which ends in a slash unless the site says otherwise, and with the
-//! site's base where it is absolute.
+//! A link is a plain URL: relative to that of its page, which ends in a slash unless configured otherwise, or absolute
+//! including the base path.
 
 mod links;
 
@@ -18,10 +18,10 @@ use crate::paths::{index_path, path_in};
 use crate::skip_reason::SkipReason;
 use crate::tree::{Tree, at_home};
 
-/// How deep a sidebar may nest.
+/// Maximum nesting depth of a sidebar.
 const DEEPEST: usize = 32;
 
-/// Where collections of pages are defined.
+/// Scripts that define the collections of pages, without extension.
 pub(crate) const COLLECTIONS: [&str; 2] = ["src/content.config", "src/content/config"];
 
 /// Integrations and plugins that neither add pages nor change links.
@@ -46,23 +46,24 @@ const HARMLESS: [&str; 18] = [
     "starlightImageZoom",
 ];
 
-/// What the configuration says of addresses and links.
+/// Settings that addresses and links depend on.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct StarlightOptions {
-    /// The path all pages are below, without slashes around it; `None` when it is computed.
+    /// Base path of the site, without leading and trailing slash; `None` if it is computed.
     base: Option<String>,
     slashes: Slashes,
-    /// Whether pages are files of their own and no folders.
+    /// Whether pages are built as files rather than as folders.
     builds_files: bool,
-    /// Whether pages are served at paths that only the build knows.
+    /// Whether addresses are computed, so that only the build knows them.
     addresses_computed: bool,
-    /// Whether Markdown is read with plugins that the site chose.
+    /// Whether the site adds plugins of its own to the Markdown parser.
     has_plugins_of_its_own: bool,
-    /// Whether a plugin may make other links of those of a page.
+    /// Whether a plugin may rewrite the links of a page.
     changes_links: bool,
     /// Whether an integration may add pages.
     adds_pages: bool,
-    /// Paths of the languages that have a folder, and that of the default one: its pages stand in for pages of others.
+    /// Folders of the languages. `default_language` is that of the default one, whose pages replace missing
+    /// translations.
     languages: Vec<String>,
     default_language: String,
 }
@@ -72,7 +73,7 @@ pub(crate) struct StarlightOptions {
 enum Slashes {
     Always,
     Never,
-    /// Served as folders, and found both ways.
+    /// Served as folders; URLs work with and without the trailing slash.
     #[default]
     Either,
 }
@@ -93,16 +94,15 @@ fn address(_root: &Root, inside: &str, front: &FrontMatter) -> String {
     index_path(&parts.join("/"), &["index"])
 }
 
-/// The page that an entry of the sidebar names: by its path in every language, below the base, without the folder of the
-/// default language.
+/// The page that a sidebar entry names. The entry is a path relative to the base path, without a language folder, and
+/// counts for every language.
 pub(crate) fn page_of_entry<'s>(site: &'s Site, written: &str) -> Option<&'s str> {
     let is_path = !is_external(written) && !written.starts_with('.') && !written.contains(['#', '?']);
     let options = &site.layout().options.starlight;
     is_path.then(|| site.file_at(&below(&options.default_language, &site_path_of(written))))?
 }
 
-/// What names a page in the sidebar, in the style of another entry. A page of another language than the default one has no
-/// entry of its own.
+/// The sidebar entry that names a page, in the style of another entry. Only pages in the default language have entries.
 pub(crate) fn entry_of_page(site: &Site, page: &str, like: &str) -> Option<String> {
     let (address, language) = (site.address(page)?, site.layout().options.starlight.default_language.as_str());
     let path = path_in(language, address)?;
@@ -116,13 +116,13 @@ pub(crate) fn entry_of_page(site: &Site, page: &str, like: &str) -> Option<Strin
     (is_plain && page_of_entry(site, &entry) == Some(page)).then_some(entry)
 }
 
-/// Reads the layout, if the folder has such a configuration.
+/// Reads the layout, if the folder has a configuration of Starlight.
 fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
     let file =
         ENDINGS.iter().map(|ending| at_home(tree, home, &format!("astro.config.{ending}"))).find(|file| has(file))?;
     let mut modules = Modules::new(tree, has);
     let config = modules.default_export(&file).map_or(Script::Computed, unwrapped);
-    // The call may stand where the configuration is computed; it is what counts.
+    // The call of `starlight` is read wherever it is, as the configuration around it may be computed.
     let starlight = modules.argument_of(&file, "starlight").unwrap_or(Script::Computed);
 
     let content = at_home(tree, home, "src/content/docs");
@@ -139,7 +139,7 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
     let pages = Root { folder: at_home(tree, home, "src/pages"), kind: RootKind::Pages, ..Root::default() };
     let mut layout = Layout::of(Generator::Starlight, home, vec![root, pages]);
     layout.options.starlight = options(&config, &starlight, &languages);
-    // One of its plug-ins may read `{#id}`.
+    // A Markdown plugin of the site may support `{#id}`.
     let is_alone = !layout.options.starlight.has_plugins_of_its_own;
     layout.anchors = if is_alone { AnchorStyle::Starlight } else { AnchorStyle::GithubSlugger };
     let collections =
@@ -220,7 +220,7 @@ fn options(config: &Script, starlight: &Script, languages: &[String]) -> Starlig
 struct Walk<'l> {
     entries: Entries,
     folders: Vec<(String, Vec<String>)>,
-    /// The folders of other languages: a page stands for its translations too.
+    /// Folders of the other languages: an entry names the translations of its page, too.
     languages: &'l [String],
     computed: bool,
 }

@@ -1,4 +1,4 @@
-//! Links of Starlight sites.
+//! Resolves and writes links in Starlight sites.
 
 use docent_markdown::{folder, joined};
 
@@ -12,10 +12,10 @@ use crate::layout::below;
 use crate::model::{Site, Target};
 use crate::paths::path_in;
 
-/// Endings of what may be a page in `src/pages`.
+/// Extensions of files in `src/pages` that may be pages.
 const SOURCES: [&str; 6] = ["astro", "html", "ts", "js", "md", "mdx"];
 
-/// Pages and links of one site.
+/// The pages and link settings of one site.
 struct Links<'s> {
     site: &'s Site,
     options: &'s StarlightOptions,
@@ -29,12 +29,12 @@ pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
         return match (is_inside, link.is_absolute()) {
             (false, _) => by_names(site, link),
             (true, true) => links.absolute(link),
-            // It stands on whatever page the file is put into.
+            // A relative link in an included file starts from the page that includes the file.
             (true, false) => Target::NotUnderstood,
         };
     };
     if link.path.starts_with(['~', '@']) {
-        // An alias that the configuration of TypeScript explains.
+        // A path alias, which the TypeScript configuration defines.
         return Target::NotUnderstood;
     }
     if link.is_absolute() {
@@ -42,7 +42,7 @@ pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
     }
     let beside = joined(folder(link.from), &link.path);
     if has_markdown_ending(&link.path) && links.options.changes_links {
-        // Only a plugin makes a link of it, and then by the file.
+        // Only a plugin turns a link to a Markdown file into one to its page.
         let page = beside.filter(|file| site.address(file).is_some());
         return page.map_or(Target::NotUnderstood, |file| link.page(file));
     }
@@ -53,7 +53,7 @@ pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
     }
     match joined(&links.folder_of(address), &link.path) {
         Some(name) => links.served(link, &name),
-        // Behind the base, or above it.
+        // The link leads above the base path, to another part of the host.
         None if links.options.base.as_deref() != Some("") => Target::NotUnderstood,
         None => links.served(link, link.path.trim_start_matches("../")),
     }
@@ -82,7 +82,7 @@ pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
     if has_markdown_ending(path) && links.options.changes_links && !path.starts_with('/') {
         return respelled(like, from, to, anchor);
     }
-    // What stands in for a page of another language is named in that language.
+    // A page that replaces a missing translation is linked to in the language of that translation.
     let like_name = path.strip_prefix('/').map(|path| path.strip_prefix(base.trim_start_matches('/')).unwrap_or(path));
     let address = match like_name.and_then(|name| links.language_of(name.trim_matches('/'))) {
         Some(language) if links.stands_in(language, address) => below(language, &links.without_default(address)),
@@ -97,7 +97,7 @@ pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
     let written = match is_relative {
         true => {
             let folder = links.folder_of(own);
-            // Without a slash the last name has to stand there.
+            // Without a trailing slash, the link has to contain the last segment of the address.
             match has_slash || address.is_empty() {
                 true => format!("{}/", dotted(path, relative_path(&folder, &address))),
                 false => dotted(path, way(&folder, &address)),
@@ -135,7 +135,7 @@ impl<'s> Links<'s> {
         }
     }
 
-    /// What is served at a path, relative to the base.
+    /// What is served at a path relative to the base path.
     fn served(&self, link: &Written<'_>, name: &str) -> Target {
         if self.options.addresses_computed {
             return Target::NotUnderstood;
@@ -163,7 +163,7 @@ impl<'s> Links<'s> {
         if let Some(file) = rest.and_then(|rest| exact(&below(&self.options.default_language, rest))) {
             return link.page(file);
         }
-        // A name with an ending may be a file that the build makes: a feed, a map of the site.
+        // A name with an extension may be a generated file, such as a feed or a sitemap.
         let is_made = !link.path.ends_with('/')
             && name
                 .rsplit('/')
@@ -179,7 +179,7 @@ impl<'s> Links<'s> {
         link.missing(Some(name.to_owned()))
     }
 
-    /// The file in `src/pages` that makes what is served at a path.
+    /// The file in `src/pages` that renders what is served at a path.
     fn page_of_source(&self, name: &str) -> Option<String> {
         let pages = below(self.home, "src/pages");
         let stems = [below(&pages, name), below(&pages, &below(name, "index"))];
@@ -188,7 +188,7 @@ impl<'s> Links<'s> {
         files.chain(named).find(|file| self.site.has_any(file))
     }
 
-    /// Whether a file in `src/pages` may make what is served at a path as the page of one value of a parameter.
+    /// Whether a path may be a page of a dynamic route in `src/pages`.
     fn is_of_route(&self, name: &str) -> bool {
         let pages = format!("{}/", below(self.home, "src/pages"));
         let outside = self.site.outside.iter().map(String::as_str);
@@ -206,7 +206,7 @@ impl<'s> Links<'s> {
         address.strip_prefix(self.options.default_language.as_str()).unwrap_or(address).trim_matches('/').to_owned()
     }
 
-    /// Whether a page of the default language is what another language shows at the same path.
+    /// Whether a page of the default language replaces its missing translation into another language.
     fn stands_in(&self, language: &str, address: &str) -> bool {
         let own = self.language_of(address).unwrap_or("");
         own == self.options.default_language
@@ -216,7 +216,7 @@ impl<'s> Links<'s> {
     }
 }
 
-/// An address as one of a URL.
+/// Percent-encodes an address for a URL.
 fn escaped(path: &str) -> String {
     encoded_with(path, "%#?")
 }

@@ -57,7 +57,7 @@ fn links_lead_where_the_built_pages_lead() {
     for (from, target, expected) in [
         ("en/index.mdx", "/odd/en/guides/first/", page("en/guides/first.md")),
         ("en/index.mdx", "/odd/en/guides/first", page("en/guides/first.md")),
-        // Nothing adds the base.
+        // The base path is not added to absolute links.
         ("en/index.mdx", "/en/guides/first/", Target::NotUnderstood),
         ("en/index.mdx", "./guides/first/", page("en/guides/first.md")),
         ("en/index.mdx", "/odd/en/chosen/", page("en/slugged.md")),
@@ -79,7 +79,7 @@ fn links_lead_where_the_built_pages_lead() {
         ("en/guides/first.md", "../../", page("en/index.mdx")),
         ("en/guides/first.md", "../../../../assets/a.svg", Target::Asset { file: "src/assets/a.svg".into() }),
         ("en/guides/index.md", "./first/", page("en/guides/first.md")),
-        // What is not translated is shown in the default language.
+        // Untranslated pages are shown in the default language.
         ("fr/index.md", "/odd/fr/guides/first/", page("en/guides/first.md")),
         ("fr/index.md", "/odd/fr/guides/v12/", page("fr/guides/v1.2.md")),
         ("en/_part.md", "./first/", Target::NotUnderstood),
