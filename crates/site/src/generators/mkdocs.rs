@@ -1,4 +1,4 @@
-//! `mkdocs.yml`.
+//! MkDocs sites, configured in `mkdocs.yml`.
 
 use std::borrow::Cow;
 
@@ -22,28 +22,28 @@ pub(crate) fn is_file(name: &str) -> bool {
     ending && name.strip_prefix("mkdocs").is_some_and(|rest| rest.starts_with(['.', '-', '_']))
 }
 
-/// Plug-ins that make pages out of something else than Markdown files in the docs folder.
+/// Plug-ins that generate pages from anything other than Markdown files in the docs folder.
 const MAKERS: [&str; 7] = ["gen-files", "api-autonav", "tags", "monorepo", "multirepo", "simple", "mkdoxy"];
 
-/// How deep a configuration may nest.
+/// Maximum nesting depth of the navigation, and of inherited configurations.
 const DEEPEST: usize = 32;
 
-/// What a configuration says of links.
+/// Settings that links depend on.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct MkDocsOptions {
-    /// The folder of the pages and of the files beside them.
+    /// The folder of the pages and assets.
     pub(crate) docs: String,
-    /// The path on its host that the site is served below, without slashes around it.
+    /// Base path of the site, without leading and trailing slash.
     pub(crate) base: String,
-    /// Whether a page is a file (`a.html`) and no folder (`a/`).
+    /// Whether pages are served as files (`a.html`) rather than as folders (`a/`).
     pub(crate) flat: bool,
-    /// Whether absolute links name files, from the docs folder.
+    /// Whether absolute links are file paths, relative to the docs folder.
     pub(crate) absolute_from_docs: bool,
-    /// Whether a plug-in makes pages that are in no file.
+    /// Whether a plug-in generates pages without a source file.
     pub(crate) makes_pages: bool,
-    /// Whether programs of the site's own may change pages before they are built.
+    /// Whether there are hooks: scripts of the site that may change pages before they are built.
     pub(crate) has_hooks: bool,
-    /// Where the order of pages is said by files in their folders.
+    /// The plug-in that reads the order of pages from files in their folders, if any.
     pub(crate) folder_navigation: Option<FolderNavigation>,
 }
 
@@ -78,7 +78,7 @@ fn builds(root: &Root, inside: &str, front: &FrontMatter, _has: &dyn Fn(&str) ->
 
 fn complete(layout: &Layout, text: &str, page: &mut Page) {
     if layout.options.mkdocs.has_hooks {
-        // Only the program knows the words of such a heading.
+        // A heading without text gets its text from a hook, so its anchor is unknown.
         page.headings.iter_mut().filter(|heading| heading.text.is_empty()).for_each(|h| h.anchor.clear());
         page.links.extend(mkdocs_links::unused_definitions(text, page));
         page.links.sort_by_key(|link| (link.span.start, link.dest_span.start));
@@ -89,7 +89,7 @@ fn complete(layout: &Layout, text: &str, page: &mut Page) {
     }
 }
 
-/// Reads the layout, if the folder has such a file.
+/// Reads the layout, if the folder has a configuration of MkDocs.
 fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
     let file = FILES.iter().map(|name| at_home(tree, home, name)).find(|file| has(file))?;
     let mut text = tree.text(&file)?;
@@ -134,7 +134,7 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
     Some(layout)
 }
 
-/// The front matter of a post, with the title that it is known by.
+/// The front matter of a post, with a title made of the post where it sets none.
 fn front_matter_of_post(file: &str, bytes: &[u8]) -> FrontMatter {
     let mut front = front_matter(bytes);
     if front.title().is_none() {
@@ -174,7 +174,7 @@ fn options(config: &Yaml) -> MkDocsOptions {
     }
 }
 
-/// The text without the tags that only the generator understands (`!!python/name:…`, `!ENV`).
+/// Removes YAML tags that only the generator understands (`!!python/name:…`, `!ENV`).
 fn without_tags(text: &str) -> Cow<'_, str> {
     regex!(TAG, r"(?m)((?::|-|\[|,)[ \t]+)!+[A-Za-z][^\s\[\],]*");
     TAG.replace_all(text, "$1")
@@ -182,26 +182,27 @@ fn without_tags(text: &str) -> Cow<'_, str> {
 
 fn excluded(config: &Yaml) -> GlobSet {
     let lines = ["exclude_docs", "draft_docs"].iter().filter_map(|name| config.get(name)?.text());
-    // Theme templates that were put beside the docs.
+    // Theme templates in the docs folder are no pages.
     let lines: Vec<&str> = std::iter::once("/templates/").chain(lines).collect();
     ignore_globs(&lines.join("\n"))
 }
 
-/// A plug-in's options, if it is named.
+/// The options of a plug-in, if the configuration lists it with options.
 pub(super) fn plugin<'y>(config: &'y Yaml, wanted: &str) -> Option<&'y Yaml> {
     let plugins = config.get("plugins")?;
     let listed = plugins.list().iter().find_map(|item| item.get(wanted));
     listed.or_else(|| plugins.get(wanted))
 }
 
-/// Whether a plug-in is named, with options or without.
+/// Whether the configuration lists a plug-in, with or without options.
 pub(super) fn is_named(config: &Yaml, wanted: &str) -> bool {
     let plugins = config.get("plugins").map(Yaml::list).unwrap_or_default();
     let is = |name: &str| name == wanted || name.strip_prefix("material/") == Some(wanted);
     plugin(config, wanted).is_some() || plugins.iter().any(|item| item.text().is_some_and(is))
 }
 
-/// Languages told by the ends of file names, and those told by folders (with whether one is the default).
+/// Languages in file name suffixes, the default one first; and languages in folders, each with whether it is the
+/// default.
 fn languages(config: &Yaml) -> (Vec<String>, Vec<(String, bool)>) {
     let Some(options) = plugin(config, "i18n") else { return Default::default() };
     let listed = options.get("languages").map(Yaml::list).unwrap_or_default();
@@ -219,8 +220,8 @@ fn languages(config: &Yaml) -> (Vec<String>, Vec<(String, bool)>) {
     }
 }
 
-/// The style of anchors. What the tag of `slugify` said was taken off before the file was read, so it is looked up in the
-/// text.
+/// The style of heading anchors. YAML tags are removed before parsing, so the function in the tag of `slugify` is
+/// looked up in the text.
 fn anchors(config: &Yaml, text: &str) -> AnchorStyle {
     regex!(SLUGIFY, r"toc\s*:[^\n]*\n(?:[^\n]*\n){0,12}?\s*slugify\s*:\s*!!python/\S+?:([\w.]+)");
     let extensions = config.get("markdown_extensions");
@@ -288,7 +289,7 @@ impl Walk<'_> {
         if crate::follow::is_external(path) || !crate::follow::has_page_ending(path) {
             return;
         }
-        // Where languages have folders, it is a page of each.
+        // With a folder per language, the path names a page in each.
         for folder in self.layout.folders() {
             let file = below(folder, path.trim_start_matches("./"));
             let Some(root) = self.layout.root(&file) else { continue };
@@ -299,12 +300,12 @@ impl Walk<'_> {
     }
 }
 
-/// The map of the plug-in `redirects`: files that were, and where they are.
+/// The redirects of the plug-in `redirects`, which maps old files to new ones.
 fn redirects(config: &Yaml, layout: &Layout, folder: &str) -> Vec<(String, String)> {
     let Some(map) = plugin(config, "redirects").and_then(|options| options.get("redirect_maps")) else {
         return Vec::new();
     };
-    // The plug-in takes names for addresses, in the folder of a language too.
+    // The plug-in derives addresses from file names alone, even in the folder of a language.
     let root = layout.roots.iter().find(|root| root.folder == folder);
     let path = |file: &str| {
         let file = below(folder, file.split('#').next().unwrap_or(file));

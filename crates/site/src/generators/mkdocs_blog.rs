@@ -1,4 +1,4 @@
-//! Posts of the blog plug-in of Material for MkDocs: where they are served is made of their date and their title.
+//! Posts of the blog plug-in of Material for MkDocs: their addresses are made of their date and title.
 
 use docent_markdown::{AnchorStyle, Anchors, FrontMatter, Link, LinkKind, folder, regex, text_of};
 
@@ -8,13 +8,13 @@ use crate::paths::{below, index_path, path_in};
 /// A blog of a site.
 #[derive(Debug, Clone)]
 pub(crate) struct Blog {
-    /// The folder of its posts in the folder of pages.
+    /// The folder of its posts, relative to the folder of pages.
     posts: String,
-    /// What its posts are served below.
+    /// Base path of its posts.
     served: String,
-    /// Patterns of addresses and of the dates in them; `None` where a program makes them.
+    /// Patterns of the addresses and of the dates in them; `None` if a function of the site makes slugs.
     patterns: Option<(String, String)>,
-    /// How many categories an address may hold.
+    /// Maximum number of categories in an address.
     categories: usize,
 }
 
@@ -53,7 +53,7 @@ fn blog(options: &Yaml) -> Blog {
     }
 }
 
-/// A path without `.` and without slashes around it.
+/// Normalises a path: no `.` segments, and no leading, trailing or repeated slashes.
 fn plain_path(path: &str) -> String {
     path.split('/').filter(|part| !part.is_empty() && *part != ".").collect::<Vec<_>>().join("/")
 }
@@ -64,7 +64,7 @@ impl Blog {
         inside.strip_prefix(self.posts.as_str()).is_some_and(|rest| rest.starts_with('/'))
     }
 
-    /// Whether the plug-in may make a page at an address: its archive, its categories, its authors.
+    /// Whether the plug-in may generate a page at an address: an archive, a category, an author.
     pub(super) fn may_make(&self, address: &str) -> bool {
         path_in(&self.served, address).is_some()
     }
@@ -98,7 +98,7 @@ fn slug(words: &str) -> String {
     Anchors::of(AnchorStyle::Pymdown).for_heading(words)
 }
 
-/// A date by a pattern of year, month and day; `None` where there is more in it.
+/// Formats a date by a pattern of `yyyy`, `MM` and `dd`; `None` if the pattern contains other letters.
 fn dated(pattern: &str, date: &str) -> Option<String> {
     let (year, month, day) = (date.get(..4)?, date.get(5..7)?, date.get(8..10)?);
     let digits = [year, month, day].iter().all(|part| part.bytes().all(|byte| byte.is_ascii_digit()));
@@ -108,8 +108,7 @@ fn dated(pattern: &str, date: &str) -> Option<String> {
         .then(|| pattern.replace("yyyy", year).replace("MM", month).replace("dd", day))
 }
 
-/// What a post without a title in its front matter is called: by the heading it begins with, as it is written, or else by
-/// its file.
+/// The title of a post that sets none in its front matter: the heading it begins with, verbatim, or else its file name.
 pub(super) fn title(file: &str, bytes: &[u8]) -> String {
     let text = text_of(bytes);
     let body = &text[docent_markdown::front_matter_end(&text)..];
@@ -123,7 +122,7 @@ pub(super) fn title(file: &str, bytes: &[u8]) -> String {
     }
 }
 
-/// The entries of the field `links` of a post: a navigation of its own, whose paths begin at the docs folder.
+/// The entries in the field `links` of a post: a navigation of its own, with paths relative to the docs folder.
 pub(super) fn links(text: &str, front: &FrontMatter) -> Vec<Link> {
     regex!(FIELD, r"(?m)^links:[ \t]*\r?\n((?:[ \t-][^\n]*\n|\r?\n)*)");
     regex!(ENTRY, r#"(?m)^[ \t]*-[ \t]+(?:[^\n]*?:[ \t]+)?(["']?)([^\s"']*[^\s"':])(["']?)[ \t]*\r?$"#);

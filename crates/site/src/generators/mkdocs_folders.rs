@@ -1,5 +1,5 @@
-//! Navigation files in folders of pages: `.nav.yml` of MkDocs' plug-in `awesome-nav`, `.pages` of `awesome-pages`. Each says the
-//! order of what is in its folder; a folder without one shows all of it.
+//! Navigation files in folders of pages: `.nav.yml` of MkDocs' plug-in `awesome-nav`, `.pages` of `awesome-pages`. Each
+//! orders the content of its folder; a folder without one shows everything in it.
 
 use docent_markdown::{FrontMatter, text_of};
 use globset::GlobSet;
@@ -10,13 +10,14 @@ use super::yaml::{self, Yaml};
 use crate::layout::{Entries, Entry, Layout, below};
 use crate::tree::Tree;
 
-/// The names that such files have where the configuration gives them no other.
+/// Default names of navigation files.
 const NAMES: [&str; 2] = [".nav.yml", ".pages"];
 
-/// How deep sections and folders may nest.
+/// Maximum nesting depth of sections and folders.
 const DEEPEST: usize = 32;
 
-/// Whether this may be the name of such a file: the configuration chooses it, and only a hidden file in YAML is taken for one then.
+/// Whether this may be the name of a navigation file. The configuration can set any name, but only hidden YAML files
+/// are considered.
 pub(crate) fn is_file(name: &str) -> bool {
     NAMES.contains(&name) || name.starts_with('.') && (name.ends_with(".yml") || name.ends_with(".yaml"))
 }
@@ -25,29 +26,29 @@ pub(crate) fn is_file(name: &str) -> bool {
 pub(crate) enum FolderPlugin {
     /// Entries are paths in the folder, globs or links.
     AwesomeNav,
-    /// Entries are names of what is in the folder itself, links, or `...` for the rest.
+    /// Entries are names of files and folders in the folder itself, links, or `...` for the rest.
     AwesomePages,
 }
 
-/// The plug-in that orders the pages of a site by files in their folders.
+/// The plug-in that orders the pages of a site by navigation files in their folders.
 #[derive(Debug, Clone)]
 pub(crate) struct FolderNavigation {
     pub(crate) plugin: FolderPlugin,
-    /// The name of its files.
+    /// The name of the navigation files.
     pub(crate) name: String,
 }
 
-/// One such file.
+/// A parsed navigation file.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct FolderFile {
     title: Option<String>,
-    /// `None` where it names nothing, so that all of the folder is shown.
+    /// `None` if the file lists nothing, so that everything in the folder is shown.
     pub(crate) items: Option<Vec<FolderItem>>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum FolderItem {
-    /// A page, a folder or an address; a glob where `awesome-nav` finds neither.
+    /// A page, a folder or a URL; `awesome-nav` treats any other name as a glob.
     Name {
         title: Option<String>,
         name: String,
@@ -56,7 +57,7 @@ pub(crate) enum FolderItem {
         title: String,
         items: Vec<FolderItem>,
     },
-    /// All that the file does not name and that a pattern matches.
+    /// Everything that the file does not name and that matches a pattern.
     Rest(Remaining),
 }
 
@@ -83,12 +84,12 @@ impl FolderNavigation {
             .then(|| Self { plugin: FolderPlugin::AwesomePages, name: name("awesome-pages", NAMES[1]) })
     }
 
-    /// Whether the `nav` of the configuration counts beside the files.
+    /// Whether the `nav` of the configuration applies together with the navigation files.
     pub(crate) fn keeps_nav(&self) -> bool {
         self.plugin == FolderPlugin::AwesomePages
     }
 
-    /// What a file says; nothing where it cannot be read.
+    /// Parses a navigation file; empty if it is not valid YAML.
     pub(crate) fn read(&self, bytes: &[u8]) -> FolderFile {
         let Ok(yaml) = yaml::read(&text_of(bytes)) else { return FolderFile::default() };
         let title = yaml.get("title").and_then(Yaml::text).map(str::to_owned);
@@ -156,7 +157,7 @@ impl FolderNavigation {
 }
 
 impl FolderFile {
-    /// Every item, those in sections too.
+    /// All items, including those in sections.
     pub(crate) fn all(&self) -> Vec<&FolderItem> {
         let mut found: Vec<&FolderItem> = self.items.iter().flatten().collect();
         let mut at = 0;
@@ -169,7 +170,8 @@ impl FolderFile {
         found
     }
 
-    /// What of the folder is shown though it is not named: all of it, what some globs match, or also what is not understood.
+    /// The entries of the folder that are shown without being named: all of them, those that match a glob, or those
+    /// that match a pattern that is not supported.
     pub(crate) fn unnamed(&self) -> Unnamed {
         if self.items.is_none() {
             return Unnamed { all: true, ..Unnamed::default() };
@@ -190,12 +192,12 @@ impl FolderFile {
     }
 }
 
-/// What a file shows beyond what it names.
+/// The entries of a folder that a navigation file shows without naming them.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Unnamed {
     pub(crate) all: bool,
     pub(crate) globs: GlobSet,
-    /// Whether there are patterns that are not understood.
+    /// Whether there are patterns that are not supported.
     pub(crate) unclear: bool,
 }
 
@@ -209,7 +211,7 @@ fn has_rest(nav: &Yaml, depth: usize) -> bool {
     }
 }
 
-/// Adds the pages that the files name one by one, each with the sections and the titles of the folders around it.
+/// Adds the pages that the navigation files name one by one, each with the sections and folder titles around it.
 pub(super) fn read(
     tree: &dyn Tree,
     layout: &Layout,
@@ -230,7 +232,8 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// `named` is what the folder is called where it is named, with the groups around it; the first folder has no name.
+    /// Reads the navigation file of a folder. `around` are the groups around the folder, `named` is the title in the
+    /// entry that names it; `None` for the docs folder, which no entry names.
     fn folder(&mut self, folder: &str, around: &[String], named: Option<Option<&str>>, depth: usize) {
         let path = below(folder, &self.navigation.name);
         if depth > DEEPEST || !(self.has)(&path) {
@@ -275,7 +278,7 @@ impl Walk<'_> {
     }
 }
 
-/// What MkDocs calls a folder.
+/// The title that MkDocs makes of a folder name.
 fn title_of(name: &str) -> String {
     let title = name.replace(['-', '_'], " ");
     let mut letters = title.chars();

@@ -1,5 +1,5 @@
-//! How MkDocs reads the links of a page: what names a file of the docs folder becomes that file's address, and anything
-//! else is left to the browser.
+//! Resolves and writes links as MkDocs does: a link to a file in the docs folder becomes that file's address, and any
+//! other link is left to the browser.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -32,7 +32,7 @@ pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
         return by_names(site, link);
     }
     if is_fragment(link.from) && !link.is_absolute() {
-        // It may be a snippet of other pages, and then its links are read where it is put.
+        // The file may be a snippet, whose relative links start from the page that includes it.
         return Target::NotUnderstood;
     }
     let mut named = None;
@@ -58,7 +58,7 @@ pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
     }
 }
 
-/// Reference definitions that no link of a page uses. A program may make links that do, as of what a comment says.
+/// Link reference definitions that no link on a page uses. A hook may make links that use them, such as from comments.
 pub(super) fn unused_definitions(text: &str, page: &Page) -> Vec<Link> {
     regex!(DEFINITION, r"(?m)^ {0,3}\[([^\[\]^\n][^\[\]\n]*)\]:[ \t]*(\S+)");
     let used: HashSet<usize> = page.links.iter().map(|link| link.dest_span.start).collect();
@@ -82,7 +82,7 @@ pub(super) fn unused_definitions(text: &str, page: &Page) -> Vec<Link> {
     unused.map(link).collect()
 }
 
-/// Whether a theme may bring a file, which then can be named as one of the docs folder.
+/// Whether a theme may provide a file, which can then be linked to like one in the docs folder.
 fn is_of_theme(options: &MkDocsOptions, path: &str) -> bool {
     let inside = path.strip_prefix(options.docs.as_str()).unwrap_or(path);
     OF_THEMES.contains(&inside.trim_start_matches('/'))
@@ -92,7 +92,7 @@ fn browser<'s>(site: &'s Site, options: &'s MkDocsOptions) -> Browser<'s> {
     Browser { site, base: &options.base, folders: !options.flat, assets: &options.docs }
 }
 
-/// The file of the docs folder that a path names, in the language of the page that links to it.
+/// The target of a path to a file in the docs folder, in the language of the page with the link.
 fn file_of(site: &Site, link: &Written<'_>, path: &str) -> Option<Target> {
     let candidates = in_languages(site, link.from, path);
     let file = candidates.into_iter().find(|file| site.has_any(file) && is_in_docs(site, file))?;
@@ -103,7 +103,7 @@ fn file_of(site: &Site, link: &Written<'_>, path: &str) -> Option<Target> {
     Some(match site.address(&file) {
         Some(_) => link.page(file),
         None if is_post(site, &file) => Target::NotUnderstood,
-        // The docs leave it out, so it is no page.
+        // The configuration excludes the file, so it is no page.
         None => link.missing(Some(file)),
     })
 }
@@ -112,7 +112,7 @@ fn may_be_of_blog(site: &Site, from: &str, address: &str) -> bool {
     site.layout().root(from).is_some_and(|root| root.options.blogs.iter().any(|blog| blog.may_make(address)))
 }
 
-/// Whether a file is a post of a blog, which may be a draft or have an address that a program makes.
+/// Whether a file is a post of a blog. A post has no address if it is a draft or if its address is computed.
 fn is_post(site: &Site, file: &str) -> bool {
     let root = site.layout().root(file);
     root.is_some_and(|root| {
@@ -125,7 +125,8 @@ fn is_in_docs(site: &Site, file: &str) -> bool {
     site.layout().root(file).is_some() || file.strip_prefix(docs).is_some_and(|rest| rest.starts_with('/'))
 }
 
-/// The paths that are looked for in turn: where a site has languages, first the page's own, then the default one.
+/// Candidate paths in lookup order: for a site with languages, first in the language of the page, then in the default
+/// one.
 fn in_languages(site: &Site, from: &str, path: &str) -> Vec<String> {
     let layout = site.layout();
     let Some(root) = layout.root(from) else { return vec![path.to_owned()] };
@@ -137,7 +138,7 @@ fn in_languages(site: &Site, from: &str, path: &str) -> Vec<String> {
         }
         found.push(path.to_owned());
     } else if let Some(own) = &root.language {
-        // In a folder for each language, what one of them does not have is taken from the default one.
+        // With a folder per language, files that one language lacks are taken from the default one.
         let docs = layout.options.mkdocs.docs.as_str();
         let default = layout.roots.iter().find(|root| root.language.is_some() && root.served.is_empty());
         let default = default.and_then(|root| root.language.as_ref()).unwrap_or(own);
@@ -158,7 +159,7 @@ fn in_languages(site: &Site, from: &str, path: &str) -> Vec<String> {
     found
 }
 
-/// A path without `.` and `..`, as seen from a folder; what leads out of the docs root begins with `../`.
+/// Joins a folder and a path and resolves `.` and `..`; a path that leads out of the docs root begins with `../`.
 fn plain_path(folder: &str, path: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
     for part in folder.split('/').chain(path.split('/')) {
@@ -171,7 +172,7 @@ fn plain_path(folder: &str, path: &str) -> String {
     parts.join("/")
 }
 
-/// By the name of the file, which MkDocs checks, unless the link before was one for the browser.
+/// Writes a link by file path, which MkDocs validates, unless `like` is a URL for the browser.
 pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
     let Wanted { from, to, anchor, like, syntax } = *wanted;
     let options = &site.layout().options.mkdocs;
@@ -195,7 +196,7 @@ pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
     }
     let is_for_browser = match is_markdown_page(to) {
         true => !path.is_empty() && !has_markdown_ending(path),
-        // It leads out of the docs folder, unless it is read against the page's address.
+        // As a file path, `like` leads out of the docs, so it is a URL relative to the address of the page.
         false => plain_path(folder(from), path).starts_with("../"),
     };
     if is_for_browser || syntax != LinkSyntax::Markdown {
@@ -239,7 +240,7 @@ mod tests {
             (index, "old.mdx", asset("docs/old.mdx")),
             (index, "a%20page.md", page("docs/a page.md", None)),
             (index, "sitemap.xml", Target::NotUnderstood),
-            // Against the address of the page, which is a folder.
+            // Relative to the address of the page, which is a folder.
             (start, "../", page("docs/guide/index.md", None)),
             (start, "../../other/", page("docs/other.markdown", None)),
             (start, "index.md", page("docs/guide/index.md", None)),
@@ -248,10 +249,11 @@ mod tests {
             (start, "b.png", asset("docs/guide/b.png")),
             (start, "../b.png", asset("docs/guide/b.png")),
             (start, "./", page(start, None)),
-            // A folder's page is its `index.md`, and a `README.md` beside it is not built.
+            // The page of a folder is its `index.md`, and a `README.md` beside it is not built.
             ("docs/folder/README.md", "../twice/README.md", missing("docs/twice/README.md")),
             ("docs/folder/README.md", "../twice/", page("docs/twice/index.md", None)),
-            // It is also written over a page beside the folder, which is read as any other.
+            // The index of a folder is also written over a page beside the folder, but a link by file still leads to
+            // that page.
             ("docs/folder/README.md", "../twins.md", page("docs/twins.md", None)),
             ("docs/folder/README.md", "../twins/", page("docs/twins/README.md", None)),
             (start, "../../../x.md", Target::Missing { path: None, anchor: None }),
