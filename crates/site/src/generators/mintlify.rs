@@ -1,4 +1,4 @@
-//! `docs.json` and `mint.json`.
+//! Mintlify sites, configured in `docs.json` or `mint.json`.
 
 use std::cmp::Ordering;
 use std::collections::HashSet;
@@ -23,11 +23,11 @@ use crate::tree::{Tree, at_home, joined_in};
 use crate::variants::Stage;
 use crate::version_names::{Kind, VersionName};
 
-/// The files a configuration is looked for in, first one wins.
+/// Names of the configuration file; the first one that exists wins.
 pub(crate) const FILES: [&str; 2] = Navigation::FILES;
 
-/// Whether a file may belong to a configuration: one of [`FILES`], what pages it leaves out, or data that it may refer to
-/// beside it.
+/// Whether a file may belong to a configuration: one of [`FILES`], `.mintignore`, or JSON data that the configuration
+/// may refer to.
 pub(crate) fn is_configuration(folder: &str, name: &str) -> bool {
     let refers = ["navigation", "nav", "config", "docs-config", ".mintlify"];
     FILES.contains(&name)
@@ -35,16 +35,16 @@ pub(crate) fn is_configuration(folder: &str, name: &str) -> bool {
         || name.ends_with(".json") && folder.split('/').any(|part| refers.contains(&part))
 }
 
-/// What is longer, in bytes, names no file or folder.
+/// Maximum length of a path in bytes; longer text names no file or folder.
 const LONGEST_PATH: usize = 512;
 
-/// What Mintlify makes no pages of, whatever a site says.
+/// Paths that Mintlify always ignores, in the syntax of `.gitignore`.
 const IGNORED: &str = ".git\n.github\n.claude\n.agents\n.idea\n.vscode\n.cursor\nnode_modules\nREADME.md\nLICENSE.md\nCHANGELOG.md\nCONTRIBUTING.md\n";
 
 pub(super) const RULES: Rules = Rules {
     hides,
     why_hidden: |_, _| SkipReason::Partial,
-    // What the front matter of a page says of a `slug` is not read.
+    // Mintlify ignores `slug` in the front matter of a page.
     ..Rules::of(read, by_stem, mintlify_links::follow, mintlify_links::write)
 };
 
@@ -53,7 +53,7 @@ fn hides(root: &Root, inside: &str) -> bool {
     root.served.is_empty() && ["snippets/", "_snippets/"].iter().any(|folder| inside.starts_with(folder))
 }
 
-/// Reads the layout, if the folder has such a file.
+/// Reads the layout, if the folder has a configuration of Mintlify.
 fn read(tree: &dyn Tree, home: &str, _has: &dyn Fn(&str) -> bool) -> Option<Layout> {
     let resolved = FILES.iter().find_map(|name| resolved(tree, home, name))?;
     let root = resolved.root.as_ref();
@@ -61,7 +61,7 @@ fn read(tree: &dyn Tree, home: &str, _has: &dyn Fn(&str) -> bool) -> Option<Layo
         let schema = root.get("$schema").and_then(Json::text);
         root.get("navigation").is_some() || schema.is_some_and(|schema| schema.contains("mintlify"))
     });
-    // Elsewhere than at the top, a file of this name may be anything.
+    // In a subfolder, a file with this name may belong to another tool.
     if !home.is_empty() && !says_so {
         return None;
     }
@@ -105,7 +105,8 @@ fn read(tree: &dyn Tree, home: &str, _has: &dyn Fn(&str) -> bool) -> Option<Layo
             walk.node(contents, &Around::default());
         }
         layout.operations = walk.operations;
-        // What it does not name, or hides, is reached by its address alone, unless the site wants all of it found.
+        // Pages that the navigation hides or does not name are reachable by address only, unless `seo.indexing` is
+        // `all`.
         let indexing = root.get("seo").and_then(|seo| seo.get("indexing")).and_then(Json::text);
         if indexing != Some("all") && !layout.entries.is_empty() {
             layout.shown = Some(walk.shown);
@@ -126,7 +127,7 @@ fn read(tree: &dyn Tree, home: &str, _has: &dyn Fn(&str) -> bool) -> Option<Layo
 /// The versions or languages that readers choose from, in order.
 struct Choices {
     names: Vec<String>,
-    /// The version or language that readers get by default.
+    /// Index of the version or language that readers get by default.
     usual: usize,
 }
 
@@ -155,7 +156,7 @@ impl Choices {
     }
 }
 
-/// The pages of a site that is configured in `home`, perhaps above the docs root.
+/// The folder of pages of a site that is configured in `home`, which may be above the docs root.
 fn pages(tree: &dyn Tree, home: &str) -> Root {
     let above = home.split('/').filter(|part| *part == "..").count();
     let ignored = tree.text(&at_home(tree, home, ".mintignore")).unwrap_or_default();
@@ -169,13 +170,13 @@ fn pages(tree: &dyn Tree, home: &str) -> Root {
     }
 }
 
-/// The files that an `openapi` names: a text, a list of them, or an object with a `source`.
+/// The files that a value of `openapi` names: a string, a list of strings, or an object with a `source`.
 fn files_of(json: &Json) -> Vec<String> {
     let own = json.text().or_else(|| json.get("source").and_then(Json::text));
     own.into_iter().chain(json.list().iter().filter_map(Json::text)).map(str::to_owned).collect()
 }
 
-/// What is around a node of the navigation.
+/// What a node of the navigation inherits from the nodes around it.
 #[derive(Debug, Clone, Default)]
 struct Around {
     file: Option<String>,
@@ -183,7 +184,7 @@ struct Around {
     groups: Arc<[String]>,
     version: Option<String>,
     language: Option<String>,
-    /// Whether something around is hidden, and not searchable all the same.
+    /// Whether a node around it is `hidden` and not `searchable`.
     is_hidden: bool,
 }
 
@@ -191,13 +192,13 @@ struct Walk<'t> {
     tree: &'t dyn Tree,
     home: &'t str,
     operations: Vec<Operations>,
-    /// Pages that are named where nothing is hidden.
+    /// Pages that are named outside of hidden nodes.
     shown: HashSet<String>,
     descriptions: Vec<String>,
 }
 
 impl Walk<'_> {
-    /// A file that the navigation names, as seen from the docs root.
+    /// Converts the path of a file in the navigation into one relative to the docs root.
     fn at(&self, file: &str) -> Option<String> {
         joined_in(self.tree.root(), self.home, file)
     }
@@ -231,7 +232,7 @@ impl Walk<'_> {
             .map(|(_, value)| value)
             .collect();
         if inner.is_empty() {
-            // Named and nothing said of its operations: all of them.
+            // A description without a list of operations stands for all of them.
             for file in named.iter().filter(|file| !is_external(file)) {
                 self.add(self.at(file), None, &inside);
             }
@@ -245,7 +246,7 @@ impl Walk<'_> {
         }
     }
 
-    /// `GET /users`, or `api.json GET /users`.
+    /// Adds a page, or an operation: `GET /users`, or `api.json GET /users`.
     fn page(&mut self, page: &str, around: &Around) {
         let words: Vec<&str> = page.split_whitespace().collect();
         match words.as_slice() {

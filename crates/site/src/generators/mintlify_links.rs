@@ -1,4 +1,4 @@
-//! How links on a Mintlify site are read and written: as `mint broken-links` reads them.
+//! Resolves and writes links in Mintlify sites, by the rules of `mint broken-links`.
 
 use docent_markdown::{folder, is_markdown_page, joined, mintlify_anchor, stem};
 
@@ -13,8 +13,8 @@ use crate::tree::joined_in;
 
 const ENDINGS: [&str; 2] = ["mdx", "md"];
 
-/// A path counts from the folder of the configuration, whether it begins with a slash or not; one that begins with a dot
-/// counts from the file. Files are named with or without their ending.
+/// Resolves a link. A path is relative to the folder of the configuration, with or without a leading slash; one that
+/// begins with a dot is relative to the file. The extension of a file is optional.
 pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
     let Some((root, inside)) = root_of(site, link.from) else { return by_names(site, link) };
     let anchor = link.anchor.as_deref().map(mintlify_anchor);
@@ -34,14 +34,14 @@ pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
     }
 }
 
-/// The folder of pages a file is in, and its path as seen from the configuration.
+/// The folder of pages that a file is in, and the path of the file relative to the folder of the configuration.
 fn root_of<'s>(site: &'s Site, file: &str) -> Option<(&'s Root, String)> {
     let root = site.layout().root(file)?;
     Some((root, below(&root.served, root.inside(file)?)))
 }
 
-/// A path as seen from the configuration, as the tree has it: where the docs root is a folder below, what is elsewhere has a
-/// path that begins with `../`.
+/// Converts a path relative to the folder of the configuration into one relative to the docs root. If the docs root is
+/// below that folder, paths outside of the docs root begin with `../`.
 fn file_at(root: &Root, path: &str) -> String {
     let up = "../".repeat(root.served.split('/').filter(|part| !part.is_empty()).count());
     match root.served.is_empty() {
@@ -71,11 +71,11 @@ fn find(site: &Site, root: &Root, path: &str, anchor: Option<&str>) -> Option<Ta
         return Some(page(file));
     }
     if path.is_empty() {
-        // Where there is no first page of its own, the first of the navigation is shown.
+        // Without an `index` page, the first page of the navigation is shown.
         return Some(with_ending("index").map_or(Target::NotUnderstood, page));
     }
-    // A page is served as Markdown under its name, whatever of the two endings it has. What happens to other endings is not
-    // told; they are not taken for broken.
+    // A page is also served as Markdown under its name with either extension. What happens with other extensions is not
+    // documented, so such links do not count as broken.
     if let Some(name) = stem_of(path)
         && let Some(file) = with_ending(name)
     {
@@ -96,7 +96,7 @@ fn find(site: &Site, root: &Root, path: &str, anchor: Option<&str>) -> Option<Ta
     makes_pages(site, path).then_some(Target::NotUnderstood)
 }
 
-/// A redirect, if it leads anywhere.
+/// The target of a redirect, if its destination exists.
 fn redirected(site: &Site, root: &Root, destination: &str) -> Option<Target> {
     let there = || Some(Target::Redirect { destination: destination.to_owned() });
     let (path, _) = parts(destination);
@@ -113,7 +113,7 @@ fn redirected(site: &Site, root: &Root, destination: &str) -> Option<Target> {
     if path.is_empty() || is_there || is_folder() || is_again() { there() } else { None }
 }
 
-/// Whether a page may be made of the description of an API at this path.
+/// Whether a page at this path may be generated from the description of an API.
 fn makes_pages(site: &Site, path: &str) -> bool {
     let layout = site.layout();
     let below = |folder: &str| {
@@ -132,7 +132,7 @@ fn stem_of(path: &str) -> Option<&str> {
     (!stem.is_empty() && !stem.ends_with('/') && !ending.contains('/')).then_some(stem)
 }
 
-/// Absolute and without ending, unless what stood there was relative or had one.
+/// Writes an absolute link without extension, unless `like` is relative or has one.
 pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
     let Wanted { from, to, anchor, like, .. } = *wanted;
     let (Some((_, from_inside)), Some((root, to_inside))) = (root_of(site, from), root_of(site, to)) else {
@@ -154,14 +154,14 @@ pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
     format!("{}{slash}{suffix}", encoded(&path))
 }
 
-/// The shortest name without ending that leads to a page.
+/// The shortest path without extension that leads to a page.
 fn named(site: &Site, root: &Root, to: &str, inside: &str) -> String {
     let own = stem(inside).unwrap_or(inside);
     let names = [crate::paths::index_path(own, &["index"]), own.to_owned()];
     let leads = |name: &&String| matches!(find(site, root, name, None), Some(Target::Page { file, .. }) if file == to);
     names.iter().find(leads).cloned().unwrap_or_else(|| match site.has_file(to) {
         true => inside.to_owned(),
-        // A page that is yet to be written.
+        // The page does not exist yet.
         false => names[0].clone(),
     })
 }

@@ -65,7 +65,7 @@ fn links_are_read_as_mint_does() {
         ("guides/a.mdx", "/", page("index.mdx")),
         ("guides/a.mdx", "/guides/v1.2", page("guides/v1.2.md")),
         ("guides/a.mdx", "/guides.with/x%20y", page("guides.with/x y.mdx")),
-        // Without a dot, a path counts from the top.
+        // Without a leading dot, a path is relative to the folder of the configuration.
         ("guides/a.mdx", "a", missing("a")),
         ("guides/a.mdx", "../../x", Target::Missing { path: None, anchor: None }),
         ("guides/a.mdx", "/both", page("both.mdx")),
