@@ -1,4 +1,5 @@
-//! Fumadocs: `source.config.*` names the folder of pages, and the call of `loader` in `lib/source.*` their address.
+//! Fumadocs sites: `source.config.*` sets the folder of the pages, and the call of `loader` in `lib/source.*` their
+//! base path.
 
 use std::collections::{HashMap, HashSet};
 
@@ -14,7 +15,7 @@ use crate::layout::{Generator, Layout, below};
 use crate::model::{Site, Target};
 use crate::tree::{Tree, at_home, joined_in};
 
-/// Whether a file of the application says where pages are served or how their links are read, by its folder and name.
+/// Whether a file of the application configures where pages are served or how their links resolve, judged by its path.
 pub(crate) fn is_of_application(folder: &str, name: &str) -> bool {
     let stem = name.rsplit_once('.').filter(|(_, ending)| ENDINGS.contains(ending)).map_or("", |(stem, _)| stem);
     let folder = folder.strip_prefix("src/").unwrap_or(folder);
@@ -22,8 +23,8 @@ pub(crate) fn is_of_application(folder: &str, name: &str) -> bool {
     is_page || is_of_loader(folder, stem)
 }
 
-/// Whether a script makes pages out of the files, or names the languages, where the templates and those who grew out of
-/// them have it.
+/// Whether a script may call `loader` or list the languages, judged by where the templates of Fumadocs and sites made
+/// from them have it.
 fn is_of_loader(folder: &str, stem: &str) -> bool {
     let is_library = folder == "lib" || folder.starts_with("lib/") || ["", "app", "src"].contains(&folder);
     is_library && (["source", "i18n"].contains(&stem) || stem == "index" && folder.ends_with("/source"))
@@ -53,14 +54,14 @@ fn follow(site: &Site, link: &Written<'_>) -> Target {
             {
                 link.page(file)
             }
-            // Releases differ in which of these they follow, and components may.
+            // Releases of Fumadocs differ in which of these links they follow, and so may components.
             _ => Target::NotUnderstood,
         };
     }
     next::by_url(site, link, &link.path)
 }
 
-/// The page that a path beside the page names: in the page's language, or else in the default one.
+/// The page at a relative file path: in the language of the page with the link, or else in the default one.
 fn by_file(site: &Site, link: &Written<'_>) -> Option<String> {
     let root = site.layout().root(link.from)?;
     let file = docent_markdown::joined(docent_markdown::folder(link.from), &link.path)?;
@@ -77,14 +78,14 @@ struct Loader {
     base: Option<String>,
     /// The folders of its pages.
     folders: Vec<String>,
-    /// Whether it has pages of other sources, too.
+    /// Whether it has pages from other sources, too.
     has_more: bool,
-    /// Whether addresses are made by functions of the site's own.
+    /// Whether addresses are computed by functions of the site.
     is_computed: bool,
     languages: Option<Script>,
 }
 
-/// Reads the layout, if the folder has such a configuration.
+/// Reads the layout, if the folder has a configuration of Fumadocs.
 fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
     let script = |name: &str| {
         ENDINGS.iter().map(|ending| at_home(tree, home, &format!("{name}.{ending}"))).find(|file| has(file))
@@ -122,7 +123,7 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
             let Some(folder) = joined_in(tree.root(), home, folder) else { continue };
             let root = Root { folder, served: served.clone(), generator: Generator::Fumadocs, ..Root::default() };
             let inside: Vec<&str> = pages.iter().filter_map(|page| root.inside(page)).collect();
-            // A build fills this folder; its pages are not known before.
+            // The build fills an empty folder, so its pages are unknown.
             has_more |= inside.is_empty();
             let roots = match &loader.languages {
                 Some(languages) => in_languages(root, languages, &inside, &mut layout.options.next.languages),
@@ -143,7 +144,7 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
     Some(layout)
 }
 
-/// The scripts of the application in which pages may be made out of files.
+/// The scripts of the application that may call `loader`.
 fn loader_files(tree: &dyn Tree, home: &str) -> Vec<String> {
     let home = at_home(tree, home, "");
     let mut files: Vec<String> = tree.paths().into_iter().chain(tree.paths_outside()).collect();
@@ -159,7 +160,7 @@ fn loader_files(tree: &dyn Tree, home: &str) -> Vec<String> {
     files
 }
 
-/// The folders of the collections that a script defines, by their names.
+/// The collections that a script defines: name and folder.
 fn collections_in(text: &str) -> Vec<(String, String)> {
     regex!(DEFINED, r"\b(?:const|let)\s+(\w+)\s*=\s*(define(?:Docs|Collections))\s*(?:<[^>]*>\s*)?\(");
     let defined = DEFINED.captures_iter(text).filter_map(|found| {
@@ -205,7 +206,7 @@ fn loaders_in(modules: &mut Modules<'_>, file: &str, collections: &HashMap<Strin
     loaders
 }
 
-/// The roots of a folder whose pages are in several languages: told by the ending of their names, or by their folder.
+/// The roots of a folder with pages in several languages, which are in the suffix of file names or in the folder.
 fn in_languages(root: Root, options: &Script, pages: &[&str], known: &mut Languages) -> Vec<Root> {
     // `defineI18n` returns its argument.
     let options = match options {
@@ -217,7 +218,7 @@ fn in_languages(root: Root, options: &Script, pages: &[&str], known: &mut Langua
     let mut names: Vec<String> = vec![default.clone()];
     match options.get("languages") {
         Some(Script::List(list)) => names.extend(list.iter().filter_map(Script::text).map(str::to_owned)),
-        // What is computed is told by the files.
+        // If the list is computed, the languages are those found in the files.
         _ => names.extend(pages.iter().filter_map(|page| language_of(page, by_folder))),
     }
     let mut seen = HashSet::new();
@@ -243,7 +244,7 @@ fn in_languages(root: Root, options: &Script, pages: &[&str], known: &mut Langua
     roots.collect()
 }
 
-/// The language that a page's name or its folder tells.
+/// The language in the file name or in the folder of a page.
 fn language_of(page: &str, by_folder: bool) -> Option<String> {
     let language = match by_folder {
         true => page.split_once('/')?.0,
@@ -254,7 +255,7 @@ fn language_of(page: &str, by_folder: bool) -> Option<String> {
     is_language.then(|| language.to_owned())
 }
 
-/// Whether the page component follows links to files that begin with `./`.
+/// Whether the page component resolves links to files that begin with `./`.
 fn follows_files(tree: &dyn Tree, home: &str) -> bool {
     let paths = tree.paths().into_iter().chain(tree.paths_outside());
     let home = at_home(tree, home, "");

@@ -1,4 +1,4 @@
-//! mdBook: `book.toml` and the `SUMMARY.md` that names every page.
+//! mdBook books, configured in `book.toml`, with a `SUMMARY.md` that lists every page.
 
 use docent_markdown::{
     AnchorStyle, Format, FrontMatter, LinkKind, folder, is_markdown, is_markdown_page, parse_as, regex,
@@ -20,23 +20,23 @@ use crate::tree::{Tree, at_home, joined_in};
 const FILE: &str = "book.toml";
 const SUMMARY: &str = "SUMMARY.md";
 
-/// What a configuration says of links.
+/// Settings that links depend on.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct MdBookOptions {
-    /// The folder of the pages and of the files beside them.
+    /// The folder of the pages and assets.
     pub(crate) source: String,
-    /// The path on its host that the book is served below, without slashes around it.
+    /// Base path of the book on its host, without leading and trailing slash.
     pub(crate) base: String,
-    /// The first page, which is what the book's own address shows.
+    /// The first page, which is also shown at the address of the book.
     pub(crate) first: Option<String>,
 }
 
-/// The path on its host that the book is served below, without slashes around it.
+/// Base path of the book on its host, without leading and trailing slash.
 pub(crate) fn base(site: &Site) -> &str {
     &site.layout().options.mdbook.base
 }
 
-/// Whether a file says how a book is laid out, by its folder in the home of a site.
+/// Whether a file configures the layout of a book; `folder` is relative to the folder of the configuration.
 pub(crate) fn is_file(folder: &str, name: &str) -> bool {
     (name == FILE && folder.is_empty()) || name == SUMMARY
 }
@@ -87,7 +87,7 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
     };
     let redirects = ["output", "html", "redirect"].iter().try_fold(&config, |table, name| table.get(*name)?.as_table());
     for (from, to) in redirects.into_iter().flatten() {
-        // With an anchor it is a place on a page that is redirected.
+        // A source with an anchor is a place on a page, which these redirects do not cover.
         if let (Some(to), Some(from)) = (to.as_str(), docent_markdown::joined("", from.trim_start_matches('/')))
             && !from.contains('#')
         {
@@ -100,7 +100,8 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
     Some(layout)
 }
 
-/// The pages that a summary names, in order, with their titles. GitBook's own tool does not decode their paths.
+/// The pages that a summary links to, in order, with their titles. `decodes` says whether paths are percent-decoded,
+/// which GitBook's own tool does not do.
 pub(super) fn chapters(bytes: &[u8], decodes: bool) -> Vec<(String, String)> {
     let named = links_of_summary(bytes).into_iter().filter_map(|(target, title)| {
         let path = match decodes {
@@ -112,7 +113,7 @@ pub(super) fn chapters(bytes: &[u8], decodes: bool) -> Vec<(String, String)> {
     named.filter(|(path, _)| is_markdown(path)).collect()
 }
 
-/// The links of a summary that stay in the book, in order, as they are written, with their words.
+/// The internal links of a summary in order: each target, verbatim, and its text.
 pub(super) fn links_of_summary(bytes: &[u8]) -> Vec<(String, String)> {
     let page = parse_as(SUMMARY, bytes, Format::Markdown, AnchorStyle::MdBook);
     page.links
@@ -122,12 +123,12 @@ pub(super) fn links_of_summary(bytes: &[u8]) -> Vec<(String, String)> {
         .collect()
 }
 
-/// The generator turns the ending of a Markdown file into `.html` and leaves the rest to the browser.
+/// Resolves a link: mdBook replaces the extension of a Markdown file by `.html` and leaves the rest to the browser.
 fn follow(site: &Site, link: &Written<'_>) -> Target {
     regex!(MARKDOWN, r"^(.*)\.md");
     let options = &site.layout().options.mdbook;
     if site.address(link.from).is_none() {
-        // A piece of other pages, or a file that the book does not have.
+        // An included file, or one that is not part of the book.
         return match by_names(site, link) {
             Target::Missing { .. } => Target::NotUnderstood,
             target => target,
@@ -137,7 +138,7 @@ fn follow(site: &Site, link: &Written<'_>) -> Target {
         Some(found) => format!("{}.html", &found[1]),
         None => link.path.clone(),
     };
-    // What stands behind the ending is lost, unless it is an anchor.
+    // What follows the extension is lost, unless it is an anchor.
     let anchor = link.anchor.clone().filter(|_| !link.target.contains(".md?"));
     let built = Written { from: link.from, target: link.target, path, anchor, syntax: link.syntax };
     match browser(site).follow(&built) {
@@ -145,13 +146,13 @@ fn follow(site: &Site, link: &Written<'_>) -> Target {
             Some(first) => link.page(first.clone()),
             None => link.missing(Some(path)),
         },
-        // The generator's own pages.
+        // Pages that mdBook generates.
         Target::Missing { path: Some(path), .. } if ["print.html", "404.html", "toc.html"].contains(&path.as_str()) => {
             Target::NotUnderstood
         }
         Target::Missing { path: Some(_), .. } if has_page_ending(&link.path) && !link.is_absolute() => {
             match docent_markdown::joined(folder(link.from), &link.path) {
-                // Named as a file for those who edit a repository, and a page of the book all the same.
+                // A file for agents, such as `AGENTS.md`, is not treated as a page, even if the book has it as one.
                 Some(file) if site.has_file(&file) && !is_markdown_page(&file) => Target::Asset { file },
                 path => link.missing(path),
             }
@@ -167,7 +168,7 @@ fn browser(site: &Site) -> Browser<'_> {
     Browser { site, base: &options.base, folders: false, assets: &options.source }
 }
 
-/// The path that a page is built at, there already or not yet: `guide/start.html`.
+/// The path that a page is built at, whether or not its file exists yet: `guide/start.html`.
 pub(crate) fn built_path(site: &Site, file: &str) -> Option<String> {
     let inside = super::browser::inside(&site.layout().options.mdbook.source, file)?;
     let stem = docent_markdown::stem(inside)?;
@@ -184,7 +185,8 @@ pub(crate) fn page_at(site: &Site, path: &str) -> Option<String> {
     }
 }
 
-/// The path below the book that a browser takes a URL's for on the page at another; `None` where that leads out of the book.
+/// Resolves the path of a URL on the page that is built at `page`, as a browser does; the result is relative to the
+/// book, `None` outside of it.
 pub(crate) fn path_from(site: &Site, page: &str, path: &str) -> Option<String> {
     match path.starts_with('/') {
         true => docent_markdown::joined("", browser(site).without_base(path)?),
@@ -192,7 +194,7 @@ pub(crate) fn path_from(site: &Site, page: &str, path: &str) -> Option<String> {
     }
 }
 
-/// By the file; a `README.md` is served as the index of its folder and has to be named so.
+/// Writes a link by file path. A `README.md` is served as the index of its folder, so a link has to name `index.md`.
 fn write(site: &Site, wanted: &Wanted<'_>) -> String {
     let Wanted { from, to, anchor, like, .. } = *wanted;
     if site.address(from).is_none() {
@@ -247,7 +249,7 @@ mod tests {
         let asset = |file: &str| Target::Asset { file: file.to_owned() };
         let (preface, start) = ("src/preface.md", "src/guide/start.md");
         for (from, target, expected) in [
-            // A `README.md` becomes `index.html`, and links to it do not.
+            // A `README.md` becomes `index.html`, but links to the file are not rewritten.
             (preface, "guide/README.md", missing("src/guide/README.md")),
             (preface, "guide/index.md", page("guide/README.md")),
             (preface, "guide/", page("guide/README.md")),

@@ -1,4 +1,4 @@
-//! What the generators that stand on Next.js do alike: links are URLs, read against the page's own.
+//! Rules that the generators on Next.js share: links are URLs, resolved against that of the page.
 
 use docent_markdown::is_markdown_page;
 
@@ -10,12 +10,12 @@ use crate::model::{Site, Target};
 use crate::paths::path_in;
 use crate::tree::joined_in;
 
-/// A folder's name in parentheses orders files and is no part of an address.
+/// Whether a folder is a route group, `(name)`, which is not part of addresses.
 pub(super) fn is_group(name: &str) -> bool {
     name.len() > 2 && name.starts_with('(') && name.ends_with(')')
 }
 
-/// A link as a URL: absolute from the site's base path, relative against the page's own URL.
+/// Resolves a link as a URL: absolute from the root of the site, relative from the URL of the page.
 pub(super) fn by_url(site: &Site, link: &Written<'_>, path: &str) -> Target {
     if site.layout().root(link.from).is_none() {
         return crate::generators::by_names::by_names(site, link);
@@ -29,7 +29,7 @@ pub(super) fn by_url(site: &Site, link: &Written<'_>, path: &str) -> Target {
             true => own,
             false => docent_markdown::folder(own),
         };
-        // A browser stays at the root, and a base path is not known here.
+        // The path leads above the root. A browser stays at the root of the host, but the base path is unknown here.
         let Some(address) = docent_markdown::joined(folder, path) else { return Target::NotUnderstood };
         address
     };
@@ -47,12 +47,12 @@ pub(super) fn by_url(site: &Site, link: &Written<'_>, path: &str) -> Target {
     }
     let beside = docent_markdown::joined(docent_markdown::folder(link.from), path);
     if let Some(file) = beside.filter(|file| !path.starts_with('/') && site.has_any(file) && !is_markdown_page(file)) {
-        // An image is brought along by the build.
+        // The build includes files that are linked to relative to the page, such as images.
         return Target::Asset { file };
     }
     let rest = settings.languages.split(&address).map_or(address.as_str(), |(_, rest)| rest);
     let is_inside = |root: &Root| !root.served.is_empty() && path_in(&root.served, rest).is_some();
-    // Beside the pages there may be routes of the application, which only it knows.
+    // The application may have routes besides the pages, which are unknown here.
     let is_known = !settings.is_open && site.layout().roots.iter().any(is_inside);
     match is_known && !site.is_served_outside(&address) && !is_served_otherwise(site, rest) {
         true => link.missing(Some(address)),
@@ -62,13 +62,13 @@ pub(super) fn by_url(site: &Site, link: &Written<'_>, path: &str) -> Target {
 
 enum Found {
     Page(String),
-    /// The page in the default language or its translation, as the application has it.
+    /// The page in the default language or its translation, depending on the application.
     Either,
     Nothing,
 }
 
-/// The page at an address. One that is not translated is shown in the default language, and an address without a language
-/// is in that of the reader.
+/// The page at an address. A missing translation is replaced by the page in the default language, and an address
+/// without a language is in that of the page with the link.
 fn page_at(site: &Site, from: &str, address: &str) -> Found {
     let languages = &site.layout().options.next.languages;
     let file = |address: &str| site.file_at(address).map(str::to_owned);
@@ -95,7 +95,8 @@ fn page_at(site: &Site, from: &str, address: &str) -> Found {
     found.map_or(Found::Nothing, Found::Page)
 }
 
-/// A link as a URL, absolute unless the one before was relative; files that are no pages by their path from `public`.
+/// Writes a link as a URL, absolute unless `like` is relative; assets by their path in `public`. If `like` is a file
+/// path that works for the new target, so is the link.
 pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
     let Wanted { from, to, anchor, like, .. } = *wanted;
     let (written, _) = parts(like);

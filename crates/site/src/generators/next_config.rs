@@ -1,4 +1,4 @@
-//! What the configuration and the files of an application on Next.js say of its URLs.
+//! Reads what the configuration and the routes of a Next.js application say about its URLs.
 
 use docent_markdown::regex;
 
@@ -10,18 +10,18 @@ use crate::model::{Site, redirects};
 use crate::paths::path_in;
 use crate::tree::{Tree, at_home};
 
-/// What the configuration of Next.js says of URLs.
+/// Settings of a Next.js application that its URLs depend on.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct NextSettings {
     /// Whether URLs of pages end in a slash.
     pub(super) trailing_slash: bool,
     /// Whether redirects or rewrites are computed, so that any address may lead somewhere.
     pub(super) is_open: bool,
-    /// Paths below which there may be pages that are no files.
+    /// Base paths below which there may be pages without a file.
     pub(super) open: Vec<String>,
-    /// Patterns of addresses that something else is served at, and how such an address ends.
+    /// Rewrites: the pattern of an address that something else is served at, and the extension of such addresses.
     pub(super) rewrites: Vec<(String, String)>,
-    /// Whether links to files beginning with `./` are followed.
+    /// Whether file links that begin with `./` are resolved.
     pub(super) follows_files: bool,
     pub(super) languages: Languages,
 }
@@ -30,9 +30,9 @@ pub(crate) struct NextSettings {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Languages {
     pub(super) names: Vec<String>,
-    /// The language of pages that stand in for those that are not translated.
+    /// The language of pages that replace missing translations.
     pub(super) default: String,
-    /// Whether URLs of the default language go without it.
+    /// Whether URLs in the default language omit it.
     pub(super) hides_default: bool,
     /// Whether a page that is not translated is shown in the default language.
     pub(super) stands_in: bool,
@@ -46,16 +46,16 @@ impl Languages {
         Some((name, rest))
     }
 
-    /// An address in a language, by its rest.
+    /// The address of a path in a language.
     pub(super) fn address(&self, language: &str, rest: &str) -> String {
         if self.hides_default && language == self.default { rest.to_owned() } else { below(language, rest) }
     }
 }
 
-/// The endings that the configuration of Next.js may have.
+/// File extensions of `next.config.*`.
 const ENDINGS: [&str; 5] = ["js", "mjs", "cjs", "ts", "mts"];
 
-/// The text of `next.config.*`, if the folder has one.
+/// The name and the text of `next.config.*`, if the folder has one.
 pub(super) fn configuration(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<(String, String)> {
     let mut files = ENDINGS.iter().map(|ending| at_home(tree, home, &format!("next.config.{ending}")));
     let file = files.find(|file| has(file))?;
@@ -63,7 +63,7 @@ pub(super) fn configuration(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> b
     Some((file, text))
 }
 
-/// Reads what the configuration of Next.js says plainly into a layout.
+/// Adds the literal settings in `next.config.*` to a layout.
 pub(super) fn read(tree: &dyn Tree, file: &str, text: &str, has: &dyn Fn(&str) -> bool, layout: &mut Layout) {
     let squeezed: String = text.chars().filter(|c| !c.is_whitespace()).collect();
     layout.options.next.trailing_slash = squeezed.contains("trailingSlash:true");
@@ -109,7 +109,7 @@ fn items(modules: &mut Modules<'_>, file: &str, text: &str, name: &str) -> Optio
     };
     let lists = match modules.settled(script, file) {
         Script::List(items) => vec![Script::List(items)],
-        // Rewrites may be sorted by when they apply.
+        // Rewrites may be an object of lists, one for each time at which they apply.
         Script::Object(members) => members.into_iter().map(|(_, list)| list).collect(),
         _ => return None,
     };
@@ -117,13 +117,14 @@ fn items(modules: &mut Modules<'_>, file: &str, text: &str, name: &str) -> Optio
     Some(lists.iter().flat_map(|list| list.list().iter().cloned()).collect())
 }
 
-/// Whether a redirect is meant for any request to its path, rather than for another host or for a query.
+/// Whether a redirect applies to its path in general, rather than for another host or a query only.
 fn applies(item: &Script) -> bool {
     let is_other = |condition: &Script| matches!(condition.text_of("type"), Some("host" | "query"));
     item.get("has").is_none_or(|conditions| !conditions.list().iter().any(is_other))
 }
 
-/// A source of Next.js as the patterns here are: what a part of it may hold is not read more closely.
+/// Converts the `source` of a redirect or rewrite into a pattern of Docent's; what a placeholder may match is not
+/// restricted.
 fn pattern(source: &str) -> String {
     let parts = source.trim_matches('/').split('/').map(|part| match part {
         part if part.contains('*') || part.contains(".+") => "*",
@@ -140,12 +141,12 @@ pub(super) fn is_served_otherwise(site: &Site, address: &str) -> bool {
     settings.rewrites.iter().any(|(pattern, ending)| address.ends_with(ending.as_str()) && redirects(pattern, address))
         || settings.open.iter().any(|open| path_in(open, address).is_some())
         || site.all_files().filter_map(|file| route(site, file)).any(|route| {
-            // A catch-all may be called for its own folder, too.
+            // A catch-all route may match its own folder, too.
             redirects(&route, address) || route.strip_suffix("/*").is_some_and(|folder| redirects(folder, address))
         })
 }
 
-/// The pattern of addresses that a file of the application serves, unless it is what serves the docs.
+/// The address pattern of a route of the application; `None` if the file is no route, or the route of the docs.
 fn route(site: &Site, file: &str) -> Option<String> {
     let home = crate::tree::joined_in(site.root(), site.layout().home(), "")?;
     let inside = if home.is_empty() { file } else { file.strip_prefix(home.as_str())?.strip_prefix('/')? };

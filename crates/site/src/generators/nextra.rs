@@ -31,7 +31,7 @@ fn address(root: &Root, inside: &str, _front: &FrontMatter) -> String {
 }
 
 fn follow(site: &Site, link: &Written<'_>) -> Target {
-    // A page's ending is cut off, and what is left is a URL.
+    // Nextra strips the extension of a page; what is left is a URL.
     let is_cut = link.syntax == LinkSyntax::Markdown && has_page_ending(&link.path);
     let path = match is_cut && !link.path.to_ascii_lowercase().ends_with(".markdown") {
         true => stem(&link.path).unwrap_or(&link.path),
@@ -43,7 +43,7 @@ fn follow(site: &Site, link: &Written<'_>) -> Target {
 /// Reads the layout, if the folder has an application that uses Nextra.
 fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
     let (file, text) = next_config::configuration(tree, home, has)?;
-    // The Guild's components wrap the plug-in.
+    // `withGuildDocs`, from The Guild's components, wraps the plug-in.
     let names = ["'nextra'", "\"nextra\"", "withGuildDocs"];
     if !names.iter().any(|name| text.contains(name)) {
         return None;
@@ -91,12 +91,12 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
         layout.options.next.is_open = true;
         layout.problem(&file, "the languages are computed; pages are taken to be served by their paths");
     }
-    // Next.js itself leaves the default language out of URLs; the folders of release 4 are all named in them.
+    // Next.js omits the default language in URLs; in release 4, URLs contain the folder of every language.
     layout.options.next.languages = Languages { names: languages, default, hides_default: is_old, stands_in: false };
     Some(layout)
 }
 
-/// The languages that the configuration names, the default one first, and that one.
+/// The configured languages, the default one first, and the default language.
 fn languages(text: &str) -> (Vec<String>, String) {
     let options = text.find("i18n:").map(|at| value_at(text, at + "i18n:".len()).0);
     let list = options.as_ref().and_then(|options| options.get("locales")).map(Script::list).unwrap_or_default();

@@ -102,7 +102,7 @@ fn nextra_reads_links_to_files_as_urls_without_their_ending() {
     }
 }
 
-/// Posts in two languages beside the docs, and what next.config makes of other addresses.
+/// A Fumadocs site with posts in two languages beside the docs, and with redirects and rewrites in `next.config`.
 fn fumadocs_in_languages() -> BTreeMap<String, Vec<u8>> {
     tree(&[
         (
@@ -148,7 +148,7 @@ fn fumadocs_serves_collections_and_languages() {
         (german, "./second.mdx", second()),
         (german, "./first.mdx", page(german)),
         (german, "/de/news/second", second()),
-        // The application may put the reader's language before it.
+        // The application may add the language of the reader to the address.
         (german, "/news/first", Target::NotUnderstood),
         (german, "/news/second", second()),
         (german, "/de/news/nowhere", missing("de/news/nowhere")),
@@ -179,7 +179,7 @@ fn pages_of_other_sources_and_addresses_that_are_computed_are_not_called_missing
     }
 }
 
-/// A folder a language, as release 4 of Nextra has them.
+/// A site on release 4 of Nextra, with a folder per language.
 fn nextra_in_languages() -> BTreeMap<String, Vec<u8>> {
     tree(&[
         (
@@ -199,7 +199,7 @@ fn nextra_reads_what_lacks_a_language_in_that_of_the_page() {
         ("content/ru/docs/first.mdx", "/docs/first", page("content/ru/docs/first.mdx")),
         ("content/en/docs/first.mdx", "/docs/first", page("content/en/docs/first.mdx")),
         ("content/ru/docs/first.mdx", "/en/docs", page("content/en/docs/index.mdx")),
-        // It is not translated.
+        // The page is not translated.
         ("content/ru/docs/first.mdx", "/docs", Target::NotUnderstood),
     ] {
         assert_eq!(site.resolve(from, target), expected, "{target} in {from}");
@@ -236,7 +236,7 @@ proptest! {
         let served = site.served();
         let pages: Vec<&str> = served.values().copied().collect();
         let (from, to) = (*from.get(&pages), *to.get(&pages));
-        // Of a page and its translation, a link without a language may lead to either.
+        // A link without a language may lead to a page or to its translation.
         prop_assume!(!from.ends_with(".de.mdx") || to != "content/news/first.mdx");
         let link = site.link(&Wanted { from, to, anchor: None, like, syntax: LinkSyntax::Markdown });
         let leads_to = match site.resolve(from, &link) {
