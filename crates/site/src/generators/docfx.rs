@@ -1,4 +1,4 @@
-//! docfx: `docfx.json`, which says by globs which files are pages and where they are served.
+//! docfx sites, configured in `docfx.json`, whose globs say which files are pages and where they are served.
 
 use std::sync::Arc;
 
@@ -15,23 +15,23 @@ use crate::version_names::VersionName;
 
 const FILE: &str = "docfx.json";
 
-/// How many patterns one list may hold.
+/// Maximum number of patterns read from one list.
 const MOST: usize = 1_000;
 
-/// Whether a file is a configuration, by its folder in the home of a site.
+/// Whether a file is a configuration; `folder` is relative to the folder of the site.
 pub(crate) fn is_file(folder: &str, name: &str) -> bool {
     name == FILE && folder.is_empty()
 }
 
-/// What a configuration says of links.
+/// Settings that links depend on.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct DocfxOptions {
-    /// The path on its host that the site is served below, without slashes around it; `None` where nothing says so.
+    /// Base path of the site, without leading and trailing slash; `None` if it is unknown.
     pub(crate) base: Option<String>,
-    /// Folders of files that docfx makes of source code, and whether there are any pages that are in no file.
+    /// Folders of files that docfx generates from source code; `makes_pages` says whether any pages have no file.
     pub(crate) made: Vec<String>,
     pub(crate) makes_pages: bool,
-    /// Whether files that are no pages are served elsewhere than they are.
+    /// Whether assets are served at other paths than those of their files.
     pub(crate) moves_assets: bool,
 }
 
@@ -43,18 +43,18 @@ pub(crate) struct Content {
 
 #[derive(Debug)]
 struct Item {
-    /// The folder its patterns start from.
+    /// The folder that its patterns are relative to.
     source: String,
-    /// The folder below which its files are served.
+    /// The base path of its files.
     served: String,
     files: GlobSet,
     excluded: GlobSet,
-    /// Files of one version are one group.
+    /// The group of its files; the files of a group have one version.
     group: Option<String>,
 }
 
 impl Content {
-    /// Where a file is served, with its own ending.
+    /// The path a file is served at, with the extension of the file.
     pub(super) fn place(&self, file: &str) -> Option<String> {
         self.items.iter().find_map(|item| {
             let inside = match item.source.as_str() {
@@ -70,9 +70,9 @@ pub(super) const RULES: Rules = Rules {
     reads_front_matter: true,
     hides,
     why_hidden,
-    // The title of a tab is a heading with a link to its name.
+    // The title of a tab is a heading with a link to the tab's name, `#tab/name`.
     is_label: |_, anchor| anchor.starts_with("tab/"),
-    // A name that begins with `_` is one like others.
+    // A leading underscore does not mark a partial.
     is_part: |_| false,
     ..Rules::of(of_home, address, docfx_links::follow, docfx_links::write)
 };
@@ -116,7 +116,8 @@ fn why_hidden(_root: &Root, inside: &str) -> SkipReason {
     }
 }
 
-/// The layout by the text of a configuration: JSON that may have comments, commas at the ends of lists, and a byte order mark.
+/// Reads the layout from the text of a configuration: JSON that may have comments, trailing commas and a byte order
+/// mark.
 fn read(tree: &dyn Tree, home: &str, text: &str) -> Option<Layout> {
     let text = text.trim_start_matches('\u{feff}');
     let (config, _) = value_at(text, 0);
@@ -158,7 +159,7 @@ fn read(tree: &dyn Tree, home: &str, text: &str) -> Option<Layout> {
     Some(layout)
 }
 
-/// The version that all files of a folder are of, where their group is one of a single version: `7.4` of `powershell-7.4`.
+/// The version of the files in a folder, if they are all in one group of a single version: `7.4` for `powershell-7.4`.
 fn version(build: &Script, content: &Content, source: &str) -> Option<String> {
     let mut groups = content.items.iter().filter(|item| item.source == source).map(|item| item.group.as_deref());
     let group = groups.next()??;
@@ -170,7 +171,7 @@ fn version(build: &Script, content: &Content, source: &str) -> Option<String> {
     (!moniker.contains(['<', '>', '=', '|', ' '])).then(|| name.to_owned())
 }
 
-/// Whether extensions are named that give headings other anchors.
+/// Whether the configuration names Markdown extensions that change the anchors of headings.
 fn changes_anchors(extensions: &Script) -> bool {
     let names = |item: &Script| match item {
         Script::Text(name) => vec![name.to_ascii_lowercase()],
@@ -180,7 +181,7 @@ fn changes_anchors(extensions: &Script) -> bool {
     extensions.list().iter().flat_map(names).any(|name| known.contains(&name.as_str()))
 }
 
-/// What a list of files comes to: a pattern, an object, or a list of either.
+/// Parses a list of files: a pattern, an object, or a list of either.
 fn items(tree: &dyn Tree, home: &str, value: &Script) -> Vec<Item> {
     match value {
         Script::List(list) => list.iter().flat_map(|value| items(tree, home, value)).collect(),
@@ -216,7 +217,7 @@ fn strings(value: Option<&Script>) -> Vec<&str> {
     }
 }
 
-/// Globs without regard to case, in which `**.md` is short for `**/*.md`.
+/// Compiles case-insensitive globs, in which `**.md` is short for `**/*.md`.
 fn globs<'g>(patterns: impl Iterator<Item = &'g str>) -> GlobSet {
     regex!(SHORT, r"(^|/)\*{2,}([^/*])");
     let mut set = GlobSetBuilder::new();

@@ -1,5 +1,5 @@
-//! How docfx reads the links of a page: what names a file becomes that file's address, from the page's folder or, with `~/`,
-//! from the configuration's, and anything else is left to the browser.
+//! Resolves and writes links as docfx does: a link to a file becomes that file's address, and any other link is left to
+//! the browser. A file path is relative to the page or, with `~/`, to the folder of the configuration.
 
 use docent_markdown::{folder, joined};
 
@@ -16,11 +16,11 @@ pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
         return follow(site, &slashes);
     }
     if link.path.starts_with('@') {
-        // The name of a page or of something in source code.
+        // The unique id of a page or of an object in source code.
         return Target::NotUnderstood;
     }
     if let Some(path) = link.path.strip_prefix('/') {
-        // It may be another site of the same host.
+        // The path may belong to another site on the host.
         let inside = options.base.as_ref().and_then(|base| path_in(base, path));
         return inside.and_then(|inside| built(site, inside, link)).unwrap_or(Target::NotUnderstood);
     }
@@ -34,7 +34,7 @@ pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
         let file = there.to_owned();
         return match site.address(there) {
             Some(_) => link.page(file),
-            // A piece that is put in, code that is shown, or a file that the configuration names.
+            // An include, a code snippet, or a file that the configuration names.
             None => Target::Asset { file },
         };
     }
@@ -50,7 +50,7 @@ pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
     let is_surely_gone = match ending.to_ascii_lowercase().as_str() {
         "md" => !options.made.iter().any(is_below),
         "html" | "htm" => !options.makes_pages,
-        // Made of source code or of a description.
+        // Such files may be generated from source code or from the description of an API.
         "yml" | "yaml" | "json" | "" => false,
         _ => !options.moves_assets,
     };
@@ -60,11 +60,11 @@ pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
     }
 }
 
-/// The path at which the page of a file is built, without its ending: an index is called so.
+/// The path that a page is built at, without extension; an index is `folder/index`.
 fn built_path(site: &Site, file: &str) -> Option<String> {
     let address = site.address(file)?;
     let place = site.layout().root(file)?.options.docfx.as_ref()?.place(file)?;
-    // What front matter calls a page is in the same folder.
+    // A file name set in front matter does not change the folder.
     Some(if address == folder(&place) { below(address, "index") } else { address.to_owned() })
 }
 
@@ -81,7 +81,7 @@ fn built(site: &Site, path: &str, link: &Written<'_>) -> Option<Target> {
     Some(Target::Redirect { destination: site.redirect(path)?.to_owned() })
 }
 
-/// By the file, from the configuration's folder where the link before was so; by the address where it was one.
+/// Writes a link by file path, with `~/` if `like` has it, or by address if `like` is one.
 pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
     let Wanted { from, to, anchor, like, .. } = *wanted;
     let (path, suffix) = (parts(like).0, suffix_of(like, anchor));

@@ -43,7 +43,7 @@ fn links_name_files_and_others_are_read_by_the_browser() {
     for (from, target, expected) in [
         (index, "articles/start.md", page(start)),
         (index, "~/articles/start.md", page(start)),
-        // Paths are compared as Windows does it, where most of these sites are built.
+        // Paths are compared without regard to case, as on Windows, where most of these sites are built.
         (index, "articles/Start.md", page(start)),
         (index, "articles/start.html", page(start)),
         (index, "articles/", page("articles/index.md")),
@@ -57,10 +57,10 @@ fn links_name_files_and_others_are_read_by_the_browser() {
         (index, "gone.md", missing("gone.md")),
         (index, "~/articles/gone.md", missing("articles/gone.md")),
         (index, "media/a.png", asset("media/a.png")),
-        // It is in the repository: a piece, for all that the link says.
+        // The file is in the repository and no page, so it may be an include.
         (index, "README.md", asset("README.md")),
         (index, "toc.yml", asset("toc.yml")),
-        // Pages that docfx makes.
+        // Pages that docfx generates.
         (index, "api/Some.Type.yml", Target::NotUnderstood),
         (index, "api/Some.Type.html", Target::NotUnderstood),
         (index, "api/some.md", Target::NotUnderstood),
@@ -100,7 +100,7 @@ fn headings_have_the_ids_of_markdig() {
             "whats-new-in-v12-and_more",
             "a----b--c",
             "by-hand",
-            // The words before were counted, and then the element's id put in their place.
+            // The text of the heading before was counted, although the id of its element then replaced its anchor.
             "by-hand-1",
             "-快速-",
             "section",
@@ -162,7 +162,7 @@ proptest! {
         ];
         let tree = built_site("docfx");
         let site = match above {
-            // The configuration of a site in a folder of the repository.
+            // The site is in a folder of the repository.
             true => Site::read(&tree.into_iter().map(|(path, bytes)| (format!("docs/{path}"), bytes)).collect::<crate::sample::Files>()),
             false => Site::read(&tree),
         };
