@@ -1,5 +1,5 @@
-//! The generators that are known, one file or folder each with its [`Rules`]. [`rules()`] is the table of them; which
-//! of them a tree has is decided in `configured`.
+//! The supported generators, one file or folder each with its [`Rules`]. [`rules()`] looks up the rules of a generator;
+//! `configured` detects which generator a tree has.
 
 pub(crate) mod antora;
 mod browser;
@@ -52,42 +52,42 @@ use crate::tree::Tree;
 pub(crate) struct Root {
     /// `""` for the whole tree.
     pub(crate) folder: String,
-    /// The site path its pages are below.
+    /// The site path that its pages are served below.
     pub(crate) served: String,
     pub(crate) generator: Generator,
     pub(crate) kind: RootKind,
     pub(crate) version: Option<String>,
     pub(crate) language: Option<String>,
-    /// Which navigation its pages are named in, where they are named by an id and not by their path.
+    /// Key of the navigation that names its pages by id; empty if pages are named by path.
     pub(crate) navigation: String,
     /// Files that are no pages, relative to the folder.
     pub(crate) excluded: GlobSet,
-    /// The only files that are pages, if so.
+    /// If set, only these files are pages.
     pub(crate) included: Option<GlobSet>,
-    /// Names of its folders for readers, by their path in the tree.
+    /// Display names of its folders, by their path in the tree.
     pub(crate) labels: HashMap<String, String>,
-    /// Paths of files that are served elsewhere: from, to, relative to the folder.
+    /// Rewrites of file paths, relative to the folder: from, to.
     pub(crate) rewrites: Vec<(String, String)>,
-    /// Languages of what is served below a path, and that path.
+    /// Site paths, each with the language of what is served below it.
     pub(crate) languages: Vec<(String, String)>,
     /// Languages that file names may end in (`page.fr.md`), the default one first.
     pub(crate) suffixes: Vec<String>,
-    /// What its generator alone knows of it.
+    /// Options that are specific to its generator.
     pub(crate) options: RootOptions,
 }
 
-/// What the pages of a folder are to their generator.
+/// The kind of pages in a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum RootKind {
     #[default]
     Docs,
     /// Posts, whose names begin with a date.
     Blog,
-    /// Pages beside the docs: only `index` is its folder.
+    /// Pages beside the docs; only a file named `index` is served at the path of its folder.
     Pages,
 }
 
-/// What one generator alone knows of a folder of pages.
+/// Options of a folder of pages that are specific to one generator.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RootOptions {
     antora: Option<antora::Module>,
@@ -99,7 +99,7 @@ pub(crate) struct RootOptions {
     jekyll: Option<Arc<jekyll::JekyllSettings>>,
 }
 
-/// What a configuration says that one generator alone understands.
+/// Options of a configuration that are specific to one generator.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct LayoutOptions {
     antora: Arc<antora::AntoraOptions>,
@@ -114,7 +114,7 @@ pub(crate) struct LayoutOptions {
     vitepress: vitepress::VitePressOptions,
 }
 
-/// A place that refers to a page by a name which the page gives to something.
+/// A reference to a page by a name that the page gives to something.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reference {
     pub file: String,
@@ -126,82 +126,83 @@ pub struct Reference {
 /// Whether the tree has a file.
 type HasFile<'a> = dyn Fn(&str) -> bool + 'a;
 
-/// The bytes of a file, which are read when they are asked for.
+/// The bytes of a file, read on demand.
 type FileBytes<'a> = dyn Fn() -> Vec<u8> + 'a;
 
-/// What sets one generator apart from the others.
+/// The rules of one generator.
 pub(crate) struct Rules {
-    /// The layout of a tree that this generator builds, by its configuration in the folder `home`. `has` tells whether the
-    /// tree has a file that [`Layout::files`] names.
+    /// Reads the layout of a tree that this generator builds, from its configuration in the folder `home`. `has` tells
+    /// whether the tree has a file that [`Layout::files`] names.
     pub(crate) read: fn(tree: &dyn Tree, home: &str, has: &HasFile<'_>) -> Option<Layout>,
-    /// Where a page is served, without leading slash and as a directory without trailing one: `""` is the first page.
-    /// `inside` is the file's path in the root's folder. Pages of [`RootKind::Pages`] are not asked for.
+    /// The address of a page, without leading and trailing slash; `""` is the home page. `inside` is the path of the
+    /// file relative to the folder of the root. Of [`RootKind::Pages`], it is called for Docusaurus only.
     pub(crate) address: fn(root: &Root, inside: &str, front: &FrontMatter) -> String,
-    /// The file that names the pages, where the configuration does not.
+    /// The file that lists the pages, if that is not the configuration.
     pub(crate) summary: fn(layout: &Layout) -> Option<String>,
-    /// Whether front matter may choose a page's address, so that all of it has to be read to know the site.
+    /// Whether front matter may set the address of a page, so that all of it has to be read to know the site.
     pub(crate) reads_front_matter: bool,
-    /// The front matter that a page's address is made of, where not all front matter is read.
+    /// Reads the front matter that the address of a page depends on, where not all front matter is read.
     pub(crate) read_front_matter: fn(root: &Root, inside: &str, bytes: &FileBytes<'_>) -> Option<FrontMatter>,
-    /// Whether front matter is taken off a page. Where it is not, readers see it as text.
+    /// Whether the generator removes front matter from pages. Otherwise, readers see it as text.
     pub(crate) takes_front_matter: bool,
-    /// Whether pages are made of what is written in a language.
+    /// Whether files of a format become pages.
     pub(crate) reads: fn(format: Format) -> bool,
-    /// Reads a page, where the generator's Markdown has more that leads elsewhere than the parser knows.
+    /// Parses a page, if the generator's Markdown has links that the common parser does not know.
     pub(crate) parse: fn(file: &str, bytes: &[u8]) -> Option<Page>,
-    /// How the headings of notebooks get their anchors, where not as those of other pages.
+    /// The anchor style of notebooks, if it is not that of other pages.
     pub(crate) notebook_anchors: fn(layout: &Layout) -> Option<AnchorStyle>,
-    /// Which of the options decide how a page is read, to be compared with those of another layout.
+    /// The options that affect how pages are parsed, as text to be compared with those of another layout.
     pub(crate) reading: fn(layout: &Layout) -> String,
-    /// The attributes that a page of AsciiDoc is read with; `root` is the docs root in its repository.
+    /// The attributes that an AsciiDoc page is parsed with; `root` is the path of the docs root in its repository.
     pub(crate) attributes: fn(layout: &Layout, root: &str, file: &str) -> Option<AdocAttributes>,
-    /// What the generator makes of a page beyond what its text says; `text` is what was parsed.
+    /// Corrects a parsed page by rules of the generator: adds links that only it reads, and clears anchors that only a
+    /// build knows. `text` is the source that was parsed.
     pub(crate) complete: fn(layout: &Layout, text: &str, page: &mut Page),
-    /// Whether a file in the folder of a root makes no page, by its path in it.
+    /// Whether a file in the folder of a root is no page; `inside` is its path relative to that folder.
     pub(crate) hides: fn(root: &Root, inside: &str) -> bool,
-    /// Files that name pages by their ids, each with the navigation ([`Root::navigation`]) that it is.
+    /// Sidebar files that name pages by id, each with the key of its navigation ([`Root::navigation`]).
     pub(crate) sidebars: fn(layout: &Layout) -> &[(String, String)],
-    /// Why a file makes no page, where [`Rules::hides`] says that it makes none.
+    /// Why a file is no page, if [`Rules::hides`] says that it is none.
     pub(crate) why_hidden: fn(root: &Root, inside: &str) -> SkipReason,
-    /// Why a file of the site makes no page, where the options say so.
+    /// Why the options exclude a file of the site from its pages, if they do.
     pub(crate) skips: fn(layout: &Layout, file: &str) -> Option<SkipReason>,
-    /// Whether a file in the folder of a root makes a page once all is published; drafts do not. `has` tells which files
-    /// there are.
+    /// Whether a file in the folder of a root is a page of the published site; drafts are not. `has` tells whether a
+    /// file exists.
     pub(crate) builds: fn(root: &Root, inside: &str, front: &FrontMatter, has: &HasFile<'_>) -> bool,
-    /// Whether a page's own URL ends in a slash where the configuration leaves that to the page.
+    /// Whether the URL of a page ends in a slash, where the configuration leaves that to the page.
     pub(crate) is_directory: fn(root: &Root, inside: &str, front: &FrontMatter) -> bool,
     /// Addresses from which a page's front matter redirects to it, without leading slash.
     pub(crate) aliases: fn(root: &Root, file: &str, front: &FrontMatter, address: &str) -> Vec<String>,
-    /// The field of a page's front matter that sends readers of an address to the page, and the address as it is written
-    /// there. `file` is the page that is served at the address now.
+    /// The front matter field of a page that redirects an address to that page, and the address in the form of that
+    /// field. `file` is the page that is served at the address now.
     pub(crate) alias: fn(root: &Root, file: &str, address: &str) -> Option<(&'static str, String)>,
-    /// Whether a file's name says that it is a piece of other pages.
+    /// Whether a file is a partial, which other pages include, judged by its name.
     pub(crate) is_part: fn(file: &str) -> bool,
-    /// Whether an anchor alone (`#name`) that stands in a file of this format may name something else than a place on the page,
-    /// such as a label on any page, so that only a build knows where it leads.
+    /// Whether a link that is only an anchor (`#name`), in a file of this format, may refer to something other than a
+    /// place on its page, such as a label on any page, so that only a build can resolve it.
     pub(crate) is_label: fn(format: Format, anchor: &str) -> bool,
-    /// The names by which other pages may refer to places on a page, each with its anchor.
+    /// The labels by which other pages may refer to places on a page, each with its anchor.
     pub(crate) labels: fn(format: Format, text: &str) -> Vec<(String, String)>,
     /// Whether all pages have to be read for their labels.
     pub(crate) reads_labels: bool,
-    /// Where pages and source code refer to what a page alone documents, by a name that is followed from anywhere.
+    /// References in pages and source code to names that only this page documents and that resolve from anywhere.
     pub(crate) referring: fn(tree: &dyn Tree, site: &Site, file: &str) -> Vec<Reference>,
-    /// Where source code, whose docstrings are shown on pages, names a page or a label of it.
+    /// References in source code, whose docstrings are shown on pages, to a page or to one of its labels.
     pub(crate) named_in_sources: fn(tree: &dyn Tree, site: &Site, file: &str) -> Vec<Reference>,
-    /// What a target leads to that stands in AsciiDoc and is a name there; `None` where it is an address like any other.
+    /// Resolves a target in AsciiDoc that is a name; `None` if it is a URL like any other.
     pub(crate) name: fn(site: &Site, from: &str, target: &str, syntax: LinkSyntax) -> Option<Target>,
-    /// What a link leads to, as this generator and then a browser read it.
+    /// Resolves a link as this generator does, and then a browser.
     pub(crate) follow: fn(site: &Site, link: &Written<'_>) -> Target,
-    /// The anchor that a link leads to once the page is built.
+    /// The anchor of a link after the build, made from the anchor in the source.
     pub(crate) anchor: fn(written: String, syntax: LinkSyntax) -> String,
-    /// What a target that holds a template or an expression leads to.
+    /// Resolves a target that contains a template or an expression.
     pub(crate) expression: fn(site: &Site, from: &str, target: &str) -> Target,
-    /// A link as this site writes it. What `like` is to say: the style of a link that stood there before.
+    /// Writes a link in the style of the site. [`Wanted::like`] is the link that it replaces, whose style it takes.
     pub(crate) write: fn(site: &Site, wanted: &Wanted<'_>) -> String,
 }
 
 impl Rules {
-    /// The rules of a generator that does the rest as most do.
+    /// The rules of a generator: these functions, and for everything else what most generators do.
     const fn of(
         read: fn(&dyn Tree, &str, &HasFile<'_>) -> Option<Layout>,
         address: fn(&Root, &str, &FrontMatter) -> String,
@@ -254,7 +255,7 @@ impl Rules {
     }
 }
 
-/// In the order in which their configurations are looked for.
+/// The generators, in the order in which their configurations are looked for. Jekyll comes later, see `configured`.
 pub(crate) const ALL: [Generator; 13] = [
     Generator::Mintlify,
     Generator::Docusaurus,
@@ -292,7 +293,7 @@ pub(crate) fn rules(generator: Generator) -> &'static Rules {
     }
 }
 
-/// Whether a file is where a generator is told of pages, by its folder in the home of the site.
+/// Whether a file is the main configuration of a generator; `folder` is relative to the folder of the site.
 pub(crate) fn is_main_configuration(generator: Generator, folder: &str, name: &str) -> bool {
     let script = |stem: &str| {
         name.strip_prefix(stem).and_then(|rest| rest.strip_prefix('.')).is_some_and(|ending| SCRIPTS.contains(&ending))
