@@ -20,7 +20,8 @@ pub(crate) struct Browser<'s> {
 }
 
 impl Browser<'_> {
-    /// Resolves a link against the address of its page. Paths outside of the base path are not judged.
+    /// Resolves a link against the address of its page. Paths outside of the base path are [`Target::NotUnderstood`],
+    /// except relative links to Markdown files, which are missing.
     pub(crate) fn follow(&self, link: &Written<'_>) -> Target {
         let path = match link.is_absolute() {
             true => match self.without_base(&link.path) {

@@ -33,8 +33,8 @@ const HOMES: [&str; 18] = [
 ];
 
 impl Layout {
-    /// Those of a tree's paths whose content [`Layout::read`] uses. While their blobs are unchanged and pages are in
-    /// the same folders, the layout is unchanged, too.
+    /// The paths of a tree whose content [`Layout::read`] uses. While their blobs are unchanged and pages are in the
+    /// same folders, the layout is unchanged, too.
     pub fn files<'p>(paths: impl Iterator<Item = &'p str>) -> Vec<&'p str> {
         let mut has_section = false;
         let mut is_first_section = |path: &str| hugo::is_section(path) && !std::mem::replace(&mut has_section, true);

@@ -157,7 +157,7 @@ fn follow(site: &Site, link: &Written<'_>) -> Target {
                 path => link.missing(path),
             }
         }
-        // Other books are served beside this one.
+        // The link leads out of the book; other books may be served beside this one.
         Target::Missing { path: None, .. } => Target::NotUnderstood,
         target => target,
     }

@@ -134,7 +134,7 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
     Some(layout)
 }
 
-/// The front matter of a post, with a title made of the post where it sets none.
+/// The front matter of a post, with a title derived from the post if it sets none.
 fn front_matter_of_post(file: &str, bytes: &[u8]) -> FrontMatter {
     let mut front = front_matter(bytes);
     if front.title().is_none() {
@@ -144,7 +144,8 @@ fn front_matter_of_post(file: &str, bytes: &[u8]) -> FrontMatter {
     front
 }
 
-/// A configuration merged with the one it inherits from (`INHERIT`). The text of the inherited file is appended to `text`.
+/// A configuration merged with the one it inherits from (`INHERIT`). The text of the inherited file is appended to
+/// `text`.
 fn inherited(tree: &dyn Tree, home: &str, config: Yaml, text: &mut String, depth: usize) -> Yaml {
     let parent = config.get("INHERIT").and_then(Yaml::text).filter(|_| depth < DEEPEST);
     let Some(file) = parent.and_then(|path| joined_in(tree.root(), home, path)) else { return config };

@@ -58,7 +58,8 @@ pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
     }
 }
 
-/// Link reference definitions that no link on a page uses. A hook may make links that use them, such as from comments.
+/// Link reference definitions that no link on a page uses. A hook may make links that use them, for example from
+/// comments.
 pub(super) fn unused_definitions(text: &str, page: &Page) -> Vec<Link> {
     regex!(DEFINITION, r"(?m)^ {0,3}\[([^\[\]^\n][^\[\]\n]*)\]:[ \t]*(\S+)");
     let used: HashSet<usize> = page.links.iter().map(|link| link.dest_span.start).collect();

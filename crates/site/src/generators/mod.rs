@@ -114,7 +114,7 @@ pub(crate) struct LayoutOptions {
     vitepress: vitepress::VitePressOptions,
 }
 
-/// A reference to a page by a name that the page gives to something.
+/// A reference, by name, to something that a page documents or labels.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reference {
     pub file: String,
@@ -135,7 +135,8 @@ pub(crate) struct Rules {
     /// whether the tree has a file that [`Layout::files`] names.
     pub(crate) read: fn(tree: &dyn Tree, home: &str, has: &HasFile<'_>) -> Option<Layout>,
     /// The address of a page, without leading and trailing slash; `""` is the home page. `inside` is the path of the
-    /// file relative to the folder of the root. Of [`RootKind::Pages`], it is called for Docusaurus only.
+    /// file relative to the folder of the root. Called for pages of [`RootKind::Pages`] only if the generator is
+    /// Docusaurus.
     pub(crate) address: fn(root: &Root, inside: &str, front: &FrontMatter) -> String,
     /// The file that lists the pages, if that is not the configuration.
     pub(crate) summary: fn(layout: &Layout) -> Option<String>,

@@ -14,7 +14,7 @@ const FARTHEST: usize = 24;
 /// Maximum number of values resolved for one configuration. Bounds the growth of a list that contains itself twice.
 const MOST_VALUES: usize = 200_000;
 
-/// Scripts of more bytes are not read.
+/// Maximum size of a script in bytes; larger ones are not read.
 const LARGEST: usize = 2 << 20;
 
 /// File extensions of scripts, in the order in which they are tried for an import without extension.
@@ -34,7 +34,7 @@ impl<'t> Modules<'t> {
         Self { tree, allowed, texts: HashMap::new(), left: MOST_VALUES }
     }
 
-    /// The default export of a script, with names resolved. Parts that are not literals are [`Script::Computed`].
+    /// The default export of a script, with names resolved. What cannot be resolved is [`Script::Computed`].
     pub(crate) fn default_export(&mut self, file: &str) -> Option<Script> {
         let script = self.exported(file, "default")?;
         Some(self.resolved(script, file, 0))

@@ -95,8 +95,8 @@ fn page_at(site: &Site, from: &str, address: &str) -> Found {
     found.map_or(Found::Nothing, Found::Page)
 }
 
-/// Writes a link as a URL, absolute unless `like` is relative; assets by their path in `public`. If `like` is a file
-/// path that works for the new target, so is the link.
+/// Writes a link by file path if `like` has the extension of a page and such a link resolves; else as a URL, absolute
+/// unless `like` is relative. Assets are linked to by their path in `public`.
 pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
     let Wanted { from, to, anchor, like, .. } = *wanted;
     let (written, _) = parts(like);

@@ -109,7 +109,7 @@ fn items(modules: &mut Modules<'_>, file: &str, text: &str, name: &str) -> Optio
     };
     let lists = match modules.settled(script, file) {
         Script::List(items) => vec![Script::List(items)],
-        // Rewrites may be an object of lists, one for each time at which they apply.
+        // Rewrites may be an object of lists, one for each phase in which they apply (such as `beforeFiles`).
         Script::Object(members) => members.into_iter().map(|(_, list)| list).collect(),
         _ => return None,
     };

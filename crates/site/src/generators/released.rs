@@ -12,7 +12,7 @@ const DEEPEST: usize = 3;
 pub(super) const CURRENT: [&str; 3] = ["stable", "latest", "current"];
 const CURRENT_ALONE: [&str; 4] = ["stable_version", "latest_version", "current_version", "latest"];
 
-/// Whether a file may say which version is released.
+/// Whether a file may declare the current version.
 pub(crate) fn is_file(folder: &str, name: &str) -> bool {
     let depth = folder.split('/').filter(|part| !part.is_empty()).count();
     let is_yaml = name.strip_suffix(".yml").or_else(|| name.strip_suffix(".yaml"));

@@ -35,7 +35,7 @@ use crate::tree::{Tree, joined_in};
 pub(crate) struct AntoraOptions {
     pub(crate) components: Vec<Component>,
     style: Style,
-    /// URL segment that replaces the version of the latest version.
+    /// URL segment of the latest version, instead of its version number.
     latest_segment: Option<String>,
 }
 
@@ -122,7 +122,7 @@ fn follow(site: &Site, link: &Written<'_>) -> Target {
     }
     let folders = site.is_directory(link.from);
     match (Browser { site, base: "", folders, assets: "" }).follow(link) {
-        // Images and other files are served from separate folders, and absolute paths from another place.
+        // Images and other files are served from separate folders, and the base path of absolute links is unknown.
         Target::Missing { .. } | Target::Asset { .. } if !link.path.ends_with(".adoc") => Target::NotUnderstood,
         target => target,
     }

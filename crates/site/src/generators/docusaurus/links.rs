@@ -55,7 +55,8 @@ fn named_files(site: &Site, root: &Root, link: &Written<'_>) -> Vec<String> {
     beside.into_iter().chain(folders).chain([home]).filter_map(|folder| joined(folder, &link.path)).collect()
 }
 
-/// The page of the same plug-in that a link names by its file; `None` when there is no such page and the link stays a URL.
+/// The page of the same plug-in that a link names by its file; `None` when there is no such page and the link stays a
+/// URL.
 fn by_file(site: &Site, root: &Root, link: &Written<'_>) -> Option<Target> {
     for file in named_files(site, root, link) {
         if !site.has_any(&file) {
@@ -142,7 +143,7 @@ fn by_url(site: &Site, root: &Root, link: &Written<'_>, is_file: bool) -> Target
     if is_made_otherwise(site, &address, language) {
         return Target::NotUnderstood;
     }
-    // A link by file is reported by its missing file, any other link by its address.
+    // A broken link by file is reported with the missing file, any other with its address.
     let file = is_file.then(|| named_files(site, root, link).into_iter().next()).flatten();
     link.missing(file.or(Some(address)))
 }

@@ -16,7 +16,7 @@ pub(super) fn of(root: &Root, inside: &str, front: &FrontMatter) -> String {
     let language = language_folder(root, inside);
     if let Some(url) = front.get("url") {
         let path = served(url.trim());
-        // With a leading slash, `url` is the whole address, without the folder of the language added.
+        // With a leading slash, `url` is the whole address: the folder of the language is not added.
         return if url.trim().starts_with('/') { path } else { below(&language, &path) };
     }
     let stem = below(&root.served, stem);

@@ -33,7 +33,7 @@ impl<'s> From<'s> {
 }
 
 pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
-    // The file is no page, so its links are those of a forge.
+    // The file is not a page of the site, so its links are resolved as on a forge.
     let Some(from) = From::of(site, link.from).filter(|_| is_markdown_page(link.from)) else {
         return plain::follow(site, link);
     };

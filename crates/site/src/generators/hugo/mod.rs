@@ -216,7 +216,8 @@ pub(crate) fn is_section(path: &str) -> bool {
     name == "_index.md" && !folder.starts_with("..") && path.matches('/').count() <= DEEPEST
 }
 
-/// The versions that a site's own parameters call current: `latest_stable_version: v3.7`, `versions: {current: "20.0"}`.
+/// The versions that a site's own parameters call current: `latest_stable_version: v3.7`, `versions: {current:
+/// "20.0"}`.
 fn current_versions(config: &Yaml) -> impl Iterator<Item = &str> {
     let parameters = config.get("params").map(Yaml::members).unwrap_or_default();
     let is_current = |name: &str| released::CURRENT.iter().any(|word| name.starts_with(word));

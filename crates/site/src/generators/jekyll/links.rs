@@ -47,7 +47,7 @@ impl<'s> SourceFile<'s> {
 }
 
 pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
-    // The file is no page, so its links are those of a forge.
+    // The file is not a page of the site, so its links are resolved as on a forge.
     let Some(place) = SourceFile::of(site, link.from).filter(|_| is_markdown_page(link.from)) else {
         return plain::follow(site, link);
     };
@@ -111,7 +111,7 @@ pub(super) fn at(place: &SourceFile<'_>, served: &str, written: &str, anchor: Op
     let served = folder.unwrap_or(served).trim_matches('/');
     let is_folder = written.ends_with('/') || folder.is_some();
     if let Some(file) = site.file_at(served) {
-        // A page that is served as a file has no trailing slash.
+        // A page that is served as a file has no URL with a trailing slash.
         return match is_folder && !site.is_directory(file) && !served.is_empty() {
             true => Target::NotUnderstood,
             false => Target::page(file, anchor),
@@ -130,7 +130,7 @@ pub(super) fn at(place: &SourceFile<'_>, served: &str, written: &str, anchor: Op
     }
     let file = from_source(site, settings, served);
     if let Some(file) = file.as_ref().filter(|file| site.has_any(file) && settings.serves(served)) {
-        // A link to the source file of a page: GitHub Pages leads to the page.
+        // A link to the source file of a page; on GitHub Pages, it leads to the page.
         let is_of_page =
             site.address(file).is_some() || is_markdown_page(file.trim_start_matches("../")) && file.starts_with("../");
         return if is_of_page { Target::NotUnderstood } else { Target::Asset { file: file.clone() } };

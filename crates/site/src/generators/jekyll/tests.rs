@@ -181,7 +181,7 @@ fn links_are_urls_and_templates_are_files() {
         ("barepage.md", "own/", page("own.md", None)),
         ("_includes/part.md", "own/", Target::NotUnderstood),
         ("_includes/part.md", "/b/own/index.html", page("own.md", None)),
-        // This file is no page, so its links are those of a forge.
+        // This file is not a page of the site, so its links are resolved as on a forge.
         ("raw.md", "guide/page.md", page("guide/page.md", None)),
     ] {
         assert_eq!(site.resolve(from, target), expected, "{target} in {from}");

@@ -53,7 +53,7 @@ const OF_CODE: [&str; 29] = [
 /// A name that a page documents.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Name {
-    /// `code` for objects in source code, else the name of the directive, which roles refer to it by.
+    /// `code` for objects in source code, else the name of the directive, which is also that of the role.
     kind: String,
     /// Qualified by module and class where they are known.
     name: String,

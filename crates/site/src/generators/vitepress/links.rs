@@ -218,7 +218,8 @@ impl<'s> Links<'s> {
         }
     }
 
-    /// Strips the base path, which absolute links include in HTML and may include in Markdown.
+    /// Strips the base path, which absolute links in HTML have to include and which VitePress adds to those in
+    /// Markdown.
     fn without_base<'n>(&self, link: &Written<'_>, name: &'n str) -> Option<&'n str> {
         let base = self.options.base.as_deref().filter(|base| !base.is_empty() && link.is_absolute())?;
         path_in(base, name)
