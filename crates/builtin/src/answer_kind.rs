@@ -9,11 +9,11 @@ pub(crate) enum AnswerKind {
     Value,
     /// All members of a set.
     List,
-    /// Any question.
+    /// Any other question.
     Statement,
 }
 
-/// Phrases of a question for a value. They are checked first, because some begin like a question for steps.
+/// Phrases of a question that expects a value. They are checked first, because some begin like a question for steps.
 const VALUE: &[&str] = &[
     "how many",
     "how much",
@@ -89,7 +89,7 @@ const LIST: &[&str] = &[
     "一覧",
     "哪些",
 ];
-/// A plural after `what` or `which` asks for a list. These words end in `s` and are not plurals.
+/// Words that end in `s` but are not plurals. A plural after `what` or `which` asks for a list.
 const NO_PLURAL: &[&str] = &["does", "happens", "was", "is", "has", "status", "process", "address", "means"];
 
 impl AnswerKind {

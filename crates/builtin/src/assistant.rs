@@ -15,26 +15,26 @@ use crate::words::Topic;
 /// The tool whose results hold the passages.
 pub(crate) const SEARCH: &str = "search";
 
-/// Least search score of a page that is quoted. It is below one half: a reader loses more by a refusal of what the docs say
-/// in other words than by a quote that does not fit.
+/// Minimum search score of a page that is quoted. It is below one half: if the docs answer in other words, a refusal
+/// costs the reader more than a quote that does not fit.
 const LIKELY: f32 = 0.25;
-/// The same for a question with words that the docs never mention, which is mostly about something else.
+/// The minimum for a question with words that the docs never mention, which is mostly about something else.
 const LIKELY_OF_UNKNOWN: f32 = 0.5;
-/// Least search score of a page that is linked as related.
+/// Minimum search score of a page that is linked as related.
 const NEAR: f32 = 0.05;
-/// Most links to further passages.
+/// Maximum number of links to further passages.
 const MENTIONED: usize = 3;
 
-/// Names of the notes that a system prompt may request. They are in HTML comments, which readers do not see.
+/// Names of the notes that a system prompt may request. The notes are HTML comments, which readers do not see.
 const UNANSWERED: &str = "docent:unanswered";
 const SUGGESTIONS: &str = "docent:suggestions";
 
 /// The notes that the caller requests.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Notes {
-    /// That the docs hold no answer.
+    /// A note that the docs hold no answer.
     unanswered: bool,
-    /// What to ask next.
+    /// A note with suggested questions.
     suggestions: bool,
 }
 
@@ -107,7 +107,7 @@ fn answer(question: &str, earlier: &str, result: &SearchResult, phrases: &'stati
     // A stable sort: candidates that fit equally stay in the order of the search.
     ranked.sort_by(|(a, one), (b, other)| (b + other.score).total_cmp(&(a + one.score)));
     let least = if result.never_mentioned.is_empty() { LIKELY } else { LIKELY_OF_UNKNOWN };
-    // What holds only words of an earlier question answers that one.
+    // A passage that has only terms of the earlier question answers the earlier question.
     let answering = ranked.iter().filter(|(fit, candidate)| *fit > 0.0 && candidate.score >= least);
     let pages: Vec<&str> = answering.map(|(_, candidate)| candidate.passage.path.as_str()).collect();
     // Other passages of a page that answers may answer too.
@@ -161,7 +161,8 @@ fn answer(question: &str, earlier: &str, result: &SearchResult, phrases: &'stati
     text
 }
 
-/// A sentence that the docs never mention these words. They are escaped, so that they show as text.
+/// A sentence that the docs never mention these words. Only letters and digits of the words are kept, so that they
+/// cannot act as Markdown.
 fn unmentioned(words: &[String], phrases: &Phrases) -> String {
     let (open, close) = phrases.quotation;
     let plain = |word: &String| word.chars().filter(|c| c.is_alphanumeric()).collect::<String>();

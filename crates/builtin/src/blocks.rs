@@ -12,12 +12,12 @@ pub(crate) struct Block<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BlockKind {
     Prose,
-    /// A few words in bold on a line of their own: the label of the block below.
+    /// A few words in bold on a line of their own, which label the block below.
     Label,
-    /// Indented text and code below an item belong to it.
+    /// Includes indented text and code below an item.
     List,
     Table,
-    /// Fences included.
+    /// Includes the fences.
     Code,
 }
 
@@ -27,12 +27,13 @@ impl<'a> Block<'a> {
         self.kind == BlockKind::Label || self.kind == BlockKind::Prose && self.text.trim_end().ends_with([':', '：'])
     }
 
-    /// Whether these are steps to take.
+    /// Whether the block is a numbered list, that is, steps to take.
     pub(crate) fn is_steps(&self) -> bool {
         self.kind == BlockKind::List && self.text.trim_start().starts_with(|c: char| c.is_ascii_digit())
     }
 
-    /// The smallest units that can be quoted: sentences, items, rows. The first two lines of a table are not among them.
+    /// The smallest units that can be quoted: sentences, items, rows. The header and delimiter rows of a table are left
+    /// out.
     pub(crate) fn units(&self) -> Vec<&'a str> {
         match self.kind {
             BlockKind::Prose => sentences(self.text),

@@ -70,7 +70,7 @@ impl Scope {
 }
 
 impl Chore {
-    /// The tool call that carries it out: the tool's name and its input.
+    /// The tool call that carries out the chore: the tool's name and its input.
     pub fn call(&self) -> (&'static str, Value) {
         match self {
             Self::ReplaceText { from, to, scope } => {
@@ -92,8 +92,8 @@ impl Chore {
         }
     }
 
-    /// Why the chore must not be carried out, if there is a reason: a control character in a text is a mistake that nobody
-    /// would see in the docs.
+    /// Why the chore must not be carried out, or `None`. A text with a control character is refused: it is a mistake,
+    /// and nobody would see it in the docs.
     pub fn refusal(&self) -> Option<String> {
         control_character(&self.call().1).map(|c| {
             format!("it holds the control character U+{:04X}, which docs cannot hold; write it without", u32::from(c))
@@ -163,7 +163,7 @@ fn control_character(value: &Value) -> Option<char> {
     }
 }
 
-/// A text in straight double quotes; control characters are shown by their numbers.
+/// A text in straight double quotes. A `"` is escaped, and control characters are shown as Unicode escapes.
 struct Quoted<'a>(&'a str);
 
 impl fmt::Display for Quoted<'_> {

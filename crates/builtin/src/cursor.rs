@@ -1,10 +1,10 @@
-//! A position in a prompt, with parsers for small pieces of text. Each either succeeds and advances the cursor, or leaves
-//! it where it was.
+//! A position in a prompt, with parsers for small pieces of text. Each either succeeds and advances the cursor, or
+//! leaves it where it was.
 
 /// The longest text between quotes, in characters. Bounded so that parsing takes linear time for any prompt.
 const LONGEST_QUOTE: usize = 1_000;
 
-/// Most closing quotes that are tried.
+/// Maximum number of closing quotes that are tried.
 const CLOSINGS: usize = 8;
 
 #[derive(Debug, Clone, Copy)]
@@ -48,7 +48,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// One word, in any case, after any white space.
+    /// One word, ignoring ASCII case, after any whitespace.
     pub(crate) fn word(&mut self, word: &str) -> bool {
         let mut next = *self;
         next.spaces();
@@ -69,7 +69,7 @@ impl<'a> Cursor<'a> {
         true
     }
 
-    /// Words in a row.
+    /// Several words in a row, which `words` separates by single spaces.
     pub(crate) fn words(&mut self, words: &str) -> bool {
         let mut next = *self;
         if !words.split(' ').all(|word| next.word(word)) {
@@ -103,10 +103,10 @@ impl<'a> Cursor<'a> {
         Some(text)
     }
 
-    /// All interpretations of a text in quotes at this position, the most likely first. That one ends at the first closing
-    /// quote that ends a word and does not close an inner quote (`"say "hi" twice"`). Later closing quotes are not tried,
-    /// because the text would include the next clause. The other interpretations end inside a word (`"A"with`) or at an
-    /// inner quote.
+    /// All interpretations of a text in quotes at this position, the most likely first. That one ends at the first
+    /// closing quote that ends a word and does not close an inner quote (`"say "hi" twice"`). Later closing quotes are
+    /// not tried, because the text would include the next clause. The other interpretations end inside a word
+    /// (`"A"with`) or at an inner quote.
     pub(crate) fn quotations(&self) -> Vec<(String, Self)> {
         let mut next = *self;
         next.spaces();
@@ -148,8 +148,8 @@ impl<'a> Cursor<'a> {
         readings
     }
 
-    /// A path or glob, with or without quotes. Without quotes it ends at white space, or at a comma outside of braces, and
-    /// punctuation at its end is removed.
+    /// A path or glob, with or without quotes. Without quotes it ends at white space, or at a comma outside of braces,
+    /// and punctuation at its end is removed.
     pub(crate) fn path(&mut self) -> Option<String> {
         let mut next = *self;
         next.spaces();

@@ -1,8 +1,9 @@
-//! Suggests the instruction that was probably meant by a text that the grammar does not match. A suggestion is never carried
-//! out.
+//! Suggests the instruction that was probably meant by a text that the grammar does not match. A suggestion is never
+//! carried out.
 //!
-//! The text must have the verb of a form, or a similar word, and the parts that the form needs, and nothing else. Quotes or
-//! words of the form may be missing, and its parts may be in another order. If other words are left, nothing is suggested.
+//! The text must have the verb of a form, or a similar word, and the parts that the form needs, and nothing else.
+//! Quotes or words of the form may be missing, and its parts may be in another order. If other words are left, nothing
+//! is suggested.
 
 use serde_json::Value;
 
@@ -14,7 +15,7 @@ use crate::scope::scope;
 
 /// The longest text that is examined, in characters.
 const LONGEST: usize = 1_000;
-/// Most words of a text without quotes.
+/// Maximum number of words of a text without quotes.
 const WORDS: usize = 4;
 
 const VERBS: [(Verb, &[&str]); 8] = [
@@ -191,7 +192,8 @@ fn replace_text(rest: &[Token], text: &str) -> Option<Vec<Chore>> {
     let (after, scope) = (joint + 2..=rest.len()).find_map(|end| Some((end, named_scope(rest, end, text)?)))?;
     let operands = [&rest[..joint], &rest[joint + 1..after]];
     let is_quoted = operands.iter().any(|operand| operand.iter().any(|token| token.is_quoted));
-    // Without quotes, only a few words are taken as texts: `Change the intro to be shorter` is another kind of instruction.
+    // Without quotes, only a few words are taken as texts: `Change the intro to be shorter` is another kind of
+    // instruction.
     if !is_quoted && (rest[0].is(&["the", "a", "an", "our"]) || single(&rest[..after], JOINTS).is_none()) {
         return None;
     }
@@ -292,7 +294,7 @@ fn names_page(tokens: &[Token]) -> bool {
     tokens.iter().any(|token| token.is(&["page", "file", "doc", "document"]))
 }
 
-/// The scope in the text after the first `count` tokens, which must be all that follows them.
+/// The scope after the first `count` tokens: everywhere if no scope follows them, `None` if other text follows.
 fn named_scope(tokens: &[Token], count: usize, text: &str) -> Option<Scope> {
     let mut cursor = Cursor { text, at: tokens.get(count.checked_sub(1)?)?.end };
     let found = scope(&mut cursor, &["of", "for", "to", "from"]);

@@ -1,15 +1,15 @@
 //! Parses a prompt into chores. The grammar is documented in `docs/CHORES.md`.
 //!
-//! A prompt is parsed from left to right. A clause that matches a rule from its verb to its end is a chore. Other text is
-//! skipped to the end of its sentence and reported. Nothing is guessed: an instruction with a condition (`… except in
-//! code`) is reported as a whole, because the part that matches a rule is not the instruction.
+//! A prompt is parsed from left to right. A clause that matches a rule from its verb to its end is a chore. Other text
+//! is skipped to the end of its sentence and reported. Nothing is guessed: an instruction with a condition (`… except
+//! in code`) is reported as a whole, because the part that matches a rule is not the instruction.
 
 use crate::chore::Chore;
 use crate::cursor::{Cursor, closing, is_space};
 use crate::outline::list_mark;
 use crate::rules::{Parsed, RULES};
 
-/// The forms of instructions, as they are listed for people.
+/// The forms of instructions, as shown to users.
 pub const FORMS: [&str; 10] = [
     r#"Replace "A" with "B""#,
     r#"Rename "A" to "B""#,
@@ -27,7 +27,7 @@ pub const FORMS: [&str; 10] = [
 #[derive(Debug, Clone, PartialEq)]
 pub enum Instruction {
     Chore(Chore),
-    /// Text that matches no rule, as it was written.
+    /// Text that matches no rule, verbatim.
     Unreadable(String),
 }
 
@@ -167,8 +167,8 @@ pub(crate) const CONDITIONS: [&str; 25] = [
     "other than",
 ];
 
-/// Where parsing continues after text that matches no rule: at the next clause that matches one, if there is no condition
-/// before it, else at the end of the sentence or line.
+/// Where parsing continues after text that matches no rule: at the next clause that matches one, if there is no
+/// condition before it, else at the end of the sentence or line.
 fn unreadable(start: Cursor<'_>) -> usize {
     let mut cursor = start;
     let mut conditional = false;
@@ -203,7 +203,7 @@ fn unreadable(start: Cursor<'_>) -> usize {
                 cursor = after;
             }
         }
-        // To the end of the word, so that a condition is only found at the beginning of a word.
+        // Skips to the end of the word, so that a condition is only found at the beginning of a word.
         while cursor.peek().is_some_and(char::is_alphanumeric) && ends_in_letter(&cursor) {
             cursor.bump();
         }

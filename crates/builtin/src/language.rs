@@ -13,7 +13,7 @@ pub(crate) struct Phrases {
     pub(crate) more: &'static str,
     /// When the docs have no answer.
     pub(crate) nothing: &'static str,
-    /// Around the words that the docs never mention, each between the quotation marks; after `nothing`.
+    /// Before and after the words that the docs never mention, each in quotation marks; follows `nothing`.
     pub(crate) unmentioned: (&'static str, &'static str),
     pub(crate) quotation: (&'static str, &'static str),
     /// When the docs have no answer, but related pages; links follow.
@@ -28,7 +28,7 @@ pub(crate) struct Phrases {
     pub(crate) asking: (&'static str, &'static str),
 }
 
-/// All there are.
+/// The phrases of all languages.
 #[cfg(test)]
 pub(crate) const PHRASES: [&Phrases; 11] =
     [&ENGLISH, &GERMAN, &FRENCH, &SPANISH, &PORTUGUESE, &ITALIAN, &DUTCH, &RUSSIAN, &JAPANESE, &CHINESE, &KOREAN];
@@ -187,8 +187,8 @@ const KOREAN: Phrases = Phrases {
     asking: ("", "?"),
 };
 
-/// Frequent words by which the language of a short question in Latin script is recognized. A word of two of these
-/// languages is in neither list.
+/// Frequent words by which the language of a short question in Latin script is recognized. Most words that two of these
+/// languages share are left out of both lists.
 const FREQUENT_WORDS: [(&Phrases, &[&str]); 7] = [
     (
         &ENGLISH,

@@ -3,13 +3,14 @@
 //! It has two roles, which it recognizes by the tools of a request:
 //!
 //! - with a `finish` tool it is the **agent**: it parses the instructions of the newest turn by the grammar of
-//!   `docs/CHORES.md`, makes one tool call for each chore, and finishes with a report of what was done, and what was not and why;
-//! - otherwise it is the **assistant**: it quotes the passages of the last `search` result that fit the question,
-//!   with links, between a few fixed sentences, and says so when the docs do not answer. If the system prompt requests notes
-//!   in comments (that the docs do not answer, or suggested questions), it writes them.
+//!   `docs/CHORES.md`, makes one tool call for each chore, and finishes with a report of what was done, and what was
+//!   not and why;
+//! - otherwise it is the **assistant**: it quotes the passages of the last `search` result that fit the question, with
+//!   links, between a few fixed sentences, and says so when the docs do not answer. If the system prompt requests notes
+//!   in HTML comments (that the docs do not answer, or suggested questions), it writes them.
 //!
-//! It is a pure function of the transcript, without state between calls. This crate knows neither the callers of agent and
-//! assistant nor the origin of the passages.
+//! It is a pure function of the transcript, without state between calls. This crate knows neither the callers of agent
+//! and assistant nor the origin of the passages.
 
 mod answer_kind;
 mod assistant;
@@ -71,7 +72,8 @@ impl Model for Builtin {
     }
 }
 
-/// A draft as events. Ids count the calls of the transcript, so that the same transcript gives the same ids.
+/// Turns a draft into stream events. Call ids are numbered by the calls in the transcript, so that the same transcript
+/// gives the same ids.
 fn play(draft: Draft, request: &Request) -> EventStream {
     let before = transcript::count_calls(&request.messages);
     let read = request.messages.iter().map(|message| tokens(&message.plain_text())).sum();
@@ -85,12 +87,12 @@ fn play(draft: Draft, request: &Request) -> EventStream {
     stream::iter(events.into_iter().map(Ok)).boxed()
 }
 
-/// Each with the white space after it.
+/// The words of a text, each with the whitespace after it.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split_inclusive(char::is_whitespace)
 }
 
-/// About how many tokens a text would be to a language model: its words.
+/// Approximate number of tokens of a text for a language model: its number of words.
 fn tokens(text: &str) -> u64 {
     words(text).count() as u64
 }

@@ -17,8 +17,8 @@ pub(crate) fn list_mark(rest: &str) -> Option<usize> {
     Some(mark + space + boxed)
 }
 
-/// The list below an instruction. If the instruction is itself an item of a list, only items with more indentation belong
-/// to it.
+/// The list below an instruction. If the instruction is itself an item of a list, only items with more indentation
+/// belong to it.
 pub(crate) fn outline(instruction: &Cursor<'_>, cursor: &mut Cursor<'_>) -> Vec<OutlineItem> {
     let own = instruction.text[..instruction.at].rsplit('\n').next().unwrap_or("");
     let own_indent = width(own);

@@ -1,7 +1,7 @@
 //! The agent: from a transcript to the next tool calls.
 //!
-//! The chores of a turn are parsed from its user messages, in order. Each step makes the call of the next chore and updates
-//! the todos; when all calls are answered, the turn is finished with a report made of the answers.
+//! The chores of a turn are parsed from its user messages, in order. Each step makes the call of the next chore and
+//! updates the todos; when all calls are answered, the turn is finished with a report made of the answers.
 
 use docent_types::{Message, Role};
 use serde_json::{Value, json};
@@ -18,9 +18,9 @@ const TODO_WRITE: &str = "todo_write";
 
 /// The longest title, in characters: the usual limit of the first line of a commit message.
 const TITLE: usize = 72;
-/// Most chores in the plan.
+/// Maximum number of chores in the todo list.
 const TODOS: usize = 100;
-/// Most unreadable instructions that are listed one by one.
+/// Maximum number of unreadable instructions that are listed one by one.
 const UNREADABLE: usize = 10;
 
 /// The next step of the newest turn.
@@ -35,7 +35,8 @@ pub(crate) fn next(messages: &[Message]) -> Draft {
     }
 }
 
-/// The report when the turn is stopped before its end. The last message is the one that requests it.
+/// The report when the turn is stopped before its end. The last message requests the report and is not part of the
+/// turn.
 pub(crate) fn early_report(messages: &[Message]) -> Draft {
     let before = messages.split_last().map_or(messages, |(_, before)| before);
     let turn = NewestTurn::read(before);
@@ -82,7 +83,7 @@ impl<'a> NewestTurn<'a> {
         Self { chores, refused, unreadable, answers, done }
     }
 
-    /// The plan as it stands before the next chore.
+    /// The `todo_write` call with the state of every chore before the next one is carried out.
     fn todos(&self) -> (&'static str, Value) {
         let chores = self.chores.iter().enumerate().take(TODOS).map(|(index, chore)| {
             let status = match self.done.get(index) {
@@ -116,7 +117,7 @@ impl<'a> NewestTurn<'a> {
                 input["known_problems"] = Value::Bool(true);
                 Draft { text: String::new(), calls: vec![(FINISH, input)] }
             }
-            // Refused for another reason than known problems.
+            // Refused although known problems were declared, so for another reason: give up.
             [.., last] => {
                 summary.push_str("\n\nThis cannot become a pull request:\n\n");
                 summary.push_str(last.output.trim());
@@ -195,7 +196,7 @@ fn cannot(summary: &str) -> Draft {
     Draft { text: String::new(), calls: vec![(FINISH, input)] }
 }
 
-/// A tool's answer as an item of a list: the lines after the first are indented.
+/// A tool's answer as a list item: the lines after the first are indented.
 fn item(output: &str) -> String {
     output.trim().replace('\n', "\n  ").replace("\n  \n", "\n\n")
 }

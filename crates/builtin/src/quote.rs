@@ -1,8 +1,9 @@
 //! Chooses the parts of passages that answer a question.
 //!
-//! Each block of each passage is scored by the terms of the question that it has: in itself, in the text that introduces it,
-//! or in the headings above it, because an answer often does not repeat the question, but is under a heading that does. Then
-//! the best blocks are quoted with what belongs to them as far as the limits allow. Long blocks are cut to their best units.
+//! Each block of each passage is scored by the terms of the question that it has: in itself, in the text that
+//! introduces it, or in the headings above it, because an answer often does not repeat the question, but is under a
+//! heading that does. Then the best blocks are quoted with their introductions as far as the limits allow. Long blocks
+//! are cut to their best units.
 
 use docent_types::Passage;
 
@@ -10,29 +11,31 @@ use crate::answer_kind::AnswerKind;
 use crate::blocks::{Block, BlockKind, blocks};
 use crate::words::{TermSet, Topic, Weights};
 
-/// Most characters quoted of the best, second and third passage.
+/// Maximum number of characters quoted from the best, second and third passage.
 const LONGEST: [usize; 3] = [900, 500, 400];
 /// A passage is quoted when it scores at least this share of the best one.
 const NEAR_BEST: f32 = 0.4;
 /// A block is quoted when it scores at least this share of the best one of its passage.
 const BLOCK_NEAR_BEST: f32 = 0.5;
-/// Most characters of a quote that is extended past the answering block: for a question for steps, and for any other.
+/// Maximum number of characters of a quote that is extended with the blocks after the answering one: if the question
+/// expects steps, and otherwise.
 const GOES_ON: [usize; 2] = [900, 500];
-/// Weight of a term in code, where words may occur by chance; and of a term that is not in the block itself, but in the
-/// text that introduces it, in its heading, or in a heading further up. In the block itself it is 1.
+/// Weights of a term by its position: in code, where words may occur by chance; in the text that introduces the block;
+/// in the block's heading; in a higher heading. In any other text of the block itself the weight is 1.
 const CODE: f32 = 0.85;
 const LEAD: f32 = 0.9;
 const HEADING: f32 = 0.7;
 const UPPER_HEADING: f32 = 0.55;
-/// Share of a score for terms that are together in one sentence, item or row.
+/// Share of the score for terms that occur together in one sentence, item or row.
 const TOGETHER: f32 = 0.3;
 /// Factor for a block of the kind that the question expects.
 const GAIN: f32 = 1.25;
-/// Factor for a page without a score, and what is subtracted for each better page.
+/// Factor for a page with score 0, and the share that is subtracted for each passage that precedes the page in the
+/// search results.
 const PAGE: f32 = 0.5;
 const LATER: f32 = 0.05;
-/// Least factor for a section that the search did not find, of a page that it did. It is higher if the heading has terms of
-/// the question.
+/// Minimum factor for a section that the search did not find, on a page that it did find. The factor is higher if the
+/// heading has terms of the question.
 const UNFOUND: f32 = 0.5;
 /// Factors for sections that only link to other pages, and for deprecated features.
 const LINKS_ONLY: f32 = 0.3;
@@ -50,23 +53,23 @@ pub(crate) struct Quote {
 pub(crate) struct Candidate<'p> {
     pub(crate) passage: &'p Passage,
     pub(crate) score: f32,
-    /// The number of pages with a better score.
+    /// The position of the page's first passage in the search results.
     pub(crate) rank: usize,
 }
 
-/// A passage as blocks.
+/// A passage, split into blocks.
 struct Section<'p> {
     heading: TermSet,
     above: TermSet,
     blocks: Vec<Block<'p>>,
-    /// The terms of each block itself.
+    /// The terms that each block has in its own text.
     met: Vec<TermSet>,
     /// Factor for the whole section, by its page and its heading.
     share: f32,
 }
 
-/// The quotes that answer, best first. Links are replaced by their text, because a target that works on its page may not
-/// work in an answer.
+/// The quotes that answer, best first. Links are replaced by their text, because a target that works on its page may
+/// not work in an answer.
 pub(crate) fn quotes(candidates: &[Candidate<'_>], topic: &Topic, wanted: AnswerKind, asked: &str) -> Vec<Quote> {
     let best_page = candidates.iter().map(|candidate| candidate.score).fold(f32::MIN_POSITIVE, f32::max);
     let sections: Vec<Section<'_>> =
@@ -160,7 +163,8 @@ impl<'p> Section<'p> {
             && self.blocks.get(at + 1).is_some_and(|next| next.kind == BlockKind::Code)
     }
 
-    /// The blocks to quote, given their scores: the best ones with what belongs to them, as far as the limit allows.
+    /// The indices of the blocks to quote, in order: the best-scored blocks with their introductions, then the blocks
+    /// after them, as far as `all` and [`GOES_ON`] allow. The best block is chosen even if it is longer than `all`.
     fn chosen(&self, scores: &[f32], wanted: AnswerKind, all: usize) -> Vec<usize> {
         let mut room = all;
         let size = |blocks: &[Block<'_>]| blocks.iter().map(|block| block.text.chars().count()).sum::<usize>();

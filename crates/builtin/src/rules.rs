@@ -83,7 +83,7 @@ fn delete_page(mut cursor: Cursor<'_>) -> Option<Parsed<'_>> {
     Some((vec![Chore::DeletePage { page }], ended(cursor)?))
 }
 
-/// Skips `everywhere` or `in all pages`, which is the case for links to a page anyway.
+/// Skips `everywhere` or `in all pages`: links to the page are updated on all pages anyway.
 fn whole_site(cursor: &mut Cursor<'_>) {
     let mut after = *cursor;
     if scope(&mut after, &[]) == Some(Scope::Everywhere) {
@@ -91,7 +91,8 @@ fn whole_site(cursor: &mut Cursor<'_>) {
     }
 }
 
-/// `page` or `file`, with an article before it and `at` or `named` behind it.
+/// Skips `page` or `file`, with an optional article before it and an optional `at`, `named` or `called` after it.
+/// Returns whether `page` or `file` was found.
 fn names_page(cursor: &mut Cursor<'_>) -> bool {
     let mut next = *cursor;
     next.any(&["the", "a", "this", "our"]);

@@ -4,8 +4,8 @@ use crate::chore::Scope;
 use crate::cursor::{Cursor, closing};
 use crate::rules::has_page_ending;
 
-/// `everywhere`, `in all pages`, `in P, Q and R`; `None` when no scope is named. `more` are words that are accepted like
-/// `in`.
+/// `everywhere`, `in all pages`, `in P, Q and R`; `None` when no scope is named. `more` are words that are accepted
+/// like `in`.
 pub(crate) fn scope(cursor: &mut Cursor<'_>, more: &[&str]) -> Option<Scope> {
     let mut found = None;
     loop {

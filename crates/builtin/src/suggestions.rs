@@ -4,11 +4,11 @@ use docent_types::Passage;
 
 use crate::language::{Phrases, phrases_for};
 
-/// Most suggested questions, and the longest, in characters.
+/// Maximum number of suggested questions, and maximum length of one, in characters.
 const MOST: usize = 3;
 const LONGEST: usize = 90;
 
-/// The questions, in the order of the passages, without those in `quoted`.
+/// Up to [`MOST`] questions, in the order of the passages. Passages whose link is in `quoted` are skipped.
 pub(crate) fn questions<'p>(
     asked: &str,
     passages: impl Iterator<Item = &'p Passage>,
@@ -29,7 +29,7 @@ pub(crate) fn questions<'p>(
     questions
 }
 
-/// A question that the section answers, by its heading; `None` when the heading makes no question.
+/// A question that the section answers, made from its heading; `None` if the heading makes no question.
 fn question(passage: &Passage, phrases: &'static Phrases) -> Option<String> {
     let heading = passage.headings.last().unwrap_or(&passage.title).trim();
     let first = heading.chars().next().filter(|c| c.is_alphanumeric() || matches!(c, '¿' | '`'))?;
@@ -47,7 +47,7 @@ fn question(passage: &Passage, phrases: &'static Phrases) -> Option<String> {
         };
         format!("{}{about}{}", phrases.about.0, phrases.about.1)
     };
-    // It is one line of a comment, so it must not end the line or the comment.
+    // The question is one line of an HTML comment, so it must not end the line or the comment.
     let fits = question.chars().count() <= LONGEST && !question.contains(|c: char| c.is_control() || "<>".contains(c));
     fits.then_some(question)
 }

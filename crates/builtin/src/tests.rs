@@ -36,7 +36,7 @@ fn calls(message: &Message) -> Vec<(&str, &str, &Value)> {
     calls.collect()
 }
 
-/// Answers every call of a message: with `answers(tool)`, an error where it begins with `!`.
+/// Answers every call of a message with `answers(tool)`; an answer that begins with `!` is an error.
 fn answer(message: &Message, answers: impl Fn(&str) -> String) -> Message {
     let parts = calls(message).into_iter().map(|(id, name, _)| {
         let output = answers(name);
@@ -238,9 +238,9 @@ async fn problems_it_made_are_told_and_left_to_people() {
     let (_, name, input) = calls(&reply)[0];
     assert_eq!(name, "finish");
     assert_eq!(input["known_problems"], true);
-    // What the check found is added by the one who ran it.
+    // The tool that ran the check adds its findings to the summary.
     assert_eq!(input["summary"], "- delete_page done.");
-    // Refused again: it gives up rather than go in circles.
+    // After a second refusal the agent gives up, so that it cannot loop.
     let results = answer(&reply, answers);
     transcript.extend([reply, results]);
     let reply = ask(&transcript).await;

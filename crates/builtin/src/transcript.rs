@@ -39,8 +39,8 @@ pub(crate) fn answered(messages: &[Message]) -> Vec<AnsweredCall<'_>> {
     answers
 }
 
-/// The messages after the last one that ended a turn: the result of an accepted `finish`, or a text of the assistant without
-/// a call.
+/// The messages after the last one that ended a turn: the result of an accepted `finish`, or a text of the assistant
+/// without a call.
 pub(crate) fn newest_turn<'a>(messages: &'a [Message], finish: &str) -> &'a [Message] {
     let ends_turn = |index: usize| {
         let message = &messages[index];

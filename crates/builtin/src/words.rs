@@ -3,14 +3,15 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-/// Most terms of a topic: one bit each.
+/// Maximum number of terms of a topic: each is one bit of a [`TermSet`].
 const MOST_TERMS: usize = 32;
 
 /// What a question is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Topic {
     terms: Vec<String>,
-    /// The number of terms of the question itself. Those after them come from an earlier question and have less weight.
+    /// The number of terms of the question itself. The terms after them come from an earlier question and have less
+    /// weight.
     asked: usize,
 }
 
@@ -18,9 +19,9 @@ pub(crate) struct Topic {
 pub(crate) type TermSet = u32;
 
 impl Topic {
-    /// The terms of a question without common words; and, with less weight, those of an earlier question that it follows up
-    /// on. If the question has only common words, the terms of the earlier one are its terms; if that has none either, the
-    /// common words are.
+    /// The terms of a question without common words; and, with less weight, those of an earlier question that it
+    /// follows up on. If the question has only common words, the terms of the earlier one are its terms; if that has
+    /// none either, the common words are.
     pub(crate) fn following(question: &str, earlier: &str) -> Self {
         let all = unique(terms(question));
         let specific = |all: &[String]| all.iter().filter(|term| !is_common(term)).cloned().collect::<Vec<String>>();
@@ -48,8 +49,8 @@ impl Topic {
         if self.asked == 0 { 0.0 } else { asked.count_ones() as f32 / self.asked as f32 }
     }
 
-    /// The weight of each term among these texts: the fewer have it, the more. A term that none has weighs nothing, and one
-    /// of an earlier question less.
+    /// The weight of each term, by inverse document frequency: the fewer of the texts have the term, the more it
+    /// weighs. A term that no text has weighs 0, and a term of an earlier question weighs less.
     pub(crate) fn weights(&self, texts: &[TermSet]) -> Weights {
         let mut weights: Vec<f32> = (0..self.terms.len())
             .map(|at| {
@@ -120,8 +121,8 @@ pub(crate) fn is_unspaced(c: char) -> bool {
         | 0xf900..=0xfaff | 0x20000..=0x2fa1f)
 }
 
-/// Removes the most common endings, so that `retries` matches `retry` and `configured` matches `configure`. Sufficient to
-/// compare a question with passages that a search has found.
+/// Removes the most common endings, so that `retries` matches `retry` and `configured` matches `configure`. Sufficient
+/// to compare a question with passages that a search has found.
 fn stem(word: &str) -> String {
     let count = word.chars().count();
     if count < 4 || !word.is_ascii() {
@@ -168,7 +169,7 @@ fn unique(terms: Vec<String>) -> Vec<String> {
     terms.into_iter().filter(|term| seen.insert(term.clone())).collect()
 }
 
-/// Words that say nothing about a topic, as [`terms`] returns them, in the languages of [`Phrases`](crate::language::Phrases).
+/// Stop words, in the form that [`terms`] returns, in the languages of [`Phrases`](crate::language::Phrases).
 const COMMON: &str = "\
 a an the i me my we our you your it its they them this that these those there here is are was were be been being am \
 do does did doing done can could may might must shall should will would have has had having of in on at to from for \

@@ -319,7 +319,7 @@ proptest! {
 
     #[test]
     fn a_chore_in_its_plainest_spelling_is_read_back(chores in proptest::collection::vec(any_chore(), 1..4)) {
-        // A page named as the words around it would need quotes; nobody names one so.
+        // A page named like a keyword of the grammar would need quotes; such names do not occur in practice.
         let odd = ["at", "named", "called", "page", "file", "the", "a", "to", "field", "this", "our"];
         prop_assume!(!chores.iter().any(|chore| {
             let words: Vec<String> = chore.to_string().split(' ').map(str::to_owned).collect();
