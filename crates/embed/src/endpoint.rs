@@ -12,19 +12,19 @@ use http::header::{AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderValue, Method, Request, StatusCode, Uri};
 use serde::{Deserialize, Serialize};
 
-/// Texts a request holds.
+/// Maximum number of texts in a request.
 const AT_A_TIME: usize = 64;
-/// The bytes of a text that are sent: about the 512 tokens that embedding models usually read. Some servers refuse more
-/// instead of cutting it.
+/// Maximum bytes of a text that are sent: about the 512 tokens that embedding models usually read. Some servers refuse
+/// longer texts instead of truncating them.
 const MOST_TEXT: usize = 2_000;
-/// The most bytes of an answer. 64 vectors of 8,192 numbers in decimal stay below.
+/// Maximum bytes of an answer. 64 vectors of 8,192 decimal numbers take less.
 const LARGEST_ANSWER: usize = 32 << 20;
-/// The most numbers a vector may have.
+/// Maximum length of a vector.
 const MOST_DIMENSIONS: usize = 8_192;
-/// The longest part of a server's own words that an error repeats.
+/// Maximum bytes of the server's own message that an error repeats.
 const MOST_WORDS: usize = 300;
 
-/// Where embeddings are asked for.
+/// Which server to request embeddings from, and how.
 #[derive(Debug, Clone)]
 pub struct EndpointOptions {
     /// The address without `/embeddings`, for example `https://api.openai.com/v1`.
@@ -33,7 +33,7 @@ pub struct EndpointOptions {
     pub model: String,
     /// `None` for servers without keys.
     pub key: Option<Secret>,
-    /// Requested from the server if given; otherwise vectors have the length that the model gives them.
+    /// Requested from the server if given; otherwise the model determines the length of the vectors.
     pub dimensions: Option<usize>,
 }
 
@@ -60,14 +60,14 @@ pub enum EndpointError {
     Unreadable { base: String, problem: String },
 }
 
-/// A server that embeds.
+/// An embedder that sends texts to a server.
 pub struct EmbeddingsEndpoint {
     client: Client,
     options: EndpointOptions,
     base: String,
     uri: Uri,
     id: String,
-    /// As configured, otherwise as in the first answer; 0 before that.
+    /// The configured length of vectors, otherwise that of the first answer; 0 before the first answer.
     dimensions: AtomicUsize,
 }
 
@@ -163,7 +163,7 @@ impl EmbeddingsEndpoint {
         }
     }
 
-    /// What the server says of its trouble, shortened and without the key.
+    /// The server's error message, shortened and with the key removed.
     fn words(&self, body: &[u8]) -> String {
         let json: serde_json::Value = serde_json::from_slice(body).unwrap_or_default();
         let message = [&json["error"]["message"], &json["error"], &json["message"], &json["detail"]];
@@ -201,7 +201,8 @@ impl Embedder for EmbeddingsEndpoint {
     }
 
     async fn embed(&self, texts: &[&str], _role: Role) -> Result<Vec<Vec<f32>>, BoxError> {
-        // Servers refuse an empty text, each in its own way: it gets its zeros here, once their number is known.
+        // Servers refuse empty texts, each with another error. They are not sent; their vectors are zeros, added once
+        // the length of the vectors is known.
         let asked: Vec<usize> = (0..texts.len()).filter(|at| !texts[*at].trim().is_empty()).collect();
         let mut vectors = vec![Vec::new(); texts.len()];
         for some in asked.chunks(AT_A_TIME) {

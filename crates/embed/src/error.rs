@@ -1,21 +1,21 @@
-//! Why a model cannot be used.
+//! Errors of loading a model.
 
 use std::io;
 use std::path::PathBuf;
 
-/// Why a model's files, or the server it is asked for, cannot be used.
+/// Why a model's files cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ModelError {
-    /// Nothing is where the configuration points.
+    /// The configured folder does not exist.
     #[error("no model is at {}; a folder with model.safetensors, tokenizer.json and config.json is needed", .0.display())]
     NoFolder(PathBuf),
-    /// A model was given by its name, and it was never downloaded to this machine.
+    /// The model was given by its name and is not in the local cache.
     #[error(
         "the model `{name}` is not in the cache at {}; download it there (for instance with `hf download {name}`) or give its folder as a path",
         cache.display()
     )]
     NotCached { name: String, cache: PathBuf },
-    /// The name is not one that a model can have.
+    /// The name is not a valid model name.
     #[error("`{0}` is not a model's name; names look like `organisation/model`")]
     BadName(String),
     #[error("could not read {}", path.display())]
@@ -24,7 +24,7 @@ pub enum ModelError {
         #[source]
         source: io::Error,
     },
-    /// The file was read, and what it says cannot be used.
+    /// The file is too large, invalid or not supported.
     #[error("{} cannot be used: {problem}", path.display())]
     Unusable { path: PathBuf, problem: String },
 }

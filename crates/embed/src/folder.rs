@@ -1,4 +1,4 @@
-//! Where a model's files are.
+//! Finds the folder of a model, and reads its files with a size limit.
 
 #[cfg(feature = "static")]
 use std::fs::File;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::ModelError;
 
-/// A model's folder: given as a path, or by a name that is looked up in the cache which the usual tools download to.
+/// A model's folder: a path, or a name that is looked up in the cache of the Hugging Face hub.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ModelFolder {
     Folder(PathBuf),
@@ -17,7 +17,7 @@ pub enum ModelFolder {
 }
 
 impl ModelFolder {
-    /// The folder the files are in. `cache` is the hub's cache; [`hub_cache`] says where that is by default.
+    /// The folder that holds the files. `cache` is the hub's cache; [`hub_cache`] gives its default path.
     pub fn folder(&self, cache: &Path) -> Result<PathBuf, ModelError> {
         match self {
             Self::Folder(folder) if folder.is_dir() => Ok(folder.clone()),
@@ -27,7 +27,9 @@ impl ModelFolder {
     }
 }
 
-/// Where models are cached on this machine: `$HF_HUB_CACHE`, or `$HF_HOME/hub`, or below the home folder.
+/// The folder where models are cached: `$HF_HUB_CACHE`, `$HF_HOME/hub`, `$XDG_CACHE_HOME/huggingface/hub` or
+/// `$HOME/.cache/huggingface/hub`, for the first of these variables that is set. `variable` looks up an environment
+/// variable.
 pub fn hub_cache(variable: impl Fn(&str) -> Option<String>) -> PathBuf {
     let set = |name| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     set("HF_HUB_CACHE")
@@ -36,7 +38,7 @@ pub fn hub_cache(variable: impl Fn(&str) -> Option<String>) -> PathBuf {
         .unwrap_or_else(|| set("HOME").unwrap_or_default().join(".cache/huggingface/hub"))
 }
 
-/// The snapshot of a model in the cache: the one that `main` names, else the newest.
+/// The snapshot of a model in the cache: the one that `refs/main` names, else the most recently modified.
 fn cached(name: &str, cache: &Path) -> Result<PathBuf, ModelError> {
     let part = |part: &str| {
         !part.is_empty()

@@ -1,14 +1,14 @@
-//! Embedders: the port of `docent-search` to models that turn text into vectors.
+//! Embedders: implementations of the `docent-search` port to models that turn text into vectors.
 //!
 //! | embedder | what it is | feature |
 //! |---|---|---|
-//! | [`EmbeddingsEndpoint`] | a server that speaks OpenAI's `POST {base}/embeddings` | always there |
+//! | [`EmbeddingsEndpoint`] | a server that speaks OpenAI's `POST {base}/embeddings` | always |
 //! | `StaticModel` | a vector for each token, averaged: thousands of texts a second | `static` |
-//! | `Transformer` | a small BERT sentence model: tens of texts a second on each core, a question in milliseconds | `transformer` |
+//! | `Transformer` | a BERT sentence model: tens of texts a second per core, a question in a few ms | `transformer` |
 //!
-//! Models on this machine are read from a folder, or found by name in the cache that the usual tools download to
-//! ([`ModelFolder`]); nothing is ever downloaded. Files are validated when they are loaded: one that is damaged, or
-//! is something else, is an error that names it.
+//! Local models are read from a folder, or looked up by name in the cache of the Hugging Face hub ([`ModelFolder`]);
+//! nothing is ever downloaded. Files are validated when they are loaded: a damaged or unsupported file is an error that
+//! names the file.
 //!
 //! [`Questions`] caches the vectors of questions for any of them, and limits how long a question waits for its vector.
 //!

@@ -1,4 +1,4 @@
-//! What models on this machine have in common: where they compute, and how a vector is finished.
+//! Shared by the local models: thread pools, normalization of vectors, and model ids.
 
 use std::sync::{Arc, OnceLock};
 
@@ -7,7 +7,7 @@ use futures::channel::oneshot;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use sha2::{Digest, Sha256};
 
-/// Two groups of threads, so that a question never waits behind sections that are being indexed.
+/// Two thread pools, so that a question never waits behind passages that are being indexed.
 #[derive(Debug)]
 pub(crate) struct Threads {
     questions: OnceLock<ThreadPool>,
@@ -27,7 +27,7 @@ impl Threads {
         run(pool(&self.questions, 1)?, work).await
     }
 
-    /// Runs `work` with all cores at hand.
+    /// Runs `work` in the pool for passages, which has one thread per core.
     pub(crate) async fn for_passages<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
@@ -48,7 +48,7 @@ fn pool(place: &OnceLock<ThreadPool>, threads: usize) -> Result<&ThreadPool, Box
 async fn run<T: Send + 'static>(pool: &ThreadPool, work: impl FnOnce() -> T + Send + 'static) -> Result<T, BoxError> {
     let (sender, receiver) = oneshot::channel();
     pool.spawn(move || {
-        // A panic ends here: the sender is dropped, which the receiver sees as an error.
+        // A panic ends here: it drops the sender, which the receiver sees as an error.
         if let Ok(result) = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)) {
             // A closed receiver: the caller stopped waiting.
             let _ = sender.send(result);
@@ -57,12 +57,12 @@ async fn run<T: Send + 'static>(pool: &ThreadPool, work: impl FnOnce() -> T + Se
     receiver.await.map_err(|_| "the model stopped in the middle of a text".into())
 }
 
-/// Texts that outlive the call they came with.
+/// Copies the texts, so that they can be moved to another thread.
 pub(crate) fn owned(texts: &[&str]) -> Arc<[String]> {
     texts.iter().map(|text| (*text).to_owned()).collect()
 }
 
-/// Gives a vector the length one; one of zeros stays as it is.
+/// Scales a vector to length 1. If its length is zero or not finite, all its numbers become zero.
 pub(crate) fn normalize(vector: &mut [f32]) {
     let length = vector.iter().map(|number| number * number).sum::<f32>().sqrt();
     if length > 0.0 && length.is_finite() {
@@ -72,7 +72,7 @@ pub(crate) fn normalize(vector: &mut [f32]) {
     }
 }
 
-/// Names a model by all that makes its vectors what they are.
+/// A model id: the kind, and a hash of everything that determines the vectors.
 pub(crate) fn model_id(kind: &str, parts: &[&[u8]]) -> String {
     let mut hash = Sha256::new();
     for part in parts {

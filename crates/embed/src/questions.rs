@@ -1,9 +1,9 @@
 //! Vectors of questions: cached, and waited for no longer than a limit that depends on the caller.
 //!
-//! A hosted embedder takes some hundred milliseconds. So a question that is cached is not sent again, and one whose vector is
-//! late is answered by words alone; its request continues, so that the next caller with this question finds the vector cached.
-//! Concurrent callers with the same question share one request. Answers by words alone are counted, and logged at most once
-//! a minute.
+//! A hosted embedder takes some hundred milliseconds. So a question that is cached is not sent again. A question whose
+//! vector is late is answered by words alone, without vectors; its request continues, so that the next caller with this
+//! question finds the vector cached. Concurrent callers with the same question share one request. Answers by words
+//! alone are counted, and logged at most once a minute.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -20,18 +20,18 @@ use lru::LruCache;
 use parking_lot::Mutex;
 use tokio::time::{Instant, timeout};
 
-/// Most bytes of cached vectors and their questions.
+/// Maximum bytes of cached vectors and their questions.
 const MOST_KEPT: usize = 16 << 20;
-/// Longest question that is cached, in bytes: a longer one is unlikely to be asked twice.
+/// Maximum length of the cache key of a question, in bytes: a longer question is unlikely to be asked twice.
 const LONGEST_KEPT: usize = 2_000;
-/// Limit of a request, also once no caller waits for it. Operators wait as long.
+/// Maximum duration of a request, even if no caller waits for it any more. Operators wait that long.
 const LONGEST: Duration = Duration::from_secs(20);
-/// Most requests at a time, including those without a waiting caller.
+/// Maximum number of concurrent requests, including those without a waiting caller.
 const AT_A_TIME: usize = 64;
 /// Minimum interval between two log lines about answers by words alone.
 const LOG_INTERVAL: Duration = Duration::from_secs(60);
 
-/// How long the vector of a question is waited for.
+/// How long callers wait for the vector of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Waits {
     pub assistant: Duration,
@@ -54,18 +54,18 @@ impl Waits {
     }
 }
 
-/// Outcomes of questions so far.
+/// Number of questions by outcome, since the start.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct QuestionCounts {
-    /// The vector was made in time.
+    /// The vector was computed in time.
     pub embedded: u64,
-    /// It was cached.
+    /// The vector was cached.
     pub cached: u64,
-    /// It was not there in time: words alone answered.
+    /// The vector was not ready in time: words alone answered.
     pub late: u64,
-    /// It could not be made: words alone answered.
+    /// The vector could not be computed: words alone answered.
     pub failed: u64,
-    /// Too few sections had one: words alone answered.
+    /// Too few sections had vectors: words alone answered.
     pub unready: u64,
 }
 
@@ -80,7 +80,7 @@ pub enum QuestionError {
     Broken,
     #[error("too few sections of the docs have vectors yet")]
     Unready,
-    /// What the embedder says, and why.
+    /// The embedder's error with its causes.
     #[error("{0}")]
     Failed(Arc<str>),
 }
@@ -95,7 +95,7 @@ impl QuestionError {
 type Flight = Shared<BoxFuture<'static, Result<Arc<[f32]>, QuestionError>>>;
 type Flights = Mutex<HashMap<String, Flight>>;
 
-/// Removes a request from those in progress when it ends in any way, even by a panic.
+/// Removes a request from those in progress when dropped, however the request ends, even by a panic.
 struct Landing {
     flights: Arc<Flights>,
     key: String,
@@ -107,7 +107,7 @@ impl Drop for Landing {
     }
 }
 
-/// An embedder that keeps the vectors of questions.
+/// An embedder that caches the vectors of questions.
 pub struct Questions {
     embedder: Arc<dyn Embedder>,
     waits: Waits,
@@ -194,7 +194,7 @@ impl Questions {
         }
         let (embedder, text) = (Arc::clone(&self.embedder), text.to_owned());
         let (kept, all, own) = (Arc::clone(&self.kept), Arc::clone(&self.flights), key.clone());
-        // A task of its own: it continues when its callers stop waiting.
+        // A separate task, which continues when its callers stop waiting.
         let made = tokio::spawn(async move {
             let _landing = Landing { flights: all, key: own.clone() };
             let made = timeout(LONGEST, embedder.embed(&[&text], Role::Question)).await;
@@ -267,12 +267,12 @@ impl fmt::Debug for Questions {
     }
 }
 
-/// The cache key of a question to a model. No name of a model has a line break.
+/// The cache key of a question for a model. Model ids contain no line break.
 fn key(model: &str, text: &str) -> String {
     format!("{model}\n{text}")
 }
 
-/// Vectors by question, least recently used first to go.
+/// A cache of vectors by question, with a limit in bytes. The least recently used vectors are evicted first.
 struct VectorCache {
     vectors: LruCache<String, Arc<[f32]>>,
     bytes: usize,
@@ -300,7 +300,7 @@ impl VectorCache {
 }
 
 fn weight(key: &str, numbers: usize) -> usize {
-    // What the map and the list need for an entry comes on top.
+    // The constant is the approximate overhead of an entry in the map and in the list.
     key.len() + numbers * size_of::<f32>() + 128
 }
 

@@ -1,7 +1,8 @@
-//! A vector for each token, averaged: no model runs, so thousands of texts are embedded in a second.
+//! A static model: the vectors of a text's tokens are averaged. No network is computed, so thousands of texts are
+//! embedded in a second.
 //!
-//! A folder in the layout of model2vec: `model.safetensors` with one row a token, perhaps with a weight for each token and a
-//! map from tokens to rows, and `tokenizer.json`.
+//! The folder has the layout of model2vec: `model.safetensors` with one row per token, optionally a weight for each
+//! token and a map from tokens to rows, and `tokenizer.json`.
 
 use std::fmt;
 use std::path::Path;
@@ -17,12 +18,12 @@ use crate::local::{Threads, model_id, normalize, owned};
 use crate::tokens::{SpecialTokens, Tokens};
 use crate::weights::{Table, WeightsFile};
 
-/// Tokens of a text that count. An average over more says less and less.
+/// Maximum number of tokens of a text. An average over more becomes less and less specific.
 const MOST_TOKENS: usize = 512;
-/// What such tables are called, the usual name first.
+/// Names of the tensor with the token vectors, the usual name first.
 const NAMES: [&str; 4] = ["embeddings", "embedding.weight", "embeddings.weight", "0"];
 
-/// A static model, loaded.
+/// A loaded static model.
 pub struct StaticModel {
     id: String,
     threads: Threads,
@@ -32,9 +33,9 @@ pub struct StaticModel {
 struct Inner {
     tokens: Tokens,
     table: Table,
-    /// By token; none when all weigh the same.
+    /// The weight of each token id; `None` if all have the same weight.
     weights: Option<Vec<f32>>,
-    /// By token; none when a token's row is its number.
+    /// The row of each token id; `None` if the row is the id.
     rows: Option<Vec<usize>>,
     unknown: Option<u32>,
 }

@@ -1,14 +1,14 @@
-//! A small sentence model of the BERT family, such as all-MiniLM-L6-v2, on the processor.
+//! A small sentence model of the BERT family, such as all-MiniLM-L6-v2, on the CPU.
 //!
 //! | file | does |
 //! |---|---|
-//! | `shape.rs` | what `config.json` says |
+//! | `shape.rs` | the dimensions, from `config.json` |
 //! | `linear.rs` | multiplication by weights, in eight-bit integers |
-//! | `bert.rs` | tokens to a vector for each |
-//! | this one | texts to tokens, batches, and one vector a text |
+//! | `bert.rs` | the forward pass: a vector for each token |
+//! | this one | tokenising, batching, and pooling to one vector per text |
 //!
-//! A question is computed on one core, so that it takes nothing from what else goes on; passages on all of them, texts of
-//! like length together.
+//! A question is computed on one core, so that it takes no time from other work; passages are computed on all cores, in
+//! batches of texts of similar length.
 
 mod bert;
 mod linear;
@@ -32,18 +32,19 @@ use crate::local::{Threads, model_id, normalize, owned};
 use crate::tokens::{SpecialTokens, Tokens};
 use crate::weights::WeightsFile;
 
-/// A configuration longer than this is something else.
+/// Maximum size of a configuration file, 1 MiB.
 const LARGEST_CONFIG: u64 = 1 << 20;
-/// No more tokens of a text are read, whatever the model could: sections say what they are about at their beginning, and
-/// time goes with the square of the length.
+/// Maximum number of tokens of a text, even if the model allows more: a section says at its beginning what it is about,
+/// and the time grows with the square of the length.
 const MOST_TOKENS: usize = 256;
-/// Tokens that go through the layers together: what they need stays in the cache.
+/// Maximum number of tokens in a batch, so that intermediate results stay in the CPU cache.
 const TOKENS_A_BATCH: usize = 256;
 
-/// Goes up when the same model gives other vectors than before.
+/// Version of the arithmetic, a part of the model id. It is incremented when the same model gives other vectors than
+/// before.
 const ARITHMETIC: &[u8] = b"2";
 
-/// A sentence model, loaded.
+/// A loaded sentence model.
 pub struct Transformer {
     id: String,
     threads: Threads,
@@ -57,14 +58,14 @@ struct Inner {
     prompts: Prompts,
 }
 
-/// How the vectors of a text's tokens become one.
+/// How the vectors of a text's tokens are combined into one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Pooling {
     Mean,
     First,
 }
 
-/// What is put before a text, for models that were trained so.
+/// Prefixes for texts, for models that were trained with prefixes.
 #[derive(Debug, Default, Deserialize)]
 struct Prompts {
     #[serde(default)]
@@ -93,8 +94,8 @@ struct PromptsFile {
 }
 
 impl Transformer {
-    /// Reads a model's folder: `config.json`, `model.safetensors` and `tokenizer.json`, and what a sentence model says
-    /// beside them of pooling, length and prompts. Blocks, for about a second.
+    /// Reads a model's folder: `config.json`, `model.safetensors` and `tokenizer.json`, and the optional files of a
+    /// sentence model for pooling, maximum length and prompts. Blocks, for about a second.
     pub fn load(folder: &Path) -> Result<Self, ModelError> {
         let config_path = folder.join("config.json");
         let config = read_file(&config_path, LARGEST_CONFIG)?;
@@ -128,7 +129,7 @@ impl Transformer {
     }
 }
 
-/// A file that may be missing; one that is there must be right.
+/// Parses an optional file: `None` if it is missing, an error if it is invalid.
 fn optional<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<Option<T>, ModelError> {
     if !path.exists() {
         return Ok(None);
@@ -159,7 +160,7 @@ impl Inner {
         Ok(vectors)
     }
 
-    /// The vectors of some texts, each with the text's number.
+    /// The vectors of the texts in a batch, each with the text's index.
     fn batch(&self, tokens: &[Vec<u32>], batch: &[usize]) -> Vec<(usize, Vec<f32>)> {
         let texts: Vec<&[u32]> = batch.iter().map(|text| tokens[*text].as_slice()).collect();
         let encoded = self.bert.encode(&texts);
@@ -187,10 +188,10 @@ impl Inner {
     }
 }
 
-/// Groups texts of like length, so that threads that begin together end together.
+/// Groups texts of similar length into batches, so that threads that begin together end together.
 fn batches(tokens: &[Vec<u32>]) -> Vec<Vec<usize>> {
     let mut order: Vec<usize> = (0..tokens.len()).collect();
-    // The longest first: what is left for the end is small.
+    // The longest first, so that the last batches are short.
     order.sort_by_key(|text| std::cmp::Reverse(tokens[*text].len()));
     let mut batches: Vec<Vec<usize>> = Vec::new();
     let mut room = 0;

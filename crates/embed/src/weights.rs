@@ -1,7 +1,7 @@
-//! Numbers out of a safetensors file.
+//! Reads tensors from a safetensors file.
 //!
-//! Nothing the file says is believed before it was compared with what the file holds: the library checks its header
-//! against its length, and every tensor is asked for with the shape that it must have.
+//! The file's header is not trusted: the library checks it against the file's length, and the shape of every tensor is
+//! checked against what the model needs.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use safetensors::{Dtype, SafeTensors};
 use crate::error::ModelError;
 use crate::folder::read_file;
 
-/// A model larger than this is not a small one: it would take the machine's memory and answer too slowly.
+/// Maximum size of a file of weights, 4 GiB. A larger model would exhaust the memory and answer too slowly.
 const LARGEST_FILE: u64 = 4 << 30;
 
 /// The bytes of a file of weights.
@@ -47,7 +47,7 @@ impl Weights<'_> {
         self.tensors.tensor(name).is_ok()
     }
 
-    /// A tensor of this very shape, as `f32`.
+    /// A tensor of exactly this shape, as `f32`. A number that is not finite is an error.
     pub(crate) fn numbers(&self, name: &str, shape: &[usize]) -> Result<Vec<f32>, ModelError> {
         let tensor = self.tensor(name)?;
         if tensor.shape() != shape {
@@ -62,7 +62,7 @@ impl Weights<'_> {
         }
     }
 
-    /// A tensor of one row a token, kept as it is stored.
+    /// A two-dimensional tensor with one row per token, kept in its stored number format.
     pub(crate) fn table(&self, name: &str) -> Result<Table, ModelError> {
         let tensor = self.tensor(name)?;
         let &[rows, width] = tensor.shape() else {
@@ -75,7 +75,7 @@ impl Weights<'_> {
         Ok(Table { kind, rows, width, bytes: tensor.data().to_vec() })
     }
 
-    /// A list of row numbers, each below `rows`.
+    /// A list of `count` row numbers, each below `rows`.
     pub(crate) fn indices(&self, name: &str, count: usize, rows: usize) -> Result<Vec<usize>, ModelError> {
         let tensor = self.tensor(name)?;
         if tensor.shape() != [count] {
@@ -108,7 +108,7 @@ impl Weights<'_> {
     }
 }
 
-/// One row of numbers a token.
+/// A table with one row of numbers per token, decoded when a row is read.
 #[derive(Debug, Clone)]
 pub(crate) struct Table {
     kind: Kind,
@@ -126,7 +126,7 @@ impl Table {
         self.width
     }
 
-    /// A row's numbers; none for a row that is not there.
+    /// The numbers of a row; empty if there is no such row.
     pub(crate) fn row(&self, row: usize) -> impl Iterator<Item = f32> + '_ {
         let length = self.width * self.kind.size();
         let bytes = row.checked_mul(length).and_then(|start| self.bytes.get(start..start + length)).unwrap_or_default();
@@ -134,7 +134,7 @@ impl Table {
     }
 }
 
-/// How a number is stored.
+/// The number format of a tensor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     F32,
@@ -173,8 +173,8 @@ impl Kind {
     }
 }
 
-/// IEEE half precision to single. Exponent and fraction move to their places at once; multiplying by 2^112 moves the
-/// exponent's origin, and makes normal numbers of those that were too small to be normal.
+/// Converts IEEE half precision to single. One shift moves exponent and fraction into place; multiplying by 2^112 then
+/// corrects the exponent's bias and makes subnormal halves normal.
 fn half_to_single(half: u16) -> f32 {
     let magnitude = u32::from(half & 0x7fff) << 13;
     let single = if magnitude >= 0x7c00 << 13 {

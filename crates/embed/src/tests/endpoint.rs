@@ -14,10 +14,10 @@ use crate::{EmbeddingsEndpoint, EndpointOptions, Questions, Waits};
 
 const KEY: &str = "sk-test-0123456789";
 
-/// A server that embeds as the twin does, unless it is told to answer otherwise.
+/// A server that embeds like [`Twin`], unless given other answers.
 struct Server {
     address: SocketAddr,
-    /// Heads and bodies, as they came.
+    /// The heads and bodies of the requests received.
     asked: Arc<Mutex<Vec<(String, Value)>>>,
 }
 
@@ -87,7 +87,7 @@ async fn serve(mut socket: TcpStream, seen: Arc<Mutex<Vec<(String, Value)>>>, to
     }
 }
 
-/// As a server answers, though not in the order it was asked.
+/// A server's answer, with the vectors not in the order of the texts.
 async fn embeddings(body: &Value) -> String {
     let texts: Vec<&str> = body["input"].as_array().expect("texts").iter().filter_map(Value::as_str).collect();
     let vectors = Twin::named("server").embed(&texts, Role::Passage).await.expect("vectors");
@@ -95,7 +95,7 @@ async fn embeddings(body: &Value) -> String {
         .iter()
         .enumerate()
         .rev()
-        // Not of length one: the embedder sees to that.
+        // Not of length 1: the embedder must normalize them.
         .map(|(index, vector)| json!({"index": index, "embedding": vector.iter().map(|n| n * 3.0).collect::<Vec<_>>()}))
         .collect();
     json!({"object": "list", "data": data}).to_string()

@@ -1,4 +1,4 @@
-//! Models small enough to be written down: a vocabulary of twenty words, and weights that come out of a formula.
+//! Models small enough to be defined in code: a vocabulary of twenty words, and weights computed by a formula.
 
 use std::fs;
 use std::path::Path;
@@ -53,7 +53,7 @@ fn safetensors(tensors: &[(String, Vec<usize>, Vec<f32>)]) -> Vec<u8> {
     [&(header.len() as u64).to_le_bytes(), header.as_bytes(), &data].concat()
 }
 
-/// Numbers that look like weights, the same each time.
+/// Pseudo-random numbers that look like weights, the same each time.
 fn weights(seed: usize, count: usize, size: f32) -> Vec<f32> {
     let mut state = seed as u64 + 1;
     let mut next = || {
@@ -193,7 +193,7 @@ fn a_transformer_in_eight_bits_says_what_one_in_full_says() {
     }
 }
 
-/// The same model, computed as the textbook has it.
+/// A plain reference implementation of the same model.
 #[cfg(feature = "transformer")]
 fn plainly(tokens: &[usize]) -> Vec<f32> {
     let all = transformer_tensors();

@@ -9,7 +9,7 @@ use docent_types::BoxError;
 
 use crate::{QuestionCounts, Questions, Waits};
 
-/// The twin, far away.
+/// The [`Twin`] with a delay, like a remote server.
 #[derive(Debug)]
 struct Far {
     twin: Twin,
@@ -49,7 +49,7 @@ async fn a_reply_waits_where_a_search_box_does_not_and_both_are_served_the_secon
     assert_eq!(questions.question("why?", Asker::Assistant).await.expect("in time"), twin);
     assert_eq!(questions.question(" why?", Asker::SearchBox).await.expect("known"), twin);
     questions.question("how?", Asker::SearchBox).await.expect_err("too late");
-    // Its vector comes all the same.
+    // The vector arrives and is cached all the same.
     tokio::time::sleep(Duration::from_millis(150)).await;
     questions.question("how?", Asker::SearchBox).await.expect("known by now");
     questions.question("fail", Asker::Assistant).await.expect_err("out of order");

@@ -7,8 +7,8 @@
 //!         y ─▶ linear ─▶ activation ─▶ linear ─▶ + y ─▶ norm
 //! ```
 //!
-//! Texts of a batch lie one behind the other without padding: all of a layer but its attention treats tokens alone, and
-//! attention is computed text by text.
+//! The texts of a batch are concatenated without padding: every step of a layer except attention treats tokens
+//! independently, and attention is computed text by text.
 
 use rten_gemm::{GemmExecutor, GemmInputA, GemmInputB, GemmOptions};
 use rten_simd::{SimdOp, SimdUnaryOp};
@@ -23,7 +23,7 @@ use crate::weights::{Table, Weights};
 pub(crate) struct Bert {
     shape: Shape,
     words: Table,
-    /// One row a position, the first token type already added.
+    /// The position embeddings, one row per position, with the embedding of the first token type already added.
     positions: Vec<f32>,
     norm: Norm,
     layers: Vec<Layer>,
@@ -39,7 +39,7 @@ struct Layer {
 }
 
 impl Bert {
-    /// Takes what it needs from the weights. The names are those that BERT models are saved with, below `bert.` or not.
+    /// Loads the tensors by the names that BERT models are saved with, with or without the prefix `bert.`.
     pub(crate) fn load(weights: &Weights<'_>, shape: Shape) -> Result<Self, ModelError> {
         let prefix = if weights.has("bert.embeddings.word_embeddings.weight") { "bert." } else { "" };
         let wide = shape.hidden;
@@ -69,7 +69,8 @@ impl Bert {
         self.words.rows()
     }
 
-    /// The last layer's vector of each token, texts one behind the other. No text may be longer than the model reads.
+    /// The last layer's vector of each token, text after text. No text may have more tokens than the model has
+    /// positions.
     pub(crate) fn encode(&self, texts: &[&[u32]]) -> Vec<f32> {
         let mut x = Vec::new();
         for tokens in texts {
@@ -86,7 +87,8 @@ impl Bert {
         x
     }
 
-    /// Attention of one text: for every head, each token gathers from all tokens by how well its query fits their keys.
+    /// Self-attention of one text. In every head, a token's output is the sum of the values of all tokens, weighted by
+    /// how well its query matches their keys.
     fn attend(
         &self,
         floats: &GemmExecutor,
@@ -102,7 +104,8 @@ impl Bert {
         scores.resize(tokens * tokens, 0.0);
         head_out.resize(tokens * head, 0.0);
         for start in (0..wide).step_by(head) {
-            // One part of the rows that `query_key_value` has; the last row's part ends where the slice ends or before.
+            // A view of the columns from `offset` on of each row of `query_key_value`; the part of the last row is
+            // within the slice, too.
             let part = |offset: usize, shape: [usize; 2], strides: [usize; 2]| {
                 NdTensorView::from_data_with_strides(shape, &query_key_value[offset..], strides)
                     .expect("a part of each row is within the rows")
@@ -131,7 +134,8 @@ impl Bert {
     }
 }
 
-/// What multiplies, and room that layers use one after the other. Made for each batch: it stays on one thread.
+/// Multipliers and buffers that the layers use one after the other. Created for each batch, because a batch stays on
+/// one thread.
 struct Buffers {
     integers: Integers,
     floats: GemmExecutor,
@@ -217,7 +221,7 @@ impl Layer {
     }
 }
 
-/// Brings each row to mean zero and variance one, then to a scale and an origin that were learnt.
+/// Layer normalisation: brings each row to mean 0 and variance 1, then applies the learnt scale and bias.
 struct Norm {
     scale: Vec<f32>,
     bias: Vec<f32>,
@@ -226,7 +230,7 @@ struct Norm {
 
 impl Norm {
     fn load(weights: &Weights<'_>, prefix: &str, shape: &Shape) -> Result<Self, ModelError> {
-        // Models converted from the first releases call them by other names.
+        // Models converted from the first BERT releases name these tensors `gamma` and `beta`.
         let of = |new: &str, old: &str| {
             let name = if weights.has(&format!("{prefix}.{new}")) { new } else { old };
             weights.numbers(&format!("{prefix}.{name}"), &[shape.hidden])

@@ -1,29 +1,30 @@
-//! `y = x W + b` on eight-bit integers.
+//! A linear layer, `y = x W + b`, in eight-bit integers.
 //!
-//! Weights are rounded once, each output on a scale of its own; what comes in is rounded row by row as it comes. The
-//! products are then summed exactly. Four times as many of them fit into a register as of `f32`, and what a text means
-//! does not hang on the digits that are lost.
+//! Weights are quantised once, with one scale per output; inputs are quantised row by row when they arrive. The
+//! products are then summed exactly. A register holds four times as many of them as of `f32`, and the precision that is
+//! lost does not change the meaning of a text.
 //!
-//! Processors without instructions for such sums add pairs of products in sixteen bits, which weights of seven bits fit. There
-//! a weight is the sum of two such halves, and everything is multiplied twice: so the sums are the same on every processor.
-//! Weights of seven bits alone would rank worse; `docs/SEARCH.md` has the figures.
+//! Processors without dot-product instructions add pairs of products in sixteen bits, which may saturate unless the
+//! weights have seven bits. On these, every weight is split into the sum of two seven-bit halves and everything is
+//! multiplied twice, so that the sums are the same on every processor. Seven-bit weights alone would rank worse;
+//! `docs/SEARCH.md` has the figures.
 
 use rten_gemm::{GemmExecutor, GemmInputA, GemmInputB, GemmOptions, PackedBMatrix};
 use rten_simd::SimdOp;
 use rten_tensor::NdTensorView;
 use rten_vecmath::{ExtendInit, MinMax, Quantize};
 
-/// Multiplies matrices; picks what the processor does best when it is made.
+/// Multiplies integer matrices; selects the fastest kernel of the processor when it is created.
 pub(crate) type Integers = GemmExecutor<u8, i8, i32>;
 
-/// One layer's weights.
+/// The quantised weights and the bias of one layer.
 pub(crate) struct Linear {
-    /// What the weights are the sum of: themselves, or two halves.
+    /// Matrices whose sum is the weights: one matrix, or two halves where products may saturate.
     weights: Vec<PackedBMatrix<i8>>,
     inputs: usize,
-    /// What one unit of a weight is worth, for each output.
+    /// The quantisation scale of each output's weights.
     scales: Vec<f32>,
-    /// The sum of the rounded weights of each output: what one unit of a row's origin adds to it.
+    /// The sum of each output's quantised weights, to subtract the effect of a row's zero point.
     weight_sums: Vec<i32>,
     bias: Vec<f32>,
 }
@@ -36,7 +37,7 @@ pub(crate) struct Scratch {
     sums: Vec<i32>,
 }
 
-/// How a row was rounded: what was 0 is `zero` now, and what was `scale` is one more.
+/// The quantisation of a row: 0.0 becomes `zero`, and one step is `scale`.
 struct Rounded {
     zero: i32,
     scale: f32,
@@ -87,7 +88,8 @@ impl Linear {
                 GemmInputB::Packed(weights),
                 GemmOptions { beta: 1, ..GemmOptions::default() },
             );
-            // All shapes were made from each other above, and the weights were packed by the same executor.
+            // Cannot fail: the shapes are derived from each other, and `prepack_b` of the same executor type packed the
+            // weights.
             debug_assert!(result.is_ok(), "{result:?}");
         }
         out.clear();
@@ -104,7 +106,7 @@ impl Linear {
 }
 
 impl Scratch {
-    /// Rounds each row to 0..=255 between its own least and greatest; zero stays exactly zero.
+    /// Quantises each row to 0..=255 between its own minimum and maximum; 0.0 is represented exactly.
     fn round(&mut self, x: &[f32], width: usize) {
         self.rounded.clear();
         self.rounded.reserve(x.len());
@@ -113,7 +115,7 @@ impl Scratch {
             let (least, greatest) = MinMax::new(row).dispatch();
             let (least, greatest) = (least.min(0.0), greatest.max(0.0));
             let scale = ((greatest - least) / 255.0).max(f32::MIN_POSITIVE);
-            // Within 0..=255, because `least` is.
+            // Within 0..=255, because 0 ≤ -least ≤ 255 × scale.
             let zero = (-least / scale).round() as u8;
             self.rounded.extend_init(|room| Quantize::new(row, &mut room[..width], 1.0 / scale, zero).dispatch());
             self.rows.push(Rounded { zero: i32::from(zero), scale });
@@ -130,7 +132,7 @@ mod tests {
     proptest! {
         #[test]
         fn sums_are_exact_on_every_processor(
-            // Far numbers beside each other make the largest sums.
+            // Extreme values side by side make the largest sums.
             weights in proptest::collection::vec(prop_oneof![Just(1.0_f32), Just(-1.0), -1.0_f32..1.0], 3 * 64),
             x in proptest::collection::vec(prop_oneof![Just(0.0_f32), Just(255.0), 0.0_f32..255.0], 2 * 64),
         ) {

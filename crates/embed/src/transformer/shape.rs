@@ -1,4 +1,4 @@
-//! What a model's `config.json` says of its size.
+//! The dimensions of a model, from its `config.json`.
 
 use std::path::Path;
 
@@ -6,18 +6,18 @@ use serde::Deserialize;
 
 use crate::error::ModelError;
 
-/// How large a BERT model is.
+/// The dimensions of a BERT model.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Shape {
-    /// Numbers a token has between layers, and a vector in the end.
+    /// Length of a token's vector between layers, and of the final vector.
     pub(crate) hidden: usize,
     pub(crate) layers: usize,
     pub(crate) heads: usize,
-    /// Numbers a token has in the middle of a layer.
+    /// Length of a token's vector inside the feed-forward part of a layer.
     pub(crate) inner: usize,
-    /// The most tokens that have a place.
+    /// Number of positions, which is the maximum number of tokens of a text.
     pub(crate) positions: usize,
-    /// How many kinds of tokens the model was trained with; we use the first.
+    /// Number of token types that the model was trained with; only the first is used.
     pub(crate) kinds: usize,
     pub(crate) activation: Activation,
     pub(crate) epsilon: f32,
@@ -82,7 +82,8 @@ impl Shape {
         shape.check().map_err(unusable)
     }
 
-    /// Bounds far beyond any small model, so that a wrong number ends in a sentence and not in an overflow.
+    /// Checks bounds far beyond any small model, so that a wrong number ends in an error message and not in an
+    /// overflow.
     fn check(self) -> Result<Self, String> {
         let within = [
             ("hidden_size", self.hidden, 1..=16_384),
