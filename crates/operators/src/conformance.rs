@@ -1,4 +1,4 @@
-//! What every implementation of [`OperatorStore`] must pass: one test a function, each on an empty store.
+//! The tests that every implementation of [`OperatorStore`] must pass: one function per test, each on an empty store.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::token::TokenHash;
 const NOW: Timestamp = Timestamp::from_millis(1_795_000_000_000);
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// Runs every test, each on a store that `make` gives. Panics at the first broken promise.
+/// Runs every test, each on a store from `make`. Panics at the first failure.
 pub async fn run<S, F, Made>(make: F)
 where
     S: OperatorStore,
@@ -49,7 +49,7 @@ fn name(text: &str) -> OperatorName {
     OperatorName::parse(text).expect("a name")
 }
 
-/// An operator, the same for the same name.
+/// An operator that is the same for the same name.
 pub fn sample_operator(text: &str, role: OperatorRole) -> Operator {
     let number = text.bytes().fold(1, |number: u128, byte| number << 8 | u128::from(byte));
     Operator {
@@ -275,7 +275,7 @@ pub async fn a_link_to_sign_in_changes_nothing_else<S: OperatorStore>(store: &S)
     assert_eq!(store.redeem(redemption(2, ann.id)).await.expect("signs in"), ann);
     assert!(is_open(store, 1).await && is_open(store, 2).await);
     assert!(matches!(store.redeem(redemption(2, ann.id)).await, Err(WriteError::NoLink)));
-    // It goes with its operator.
+    // The link is removed with its operator.
     let bob = join(store, sample_operator("Bob", OperatorRole::Owner), 3).await;
     store.add_link(link(4, LinkTarget::SignIn(bob.id))).await.expect("is added");
     store.remove(bob.id).await.expect("is removed");
@@ -315,13 +315,13 @@ pub async fn an_identity_is_one_operator_whatever_its_name<S: OperatorStore>(sto
     let Credential::Identity(identity) = &first.credential else { panic!("an identity") };
     assert_eq!(store.by_identity(identity).await.expect("the store answers"), Some(ann.clone()));
 
-    // The only owner, by another name and with another role: the same operator.
+    // The only owner, with another name and another role: the same operator.
     let again = sign_in(identified("Anna", OperatorRole::Viewer, here, "1"), 2).await.expect("signs in");
     assert_eq!(again, Operator { role: OperatorRole::Viewer, ..ann.clone() });
     let (_, of) = store.session(&hash(2)).await.expect("the store answers").expect("it began");
     assert_eq!(of.id, ann.id);
 
-    // The same subject elsewhere is somebody else, and so is who has a password and the same name.
+    // The same subject at another issuer is another operator, and so is an operator of the same name with a password.
     let taken = sign_in(identified("ann", OperatorRole::Viewer, there, "1"), 3).await;
     assert!(matches!(taken, Err(WriteError::NameTaken(name)) if name.as_str() == "Ann"));
     assert!(!is_open(store, 3).await);

@@ -1,4 +1,4 @@
-//! Signing in at an identity provider: the port to it, and what its groups mean here.
+//! Signing in at an identity provider: the port to the provider, and the roles of its groups.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -13,24 +13,24 @@ use thiserror::Error;
 
 use crate::operator::OperatorRole;
 
-/// How long somebody may take at the provider.
+/// Maximum time between leaving for the provider and coming back.
 const PATIENCE: Duration = Duration::from_secs(10 * 60);
-/// Sign-ins that wait for their browsers to return; the oldest is dropped for a new one beyond that.
+/// Maximum number of sign-ins that wait for their browsers to return. Beyond that, a new one replaces the oldest.
 const WAITING: usize = 1000;
 
-/// Who somebody is at an identity provider. A name or an e-mail address may pass from one person to another there; this
-/// does not.
+/// A person's identity at an identity provider. A name or an e-mail address may pass from one person to another there;
+/// an identity does not.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Identity {
     pub issuer: String,
     pub subject: String,
 }
 
-/// What an identity provider says of somebody who signed in there.
+/// What an identity provider states about a person who signed in there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IdentityClaims {
     pub identity: Identity,
-    /// What the person is called, in the order of preference.
+    /// Names of the person, the preferred one first.
     pub names: Vec<String>,
     pub groups: Vec<String>,
 }
@@ -41,7 +41,7 @@ pub struct GroupRoles {
     pub owner: Vec<String>,
     pub editor: Vec<String>,
     pub viewer: Vec<String>,
-    /// Of those who are in none of these groups; `None` refuses them.
+    /// The role of people who are in none of these groups; `None` refuses them.
     pub default: Option<OperatorRole>,
 }
 
@@ -58,16 +58,16 @@ impl GroupRoles {
     }
 }
 
-/// A browser that is sent to the provider, and what must come back unchanged or is kept until then.
+/// A sign-in request to the provider, with the secrets that are checked when the browser returns.
 #[derive(Clone)]
 pub struct AuthorizationRequest {
-    /// Where the browser is sent.
+    /// The address that the browser is sent to.
     pub url: String,
-    /// Comes back with the browser.
+    /// Returned by the browser.
     pub state: String,
-    /// Comes back in the provider's statement.
+    /// Returned in the provider's signed statement.
     pub nonce: String,
-    /// Proves to the provider that the code is asked for by who began.
+    /// The PKCE verifier, which proves to the provider that the code is redeemed by the server that began the sign-in.
     pub verifier: String,
 }
 
@@ -77,13 +77,13 @@ impl fmt::Debug for AuthorizationRequest {
     }
 }
 
-/// What a browser brings back from the provider.
+/// The provider's answer, as the browser brings it back.
 #[derive(Clone)]
 pub struct AuthorizationResponse {
     pub state: String,
-    /// The issuer that sends it, where it is named.
+    /// The issuer of the answer, if it is named.
     pub issuer: Option<String>,
-    /// The code, or the provider's word for why there is none.
+    /// The authorization code, or the provider's error code.
     pub code: Result<String, String>,
 }
 
@@ -93,7 +93,7 @@ impl fmt::Debug for AuthorizationResponse {
     }
 }
 
-/// Why an identity provider signed nobody in. The source is for the log.
+/// Why a sign-in at the identity provider failed. The source is for the log.
 #[derive(Debug, Error)]
 pub enum IdentityError {
     #[error(
@@ -107,7 +107,7 @@ pub enum IdentityError {
 /// An identity provider.
 #[async_trait]
 pub trait IdentityProvider: Send + Sync + fmt::Debug + 'static {
-    /// What people call it, for the button.
+    /// The provider's display name, for the button.
     fn label(&self) -> &str;
 
     fn issuer(&self) -> &str;
@@ -115,12 +115,12 @@ pub trait IdentityProvider: Send + Sync + fmt::Debug + 'static {
     /// Begins a sign-in.
     async fn begin(&self) -> Result<AuthorizationRequest, IdentityError>;
 
-    /// Who somebody is, from the code that their browser brought. What the provider says counts only if it is signed by
-    /// the provider, for this server, for this request and not expired.
+    /// Exchanges the code that a browser brought for the person's claims. Claims count only if they are signed by the
+    /// provider, for this server, for this request and not expired.
     async fn identify(&self, code: String, request: &AuthorizationRequest) -> Result<IdentityClaims, IdentityError>;
 }
 
-/// The identity provider of a server, and who is on the way to it.
+/// The identity provider of a server, and the sign-ins in progress there.
 #[derive(Debug)]
 pub(crate) struct ProviderSignIn {
     pub(crate) provider: Arc<dyn IdentityProvider>,
@@ -128,13 +128,13 @@ pub(crate) struct ProviderSignIn {
     waiting: Mutex<VecDeque<WaitingSignIn>>,
 }
 
-/// Somebody who was sent to the provider.
+/// A sign-in whose browser was sent to the provider.
 #[derive(Debug)]
 pub(crate) struct WaitingSignIn {
     pub(crate) request: AuthorizationRequest,
-    /// The hash of the cookie of the browser that was sent.
+    /// The hash of the browser's cookie.
     browser: [u8; 32],
-    /// Where to go afterwards.
+    /// The path to go to afterwards.
     pub(crate) to: String,
     since: Timestamp,
 }
@@ -153,7 +153,8 @@ impl ProviderSignIn {
         waiting.push_back(WaitingSignIn { request, browser, to: to.to_owned(), since: now });
     }
 
-    /// Who returns with a state: once, in the same browser and in time.
+    /// Removes and returns the sign-in with this state. `None` if there is none, the browser is another one, or it took
+    /// too long.
     pub(crate) fn returned(&self, state: &str, browser: &str, now: Timestamp) -> Option<WaitingSignIn> {
         let mut waiting = self.waiting.lock();
         let at = waiting.iter().position(|one| one.request.state == state)?;

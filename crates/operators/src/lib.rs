@@ -1,14 +1,15 @@
-//! The people who run a server: who they are, what they may do, their sessions, and the list of what they did.
+//! Operators, the people who run a server: their names, roles, passwords and sessions, and the audit list.
 //!
-//! An [`Operator`] has a name, a [`OperatorRole`] and a password. Nobody registers: a [`Link`] that is used once and within a day
-//! makes an operator, or sets a forgotten password. Where an [`IdentityProvider`] is configured, people come from there too, and
-//! their groups give the role. A sign-in begins a [`OperatorSession`]. [`Operators`] is all of this as calls;
-//! [`AuditEntry`] is one line of what was done. This crate refuses to know HTTP, pages and projects.
+//! An [`Operator`] has a name, a [`OperatorRole`] and a password. There is no registration: a [`Link`], which works
+//! once and within a day, creates an operator or sets a forgotten password. If an [`IdentityProvider`] is configured,
+//! people can also sign in there, and their groups determine the role. A sign-in begins a [`OperatorSession`].
+//! [`Operators`] offers all of this as methods; [`AuditEntry`] is an entry of the audit list. This crate knows nothing
+//! of HTTP, pages and projects.
 //!
-//! What is a secret is not stored: of a password the Argon2id hash, of the token of a session or a link its SHA-256.
+//! Secrets are not stored: of a password only the Argon2id hash, of the token of a session or a link only its SHA-256.
 //!
-//! [`OperatorStore`] is the port to storage; [`memory::MemoryOperators`] implements it for tests, and [`conformance`] is what
-//! every implementation must pass.
+//! [`OperatorStore`] is the port to storage; [`memory::MemoryOperators`] implements it for tests, and [`conformance`]
+//! has the tests that every implementation must pass.
 
 mod audit;
 pub mod conformance;

@@ -1,4 +1,4 @@
-//! One-time links: how somebody becomes an operator, or gets a new password.
+//! One-time links, by which a person becomes an operator, gets a new password or signs in.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ pub const LINK_LIFETIME: Duration = Duration::from_secs(24 * 3600);
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LinkTarget {
-    /// Makes an operator of this role. Without a name, the person who uses it chooses one.
+    /// Creates an operator of this role. Without a name, the person who uses the link chooses one.
     New { name: Option<OperatorName>, role: OperatorRole },
     /// Sets the password of an operator.
     Reset(OperatorId),
@@ -23,7 +23,7 @@ pub enum LinkTarget {
     SignIn(OperatorId),
 }
 
-/// A link that was given out and not used yet, as it is stored.
+/// A link that was not used yet, as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Link {
     pub hash: TokenHash,

@@ -58,7 +58,7 @@ impl State {
         if is_owner && !others { Err(WriteError::LastOwner) } else { Ok(()) }
     }
 
-    /// After the password was changed, or the operator removed.
+    /// Ends sessions and withdraws links, after the password was changed or the operator removed.
     fn end_old(&mut self, id: OperatorId, except: Option<&TokenHash>) {
         self.sessions.retain(|session| session.operator != id || Some(&session.hash) == except);
         self.links.retain(|link| ![LinkTarget::Reset(id), LinkTarget::SignIn(id)].contains(&link.target));

@@ -17,11 +17,11 @@ const LONGEST_NAME: usize = 100;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OperatorRole {
-    /// Reads.
+    /// May read.
     Viewer,
-    /// Works with projects: instructions, merges, keys.
+    /// May start and instruct jobs, work on pull requests, ask in the playground and have docs indexed.
     Editor,
-    /// Decides who the operators are.
+    /// May manage keys, projects and operators, and see the audit list and the settings.
     Owner,
 }
 
@@ -47,7 +47,7 @@ impl fmt::Display for OperatorRole {
     }
 }
 
-/// Who an operator is, whatever the name.
+/// Identifies an operator, independently of the name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct OperatorId(Uuid);
@@ -78,7 +78,7 @@ impl fmt::Display for OperatorId {
 #[serde(try_from = "String", into = "String")]
 pub struct OperatorName(String);
 
-/// A text is no name.
+/// The text is not a valid name.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("a name has 1 to 100 characters and no control characters: give one such as `Ann Meyer` or `ann@example.com`")]
 pub struct NameError;
@@ -92,12 +92,12 @@ impl OperatorName {
         if fits { Ok(Self(name.to_owned())) } else { Err(NameError) }
     }
 
-    /// As it was given.
+    /// The name in its original letter case.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The form that is the same for the same name.
+    /// The lower-case form, by which names are compared.
     pub fn folded(&self) -> String {
         self.0.to_lowercase()
     }
@@ -141,11 +141,11 @@ impl From<OperatorName> for String {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Credential {
     Password(PasswordHash),
-    /// At the identity provider, whose groups give the role at each sign-in.
+    /// A sign-in at the identity provider, whose groups give the role at each sign-in.
     Identity(Identity),
 }
 
-/// Somebody who may sign in.
+/// A person who may sign in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Operator {
     pub id: OperatorId,
@@ -153,12 +153,12 @@ pub struct Operator {
     pub role: OperatorRole,
     pub credential: Credential,
     pub created_at: Timestamp,
-    /// To the minute.
+    /// Precise to the minute.
     pub last_seen_at: Option<Timestamp>,
 }
 
 impl Operator {
-    /// The hash of the password; `None` for who signs in at the identity provider.
+    /// The hash of the password; `None` if the operator signs in at the identity provider.
     pub const fn password(&self) -> Option<&PasswordHash> {
         match &self.credential {
             Credential::Password(hash) => Some(hash),

@@ -1,4 +1,4 @@
-//! What can be done: invite, join, sign in and out, change, remove, and read what was done.
+//! The operations: invite, join, sign in and out, change, remove, and read the audit list.
 
 #[cfg(test)]
 mod tests;
@@ -25,12 +25,12 @@ use crate::token::{LinkToken, SessionToken, TokenHash};
 const WINDOW: Duration = Duration::from_secs(15 * 60);
 const PER_ACCOUNT: u32 = 10;
 const PER_ADDRESS: u32 = 30;
-/// Characters of a name at a provider that are kept where it needs a number.
+/// Maximum number of characters of a name from a provider that are kept when a number must be appended.
 const LONGEST_CALLED: usize = 90;
-/// Rows that are forgotten at once, of each kind.
+/// Maximum number of rows that are deleted at once, of each kind.
 const FORGET: usize = 500;
 
-/// Why somebody was not signed in, or a password not changed.
+/// Why a sign-in or a change of password was refused, or failed.
 #[derive(Debug, Error)]
 pub enum SignInError {
     #[error("the name or the password is wrong: try again, or ask an owner for a link to set a new password")]
@@ -46,7 +46,7 @@ pub enum SignInError {
     NoProvider,
     #[error("this sign-in was ended already, began over ten minutes ago, or in another browser: sign in once more")]
     Stale,
-    /// With the provider's word for it.
+    /// With the provider's error code.
     #[error("the identity provider did not sign you in and says `{0}`: try again, or ask who runs it")]
     Declined(String),
     #[error(
@@ -69,7 +69,7 @@ impl From<StoreError> for SignInError {
     }
 }
 
-/// The people who run a server. Clones share the limits of attempts.
+/// The operators of a server. Clones share the limits of attempts.
 #[derive(Debug, Clone)]
 pub struct Operators {
     store: Arc<dyn OperatorStore>,
@@ -92,7 +92,7 @@ impl Operators {
         self
     }
 
-    /// The identity provider, where people can sign in at one.
+    /// The identity provider, if one is configured.
     pub fn provider(&self) -> Option<&dyn IdentityProvider> {
         self.provider.as_ref().map(|sign_in| &*sign_in.provider)
     }
@@ -101,7 +101,7 @@ impl Operators {
         self.clock.now()
     }
 
-    /// Whether somebody can sign in at all.
+    /// Whether there is any operator.
     pub async fn has_any(&self) -> Result<bool, StoreError> {
         Ok(!self.store.operators().await?.is_empty())
     }
@@ -119,7 +119,7 @@ impl Operators {
         self.store.by_name(name).await
     }
 
-    /// Makes a link for somebody new. Without a name, the person chooses one.
+    /// Makes an invitation link for a new operator. Without a name, the person chooses one.
     pub async fn invite(&self, name: Option<OperatorName>, role: OperatorRole) -> Result<LinkToken, WriteError> {
         if let Some(name) = &name
             && let Some(other) = self.store.by_name(name).await?
@@ -135,8 +135,8 @@ impl Operators {
         self.add_link(LinkTarget::Reset(id)).await
     }
 
-    /// Makes a link that signs in at once, and only on the machine of the server, as an operator of this name. Where there
-    /// is none, makes an owner, whose password nobody knows.
+    /// Makes a link that signs in an operator of this name without a password, but only from a loopback address. If
+    /// there is no such operator, creates an owner with a random password, which nobody knows.
     pub async fn sign_in_link(&self, name: OperatorName) -> Result<LinkToken, SignInError> {
         let id = match self.store.by_name(&name).await? {
             Some(operator) => operator.id,
@@ -168,7 +168,7 @@ impl Operators {
         self.store.links(self.now()).await
     }
 
-    /// Makes a link useless; whether it was not so before.
+    /// Withdraws a link, and returns whether there was one.
     pub async fn withdraw(&self, link: &TokenHash) -> Result<bool, StoreError> {
         self.store.remove_link(link).await
     }
@@ -179,8 +179,8 @@ impl Operators {
         Ok(self.store.link(&token.hash(), self.now()).await?.map(|link| link.target))
     }
 
-    /// Uses a link, and signs in. A refused attempt leaves the link as it was. `name` counts where the link names nobody,
-    /// and `password` where it is not for signing in at once.
+    /// Uses a link, and signs in. A refused attempt leaves the link unused. `name` is used only if the link contains no
+    /// name, and `password` only if the link is not for signing in at once.
     pub async fn redeem(
         &self,
         token: &str,
@@ -241,7 +241,7 @@ impl Operators {
         };
         let fits = self.passwords.fits(password, known.as_ref().and_then(Operator::password)).await;
         let fits = fits.map_err(SignInError::Hash)?;
-        // Names of nobody are not listed: people type their passwords there.
+        // Attempts with unknown names are not audited: people sometimes type a password there.
         let Some(operator) = known else { return Err(SignInError::Wrong) };
         if !fits {
             self.audit_own(&operator.name, "sign_in.failed", None, Some(from)).await?;
@@ -254,8 +254,8 @@ impl Operators {
         Ok(signed_in(token, operator))
     }
 
-    /// Begins to sign in at the identity provider; returns where to send the browser. `browser` is a secret of that
-    /// browser, and `to` where it goes afterwards.
+    /// Begins a sign-in at the identity provider; returns the address to send the browser to. `browser` is a secret of
+    /// that browser, and `to` is the path to go to afterwards.
     pub async fn begin_at_provider(&self, browser: &str, to: &str, from: IpAddr) -> Result<String, SignInError> {
         let sign_in = self.provider.as_ref().ok_or(SignInError::NoProvider)?;
         self.attempt(None, Some(from))?;
@@ -265,7 +265,8 @@ impl Operators {
         Ok(url)
     }
 
-    /// Signs in who comes back from the identity provider, in the role that their groups give; returns where to go, too.
+    /// Completes a sign-in at the identity provider, in the role that the person's groups give. Also returns the path
+    /// to go to.
     pub async fn return_from_provider(
         &self,
         browser: &str,
@@ -311,7 +312,8 @@ impl Operators {
         Ok((token, who, waiting.to))
     }
 
-    /// A name that nobody has, after what the provider calls somebody: never that of another operator.
+    /// A free name for a new operator: the provider's name for the person, with a number if another operator has that
+    /// name.
     async fn free_name(&self, claims: &IdentityClaims) -> Result<OperatorName, StoreError> {
         let called = claims.names.iter().find_map(|name| OperatorName::parse(name).ok());
         let called = called.map_or_else(|| "somebody".to_owned(), |name| name.as_str().to_owned());
@@ -329,7 +331,8 @@ impl Operators {
         }
     }
 
-    /// Who a session's token belongs to, unless the session is over. Keeps, once a minute, that it was seen.
+    /// The operator and the session of a token, unless the session has expired. Stores the time of use, at most once a
+    /// minute.
     pub async fn signed_in(&self, token: &str) -> Result<Option<SignedIn>, StoreError> {
         let Some(token) = SessionToken::parse(token) else { return Ok(None) };
         let (hash, now) = (token.hash(), self.now());
@@ -351,7 +354,7 @@ impl Operators {
         self.store.remove_sessions_of(id, None).await
     }
 
-    /// Changes the password of somebody who knows the old one, and ends all other sessions.
+    /// Changes the password of an operator who knows the old one, and ends all other sessions.
     pub async fn change_password(&self, who: &SignedIn, old: &str, new: &str) -> Result<(), SignInError> {
         let operator = &who.operator;
         self.has_password(operator.id).await?;
@@ -365,7 +368,7 @@ impl Operators {
         Ok(self.audit_own(&operator.name, "operator.password", None, None).await?)
     }
 
-    /// Refused where it would leave no owner, and for who signs in at the identity provider.
+    /// Refused if it would leave no owner, or if the operator signs in at the identity provider.
     pub async fn set_role(&self, id: OperatorId, role: OperatorRole) -> Result<Operator, WriteError> {
         self.has_password(id).await?;
         self.store.change(id, OperatorChange::Role(role)).await
@@ -375,24 +378,25 @@ impl Operators {
         self.store.change(id, OperatorChange::Name(name)).await
     }
 
-    /// Removes an operator with all sessions and links. Refused where it would leave no owner.
+    /// Removes an operator with all sessions and links. Refused if it would leave no owner.
     pub async fn remove(&self, id: OperatorId) -> Result<Operator, WriteError> {
         self.store.remove(id).await
     }
 
-    /// Adds to the list of what was done. Signing in, joining and changes of the own password are added by the calls for
-    /// them, everything else by the callers.
+    /// Adds to the audit list. The methods for signing in, joining and changing one's own password add their entries
+    /// themselves; all other entries are added by callers.
     pub async fn audit(&self, entry: AuditEntry) -> Result<(), StoreError> {
         self.store.audit(entry).await
     }
 
-    /// What was done, newest first, with numbers: what came before this number, or the newest.
+    /// Entries of the audit list with their numbers, newest first: those before the number `before`, or the newest
+    /// ones.
     pub async fn audited(&self, before: Option<u64>, limit: usize) -> Result<Vec<(u64, AuditEntry)>, StoreError> {
         self.store.audited(before, limit).await
     }
 
-    /// Forgets sessions and links that are over, and what was done more than a year ago. Returns how many rows that
-    /// were; when it is 0, there are no more.
+    /// Deletes expired sessions and links, and audit entries that are more than a year old. Returns the number of
+    /// deleted rows; 0 means that there are no more.
     pub async fn forget_expired(&self) -> Result<usize, StoreError> {
         let now = self.now();
         self.store.forget_expired(now, now.minus(AUDIT_KEPT), FORGET).await
@@ -417,7 +421,7 @@ impl Operators {
         self.audit(entry).await
     }
 
-    /// Counts an attempt, before anything is hashed for it.
+    /// Counts an attempt, before any password is hashed.
     fn attempt(&self, name: Option<&OperatorName>, from: Option<IpAddr>) -> Result<(), SignInError> {
         let quota = |bucket, limit| Quota { bucket, limit, window: WINDOW };
         let of_account = name.map(|name| quota(format!("account:{}", name.folded()), PER_ACCOUNT));

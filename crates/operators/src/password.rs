@@ -1,4 +1,4 @@
-//! Passwords: which are good enough, and how they are kept.
+//! Passwords: which are accepted, and how they are stored.
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,16 +14,16 @@ use crate::operator::OperatorName;
 
 const SHORTEST: usize = 12;
 const LONGEST: usize = 256;
-/// Hashes at a time. Each takes 19 MiB and a processor for tens of milliseconds.
+/// Maximum number of concurrent hashes. Each takes 19 MiB and a core for tens of milliseconds.
 const AT_ONCE: usize = 2;
 const SALT: usize = 16;
 
-/// What is stored of a password: a PHC string with algorithm, cost, salt and hash.
+/// The stored form of a password: a PHC string with algorithm, cost, salt and hash.
 #[derive(Clone, PartialEq, Eq)]
 pub struct PasswordHash(String);
 
 impl PasswordHash {
-    /// One that was stored.
+    /// A hash from storage.
     pub fn from_stored(text: impl Into<String>) -> Self {
         Self(text.into())
     }
@@ -39,7 +39,7 @@ impl fmt::Debug for PasswordHash {
     }
 }
 
-/// Why a password is not taken.
+/// Why a password is refused.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum PasswordError {
     #[error("the password is too short: choose one of at least 12 characters, for example four words")]
@@ -50,7 +50,7 @@ pub enum PasswordError {
     IsName,
 }
 
-/// Whether somebody of this name may have this password.
+/// Checks a password for an operator of this name.
 pub(crate) fn check(password: &str, name: &OperatorName) -> Result<(), PasswordError> {
     if password.trim().to_lowercase() == name.folded() {
         return Err(PasswordError::IsName);
@@ -90,7 +90,8 @@ impl Passwords {
         .await
     }
 
-    /// Whether it is the password that was hashed. `None` stands for somebody who is not there: never, in the same time.
+    /// Whether the password matches the hash. `None` is the hash of an unknown operator: it never matches, in the same
+    /// time.
     pub(crate) async fn fits(&self, password: &str, hash: Option<&PasswordHash>) -> Result<bool, BoxError> {
         let Some(hash) = hash.cloned() else { return self.hash(password).await.map(|_| false) };
         let (argon, password) = (self.argon(), password.to_owned());
@@ -111,7 +112,7 @@ impl Passwords {
         work: impl FnOnce() -> Result<T, BoxError> + Send + 'static,
     ) -> Result<T, BoxError> {
         let permit = Arc::clone(&self.at_once).acquire_owned().await?;
-        // The work goes on when its caller goes away, and so keeps the permit.
+        // The work continues when its caller is dropped, so it holds the permit itself.
         tokio::task::spawn_blocking(move || {
             let done = work();
             drop(permit);

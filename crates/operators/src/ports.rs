@@ -14,32 +14,32 @@ use crate::password::PasswordHash;
 use crate::session::OperatorSession;
 use crate::token::TokenHash;
 
-/// What is changed of an operator.
+/// A change of an operator.
 #[derive(Debug, Clone)]
 pub enum OperatorChange {
     Name(OperatorName),
     Role(OperatorRole),
-    /// Ends the operator's sessions but this one, and withdraws the links to reset the password.
+    /// Also ends the operator's sessions except `except`, and withdraws all links of the operator.
     Password {
         password: PasswordHash,
         except: TokenHash,
     },
 }
 
-/// What a link is used for.
+/// What a link does when it is used, beyond beginning a session.
 #[derive(Debug, Clone)]
 pub enum Account {
     New(Operator),
-    /// Ends the operator's sessions, and withdraws the other links to reset the password.
+    /// Also ends the operator's sessions, and withdraws all links of the operator.
     Reset {
         operator: OperatorId,
         password: PasswordHash,
     },
-    /// Changes nothing.
+    /// Changes nothing but begins the session.
     SignIn(OperatorId),
 }
 
-/// A link that is used, and the session that begins with it.
+/// The use of a link, and the session that begins with it.
 #[derive(Debug, Clone)]
 pub struct Redemption {
     pub link: TokenHash,
@@ -47,7 +47,7 @@ pub struct Redemption {
     pub session: OperatorSession,
 }
 
-/// Why something was not written.
+/// Why a write was refused, or failed.
 #[derive(Debug, Error)]
 pub enum WriteError {
     #[error("there is an operator `{0}` already: choose another name")]
@@ -67,8 +67,8 @@ pub enum WriteError {
     Store(#[from] StoreError),
 }
 
-/// Storage of operators, their links and sessions, and the audit list. Each call is done whole or not at all. Writes
-/// return when they would survive a loss of power, with the exception of [`touch_session`](Self::touch_session).
+/// Storage of operators, their links and sessions, and the audit list. Each call is atomic. Writes return when they
+/// would survive a loss of power, with the exception of [`touch_session`](Self::touch_session).
 #[async_trait]
 pub trait OperatorStore: Send + Sync + fmt::Debug + 'static {
     /// All operators, oldest first.
@@ -76,46 +76,47 @@ pub trait OperatorStore: Send + Sync + fmt::Debug + 'static {
 
     async fn by_id(&self, id: OperatorId) -> Result<Option<Operator>, StoreError>;
 
-    /// The operator of this name, in whatever letter case.
+    /// The operator of this name, ignoring letter case.
     async fn by_name(&self, name: &OperatorName) -> Result<Option<Operator>, StoreError>;
 
     /// The operator of this identity.
     async fn by_identity(&self, identity: &Identity) -> Result<Option<Operator>, StoreError>;
 
-    /// Changes an operator and returns the new state. Refused: a name of somebody else, and a lower role for the only
-    /// owner.
+    /// Changes an operator and returns the new state. Refuses a name that another operator has, and a lower role for
+    /// the only owner.
     async fn change(&self, id: OperatorId, change: OperatorChange) -> Result<Operator, WriteError>;
 
     /// Removes an operator with all sessions and links, and returns it. Refused for the only owner.
     async fn remove(&self, id: OperatorId) -> Result<Operator, WriteError>;
 
-    /// Adds a link. One for an operator needs that operator.
+    /// Adds a link. Refused if the link is for an operator that does not exist.
     async fn add_link(&self, link: Link) -> Result<(), WriteError>;
 
-    /// A link that can still be used at this moment. Looking does not use it.
+    /// A link, if it can still be used at this moment. Does not use it.
     async fn link(&self, hash: &TokenHash, now: Timestamp) -> Result<Option<Link>, StoreError>;
 
     /// All links that can still be used at this moment, oldest first.
     async fn links(&self, now: Timestamp) -> Result<Vec<Link>, StoreError>;
 
-    /// Withdraws a link; whether there was one.
+    /// Withdraws a link, and returns whether there was one.
     async fn remove_link(&self, hash: &TokenHash) -> Result<bool, StoreError>;
 
-    /// Uses a link: makes the operator, sets the password or neither, and begins the session, at the moment the session begins.
-    /// Only one caller can use a link; refused, it can be used again.
+    /// Uses a link: creates the operator, sets the password or does neither, and begins the session. The current time
+    /// is the time at which the session begins. Only one caller can use a link; after a refusal it can be used again.
     async fn redeem(&self, redemption: Redemption) -> Result<Operator, WriteError>;
 
-    /// Signs in somebody whom an identity provider knows, and begins the session. The operator of the same identity is given
-    /// the role of this one, also when it was the only owner; where there is none, this one is added. Returns who it is.
+    /// Signs in an operator whom an identity provider knows, and begins the session. A stored operator with the same
+    /// identity is given the role of `operator`, even if it was the only owner; if there is none, `operator` is added.
+    /// Returns the stored operator.
     async fn sign_in_by_identity(&self, operator: Operator, session: OperatorSession) -> Result<Operator, WriteError>;
 
-    /// Begins a session of an operator, who is seen at that moment.
+    /// Begins a session of an operator, and stores when the operator was last seen.
     async fn add_session(&self, session: OperatorSession) -> Result<(), WriteError>;
 
-    /// A session, over or not, and whose it is.
+    /// A session, expired or not, and its operator.
     async fn session(&self, hash: &TokenHash) -> Result<Option<(OperatorSession, Operator)>, StoreError>;
 
-    /// Keeps when a session and its operator were seen, and when it will be over. It does not wait for the disk.
+    /// Stores when a session and its operator were last seen, and when the session expires. Does not wait for the disk.
     async fn touch_session(
         &self,
         hash: &TokenHash,
@@ -125,17 +126,18 @@ pub trait OperatorStore: Send + Sync + fmt::Debug + 'static {
 
     async fn remove_session(&self, hash: &TokenHash) -> Result<(), StoreError>;
 
-    /// Ends all sessions of an operator, but perhaps one.
+    /// Ends all sessions of an operator, except the given one.
     async fn remove_sessions_of(&self, id: OperatorId, except: Option<&TokenHash>) -> Result<(), StoreError>;
 
     /// Adds an entry to the audit list.
     async fn audit(&self, entry: AuditEntry) -> Result<(), StoreError>;
 
-    /// Entries of the audit list and their numbers, newest first: those before this number, or the newest ones.
+    /// Entries of the audit list with their numbers, newest first: those before the number `before`, or the newest
+    /// ones.
     async fn audited(&self, before: Option<u64>, limit: usize) -> Result<Vec<(u64, AuditEntry)>, StoreError>;
 
-    /// Deletes sessions and links that are over at `now`, and audit entries from before `audited_before`: at most
-    /// `limit` of each. Returns how many rows that were.
+    /// Deletes sessions and links that have expired at `now`, and audit entries from before `audited_before`: at most
+    /// `limit` of each. Returns the number of deleted rows.
     async fn forget_expired(
         &self,
         now: Timestamp,

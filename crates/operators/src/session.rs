@@ -1,4 +1,4 @@
-//! Sessions: how long somebody stays signed in.
+//! Sessions: how long an operator stays signed in.
 
 use std::time::Duration;
 
@@ -7,13 +7,13 @@ use docent_types::Timestamp;
 use crate::operator::{Credential, Operator, OperatorId};
 use crate::token::{CsrfToken, SessionToken, TokenHash};
 
-/// Without a request, a session ends after this long.
+/// Maximum time of a session without a request.
 const IDLE: Duration = Duration::from_secs(14 * 24 * 3600);
-/// Every session ends after this long,
+/// Maximum length of a session.
 const LONGEST: Duration = Duration::from_secs(90 * 24 * 3600);
-/// and one that began at an identity provider after this long: what is changed there counts at the next sign-in.
+/// Maximum length of a session that began at an identity provider: changes there take effect at the next sign-in.
 const LONGEST_BY_IDENTITY: Duration = Duration::from_secs(24 * 3600);
-/// How exactly the last request is kept.
+/// Precision of the time of the last request, which is stored at most once in this interval.
 const TOUCH: Duration = Duration::from_secs(60);
 
 /// One browser in which an operator is signed in, as it is stored.
@@ -22,7 +22,7 @@ pub struct OperatorSession {
     pub hash: TokenHash,
     pub operator: OperatorId,
     pub created_at: Timestamp,
-    /// To the minute.
+    /// Precise to the minute.
     pub seen_at: Timestamp,
     pub expires_at: Timestamp,
 }
@@ -37,7 +37,8 @@ impl OperatorSession {
         self.expires_at <= now
     }
 
-    /// When it is seen now: the new end, if that is to be stored.
+    /// The new expiry time if a request comes now; `None` if it need not be stored, because less than [`TOUCH`] has
+    /// passed.
     pub(crate) fn seen(&self, credential: &Credential, now: Timestamp) -> Option<Timestamp> {
         (now.since(self.seen_at) >= TOUCH).then(|| now.plus(IDLE).min(self.created_at.plus(longest(credential))))
     }
@@ -50,7 +51,7 @@ const fn longest(credential: &Credential) -> Duration {
     }
 }
 
-/// Somebody who is signed in, for one request.
+/// The operator who sent a request, and the session.
 #[derive(Debug, Clone)]
 pub struct SignedIn {
     pub operator: Operator,

@@ -1,4 +1,4 @@
-//! Secrets that a browser or a link carries, and what is stored in their place.
+//! Secret tokens of sessions and links, and the hashes that are stored instead.
 
 use std::fmt;
 
@@ -61,7 +61,7 @@ macro_rules! token {
                 Ok(Self(hex(&bytes)))
             }
 
-            /// A text of the right form. It may still be nobody's.
+            /// Parses a text of the right form. The token may still be unknown.
             pub fn parse(text: &str) -> Option<Self> {
                 is_hex(text).then(|| Self(text.to_owned()))
             }
@@ -85,7 +85,7 @@ macro_rules! token {
 }
 
 token! {
-    /// What the browser of a person who signed in sends with each request: 64 hexadecimal digits.
+    /// The token of a session, which the browser sends with each request: 64 hexadecimal digits.
     SessionToken
 }
 token! {
@@ -100,18 +100,18 @@ impl SessionToken {
     }
 }
 
-/// What a form of a session carries, which no other site can know. It follows from the session's token and does not
-/// lead back to it.
+/// The CSRF token in the forms of a session, which no other site can know. It is a hash of the session's token, which
+/// cannot be derived from it.
 #[derive(Clone)]
 pub struct CsrfToken(String);
 
 impl CsrfToken {
-    /// For the form.
+    /// The value for a form.
     pub fn expose(&self) -> &str {
         &self.0
     }
 
-    /// Whether a form came with this token. Takes the same time whatever differs.
+    /// Whether a form was sent with this token. Compares in constant time.
     pub fn fits(&self, sent: &str) -> bool {
         self.0.as_bytes().ct_eq(sent.as_bytes()).into()
     }

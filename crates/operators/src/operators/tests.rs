@@ -47,7 +47,7 @@ impl Fixture {
     }
 }
 
-/// A provider that says what it is told to.
+/// A provider with scripted answers.
 #[derive(Debug, Default)]
 struct ScriptedProvider {
     begun: Mutex<u32>,
@@ -112,19 +112,19 @@ impl Fixture {
 async fn an_identity_decides_who_it_is_and_its_groups_what_they_may() {
     let (fixture, provider) = with_provider();
     fixture.joined("ann@example.com", OperatorRole::Owner).await;
-    // Somebody who calls themselves as an operator does is not that operator.
+    // A person whose name at the provider is that of an operator is not that operator.
     provider.says("1", "ann@example.com", &["staff"]);
     let (token, who, to) = fixture.through_the_provider().await.expect("signs in");
     assert_eq!((who.operator.name.as_str(), who.operator.role), ("ann@example.com 2", OperatorRole::Viewer));
     assert_eq!(to, "/home");
-    // The same person by another name and in other groups.
+    // The same person with another name and in other groups.
     provider.says("1", "Ann", &["staff", "admins"]);
     let (_, again, _) = fixture.through_the_provider().await.expect("signs in");
     assert_eq!((again.operator.id, again.operator.role), (who.operator.id, OperatorRole::Owner));
     assert_eq!(again.operator.name.as_str(), "ann@example.com 2");
     assert_eq!(fixture.actions().await[..4], ["sign_in", "operator.role", "sign_in", "operator.join"]);
 
-    // Out of the groups: not in any more, in no browser.
+    // A person who left the groups is refused, and signed out in every browser.
     provider.says("1", "Ann", &["guests"]);
     assert!(fixture.who(&token).await.is_some());
     assert!(matches!(fixture.through_the_provider().await, Err(SignInError::NoGroup)));
@@ -183,7 +183,7 @@ async fn a_return_counts_once_in_time_and_in_the_browser_that_was_sent() {
     let unproven = comes("browser", response(&begin().await)).await;
     assert!(matches!(unproven, Err(SignInError::Identity(IdentityError::Unproven(_)))));
 
-    // One address cannot begin without end.
+    // The attempts of one address are limited.
     let limited = async { while operators.begin_at_provider("browser", "/", ip(9)).await.is_ok() {} };
     tokio::time::timeout(Duration::from_secs(60), limited).await.expect("there is a limit");
 }
@@ -336,7 +336,7 @@ async fn attempts_are_limited_by_account_and_by_address() {
     fixture.clock.advance(retry_after);
     attempt("Ann", PASSWORD, 99).await.expect("signs in");
 
-    // A name of nobody is limited too, so that the limit does not tell who is there.
+    // Attempts with an unknown name are limited too, so that the limit does not reveal which names exist.
     for n in 0..10 {
         assert!(matches!(attempt("Nobody", "wrong password", n).await, Err(SignInError::Wrong)), "{n}");
     }
