@@ -1,4 +1,5 @@
-//! The style and the script of all pages. Their addresses follow from their content, so that browsers keep them for good.
+//! The style sheet and the script of all pages. Their paths contain a hash of their content, so browsers may cache them
+//! without asking again.
 
 use std::sync::LazyLock;
 
@@ -32,7 +33,7 @@ impl Asset {
     }
 }
 
-/// The file of this name.
+/// The response with the asset of this file name.
 pub(crate) fn of(name: &str) -> Option<Response> {
     let asset = [&STYLE, &SCRIPT].into_iter().find(|asset| asset.path.rsplit('/').next() == Some(name))?;
     let mut response = respond::bytes_of(StatusCode::OK, asset.content_type, asset.text);
@@ -46,7 +47,8 @@ pub(crate) fn of(name: &str) -> Option<Response> {
 mod tests {
     use super::*;
 
-    /// The colour that a variable has the first (light) or second (dark) time it is set, by its relative luminance.
+    /// The relative luminance of a colour variable in the light (0) or dark (1) theme, which the style sheet sets in
+    /// this order.
     fn luminance(name: &str, theme: usize) -> f64 {
         let set = STYLE.text.match_indices(&format!("--{name}: #")).nth(theme).expect("a colour in each theme").0;
         let digits = STYLE.text[set..].split_once('#').expect("a colour").1;

@@ -1,14 +1,15 @@
-//! Which parts of a line of a file are names, texts, comments and the like, so that a diff is read faster.
+//! Syntax highlighting for diffs: finds names, strings, comments and the like in the lines of a file.
 //!
-//! Docs are Markdown with front matter and fenced code, YAML, JSON and scripts. Lines are read one after another, and what a
-//! line left open is all that is kept, so that a hunk can begin anywhere. Whatever is not understood stays plain.
+//! Docs are Markdown with front matter and fenced code, YAML, JSON and scripts. Lines are read one after another, and
+//! the only state is what a line leaves open (a comment, a string, a code block), so that a hunk can begin anywhere.
+//! Unknown syntax stays plain.
 
 use std::ops::Range;
 
-/// The largest line that is coloured, in bytes.
+/// The longest line that is highlighted, in bytes.
 const LONGEST: usize = 1_000;
 
-/// A part of a line that has a colour. They are in order and do not overlap.
+/// A highlighted part of a line. The parts of a line are in order and do not overlap.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Coloured {
     pub(crate) at: Range<usize>,
@@ -19,19 +20,19 @@ pub(crate) struct Coloured {
 pub(crate) enum Class {
     /// A comment.
     Note,
-    /// A text in quotes, or code inside of prose.
+    /// A quoted string, or inline code in prose.
     Literal,
     /// A number, a constant, the target of a link.
     Value,
-    /// A word of the language, a mark of Markdown.
+    /// A keyword, or a marker of Markdown.
     Word,
-    /// The name of a field or of a tag.
+    /// The name of a field or tag.
     Name,
     Heading,
 }
 
 impl Class {
-    /// The class in the style sheet.
+    /// The CSS class.
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Note => "c-note",
@@ -58,7 +59,7 @@ enum Language {
 }
 
 impl Language {
-    /// By the ending of a file, or by the word behind a fence.
+    /// By the extension of a file, or by the first word of a fence's info string.
     fn of(name: &str) -> Option<Self> {
         Some(match name.to_ascii_lowercase().as_str() {
             "md" | "mdx" | "markdown" | "mdoc" | "qmd" => Self::Markdown,
@@ -90,12 +91,12 @@ impl Language {
     }
 }
 
-/// What is code in most languages. Empty where a language has no such thing.
+/// Lexical rules of a language. A rule is empty if the language has no such element.
 struct Rules {
-    /// What begins a comment that the line ends.
+    /// The beginning of a comment that extends to the end of the line.
     comment: &'static str,
     block: (&'static str, &'static str),
-    /// Quotes of texts that may go over several lines.
+    /// Delimiters of strings that may extend over several lines.
     lasting: &'static [&'static str],
     words: &'static [&'static str],
 }
@@ -167,27 +168,28 @@ const PYTHON: &[&str] = &[
 const SHELL: &[&str] =
     &["case", "do", "done", "elif", "else", "esac", "export", "fi", "for", "function", "if", "in", "then", "while"];
 
-/// Reads the lines of one file.
+/// Highlights the lines of one file, one after another.
 #[derive(Debug, Clone)]
 pub(crate) struct Colours {
     language: Option<Language>,
-    /// What ends the comment or text that an earlier line began.
+    /// The delimiter that ends a comment or string of an earlier line, and the class of that part.
     open: Option<(&'static str, Class)>,
     inner: Option<Box<Inner>>,
-    /// Whether nothing was read yet, and whether that is the first line of the file.
+    /// `Some(true)` before the first line of the file. `Some(false)` if reading begins further down, until the first
+    /// fence (in other languages than Markdown, the first line).
     begins: Option<bool>,
 }
 
-/// Front matter or fenced code inside of Markdown.
+/// Front matter or fenced code in Markdown.
 #[derive(Debug, Clone)]
 struct Inner {
-    /// The line that ends it begins with this.
+    /// The beginning of the line that ends it.
     end: String,
     colours: Colours,
 }
 
 impl Colours {
-    /// For the file at this path, whose first line is read next or not.
+    /// For the file at this path. `at_first_line`: the next line is the first of the file.
     pub(crate) fn of(path: &str, at_first_line: bool) -> Self {
         let name = path.rsplit('/').next().unwrap_or_default();
         let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
@@ -198,7 +200,7 @@ impl Colours {
         Self { language, open: None, inner: None, begins }
     }
 
-    /// The coloured parts of the next line.
+    /// The highlighted parts of the next line.
     pub(crate) fn line(&mut self, text: &str) -> Vec<Coloured> {
         let begins = self.begins.take();
         let Some(language) = self.language.filter(|_| text.len() <= LONGEST) else { return Vec::new() };
@@ -231,7 +233,8 @@ impl Colours {
             let info = trimmed[fence.len()..].trim();
             if fence.len() >= 3 && !info.contains('`') {
                 line.rest(Class::Note);
-                // The first fence of a part that has no word behind it ends code whose beginning is not shown.
+                // If reading began further down, a first fence without info string closes code whose beginning is not
+                // shown.
                 let ends = begins == Some(false) && info.is_empty();
                 if !ends {
                     let word = info.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
@@ -260,7 +263,7 @@ impl Colours {
         self.inner = Some(Box::new(Inner { end: end.to_owned(), colours }));
     }
 
-    /// The rest of a line of code, and of prose.
+    /// Highlights the rest of a line, of code or of prose.
     fn code(&mut self, line: &mut Line<'_>, language: Language) {
         let rules = language.rules();
         if let Some((end, class)) = self.open.take() {
@@ -269,7 +272,7 @@ impl Colours {
         if matches!(language, Language::Yaml | Language::Toml) && line.at == 0 {
             line.field(if language == Language::Yaml { ':' } else { '=' });
         }
-        // A quote, bracket or backtick that nothing closes is not looked for again.
+        // Quotes and brackets that are not closed in this line, which are not searched for again.
         let mut unclosed = String::new();
         while let Some(c) = line.rest_of().chars().next() {
             let rest = line.rest_of();
@@ -329,7 +332,7 @@ impl Colours {
         }
     }
 
-    /// Takes all up to the end of a comment or text, or leaves it open.
+    /// Takes everything up to the end of a comment or string, or to the end of the line, which leaves it open.
     fn until(&mut self, line: &mut Line<'_>, beginning: usize, end: &'static str, class: Class) {
         let rest = line.rest_of();
         match rest[beginning..].find(end) {
@@ -342,7 +345,7 @@ impl Colours {
     }
 }
 
-/// Where a text in quotes ends, its quotes included.
+/// The byte offset after the closing quote of a quoted string at the beginning of `text`.
 fn closing(text: &str, quote: char) -> Option<usize> {
     let mut is_escaped = false;
     text.char_indices().skip(1).find_map(|(at, c)| {
@@ -375,7 +378,7 @@ impl<'l> Line<'l> {
         self.take(self.text.len() - self.at, class);
     }
 
-    /// The mark of a quote, a list or a box.
+    /// The marker of a block quote, list item or admonition.
     fn marker(&mut self) {
         let rest = self.rest_of();
         let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
@@ -387,7 +390,7 @@ impl<'l> Line<'l> {
         }
     }
 
-    /// The name of a field, before its sign; the name of a table.
+    /// The key before the separator `sign`, or the header of a TOML table.
     fn field(&mut self, sign: char) {
         let trimmed = self.text.trim_start_matches([' ', '-']);
         let begin = self.text.len() - trimmed.len();
@@ -411,7 +414,7 @@ impl<'l> Line<'l> {
 mod tests {
     use super::*;
 
-    /// The coloured parts of each line, as `class:text`.
+    /// The highlighted parts of each line, as `class:text`.
     fn read(path: &str, at_first_line: bool, text: &str) -> Vec<String> {
         let mut colours = Colours::of(path, at_first_line);
         let parts = |line: &str| -> Vec<String> {

@@ -1,14 +1,14 @@
-//! What tokens cost, where their prices are configured.
+//! The cost of tokens, where prices are configured.
 
 use std::collections::BTreeMap;
 
 use docent_types::Usage;
 
-/// What a model costs, for each million tokens.
+/// The price of a model per million tokens.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TokenPrice {
     pub input: f64,
-    /// Of input that the provider had in its cache.
+    /// Price of input tokens that the provider had cached.
     pub cached_input: f64,
     pub output: f64,
 }
@@ -23,20 +23,20 @@ impl TokenPrice {
     }
 }
 
-/// The prices that are configured.
+/// The configured prices.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Prices {
-    /// What they are in, as people are shown it, for example `USD`.
+    /// The currency as it is shown to people, for example `USD`.
     pub currency: String,
-    /// By the names that jobs give their models.
+    /// Prices by the model names that jobs use.
     pub models: BTreeMap<String, TokenPrice>,
 }
 
 impl Prices {
-    /// What tokens of a model cost, as people read it; `None` where its price is not configured or nothing was used.
+    /// The cost of a model's tokens, as shown to people; `None` if its price is not configured or nothing was used.
     pub(crate) fn cost(&self, model: &str, usage: Usage) -> Option<String> {
         let cost = self.models.get(model)?.of(usage);
-        // Small sums keep two digits that say something.
+        // Four decimals for amounts below 1, so that small amounts are not rounded to nothing.
         let digits = if cost >= 1.0 { 2 } else { 4 };
         (usage != Usage::default()).then(|| format!("{} {cost:.digits$}", self.currency))
     }

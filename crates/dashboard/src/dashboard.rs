@@ -1,4 +1,4 @@
-//! From a request to a page: the path, who asks, whether they may, and the page.
+//! Handles requests: finds the route, the operator and the required role, and serves the page.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,7 +30,8 @@ use crate::turns::TurnSums;
 
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
                       form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'";
-/// Pages that are written at a time of those that take megabytes or seconds: changes of a repository, filtered journals.
+/// Maximum number of large pages that are rendered at a time. They take megabytes or seconds: changes of a repository,
+/// filtered journals.
 const LARGE_PAGES: usize = 8;
 
 pub(crate) const DAY: Duration = Duration::from_secs(24 * 3600);
@@ -48,14 +49,14 @@ pub struct DashboardParts {
     pub has_language_model: bool,
     pub assistant: Arc<Assistant>,
     pub searches: SearchLog,
-    /// The same on each configured model, by its name, for the playground.
+    /// An assistant for each configured model, by the model's name, for the playground.
     pub assistants: Vec<(String, Arc<Assistant>)>,
     pub pulls: Pulls,
     pub operations: Arc<dyn Operations>,
     pub clock: Arc<dyn Clock>,
-    /// What models cost, as far as that is configured.
+    /// The configured prices of models.
     pub prices: Prices,
-    /// Where people reach the server, if that is configured.
+    /// The address at which people reach the server, if that is configured.
     pub public_url: Option<String>,
 }
 
@@ -68,7 +69,7 @@ pub struct Dashboard {
     pub(crate) turns: TurnSums,
 }
 
-/// A request of somebody who may make it.
+/// An authorized request of a signed-in operator.
 pub(crate) struct Visit<'v> {
     pub(crate) dashboard: &'v Dashboard,
     pub(crate) request: &'v Request,
@@ -129,7 +130,8 @@ impl Dashboard {
             Ok(response) => response,
             Err(error) => self.failed(request, &error, signed_in.as_ref()).await,
         };
-        // A session is renewed while it is used; its cookie lives as long. One that has ended is taken away.
+        // The cookie of a session is renewed with the session while it is used. The cookie of an ended session is
+        // removed.
         let names_session = response.headers().contains_key(http::header::SET_COOKIE);
         match (&token, &signed_in) {
             (Some(token), Some(_)) if !names_session && response.status() == StatusCode::OK => {
@@ -177,7 +179,7 @@ impl Dashboard {
         Box::pin(pages::serve(&visit, target.route, is_write)).await
     }
 
-    /// A page that says what went wrong. A failure of ours is logged here and nowhere else.
+    /// A page with an error. An internal error is logged here and nowhere else.
     async fn failed(&self, request: &Request, error: &HttpError, signed_in: Option<&SignedIn>) -> Response {
         let sentence = match error {
             HttpError::Internal(source) => {
@@ -212,13 +214,13 @@ impl Dashboard {
         response
     }
 
-    /// Links of pull requests were of this form before there was a dashboard.
+    /// Redirects a link of the form `/pulls/{projectId}/{id}` to the page of the pull request.
     async fn old_pull(&self, project: &str, id: &str, query: Option<&str>) -> Response {
         let known = match ProjectId::parse(project) {
             Ok(project) => self.parts.projects.by_id(&project).await.ok().flatten(),
             Err(_) => None,
         };
-        // Without a project the link leads to a page that is not found, after signing in, as for a wrong id.
+        // An unknown project redirects to a page that is not found, and only after signing in, as for a wrong id.
         let domain = known.map_or_else(|| project.to_owned(), |project| project.domain.to_string());
         let (domain, id) = (in_url(&domain), in_url(id));
         let query = query.map(|query| format!("?{query}")).unwrap_or_default();
@@ -243,13 +245,13 @@ impl Visit<'_> {
         &self.dashboard.parts
     }
 
-    /// Whether this operator is an editor, so that what viewers are refused is not shown to them.
+    /// Whether the operator may do what editors may. Controls that are refused to viewers are not shown to them.
     pub(crate) fn is_editor(&self) -> bool {
         self.signed_in.operator.role >= OperatorRole::Editor
     }
 
-    /// Notes in the audit list what this operator has done. When that fails the entry is in the log instead: what was done is
-    /// not answered as a failure.
+    /// Adds an entry to the audit list. If that fails, the entry goes to the log instead, and the request does not
+    /// fail: the action was carried out.
     pub(crate) async fn audit(
         &self,
         action: &str,
@@ -271,19 +273,19 @@ impl Visit<'_> {
         }
     }
 
-    /// Whether a table is asked for as a file.
+    /// Whether a table is requested as a CSV file.
     pub(crate) fn wants_csv(&self) -> bool {
         self.request.query("format").as_deref() == Some("csv")
     }
 
-    /// The beginning of a day of UTC that the query names, if it does.
+    /// The beginning of the day (in UTC) in this query parameter, if there is one.
     pub(crate) fn day(&self, name: &str) -> Result<Option<Timestamp>, HttpError> {
         let Some(text) = self.request.query(name).filter(|text| !text.trim().is_empty()) else { return Ok(None) };
         let moment = Timestamp::parse(&format!("{}T00:00:00Z", text.trim()));
         Ok(Some(moment.ok_or_else(|| Refusal::invalid(format!("{name}: a day is written 2026-01-31")))?))
     }
 
-    /// The docs of a project as they are indexed.
+    /// The indexed docs of a project.
     pub(crate) fn docs(&self, project: &Project) -> Result<Arc<Snapshot>, HttpError> {
         self.parts().operations.docs(project).ok_or_else(|| {
             let sentence = "The docs of this project were not read yet. Look at its overview for how far that is.";
@@ -299,7 +301,7 @@ impl Visit<'_> {
     }
 }
 
-/// What was just done, by the word in the address. Only words of ours are shown.
+/// The message for the query parameter `done`. Only these messages are shown, never the parameter itself.
 fn done_sentence(word: &str) -> Option<&'static str> {
     Some(match word {
         "saved" => "Saved.",
@@ -327,7 +329,7 @@ pub(crate) fn page(status: StatusCode, html: Markup) -> Response {
     respond::bytes_of(status, "text/html; charset=utf-8", html.into_string())
 }
 
-/// Leads to another page, to be fetched with GET.
+/// A redirect to another page, which the browser fetches with GET.
 pub(crate) fn see(path: &str) -> Response {
     let mut response = respond::empty(StatusCode::SEE_OTHER);
     if let Ok(path) = HeaderValue::try_from(path) {
@@ -337,7 +339,7 @@ pub(crate) fn see(path: &str) -> Response {
 }
 
 fn sign_in_first(request: &Request, path: &str) -> Response {
-    // A live stream or a fragment cannot show a form.
+    // A live stream or a fragment cannot show the sign-in form.
     if request.header("sec-fetch-mode").is_some_and(|mode| mode != "navigate") {
         return respond::json(
             StatusCode::UNAUTHORIZED,
@@ -360,12 +362,12 @@ fn nowhere() -> HttpError {
     Refusal::not_found("There is no page at this address.").into()
 }
 
-/// The headers that no answer of the dashboard goes without.
+/// Sets the security headers of all dashboard responses except assets.
 fn secured(response: &mut Response) {
     let headers = response.headers_mut();
     let fixed: [(HeaderName, &'static str); 5] = [
         (CONTENT_SECURITY_POLICY, POLICY),
-        // Browsers leave out `Origin` of forms where nothing may be told.
+        // With `no-referrer`, browsers would not send the `Origin` of forms.
         (REFERRER_POLICY, "same-origin"),
         (http::header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (http::header::X_FRAME_OPTIONS, "DENY"),
@@ -377,7 +379,7 @@ fn secured(response: &mut Response) {
     headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
 }
 
-/// A refusal because too much is going on.
+/// The refusal when too many large pages are being rendered.
 pub(crate) fn busy() -> HttpError {
     let sentence = "Too many large pages are being written. Try again in a few seconds.";
     Refusal::new(RefusalKind::Unavailable(Duration::from_secs(5)), sentence).into()

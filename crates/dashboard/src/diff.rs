@@ -1,4 +1,4 @@
-//! A change of a repository, as people read it: lines with their numbers, unified or side by side.
+//! Renders a change of a repository: lines with their numbers, unified or side by side.
 
 use std::ops::Range;
 
@@ -9,9 +9,9 @@ use maud::{Markup, html};
 use crate::colours::{Coloured, Colours};
 use crate::text::{Foreign, counted, in_url};
 
-/// The largest line in which changed words are marked, in bytes.
+/// The longest line in which changed words are marked, in bytes.
 const LONGEST_MARKED: usize = 2_000;
-/// Coloured parts of lines on a page: each takes some thirty bytes of markup.
+/// Maximum number of highlighted parts of lines on a page: each takes some thirty bytes of markup.
 const MOST_COLOURED: usize = 20_000;
 
 /// A line of a unified diff.
@@ -38,18 +38,18 @@ impl<'d> Line<'d> {
     }
 }
 
-/// Lines with the numbers they have before and after.
+/// A line of a diff, with its numbers before and after the change.
 #[derive(Debug, PartialEq, Eq)]
 struct Row<'d> {
     old: Option<usize>,
     new: Option<usize>,
     line: Line<'d>,
-    /// The line that stands in its place on the other side, where one does.
+    /// The counterpart of a changed line: for a removed line the added one, and vice versa.
     other: Option<&'d str>,
     coloured: Vec<Coloured>,
 }
 
-/// Reads the lines of both sides of a change, and counts what was coloured.
+/// Highlights the lines of both sides of a change. `left` is how many parts may still be highlighted.
 struct Reader<'f> {
     file: &'f FileDiff,
     old: Colours,
@@ -64,7 +64,7 @@ impl<'f> Reader<'f> {
         Self { file, old, new, left }
     }
 
-    /// Begins at these lines, counted from 1.
+    /// Restarts the highlighting at a hunk with these first line numbers, counted from 1.
     fn hunk(&mut self, begins: Option<(usize, usize)>) {
         let (old, new) = begins.map_or((false, false), |(old, new)| (old == 1, new == 1));
         self.old = Colours::of(self.file.old_path.as_ref().unwrap_or(&self.file.path), old);
@@ -96,7 +96,7 @@ pub(crate) enum Layout {
     Split,
 }
 
-/// How many files and lines changed.
+/// The number of changed files and lines.
 pub(crate) fn counts(diff: &Diff) -> Markup {
     let (added, removed) =
         diff.files.iter().fold((0, 0), |(added, removed), file| (added + file.additions, removed + file.deletions));
@@ -108,7 +108,7 @@ pub(crate) fn counts(diff: &Diff) -> Markup {
     }
 }
 
-/// The changes, from the file with this number on, counted from 0.
+/// The changes of several files. `first` is the number of the first file in `diff`, counted from 0.
 pub(crate) fn files(diff: &Diff, first: usize, layout: Layout) -> Markup {
     let next = first + diff.files.len();
     let split = if layout == Layout::Split { "&layout=split" } else { "" };
@@ -121,12 +121,12 @@ pub(crate) fn files(diff: &Diff, first: usize, layout: Layout) -> Markup {
     }
 }
 
-/// The change of one file, from a line of its diff on, counted from 0.
+/// The change of one file. `first` is the number of the first line in `file`, counted from 0.
 pub(crate) fn file_of(file: &FileDiff, first: usize, layout: Layout) -> Markup {
     shown(file, first, layout, &mut { MOST_COLOURED })
 }
 
-/// `left`: how many parts of lines may still be coloured.
+/// `left`: how many parts of lines may still be highlighted.
 fn shown(file: &FileDiff, first: usize, layout: Layout, left: &mut usize) -> Markup {
     let shown = file.unified.lines().count();
     let next = first + shown.max(1);
@@ -157,7 +157,7 @@ fn shown(file: &FileDiff, first: usize, layout: Layout, left: &mut usize) -> Mar
     }
 }
 
-/// `is_rest`: the part begins after the headers of the file, in the middle of a hunk perhaps.
+/// `is_rest`: the lines begin after the headers of the file, possibly in the middle of a hunk.
 fn body(file: &FileDiff, is_rest: bool, layout: Layout, left: &mut usize) -> Markup {
     let mut reader = Reader::new(file, *left);
     let rows = rows(&mut reader, is_rest);
@@ -170,8 +170,8 @@ fn body(file: &FileDiff, is_rest: bool, layout: Layout, left: &mut usize) -> Mar
     }
 }
 
-/// The lines of a diff with their numbers, and with each changed line its counterpart: the first removed line of a run stands
-/// against the first added one behind it, and so on.
+/// The lines of a diff with their numbers and counterparts: the first removed line of a run is paired with the first
+/// added line after it, and so on.
 fn rows<'f>(reader: &mut Reader<'f>, is_rest: bool) -> Vec<Row<'f>> {
     let mut in_hunk = is_rest;
     // Unknown before the first hunk begins.
@@ -203,7 +203,7 @@ fn rows<'f>(reader: &mut Reader<'f>, is_rest: bool) -> Vec<Row<'f>> {
     rows
 }
 
-/// Sets removed and added lines against each other.
+/// Pairs removed lines with the added lines that follow them.
 fn pair(rows: &mut [Row<'_>]) {
     let mut at = 0;
     while at < rows.len() {
@@ -265,7 +265,7 @@ fn split_rows(rows: &[Row<'_>]) -> Markup {
                 html! { tr { (number(row.old)) td { "  " (same) } (number(row.new)) td { "  " (same) } } }
             }
             Line::Hunk(text) | Line::Note(text) => html! { tr.hunk { td.n {} td colspan="3" { (Foreign(text)) } } },
-            // These are in the runs above.
+            // Handled as runs above.
             Line::Added(_) | Line::Removed(_) => html! {},
         });
         at += 1;
@@ -283,8 +283,8 @@ fn side(row: Option<&Row<'_>>) -> Markup {
     }
 }
 
-/// A changed line with what differs from its counterpart marked: everything between their common beginning and end, in whole
-/// words.
+/// A changed line with its difference from the counterpart marked: everything between the common prefix and suffix, in
+/// whole words.
 fn marked(row: &Row<'_>, text: &str) -> Markup {
     let whole = 0..text.len();
     let Some(other) = row.other.filter(|other| other.len().max(text.len()) <= LONGEST_MARKED) else {
@@ -298,7 +298,7 @@ fn marked(row: &Row<'_>, text: &str) -> Markup {
     let length = |words: &[&str]| words.iter().map(|word| word.len()).sum::<usize>();
     let from = length(&words[..start]);
     let to = text.len() - length(&words[words.len() - end..]);
-    // Nothing in common is no change of words but another line.
+    // With nothing in common, the whole line was replaced, so nothing is marked.
     if from == 0 && to == text.len() {
         return piece(row, text, whole);
     }
@@ -310,7 +310,7 @@ fn marked(row: &Row<'_>, text: &str) -> Markup {
     }
 }
 
-/// A part of a line in its colours.
+/// A part of a line, highlighted.
 fn piece(row: &Row<'_>, text: &str, of: Range<usize>) -> Markup {
     if of.is_empty() {
         return html! {};
@@ -334,7 +334,7 @@ fn piece(row: &Row<'_>, text: &str, of: Range<usize>) -> Markup {
     }
 }
 
-/// A line in words and what is between them, all of it.
+/// Splits a line into words and the characters between them, without loss.
 fn words(text: &str) -> Vec<&str> {
     let mut words = Vec::new();
     let mut begin = 0;

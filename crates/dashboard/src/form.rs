@@ -14,7 +14,7 @@ impl Form {
     /// Reads the body of a request.
     ///
     /// # Errors
-    /// 413 for a body over 2 MiB; 400 when it is not of the kind that forms send.
+    /// 413 for a body over 2 MiB; 415 for another content type than that of forms.
     pub(crate) async fn read(request: &mut Request) -> Result<Self, HttpError> {
         let kind = request.header(http::header::CONTENT_TYPE).unwrap_or_default();
         let kind = kind.split(';').next().unwrap_or_default().trim();

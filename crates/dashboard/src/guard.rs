@@ -1,9 +1,9 @@
 //! Cookies, and whether a write comes from a page of this server.
 //!
-//! | who asks | is known by |
+//! | who sends the request | is known by |
 //! |---|---|
-//! | an operator | the session cookie; their forms carry a token that follows from the session |
-//! | somebody who signs in | the visit cookie, set with the form; the form carries a token that follows from it |
+//! | an operator | the session cookie; their forms carry a token derived from the session |
+//! | a visitor who signs in | the visit cookie, set with the form; the form carries a token derived from it |
 //!
 //! A write is carried out only when the browser says that it comes from the same origin and the token fits its cookie.
 
@@ -24,20 +24,20 @@ pub(crate) const TOKEN: &str = "token";
 pub(crate) struct Cookies {
     /// Whether browsers reach the server by HTTPS.
     is_https: bool,
-    /// The origin that people reach the server at, where it is configured.
+    /// The public origin of the server, if it is configured.
     public_origin: Option<String>,
 }
 
-/// A cookie of ours.
+/// A cookie of the dashboard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cookie {
     Session,
-    /// Of somebody who is about to sign in.
+    /// The cookie of a visitor who is about to sign in.
     Visit,
 }
 
 impl Cookies {
-    /// `public_url`: where people reach the server, if that is configured.
+    /// `public_url`: the address at which people reach the server, if that is configured.
     pub(crate) fn new(public_url: Option<&str>) -> Self {
         let origin = public_url.map(|url| {
             let end = url.find("://").and_then(|at| url[at + 3..].find('/').map(|end| at + 3 + end));
@@ -48,7 +48,7 @@ impl Cookies {
     }
 
     const fn name(&self, cookie: Cookie) -> &'static str {
-        // A browser takes a `__Host-` cookie only by HTTPS and for this very host.
+        // A browser accepts a `__Host-` cookie only by HTTPS and only for the same host.
         match (cookie, self.is_https) {
             (Cookie::Session, true) => "__Host-docent-session",
             (Cookie::Session, false) => "docent-session",
@@ -57,7 +57,7 @@ impl Cookies {
         }
     }
 
-    /// The value of a cookie. Two of one name are none: one of them may have been planted.
+    /// The value of a cookie. `None` if two have the same name, since one of them may have been planted.
     pub(crate) fn read<'r>(&self, request: &'r Request, cookie: Cookie) -> Option<&'r str> {
         let name = self.name(cookie);
         let values = request.headers().get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
@@ -67,7 +67,7 @@ impl Cookies {
         found.next().is_none().then_some(value)
     }
 
-    /// Sets a cookie for this many seconds; 0 takes it away.
+    /// Sets a cookie for this many seconds; 0 removes it.
     pub(crate) fn set(&self, response: &mut Response, cookie: Cookie, value: &str, seconds: u64) {
         let secure = if self.is_https { "; Secure" } else { "" };
         let text = format!("{}={value}; Path=/; HttpOnly; SameSite=Lax; Max-Age={seconds}{secure}", self.name(cookie));
@@ -107,13 +107,13 @@ impl Cookies {
     }
 }
 
-/// The token of a form for somebody who is not signed in, from the value of their visit cookie.
+/// The token of a form for a visitor who is not signed in, from the value of the visit cookie.
 pub(crate) fn visit_token(visit: &str) -> String {
     let digest = Sha256::new().chain_update(b"docent visit").chain_update(visit.as_bytes()).finalize();
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Checks the token of a form of somebody who is not signed in.
+/// Checks the token of a form of a visitor who is not signed in.
 ///
 /// # Errors
 /// 403.

@@ -1,4 +1,4 @@
-//! What all pages have in common.
+//! The layout of pages, and elements that several pages use.
 
 use docent_operators::{OperatorRole, SignedIn};
 use docent_types::Project;
@@ -8,7 +8,7 @@ use crate::assets;
 use crate::guard::TOKEN;
 use crate::text::grouped;
 
-/// Where a page stands in the navigation.
+/// The entry of the navigation that a page belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Section {
     Home,
@@ -27,13 +27,13 @@ pub(crate) enum Section {
     Account,
 }
 
-/// A page for somebody who is signed in.
+/// A page for a signed-in operator.
 pub(crate) struct Page<'p> {
     pub(crate) title: &'p str,
     pub(crate) section: Section,
     pub(crate) project: Option<&'p Project>,
     pub(crate) signed_in: &'p SignedIn,
-    /// What was just done, in a sentence.
+    /// A message about what was just done.
     pub(crate) done: Option<&'p str>,
 }
 
@@ -113,7 +113,7 @@ fn link(href: &str, text: &str, is_here: bool) -> Markup {
     html! { li { a href=(href) aria-current=[is_here.then_some("page")] { (text) } } }
 }
 
-/// A page for somebody who is not signed in.
+/// A page for a visitor who is not signed in.
 pub(crate) fn bare(title: &str, body: &Markup) -> Markup {
     html! {
         (head(title, None))
@@ -142,19 +142,19 @@ fn head(title: &str, project: Option<&Project>) -> Markup {
     }
 }
 
-/// The hidden field that every form of somebody who is signed in carries.
+/// The hidden field with the CSRF token, for every form of a signed-in operator.
 pub(crate) fn token(signed_in: &SignedIn) -> Markup {
     html! { input type="hidden" name=(TOKEN) value=(signed_in.csrf.expose()); }
 }
 
-/// A form of one button. `danger` takes a second step: the sentence is read first.
+/// A form with one button. Use [`danger`] for an action that needs a second step.
 pub(crate) fn button(signed_in: &SignedIn, action: &str, label: &str) -> Markup {
     html! {
         form method="post" action=(action) { (token(signed_in)) button.quiet type="submit" { (label) } }
     }
 }
 
-/// A button that cannot be pressed by mistake: it is behind a sentence that says what it will do.
+/// A button that cannot be pressed by mistake: it must be opened first, below a sentence that says what it will do.
 pub(crate) fn danger(signed_in: &SignedIn, action: &str, label: &str, sentence: &Markup) -> Markup {
     html! {
         details {
@@ -165,7 +165,7 @@ pub(crate) fn danger(signed_in: &SignedIn, action: &str, label: &str, sentence: 
     }
 }
 
-/// A table that scrolls by itself where the window is narrow.
+/// A table that scrolls on its own in a narrow window.
 pub(crate) fn table(label: &str, head: &Markup, rows: &Markup) -> Markup {
     html! {
         div.scroll tabindex="0" role="region" aria-label=(label) {
@@ -174,7 +174,8 @@ pub(crate) fn table(label: &str, head: &Markup, rows: &Markup) -> Markup {
     }
 }
 
-/// Links to the states of what a list shows, with how many there are in each; `query` makes the address of a state.
+/// Links that filter a list by state, with the number of rows in each state; `query` returns the query string of a
+/// state.
 pub(crate) fn state_links<'s>(
     states: impl IntoIterator<Item = (&'s str, u64)>,
     current: &str,
@@ -191,8 +192,8 @@ pub(crate) fn state_links<'s>(
     }
 }
 
-/// Links to the pages around the one of a list that is shown. `query` is its filter; the keys are those of its first and last
-/// row, where there is more beyond them.
+/// Links to the neighbouring pages of a list. `query` is the filter of the list; `newer` and `older` are the keys of
+/// the first and the last row shown, given only if there are more rows beyond them.
 pub(crate) fn page_links(query: &str, is_newest: bool, newer: Option<String>, older: Option<String>) -> Markup {
     html! {
         nav.pages aria-label="Pages" {

@@ -1,8 +1,8 @@
 //! The dashboard: pages for the people who run a docs assistant, rendered on the server.
 //!
-//! [`Dashboard::answer`] takes every request below `/dashboard`. A page is a function from what the cores say to markup; a
-//! write is a form that is sent by POST and answered by a redirection, so that everything but what is live works without
-//! scripts, and all state is in the URL.
+//! [`Dashboard::answer`] handles every request below `/dashboard`. A page is a function from the data of the core
+//! crates to markup; a write is a form that is sent by POST and answered with a redirect. So everything but live
+//! updates works without scripts, and all state is in the URL.
 //!
 //! | file | what |
 //! |---|---|

@@ -1,8 +1,8 @@
 //! The event stream of live pages.
 //!
-//! One stream serves all tabs of a browser: the tab that reads it passes events on. An event says only that something is new
-//! (and carries the words an agent is just writing, which are nowhere else); the page then fetches what it lacks. So a lost
-//! event, or a server that was started again, leaves nothing missing and nothing doubled.
+//! One stream serves all tabs of a browser: the tab that reads it forwards events to the others. An event says only
+//! that something is new (and carries the text an agent is writing, which is stored nowhere else); the page then
+//! fetches what it lacks. So a lost event, or a restart of the server, leaves nothing missing and nothing duplicated.
 
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -17,12 +17,12 @@ use serde_json::{Value, json};
 
 use crate::dashboard::{DashboardParts, Visit};
 
-/// Topics of one stream: a browser has no more tabs in view.
+/// Maximum number of topics of a stream: a browser has no more tabs in view.
 const MOST_TOPICS: usize = 16;
-/// How often lists are looked at.
+/// Polling interval of lists, and of a job that has ended.
 const GLANCE: Duration = Duration::from_secs(1);
 const SILENCE: Duration = Duration::from_secs(15);
-/// How long a stream lives. A browser opens the next one by itself, and is asked for its session again.
+/// Maximum duration of a stream. The browser then reconnects by itself, and its session is checked again.
 const LIFE: Duration = Duration::from_secs(600);
 
 pub(crate) async fn stream(visit: &Visit<'_>) -> Result<Response, HttpError> {
@@ -40,7 +40,7 @@ pub(crate) async fn stream(visit: &Visit<'_>) -> Result<Response, HttpError> {
         match topic.split(':').collect::<Vec<_>>().as_slice() {
             ["jobs"] => all.push(lists(parts.clone()).boxed()),
             ["job", domain, id] => {
-                // A job that is gone has nothing new.
+                // A topic of an unknown project or job has no events.
                 let Ok(project) = visit.dashboard.project(domain).await else { continue };
                 let Some(id) = JobId::parse(id) else { continue };
                 all.push(job(parts.jobs.clone(), project, id, topic.clone()).boxed());
@@ -52,7 +52,7 @@ pub(crate) async fn stream(visit: &Visit<'_>) -> Result<Response, HttpError> {
     let end = async move {
         future::select(Box::pin(tokio::time::sleep(LIFE)), Box::pin(async move { draining.begun().await })).await;
     };
-    // Without a topic there is nothing to say until the end.
+    // Keeps the stream open when there is no topic.
     all.push(stream::pending().boxed());
     let events = all.take_until(Box::pin(end));
     let mut has_begun = false;
@@ -69,7 +69,7 @@ pub(crate) async fn stream(visit: &Visit<'_>) -> Result<Response, HttpError> {
     Ok(respond::stream("text/event-stream", alive))
 }
 
-/// Says when a job of any project was written, or an index came further; at most once a second.
+/// Emits an event when a job of any project was written, or the progress of an index changed; at most once a second.
 fn lists(parts: DashboardParts) -> impl stream::Stream<Item = Value> + Send {
     stream::unfold((parts, None), |(parts, mut before)| async move {
         loop {
@@ -84,20 +84,21 @@ fn lists(parts: DashboardParts) -> impl stream::Stream<Item = Value> + Send {
     })
 }
 
-/// What changes with the lists: the number of writes to jobs, and how far each index is.
+/// The state that lists depend on: the number of writes to jobs, and the progress of each index.
 async fn progress(parts: &DashboardParts) -> (Option<u64>, Vec<Option<(usize, usize)>>) {
     let projects = parts.projects.projects().await.unwrap_or_default();
     let indexes = projects.iter().map(|project| parts.operations.index_progress(project)).collect();
     (parts.jobs.changes(), indexes)
 }
 
-/// Says when a job's journal grew, and what its agent is just writing.
+/// Emits an event when a job's journal grew, and with the text that its agent is writing.
 fn job(jobs: Jobs, project: Project, id: JobId, topic: String) -> impl stream::Stream<Item = Value> + Send {
     stream::unfold((jobs, project.id, None::<Watch>), move |(jobs, project, watch)| {
         let topic = topic.clone();
         async move {
             let Some(mut watch) = watch else {
-                // What was written between the page's last look and now is not announced: the page looks once more.
+                // Entries that were written since the page was rendered are not announced; this event makes the page
+                // fetch them.
                 let watch = begun(&jobs, &project, id).await?;
                 return Some((json!({ "topic": topic }), (jobs, project, Some(watch))));
             };
@@ -112,7 +113,7 @@ fn job(jobs: Jobs, project: Project, id: JobId, topic: String) -> impl stream::S
                     }
                     Ok(Some(JobUpdate::Live(_))) => {}
                     Ok(None) => {
-                        // It has ended, until somebody gives it a further instruction.
+                        // The job has ended, until it gets a further instruction.
                         drop(watch);
                         wait_for_more(&jobs, &project, id).await?;
                         return Some((json!({ "topic": topic }), (jobs, project, None)));

@@ -1,4 +1,4 @@
-//! The port to the server that runs the dashboard: what pages show and do that no core of Docent knows.
+//! The port to the server that runs the dashboard: data and actions of pages that the core crates do not provide.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,22 +12,22 @@ use docent_types::{BoxError, Project, Timestamp};
 /// What a server does for its dashboard.
 #[async_trait]
 pub trait Operations: Send + Sync + fmt::Debug + 'static {
-    /// The docs of a project as they are indexed; `None` before they were read.
+    /// The indexed docs of a project; `None` before they were read for the first time.
     fn docs(&self, project: &Project) -> Option<Arc<Snapshot>>;
 
-    /// How the index of a project stands.
+    /// The state of a project's index.
     fn index(&self, project: &Project) -> IndexStatus;
 
-    /// How far bringing it up to date is, as [`IndexStatus::running`] says it; asked every second.
+    /// The progress of a running update of the index, as in [`IndexStatus::running`]. Called every second.
     fn index_progress(&self, project: &Project) -> Option<(usize, usize)>;
 
-    /// Begins to fetch and index a project anew, unless that is going on already. Returns at once.
+    /// Begins to fetch and index a project again, unless an update is running already. Returns at once.
     fn reindex(&self, project: &Project);
 
-    /// What is wrong or worth knowing, as `docent doctor` says it. May be a few minutes old.
+    /// The findings of the checks of `docent doctor`. May be a few minutes old.
     async fn findings(&self) -> Findings;
 
-    /// A project from a form, with what was found in its repository. Nothing is stored.
+    /// The project that a form describes, after checking it and its repository. Nothing is stored.
     ///
     /// # Errors
     /// [`ProjectError::Form`], with the field and the remedy.
@@ -45,18 +45,19 @@ pub trait Operations: Send + Sync + fmt::Debug + 'static {
     /// The settings of the server.
     fn settings(&self) -> Vec<Setting>;
 
-    /// How deliveries to webhooks stand, each hook by the beginning of its keys among the settings. None without webhooks.
+    /// The state of webhook deliveries. A hook is named by the prefix of its keys in the settings. Empty without
+    /// webhooks.
     async fn hooks(&self) -> Result<Vec<HookState>, BoxError> {
         Ok(Vec::new())
     }
 }
 
-/// Why a project was not looked at or not stored.
+/// Why a project was not checked or not stored.
 #[derive(Debug)]
 pub enum ProjectError {
     /// The form is wrong, or does not fit the repository.
     Form {
-        /// The field of [`ProjectForm`] by its name, where the sentence is about one.
+        /// The name of the field of [`ProjectForm`] that the sentence is about, if it is about one.
         field: Option<&'static str>,
         sentence: String,
     },
@@ -94,33 +95,33 @@ pub struct ProjectForm {
     pub of: Option<Project>,
 }
 
-/// A project that was looked at.
+/// The result of checking a project.
 #[derive(Debug, Clone)]
 pub struct FoundProject {
     pub project: Project,
-    /// How many pages its docs have; `None` where the repository was not looked at, since nothing of it changed.
+    /// The number of pages in the docs; `None` if the repository was not read, because no setting of it changed.
     pub pages: Option<usize>,
     /// What was checked, in order.
     pub checks: Vec<CheckFinding>,
 }
 
-/// How an index stands.
+/// The state of an index.
 #[derive(Debug, Clone, Default)]
 pub struct IndexStatus {
     pub pages: usize,
     pub commit: Option<String>,
-    /// When the index was last brought up to date by this process.
+    /// When this process last updated the index.
     pub at: Option<Timestamp>,
-    /// What the last time found.
+    /// The result of the last update.
     pub summary: Option<Summary>,
     pub skipped: Vec<Skipped>,
-    /// How far the present one is, if one is going on: files done, and files in all.
+    /// The progress of the current update, if one is running: files done, and files in total.
     pub running: Option<(usize, usize)>,
-    /// Why the last one failed.
+    /// Why the last update failed.
     pub failure: Option<String>,
 }
 
-/// What a check came to.
+/// The result of a check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CheckFinding {
     pub level: Level,
@@ -134,7 +135,7 @@ pub struct CheckFinding {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
     Good,
-    /// It works, but somebody may wonder.
+    /// It works, but may need an explanation.
     Note,
     Bad,
 }
@@ -149,10 +150,10 @@ impl Level {
     }
 }
 
-/// All findings of one look.
+/// All findings of one run of the checks.
 #[derive(Debug, Clone, Default)]
 pub struct Findings {
-    /// When it was; `None` when none is finished yet.
+    /// The time of the run; `None` if none has finished yet.
     pub at: Option<Timestamp>,
     pub findings: Vec<CheckFinding>,
 }
@@ -162,8 +163,8 @@ pub struct Findings {
 pub struct Setting {
     /// Its key in the configuration, for example `limits.agent_jobs_per_hour`.
     pub key: String,
-    /// Never a secret: of one it says where it comes from.
+    /// Never a secret; for a secret, where it comes from.
     pub value: String,
-    /// Where it comes from: the file with its line, a variable, the command line, or the default.
+    /// The source of the value: the file with its line, a variable, the command line, or the default.
     pub source: String,
 }

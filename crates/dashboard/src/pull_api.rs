@@ -1,6 +1,7 @@
-//! `/pulls/{projectId}/{id}`: the link of a pull request of the local forge, and its end by programs.
+//! `/pulls/{projectId}/{id}`: the link of a pull request of the local forge, and the API to merge, update or close it.
 //!
-//! The link leads people to its page, for which they sign in. Programs merge, update and close it with an admin key.
+//! The link redirects people to the page of the pull request, for which they sign in. Programs merge, update and close
+//! it with an admin key.
 
 use docent_access::{Access, AccessError, Credentials, Principal, Scope};
 use docent_authoring::{MergeError, Pulls, Updated};
@@ -11,7 +12,7 @@ use http::StatusCode;
 use serde_json::json;
 use uuid::Uuid;
 
-/// What programs do to a pull request.
+/// What a program can do to a pull request.
 #[derive(Debug, Clone, Copy)]
 enum ProgramAction {
     Merge,
@@ -28,7 +29,7 @@ fn of_program(action: &str) -> Option<ProgramAction> {
     })
 }
 
-/// Answers `POST /pulls/{projectId}/{id}/{action}`, whatever the action is called.
+/// Answers `POST /pulls/{projectId}/{id}/{action}`; an unknown action is 404.
 pub(crate) async fn answer(
     access: &Access,
     pulls: &Pulls,

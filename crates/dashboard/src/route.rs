@@ -1,4 +1,4 @@
-//! Paths below `/dashboard`, and who may ask for them.
+//! Paths below `/dashboard`, and the roles that they require.
 
 use docent_operators::OperatorRole;
 use docent_web::Methods;
@@ -8,14 +8,15 @@ const GET: Methods = Methods::GET;
 const POST: Methods = Methods::POST;
 const BOTH: Methods = Methods::new(&[Method::GET, Method::POST]);
 
-/// The target of a path below `/dashboard`. What belongs to no project lies below `/dashboard/-`, which is no domain.
+/// The route of a path below `/dashboard`. Pages that belong to no project are below `/dashboard/-`, since `-` is not a
+/// domain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PageRoute<'a> {
     Asset(&'a str),
     SignIn,
-    /// Leads to the identity provider.
+    /// Redirects to the identity provider.
     SignInElsewhere,
-    /// Where the identity provider sends browsers back to.
+    /// The path to which the identity provider sends browsers back.
     SignInReturn,
     SignOut,
     Join(&'a str),
@@ -36,7 +37,7 @@ pub(crate) enum PageRoute<'a> {
     Project(&'a str, ProjectRoute<'a>),
 }
 
-/// The target of a path below a project's domain.
+/// The route of a path below a project's domain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ProjectRoute<'a> {
     Home,
@@ -66,7 +67,7 @@ pub(crate) enum ProjectRoute<'a> {
     Remove,
 }
 
-/// What is done to a pull request of the local forge.
+/// An action on a pull request of the local forge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PullAction {
     Merge,
@@ -91,7 +92,7 @@ impl PullAction {
     }
 }
 
-/// Who may ask for a path.
+/// Who may request a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Needs {
     Nobody,
@@ -103,8 +104,8 @@ const VIEWER: Needs = Needs::SignedIn(OperatorRole::Viewer);
 const EDITOR: Needs = Needs::SignedIn(OperatorRole::Editor);
 const OWNER: Needs = Needs::SignedIn(OperatorRole::Owner);
 
-/// A path: what it leads to, the methods it takes, and who may ask for it. Reading is a viewer's, but for what shows secrets or
-/// people.
+/// A path: its route, the methods it accepts, and who may request it. Viewers may read all pages but those that show
+/// secrets or people.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PagePath<'a> {
     pub(crate) route: PageRoute<'a>,
@@ -113,7 +114,7 @@ pub(crate) struct PagePath<'a> {
 }
 
 impl<'a> PagePath<'a> {
-    /// The path of the segments below `dashboard`.
+    /// Parses the segments below `dashboard`.
     pub(crate) fn of(segments: &[&'a str]) -> Option<Self> {
         let (route, methods, needs) = PageRoute::of(segments)?;
         Some(Self { route, methods, needs })

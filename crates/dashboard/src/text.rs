@@ -1,4 +1,4 @@
-//! Numbers, moments and foreign text, as pages show them.
+//! Formats numbers, times and untrusted text for pages.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -7,8 +7,8 @@ use docent_types::{Timestamp, printable};
 use maud::{Markup, Render, html};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, PercentEncode, utf8_percent_encode};
 
-/// Text of repositories, models and readers: shown as it is, but for what would reorder or hide the text around it, and set
-/// apart from the direction of the text around it.
+/// Untrusted text, of repositories, models and readers. Characters that would reorder or hide the surrounding text are
+/// removed, and the text's direction is isolated from that of the surrounding text.
 pub(crate) struct Foreign<'t>(pub(crate) &'t str);
 
 impl Render for Foreign<'_> {
@@ -17,14 +17,14 @@ impl Render for Foreign<'_> {
     }
 }
 
-/// Text as a part of an address.
+/// Percent-encodes text for a part of a URL.
 pub(crate) fn in_url(text: &str) -> PercentEncode<'_> {
-    /// All but what no address minds.
+    /// All but the unreserved characters of a URL.
     const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
     utf8_percent_encode(text, ENCODED)
 }
 
-/// At most this many characters, with an ellipsis where more were there.
+/// At most this many characters, with an ellipsis if the text was cut.
 pub(crate) fn shortened(text: &str, most: usize) -> Cow<'_, str> {
     match text.char_indices().nth(most) {
         None => Cow::Borrowed(text),
@@ -32,8 +32,7 @@ pub(crate) fn shortened(text: &str, most: usize) -> Cow<'_, str> {
     }
 }
 
-/// A moment, told by how long ago it is (or by how soon it comes), with the moment itself beside it for machines and for who
-/// points at it.
+/// A time relative to now, such as `3 minutes ago` or `in 2 hours`, with the exact time for machines and as a tooltip.
 pub(crate) fn moment(at: Timestamp, now: Timestamp) -> Markup {
     let said = if at > now {
         format!("in {}", rough(at.since(now)))
@@ -44,7 +43,7 @@ pub(crate) fn moment(at: Timestamp, now: Timestamp) -> Markup {
     html! { time datetime=(at) title=(at) { (said) } }
 }
 
-/// A span in its largest unit: `3 minutes`.
+/// A duration in its largest unit: `3 minutes`.
 pub(crate) fn rough(span: Duration) -> String {
     let seconds = span.as_secs();
     let (count, unit) = match seconds {
@@ -57,7 +56,7 @@ pub(crate) fn rough(span: Duration) -> String {
     counted(count, unit)
 }
 
-/// A short span in seconds or milliseconds: `1.2 s`, `340 ms`.
+/// A short duration in seconds or milliseconds: `1.2 s`, `340 ms`.
 pub(crate) fn exact(span: Duration) -> String {
     match span.as_millis() {
         millis @ 0..1_000 => format!("{millis} ms"),
@@ -79,7 +78,7 @@ pub(crate) fn counted(count: u64, noun: &str) -> String {
     format!("{number} {noun}{ending}")
 }
 
-/// A number with its thousands set apart.
+/// A number with thousands separators.
 pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);

@@ -1,6 +1,6 @@
-//! What each turn of a job took: time, steps and tokens, summed up from its journal.
+//! The time, steps and tokens of each turn of a job, summed up from its journal.
 //!
-//! A journal only grows, so the sums of a job are kept and go on where they ended.
+//! A journal is append-only, so the sums of a job are cached and continued where they ended.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -15,16 +15,16 @@ use parking_lot::Mutex;
 use crate::layout::table;
 use crate::text::{counted, exact, grouped, moment};
 
-/// Jobs whose sums are kept.
+/// Maximum number of jobs whose sums are cached.
 const KEPT: usize = 64;
 /// Entries read at a time.
 const BATCH: u32 = 500;
-/// The longest that a page waits for the sums of a long journal. The next page goes on.
+/// Maximum time that a page spends on summing up a long journal. The next request continues.
 const PATIENCE: Duration = Duration::from_millis(200);
-/// The newest turns that are shown. All are in the sums.
+/// Maximum number of turns shown, the newest ones. The totals include all.
 const SHOWN: usize = 20;
 
-/// From an instruction to its answer.
+/// A turn of a job: from an instruction to its answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct JobTurn {
     /// The number of the entry it began with.
@@ -129,7 +129,7 @@ impl Turns {
     }
 }
 
-/// The sums of jobs that were looked at, the latest one last.
+/// The cached sums of jobs, the most recently requested last.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct TurnSums(Arc<Mutex<Vec<(JobId, Turns)>>>);
 

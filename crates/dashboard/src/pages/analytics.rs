@@ -14,13 +14,13 @@ use crate::layout::{Section, table};
 use crate::text::{Foreign, counted, grouped, in_url, moment, shortened};
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
-/// How many days a page is about.
+/// The periods to choose from, in days.
 const PERIODS: [u32; 4] = [7, 30, 90, 365];
 const USUAL: u32 = 30;
 /// Gaps on a page.
 const GAPS: usize = 50;
 
-/// The days that a page is about.
+/// The period that a page is about.
 pub(super) struct Period {
     pub(super) days: u32,
     pub(super) from: Timestamp,
@@ -34,7 +34,7 @@ impl Period {
         Ok(Self { days, from, to })
     }
 
-    /// The first and the last day, as the list of conversations takes them.
+    /// The first and the last day, in the format of the list of conversations.
     fn ends(&self) -> (String, String) {
         (date(self.from), date(self.to.minus(DAY)))
     }
@@ -49,7 +49,7 @@ impl Period {
     }
 }
 
-/// The first moment of so many days of UTC, of which today is the last, and the first moment after them.
+/// The beginning and the exclusive end of the last `days` days in UTC, including today.
 pub(super) fn last_days(days: u32, now: Timestamp) -> (Timestamp, Timestamp) {
     let day = DAY.as_millis() as i64;
     let to = Timestamp::from_millis((now.millis().div_euclid(day) + 1) * day);
@@ -92,7 +92,7 @@ pub(crate) async fn analytics(visit: &Visit<'_>, project: &Project) -> Result<Re
     Ok(visit.page("Analytics", Section::Analytics, Some(project), &body))
 }
 
-/// Where the numbers of a page lead: to lists of their questions, and to files of their tables.
+/// The targets of the links of a page: lists of questions, and tables as files.
 struct Lists<'a> {
     project: &'a Project,
     period: &'a Period,
@@ -114,7 +114,7 @@ impl Lists<'_> {
     }
 }
 
-/// What is counted of questions, each with how a list is narrowed to it.
+/// The counts of questions: name, count, and the query parameter that filters a list to them.
 fn kinds(counts: QuestionCounts) -> [(&'static str, u64, &'static str); 5] {
     [
         ("questions", counts.questions, ""),
@@ -125,8 +125,8 @@ fn kinds(counts: QuestionCounts) -> [(&'static str, u64, &'static str); 5] {
     ]
 }
 
-/// Bars of questions a day, the unanswered ones at their feet. A bar leads to its questions; who reads a page aloud or walks it
-/// by keyboard has the same in the table of days.
+/// A bar chart of questions per day, with the unanswered ones at the bottom. A bar links to its questions; for screen
+/// readers and keyboard users, the table of days has the same links.
 fn chart(by_day: &[DayCount], lists: &Lists<'_>) -> Markup {
     const WIDTH: f64 = 800.0;
     const HEIGHT: f64 = 120.0;
@@ -175,12 +175,12 @@ fn days(by_day: &[DayCount], lists: &Lists<'_>) -> Markup {
     }
 }
 
-/// A count that leads to what was counted.
+/// A count that links to the list of what was counted.
 pub(super) fn number(count: u64, list: &str) -> Markup {
     html! { @if count == 0 { "0" } @else { a href=(list) { (grouped(count)) } } }
 }
 
-/// Rows of the table of waiting times, each with how the list of conversations names the stage.
+/// Rows of the table of waiting times: text, the stage's name in the list of conversations, and the percentiles.
 fn waits(latency: Latency) -> [(&'static str, &'static str, Percentiles); 3] {
     [
         ("passages were found", "search", latency.search),
@@ -337,13 +337,13 @@ pub(crate) async fn gaps(visit: &Visit<'_>, project: &Project) -> Result<Respons
     Ok(visit.page("Gaps", Section::Gaps, Some(project), &body))
 }
 
-/// Where all questions of a group are: a group is named by any of them, as it grows with new ones.
+/// The query for all questions of a group. A group is identified by any of its questions, since new ones may join it.
 fn gap_list(gap: &Gap, period: &Period) -> String {
     let id = gap.questions.first().map(|question| question.answer_id.as_str()).unwrap_or_default();
     format!("?days={}&group={}", period.days, in_url(id))
 }
 
-/// All questions of the group that one is in.
+/// All questions of the group that contains the question `id`.
 fn gap_page(visit: &Visit<'_>, project: &Project, period: &Period, gaps: &[Gap], id: &str) -> Response {
     let gap = gaps.iter().find(|gap| gap.questions.iter().any(|question| question.answer_id == id));
     let only_down = visit.request.query("rated").is_some_and(|rated| rated == "down");

@@ -13,11 +13,11 @@ use crate::layout::{Section, table};
 use crate::text::{Foreign, grouped, in_url, moment, shortened};
 
 const PAGE: u32 = 50;
-/// Most questions of a file.
+/// Maximum number of questions in a file.
 const FILE: usize = 10_000;
-/// Most bytes of texts in a file.
+/// Maximum bytes of texts in a file.
 const FILE_BYTES: usize = 64 << 20;
-/// Questions of a file that are read at a time.
+/// Number of questions for a file that are read at a time.
 const FILE_STEP: u32 = 1_000;
 const PAGE_BYTES: u64 = 8 << 20;
 const OUTCOMES: [(&str, Option<QuestionOutcome>); 4] = [
@@ -46,13 +46,13 @@ const LABELS: [(&str, &str); 6] = [
     ("unanswered", "unanswered"),
 ];
 
-/// What a list is narrowed to, as the URL says it.
+/// The filter of a list, from the URL.
 struct Narrowed {
     filter: QuestionFilter,
     from: Option<Timestamp>,
     to: Option<Timestamp>,
     after: Option<ExportCursor>,
-    /// The same as a query, without the place in the list.
+    /// The filter as a query string, without the position in the list.
     query: String,
 }
 

@@ -1,4 +1,4 @@
-//! What a docs team looks at first: what runs, what happened, what readers did not find, and what is wrong.
+//! The first page of a docs team: what runs, what happened, what readers did not find, and what is wrong.
 
 use docent_assistant::{AskedTurn, ExportQuery, QuestionFilter, QuestionOutcome};
 use docent_jobs::JobQuery;
@@ -18,7 +18,7 @@ use crate::text::{Foreign, counted, moment, shortened};
 const DAYS: u32 = 7;
 /// Jobs and pull requests on the first page.
 const LATEST: usize = 8;
-/// Active jobs and unanswered questions of a project that are counted; of more it is said that there are more.
+/// Maximum count of active jobs and of unanswered questions of a project; larger counts are shown as `100+`.
 const COUNTED: u32 = 100;
 const QUESTIONS: usize = 5;
 
@@ -70,13 +70,13 @@ pub(crate) async fn home(visit: &Visit<'_>) -> Result<Response, HttpError> {
     Ok(visit.page("Home", Section::Home, None, &body))
 }
 
-/// A count that went no further than [`COUNTED`].
+/// A count that is limited to [`COUNTED`], as text.
 fn at_least(count: usize) -> String {
     let more = if count >= COUNTED as usize { "+" } else { "" };
     format!("{count}{more}")
 }
 
-/// The sum of such counts.
+/// The sum of such limited counts.
 fn sum(counts: impl Iterator<Item = usize>) -> String {
     let (mut sum, mut more) = (0, "");
     for count in counts {
@@ -136,7 +136,7 @@ async fn active(visit: &Visit<'_>, project: &Project) -> Result<Vec<AgentJob>, H
     Ok(visit.parts().jobs.list(query).await?)
 }
 
-/// Where the questions that [`unanswered`] counts are listed.
+/// The path of the list of questions that [`unanswered`] counts.
 fn unanswered_list(project: &Project, now: Timestamp) -> String {
     format!("/dashboard/{}/conversations?which=unanswered&from={}", project.domain, date(last_days(DAYS, now).0))
 }
@@ -154,7 +154,7 @@ async fn unanswered(visit: &Visit<'_>, project: &Project, now: Timestamp) -> Res
     Ok(visit.parts().assistant.export(query).await.map_err(HttpError::internal)?.turns)
 }
 
-/// A project's own first page.
+/// The first page of a project.
 pub(crate) async fn project(visit: &Visit<'_>, project: &Project) -> Result<Response, HttpError> {
     let parts = visit.parts();
     let now = parts.clock.now();

@@ -18,7 +18,7 @@ use crate::pages::journal::{self, BATCH, JournalFilter, JournalPage};
 use crate::text::{Foreign, in_url, moment, shortened};
 use crate::turns::Turns;
 
-/// The longest instruction that goes into an address, in bytes.
+/// Maximum length of an instruction in a URL, in bytes.
 const LONGEST_IN_URL: usize = 2_000;
 
 async fn found(visit: &Visit<'_>, project: &Project, id: &str) -> Result<(JobId, Arc<AgentJob>), HttpError> {
@@ -30,7 +30,7 @@ pub(crate) async fn job(visit: &Visit<'_>, project: &Project, id: &str) -> Resul
     let (id, job) = found(visit, project, id).await?;
     let filter = JournalFilter::of(visit);
     let shown = JournalPage::of(visit);
-    // A filter may have to look at all of a journal.
+    // A filter may have to read the whole journal.
     let _place = match filter.is_open() {
         true => None,
         false => Some(Arc::clone(&visit.dashboard.large_pages).try_acquire_owned().map_err(|_| busy())?),
@@ -67,7 +67,7 @@ pub(crate) async fn job(visit: &Visit<'_>, project: &Project, id: &str) -> Resul
         }
         nav.pages aria-label="Pages" {
             @if let Some(newer) = rows.newer { a rel="prev" href=(format_args!("?{query}after={newer}")) { "Newer" } }
-            // Without older rows, it is for those that a live page takes away again.
+            // Hidden without older rows, but there: the script of a live page shows it when it removes rows.
             a rel="next" href=(format_args!("?{query}before={}", rows.older.unwrap_or(1))) hidden[rows.older.is_none()] { "Older" }
         }
     };
@@ -90,7 +90,7 @@ pub(crate) async fn events(visit: &Visit<'_>, project: &Project, id: &str) -> Re
     Ok(page(StatusCode::OK, html))
 }
 
-/// What a job is, without its journal.
+/// The head of a job's page: everything but the journal.
 fn head(visit: &Visit<'_>, job: &AgentJob, turns: &Turns, here: &str) -> Markup {
     let now = visit.parts().clock.now();
     let cost = |usage| visit.parts().prices.cost(&job.model, usage);
@@ -168,7 +168,7 @@ pub(crate) async fn archive(visit: &Visit<'_>, project: &Project, id: &str) -> R
     Ok(see(&format!("/dashboard/{}/jobs/{id}?done=archived", project.domain)))
 }
 
-/// The whole journal, an entry a line, read while it is sent.
+/// The whole journal, one entry per line, read while it is sent.
 pub(crate) async fn journal(visit: &Visit<'_>, project: &Project, id: &str) -> Result<Response, HttpError> {
     let (id, _) = found(visit, project, id).await?;
     let (jobs, project) = (visit.parts().jobs.clone(), project.id.clone());

@@ -21,10 +21,10 @@ const STATES: [(&str, Option<JobStatus>); 5] = [
     ("archived", Some(JobStatus::Archived)),
 ];
 
-/// Which jobs a list shows, as the URL says it.
+/// Which jobs a list shows, from the URL.
 struct Filter {
     status: &'static str,
-    /// Days, as they were written.
+    /// Days, verbatim from the URL.
     from: String,
     to: String,
     search: JobSearch,
@@ -55,7 +55,7 @@ impl Filter {
         Ok(Self { status, from: given("from"), to: given("to"), search })
     }
 
-    /// The same as a query, with another state.
+    /// The filter as a query string, with another state.
     fn query(&self, status: &str) -> String {
         let pairs = [("status", status), ("text", &self.search.text), ("from", &self.from), ("to", &self.to)];
         let given = pairs.iter().filter(|(_, text)| !text.is_empty());
@@ -163,7 +163,7 @@ pub(crate) fn pull_link(job: &AgentJob) -> Markup {
     }
 }
 
-/// The form of a new job, filled in from the URL where it says something.
+/// The form of a new job, with values from the URL if it has any.
 pub(crate) fn new(visit: &Visit<'_>, project: &Project) -> Result<Response, HttpError> {
     let given = |name| visit.request.query(name).map(|text| text.into_owned()).unwrap_or_default();
     let body = form(visit, &given("prompt"), &given("branch"));
@@ -199,7 +199,7 @@ fn form(visit: &Visit<'_>, prompt: &str, branch: &str) -> Markup {
     }
 }
 
-/// What the builtin model understands, as its own documentation has it.
+/// Instructions that the builtin model understands, from its documentation.
 const EXAMPLES: [&str; 8] = [
     "Fix broken links",
     "Add missing descriptions",

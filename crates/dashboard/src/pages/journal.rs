@@ -1,5 +1,5 @@
-//! A job's journal as rows: newest first, filtered, a page at a time. However long a journal is, it is read in batches, and what
-//! is kept of a batch are the rows that are shown.
+//! Renders a job's journal as rows: newest first, filtered, a page at a time. A journal of any length is read in
+//! batches, and only the rows that are shown are kept in memory.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -14,18 +14,19 @@ use crate::dashboard::Visit;
 use crate::pages::jobs::state;
 use crate::text::{Foreign, counted, exact, in_url, moment, shortened};
 
-/// Rows on a page, and in an answer to a live page.
+/// Maximum number of rows on a page, and in a response to a live page.
 const ROWS: usize = 300;
 /// Entries read at a time.
 pub(crate) const BATCH: u64 = 200;
-/// Entries read before those that are shown, for what they say about them: which tool a result is of, and how long a step took.
+/// Number of entries read before the shown ones for context: the tool that a result belongs to, and the duration of a
+/// step.
 const CONTEXT: u64 = 4;
-/// Rows above the one that an address names.
+/// Number of rows shown above the one that the query parameter `at` names.
 const ABOVE: u64 = 10;
-/// The longest piece of a tool's input or output that is shown, in characters. The file has the rest.
+/// Maximum number of characters shown of a tool's input or output. The journal as a file has the rest.
 const LONGEST_SHOWN: usize = 4_000;
 
-/// Which entries are shown, as the URL says it.
+/// Which entries are shown, from the URL.
 #[derive(Debug, Default)]
 pub(crate) struct JournalFilter {
     only_failed: bool,
@@ -58,7 +59,7 @@ impl JournalFilter {
         &self.text
     }
 
-    /// The tools there are, and the one that is asked for.
+    /// The known tools and the selected one, sorted.
     pub(crate) fn tools(&self) -> Vec<&str> {
         let mut tools: Vec<&str> = tool_names().collect();
         if !self.tool.is_empty() && !tools.contains(&self.tool()) {
@@ -93,7 +94,7 @@ fn is_failed(event: &JobEvent) -> bool {
     }
 }
 
-/// Where a page of a journal lies.
+/// The position of a page in a journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum JournalPage {
     Newest,
@@ -118,14 +119,14 @@ impl JournalPage {
 /// Rows of a journal, newest first.
 pub(crate) struct JournalRows {
     pub(crate) rows: Vec<Markup>,
-    /// The number of the newest entry there was.
+    /// The number of the newest entry in the journal.
     pub(crate) last: u64,
-    /// Where the pages on both sides begin, if there are any.
+    /// The numbers at which the neighbouring pages begin, if there are such pages.
     pub(crate) newer: Option<u64>,
     pub(crate) older: Option<u64>,
 }
 
-/// A page of the entries that a filter has.
+/// A page of the entries that match a filter.
 pub(crate) async fn page(
     visit: &Visit<'_>,
     project: &Project,
@@ -172,12 +173,13 @@ fn markup(rows: Vec<(u64, Markup)>) -> Vec<Markup> {
     rows.into_iter().map(|row| row.1).collect()
 }
 
-/// Where the page above begins: after the first row, or after all that was looked at.
+/// The number after which the newer page begins: that of the first row, or without rows, of the last entry that was
+/// read.
 fn newer(rows: &[(u64, Markup)], before: u64, last: u64) -> Option<u64> {
     (before <= last).then(|| rows.first().map_or(before - 1, |row| row.0))
 }
 
-/// What a live page lacks: the rows after the last one it has.
+/// The rows that a live page lacks: those after the last one it has.
 pub(crate) async fn new(visit: &Visit<'_>, project: &Project, id: JobId, after: u64) -> Result<JournalRows, HttpError> {
     let end = visit.parts().jobs.last_entry(&project.id, id).await?;
     let last = end.min(after.saturating_add(ROWS as u64)).max(after);
@@ -215,7 +217,7 @@ async fn forwards(
     Ok((rows, false))
 }
 
-/// The entries from `first` to before `end` that tell something, oldest first.
+/// The entries from `first` to before `end` that have events, oldest first.
 async fn read(
     visit: &Visit<'_>,
     project: &Project,
@@ -229,23 +231,23 @@ async fn read(
     Ok(rows(entries).filter(|row| row.entry.seq >= first && !row.events.is_empty()).collect())
 }
 
-/// An event, and the tool it is about if it is about one that is known.
+/// An event, and the name of its tool, if the event is about a known tool call.
 #[derive(Debug)]
 struct ToolEvent {
     event: JobEvent,
     tool: Option<String>,
 }
 
-/// An entry with what it tells.
+/// An entry with its events.
 #[derive(Debug)]
 struct JournalRow {
     entry: Entry,
     events: Vec<ToolEvent>,
-    /// How long the step took that this entry is about.
+    /// The duration of the step that this entry records.
     took: Option<Duration>,
 }
 
-/// Entries as rows, in order. A result names its call, which an entry before it made.
+/// Turns entries into rows, in order. The tool of a result is that of its call, which an earlier entry made.
 fn rows(entries: Vec<Entry>) -> impl Iterator<Item = JournalRow> {
     let mut tools: HashMap<String, String> = HashMap::new();
     let mut before: Option<Timestamp> = None;
@@ -315,7 +317,7 @@ fn folded(title: &str, text: &str, is_open: bool) -> Markup {
     }
 }
 
-/// What a filter looks for text in.
+/// The text of an event that a filter searches.
 fn words(event: &JobEvent) -> String {
     match event {
         JobEvent::Asked { text } | JobEvent::Said { text } | JobEvent::Delta { text, .. } => text.clone(),

@@ -13,7 +13,7 @@ use crate::text::{Foreign, moment};
 
 const KINDS: [(&str, KeyKind); 2] = [("assistant", KeyKind::Assistant), ("admin", KeyKind::Admin)];
 const SCOPES: [(&str, Scope); 2] = [("write", Scope::Write), ("read", Scope::Read)];
-/// Days a key may live; 0 is for ever.
+/// Lifetimes of a key in days; 0 means that it never expires.
 const LIFETIMES: [(&str, u64); 5] = [("90", 90), ("30", 30), ("7", 7), ("365", 365), ("0", 0)];
 const DAY: Duration = Duration::from_secs(24 * 3600);
 /// The longest name of a key, in characters.

@@ -24,7 +24,7 @@ use crate::dashboard::Visit;
 use crate::live;
 use crate::route::{PageRoute, ProjectRoute};
 
-/// The answer to a request of somebody who may make it.
+/// The response to an authorized request.
 pub(crate) async fn serve(visit: &Visit<'_>, route: PageRoute<'_>, is_write: bool) -> Result<Response, HttpError> {
     match route {
         PageRoute::Home => home::home(visit).await,
@@ -46,7 +46,7 @@ pub(crate) async fn serve(visit: &Visit<'_>, route: PageRoute<'_>, is_write: boo
         PageRoute::SignOutEverywhere => account::sign_out_everywhere(visit).await,
         PageRoute::Settings => settings::settings(visit).await,
         PageRoute::Project(domain, route) => project(visit, domain, route, is_write).await,
-        // These are served before anybody is signed in.
+        // Served without a session, before this function.
         PageRoute::Asset(_)
         | PageRoute::SignIn
         | PageRoute::SignInElsewhere

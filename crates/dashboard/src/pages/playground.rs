@@ -1,4 +1,4 @@
-//! A place to ask as a reader would, and to see why each passage was found.
+//! The playground: asks the assistant as a reader would, and shows why each passage was found.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -20,17 +20,17 @@ use crate::layout::{Section, table};
 use crate::pages::snippets::SampleCall;
 use crate::text::{Foreign, counted, exact};
 
-/// Passages that a search shows.
+/// Number of passages that a search shows.
 const SHOWN: usize = 10;
-/// Passages that an answer is made from, as where a client does not say.
+/// Number of passages that an answer is made from, as if a client did not set it.
 const PASSAGES: usize = 5;
-/// Passages that are explained: those found by what they mean may stand far behind by their words.
+/// Number of passages that are explained: passages found by meaning may rank far lower by words.
 const EXPLAINED: usize = 20;
-/// What stands for the fingerprint of an operator who tries the assistant.
+/// Used as the fingerprint of an operator who tries the assistant.
 const FP: &str = "dashboard-playground";
 const LONGEST_QUESTION: usize = 8_000;
 
-/// What is asked, as the form has it.
+/// The fields of the form.
 struct Wanted {
     question: String,
     model: String,
@@ -106,7 +106,7 @@ impl Wanted {
         }
     }
 
-    /// The assistant on the model that was chosen.
+    /// The assistant with the selected model.
     fn assistant(&self, visit: &Visit<'_>) -> Result<Arc<Assistant>, HttpError> {
         let parts = visit.parts();
         if self.model.is_empty() {
@@ -117,7 +117,7 @@ impl Wanted {
         Ok(chosen.map(|(_, assistant)| Arc::clone(assistant)).ok_or_else(missing)?)
     }
 
-    /// The same question as others ask it.
+    /// The same question for code samples.
     fn sample_call(&self, visit: &Visit<'_>, project: &Project) -> SampleCall {
         let mut options = Map::new();
         options.insert("fp".to_owned(), "anonymous".into());
@@ -141,7 +141,7 @@ impl Wanted {
     }
 }
 
-/// The form; with a question in the URL, what a search finds for it.
+/// The form; with a question in the URL, also what a search finds for it.
 pub(crate) async fn playground(visit: &Visit<'_>, project: &Project) -> Result<Response, HttpError> {
     let wanted = Wanted::in_url(visit);
     let found = if wanted.question.is_empty() {
@@ -187,7 +187,7 @@ fn form(visit: &Visit<'_>, project: &Project, wanted: &Wanted) -> Markup {
                 div { label for="page" { "Page the reader is on" } small.hint #page-hint { "Its path on the site." } input #page aria-describedby="page-hint" name="page" value=(wanted.page); }
             }
             div {
-                // The token goes with the button, so that it is in no address when only a search is wanted.
+                // The button holds the token, so that the token is not in the URL of a search.
                 @if visit.signed_in.operator.role >= OperatorRole::Editor {
                     button type="submit" formmethod="post" name=(TOKEN) value=(visit.signed_in.csrf.expose()) { "Ask" } " "
                 }
@@ -201,7 +201,7 @@ fn form(visit: &Visit<'_>, project: &Project, wanted: &Wanted) -> Markup {
     }
 }
 
-/// Passages with their scores, and what of their words counted.
+/// Passages with their scores, and with the words that contributed to them.
 async fn explained(docs: Arc<Snapshot>, query: Query, passages: Vec<Arc<Passage>>) -> Result<Markup, HttpError> {
     let query = Query { limit: query.limit.max(EXPLAINED), ..query };
     let work = move || {
@@ -245,7 +245,7 @@ fn snippets(visit: &Visit<'_>, project: &Project, wanted: &Wanted) -> Markup {
     html! { div #snippets { (wanted.sample_call(visit, project).html(&keys)) } }
 }
 
-/// What the page shows of an event of a reply.
+/// A part of a reply, as the page shows it.
 enum Shown {
     Found { query: String, count: usize, list: Markup },
     Text(String),
@@ -267,7 +267,7 @@ impl Shown {
     }
 }
 
-/// A reply as the page shows it.
+/// Converts the events of a reply into the parts that the page shows.
 fn shown_of(
     events: BoxStream<'static, StreamEvent>,
     docs: Arc<Snapshot>,
@@ -285,7 +285,7 @@ fn shown_of(
                     StreamEvent::ToolResult { output: ToolOutput::Passages(passages), .. } => {
                         let (count, asked) = (passages.len(), Query { text: query.clone(), ..all.clone() });
                         let list = explained(Arc::clone(&docs), asked, passages).await;
-                        // An answer goes on without what would explain it.
+                        // An answer continues even if its passages cannot be explained.
                         let list = list.unwrap_or_else(|_| html! {});
                         Shown::Found { query: query.clone(), count, list }
                     }
@@ -340,7 +340,7 @@ pub(crate) async fn answered(visit: &Visit<'_>, project: &Project) -> Result<Res
     Ok(visit.page("Playground", Section::Playground, Some(project), &body))
 }
 
-/// The answer as it is written: a JSON object a line.
+/// Streams the answer while it is written: one JSON object per line.
 pub(crate) async fn stream(visit: &Visit<'_>, project: &Project) -> Result<Response, HttpError> {
     let wanted = Wanted::in_form(visit)?;
     let docs = visit.docs(project)?;

@@ -44,7 +44,7 @@ pub(crate) fn new(visit: &Visit<'_>) -> Result<Response, HttpError> {
     Ok(form_page(visit, &form, None, &[]))
 }
 
-/// Looks at the repository, and adds the project if that was asked for and all is well.
+/// Checks the repository, and adds the project unless only the check was requested.
 pub(crate) async fn add(visit: &Visit<'_>) -> Result<Response, HttpError> {
     let form = filled(visit, None);
     let operations = &visit.parts().operations;
@@ -71,7 +71,7 @@ pub(crate) async fn add(visit: &Visit<'_>) -> Result<Response, HttpError> {
     Ok(see(&format!("/dashboard/{}?done=reindex", project.domain)))
 }
 
-/// The form as it was filled in, with what is wrong with it.
+/// The form with the submitted values and the error.
 fn refused(visit: &Visit<'_>, form: &ProjectForm, error: ProjectError) -> Result<Response, HttpError> {
     match error {
         ProjectError::Failed(error) => Err(HttpError::Internal(error)),
@@ -129,7 +129,7 @@ pub(crate) async fn remove(visit: &Visit<'_>, project: &Project) -> Result<Respo
     Ok(see("/dashboard/-/projects?done=project-removed"))
 }
 
-/// The form as a person filled it in.
+/// The submitted form.
 fn filled(visit: &Visit<'_>, of: Option<&Project>) -> ProjectForm {
     let text = |name| visit.form.text(name).to_owned();
     ProjectForm {
@@ -148,7 +148,7 @@ fn filled(visit: &Visit<'_>, of: Option<&Project>) -> ProjectForm {
     }
 }
 
-/// The form of a project as it is.
+/// The form with the settings of a project.
 fn of(project: &Project) -> ProjectForm {
     ProjectForm {
         id: project.id.to_string(),
@@ -166,7 +166,7 @@ fn of(project: &Project) -> ProjectForm {
     }
 }
 
-/// What is wrong with a form.
+/// An error of a form, and the field it is about.
 struct Problem {
     field: Option<&'static str>,
     sentence: String,

@@ -28,16 +28,16 @@ const STATES: [(&str, Option<PullState>); 4] = [
     ("merged", Some(PullState::Merged)),
     ("closed", Some(PullState::Closed)),
 ];
-/// Files of a change on a page, and the most lines and bytes of each.
+/// Maximum number of files of a change on a page, and of lines and bytes of each file.
 const FILES: usize = 50;
 const LINES_OF_EACH: usize = 400;
 const BYTES_OF_EACH: usize = 64 << 10;
-/// Of one that is looked at alone, at most.
+/// Maximum number of lines of a file that is shown alone.
 const LINES_OF_ONE: usize = 2_000;
-/// Of changes on a page, in bytes. Written as HTML they take up to seven times as much.
+/// Maximum bytes of all changes on a page. As HTML they take up to seven times as much.
 const BYTES: usize = 512 << 10;
 
-/// Which pull requests a list shows, as the URL says it.
+/// Which pull requests a list shows, from the URL.
 struct PullFilter {
     state: &'static str,
     search: PullSearch,
@@ -58,14 +58,14 @@ impl PullFilter {
         Ok(Self { state, search: PullSearch { projects, state: wanted, text: given("text"), page, limit: PAGE } })
     }
 
-    /// The same as a query, with another state.
+    /// The filter as a query string, with another state.
     fn query(&self, state: &str) -> String {
         let given = [("state", state), ("text", &self.search.text)].into_iter().filter(|(_, text)| !text.is_empty());
         given.map(|(name, text)| format!("{name}={}&", in_url(text))).collect()
     }
 }
 
-/// A place in a list as a part of an address.
+/// A position in the list, for a URL.
 fn key(record: &PullRecord) -> String {
     format!("{}_{}", record.created_at.millis(), record.id)
 }
@@ -89,7 +89,7 @@ pub(crate) async fn of_project(visit: &Visit<'_>, project: &Project) -> Result<R
     Ok(visit.page("Pull requests", Section::Pulls, Some(project), &body))
 }
 
-/// The newest of some projects.
+/// The newest pull requests of some projects.
 pub(crate) async fn latest(visit: &Visit<'_>, projects: &[Project], most: usize) -> Result<Markup, HttpError> {
     let ids = projects.iter().map(|project| project.id.clone()).collect();
     let search = PullSearch { projects: ids, limit: most, ..PullSearch::default() };
@@ -234,7 +234,7 @@ pub(crate) async fn pull(visit: &Visit<'_>, project: &Project, id: &str) -> Resu
     Ok(visit.page(&title, Section::Pulls, Some(project), &body))
 }
 
-/// What the branch of a job changes, on whichever forge its pull request is.
+/// The changes on the branch of a job, on whichever forge its pull request is.
 pub(crate) async fn of_job(visit: &Visit<'_>, project: &Project, id: &str) -> Result<Response, HttpError> {
     let id = Jobs::id(&project.id, id)?;
     let job = visit.parts().jobs.job(&project.id, id).await?;
@@ -271,7 +271,7 @@ async fn compared(
             Ok((html! {}, html! { p { (sentence) } }))
         }
         Ok(PullChanges { commits, diff }) => {
-            // Megabytes of markup: not written where others wait.
+            // Rendering megabytes of markup would block other requests, so it runs on another thread.
             let here = here.to_owned();
             let writes = tokio::task::spawn_blocking(move || changes(&diff, &wanted, &here));
             Ok((commit_list(&commits, now), writes.await.map_err(HttpError::internal)?))
@@ -377,7 +377,7 @@ fn comment<'v>(visit: &'v Visit<'_>) -> Result<&'v str, Refusal> {
     Ok(text)
 }
 
-/// What keeps a pull request from being merged, and what to do about it.
+/// What keeps a pull request from being merged, and how to resolve it.
 pub(crate) async fn conflicts(visit: &Visit<'_>, project: &Project, id: &str) -> Result<Response, HttpError> {
     let record = found(visit, project, id).await?;
     let _place = Arc::clone(&visit.dashboard.large_pages).try_acquire_owned().map_err(|_| busy())?;

@@ -11,7 +11,7 @@ use crate::pages::analytics::{Period, date, number};
 use crate::text::{Foreign, grouped, in_url, moment, shortened};
 
 const PAGE: u32 = 50;
-/// Most terms of a file.
+/// Maximum number of terms in a file.
 const FILE: u32 = 10_000;
 
 pub(crate) async fn searches(visit: &Visit<'_>, project: &Project) -> Result<Response, HttpError> {
@@ -72,7 +72,7 @@ fn rows(found: &SearchTerms, period: &Period, now: Timestamp) -> Markup {
     table("Searches", &head, &rows)
 }
 
-/// The days of one term.
+/// The page of one term, by day.
 async fn one(
     visit: &Visit<'_>,
     project: &Project,

@@ -18,9 +18,9 @@ use crate::text::in_url;
 
 /// How long a browser keeps the session's cookie after it was last set, in seconds: as long as an idle session lives.
 pub(crate) const SESSION_SECONDS: u64 = 14 * 24 * 3600;
-/// How long somebody may take to sign in, in seconds.
+/// Maximum time for signing in, in seconds.
 const VISIT_SECONDS: u64 = 3600;
-/// Where to go after signing in when nothing else was asked for.
+/// The page to go to after signing in, unless another one is requested.
 const HOME: &str = "/dashboard";
 
 /// The pages for those who are not signed in.
@@ -74,7 +74,7 @@ async fn sign_in(dashboard: &Dashboard, request: &mut Request) -> Result<Respons
     }
 }
 
-/// Signs in by a link that asks for nothing.
+/// Signs in by a link that needs no name and no password.
 async fn enter(dashboard: &Dashboard, request: &Request, link: &str) -> Result<Response, HttpError> {
     match dashboard.parts.operators.redeem(link, None, "", request.client()).await {
         Ok((session, _)) => Ok(signed_in(dashboard, &session, HOME)),
@@ -83,7 +83,8 @@ async fn enter(dashboard: &Dashboard, request: &Request, link: &str) -> Result<R
     }
 }
 
-/// To the identity provider. A link and not a form: where forms may lead is fixed by the policy of the page.
+/// Redirects to the identity provider. This is a link and not a form, because the page's Content Security Policy
+/// restricts where forms may lead.
 async fn leave(dashboard: &Dashboard, request: &Request) -> Result<Response, HttpError> {
     let (visit, to) = (visit_of(dashboard, request)?, request.query("to").unwrap_or_default().into_owned());
     match dashboard.parts.operators.begin_at_provider(&visit, inside(&to), request.client()).await {
@@ -96,7 +97,7 @@ async fn leave(dashboard: &Dashboard, request: &Request) -> Result<Response, Htt
     }
 }
 
-/// Back from the identity provider.
+/// Completes a sign-in when the browser comes back from the identity provider.
 async fn come_back(dashboard: &Dashboard, request: &Request) -> Result<Response, HttpError> {
     let given = |name| request.query(name).map(|value| value.into_owned());
     let word = || given("error").unwrap_or_default().chars().filter(char::is_ascii_graphic).take(60).collect();
@@ -123,7 +124,7 @@ fn not_signed_in(
     shown(dashboard, request, status, "Sign in", form)
 }
 
-/// Leads on, with a session.
+/// Redirects to `to`, and sets the cookie of the session.
 fn signed_in(dashboard: &Dashboard, session: &SessionToken, to: &str) -> Response {
     let mut response = see(to);
     dashboard.cookies.set(&mut response, Cookie::Session, session.expose(), SESSION_SECONDS);
@@ -163,7 +164,7 @@ async fn join(dashboard: &Dashboard, request: &mut Request, link: &str) -> Resul
     }
 }
 
-/// The status and the sentence of a refusal; a failure of ours is passed on.
+/// The status and the sentence of a refusal; an internal error is passed on.
 fn refused(error: SignInError) -> Result<(StatusCode, String), HttpError> {
     match error {
         SignInError::Write(WriteError::Store(source)) => Err(HttpError::internal(source)),
@@ -184,7 +185,7 @@ fn refused(error: SignInError) -> Result<(StatusCode, String), HttpError> {
     }
 }
 
-/// A page with a form for somebody who is not signed in, whose token goes with a cookie.
+/// A page with a form for a visitor who is not signed in. The form's token is derived from the visit cookie.
 fn shown(
     dashboard: &Dashboard,
     request: &Request,
@@ -198,7 +199,7 @@ fn shown(
     Ok(response)
 }
 
-/// The visit of a browser: the one it has, or a new one.
+/// The value of the browser's visit cookie, or a new one.
 fn visit_of(dashboard: &Dashboard, request: &Request) -> Result<String, HttpError> {
     let known = dashboard.cookies.read(request, Cookie::Visit).filter(|visit| is_visit(visit));
     known.map_or_else(fresh_visit, |visit| Ok(visit.to_owned()))
@@ -225,7 +226,7 @@ fn problem(sentence: Option<&str>) -> Markup {
     html! { @if let Some(sentence) = sentence { div.box.bad role="alert" #problem { p { (sentence) } } } }
 }
 
-/// The way to the identity provider, where there is one.
+/// The button to sign in at the identity provider, if there is one.
 fn elsewhere(dashboard: &Dashboard, to: &str) -> Markup {
     html! {
         @if let Some(provider) = dashboard.parts.operators.provider() {

@@ -1,19 +1,19 @@
-//! A question of the playground as programs and pages of others ask it.
+//! Code samples that ask a question of the playground from other programs and pages.
 
 use maud::{Markup, html};
 use serde_json::{Map, Value, json};
 
-/// What stands for the key, which the server does not know: it keeps no key, only its digest.
+/// Placeholder for the key, which the server does not know: it stores only digests of keys.
 const KEY: &str = "docent_assistant_YOUR_KEY";
 
-/// A question to the assistant of a site.
+/// A question to the assistant of a site, for which code samples are made.
 #[derive(Debug)]
 pub(crate) struct SampleCall {
     /// Where the server is reached, without a slash at the end.
     pub(crate) base: String,
     pub(crate) domain: String,
     pub(crate) question: String,
-    /// What the body holds besides the question.
+    /// The fields of the body other than the question.
     pub(crate) options: Map<String, Value>,
 }
 
@@ -22,7 +22,7 @@ impl SampleCall {
         format!("{}/discovery/v2/assistant/{}/message", self.base, self.domain)
     }
 
-    /// The question by `curl`, to be pasted in a shell.
+    /// A `curl` command for a shell.
     fn curl(&self) -> String {
         let mut body = self.options.clone();
         let text = json!({ "type": "text", "text": self.question });
@@ -34,7 +34,7 @@ impl SampleCall {
         )
     }
 
-    /// The question by a chat SDK. Its releases 5, 6 and 7 take the same text.
+    /// A TypeScript sample for a chat SDK, which works with its releases 5, 6 and 7.
     fn typescript(&self) -> String {
         let [url, body, question] =
             [self.url().into(), Value::from(self.options.clone()), self.question.as_str().into()]
@@ -59,7 +59,8 @@ for (const part of chat.messages.at(-1)?.parts ?? []) {{
         )
     }
 
-    /// A form for a page of the docs. It needs neither inline styles nor handlers, and makes no markup of what it is told.
+    /// An HTML form for a page of the docs. It needs neither inline styles nor inline handlers, and inserts answers as
+    /// text, never as markup.
     fn widget(&self) -> String {
         let [url, body] = [self.url().into(), Value::from(self.options.clone())].map(|value| in_script(&value));
         format!(
@@ -133,7 +134,7 @@ fn snippet(id: &str, title: &str, text: &str) -> Markup {
     }
 }
 
-/// A value as a script writes it, which neither ends the script nor begins a comment of HTML.
+/// A JSON value for a script. It can neither end the script element nor begin an HTML comment.
 fn in_script(value: &Value) -> String {
     value.to_string().replace('<', "\\u003c")
 }
