@@ -72,10 +72,10 @@ fn copy(from: &Path, to: &Path, existing: Existing) -> Result<Backup, BackupErro
     done
 }
 
-/// Writes and checks the draft, and says how large it is.
+/// Writes and checks the draft, and returns its size in bytes.
 fn write(from: &Path, draft: &Path) -> Result<u64, BackupError> {
     let begin = || {
-        // The draft of an earlier copy that was interrupted.
+        // Removes the draft of an earlier copy that was interrupted.
         let _ = std::fs::remove_file(draft);
         make(draft)?;
         let source = open_for_copying(from)?;

@@ -70,7 +70,7 @@ impl ChangeTracker {
         Ok(changed)
     }
 
-    /// No more checks are made, so nothing is known from here on.
+    /// Invalidates the last check and the cache, because no more checks are made.
     pub(crate) fn close(&self) {
         self.check_requested.store(true, Ordering::SeqCst);
         self.checked_at.store(0, Ordering::SeqCst);

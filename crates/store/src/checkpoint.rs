@@ -17,9 +17,9 @@ use crate::error::OpenError;
 
 /// Interval between two checks of the log's length.
 const PAUSE: Duration = Duration::from_millis(250);
-/// Pages in the log that justify the two flushes of a checkpoint.
+/// Number of pages in the log that justify the two flushes of a checkpoint.
 const CHECKPOINT_PAGES: i64 = 1000;
-/// Pages in the log from which the writer checkpoints and restarts it.
+/// Number of pages in the log from which the writer checkpoints and restarts it.
 const RESTART_PAGES: u32 = 8000;
 
 /// The length of the log after the last commit, for the writer.
@@ -27,7 +27,7 @@ const RESTART_PAGES: u32 = 8000;
 pub(crate) struct Log(AtomicU32);
 
 impl Log {
-    /// Of a database that was just opened.
+    /// The log of a database that was just opened.
     pub(crate) const fn new() -> Self {
         Self(AtomicU32::new(0))
     }

@@ -1,7 +1,7 @@
-//! Looking for jobs.
+//! Searches for jobs.
 //!
-//! An index has all that decides about a job but its text, and texts lie in a table of their own: both are read in order, and
-//! only the jobs of a page are read whole.
+//! An index covers everything that decides whether a job matches except its text, and texts are in a table of their
+//! own. Both are scanned in order, and only the jobs of the page are read in full.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;

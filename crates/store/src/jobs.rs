@@ -127,7 +127,7 @@ impl Store for SqliteStore {
     }
 }
 
-/// Checks the key, then the decision, then the quota; nothing is written before all three pass.
+/// Checks the idempotency key, then the decision, then the quota; nothing is written before all three pass.
 fn guarded<D>(
     connection: &WriteConnection,
     guards: &WriteGuards,

@@ -1,4 +1,5 @@
-//! Journals: the entries of one write are one row, and a short first row lies in the row of the job.
+//! Journals: the entries of one write are stored as one row, a batch. A short first batch is stored in the row of the
+//! job.
 
 use std::sync::Arc;
 
@@ -18,7 +19,7 @@ const BATCHES: &str = "SELECT began AS last, began_at, beginning FROM jobs WHERE
                        SELECT last, at, bodies FROM entries WHERE job = (SELECT n FROM jobs WHERE id = ?1) AND last > ?2
                        ORDER BY last LIMIT ?3";
 
-/// Entries written together, and the number of the last.
+/// Entries written together, and the number of the last one.
 #[derive(Debug)]
 pub(crate) struct Batch {
     last: u64,
@@ -53,7 +54,7 @@ impl Journal {
         batches.flat_map(|batch| batch.entries(after)).take(limit as usize).collect()
     }
 
-    /// With the next batch; `None` when it becomes too long to be cached.
+    /// The journal with the next batch; `None` if it becomes too long to be cached.
     pub(crate) fn grown(self, written: Option<PreparedEntries>) -> Option<Self> {
         match written {
             Some(PreparedEntries { batch, text }) => self.with(batch, text.len()),
@@ -61,7 +62,7 @@ impl Journal {
         }
     }
 
-    /// With a batch whose text has `bytes` bytes.
+    /// The journal with a batch whose text has `bytes` bytes; `None` if it becomes too long to be cached.
     fn with(mut self, batch: Batch, bytes: usize) -> Option<Self> {
         self.batches.push(Arc::new(batch));
         self.bytes += bytes;
@@ -87,7 +88,7 @@ impl PreparedEntries {
         Ok(Some(Self { batch: Batch { last, at, bodies }, text }))
     }
 
-    /// Whether it is stored in the row of the job that begins with it.
+    /// Whether the entries are short enough to be stored in the row of the job that begins with them.
     pub(crate) fn fits_in_row(&self) -> bool {
         self.text.len() <= IN_ROW
     }
@@ -97,7 +98,7 @@ impl PreparedEntries {
         (self.batch.bodies.len(), self.batch.at.millis(), &self.text)
     }
 
-    /// Inserts it, and returns it.
+    /// Inserts the entries into their table, and returns them.
     pub(crate) fn append(self, connection: &Connection, job: i64) -> rusqlite::Result<Self> {
         let (count, at, text) = self.columns();
         connection
@@ -124,7 +125,7 @@ pub(crate) fn read(connection: &Connection, job: JobId, after: u64, limit: u32) 
     Ok(entries)
 }
 
-/// A whole journal that is likely to be short, judging by its number of entries.
+/// The whole journal, if it is short enough to be cached. One with more than a few entries is not read.
 pub(crate) fn short(connection: &Connection, job: JobId, entries: u64) -> Result<Option<Journal>, BoxError> {
     const FEW: u64 = 4;
     if entries > FEW {
@@ -147,9 +148,10 @@ pub(crate) fn short(connection: &Connection, job: JobId, entries: u64) -> Result
     Ok(Some(journal))
 }
 
-/// Deletes entries up to `upto`.
+/// Deletes the entries up to number `upto`.
 pub(crate) fn cut(connection: &Connection, job: i64, upto: u64) -> Result<(), BoxError> {
-    // The batch in the job's row is deleted as a whole or not at all.
+    // Clears the batch in the job's row. If only a part of it is to be deleted, it is first moved to the table of
+    // entries, where it is cut below.
     connection
         .prepare_cached(
             "INSERT INTO entries (job, last, count, at, bodies)

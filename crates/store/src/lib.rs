@@ -4,17 +4,16 @@
 //! One database file, in write-ahead mode with `synchronous=FULL`. One thread writes: it takes every command that is
 //! waiting and commits them together, so that one flush of the disk serves many callers. A refused command undoes only
 //! itself: it decides before it writes, or has a savepoint of its own. A caller gets its answer after the commit.
-//! Commands of `Durability::Ordered` (leases, pruning) are committed without a flush when no
-//! other command of the group needs one. So are turns of conversations, which their caller writes itself while the
-//! writer is idle and nothing is queued. A few threads read, each on its own read-only connection; the jobs and
+//! Commands of `Durability::Ordered` (such as leases, pruning and turns of conversations) are committed without a flush
+//! when no other command of the group needs one. A few threads read, each on its own read-only connection; the jobs and
 //! journals that this process wrote last are cached, for the writer too. One thread checkpoints the log beside the
 //! writer.
 //!
-//! Any number of processes may have the file open. Writers take turns in the order of asking, so a short command beside
-//! a busy server waits for one commit only.
+//! Any number of processes may have the file open. Their writers take turns, so a short command beside a busy server
+//! waits for one commit only.
 //!
-//! What is looked up by value has a column; the rest of a record is JSON. This crate knows no rule about jobs: it
-//! applies the decisions it is given.
+//! Values by which records are looked up have columns; the rest of a record is JSON. This crate knows no rule about
+//! jobs: it applies the decisions it is given.
 
 mod backup;
 mod change_tracker;

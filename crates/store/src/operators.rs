@@ -362,7 +362,8 @@ fn insert(connection: &Connection, operator: &Operator) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Sets a password, and ends what was begun with the old one.
+/// Sets a password instead of any identity at a provider. Withdraws the operator's links, and ends all sessions except
+/// `except`.
 fn set_password(
     connection: &Connection,
     id: OperatorId,

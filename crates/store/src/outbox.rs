@@ -1,4 +1,4 @@
-//! The port to the outbox: a row a hook and event.
+//! The port to the outbox: one row per hook and event.
 
 use async_trait::async_trait;
 use docent_jobs::{DeliveryAttempt, HookState, Outbox, OutboxEvent, QueuedEvent, Row};

@@ -1,9 +1,9 @@
-//! The right to write, among the processes that share a database: one at a time, in the order of asking.
+//! The lock by which the processes that share a database take turns to write.
 //!
-//! SQLite's own waiting is polling: beside a process that commits one group after another, a second process would find
-//! the lock free only by luck. So a writer first takes this lock, an advisory lock on a file beside the database, then
-//! SQLite's write lock, then releases this one. While one process commits, the next waits for SQLite's lock with this
-//! one held, and the first must queue behind it.
+//! SQLite waits by polling: beside a process that commits one group after another, a second process would find the lock
+//! free only by luck. So a writer first takes this lock, an advisory lock on a file beside the database, then SQLite's
+//! write lock, then releases this one. While one process commits, the next waits for SQLite's lock with this one held,
+//! and the first must queue behind it.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::Path;
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use crate::error::NotCommitted;
 
-/// Longest wait of a writer for another process.
+/// Maximum time that a writer waits for another process.
 pub(crate) const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_millis(1);
 
@@ -20,7 +20,7 @@ const PAUSE: Duration = Duration::from_millis(1);
 pub(crate) struct ProcessLock(File);
 
 impl ProcessLock {
-    /// The lock of this database: the lock file has its name with `-turn` at the end.
+    /// The lock of this database: a lock file with the name of the database and `-turn` appended.
     pub(crate) fn of(database: &Path) -> std::io::Result<Self> {
         let mut name = database.as_os_str().to_owned();
         name.push("-turn");

@@ -10,11 +10,11 @@ use crate::error::Abort;
 use crate::journal;
 use crate::write_connection::WriteConnection;
 
-/// Longest time that one step may hold the writer.
+/// Maximum time that one step may hold the writer.
 const STEP: Duration = Duration::from_millis(20);
-/// Free pages that stay in the file.
+/// Number of free pages that stay in the file.
 const SPARE_PAGES: i64 = 256;
-/// Entries deleted between two looks at the clock.
+/// Number of entries deleted between two checks of the elapsed time.
 const CHUNK: usize = 64;
 
 /// One step: as much as fits into the limit and into [`STEP`]. Returns the touched jobs too.
@@ -47,8 +47,8 @@ pub(crate) fn step(connection: &WriteConnection, pruning: Pruning) -> Result<(Pr
     Ok((pruned, touched))
 }
 
-/// Returns free pages to the file system, as far as time allows, and whether that is complete. [`SPARE_PAGES`] pages stay for
-/// the next writes.
+/// Returns free pages to the file system, as far as [`STEP`] allows, and returns whether all were returned.
+/// [`SPARE_PAGES`] pages stay for the next writes.
 fn shrink(connection: &Connection, begun: Instant) -> rusqlite::Result<bool> {
     let number = |pragma| connection.pragma_query_value(None, pragma, |row| row.get::<_, i64>(0));
     if number("auto_vacuum")? != 2 {

@@ -190,7 +190,7 @@ fn find(connection: &Connection, condition: &str, values: impl Params) -> Result
     Ok(body.map(|body| serde_json::from_str(&body)).transpose()?)
 }
 
-/// An index has all that decides about a pull request but its texts.
+/// A page of a search. An index covers everything that decides whether a pull request matches except its texts.
 fn find_page(connection: &Connection, search: &PullSearch) -> Result<FoundPulls, BoxError> {
     let snapshot = connection.unchecked_transaction()?;
     let mut choice = PullChoice::new(search);
@@ -210,7 +210,7 @@ fn find_page(connection: &Connection, search: &PullSearch) -> Result<FoundPulls,
     choice.page(|id| find(&snapshot, "id = ?1", [id.to_string()]))
 }
 
-/// Changes a pull request, if it is there and in this state.
+/// Changes a pull request, if it exists in this state.
 fn change(
     connection: &Connection,
     (project, id, state): (&ProjectId, Uuid, PullState),

@@ -1,7 +1,7 @@
 //! What readers asked, listed and counted.
 //!
-//! The index of questions holds all that a list or a summary needs to know of a question to decide about it. Its text
-//! is read for those that are listed only. Triggers keep the counts of each day.
+//! The index of questions covers everything that decides whether a question is listed and how it is counted. The text
+//! is read only for questions that are listed. Triggers keep the counts of each day.
 
 use docent_assistant::{
     AskedTurn, DayCount, Days, Export, ExportQuery, NEWEST, PageBuilder, QuestionCounts, QuestionFacts, Rating,

@@ -1,7 +1,7 @@
-//! Which jobs a claim leases.
+//! The queue: selects the jobs that a claim leases.
 //!
-//! The columns in the fourth script of the schema document what each queue state means, and why a claim costs what it
-//! leases and not what waits.
+//! `schema/4.sql` documents what each queue state means, and why the cost of a claim depends on the
+//! jobs that it leases and not on the jobs that wait.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::{concurrency_key, journal, rows};
 
 /// Jobs promoted in one query when many fall due at once.
 const PROMOTED_AT_ONCE: u32 = 512;
-/// Queues read in one query.
+/// Projects read from the table of queues in one query.
 const PAGE: u32 = 64;
 
 const KEY_IS_TAKEN: &str = "SELECT EXISTS (SELECT 1 FROM jobs WHERE lane = ?1 AND place < 4 AND place = 3) OR EXISTS (SELECT 1 FROM jobs WHERE lane = ?1 AND place < 4 AND place = 0 AND project = ?2 AND id < ?3)";
@@ -36,8 +36,9 @@ const HELD: &str = "SELECT EXISTS (SELECT 1 FROM jobs WHERE lane = ?1 AND place 
 #[cfg(test)]
 pub(crate) const QUERIES: &[&str] = &[KEY_IS_TAKEN, BEHIND, RAN_OUT, DUE, LAST_TURN, QUEUES, RUNNING, READY, HELD];
 
-/// A new job whose concurrency key is taken must not slow down claims, so it is queued behind the key's holder. A
-/// branch named after a job can hardly have been requested before that job existed; if it was, a claim notices.
+/// The queue state of a new job. If its concurrency key is taken, it is queued behind the key's holder, so that it does
+/// not slow down claims. The key of a job on the branch named after it is not checked: another job can hardly have
+/// requested that branch before this job existed; if one did, a claim notices.
 pub(crate) fn place_of_new(connection: &WriteConnection, row: &Row, now: Timestamp) -> Result<QueueState, BoxError> {
     let place = QueueState::of(row, now);
     let Some(key) = concurrency_key::stored(row).filter(|_| place == QueueState::Ready) else { return Ok(place) };
@@ -79,7 +80,8 @@ pub(crate) fn wake(connection: &WriteConnection, project: &str) -> rusqlite::Res
     Ok(())
 }
 
-/// The concurrency key of this job is free, or may be: of each project the oldest job behind it becomes ready.
+/// Updates the queue when the concurrency key of this job is free, or may be: in each project, the oldest job behind it
+/// becomes ready.
 fn free(connection: &WriteConnection, row: &Row) -> Result<(), BoxError> {
     let (key, mut freed) = (concurrency_key::name(row), String::new());
     loop {
@@ -250,7 +252,7 @@ fn first_free(connection: &WriteConnection, now: Timestamp, project: &str) -> Re
             return Ok(None);
         };
         if lease_until.is_some_and(|until| until > now.millis()) {
-            // Its lease had expired by a clock that was ahead of this one.
+            // Made ready by a process whose clock is ahead. By this clock, its lease has not expired.
             put(connection, n, QueueState::Leased)?;
         } else if not_before > now.millis() {
             passed = Some(id);

@@ -1,4 +1,4 @@
-//! The queue state of a job, as one number. The column in the fourth script of the schema documents each.
+//! The queue state of a job, stored as a number. `schema/4.sql` documents the states.
 
 use docent_jobs::Row;
 use docent_types::{JobStatus, Timestamp};

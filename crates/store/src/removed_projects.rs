@@ -1,8 +1,8 @@
 //! What happens to the data of a removed project.
 //!
-//! Jobs, pull requests, conversations and counts of searches outlive a removed project, and a later project of the same id or domain must
-//! not get them. So the transaction that removes a project renames their owner to the project's uid, which is never an
-//! id or domain. Quotas and idempotency keys are deleted.
+//! Jobs, pull requests, conversations and counts of searches outlive a removed project, and a later project of the same
+//! id or domain must not get them. So the transaction that removes a project renames their owner to the project's uid,
+//! which is never an id or domain. Quotas and idempotency keys are deleted.
 
 use docent_types::{BoxError, Domain, JobId, Project};
 use rusqlite::Connection;
@@ -13,7 +13,7 @@ use crate::write_connection::WriteConnection;
 /// The tables whose rows belong to a domain.
 const OF_DOMAIN: [&str; 3] = ["threads", "turns", "searches"];
 
-/// Returns the jobs that were touched.
+/// Renames the owner of a project's data. Returns the jobs that were changed.
 pub(crate) fn remove(connection: &WriteConnection, project: &Project) -> Result<Vec<JobId>, BoxError> {
     let (id, uid) = (project.id.as_str(), project.uid.to_string());
     // All states, so that the index on place and project is used.
@@ -46,7 +46,7 @@ pub(crate) fn remove(connection: &WriteConnection, project: &Project) -> Result<
     Ok(jobs)
 }
 
-/// The conversations and searches of a project stay with it when its domain changes.
+/// Moves the conversations and searches of a project to its new domain.
 pub(crate) fn move_to_domain(connection: &Connection, from: &Domain, to: &Domain) -> rusqlite::Result<()> {
     if from != to {
         for table in OF_DOMAIN {

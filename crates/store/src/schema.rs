@@ -1,4 +1,4 @@
-//! The database file: created, migrated to this version's schema, and refused when it is not ours to write.
+//! The database file: creates it, migrates it to this version's schema, and refuses files that Docent must not write.
 
 use std::fs::OpenOptions;
 use std::path::Path;
@@ -9,7 +9,7 @@ use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 use crate::error::OpenError;
 use crate::process_lock::retry_lock;
 
-/// One script a version, in order; `user_version` counts those that were run. A script that was released never seen.
+/// One script per version, in order; `user_version` counts those that were run. A released script is never changed.
 const MIGRATIONS: &[&str] = &[
     include_str!("schema/1.sql"),
     include_str!("schema/2.sql"),
@@ -31,7 +31,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("schema/18.sql"),
 ];
 
-/// "Docn": marks the file as ours.
+/// "Docn": marks the file as a Docent database.
 const APPLICATION: i32 = 0x446f_636e;
 
 /// Opens the database for writing, creating it if there is none, and migrates it. Its log is checkpointed by
@@ -99,7 +99,7 @@ fn folder(path: &Path) -> Option<&Path> {
     path.parent().filter(|folder| !folder.as_os_str().is_empty())
 }
 
-/// The name of a new file is durable only once its folder is.
+/// Flushes the folder of a file and that folder's parent. The name of a new file is durable only then.
 pub(crate) fn sync_folder(path: &Path) -> std::io::Result<()> {
     let folder = folder(path).unwrap_or(Path::new("."));
     #[cfg(unix)]
@@ -172,12 +172,12 @@ fn migrate(connection: &mut Connection, path: &Path, scripts: &[&str]) -> Result
     transaction.commit().map_err(failed)
 }
 
-/// Marks the file as ours. Its first page is written even when it is marked already.
+/// Marks the file as a Docent database. Its first page is written even if it is marked already.
 pub(crate) fn mark(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "application_id", APPLICATION)
 }
 
-/// The number of scripts that were run; an error when the database is not ours to write.
+/// The number of scripts that were run; an error if Docent must not write to the database.
 fn read_version(connection: &Connection, path: &Path, known: usize) -> Result<usize, OpenError> {
     let read = || {
         let number = |pragma| connection.pragma_query_value(None, pragma, |row| row.get::<_, i32>(0));

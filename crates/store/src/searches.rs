@@ -1,4 +1,4 @@
-//! What readers searched for, a row a term and day.
+//! What readers searched for: one row per term and day.
 
 use std::collections::HashMap;
 
@@ -99,7 +99,7 @@ impl Searches for SqliteStore {
     }
 }
 
-/// The first two columns.
+/// Reads the counts from the first two columns.
 fn read_counts(row: &Row<'_>) -> rusqlite::Result<SearchCounts> {
     Ok(SearchCounts { searches: row.get(0)?, without_results: row.get(1)? })
 }

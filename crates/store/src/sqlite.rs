@@ -17,12 +17,12 @@ use crate::transaction::{Decides, Durability, Transactions};
 use crate::write_connection::{Job, WriteConnection};
 use crate::writer::{WriteCounts, Writer};
 
-/// Concurrent reads.
+/// Number of threads that read.
 const READERS: usize = 4;
 
 /// Docent's state in an SQLite database. Any number of processes may have the same one open.
 ///
-/// Dropping it finishes what is waiting, and blocks for as long as that takes.
+/// Dropping the store completes queued commands, and blocks for as long as that takes.
 #[derive(Debug)]
 pub struct SqliteStore {
     // The readers close first, because the last connection to close removes the log and must be a writing one.
@@ -149,7 +149,8 @@ impl SqliteStore {
         self.writer.write(doing, (Durability::Ordered, Decides::WhileWriting), work, |_| ())
     }
 
-    /// For writes of jobs: those that `work` returns beside its answer are cached from then on.
+    /// Like [`write_then`](Self::write_then), for writes of jobs: the jobs that `work` returns beside its answer are
+    /// cached from then on.
     pub(crate) fn write_jobs<T, E, F>(
         &self,
         doing: &'static str,

@@ -1,4 +1,4 @@
-//! What the whole store promises.
+//! Tests of the whole store.
 
 mod beginnings;
 mod copies;

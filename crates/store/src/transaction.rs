@@ -24,7 +24,7 @@ use crate::error::NotCommitted;
 use crate::process_lock::ProcessLock;
 use crate::write_connection::WriteConnection;
 
-/// What a command's promise is after a loss of power.
+/// What a command guarantees after a loss of power.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Durability {
     /// Durable with the next flushed commit: the log is written in order, and a flush covers all of it.
@@ -42,7 +42,7 @@ pub(crate) enum Decides {
     WhileWriting,
 }
 
-/// Work of a caller who waits for it.
+/// The work of a caller that waits for its result.
 pub(crate) trait Command: Send {
     fn durability(&self) -> Durability;
     fn decides(&self) -> Decides;
@@ -51,16 +51,16 @@ pub(crate) trait Command: Send {
     fn answer(self: Box<Self>, committed: Result<(), NotCommitted>);
 }
 
-/// What a command that was run has left in the transaction.
+/// How much of a command's writes is in the transaction after the command ran.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Done {
-    /// All of its writes, or none.
+    /// All of the command's writes, or none.
     Whole,
-    /// A part of them.
+    /// A part of the command's writes.
     Torn,
 }
 
-/// The writing connection, and what it knows of the database between two transactions.
+/// The writing connection, and its state between two transactions.
 #[derive(Debug)]
 pub(crate) struct Transactions {
     connection: WriteConnection,

@@ -18,7 +18,7 @@ use crate::journal::Journal;
 
 /// A row with more text than this, in bytes, is not cached.
 const CACHED_BYTES: usize = 16 * 1024;
-/// Most projects in the set of waiting ones.
+/// Maximum size of the set of waiting projects.
 const WAITING_PROJECTS: usize = 4096;
 
 /// A job as stored.

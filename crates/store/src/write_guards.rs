@@ -9,7 +9,7 @@ use rusqlite::{Connection, OptionalExtension};
 
 use crate::error::Abort;
 
-/// The first answer to the key, while it is remembered.
+/// The first answer to the idempotency key, while it is stored.
 pub(crate) fn answered(
     connection: &Connection,
     guards: &WriteGuards,
@@ -47,7 +47,7 @@ pub(crate) fn remember(
 pub(crate) struct Usage<'a> {
     quota: &'a Quota,
     now: Timestamp,
-    /// The count of uses before the window, by the rows' running number, and of those in it.
+    /// The running total of uses before the window, and the number of uses in the window.
     before: i64,
     used: i64,
 }

@@ -22,7 +22,7 @@ use crate::error::{Abort, Closed, NotCommitted, OpenError, Panicked};
 use crate::transaction::{Command, Decides, Durability, Transactions};
 use crate::write_connection::WriteConnection;
 
-/// Most commands in one transaction.
+/// Maximum number of commands in one transaction.
 const GROUP: usize = 512;
 /// How much was written since the store was opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -31,7 +31,7 @@ pub struct WriteCounts {
     pub commands: u64,
     /// Transactions that committed them.
     pub commits: u64,
-    /// Those of them that were flushed.
+    /// Commits that were flushed to the disk.
     pub flushes: u64,
 }
 

@@ -1,4 +1,4 @@
-//! What a job's journal begins with, which lies in the job's row as long as it is short.
+//! The first batch of a journal, which is stored in the job's row if it is short.
 
 use docent_jobs::Pruning;
 
@@ -9,7 +9,7 @@ fn asked(words: usize) -> (Row, Vec<EntryBody>) {
     state::create(sample_job(words as u128), instruction)
 }
 
-/// Rows in the table of entries.
+/// The number of rows in the table of entries.
 async fn beside(store: &SqliteStore) -> u64 {
     let count = |connection: &rusqlite::Connection| {
         Ok(connection.query_row("SELECT count(*) FROM entries", [], |row| row.get(0))?)
@@ -27,7 +27,7 @@ async fn a_short_beginning_is_in_the_row_and_a_long_one_beside_it_and_both_are_r
         store.create(row, entries.clone(), open_gate()).await.expect("a job is created");
         assert_eq!(beside(&store).await - before, rows);
         append(&store, &claim(&store, 1).await.remove(0), 1).await.expect("the entry is written");
-        // Another process knows nothing of it, and reads.
+        // Another process has not cached the job, so it reads the database.
         let other = database.open();
         let read = other.entries(id, 0, 9).await.expect("reads");
         assert_eq!(read.iter().map(|entry| entry.seq).collect::<Vec<_>>(), [1, 2, 3, 4]);

@@ -1,4 +1,4 @@
-//! Copies made while the store is in use, and how large it is.
+//! Copies made while the store is in use, and the size of the store.
 
 use docent_jobs::Pruning;
 
@@ -42,7 +42,7 @@ async fn a_copy_is_one_moment_of_a_store_that_is_written_to() {
     }
 }
 
-/// Which of the jobs from 1 to `last` are there.
+/// Which of the jobs from 1 to `last` exist.
 async fn which_are_there(store: &SqliteStore, last: u128) -> Vec<bool> {
     let mut there = Vec::new();
     for n in 1..=last {

@@ -1,4 +1,4 @@
-//! What waits for the disk and what does not.
+//! Which writes wait for the disk, and which do not.
 
 use docent_assistant::{Feedback, NewThread, Rating, ThreadKey, Threads, Turn};
 use docent_types::{Domain, ThreadId};
@@ -8,7 +8,7 @@ use super::*;
 use crate::transaction::Decides;
 use crate::write_connection::WriteConnection;
 
-/// What the writer's connection is set to inside a command that asks for this.
+/// The value of `PRAGMA synchronous` inside a command of this durability.
 async fn synchronous(store: &SqliteStore, durability: Durability) -> i64 {
     let read = |connection: &WriteConnection| {
         Ok::<_, Abort<StoreError>>(connection.pragma_query_value(None, "synchronous", |row| row.get(0))?)
@@ -56,7 +56,7 @@ async fn a_group_lasts_as_long_as_the_most_careful_in_it() {
     renewed.await.expect("no panic").expect("the lease is renewed");
     created.await.expect("no panic").expect("a job is created");
     let after = store.writes();
-    // The one that held the writer is counted when it ends.
+    // The command that held the writer is counted too, since it ends after `before` was read.
     assert_eq!((after.commits - before.commits, after.flushes - before.flushes), (2, 2));
 }
 

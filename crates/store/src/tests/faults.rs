@@ -1,8 +1,9 @@
-//! When the disk, the file or a decision fails: the caller is told, nothing is half-written, and the writer goes on.
+//! Failures of the disk, the file or a decision: the caller gets an error, nothing is half-written, and the writer goes
+//! on.
 
 use super::*;
 
-/// Runs a statement on the writer's own connection, outside any savepoint's undoing.
+/// Runs a statement on the writer's own connection and commits it, so that no savepoint undoes it.
 async fn on_the_writer(store: &SqliteStore, sql: &'static str) {
     let run = move |connection: &rusqlite::Connection| Ok::<_, Abort<StoreError>>(connection.execute_batch(sql)?);
     store.write("set the scene", run).await.expect("the scene is set");
@@ -151,7 +152,7 @@ async fn a_write_that_fails_half_way_is_undone_with_its_group() {
         };
         beside.write("write beside it", run).await
     });
-    // Too much to lie in the job's row, and so the second write.
+    // Too long for the job's row, so it takes a second write.
     let instruction = Instruction { messages: vec![Message::text(Role::User, "Fix broken links. ".repeat(100))] };
     let (row, entries) = state::create(sample_job(1), instruction);
     let torn = tokio::spawn(async move { torn.create(row, entries, open_gate()).await.map(drop) });

@@ -1,8 +1,8 @@
-//! What is known without reading, and for how long.
+//! What is cached, and for how long the cache is valid.
 
 use super::*;
 
-/// Waits until the store can tell whether others have written.
+/// Waits until the store can tell whether other processes have written.
 async fn told(store: &SqliteStore) -> u64 {
     loop {
         if let Some(told) = Store::changes(store) {
@@ -108,7 +108,7 @@ async fn reads_do_not_wait_for_the_writer() {
     let store = database.open();
     create(&store, sample_job(1), open_gate()).await.expect("a job is created");
     let release = hold_the_writer(&store).await;
-    // Longer than what was looked at before is relied on.
+    // Waits until the last check of other processes has expired.
     while Store::changes(&*store).is_some() {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }

@@ -1,5 +1,5 @@
-//! Several processes on one file, and what is left when one is killed. The children are this test binary again, told by
-//! the environment what to do.
+//! Several processes on one file, and what is left when one is killed. The children run this test binary again,
+//! configured by environment variables.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -28,7 +28,7 @@ fn told() -> Option<(Arc<SqliteStore>, u128)> {
     Some((Arc::new(SqliteStore::open(path).expect("opens")), first))
 }
 
-/// What the child says of itself, among what the test harness prints.
+/// The numbers that the child acknowledges, from among the output of the test harness.
 fn numbers(child: &mut Child) -> impl Iterator<Item = u128> + use<> {
     let lines = BufReader::new(child.stdout.take().expect("piped")).lines();
     lines.map_while(Result::ok).filter_map(|line| line.strip_prefix("acknowledged ")?.parse().ok())

@@ -1,9 +1,10 @@
-//! What a claim costs does not grow with what waits.
+//! The cost of a claim does not grow with the number of waiting jobs.
 
 use super::*;
 use crate::queue;
 
-/// Many jobs that wait, put there without asking anybody: half of them in concurrency keys of their own, half in one.
+/// Inserts many waiting jobs directly into the table: half with concurrency keys of their own, half with one common
+/// key.
 async fn fill(store: &SqliteStore, jobs: u32) {
     let (row, _) = state::create(sample_job(1), Instruction { messages: Vec::new() });
     let body = serde_json::to_string(&row).expect("is JSON");
@@ -51,7 +52,7 @@ async fn every_question_of_a_claim_is_answered_by_an_index() {
     }
 }
 
-/// How many jobs two claims pass over, where so many wait.
+/// The number of jobs that two claims pass over when `jobs` jobs wait.
 async fn passed_over(jobs: u32) -> usize {
     let folder = tempfile::tempdir().expect("a folder");
     let store = Arc::new(SqliteStore::open(folder.path().join("docent.db")).expect("opens"));

@@ -1,4 +1,4 @@
-//! What is left of a project that was removed, when another one takes its name.
+//! What a later project of the same name sees of a removed project.
 
 use docent_access::conformance::sample_project;
 use docent_assistant::{
@@ -48,7 +48,7 @@ async fn project_with_a_past(store: &SqliteStore) -> Project {
     project
 }
 
-/// How many jobs, pull requests, questions and searches there are.
+/// The number of jobs, pull requests, questions and searches of a project.
 async fn found(store: &SqliteStore, project: &Project) -> (usize, usize, usize, u64) {
     let jobs = JobQuery { project: project.id.clone(), status: None, after: None, skip: 0, limit: 10 };
     let jobs = Store::list(store, jobs).await.expect("the store answers");
@@ -72,7 +72,7 @@ async fn found(store: &SqliteStore, project: &Project) -> (usize, usize, usize, 
 #[tokio::test]
 async fn a_later_project_of_the_same_name_finds_nothing_of_the_first() {
     let database = TemporaryDatabase::new();
-    // The command line removes it beside the server, which knows the job.
+    // The command line removes the project from another process, while the server has the job in its cache.
     for (server, command_line) in [(database.open(), database.open())] {
         let first = project_with_a_past(&server).await;
         assert_eq!(found(&server, &first).await, (1, 1, 1, 1));

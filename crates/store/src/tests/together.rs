@@ -1,17 +1,17 @@
-//! Jobs that are made in one transaction: their rows are written with as few statements as they fit into.
+//! Jobs that are created in one transaction.
 
 use docent_types::{JobStatus, Source};
 
 use super::*;
 
-/// A job on a branch of its own, as most are: nobody has to look who else is in its concurrency key.
+/// A job on a branch of its own, as most are: whether its concurrency key is taken need not be checked.
 fn own(n: u128) -> AgentJob {
     let job = sample_job(n);
     let branch = format!("docent/{}", job.id);
     AgentJob { source: Source { branch, ..job.source }, ..job }
 }
 
-/// Makes these jobs in one transaction, and says of each whether it was made.
+/// Creates these jobs in one transaction, and returns for each whether it was created.
 async fn make(store: &Arc<SqliteStore>, jobs: impl IntoIterator<Item = AgentJob>) -> Vec<bool> {
     let release = hold_the_writer(store).await;
     let before = store.writes().commits;
@@ -26,7 +26,7 @@ async fn make(store: &Arc<SqliteStore>, jobs: impl IntoIterator<Item = AgentJob>
     for attempt in tries {
         made.push(attempt.await.expect("no panic"));
     }
-    // What held the writer, and all of these.
+    // One commit for the command that held the writer, and one for all of these.
     assert_eq!(store.writes().commits, before + 2);
     made
 }
@@ -60,7 +60,7 @@ async fn an_id_is_given_to_one_job_alone() {
     let database = TemporaryDatabase::new();
     let store = database.open();
     assert_eq!(make(&store, [3, 1, 3, 2].map(own)).await, [true, true, false, true]);
-    // Known, and not known any more.
+    // With the jobs in the cache, and with an empty cache.
     for store in [store, database.open()] {
         assert_eq!(make(&store, [2, 1].map(own)).await, [false, false]);
     }
@@ -83,7 +83,7 @@ async fn what_is_asked_of_a_job_in_the_transaction_that_makes_it_finds_it() {
         let store = Arc::clone(&store);
         async move { store.change(own(1).id, open_gate(), Arc::new(|row: &Row| state::archive(row, NOW))).await }
     });
-    // It waits for the second, whose branch it is on.
+    // The third job waits for the second, whose branch it is on.
     let source = Source { branch: own(2).source.branch, ..own(3).source };
     let third = making(AgentJob { source, ..own(3) });
     let claimed = tokio::spawn({
