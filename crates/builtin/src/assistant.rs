@@ -1,4 +1,4 @@
-//! The assistant: from a question and its passages to an answer made of quotes.
+//! The assistant: turns a question and its passages into an answer made of quotes.
 
 use docent_types::{Message, Passage, Role};
 use serde::Deserialize;
@@ -56,7 +56,7 @@ struct SearchResult {
 /// The answer to the newest question, or a search call when there was no search yet and the tool is offered.
 pub(crate) fn next(messages: &[Message], may_search: bool, notes: Notes) -> Draft {
     let question = texts_of(messages, Role::User).pop().unwrap_or_default();
-    // The query is the question alone; the message may have text of the caller around it.
+    // The query is the question alone; the message may contain other text that the caller added.
     let found = search(messages, may_search);
     let question = found.as_ref().and_then(|found| found.query.clone()).unwrap_or(question);
     let earlier = found.as_ref().and_then(|found| found.after.clone()).unwrap_or_default();

@@ -56,7 +56,7 @@ pub struct OutlineItem {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Scope {
     Everywhere,
-    /// Paths and globs as written, at least one.
+    /// Paths and globs, verbatim, at least one.
     In(Vec<String>),
 }
 
@@ -153,7 +153,7 @@ impl fmt::Display for Chore {
     }
 }
 
-/// The first control character in any text of a value, tabs and line breaks aside.
+/// The first control character in any text of a value, except tabs and line breaks.
 fn control_character(value: &Value) -> Option<char> {
     match value {
         Value::String(text) => text.chars().find(|c| c.is_control() && !matches!(c, '\t' | '\n')),
@@ -180,7 +180,7 @@ impl fmt::Display for Quoted<'_> {
     }
 }
 
-/// A path, in quotes only where it needs them.
+/// A path, quoted only if it has unusual characters.
 struct Name<'a>(&'a str);
 
 impl fmt::Display for Name<'_> {

@@ -54,7 +54,7 @@ impl<'a> Cursor<'a> {
         next.spaces();
         let rest = next.rest();
         let Some(head) = rest.get(..word.len()) else { return false };
-        // `page` is not a word of `page.md`, nor `in` of `in/out`.
+        // `page` does not match in `page.md`, nor `in` in `in/out`.
         let mut after = rest[word.len()..].chars();
         let bounded = match after.next() {
             None => true,

@@ -33,7 +33,7 @@ const VERBS: [(Verb, &[&str]); 8] = [
 const FIELDS: &[&str] =
     &["title", "description", "sidebarTitle", "sidebar_label", "slug", "icon", "tag", "hidden", "draft"];
 
-/// Words without meaning before an instruction, and around the name of a page or a text.
+/// Words without meaning: before an instruction, around the name of a page, and around a text.
 const LEADS: &[&str] =
     &["please", "kindly", "also", "and", "then", "now", "can", "could", "would", "you", "i", "want", "to", "let's"];
 const PAGE: &[&str] =

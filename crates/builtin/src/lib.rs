@@ -1,4 +1,4 @@
-//! The model that needs no configuration: honest, local and deterministic.
+//! The builtin model: it needs no configuration, is local and deterministic, and does not guess.
 //!
 //! It has two roles, which it recognizes by the tools of a request:
 //!

@@ -1,4 +1,4 @@
-//! The agent: from a transcript to the next tool calls.
+//! The agent: derives the next tool calls from a transcript.
 //!
 //! The chores of a turn are parsed from its user messages, in order. Each step makes the call of the next chore and
 //! updates the todos; when all calls are answered, the turn is finished with a report made of the answers.

@@ -192,7 +192,7 @@ impl<'p> Section<'p> {
         }
         chosen.sort_unstable();
         chosen.dedup();
-        // A block that introduces a block that is left out is useless.
+        // Drops blocks at the end that introduce a block that is not quoted.
         while chosen.len() > 1 && chosen.last().is_some_and(|last| self.blocks[*last].introduces_next()) {
             chosen.pop();
         }
@@ -206,7 +206,7 @@ impl<'p> Section<'p> {
             from -= 1;
         }
         let is_code = |at: usize| self.blocks.get(at).is_some_and(|block| block.kind == BlockKind::Code);
-        // Adjacent code blocks are variants of one example, for several systems.
+        // Adjacent code blocks are variants of one example, such as for several operating systems.
         while wanted == AnswerKind::Steps && is_code(to) && to - at < 3 {
             to += 1;
         }

@@ -46,7 +46,7 @@ fn answer(message: &Message, answers: impl Fn(&str) -> String) -> Message {
     Message { role: Role::User, parts: parts.collect() }
 }
 
-/// Runs a turn to its end and gives the transcript.
+/// Runs a turn to its end, and returns the transcript.
 async fn run(mut transcript: Vec<Message>, answers: impl Fn(&str) -> String) -> Vec<Message> {
     for _ in 0..20 {
         let reply = ask(&transcript).await;

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 /// Maximum number of terms of a topic: each is one bit of a [`TermSet`].
 const MOST_TERMS: usize = 32;
 
-/// What a question is about.
+/// The topic of a question, as terms.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Topic {
     terms: Vec<String>,

@@ -6,14 +6,14 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `dashboard.rs`, `route.rs` | from a request to a page; paths, and which role may ask for them |
-//! | `guard.rs`, `form.rs` | cookies, and whether a write comes from a page of ours; the fields of forms |
+//! | `dashboard.rs`, `route.rs` | handling of requests; paths, and the roles that they require |
+//! | `guard.rs`, `form.rs` | cookies, and the checks of origin and token before a write; the fields of forms |
 //! | `layout.rs`, `text.rs`, `diff.rs`, `colours.rs`, `assets.rs` | what pages have in common |
 //! | `pages/` | the pages |
 //! | `cost.rs` | what tokens cost |
 //! | `live.rs` | the event stream of live pages |
-//! | `turns.rs` | what each turn of a job took |
-//! | `pull_api.rs` | links of pull requests, and merging them by programs |
+//! | `turns.rs` | time, steps and tokens of each turn of a job |
+//! | `pull_api.rs` | links of pull requests, and the API to merge, update or close them |
 //! | `operations.rs` | the port to the server that runs the dashboard |
 //!
 //! This crate refuses to know the insides of the store, git and models.

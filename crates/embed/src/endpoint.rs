@@ -1,4 +1,4 @@
-//! Embeddings by a server: `POST {base}/embeddings`, as OpenAI and many others speak it.
+//! Embeddings from a server: `POST {base}/embeddings`, the API of OpenAI and many others.
 
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -37,7 +37,7 @@ pub struct EndpointOptions {
     pub dimensions: Option<usize>,
 }
 
-/// Why there are no embeddings.
+/// Why a request for embeddings failed.
 #[derive(Debug, thiserror::Error)]
 pub enum EndpointError {
     #[error("`{0}` is not a base URL: write https://HOST or http://HOST, optionally with a port and a path")]

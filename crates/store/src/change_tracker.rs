@@ -77,8 +77,8 @@ impl ChangeTracker {
         self.jobs.lock().clear();
     }
 
-    /// The number of writes found of other processes, if a recent check knows it. `ask` is called when a new check is
-    /// due.
+    /// How many times other processes were found to have written, if the last check is recent. `ask` is called when a
+    /// new check is due.
     pub(crate) fn others(&self, ask: impl FnOnce()) -> Option<u64> {
         let age = match self.checked_at.load(Ordering::SeqCst) {
             0 => Duration::MAX,

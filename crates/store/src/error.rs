@@ -84,7 +84,7 @@ pub(crate) enum NotCommitted {
 #[error("the store is closed")]
 pub(crate) struct Closed;
 
-/// A piece of work panicked; what it wrote was undone.
+/// A command or a read panicked; what it wrote was undone.
 #[derive(Debug, Error)]
 #[error("the decision panicked")]
 pub(crate) struct Panicked;

@@ -172,12 +172,13 @@ impl SqliteStore {
         self.others().and_then(|_| self.changes.job(id))
     }
 
-    /// The number of writes found of other processes, if it is known at the moment.
+    /// How many times other processes were found to have written, if the last check is recent.
     pub(crate) fn others(&self) -> Option<u64> {
         self.changes.others(|| self.writer.check_other_processes())
     }
 
-    /// The number of writes to keys and projects that this process knows of.
+    /// A number that changes when keys or projects may have changed: by a write of this process to them, or by any
+    /// write of another process. `None` if the last check of other processes is not recent.
     pub(crate) fn access_changes(&self) -> Option<u64> {
         // A write of our own is counted before its caller is answered, so it is read first.
         let own = self.changes.access();

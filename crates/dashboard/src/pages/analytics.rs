@@ -56,7 +56,7 @@ pub(super) fn last_days(days: u32, now: Timestamp) -> (Timestamp, Timestamp) {
     (to.minus(DAY * days), to)
 }
 
-/// A day as forms and lists write it.
+/// A day in the format of forms and lists, such as `2026-01-31`.
 pub(super) fn date(moment: Timestamp) -> String {
     moment.to_string().chars().take(10).collect()
 }

@@ -1,4 +1,4 @@
-//! Projects: add one with live checks, change its settings, read its docs anew, remove it.
+//! Projects: add one with live checks, change its settings, index its docs again, remove it.
 
 use docent_operators::OperatorRole;
 use docent_types::{Project, repository_url};

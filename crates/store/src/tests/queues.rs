@@ -57,7 +57,8 @@ async fn passed_over(jobs: u32) -> usize {
     let folder = tempfile::tempdir().expect("a folder");
     let store = Arc::new(SqliteStore::open(folder.path().join("docent.db")).expect("opens"));
     fill(&store, jobs).await;
-    // The first finds the concurrency key that many are in; each after it has nothing of that left to do.
+    // The first claim leases one job with the common key. Each claim moves the ready jobs with that key that it comes
+    // across behind the leased one, so that no later claim examines them.
     let mut rows = claim(&store, 8).await;
     let begun = store.writes();
     rows.extend(claim(&store, 8).await);

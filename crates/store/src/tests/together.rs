@@ -37,7 +37,7 @@ async fn as_many_jobs_as_are_made_at_once_are_there() {
     let store = database.open();
     let mut all = 0;
     for count in [1, 7, 8, 9, 41, 33] {
-        // Also in another order than that of their ids.
+        // Also created in another order than that of their ids.
         let ids = (all + 1..=all + count).rev();
         all += count;
         assert_eq!(make(&store, ids.map(own)).await, vec![true; usize::try_from(count).expect("few")]);
