@@ -70,7 +70,7 @@ fn main() -> Result<(), BoxError> {
             Ok((ours, said))
         })?;
         summary = Some(said);
-        ours.settle();
+        ours.compact_now();
         times.settled.0.push(began.past());
         index = Some((ours, folder));
     }

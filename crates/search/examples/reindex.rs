@@ -44,7 +44,7 @@ fn main() -> Result<(), BoxError> {
         size_of(folder.path())? as f64 / text as f64
     );
     let began = Instant::now();
-    index.settle();
+    index.compact_now();
     let size = size_of(folder.path())?;
     println!(
         "settled:      {} later, {:.1} MB, {:.2} times the text",

@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_marked_in_all_their_forms_and_fillers_are_not() {
+    fn words_are_marked_in_all_their_forms_and_stop_words_are_not() {
         assert_eq!(marked("how are retries configured", "We are configuring the Retry."), ["configuring", "Retry"]);
         assert_eq!(marked("max_retries", "set maxRetries, or max_retries."), ["maxRetries", "max_retries"]);
         assert_eq!(marked("confgure", "Configure it."), ["Configure"], "a slip");

@@ -7,7 +7,7 @@ use foldhash::fast::RandomState;
 
 use crate::rank::question::Question;
 use crate::text::languages::Language;
-use crate::text::terms::{self, Beginnings};
+use crate::text::terms::{self, StemPrefixes};
 
 /// Only this many bytes of a section are searched for the best excerpt.
 const LONGEST_SECTION: usize = 64_000;
@@ -19,7 +19,7 @@ const AGAIN: f32 = 0.02;
 pub(crate) struct SoughtWords {
     /// By stem: the number of the word in the question, and its weight.
     stems: HashMap<String, (usize, f32)>,
-    begins: Beginnings,
+    begins: StemPrefixes,
 }
 
 impl SoughtWords {
@@ -27,7 +27,7 @@ impl SoughtWords {
         let mut stems = HashMap::new();
         for (number, word) in question.words.iter().enumerate() {
             // Longer words are usually rarer.
-            let weight = if word.is_extra { 0.3 } else { 1.0 } * (word.asked.chars().count() as f32).sqrt();
+            let weight = if word.is_optional { 0.3 } else { 1.0 } * (word.asked.chars().count() as f32).sqrt();
             for form in &word.forms {
                 stems.entry(form.stem.clone()).or_insert((number, weight * form.share));
             }
@@ -36,7 +36,7 @@ impl SoughtWords {
     }
 
     fn with(stems: HashMap<String, (usize, f32)>) -> Self {
-        let begins = Beginnings::of(stems.keys().map(String::as_str));
+        let begins = StemPrefixes::of(stems.keys().map(String::as_str));
         Self { stems, begins }
     }
 }

@@ -28,7 +28,7 @@ pub(crate) struct ResultSelection<'s> {
 struct Shown<'s> {
     page: &'s ManifestPage,
     section: Option<DocAddress>,
-    print: Option<u64>,
+    fingerprint: Option<u64>,
     score: f32,
 }
 
@@ -48,7 +48,7 @@ impl<'s> ResultSelection<'s> {
         let (fields, searcher) = (&self.search.snapshot.fields, self.search.lookup.searcher);
         let sections = documents_of(searcher, fields, page.id, SECTION)?;
         let sections = sections.into_iter().take(limit);
-        sections.map(|at| self.passage(&Shown { page, section: Some(at), print: None, score: 0.0 })).collect()
+        sections.map(|at| self.passage(&Shown { page, section: Some(at), fingerprint: None, score: 0.0 })).collect()
     }
 
     /// The pages to show, each with its section and its score.
@@ -82,15 +82,15 @@ impl<'s> ResultSelection<'s> {
     /// were tried are duplicates, unless the last of them is too short to tell.
     fn add(&mut self, page: &'s ManifestPage, candidate: &Candidate) -> tantivy::Result<()> {
         let stats = &self.search.snapshot.stats;
-        let mut shown = Shown { page, section: None, print: None, score: candidate.answers };
+        let mut shown = Shown { page, section: None, fingerprint: None, score: candidate.answers };
         let best = candidate.sections.first().map_or(0.0, |(score, _)| *score);
         let mut is_copy = false;
         for (score, number) in candidate.sections.iter().take(MOST_STAND_INS) {
             let address = stats.address(*number);
-            let print = self.print(address);
-            let Some(twin) = self.twin(print) else {
+            let fingerprint = self.fingerprint(address);
+            let Some(twin) = self.twin(fingerprint) else {
                 shown.section = Some(address);
-                shown.print = print;
+                shown.fingerprint = fingerprint;
                 break;
             };
             if self.shown[twin].page.title == page.title {
@@ -101,7 +101,7 @@ impl<'s> ResultSelection<'s> {
                 return Ok(());
             }
             // A short duplicate does not make the page a copy: it may be all that the page says.
-            is_copy = print.is_some_and(is_telling);
+            is_copy = fingerprint.is_some_and(is_telling);
             if *score < best * STAND_IN {
                 break;
             }
@@ -117,14 +117,14 @@ impl<'s> ResultSelection<'s> {
     }
 
     /// The index of a selected page whose section has the same text.
-    fn twin(&self, print: Option<u64>) -> Option<usize> {
-        let print = print.filter(|_| self.search.lookup.settings.copies_once > 0.0)?;
-        self.shown.iter().position(|shown| shown.print.is_some_and(|known| are_copies(known, print)))
+    fn twin(&self, fingerprint: Option<u64>) -> Option<usize> {
+        let fingerprint = fingerprint.filter(|_| self.search.lookup.settings.copies_once > 0.0)?;
+        self.shown.iter().position(|shown| shown.fingerprint.is_some_and(|known| are_copies(known, fingerprint)))
     }
 
-    fn print(&self, address: DocAddress) -> Option<u64> {
+    fn fingerprint(&self, address: DocAddress) -> Option<u64> {
         let segment = self.search.snapshot.stats.segments.get(address.segment_ord as usize)?;
-        segment.readers.print.first(address.doc_id)
+        segment.readers.fingerprint.first(address.doc_id)
     }
 
     /// Whether the asker would prefer the first of two copies: the one that better fits the language and the version
@@ -162,7 +162,7 @@ impl<'s> ResultSelection<'s> {
             path: page.path.clone(),
             href,
             title: page.title.clone(),
-            headings: stored(fields.trail).lines().map(str::to_owned).collect(),
+            headings: stored(fields.heading_path).lines().map(str::to_owned).collect(),
             content: String::new(),
             score: shown.score.clamp(0.0, 1.0),
             version: variants.version_of(number).map(|version| version.name.clone()),

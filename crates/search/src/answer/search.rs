@@ -8,10 +8,10 @@ use crate::answer::result_selection::ResultSelection;
 use crate::index::snapshot::Snapshot;
 use crate::query::Query;
 use crate::rank::question::Question;
-use crate::rank::ranking::{Search, left_out};
+use crate::rank::ranking::{Search, ignored_links};
 use crate::rank::settings::{SHIPPED, Settings};
 use crate::text::lexicon::Lexicon;
-use crate::vectors::alike::Alike;
+use crate::vectors::alike::Similarities;
 
 impl Snapshot {
     /// The best passages for a question, best first, one a page. Empty when nothing fits, nothing is indexed, or the
@@ -74,9 +74,9 @@ fn search(
     snapshot: &Snapshot,
     query: &Query,
     settings: &Settings,
-    alike: Option<&Alike>,
+    alike: Option<&Similarities>,
 ) -> tantivy::Result<Vec<Passage>> {
-    let (without, unlinked) = left_out(snapshot, settings)?;
+    let (without, unlinked) = ignored_links(snapshot, settings)?;
     let Some(mut search) = Search::new(snapshot, query, settings, &without, unlinked)? else { return Ok(Vec::new()) };
     let ranked = search.ranked(alike)?;
     ResultSelection::new(&search).passages(ranked, query.limit)

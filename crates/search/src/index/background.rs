@@ -6,26 +6,26 @@ use std::sync::mpsc::channel;
 use std::thread::{Builder, scope, sleep};
 use std::time::{Duration, Instant};
 
-/// Runs `work` on its own low-priority thread and waits for it. The progress that `work` reports is passed to `hear` on
-/// the calling thread. Runs `work` on the calling thread when no further thread can be started.
-pub(crate) fn done_standing_back<P: Send, T: Send>(
+/// Runs `work` on its own low-priority thread and waits for it. The progress that `work` reports is passed to
+/// `on_progress` on the calling thread. Runs `work` on the calling thread when no further thread can be started.
+pub(crate) fn run_at_low_priority<P: Send, T: Send>(
     name: &str,
     work: impl Fn(&mut dyn FnMut(P)) -> T + Send + Sync,
-    hear: &mut dyn FnMut(P),
+    on_progress: &mut dyn FnMut(P),
 ) -> T {
-    let (sender, told) = channel();
+    let (sender, progress) = channel();
     let done = scope(|scope| {
         let work = &work;
         let work = move || {
-            lower_priority(NiceLevel::Second);
+            lower_priority(NiceLevel::Background);
             // The receiver is gone once the calling thread has unwound.
-            work(&mut |news| drop(sender.send(news)))
+            work(&mut |update| drop(sender.send(update)))
         };
         let working = Builder::new().name(name.to_owned()).spawn_scoped(scope, work).ok()?;
-        told.into_iter().for_each(&mut *hear);
+        progress.into_iter().for_each(&mut *on_progress);
         Some(working.join().unwrap_or_else(|panic| resume_unwind(panic)))
     });
-    done.unwrap_or_else(|| work(hear))
+    done.unwrap_or_else(|| work(on_progress))
 }
 
 /// Waits until `shared` is the last reference, at most `longest`, and then drops it. Keeps the cost of freeing a large
@@ -45,21 +45,21 @@ pub(crate) enum NiceLevel {
     /// A caller waits for the work, but less urgently than for an answer: about a thirtieth of the CPU share of other
     /// threads. With a tenth, a question occasionally waits until the next kernel tick for a core held by such a
     /// thread.
-    Second,
+    Background,
     /// Nothing waits for the work: about a sixtieth. With more, such a thread occasionally holds a core for longer than
     /// a question takes.
-    Last,
+    Idle,
 }
 
 /// Lowers the priority of the calling thread and of the threads it starts from here on. The priority cannot be raised
 /// again, so this is for threads that end with their work. Does nothing on systems other than Linux.
-pub(crate) fn lower_priority(standing: NiceLevel) {
+pub(crate) fn lower_priority(level: NiceLevel) {
     #[cfg(target_os = "linux")]
     {
         // Values on the scale of `nice`.
-        let nice = match standing {
-            NiceLevel::Second => 15,
-            NiceLevel::Last => 19,
+        let nice = match level {
+            NiceLevel::Background => 15,
+            NiceLevel::Idle => 19,
         };
         let thread = rustix::thread::gettid();
         if let Err(error) = rustix::process::setpriority_process(Some(thread), nice) {
@@ -67,7 +67,7 @@ pub(crate) fn lower_priority(standing: NiceLevel) {
         }
     }
     #[cfg(not(target_os = "linux"))]
-    let _ = standing;
+    let _ = level;
 }
 
 #[cfg(test)]
@@ -77,16 +77,16 @@ mod tests {
     #[test]
     fn what_is_told_on_the_way_is_heard_by_who_waits() {
         let here = std::thread::current().id();
-        let mut heard = Vec::new();
+        let mut received = Vec::new();
         let work = |tell: &mut dyn FnMut(u32)| {
             (1..4).for_each(tell);
             std::thread::current().id()
         };
-        let there = done_standing_back("a-test", work, &mut |news| {
+        let there = run_at_low_priority("a-test", work, &mut |update| {
             assert_eq!(std::thread::current().id(), here);
-            heard.push(news);
+            received.push(update);
         });
-        assert_eq!(heard, [1, 2, 3]);
+        assert_eq!(received, [1, 2, 3]);
         assert_ne!(there, here);
     }
 

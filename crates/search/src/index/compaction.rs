@@ -19,29 +19,41 @@ use crate::index::snapshot::Snapshot;
 
 /// Limits of a compaction.
 #[derive(Debug)]
-pub(crate) struct Effort {
+pub(crate) struct CompactionLimits {
     /// Maximum number of live documents rewritten at a time.
     documents: u32,
     /// Maximum total size of the segments merged at a time, in bytes: merging happens in memory.
     bytes: u64,
     /// Maximum number of segments of about the same size.
-    alike: usize,
+    max_similar_segments: usize,
     /// Maximum share of deleted documents in a segment, in percent.
-    waste: u32,
+    max_deleted_percent: u32,
     /// Segments with fewer live documents than this are not rewritten because of deleted documents.
-    worth: u32,
+    min_live_documents: u32,
 }
 
 /// Compaction within an update: keeps a small index tidy, and keeps a large one from fragmenting where background
 /// compaction never gets to run.
-pub(crate) const INLINE: Effort = Effort { documents: 600, bytes: 4 << 20, alike: 16, waste: 0, worth: 0 };
+pub(crate) const INLINE: CompactionLimits = CompactionLimits {
+    documents: 600,
+    bytes: 4 << 20,
+    max_similar_segments: 16,
+    max_deleted_percent: 0,
+    min_live_documents: 0,
+};
 /// Compaction in the background.
-pub(crate) const LATER: Effort = Effort { documents: 2_000_000, bytes: 160 << 20, alike: 5, waste: 10, worth: 1_000 };
+pub(crate) const BACKGROUND: CompactionLimits = CompactionLimits {
+    documents: 2_000_000,
+    bytes: 160 << 20,
+    max_similar_segments: 5,
+    max_deleted_percent: 10,
+    min_live_documents: 1_000,
+};
 
 /// Ids of the segments to merge into one, in their order; `None` when nothing is due.
-pub(crate) fn due(segments: &[Segment], effort: &Effort) -> Option<Vec<String>> {
+pub(crate) fn due(segments: &[Segment], limits: &CompactionLimits) -> Option<Vec<String>> {
     let sizes: Vec<Size> = segments.iter().map(Size::of).collect();
-    due_of(&sizes, effort).map(|some| some.into_iter().map(|at| segments[at].id.clone()).collect())
+    due_of(&sizes, limits).map(|some| some.into_iter().map(|at| segments[at].id.clone()).collect())
 }
 
 /// Merges the segments with the ids `some` into one. Returns the remaining segments and the merged one.
@@ -62,15 +74,17 @@ pub(crate) fn merge(
 /// from the merged one as well. `None` when another process is compacting, when nothing is due, or when some of the old
 /// segments are no longer in the current state.
 pub(crate) fn run(generations: &Generations, known: &Arc<Snapshot>) -> Result<Option<Arc<Snapshot>>, SearchError> {
-    let Some(making) = generations.making()? else { return Ok(None) };
+    let Some(compaction_lock) = generations.try_lock_for_compaction()? else { return Ok(None) };
     let Some(state) = known.state() else { return Ok(None) };
     let fields = &known.fields;
-    let Some(some) = due(&state.segments, &LATER) else { return Ok(None) };
+    let Some(some) = due(&state.segments, &BACKGROUND) else { return Ok(None) };
     let old: Vec<Segment> = state.segments.iter().filter(|segment| some.contains(&segment.id)).cloned().collect();
     let made = engine::merged(fields, &old).map_err(|error| generations.engine("merge", error))?;
-    let made = made.map(|made| generations.write_aside(&making, &made).map(|aside| (aside, made))).transpose()?;
+    let made = made
+        .map(|made| generations.write_unpublished(&compaction_lock, &made).map(|unpublished| (unpublished, made)))
+        .transpose()?;
 
-    let turn = generations.turn()?;
+    let lock = generations.lock_for_publishing()?;
     let Some(now) = generations.load(Some(state))? else { return Ok(None) };
     let current: Vec<&Segment> = now.segments.iter().filter(|segment| some.contains(&segment.id)).collect();
     if current.len() != old.len() {
@@ -79,8 +93,8 @@ pub(crate) fn run(generations: &Generations, known: &Arc<Snapshot>) -> Result<Op
     let base = Snapshot::next(generations, known, Arc::clone(&now))?;
     let mut segments: Vec<Segment> =
         now.segments.iter().filter(|segment| !some.contains(&segment.id)).cloned().collect();
-    if let Some((aside, made)) = made {
-        let segment = generations.take_in(&aside, &made)?;
+    if let Some((unpublished, made)) = made {
+        let segment = generations.adopt(&unpublished, &made)?;
         let gone = dropped_since(base.searcher(), &now.segments, &old, fields)
             .map_err(|error| generations.engine("read", error))?;
         let searcher = engine::searcher(fields, std::slice::from_ref(&segment));
@@ -89,7 +103,7 @@ pub(crate) fn run(generations: &Generations, known: &Arc<Snapshot>) -> Result<Op
         segments.push(segment.without(documents.into_iter().flatten()));
     }
     let docs = Delta { commit: now.manifest.commit.clone(), next_file: now.manifest.next_file, ..Delta::default() };
-    let next = generations.publish(&turn, Some(&now), docs, segments)?;
+    let next = generations.publish(&lock, Some(&now), docs, segments)?;
     Snapshot::next(generations, &base, next).map(Some)
 }
 
@@ -127,19 +141,21 @@ impl Size {
     }
 }
 
-fn due_of(segments: &[Size], effort: &Effort) -> Option<Vec<usize>> {
-    let fits = |size: &Size| size.alive <= effort.documents && size.bytes <= effort.bytes;
+fn due_of(segments: &[Size], limits: &CompactionLimits) -> Option<Vec<usize>> {
+    let fits = |size: &Size| size.alive <= limits.documents && size.bytes <= limits.bytes;
     let mut by_size: Vec<usize> = (0..segments.len()).filter(|at| fits(&segments[*at])).collect();
     by_size.sort_by_key(|at| (segments[*at].alive, *at));
-    let run = of_like_size(segments, &by_size, effort);
-    if run.len() > effort.alike {
+    let run = of_like_size(segments, &by_size, limits);
+    if run.len() > limits.max_similar_segments {
         return Some(in_order(run));
     }
     // Next to segments that are too large to be rewritten inline, a few deleted documents make no difference.
     let looked_at: u32 = by_size.iter().map(|at| segments[*at].alive).sum();
     let all: u32 = segments.iter().map(|size| size.alive).sum();
-    let wasteful = |at: &usize| segments[*at].alive >= effort.worth && segments[*at].is_wasteful(effort.waste);
-    if looked_at < all && effort.worth == 0 {
+    let wasteful = |at: &usize| {
+        segments[*at].alive >= limits.min_live_documents && segments[*at].is_wasteful(limits.max_deleted_percent)
+    };
+    if looked_at < all && limits.min_live_documents == 0 {
         return None;
     }
     by_size.into_iter().find(wasteful).map(|at| vec![at])
@@ -147,11 +163,11 @@ fn due_of(segments: &[Size], effort: &Effort) -> Option<Vec<usize>> {
 
 /// The longest run of segments, from the smallest on, whose last segment has at most twice as many live documents (plus
 /// 100) as all before it together.
-fn of_like_size(segments: &[Size], by_size: &[usize], effort: &Effort) -> Vec<usize> {
+fn of_like_size(segments: &[Size], by_size: &[usize], limits: &CompactionLimits) -> Vec<usize> {
     let (mut documents, mut bytes, mut run, mut longest) = (0, 0, Vec::new(), 0);
     for at in by_size {
         let size = segments[*at];
-        if documents + size.alive > effort.documents || bytes + size.bytes > effort.bytes {
+        if documents + size.alive > limits.documents || bytes + size.bytes > limits.bytes {
             break;
         }
         if u64::from(size.alive) <= 2 * u64::from(documents) + 100 {
@@ -195,15 +211,15 @@ mod tests {
             (vec![(60, 0), (10, 0), (70_000, 0), (10, 0), (200, 0), (10, 0), (10, 0)], Some(vec![0, 1, 3, 4, 5, 6])),
             (vec![], None),
         ] {
-            assert_eq!(due_of(&sizes(&segments), &LATER), later, "{segments:?}");
+            assert_eq!(due_of(&sizes(&segments), &BACKGROUND), later, "{segments:?}");
         }
     }
 
     #[test]
     fn what_does_not_count_goes_when_it_is_worth_it() {
-        assert_eq!(due_of(&sizes(&[(70_000, 5_000), (10, 0)]), &LATER), None);
-        assert_eq!(due_of(&sizes(&[(70_000, 9_000), (10, 0)]), &LATER), Some(vec![0]));
-        assert_eq!(due_of(&sizes(&[(10, 9)]), &LATER), None);
+        assert_eq!(due_of(&sizes(&[(70_000, 5_000), (10, 0)]), &BACKGROUND), None);
+        assert_eq!(due_of(&sizes(&[(70_000, 9_000), (10, 0)]), &BACKGROUND), Some(vec![0]));
+        assert_eq!(due_of(&sizes(&[(10, 9)]), &BACKGROUND), None);
         assert_eq!(due_of(&sizes(&[(10, 0), (100, 1)]), &INLINE), Some(vec![1]), "a small index is always tidy");
         assert_eq!(due_of(&sizes(&[(70_000, 1), (100, 1)]), &INLINE), None);
     }
@@ -213,9 +229,9 @@ mod tests {
         // Every step leaves fewer segments or fewer deleted documents.
         let mut segments = sizes(&[(5, 1); 40]);
         segments.extend(sizes(&[(3_000, 900), (70_000, 30_000)]));
-        for effort in [&INLINE, &LATER] {
+        for limits in [&INLINE, &BACKGROUND] {
             let mut steps = 0;
-            while let Some(some) = due_of(&segments, effort) {
+            while let Some(some) = due_of(&segments, limits) {
                 let alive = some.iter().map(|at| segments[*at].alive).sum();
                 segments = (0..segments.len()).filter(|at| !some.contains(at)).map(|at| segments[at]).collect();
                 segments.push(size(alive, 0));

@@ -36,8 +36,8 @@ pub(crate) fn write(
     let outline = outline(&page, source);
     let mut title = Vec::new();
     vocabulary.add_words(&entry.title, language, &mut title);
-    let (words, numbers, kept) = (Vec::new(), Vec::new(), Kept::default());
-    let mut writing = Writing { fields, entry, language, vocabulary, writer, title, words, numbers, kept };
+    let (words, numbers, stored) = (Vec::new(), Vec::new(), StoredValues::default());
+    let mut writing = Writing { fields, entry, language, vocabulary, writer, title, words, numbers, stored };
     for (at, section) in (0..).zip(std::mem::take(&mut page.sections)) {
         let kind = SectionKind::of(&section, &page.links, source);
         writing.section(section, at, kind)?;
@@ -76,14 +76,14 @@ struct Writing<'w> {
     /// Word hashes of the current section, for its near-duplicate fingerprint.
     numbers: Vec<u64>,
     /// Stored and fast field values of the current document.
-    kept: Kept,
+    stored: StoredValues,
 }
 
 /// The stored and fast field values of a document. Texts are moved in rather than copied: they are most of the data.
 #[derive(Default)]
-struct Kept(Vec<(Field, OwnedValue)>);
+struct StoredValues(Vec<(Field, OwnedValue)>);
 
-impl Document for Kept {
+impl Document for StoredValues {
     type Value<'a> = &'a OwnedValue;
     type FieldsValuesIter<'a> = std::iter::Map<
         std::slice::Iter<'a, (Field, OwnedValue)>,
@@ -95,7 +95,7 @@ impl Document for Kept {
     }
 }
 
-impl Kept {
+impl StoredValues {
     fn number(&mut self, field: Field, number: u64) {
         self.0.push((field, OwnedValue::U64(number)));
     }
@@ -110,7 +110,7 @@ impl Writing<'_> {
     fn page(&mut self, page: &Page, outline: String) -> tantivy::Result<()> {
         let (fields, entry) = (self.fields, self.entry);
         self.begin(PAGE);
-        self.writer.mark(fields.stemming, self.language.code().as_bytes());
+        self.writer.add_exact(fields.stemming, self.language.code().as_bytes());
         let headings: Vec<&str> =
             page.headings.iter().map(|heading| heading.text.as_str()).filter(|text| *text != entry.title).collect();
         let names = [page.front_matter.sidebar_title(), entry.nav_title.as_deref()];
@@ -120,86 +120,86 @@ impl Writing<'_> {
                 titles.push(name);
             }
         }
-        self.say(fields.path, &[&entry.path]);
+        self.index_texts(fields.path, &[&entry.path]);
         let keywords = page.front_matter.keywords();
         let description: Vec<&str> = entry.description.as_deref().into_iter().chain(keywords).collect();
-        let said: [(Field, &[&str]); 3] =
+        let by_field: [(Field, &[&str]); 3] =
             [(fields.title, &titles), (fields.description, &description), (fields.headings, &headings)];
-        for (field, texts) in said {
-            self.say(field, texts);
-            self.writer.gather(&self.words);
+        for (field, texts) in by_field {
+            self.index_texts(field, texts);
+            self.writer.add_to_page(&self.words);
         }
-        self.writer.say_gathered();
+        self.writer.write_page_totals();
         self.end(Some((fields.content, outline)))
     }
 
     fn section(&mut self, section: Section, at: u64, kind: SectionKind) -> tantivy::Result<()> {
         let fields = self.fields;
         self.begin(SECTION);
-        let trail = trail(self.entry, &section);
+        let heading_path = heading_path(self.entry, &section);
         self.words.clear();
         self.words.extend_from_slice(&self.title);
         let title = self.words.len();
-        trail.iter().for_each(|heading| self.vocabulary.add_words(heading, self.language, &mut self.words));
-        self.writer.say(fields.heading, stems(&self.words[title..]));
+        heading_path.iter().for_each(|heading| self.vocabulary.add_words(heading, self.language, &mut self.words));
+        self.writer.add_tokens(fields.heading, stems(&self.words[title..]));
         let above = self.words.len();
         self.vocabulary.add_words(&section.text, self.language, &mut self.words);
-        self.writer.gather(&self.words[above..]);
+        self.writer.add_to_page(&self.words[above..]);
         let mut numbers = std::mem::take(&mut self.numbers);
         numbers.clear();
         self.vocabulary.add_numbers(&self.words[above..], &mut numbers);
-        self.writer.say(fields.body, stems(&self.words));
+        self.writer.add_tokens(fields.body, stems(&self.words));
         self.words.clear();
         code(&section).for_each(|text| self.vocabulary.add_words(text, self.language, &mut self.words));
         if !self.words.is_empty() {
-            self.writer.gather(&self.words);
+            self.writer.add_to_page(&self.words);
             self.vocabulary.add_numbers(&self.words, &mut numbers);
-            self.writer.say(fields.code, stems(&self.words));
+            self.writer.add_tokens(fields.code, stems(&self.words));
         }
-        self.kept.number(fields.section, at);
-        self.kept.number(fields.print, near_duplicates::print(&numbers, &section.markdown));
+        self.stored.number(fields.section, at);
+        self.stored.number(fields.fingerprint, near_duplicates::fingerprint(&numbers, &section.markdown));
         self.numbers = numbers;
         if let Some(mark) = kind.mark() {
-            self.kept.number(fields.section_kind, mark);
+            self.stored.number(fields.section_kind, mark);
         }
-        self.kept.text(fields.trail, trail.join("\n"));
+        self.stored.text(fields.heading_path, heading_path.join("\n"));
         if let Some(anchor) = section.anchor {
-            self.kept.text(fields.anchor, anchor);
+            self.stored.text(fields.anchor, anchor);
         }
         self.end(Some((fields.content, section.markdown)))
     }
 
     fn link(&mut self, mention: &Mention) -> tantivy::Result<()> {
         self.begin(LINK);
-        self.say(self.fields.link, &[&mention.text]);
+        self.index_texts(self.fields.link, &[&mention.text]);
         for target in mention.targets.iter() {
-            self.kept.number(self.fields.target, *target);
+            self.stored.number(self.fields.target, *target);
         }
         self.end(None)
     }
 
     /// Begins a document of the given kind.
     fn begin(&mut self, kind: &str) {
-        self.kept.number(self.fields.page, self.entry.id);
-        self.writer.mark(self.fields.page, &self.entry.id.to_be_bytes());
-        self.writer.mark(self.fields.kind, kind.as_bytes());
+        self.stored.number(self.fields.page, self.entry.id);
+        self.writer.add_exact(self.fields.page, &self.entry.id.to_be_bytes());
+        self.writer.add_exact(self.fields.kind, kind.as_bytes());
     }
 
     /// Ends the current document; `text` is a text to store with it.
     fn end(&mut self, text: Option<(Field, String)>) -> tantivy::Result<()> {
         if let Some((field, text)) = text {
-            self.kept.text(field, text);
+            self.stored.text(field, text);
         }
-        self.writer.end(&self.kept)?;
-        self.kept.0.clear();
+        self.writer.end(&self.stored)?;
+        self.stored.0.clear();
         Ok(())
     }
 
     /// Indexes several texts as one field of the current document.
-    fn say(&mut self, field: Field, texts: &[&str]) {
+    fn index_texts(&mut self, field: Field, texts: &[&str]) {
         self.words.clear();
         texts.iter().for_each(|text| self.vocabulary.add_words(text, self.language, &mut self.words));
-        self.writer.say(field, stems(&self.words));
+        self.writer.add_tokens(field, stems(&self.words));
     }
 }
 
@@ -218,7 +218,7 @@ fn code(section: &Section) -> impl Iterator<Item = &str> {
 }
 
 /// The headings above a section, without the page title, which adds nothing new.
-fn trail<'s>(entry: &ManifestPage, section: &'s Section) -> &'s [String] {
+fn heading_path<'s>(entry: &ManifestPage, section: &'s Section) -> &'s [String] {
     match section.headings.as_slice() {
         [first, others @ ..] if *first == entry.title => others,
         headings => headings,
@@ -305,10 +305,10 @@ mod tests {
     #[test]
     fn a_page_is_in_the_language_it_says_or_seems_to_be_in() {
         let page = |text: &str| docent_markdown::parse("a.md", text.as_bytes());
-        let said = |tag: &str| ManifestPage { language: Some(tag.to_owned()), ..ManifestPage::default() };
+        let declares = |tag: &str| ManifestPage { language: Some(tag.to_owned()), ..ManifestPage::default() };
         let german = page("Der Schlüssel wird vom Server erneuert, und das ist nicht für alle zu ändern.");
         assert_eq!(language(&ManifestPage::default(), &german), Language::German);
-        assert_eq!(language(&said("fr-CA"), &german), Language::French);
-        assert_eq!(language(&said("ja"), &german), Language::English);
+        assert_eq!(language(&declares("fr-CA"), &german), Language::French);
+        assert_eq!(language(&declares("ja"), &german), Language::English);
     }
 }

@@ -106,7 +106,7 @@ pub(crate) struct WrittenSegment {
 
 /// A segment under construction, in memory.
 pub(crate) struct SegmentInMemory {
-    pub(crate) segment: Segment,
+    pub(crate) inner: Segment,
     ram: RamDirectory,
 }
 
@@ -114,7 +114,7 @@ impl SegmentInMemory {
     pub(crate) fn begin(fields: &Fields) -> tantivy::Result<Self> {
         let ram = RamDirectory::default();
         let segment = Index::create(ram.clone(), fields.schema.clone(), settings())?.new_segment();
-        Ok(Self { segment, ram })
+        Ok(Self { inner: segment, ram })
     }
 
     /// How much memory its files take so far, in bytes.
@@ -124,7 +124,7 @@ impl SegmentInMemory {
 
     /// Finishes the segment with this number of documents, once all its files are written.
     pub(crate) fn end(self, documents: u32) -> tantivy::Result<WrittenSegment> {
-        let meta = self.segment.index().new_segment_meta(self.segment.id(), documents);
+        let meta = self.inner.index().new_segment_meta(self.inner.id(), documents);
         files_of(&meta, &self.ram)
     }
 }

@@ -56,11 +56,11 @@ use crate::index::manifest::{Delta, Manifest};
 
 const CURRENT: &str = "CURRENT";
 const LOCK: &str = "lock";
-const MAKING: &str = "making";
+const COMPACTION_LOCK: &str = "making";
 /// File extension of an unpublished segment.
-const ASIDE: &str = ".aside";
+const UNPUBLISHED: &str = ".aside";
 /// A journal is rewritten once it has grown to twice its first record plus this many bytes.
-const ROOM: u64 = if cfg!(test) { 4 << 10 } else { 1 << 20 };
+const JOURNAL_SLACK_BYTES: u64 = if cfg!(test) { 4 << 10 } else { 1 << 20 };
 
 /// The folder of one index.
 #[derive(Debug, Clone)]
@@ -80,7 +80,7 @@ pub(crate) struct PublishLock {
 
 /// The exclusive right to write unpublished segments, across processes; released on drop.
 #[derive(Debug)]
-pub(crate) struct WriteLock {
+pub(crate) struct CompactionLock {
     _lock: File,
 }
 
@@ -188,7 +188,7 @@ impl Generations {
     }
 
     /// Waits for the lock that excludes all other writers, in this process or another.
-    pub(crate) fn turn(&self) -> Result<PublishLock, SearchError> {
+    pub(crate) fn lock_for_publishing(&self) -> Result<PublishLock, SearchError> {
         let path = self.dir.join(LOCK);
         let file = File::options().create(true).truncate(false).write(true).open(&path).map_err(disk("open", &path))?;
         file.lock().map_err(disk("lock", &path))?;
@@ -268,37 +268,41 @@ impl Generations {
 
     /// Takes the right to write unpublished segments, without the publish lock; `None` while it is taken. Removes
     /// unpublished segments that were left behind.
-    pub(crate) fn making(&self) -> Result<Option<WriteLock>, SearchError> {
-        let path = self.dir.join(MAKING);
+    pub(crate) fn try_lock_for_compaction(&self) -> Result<Option<CompactionLock>, SearchError> {
+        let path = self.dir.join(COMPACTION_LOCK);
         let file = File::options().create(true).truncate(false).write(true).open(&path).map_err(disk("open", &path))?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Ok(None),
             Err(TryLockError::Error(error)) => return Err(disk("lock", &path)(error)),
         }
-        for name in self.names()?.iter().filter(|name| name.ends_with(ASIDE)) {
+        for name in self.names()?.iter().filter(|name| name.ends_with(UNPUBLISHED)) {
             let path = self.dir.join(name);
             fs::remove_file(&path).map_err(disk("remove", &path))?;
         }
-        Ok(Some(WriteLock { _lock: file }))
+        Ok(Some(CompactionLock { _lock: file }))
     }
 
     /// Writes a segment under a file name that no reader looks for.
-    pub(crate) fn write_aside(
+    pub(crate) fn write_unpublished(
         &self,
-        _making: &WriteLock,
+        _lock: &CompactionLock,
         made: &WrittenSegment,
     ) -> Result<UnpublishedSegment, SearchError> {
-        let path = self.dir.join(format!("{}{ASIDE}", made.id));
+        let path = self.dir.join(format!("{}{UNPUBLISHED}", made.id));
         let written = packs::write(&path, &made.files).map_err(disk("write", &path))?;
         Ok(UnpublishedSegment { path, written })
     }
 
     /// Adopts an unpublished segment by renaming its file, with the publish lock held.
-    pub(crate) fn take_in(&self, aside: &UnpublishedSegment, made: &WrittenSegment) -> Result<Segment, SearchError> {
+    pub(crate) fn adopt(
+        &self,
+        unpublished: &UnpublishedSegment,
+        made: &WrittenSegment,
+    ) -> Result<Segment, SearchError> {
         let path = self.dir.join(pack_name(&made.id));
-        fs::rename(&aside.path, &path).map_err(disk("rename", &aside.path))?;
-        self.segment(made, aside.written)
+        fs::rename(&unpublished.path, &path).map_err(disk("rename", &unpublished.path))?;
+        self.segment(made, unpublished.written)
     }
 
     fn segment(&self, made: &WrittenSegment, written: WrittenPack) -> Result<Segment, SearchError> {
@@ -323,7 +327,7 @@ impl Generations {
     /// see it.
     pub(crate) fn publish(
         &self,
-        turn: &PublishLock,
+        lock: &PublishLock,
         base: Option<&Arc<State>>,
         docs: Delta,
         segments: Vec<Segment>,
@@ -334,7 +338,7 @@ impl Generations {
         if segments.iter().any(|segment| segment.written.is_synced()) {
             sync_dir(&self.dir)?;
         }
-        let at = match base.filter(|base| base.at.end < 2 * base.at.first + ROOM) {
+        let at = match base.filter(|base| base.at.end < 2 * base.at.first + JOURNAL_SLACK_BYTES) {
             Some(base) => {
                 let path = self.journal(base.at.journal);
                 let record = Record { docs, segments: records };
@@ -344,7 +348,7 @@ impl Generations {
             None => self.start_journal(&Record { docs: manifest.whole(), segments: records })?,
         };
         let state = Arc::new(State { at, manifest, segments });
-        self.tidy(turn, Some(&state))?;
+        self.tidy(lock, Some(&state))?;
         Ok(state)
     }
 
@@ -451,16 +455,16 @@ mod tests {
         let writer = Generations::open(dir.path(), 1).expect("opened");
         let reader = Generations::open(dir.path(), 1).expect("opened");
         assert!(reader.load(None).expect("nothing").is_none());
-        let turn = writer.turn().expect("a turn");
+        let lock = writer.lock_for_publishing().expect("the lock");
         let first = writer.write_segment(&made("a")).expect("written");
         assert!(reader.load(None).expect("nothing").is_none());
-        let one = writer.publish(&turn, None, docs("one"), vec![first.clone()]).expect("published");
+        let one = writer.publish(&lock, None, docs("one"), vec![first.clone()]).expect("published");
         let seen = reader.load(None).expect("read").expect("a state");
         assert_eq!((seen.at, seen.manifest.commit.as_str()), (one.at, "one"));
 
         let second = writer.write_segment(&made("b")).expect("written");
         let two =
-            writer.publish(&turn, Some(&one), docs("two"), vec![first.without([7, 2]), second]).expect("published");
+            writer.publish(&lock, Some(&one), docs("two"), vec![first.without([7, 2]), second]).expect("published");
         for known in [None, Some(&seen)] {
             let now = reader.load(known).expect("read").expect("a state");
             assert_eq!((now.at, now.manifest.commit.as_str(), now.segments.len()), (two.at, "two", 2));
@@ -474,7 +478,7 @@ mod tests {
     fn what_no_state_names_is_removed_and_a_long_journal_is_written_anew() {
         let dir = tempfile::tempdir().expect("a folder");
         let generations = Generations::open(dir.path(), 1).expect("opened");
-        let turn = generations.turn().expect("a turn");
+        let lock = generations.lock_for_publishing().expect("the lock");
         generations.write_segment(&made("left")).expect("written");
         let mut state: Option<Arc<State>> = None;
         for number in 0..200 {
@@ -482,7 +486,7 @@ mod tests {
             let known = state.clone();
             state = Some(
                 generations
-                    .publish(&turn, known.as_ref(), docs(&number.to_string()), vec![segment])
+                    .publish(&lock, known.as_ref(), docs(&number.to_string()), vec![segment])
                     .expect("published"),
             );
             let read = generations.load(known.as_ref()).expect("read").expect("a state");
@@ -497,9 +501,9 @@ mod tests {
     fn a_small_segment_that_was_damaged_is_not_read() {
         let dir = tempfile::tempdir().expect("a folder");
         let generations = Generations::open(dir.path(), 1).expect("opened");
-        let turn = generations.turn().expect("a turn");
+        let lock = generations.lock_for_publishing().expect("the lock");
         let segment = generations.write_segment(&made("a")).expect("written");
-        generations.publish(&turn, None, docs("one"), vec![segment]).expect("published");
+        generations.publish(&lock, None, docs("one"), vec![segment]).expect("published");
         let path = dir.path().join("a.pack");
         let mut bytes = fs::read(&path).expect("read");
         bytes[0] ^= 1;
@@ -521,14 +525,14 @@ mod tests {
     fn one_process_at_a_time_writes_aside_and_what_another_left_is_removed() {
         let dir = tempfile::tempdir().expect("a folder");
         let generations = Generations::open(dir.path(), 1).expect("opened");
-        let making = generations.making().expect("asked").expect("it is free");
-        assert!(generations.making().expect("asked").is_none());
-        generations.write_aside(&making, &made("left")).expect("written");
-        drop(making);
-        let making = generations.making().expect("asked").expect("it is free");
+        let lock = generations.try_lock_for_compaction().expect("asked").expect("it is free");
+        assert!(generations.try_lock_for_compaction().expect("asked").is_none());
+        generations.write_unpublished(&lock, &made("left")).expect("written");
+        drop(lock);
+        let lock = generations.try_lock_for_compaction().expect("asked").expect("it is free");
         assert_eq!(names(dir.path()), ["making"]);
-        let aside = generations.write_aside(&making, &made("a")).expect("written");
-        assert_eq!(generations.take_in(&aside, &made("a")).expect("taken in").documents, 9);
+        let unpublished = generations.write_unpublished(&lock, &made("a")).expect("written");
+        assert_eq!(generations.adopt(&unpublished, &made("a")).expect("taken in").documents, 9);
         assert_eq!(names(dir.path()), ["a.pack", "making"]);
     }
 }

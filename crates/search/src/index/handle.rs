@@ -11,7 +11,7 @@ use parking_lot::{Mutex, MutexGuard};
 use crate::embedder::Embedder;
 use crate::error::SearchError;
 use crate::index::background::{self, NiceLevel};
-use crate::index::compaction::{self, LATER};
+use crate::index::compaction::{self, BACKGROUND};
 use crate::index::generations::Generations;
 use crate::index::schema::Fields;
 use crate::index::snapshot::Snapshot;
@@ -83,11 +83,11 @@ impl Index {
         let update = Update { generations: &open.generations, layout: &open.layout, threads };
         let run = |progress: &mut dyn FnMut(Progress)| {
             let (summary, next) = update.run(&open.current.load_full(), source, progress)?;
-            open.take(next)?;
+            open.make_current(next)?;
             self.compact_later();
             Ok(summary)
         };
-        background::done_standing_back("search-update", run, progress)
+        background::run_at_low_priority("search-update", run, progress)
     }
 
     /// Embeds the sections that have no vector. Blocks, for minutes when there are many; updates and questions go on
@@ -118,7 +118,7 @@ impl Index {
     }
 
     /// Runs the compaction that updates have left over, and waits for it. It affects only how long questions take.
-    pub fn settle(&self) {
+    pub fn compact_now(&self) {
         self.wait();
         self.0.compact();
     }
@@ -141,7 +141,7 @@ impl Index {
         let open = Arc::clone(&self.0);
         let thread = std::thread::Builder::new().name("search-compaction".to_owned());
         let work = move || {
-            background::lower_priority(NiceLevel::Last);
+            background::lower_priority(NiceLevel::Idle);
             open.compact();
         };
         match thread.spawn(work) {
@@ -179,7 +179,7 @@ impl Open {
 
     /// Makes a state that was just published the current one of this handle, unless a newer one has been published
     /// since.
-    fn take(&self, next: Arc<Snapshot>) -> Result<(), SearchError> {
+    fn make_current(&self, next: Arc<Snapshot>) -> Result<(), SearchError> {
         let opening = self.opening();
         let now = self.generations.load(next.state()).ok().flatten();
         if now.map(|now| now.at) == next.state().map(|next| next.at) {
@@ -194,16 +194,16 @@ impl Open {
 
     fn is_compaction_due(&self) -> bool {
         let current = self.current.load();
-        current.state().is_some_and(|state| compaction::due(&state.segments, &LATER).is_some())
+        current.state().is_some_and(|state| compaction::due(&state.segments, &BACKGROUND).is_some())
     }
 
     fn compact(&self) {
         while self.is_compaction_due() {
             let known = self.current.load_full();
             let compacted = compaction::run(&self.generations, &known);
-            // `take` waits until the snapshot it replaces is released, by this thread too.
+            // `make_current` waits until the snapshot it replaces is released, by this thread too.
             drop(known);
-            match compacted.and_then(|next| next.map(|next| self.take(next)).transpose()) {
+            match compacted.and_then(|next| next.map(|next| self.make_current(next)).transpose()) {
                 Ok(Some(())) => {}
                 // Another process is compacting, or published first.
                 Ok(None) => return,

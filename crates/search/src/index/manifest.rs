@@ -52,7 +52,7 @@ pub(crate) struct ManifestFile {
     pub(crate) place: Place,
     /// Whether front matter affects where a page of the file is placed. Then a changed navigation requires reading the
     /// file again.
-    pub(crate) has_say: bool,
+    pub(crate) front_matter_affects_place: bool,
     /// Included files: path and blob id, the blob id empty for a missing file.
     pub(crate) included: Vec<(String, String)>,
     pub(crate) pages: Vec<ManifestPage>,

@@ -18,7 +18,7 @@ pub(crate) struct Readers {
     /// By field id; `None` for fields whose words are not looked up.
     texts: Vec<Option<Text>>,
     /// Of a section: its near-duplicate fingerprint.
-    pub(crate) print: Column<u64>,
+    pub(crate) fingerprint: Column<u64>,
     /// Of a section: its index in the page.
     pub(crate) section: Column<u64>,
     /// Of a section: its kind.
@@ -59,7 +59,7 @@ impl Stem {
 impl Readers {
     pub(crate) fn open(reader: &SegmentReader, fields: &Fields) -> tantivy::Result<Self> {
         let mut texts: Vec<Option<Text>> = Vec::new();
-        let index = reader.inverted_index(fields.said)?;
+        let index = reader.inverted_index(fields.terms)?;
         for field in fields.counted() {
             let place = field.field_id() as usize;
             if texts.len() <= place {
@@ -71,7 +71,7 @@ impl Readers {
         let column = |field| reader.fast_fields().u64(fields.name(field));
         Ok(Self {
             texts,
-            print: column(fields.print)?,
+            fingerprint: column(fields.fingerprint)?,
             section: column(fields.section)?,
             section_kind: column(fields.section_kind)?,
         })

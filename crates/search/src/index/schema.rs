@@ -22,7 +22,7 @@ pub(crate) struct Fields {
     /// Of a section: its index in the page, counted from 0.
     pub(crate) section: Field,
     /// Of a section: its near-duplicate fingerprint ([`crate::text::near_duplicates`]).
-    pub(crate) print: Field,
+    pub(crate) fingerprint: Field,
     /// Of a section: its kind, unless it is the default one ([`crate::index::section_kind`]).
     pub(crate) section_kind: Field,
     /// Of a link: the keys of the paths it may lead to, the likeliest first.
@@ -34,7 +34,7 @@ pub(crate) struct Fields {
 
     /// The words of all fields below up to `spelled`, with field marks: see [`Fields::marked`]. For those fields
     /// themselves tantivy stores only the number of words per document, and nothing for `spelled`.
-    pub(crate) said: Field,
+    pub(crate) terms: Field,
 
     pub(crate) title: Field,
     pub(crate) path: Field,
@@ -58,7 +58,7 @@ pub(crate) struct Fields {
     /// Of a page: its outline as Markdown, without the text of its sections. Of a section: its Markdown.
     pub(crate) content: Field,
     /// The headings above a section, one a line.
-    pub(crate) trail: Field,
+    pub(crate) heading_path: Field,
     pub(crate) anchor: Field,
 }
 
@@ -71,7 +71,7 @@ impl Fields {
             let indexing = indexing.set_fieldnorms(has_lengths);
             schema.add_text_field(name, TextOptions::default().set_indexing_options(indexing))
         };
-        let said = text("said", IndexRecordOption::WithFreqsAndPositions, false);
+        let terms = text("terms", IndexRecordOption::WithFreqsAndPositions, false);
         let mut counted = |name: &str| text(name, IndexRecordOption::Basic, true);
         let title = counted("title");
         let path = counted("path");
@@ -86,16 +86,16 @@ impl Fields {
             spelled: schema.add_text_field("spelled", TextOptions::default()),
             page: schema.add_u64_field("page", INDEXED | FAST),
             section: schema.add_u64_field("section", FAST),
-            print: schema.add_u64_field("print", FAST),
+            fingerprint: schema.add_u64_field("fingerprint", FAST),
             section_kind: schema.add_u64_field("section_kind", FAST),
             target: schema.add_u64_field("target", FAST),
             kind: schema.add_text_field("kind", STRING),
             stemming: schema.add_text_field("stemming", STRING),
             content: schema.add_text_field("content", STORED),
-            trail: schema.add_text_field("trail", STORED),
+            heading_path: schema.add_text_field("heading_path", STORED),
             anchor: schema.add_text_field("anchor", STORED),
             schema: schema.build(),
-            said,
+            terms,
             title,
             path,
             description,
@@ -129,20 +129,20 @@ impl Fields {
     }
 
     /// The logical fields that share one tantivy field, in order of their marks.
-    pub(crate) fn all_said(&self) -> impl Iterator<Item = Field> + use<> {
+    pub(crate) fn term_fields(&self) -> impl Iterator<Item = Field> + use<> {
         self.counted().into_iter().chain([self.spelled])
     }
 
     /// The byte that ends every term of a logical field. No mark occurs in a word, and each sorts before every letter,
     /// so that a word and the words it is a prefix of stay in order.
     pub(crate) fn mark(&self, field: Field) -> u8 {
-        let place = self.all_said().position(|known| known == field);
+        let place = self.term_fields().position(|known| known == field);
         1 + place.unwrap_or_default() as u8
     }
 
     /// The tantivy term for a word in a logical field.
     pub(crate) fn marked(&self, field: Field, stem: &str) -> Term {
-        Term::from_field_text(self.said, &format!("{stem}{}", char::from(self.mark(field))))
+        Term::from_field_text(self.terms, &format!("{stem}{}", char::from(self.mark(field))))
     }
 
     pub(crate) fn name(&self, field: Field) -> &str {
@@ -152,12 +152,12 @@ impl Fields {
     /// Checksum of the fields and of how they are filled: an index with another checksum is unusable.
     pub(crate) fn checksum(&self) -> u32 {
         let schema = serde_json::to_vec(&self.schema).unwrap_or_default();
-        crc32fast::hash(&[schema.as_slice(), &FILLED.to_le_bytes()].concat())
+        crc32fast::hash(&[schema.as_slice(), &CONTENT_VERSION.to_le_bytes()].concat())
     }
 }
 
 /// Incremented when documents are built differently while the fields stay the same.
-const FILLED: u32 = 9;
+const CONTENT_VERSION: u32 = 9;
 
 /// The kinds of documents.
 pub(crate) const PAGE: &str = "page";
@@ -171,10 +171,10 @@ mod tests {
     #[test]
     fn each_field_has_a_mark_of_its_own_that_comes_before_every_letter() {
         let fields = Fields::new();
-        let mut marks: Vec<u8> = fields.all_said().map(|field| fields.mark(field)).collect();
+        let mut marks: Vec<u8> = fields.term_fields().map(|field| fields.mark(field)).collect();
         assert!(marks.iter().all(|mark| (1..b' ').contains(mark)), "{marks:?}");
         marks.dedup();
-        assert_eq!(marks.len(), fields.all_said().count());
+        assert_eq!(marks.len(), fields.term_fields().count());
         assert!(fields.marked(fields.spelled, "key") < fields.marked(fields.title, "keys"));
     }
 }

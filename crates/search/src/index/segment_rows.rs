@@ -6,8 +6,8 @@
 use crate::text::vocabulary::{Number, SortedWords};
 
 /// Capacity, in positions, of a row's first chunk, and of its largest. Each chunk has twice the capacity of the last.
-const FIRST_PIECE: usize = if cfg!(test) { 4 } else { 1 << 10 };
-const LARGEST_PIECE: usize = if cfg!(test) { 8 } else { 1 << 16 };
+const FIRST_CHUNK: usize = if cfg!(test) { 4 } else { 1 << 10 };
+const LARGEST_CHUNK: usize = if cfg!(test) { 8 } else { 1 << 16 };
 
 /// The tokens of a field, document by document.
 #[derive(Debug, Default)]
@@ -15,34 +15,34 @@ pub(crate) struct Row {
     /// Full chunks. `None` is a position whose token is too long to be indexed. Each document lies within one chunk.
     full: Vec<Vec<Option<Number>>>,
     /// The chunk that is being filled.
-    piece: Vec<Option<Number>>,
+    chunk: Vec<Option<Number>>,
     /// Documents that have the field, ascending, each with its number of positions.
     documents: Vec<(u32, u32)>,
     /// Number of positions.
-    places: usize,
+    positions: usize,
     /// Number of positions that hold a word.
     known: u64,
 }
 
 /// A posting: document id and position.
-pub(crate) type Stands = (u32, u32);
+pub(crate) type Posting = (u32, u32);
 
 /// What is stored about the occurrences of a word in a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kept {
+pub(crate) enum PostingDetail {
     /// The position of each occurrence.
-    Places,
+    Positions,
     /// The number of occurrences.
-    Words,
+    Frequencies,
     /// That it occurs, counted once.
-    Documents,
+    DocumentsOnly,
 }
 
 /// The postings of a field, word by word in order of the words' texts.
-pub(crate) struct Dealt {
-    kept: Kept,
-    stands: Vec<Stands>,
-    /// For each word that occurs in the field, the end of its postings in `stands`.
+pub(crate) struct InvertedRow {
+    detail: PostingDetail,
+    postings: Vec<Posting>,
+    /// For each word that occurs in the field, the end of its postings in `postings`.
     ends: std::vec::IntoIter<u32>,
     /// Where the postings of the next word begin.
     begin: usize,
@@ -50,19 +50,19 @@ pub(crate) struct Dealt {
 
 impl Row {
     /// Adds the tokens of the next document. Returns the number of positions that hold a word.
-    pub(crate) fn say(&mut self, document: u32, words: impl ExactSizeIterator<Item = Option<Number>>) -> u32 {
-        let piece = &mut self.piece;
-        if piece.capacity() - piece.len() < words.len() {
-            let room = (2 * piece.capacity()).clamp(FIRST_PIECE, LARGEST_PIECE).max(words.len());
-            let full = std::mem::replace(piece, Vec::with_capacity(room));
+    pub(crate) fn add_tokens(&mut self, document: u32, words: impl ExactSizeIterator<Item = Option<Number>>) -> u32 {
+        let chunk = &mut self.chunk;
+        if chunk.capacity() - chunk.len() < words.len() {
+            let room = (2 * chunk.capacity()).clamp(FIRST_CHUNK, LARGEST_CHUNK).max(words.len());
+            let full = std::mem::replace(chunk, Vec::with_capacity(room));
             self.full.extend((!full.is_empty()).then_some(full));
         }
-        let before = piece.len();
-        piece.extend(words);
-        let said = &piece[before..];
-        let known = said.iter().flatten().count() as u32;
-        self.documents.push((document, said.len() as u32));
-        self.places += said.len();
+        let before = chunk.len();
+        chunk.extend(words);
+        let added = &chunk[before..];
+        let known = added.iter().flatten().count() as u32;
+        self.documents.push((document, added.len() as u32));
+        self.positions += added.len();
         self.known += u64::from(known);
         known
     }
@@ -74,89 +74,90 @@ impl Row {
 
     /// Memory in bytes, including what the inversion will take.
     pub(crate) fn memory(&self) -> usize {
-        self.places * (size_of::<Option<Number>>() + size_of::<Stands>())
+        self.positions * (size_of::<Option<Number>>() + size_of::<Posting>())
     }
 
-    /// Inverts the row. `order`: all words. `places`: a scratch buffer. `said`: for each word in that order, a bit set
-    /// of the fields that contain it; `bit` is the bit of this field.
-    pub(crate) fn dealt(
+    /// Inverts the row. `order`: all words. `offsets`: a scratch buffer. `containing`: for each word in that order, a
+    /// bit set of the fields that contain it; `bit` is the bit of this field.
+    pub(crate) fn invert(
         self,
-        kept: Kept,
+        detail: PostingDetail,
         order: &SortedWords,
-        places: &mut Vec<u32>,
+        offsets: &mut Vec<u32>,
         bit: u16,
-        said: &mut [u16],
-    ) -> Dealt {
+        containing: &mut [u16],
+    ) -> InvertedRow {
         if self.known == 0 {
-            return Dealt { kept, stands: Vec::new(), ends: Vec::new().into_iter(), begin: 0 };
+            return InvertedRow { detail, postings: Vec::new(), ends: Vec::new().into_iter(), begin: 0 };
         }
         // First the number of occurrences of each word, then the start of its postings, which advances as they are
         // filled in.
-        places.clear();
-        places.resize(order.len(), 0);
-        let pieces = || self.full.iter().chain([&self.piece]);
-        pieces().flatten().flatten().for_each(|word| places[word.get()] += 1);
+        offsets.clear();
+        offsets.resize(order.len(), 0);
+        let chunks = || self.full.iter().chain([&self.chunk]);
+        chunks().flatten().flatten().for_each(|word| offsets[word.get()] += 1);
         let (mut end, mut ends) = (0, Vec::new());
-        for (word, said) in order.numbers().zip(said) {
-            let often = std::mem::replace(&mut places[word.get()], end);
+        for (word, containing) in order.numbers().zip(containing) {
+            let often = std::mem::replace(&mut offsets[word.get()], end);
             if often > 0 {
                 end += often;
                 ends.push(end);
-                *said |= bit;
+                *containing |= bit;
             }
         }
-        let mut stands = vec![(0, 0); end as usize];
-        let mut pieces = pieces();
+        let mut postings = vec![(0, 0); end as usize];
+        let mut chunks = chunks();
         let mut rest: &[Option<Number>] = &[];
         for (document, length) in &self.documents {
             let length = *length as usize;
             if rest.len() < length {
-                rest = pieces.next().map_or(&[], Vec::as_slice);
+                rest = chunks.next().map_or(&[], Vec::as_slice);
             }
             let (words, behind) = rest.split_at(length);
-            for (word, place) in words.iter().zip(0..) {
+            for (word, position) in words.iter().zip(0..) {
                 let Some(word) = word else { continue };
-                let at = &mut places[word.get()];
-                stands[*at as usize] = (*document, place);
+                let at = &mut offsets[word.get()];
+                postings[*at as usize] = (*document, position);
                 *at += 1;
             }
             rest = behind;
         }
-        Dealt { kept, stands, ends: ends.into_iter(), begin: 0 }
+        InvertedRow { detail, postings, ends: ends.into_iter(), begin: 0 }
     }
 }
 
-impl Dealt {
-    pub(crate) const fn kept(&self) -> Kept {
-        self.kept
+impl InvertedRow {
+    pub(crate) const fn detail(&self) -> PostingDetail {
+        self.detail
     }
 
     /// The postings of the next word, document by document.
-    pub(crate) fn next(&mut self) -> &[Stands] {
-        let end = self.ends.next().map_or(self.stands.len(), |end| end as usize);
-        &self.stands[std::mem::replace(&mut self.begin, end)..end]
+    pub(crate) fn next(&mut self) -> &[Posting] {
+        let end = self.ends.next().map_or(self.postings.len(), |end| end as usize);
+        &self.postings[std::mem::replace(&mut self.begin, end)..end]
     }
 }
 
 /// The position deltas of a word in a document, as tantivy expects them for every field. Fields without positions get
 /// zeros, which cost next to nothing.
 #[derive(Debug, Default)]
-pub(crate) struct Steps {
+pub(crate) struct PositionDeltas {
     some: Vec<u32>,
     none: Vec<u32>,
 }
 
-impl Steps {
-    pub(crate) fn between(&mut self, stands: &[Stands], kept: Kept) -> &[u32] {
-        let often = match kept {
-            Kept::Places => {
+impl PositionDeltas {
+    pub(crate) fn between(&mut self, postings: &[Posting], detail: PostingDetail) -> &[u32] {
+        let often = match detail {
+            PostingDetail::Positions => {
                 let mut before = 0;
                 self.some.clear();
-                self.some.extend(stands.iter().map(|(_, place)| place - std::mem::replace(&mut before, *place)));
+                self.some
+                    .extend(postings.iter().map(|(_, position)| position - std::mem::replace(&mut before, *position)));
                 return &self.some;
             }
-            Kept::Words => stands.len(),
-            Kept::Documents => 1,
+            PostingDetail::Frequencies => postings.len(),
+            PostingDetail::DocumentsOnly => 1,
         };
         if self.none.len() < often {
             self.none.resize(often, 0);
@@ -179,24 +180,24 @@ mod tests {
             texts in proptest::collection::vec("([a-d]|x{61})?( ([a-d]|x{61})){0,12}", 1..20),
         ) {
             let (mut vocabulary, mut row) = (Vocabulary::default(), Row::default());
-            let mut expected = std::collections::BTreeMap::<String, Vec<Stands>>::new();
+            let mut expected = std::collections::BTreeMap::<String, Vec<Posting>>::new();
             for (document, text) in (0..).zip(&texts) {
                 let mut words = Vec::new();
                 vocabulary.add_words(text, Language::English, &mut words);
                 let numbers: Vec<_> = words.iter().map(|word| word.map(|forms| forms.stem)).collect();
-                let said = (0..).zip(&numbers).filter_map(|(place, word)| word.map(|word| (place, word)));
-                for (place, word) in said.clone() {
+                let known = (0..).zip(&numbers).filter_map(|(place, word)| word.map(|word| (place, word)));
+                for (place, word) in known.clone() {
                     expected.entry(vocabulary.text(word).to_owned()).or_default().push((document, place));
                 }
-                prop_assert_eq!(row.say(document, numbers.iter().copied()) as usize, said.count());
+                prop_assert_eq!(row.add_tokens(document, numbers.iter().copied()) as usize, known.count());
             }
             let order = vocabulary.in_order_of_text();
-            let mut said = vec![0; order.len()];
-            let mut dealt = row.dealt(Kept::Places, &order, &mut vec![7], 2, &mut said);
+            let mut containing = vec![0; order.len()];
+            let mut inverted = row.invert(PostingDetail::Positions, &order, &mut vec![7], 2, &mut containing);
             let mut found = std::collections::BTreeMap::new();
-            for (text, said) in order.texts().zip(said) {
-                if said == 2 {
-                    found.insert(text.to_owned(), dealt.next().to_vec());
+            for (text, containing) in order.texts().zip(containing) {
+                if containing == 2 {
+                    found.insert(text.to_owned(), inverted.next().to_vec());
                 }
             }
             prop_assert_eq!(found, expected);

@@ -23,23 +23,23 @@ use tantivy::tokenizer::TokenizerManager;
 
 use crate::index::engine::{SegmentInMemory, WrittenSegment, settings};
 use crate::index::schema::Fields;
-use crate::index::segment_rows::{Dealt, Kept, Row, Steps};
+use crate::index::segment_rows::{InvertedRow, PositionDeltas, PostingDetail, Row};
 use crate::index::unique_words::UniqueWords;
 use crate::text::vocabulary::{Number, SortedWords, Vocabulary, Word};
 
 /// Builds one segment. All word numbers must come from the same vocabulary.
 pub(crate) struct SegmentWriter {
     fields: Fields,
-    making: SegmentInMemory,
+    segment: SegmentInMemory,
     lengths: FieldNormsWriter,
     columns: FastFieldsWriter,
     store: StoreWriter,
     /// By field id.
     rows: Vec<Row>,
     /// Document ids by field and exact value, for pages, kinds and languages.
-    marks: BTreeMap<Field, BTreeMap<Vec<u8>, Vec<u32>>>,
+    exact: BTreeMap<Field, BTreeMap<Vec<u8>, Vec<u32>>>,
     /// Words of the current page whose spelling differs from their stem.
-    otherwise: UniqueWords,
+    spellings: UniqueWords,
     /// Number of words of the current page.
     page_length: u32,
     /// Number of finished documents.
@@ -48,72 +48,72 @@ pub(crate) struct SegmentWriter {
 
 impl SegmentWriter {
     pub(crate) fn new(fields: &Fields) -> tantivy::Result<Self> {
-        let making = SegmentInMemory::begin(fields)?;
+        let segment = SegmentInMemory::begin(fields)?;
         let settings = settings();
         let (compression, block) = (settings.docstore_compression, settings.docstore_blocksize);
-        let store = StoreWriter::new(making.segment.open_write(SegmentComponent::Store)?, compression, block, false)?;
+        let store = StoreWriter::new(segment.inner.open_write(SegmentComponent::Store)?, compression, block, false)?;
         let columns = FastFieldsWriter::from_schema_and_tokenizer_manager(&fields.schema, TokenizerManager::default())?;
         Ok(Self {
             fields: fields.clone(),
-            making,
+            segment,
             lengths: FieldNormsWriter::for_schema(&fields.schema),
             columns,
             store,
             rows: fields.schema.fields().map(|_| Row::default()).collect(),
-            marks: BTreeMap::new(),
-            otherwise: UniqueWords::default(),
+            exact: BTreeMap::new(),
+            spellings: UniqueWords::default(),
             page_length: 0,
             documents: 0,
         })
     }
 
     /// Adds the tokens of a field of the current document, in order. A field is added at most once per document.
-    pub(crate) fn say(&mut self, field: Field, words: impl ExactSizeIterator<Item = Option<Number>>) {
+    pub(crate) fn add_tokens(&mut self, field: Field, words: impl ExactSizeIterator<Item = Option<Number>>) {
         let document = self.documents;
-        let known = self.rows[field.field_id() as usize].say(document, words);
+        let known = self.rows[field.field_id() as usize].add_tokens(document, words);
         self.lengths.record(document, field, known);
     }
 
     /// Indexes an exact value for the current document.
-    pub(crate) fn mark(&mut self, field: Field, value: &[u8]) {
+    pub(crate) fn add_exact(&mut self, field: Field, value: &[u8]) {
         let document = self.documents;
-        let marks = self.marks.entry(field).or_default();
+        let exact = self.exact.entry(field).or_default();
         // Most documents are of the same page or kind as the one before.
-        match marks.last_entry().filter(|last| last.key() == value) {
+        match exact.last_entry().filter(|last| last.key() == value) {
             Some(mut last) => last.get_mut().push(document),
-            None => match marks.get_mut(value) {
+            None => match exact.get_mut(value) {
                 Some(documents) => documents.push(document),
-                None => drop(marks.insert(value.to_vec(), vec![document])),
+                None => drop(exact.insert(value.to_vec(), vec![document])),
             },
         }
     }
 
     /// Adds words to the length and the spellings of the current page.
-    pub(crate) fn gather(&mut self, words: &[Word]) {
+    pub(crate) fn add_to_page(&mut self, words: &[Word]) {
         self.page_length += words.iter().flatten().count() as u32;
-        self.otherwise.add_otherwise(words);
+        self.spellings.add_spellings(words);
     }
 
-    /// Writes the gathered length and spellings to the current document, which is that of a page, and resets them.
-    pub(crate) fn say_gathered(&mut self) {
+    /// Writes the accumulated length and spellings to the current document, which is that of a page, and resets them.
+    pub(crate) fn write_page_totals(&mut self) {
         let document = self.documents;
         self.lengths.record(document, self.fields.whole, std::mem::take(&mut self.page_length));
-        let otherwise = self.otherwise.words().iter().map(|word| Some(*word));
-        self.rows[self.fields.spelled.field_id() as usize].say(document, otherwise);
-        self.otherwise.clear();
+        let spellings = self.spellings.words().iter().map(|word| Some(*word));
+        self.rows[self.fields.spelled.field_id() as usize].add_tokens(document, spellings);
+        self.spellings.clear();
     }
 
     /// Finishes the current document with its stored and fast field values.
-    pub(crate) fn end(&mut self, kept: &impl Document) -> tantivy::Result<()> {
-        self.store.store(kept, &self.fields.schema)?;
-        self.columns.add_document(kept)?;
+    pub(crate) fn end(&mut self, stored: &impl Document) -> tantivy::Result<()> {
+        self.store.store(stored, &self.fields.schema)?;
+        self.columns.add_document(stored)?;
         self.documents += 1;
         Ok(())
     }
 
     /// Memory in bytes, including what the inversion will take.
     pub(crate) fn memory(&self) -> usize {
-        self.rows.iter().map(Row::memory).sum::<usize>() + self.columns.mem_usage() + self.making.memory()
+        self.rows.iter().map(Row::memory).sum::<usize>() + self.columns.mem_usage() + self.segment.memory()
     }
 
     /// `None` when nothing was added.
@@ -124,29 +124,29 @@ impl SegmentWriter {
         }
         self.store.close()?;
         self.lengths.fill_up_to_max_doc(documents);
-        let lengths = FieldNormsSerializer::from_write(self.making.segment.open_write(SegmentComponent::FieldNorms)?)?;
+        let lengths = FieldNormsSerializer::from_write(self.segment.inner.open_write(SegmentComponent::FieldNorms)?)?;
         self.lengths.serialize(lengths, None)?;
-        let mut columns = self.making.segment.open_write(SegmentComponent::FastFields)?;
+        let mut columns = self.segment.inner.open_write(SegmentComponent::FastFields)?;
         self.columns.serialize(&mut columns, None)?;
         tantivy::directory::TerminatingWrite::terminate(columns)?;
-        let mut lists = InvertedIndexSerializer::open(&self.making.segment)?;
+        let mut lists = InvertedIndexSerializer::open(&self.segment.inner)?;
         let order = vocabulary.in_order_of_text();
         let fields: Vec<Field> = self.fields.schema.fields().map(|(field, _)| field).collect();
         for field in fields {
-            if field == self.fields.said {
-                write_said(&self.fields, &mut self.rows, &order, &mut lists)?;
-            } else if let Some(marks) = self.marks.get(&field) {
-                write_marks(field, marks, documents, &mut lists)?;
+            if field == self.fields.terms {
+                write_terms(&self.fields, &mut self.rows, &order, &mut lists)?;
+            } else if let Some(exact) = self.exact.get(&field) {
+                write_exact(field, exact, documents, &mut lists)?;
             }
         }
         lists.close()?;
-        self.making.end(documents).map(Some)
+        self.segment.end(documents).map(Some)
     }
 }
 
 /// Writes the terms of all logical fields that share one tantivy field: word by word, and for each word field by field.
 /// Leaves the rows empty.
-fn write_said(
+fn write_terms(
     fields: &Fields,
     rows: &mut [Row],
     order: &SortedWords,
@@ -154,33 +154,33 @@ fn write_said(
 ) -> tantivy::Result<()> {
     let words = rows.iter().map(Row::known).sum();
     // For each word, a bit for each field that contains it.
-    let mut said = vec![0; order.len()];
-    let mut places = Vec::new();
-    let mut dealt: Vec<(u8, Dealt)> = Vec::new();
-    for field in fields.all_said() {
-        let kept = match field {
-            field if field == fields.body || field == fields.code => Kept::Places,
-            field if field == fields.spelled => Kept::Documents,
-            _ => Kept::Words,
+    let mut containing = vec![0; order.len()];
+    let mut offsets = Vec::new();
+    let mut inverted: Vec<(u8, InvertedRow)> = Vec::new();
+    for field in fields.term_fields() {
+        let detail = match field {
+            field if field == fields.body || field == fields.code => PostingDetail::Positions,
+            field if field == fields.spelled => PostingDetail::DocumentsOnly,
+            _ => PostingDetail::Frequencies,
         };
         let row = std::mem::take(&mut rows[field.field_id() as usize]);
-        let bit = 1 << dealt.len();
-        dealt.push((fields.mark(field), row.dealt(kept, order, &mut places, bit, &mut said)));
+        let bit = 1 << inverted.len();
+        inverted.push((fields.mark(field), row.invert(detail, order, &mut offsets, bit, &mut containing)));
     }
-    let mut list = lists.new_field(fields.said, words, None)?;
-    let (mut term, mut steps) = (Vec::new(), Steps::default());
-    for (text, said) in order.texts().zip(said) {
+    let mut list = lists.new_field(fields.terms, words, None)?;
+    let (mut term, mut deltas) = (Vec::new(), PositionDeltas::default());
+    for (text, containing) in order.texts().zip(containing) {
         term.clear();
         term.extend_from_slice(text.as_bytes());
-        for at in places_of(said) {
-            let (mark, dealt) = &mut dealt[at];
+        for at in set_bits(containing) {
+            let (mark, inverted) = &mut inverted[at];
             term.push(*mark);
             // tantivy needs the document frequency only for fields with fieldnorms.
             list.new_term(&term, 0, true)?;
-            let kept = dealt.kept();
-            for of_document in dealt.next().chunk_by(|one, next| one.0 == next.0) {
-                let steps = steps.between(of_document, kept);
-                list.write_doc(of_document[0].0, steps.len() as u32, steps);
+            let detail = inverted.detail();
+            for of_document in inverted.next().chunk_by(|one, next| one.0 == next.0) {
+                let deltas = deltas.between(of_document, detail);
+                list.write_doc(of_document[0].0, deltas.len() as u32, deltas);
             }
             list.close_term()?;
             term.pop();
@@ -190,14 +190,14 @@ fn write_said(
     Ok(())
 }
 
-fn write_marks(
+fn write_exact(
     field: Field,
-    marks: &BTreeMap<Vec<u8>, Vec<u32>>,
+    exact: &BTreeMap<Vec<u8>, Vec<u32>>,
     of_documents: u32,
     lists: &mut InvertedIndexSerializer,
 ) -> tantivy::Result<()> {
     let mut list = lists.new_field(field, u64::from(of_documents), None)?;
-    for (value, documents) in marks {
+    for (value, documents) in exact {
         list.new_term(value, documents.len() as u32, false)?;
         documents.iter().for_each(|document| list.write_doc(*document, 0, &[]));
         list.close_term()?;
@@ -207,7 +207,7 @@ fn write_marks(
 }
 
 /// The indexes of the bits that are set.
-fn places_of(mut bits: u16) -> impl Iterator<Item = usize> {
+fn set_bits(mut bits: u16) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let place = bits.trailing_zeros();
         bits &= bits.wrapping_sub(1);
@@ -252,10 +252,10 @@ mod tests {
         for text in texts {
             let mut words = Vec::new();
             vocabulary.add_words(text, Language::English, &mut words);
-            writer.mark(fields.kind, SECTION.as_bytes());
-            writer.say(fields.body, words.iter().map(|word| word.map(|forms| forms.stem)));
-            writer.gather(&words);
-            writer.say_gathered();
+            writer.add_exact(fields.kind, SECTION.as_bytes());
+            writer.add_tokens(fields.body, words.iter().map(|word| word.map(|forms| forms.stem)));
+            writer.add_to_page(&words);
+            writer.write_page_totals();
             writer.end(&TantivyDocument::default()).expect("written");
         }
         let made = writer.finish(&vocabulary).expect("finished").expect("documents");

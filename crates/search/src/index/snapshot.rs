@@ -16,7 +16,7 @@ use crate::index::schema::Fields;
 use crate::index::skips::Skips;
 use crate::index::snapshot_tables::{Tables, renewed};
 use crate::rank::asked_language::PagesByLanguage;
-use crate::rank::corpus_stats::{CorpusStats, NOWHERE, Opened, Renewed};
+use crate::rank::corpus_stats::{CorpusStats, NO_PAGE, Opened, Renewed};
 use crate::source::Skipped;
 use crate::text::synonyms::Synonyms;
 use crate::vectors::placement::Placement;
@@ -146,9 +146,9 @@ impl Snapshot {
         &self.tables.usual
     }
 
-    /// The number of a page among the listed pages, in order of file; `NOWHERE` for other pages.
+    /// The number of a page among the listed pages, in order of file; `NO_PAGE` for other pages.
     pub(crate) fn number_of(&self, page: &ManifestPage) -> u32 {
-        self.stats.numbers.get(&page.id).copied().unwrap_or(NOWHERE)
+        self.stats.numbers.get(&page.id).copied().unwrap_or(NO_PAGE)
     }
 
     /// The page with a number.

@@ -14,7 +14,7 @@ pub(crate) struct UniqueWords {
 
 impl UniqueWords {
     /// Adds the words whose spelling differs from their stem, as spelled.
-    pub(crate) fn add_otherwise(&mut self, words: &[Word]) {
+    pub(crate) fn add_spellings(&mut self, words: &[Word]) {
         for word in words.iter().flatten().filter(|word| word.spelled != word.stem) {
             self.add(word.spelled);
         }
@@ -61,7 +61,7 @@ mod tests {
             for text in ["Retry the retries", "retry"] {
                 let mut words = Vec::new();
                 vocabulary.add_words(text, Language::English, &mut words);
-                page.add_otherwise(&words);
+                page.add_spellings(&words);
             }
             let words: Vec<&str> = page.words().iter().map(|word| vocabulary.text(*word)).collect();
             assert_eq!(words, ["retry", "retries"], "`the` is its own stem");

@@ -39,14 +39,14 @@ impl Update<'_> {
         progress: &mut dyn FnMut(Progress),
     ) -> Result<(Summary, Arc<Snapshot>), SearchError> {
         let started = Instant::now();
-        let turn = self.generations.turn()?;
+        let lock = self.generations.lock_for_publishing()?;
         let base = self.base(known);
-        self.generations.tidy(&turn, base.state())?;
+        self.generations.tidy(&lock, base.state())?;
         let listing = Listing::of(source)?;
         let plan = Plan::make(&listing, self.layout, base.manifest())?;
         let same = base.state().is_some() && plan.is_empty() && base.manifest().commit == source.commit();
         let next =
-            if same { Arc::clone(&base) } else { self.publish(&turn, &base, source, &listing, &plan, progress)? };
+            if same { Arc::clone(&base) } else { self.publish(&lock, &base, source, &listing, &plan, progress)? };
         let mut summary = summary(next.manifest());
         summary.generator = plan.layout.generator().name();
         summary.folders = plan.layout.folders().map(str::to_owned).collect();
@@ -73,7 +73,7 @@ impl Update<'_> {
 
     fn publish(
         &self,
-        turn: &PublishLock,
+        lock: &PublishLock,
         base: &Arc<Snapshot>,
         source: &dyn Source,
         listing: &Listing<'_>,
@@ -99,7 +99,7 @@ impl Update<'_> {
             removed: plan.removed.clone(),
             files: files.into_iter().map(Arc::new).collect(),
         };
-        let state = generations.publish(turn, base.state(), docs, segments)?;
+        let state = generations.publish(lock, base.state(), docs, segments)?;
         Snapshot::next(generations, base, state)
     }
 

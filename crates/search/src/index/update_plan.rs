@@ -196,7 +196,9 @@ impl Plan {
 
     /// Whether the new layout reads an unchanged file in the same way as before.
     fn is_read_alike(&self, known: &ManifestFile, before: &Reading, now: &Reading) -> bool {
-        !known.has_say && now.is_same(before, &known.path) && known.place == self.layout.place(&known.path)
+        !known.front_matter_affects_place
+            && now.is_same(before, &known.path)
+            && known.place == self.layout.place(&known.path)
     }
 
     fn compare(&mut self, listing: &Listing<'_>, file: &SourceFile, known: &ManifestFile, is_read_alike: bool) {

@@ -233,13 +233,14 @@ impl Reading<'_> {
             (path, blob)
         };
         let place = self.plan.layout.place(path);
-        let has_say = |read: &SitePage| read.place != place || read.page.front_matter.get("id").is_some();
+        let front_matter_affects_place =
+            |read: &SitePage| read.place != place || read.page.front_matter.get("id").is_some();
         let file = ManifestFile {
             path: path.clone(),
             blob: file.blob.clone(),
             // Pages of an API description are never placed where its file is, and what decides their places decides how
             // it is read.
-            has_say: is_page(path) && read.pages.iter().any(has_say),
+            front_matter_affects_place: is_page(path) && read.pages.iter().any(front_matter_affects_place),
             place,
             included: read.included.into_iter().map(blob).collect(),
             pages: (0..1 << PAGE_BITS).zip(&read.pages).map(|(page, read)| entry(id(page), read, path)).collect(),

@@ -7,7 +7,7 @@ use docent_site::Variant;
 use crate::index::manifest::ManifestPage;
 use crate::index::snapshot::Snapshot;
 use crate::query::Filter;
-use crate::rank::corpus_stats::NOWHERE;
+use crate::rank::corpus_stats::NO_PAGE;
 use crate::rank::variants::{WantedVariant, best_of, is_same};
 
 /// The pages that take part in a search: those that pass the filter and, of a page in several versions and languages,
@@ -37,7 +37,7 @@ impl<'f> Allowed<'f> {
     pub(crate) fn is_allowed(&mut self, page: u32) -> bool {
         if self.filter.is_none() && self.wanted.is_none_or(WantedVariant::is_usual) {
             let usual = self.snapshot.usual();
-            return page != NOWHERE && (self.wanted.is_none() || usual.get(page as usize).is_none_or(|usual| *usual));
+            return page != NO_PAGE && (self.wanted.is_none() || usual.get(page as usize).is_none_or(|usual| *usual));
         }
         if let Some(known) = self.known.get(&page) {
             return *known;

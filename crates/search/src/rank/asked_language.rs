@@ -75,7 +75,7 @@ pub(crate) fn asked_language(
     let stemming: Vec<Language> =
         variants.languages().iter().map(|tag| Language::of_tag(tag).unwrap_or_default()).collect();
     let mut likelier = vec![0.0_f32; count];
-    for (word, found) in question.words.iter().zip(found).filter(|(word, _)| !word.is_extra) {
+    for (word, found) in question.words.iter().zip(found).filter(|(word, _)| !word.is_optional) {
         let (mut holding, mut holding_at_all) = (PagesByLanguage::new(count), 0_usize);
         for (at, form) in word.forms.iter().enumerate() {
             // A stem of the word in one language may be the stem of another word in the next, so only pages count in

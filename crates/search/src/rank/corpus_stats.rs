@@ -21,7 +21,7 @@ use crate::text::languages::Language;
 
 /// The page number of a document that is about no page: a deleted one, or a link that is unresolved or leads to its own
 /// page.
-pub(crate) const NOWHERE: u32 = u32::MAX;
+pub(crate) const NO_PAGE: u32 = u32::MAX;
 
 #[derive(Debug, Default)]
 pub(crate) struct CorpusStats {
@@ -73,7 +73,7 @@ pub(crate) struct DeletedSet(Vec<u64>);
 impl DeletedSet {
     /// `page`: by document, the number of the page it is about.
     fn of(page: &[u32]) -> Self {
-        let bits = |of: &[u32]| of.iter().rev().fold(0, |bits, page| bits << 1 | u64::from(*page == NOWHERE));
+        let bits = |of: &[u32]| of.iter().rev().fold(0, |bits, page| bits << 1 | u64::from(*page == NO_PAGE));
         Self(page.chunks(64).map(bits).collect())
     }
 
@@ -102,7 +102,7 @@ impl CorpusStats {
         keys: &HashMap<u64, u32>,
     ) -> tantivy::Result<Self> {
         let mut stats = Self {
-            numbers: pages.iter().copied().zip(0..NOWHERE).collect(),
+            numbers: pages.iter().copied().zip(0..NO_PAGE).collect(),
             linked_from: vec![0; pages.len()],
             link_words: vec![0; pages.len()],
             lengths: vec![0; pages.len()],
@@ -135,7 +135,7 @@ impl CorpusStats {
     /// Adds the statistics of one more segment.
     fn read(&mut self, reader: &SegmentReader, fields: &Fields, keys: &HashMap<u64, u32>) -> tantivy::Result<()> {
         let columns = Columns::of(reader, fields)?;
-        let mut page = vec![NOWHERE; reader.max_doc() as usize];
+        let mut page = vec![NO_PAGE; reader.max_doc() as usize];
         let mut is_whole = !reader.has_deletes();
         // Most documents are of the same page as the one before.
         let mut before = (None, None);
@@ -223,7 +223,7 @@ impl CorpusStats {
     /// The number of the page a document is about.
     pub(crate) fn page_of(&self, document: usize) -> u32 {
         let address = self.address(document);
-        self.segments.get(address.segment_ord as usize).map_or(NOWHERE, |segment| segment.page[address.doc_id as usize])
+        self.segments.get(address.segment_ord as usize).map_or(NO_PAGE, |segment| segment.page[address.doc_id as usize])
     }
 
     /// The average number of words in a field, over `of` documents.
@@ -278,7 +278,7 @@ impl CorpusStats {
             let mut gone = |document: DocId| {
                 stats.count_words(&columns, document, -1);
                 let page = known.page[document as usize];
-                if page != NOWHERE {
+                if page != NO_PAGE {
                     stats.count(&columns, document, page, -1);
                 }
             };
@@ -302,7 +302,7 @@ impl CorpusStats {
             let deleted: Vec<DocId> = now.deleted_since(&old.segments[at]).collect();
             if !deleted.is_empty() {
                 let page = Arc::make_mut(&mut page);
-                deleted.iter().for_each(|document| page[*document as usize] = NOWHERE);
+                deleted.iter().for_each(|document| page[*document as usize] = NO_PAGE);
                 gone = DeletedSet::of(page);
             }
             stats.add(page, gone, Arc::clone(&known.readers));
@@ -384,7 +384,7 @@ mod tests {
 
     #[test]
     fn documents_that_speak_of_no_page_are_gone() {
-        let page: Vec<u32> = (0..200).map(|document| if document % 7 == 0 { NOWHERE } else { document }).collect();
+        let page: Vec<u32> = (0..200).map(|document| if document % 7 == 0 { NO_PAGE } else { document }).collect();
         let (gone, none) = (DeletedSet::of(&page), DeletedSet::default());
         assert!((0..200).all(|document| gone.has(document) == (document % 7 == 0) && !none.has(document)));
         let some: Vec<DocId> = (60..80).collect();

@@ -14,7 +14,7 @@ use tantivy::{DocAddress, DocSet, Searcher, TERMINATED, Term};
 use crate::index::readers::{Stem, Text};
 use crate::index::schema::Fields;
 use crate::rank::bm25::{Bm25Field, Scored};
-use crate::rank::corpus_stats::{CorpusStats, NOWHERE, SegmentStats};
+use crate::rank::corpus_stats::{CorpusStats, NO_PAGE, SegmentStats};
 use crate::rank::question::{Question, Word};
 use crate::rank::score_accumulator::ScoreAccumulator;
 use crate::rank::settings::Settings;
@@ -56,7 +56,7 @@ impl Block<'_> {
     pub(crate) fn pages(&self, pages: &[u32], share: f32) -> impl Iterator<Item = (usize, f32)> {
         let each = self.documents.iter().zip(self.often);
         let each = each.map(move |(document, often)| (pages[*document as usize], share * *often as f32));
-        each.filter(|(page, _)| *page != NOWHERE).map(|(page, often)| (page as usize, often))
+        each.filter(|(page, _)| *page != NO_PAGE).map(|(page, often)| (page as usize, often))
     }
 }
 
@@ -74,7 +74,7 @@ impl Found {
 }
 
 /// The scores of all sections and pages that contain a word of the question.
-pub(crate) struct Tallies {
+pub(crate) struct LookupScores {
     pub(crate) sections: ScoreAccumulator,
     pub(crate) pages: ScoreAccumulator,
     /// The postings of the words, by word number.
@@ -83,7 +83,7 @@ pub(crate) struct Tallies {
 
 impl Lookup<'_> {
     /// Scores all sections and pages that contain a word of the question.
-    pub(crate) fn tallies(&self, question: &Question) -> tantivy::Result<Tallies> {
+    pub(crate) fn scores_of(&self, question: &Question) -> tantivy::Result<LookupScores> {
         let found = question.words.iter().map(|word| self.find(word)).collect::<tantivy::Result<Vec<_>>>()?;
         let scores = |scored| -> tantivy::Result<ScoreAccumulator> {
             let mut scores = self.empty(scored);
@@ -95,7 +95,7 @@ impl Lookup<'_> {
             }
             Ok(scores)
         };
-        Ok(Tallies { sections: scores(Scored::Sections)?, pages: scores(Scored::Pages)?, found })
+        Ok(LookupScores { sections: scores(Scored::Sections)?, pages: scores(Scored::Pages)?, found })
     }
 
     /// Finds the postings lists of a word.
@@ -151,7 +151,7 @@ impl Lookup<'_> {
         let weight = text.weight * found.certainty;
         if text.field == self.fields.whole {
             self.count_whole(found, scores)?;
-            scores.settle_by(weight, word, |page| text.by_length[usize::from(self.stats.lengths[page])]);
+            scores.finish_word_by(weight, word, |page| text.by_length[usize::from(self.stats.lengths[page])]);
             return Ok(());
         }
         let listed: Vec<&PostingsList> = found.in_field(text.field).collect();
@@ -167,9 +167,9 @@ impl Lookup<'_> {
             if text.field == self.fields.link {
                 // The texts of all links to a page count as one text.
                 let length = |page: usize| self.stats.link_words[page] as f32;
-                scores.settle_by(weight, word, |page| text.counts(length(page)));
+                scores.finish_word_by(weight, word, |page| text.counts(length(page)));
             } else {
-                scores.settle(weight, word);
+                scores.finish_word(weight, word);
             }
             return Ok(());
         }
@@ -239,7 +239,7 @@ impl Lookup<'_> {
                 }
                 Scored::Pages => {
                     let each = each.map(|(document, worth)| (page[*document as usize], worth));
-                    let each = each.filter(|(page, _)| *page != NOWHERE);
+                    let each = each.filter(|(page, _)| *page != NO_PAGE);
                     scores.add_scores(block.len(), each.map(|(page, worth)| (page as usize, worth)), word);
                 }
             }
@@ -263,11 +263,11 @@ impl Lookup<'_> {
     pub(crate) fn each_page_with(&self, found: &Found, form: usize, mut each: impl FnMut(u32)) -> tantivy::Result<()> {
         for listed in found.in_field(self.fields.body).filter(|listed| listed.form == form) {
             let pages = &self.stats.segments[listed.segment].page;
-            let mut before = NOWHERE;
+            let mut before = NO_PAGE;
             self.each_block(listed, |block| {
                 for document in block.documents {
                     let page = pages[*document as usize];
-                    if page != before && page != NOWHERE {
+                    if page != before && page != NO_PAGE {
                         each(page);
                     }
                     before = page;
@@ -286,7 +286,7 @@ impl Lookup<'_> {
         self.each_block(listed, |block| {
             for (document, often) in block.documents.iter().zip(block.often) {
                 let page = stats.page[*document as usize];
-                if page == NOWHERE || !all_count && self.without.contains(&(stats.first + *document as usize)) {
+                if page == NO_PAGE || !all_count && self.without.contains(&(stats.first + *document as usize)) {
                     continue;
                 }
                 let often = *often as f32;
@@ -305,7 +305,7 @@ impl Lookup<'_> {
 
     /// Adds a proximity bonus to the scores of these sections, given with their numbers, for consecutive words of the
     /// question that occur close together. Leaves the sections in order of number.
-    pub(crate) fn add_together(
+    pub(crate) fn add_proximity(
         &self,
         question: &Question,
         found: &[Found],
@@ -315,7 +315,7 @@ impl Lookup<'_> {
         sections.sort_unstable_by_key(|(_, number)| *number);
         let words = question.words.iter().zip(found).zip(rarities.iter().copied());
         let words: Vec<(&Found, f32)> =
-            words.filter(|((word, _), _)| !word.is_extra).map(|((_, found), rarity)| (found, rarity)).collect();
+            words.filter(|((word, _), _)| !word.is_optional).map(|((_, found), rarity)| (found, rarity)).collect();
         let gap = self.settings.together_gap as u32;
         for (segment, stats) in self.stats.segments.iter().enumerate() {
             let from = sections.partition_point(|(_, number)| *number < stats.first);

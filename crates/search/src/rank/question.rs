@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! question     how do I confgure "max retries" k8s
-//! content      confgure · max · retries · k8s          fillers are dropped
+//! content      confgure · max · retries · k8s          stop words are dropped
 //! looked up    confgure → configure (a typo) · max · retries · k8s, kubernetes (a synonym)
 //! required     “max retries”, word for word
 //! ```
@@ -15,7 +15,7 @@ use crate::text::languages::Language;
 use crate::text::lexicon::Lexicon;
 use crate::text::spelling;
 use crate::text::synonyms::Synonyms;
-use crate::text::terms::{self, Beginnings};
+use crate::text::terms::{self, StemPrefixes};
 use crate::text::tokenizer::is_unspaced;
 
 /// Words of a question beyond this many are left out: a pasted page is no better a question than its first lines.
@@ -41,7 +41,7 @@ const SLIP: [f32; 2] = [0.7, 0.5];
 const SURELY_PARTED: f32 = 0.9;
 /// The certainty lost by one typo, times the number of characters in the word; and the minimum certainty of a
 /// correction.
-const DOUBT: f32 = 3.0;
+const CERTAINTY_LOSS_PER_TYPO: f32 = 3.0;
 const LEAST_SURE: f32 = 0.2;
 /// Words of a lower certainty are reported as never mentioned in the docs.
 const SURE: f32 = 0.5;
@@ -57,9 +57,9 @@ pub(crate) struct Question {
     pub(crate) words: Vec<Word>,
     /// Quoted phrases, whose words must be adjacent: the stems by phrase, language and word.
     pub(crate) phrases: Vec<Vec<Vec<String>>>,
-    /// The distinct stems of all words, fillers included.
+    /// The distinct stems of all words, stop words included.
     stems: Vec<String>,
-    begins: Beginnings,
+    begins: StemPrefixes,
     language: Language,
 }
 
@@ -71,7 +71,7 @@ pub(crate) struct Word {
     pub(crate) forms: Vec<Form>,
     /// Whether the word adds to scores but is not missed where absent: a word that was not asked for, or an unknown one
     /// that any question may contain.
-    pub(crate) is_extra: bool,
+    pub(crate) is_optional: bool,
     /// How certain it is that the forms are what was meant: 1 for a known word, less for a guess, 0 when there is no
     /// guess.
     pub(crate) certainty: f32,
@@ -98,7 +98,7 @@ pub(crate) enum MatchReason {
 
 impl Question {
     /// Splits a question into its words. Fillers are dropped, unless there is nothing else. The words of an earlier
-    /// question are added, and replace a question that consists of fillers.
+    /// question are added, and replace a question that consists of stop words.
     pub(crate) fn of(
         text: &str,
         after: Option<&str>,
@@ -107,15 +107,15 @@ impl Question {
     ) -> tantivy::Result<Self> {
         let text = &text[..text.floor_char_boundary(LONGEST_QUESTION)];
         let all = terms::asked(text);
-        let Some(telling) =
-            telling(&all, lexicon.languages()).or_else(|| after.is_none().then(|| vec![true; all.len()]))
+        let Some(content_words) =
+            content_words(&all, lexicon.languages()).or_else(|| after.is_none().then(|| vec![true; all.len()]))
         else {
             return Self::of(after.unwrap_or_default(), None, lexicon, synonyms);
         };
         let mut building = Building { lexicon, words: Vec::new() };
         let ends_open = text.chars().next_back().is_some_and(char::is_alphanumeric);
         let last = all.len().saturating_sub(1);
-        for (at, word) in all.iter().enumerate().filter(|(at, _)| telling[*at]) {
+        for (at, word) in all.iter().enumerate().filter(|(at, _)| content_words[*at]) {
             if building.words.len() == MOST_WORDS {
                 break;
             }
@@ -135,11 +135,11 @@ impl Question {
         stems.sort_unstable();
         stems.dedup();
         building.words.truncate(score_accumulator::MOST_WORDS);
-        let begins = Beginnings::of(stems.iter().map(String::as_str));
+        let begins = StemPrefixes::of(stems.iter().map(String::as_str));
         Ok(Self { words: building.words, phrases, stems, begins, language })
     }
 
-    /// Whether a title is the question: the same words, fillers included, in any order.
+    /// Whether a title is the question: the same words, stop words included, in any order.
     pub(crate) fn is_title(&self, title: &str) -> bool {
         let mut shared = vec![false; self.stems.len()];
         let mut others = self.stems.is_empty();
@@ -165,7 +165,7 @@ impl Question {
     /// The words of a question that the docs never mention, and that are unlikely to be typos of words they do: as
     /// spelled in `text`, in order.
     pub(crate) fn never_mentioned(&self, text: &str) -> Vec<String> {
-        let is_unknown = |word: &&Word| !word.is_extra && word.certainty < SURE;
+        let is_unknown = |word: &&Word| !word.is_optional && word.certainty < SURE;
         let unknown: Vec<&str> = self.words.iter().filter(is_unknown).map(|word| word.asked.as_str()).collect();
         let mut spelled: Vec<String> = Vec::new();
         terms::each_word(text, |word| {
@@ -187,19 +187,21 @@ impl Question {
     }
 }
 
-/// Which of the words are content words, not fillers; `None` when all are fillers.
-fn telling(words: &[String], languages: &[Language]) -> Option<Vec<bool>> {
-    let mut telling: Vec<bool> = words.iter().map(|word| !terms::is_filler(word)).collect();
-    let fillers_of = |language: &Language| words.iter().map(|word| language.is_filler(word)).collect::<Vec<bool>>();
-    let count = |fillers: &[bool]| fillers.iter().filter(|filler| **filler).count();
-    let english = telling.iter().filter(|telling| !**telling).count();
-    let others = languages.iter().filter(|language| **language != Language::English).map(fillers_of);
-    // A question is in another language when it has at least two of its stop words, and more than English fillers.
-    if let Some(fillers) = others.max_by_key(|fillers| count(fillers)).filter(|fillers| count(fillers) > english.max(1))
+/// Which of the words are content words, not stop words; `None` when all are stop words.
+fn content_words(words: &[String], languages: &[Language]) -> Option<Vec<bool>> {
+    let mut content_words: Vec<bool> = words.iter().map(|word| !terms::is_stop_word(word)).collect();
+    let stop_words_of =
+        |language: &Language| words.iter().map(|word| language.is_stop_word(word)).collect::<Vec<bool>>();
+    let count = |stop_words: &[bool]| stop_words.iter().filter(|is_stop_word| **is_stop_word).count();
+    let english = content_words.iter().filter(|is_content| !**is_content).count();
+    let others = languages.iter().filter(|language| **language != Language::English).map(stop_words_of);
+    // A question is in another language when it has at least two of its stop words, and more than English stop words.
+    if let Some(stop_words) =
+        others.max_by_key(|stop_words| count(stop_words)).filter(|stop_words| count(stop_words) > english.max(1))
     {
-        telling.iter_mut().zip(fillers).for_each(|(telling, filler)| *telling &= !filler);
+        content_words.iter_mut().zip(stop_words).for_each(|(is_content, is_stop_word)| *is_content &= !is_stop_word);
     }
-    telling.contains(&true).then_some(telling)
+    content_words.contains(&true).then_some(content_words)
 }
 
 struct Building<'b> {
@@ -209,12 +211,12 @@ struct Building<'b> {
 
 impl Building<'_> {
     fn add(&mut self, asked: &str, open: bool) -> tantivy::Result<()> {
-        let mut word = Word { asked: asked.to_owned(), forms: Vec::new(), is_extra: false, certainty: 1.0 };
+        let mut word = Word { asked: asked.to_owned(), forms: Vec::new(), is_optional: false, certainty: 1.0 };
         self.form(&mut word, asked, 1.0, MatchReason::Asked);
         if !self.is_known(&word)? {
             word.certainty = 0.0;
-            word.is_extra = terms::is_small_talk(asked);
-            if !word.is_extra {
+            word.is_optional = terms::is_small_talk(asked);
+            if !word.is_optional {
                 self.guess(&mut word, open)?;
             }
         }
@@ -258,15 +260,16 @@ impl Building<'_> {
             self.form(word, &left, PARTED, MatchReason::Parted);
             word.certainty = SURELY_PARTED;
             let certainty = SURELY_PARTED;
-            let mut second = Word { asked: right.clone(), forms: Vec::new(), is_extra: true, certainty };
+            let mut second = Word { asked: right.clone(), forms: Vec::new(), is_optional: true, certainty };
             self.form(&mut second, &right, PARTED, MatchReason::Parted);
             self.words.push(second);
             return Ok(());
         }
-        let Some(most) = spelling::slips(&asked) else { return Ok(()) };
-        for (known, slips) in self.lexicon.alike(&asked, most, MOST_GUESSES)? {
-            self.form(word, &known, SLIP[slips.clamp(1, SLIP.len()) - 1], MatchReason::Slip);
-            word.certainty = (1.0 - DOUBT * slips as f32 / asked.chars().count() as f32).max(LEAST_SURE);
+        let Some(most) = spelling::max_edits(&asked) else { return Ok(()) };
+        for (known, max_edits) in self.lexicon.alike(&asked, most, MOST_GUESSES)? {
+            self.form(word, &known, SLIP[max_edits.clamp(1, SLIP.len()) - 1], MatchReason::Slip);
+            word.certainty =
+                (1.0 - CERTAINTY_LOSS_PER_TYPO * max_edits as f32 / asked.chars().count() as f32).max(LEAST_SURE);
         }
         Ok(())
     }
@@ -341,15 +344,15 @@ impl Building<'_> {
 
     fn add_earlier(&mut self, text: &str) {
         let all = terms::asked(text);
-        let telling = telling(&all, self.lexicon.languages()).unwrap_or_default();
-        for (word, _) in all.iter().zip(telling).filter(|(_, telling)| *telling) {
+        let content_words = content_words(&all, self.lexicon.languages()).unwrap_or_default();
+        for (word, _) in all.iter().zip(content_words).filter(|(_, is_content)| *is_content) {
             self.add_extra(word, EARLIER, MatchReason::Asked);
         }
     }
 
     fn add_extra(&mut self, asked: &str, share: f32, because: MatchReason) {
         if self.words.len() < MOST_WORDS && self.words.iter().all(|word| word.asked != asked) {
-            let mut word = Word { asked: asked.to_owned(), forms: Vec::new(), is_extra: true, certainty: 1.0 };
+            let mut word = Word { asked: asked.to_owned(), forms: Vec::new(), is_optional: true, certainty: 1.0 };
             self.form(&mut word, asked, share, because);
             self.words.push(word);
         }

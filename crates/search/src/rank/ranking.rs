@@ -21,13 +21,13 @@ use crate::query::Query;
 use crate::rank::allowed::Allowed;
 use crate::rank::answering::{QuestionWeights, falling_scores};
 use crate::rank::asked_language::asked_language;
-use crate::rank::lookup::{Found, Lookup, Tallies, documents_of};
+use crate::rank::lookup::{Found, Lookup, LookupScores, documents_of};
 use crate::rank::question::{Question, Word};
 use crate::rank::score_accumulator::{ScoreAccumulator, rarity, sum_of};
 use crate::rank::settings::Settings;
 use crate::rank::variants::WantedVariant;
 use crate::text::lexicon::Lexicon;
-use crate::vectors::alike::Alike;
+use crate::vectors::alike::Similarities;
 
 /// Maximum number of sections, and of pages found by the score of the whole page, that become candidates.
 const MOST_SECTIONS: usize = 500;
@@ -75,7 +75,7 @@ pub(crate) struct Search<'s> {
 }
 
 /// The link documents of the files in `links_not_from`, and how many of them lead to each page.
-pub(crate) fn left_out(
+pub(crate) fn ignored_links(
     snapshot: &Snapshot,
     settings: &Settings,
 ) -> tantivy::Result<(HashSet<usize>, HashMap<u32, u32>)> {
@@ -108,7 +108,7 @@ impl<'s> Search<'s> {
         let lexicon = Lexicon::new(searcher, fields, stats);
         let question = Question::of(&query.text, query.after.as_deref(), &lexicon, snapshot.synonyms())?;
         let lookup = Lookup { searcher, fields, stats, settings, without };
-        let asked = question.words.iter().enumerate().filter(|(_, word)| !word.is_extra);
+        let asked = question.words.iter().enumerate().filter(|(_, word)| !word.is_optional);
         let asked = asked.fold(0, |bits, (at, _)| bits | 1_u32 << at);
         let near = query.near.as_deref().and_then(|near| snapshot.lookup(near));
         let wanted = WantedVariant::of(snapshot.variants(), query, near.map(|near| snapshot.number_of(near)));
@@ -116,8 +116,8 @@ impl<'s> Search<'s> {
     }
 
     /// The matching pages, best first.
-    pub(crate) fn ranked(&mut self, alike: Option<&Alike>) -> tantivy::Result<Vec<Candidate>> {
-        let Tallies { sections, pages, found } = self.lookup.tallies(&self.question)?;
+    pub(crate) fn ranked(&mut self, alike: Option<&Similarities>) -> tantivy::Result<Vec<Candidate>> {
+        let LookupScores { sections, pages, found } = self.lookup.scores_of(&self.question)?;
         let once = self.lookup.settings.variants_once > 0.0;
         if self.wanted.is_untold {
             let variants = self.snapshot.variants();
@@ -151,7 +151,7 @@ impl<'s> Search<'s> {
         for candidate in &mut ranked {
             let page = self.snapshot.page_numbered(candidate.number);
             let by_kind = page.map_or(1.0, |page| page.kind.counts(&asks, self.lookup.settings));
-            let by_kind = by_kind * self.set_back(candidate, &asks);
+            let by_kind = by_kind * self.demote_by_section_kind(candidate, &asks);
             // Vector similarity already separates pages that explain from lists; weighting by kind as well makes the
             // order worse.
             candidate.kind_counts = if alike.is_some() { 1.0 } else { by_kind };
@@ -203,7 +203,7 @@ impl<'s> Search<'s> {
         let top = (settings.together_top as usize).min(best.len());
         if settings.together > 0.0 && self.question.words.len() > 1 && top > 0 {
             best.select_nth_unstable_by(top - 1, higher);
-            self.lookup.add_together(&self.question, found, scores.rarities(), &mut best[..top])?;
+            self.lookup.add_proximity(&self.question, found, scores.rarities(), &mut best[..top])?;
         }
         best.sort_unstable_by(higher);
         Ok(best)
@@ -263,7 +263,7 @@ impl<'s> Search<'s> {
 
     /// Puts the sections of a page that explain first, if its best section does not. Returns the weight of the page,
     /// which is reduced by the kind of its best section if none of those scores half as much.
-    fn set_back(&self, candidate: &mut Candidate, asks: &AskedKind) -> f32 {
+    fn demote_by_section_kind(&self, candidate: &mut Candidate, asks: &AskedKind) -> f32 {
         let kind = |number: &usize| self.kind_of_section(*number);
         let best = candidate.sections.first().map(|(score, number)| (*score, kind(number)));
         let Some((most, best)) = best.filter(|(_, best)| best.comes_after(asks)) else { return 1.0 };

@@ -27,28 +27,28 @@ struct Table {
     /// The weighted frequency of the current word, by number.
     often: Vec<f32>,
     /// The numbers that contain the current word.
-    touched: Noted,
+    touched: DistinctNumbers,
     /// The numbers with a score, each once.
-    found: Noted,
+    found: DistinctNumbers,
 }
 
 /// A list of distinct numbers, appended to without branching: half of the branches would be mispredicted, which takes
 /// longer than everything else that is done for a number.
 #[derive(Debug, Default)]
-struct Noted {
+struct DistinctNumbers {
     /// Only the first `count` are valid. A number that is noted again is written behind them and not counted.
     numbers: Vec<u32>,
     count: usize,
 }
 
-/// A batch being appended to [`Noted`]: borrowed once, so that nothing is looked up again for each number.
-struct Noting<'n> {
+/// A batch being appended to [`DistinctNumbers`]: borrowed once, so that nothing is looked up again for each number.
+struct Adding<'n> {
     numbers: &'n mut [u32],
     count: usize,
 }
 
-impl Noting<'_> {
-    fn note(&mut self, number: usize, is_new: bool) {
+impl Adding<'_> {
+    fn add(&mut self, number: usize, is_new: bool) {
         if let Some(next) = self.numbers.get_mut(self.count) {
             *next = number as u32;
         }
@@ -56,17 +56,17 @@ impl Noting<'_> {
     }
 }
 
-impl Noted {
+impl DistinctNumbers {
     /// Lets `work` append at most `most` numbers. A number with next to no score may be noted again; `most` has room
     /// for that too.
-    fn note(&mut self, most: usize, work: impl FnOnce(&mut Noting<'_>)) {
+    fn add(&mut self, most: usize, work: impl FnOnce(&mut Adding<'_>)) {
         let room = self.count + most;
         if self.numbers.len() < room {
             self.numbers.resize(room, 0);
         }
-        let mut noting = Noting { numbers: &mut self.numbers, count: self.count };
-        work(&mut noting);
-        self.count = noting.count;
+        let mut adding = Adding { numbers: &mut self.numbers, count: self.count };
+        work(&mut adding);
+        self.count = adding.count;
     }
 
     fn all(&self) -> impl Iterator<Item = usize> {
@@ -110,10 +110,10 @@ impl ScoreAccumulator {
     pub(crate) fn add_each(&mut self, most: usize, each: impl IntoIterator<Item = (usize, f32)>) {
         let Table { often: all, touched, .. } = &mut self.table;
         let all = all.as_mut_slice();
-        touched.note(most, move |touched| {
+        touched.add(most, move |touched| {
             for (at, often) in each {
                 let known = &mut all[at];
-                touched.note(at, *known == 0.0);
+                touched.add(at, *known == 0.0);
                 *known += often;
             }
         });
@@ -133,29 +133,29 @@ impl ScoreAccumulator {
     }
 
     /// Finishes a word in a field: turns its frequencies into scores, by its rarity. With a word number, the word is
-    /// marked as met wherever it occurs; the first field it is settled for determines the rarity that is recorded.
-    pub(crate) fn settle(&mut self, weight: f32, word: Option<usize>) {
-        self.settle_left(weight, word, 0.0, |_| 1.0);
+    /// marked as met wherever it occurs; the first field it is finished for determines the rarity that is recorded.
+    pub(crate) fn finish_word(&mut self, weight: f32, word: Option<usize>) {
+        self.finish(weight, word, 0.0, |_| 1.0);
     }
 
-    /// As `settle`, with a factor on the frequency for each number. Where next to nothing is left of the word, it is
+    /// As `finish_word`, with a factor on the frequency for each number. Where next to nothing is left of the word, it is
     /// not met.
-    pub(crate) fn settle_by(&mut self, weight: f32, word: Option<usize>, counts: impl Fn(usize) -> f32) {
-        self.settle_left(weight, word, NEXT_TO_NOTHING, counts);
+    pub(crate) fn finish_word_by(&mut self, weight: f32, word: Option<usize>, counts: impl Fn(usize) -> f32) {
+        self.finish(weight, word, NEXT_TO_NOTHING, counts);
     }
 
-    fn settle_left(&mut self, weight: f32, word: Option<usize>, nothing: f32, counts: impl Fn(usize) -> f32) {
+    fn finish(&mut self, weight: f32, word: Option<usize>, nothing: f32, counts: impl Fn(usize) -> f32) {
         let rarity = self.rarity(self.table.touched.count, word);
         let (bit, most) = (bit(word), weight * rarity * (self.k1 + 1.0));
         let Table { all, often, touched, found } = &mut self.table;
-        found.note(touched.count, |found| {
+        found.add(touched.count, |found| {
             for at in touched.all() {
                 let often = std::mem::take(&mut often[at]);
                 if often <= nothing {
                     continue;
                 }
                 let (entry, often) = (&mut all[at], often * counts(at));
-                found.note(at, entry.score == 0.0);
+                found.add(at, entry.score == 0.0);
                 entry.score += most * often / (often + self.k1);
                 entry.met |= bit;
             }
@@ -184,10 +184,10 @@ impl ScoreAccumulator {
         let bit = bit(word);
         let Table { all, found, .. } = &mut self.table;
         let all = all.as_mut_slice();
-        found.note(most, move |found| {
+        found.add(most, move |found| {
             for (at, score) in each {
                 let entry = &mut all[at];
-                found.note(at, entry.score == 0.0);
+                found.add(at, entry.score == 0.0);
                 entry.score += score;
                 entry.met |= bit;
             }
@@ -265,9 +265,9 @@ mod tests {
         let tables = Arc::default();
         let mut scores = ScoreAccumulator::new(4, 4, 1.2, &tables);
         scores.add(0, 1.0);
-        scores.settle(1.0, Some(0));
+        scores.finish_word(1.0, Some(0));
         (0..4).for_each(|at| scores.add(at, if at == 2 { 9.0 } else { 1.0 }));
-        scores.settle(1.0, Some(1));
+        scores.finish_word(1.0, Some(1));
         assert!(scores.score(0) > 2.0 * scores.score(1));
         assert!(scores.score(2) > scores.score(1) && scores.score(2) < 3.0 * scores.score(1));
         assert_eq!((scores.met(0), scores.met(1)), (0b11, 0b10));

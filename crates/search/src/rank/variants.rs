@@ -120,13 +120,13 @@ fn wanted_versions(variants: &Variants, query: &Query, text: &str, here: Variant
     }
     let mut versions = named_versions(text, variants);
     if versions.is_empty() {
-        versions.extend(here.version.filter(|at| all[*at].stage != Stage::Current || are_apart(variants)));
+        versions.extend(here.version.filter(|at| all[*at].stage != Stage::Current || has_several_current(variants)));
     }
     versions
 }
 
 /// Whether several versions are current: they are then unrelated, or belong to different parts of a site.
-fn are_apart(variants: &Variants) -> bool {
+fn has_several_current(variants: &Variants) -> bool {
     variants.versions().iter().filter(|version| version.stage == Stage::Current).nth(1).is_some()
 }
 

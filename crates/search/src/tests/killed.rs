@@ -84,7 +84,7 @@ fn after_fifty_kills_the_index_opens_and_the_next_update_succeeds() {
         let found = index.snapshot().search(&question(&format!("edit{}", before + PAGES - 1)));
         assert!(!found.is_empty() || before < PAGES, "what was edited last is found: {kill}");
         if kill % 5 == 0 {
-            index.settle();
+            index.compact_now();
         }
         // After that, no other thread or process writes to the folder.
         index.wait();

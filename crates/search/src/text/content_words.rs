@@ -25,7 +25,7 @@ pub fn content_words(text: &str, language: Option<&str>) -> Vec<ContentWord> {
         if content.len() == MOST_WORDS {
             break;
         }
-        let is_common = terms::is_filler(&word) || terms::is_small_talk(&word) || language.is_filler(&word);
+        let is_common = terms::is_stop_word(&word) || terms::is_small_talk(&word) || language.is_stop_word(&word);
         let stem = terms::stem(&word, language);
         if !is_common && !stem.is_empty() && content.iter().all(|known| known.stem != stem) {
             content.push(ContentWord { word, stem });

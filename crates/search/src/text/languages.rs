@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 use foldhash::fast::RandomState;
 use rust_stemmers::Algorithm;
 
-use crate::text::terms::{is_filler, lower};
+use crate::text::terms::{is_stop_word, lower};
 use crate::text::tokenizer::runs;
 
 macro_rules! languages {
@@ -34,7 +34,7 @@ macro_rules! languages {
             }
 
             /// Its stop words that reveal the language. Some belong to several languages, and count for each.
-            fn telling(self) -> impl Iterator<Item = &'static str> {
+            fn stop_words(self) -> impl Iterator<Item = &'static str> {
                 match self { $(Self::$language => $words,)* }.split(' ')
             }
         }
@@ -70,28 +70,28 @@ impl Default for Language {
 }
 
 /// The languages of each stop word.
-static TELLING: LazyLock<HashMap<&str, Vec<Language>, RandomState>> = LazyLock::new(|| {
-    let mut telling: HashMap<&str, Vec<Language>, RandomState> = HashMap::default();
+static STOP_WORDS: LazyLock<HashMap<&str, Vec<Language>, RandomState>> = LazyLock::new(|| {
+    let mut stop_words: HashMap<&str, Vec<Language>, RandomState> = HashMap::default();
     for language in Language::ALL {
-        for word in language.telling() {
-            let languages = telling.entry(word).or_default();
+        for word in language.stop_words() {
+            let languages = stop_words.entry(word).or_default();
             if !languages.contains(language) {
                 languages.push(*language);
             }
         }
     }
-    telling
+    stop_words
 });
 
-/// The ASCII words of [`TELLING`], packed into integers.
-static PLAIN_TELLING: LazyLock<HashMap<u64, Vec<Language>, RandomState>> = LazyLock::new(|| {
-    let plain = TELLING.iter().filter(|(word, _)| word.is_ascii());
-    plain.filter_map(|(word, languages)| Some((small(word)?, languages.clone()))).collect()
+/// The ASCII words of [`STOP_WORDS`], packed into integers.
+static STOP_WORDS_ASCII: LazyLock<HashMap<u64, Vec<Language>, RandomState>> = LazyLock::new(|| {
+    let plain = STOP_WORDS.iter().filter(|(word, _)| word.is_ascii());
+    plain.filter_map(|(word, languages)| Some((pack_lowercase_ascii(word)?, languages.clone()))).collect()
 });
 
 /// An ASCII word in lower case, packed into an integer; `None` for an empty one or more than eight letters. Where two
 /// reads overlap, both put a letter at the same position.
-fn small(word: &str) -> Option<u64> {
+fn pack_lowercase_ascii(word: &str) -> Option<u64> {
     let (letters, length) = (word.as_bytes(), word.len());
     let number = match length {
         1..=3 => [0, length / 2, length - 1].iter().fold(0, |all, at| all | u64::from(letters[*at]) << (8 * at)),
@@ -126,15 +126,15 @@ impl Language {
     /// The language of a text given in pieces; English when too few of its words are stop words.
     pub(crate) fn of_text<'t>(text: impl IntoIterator<Item = &'t str>) -> Self {
         let mut counts = [0_usize; Self::ALL.len()];
-        let (telling, plain) = (&*TELLING, &*PLAIN_TELLING);
+        let (stop_words, plain) = (&*STOP_WORDS, &*STOP_WORDS_ASCII);
         for (at, word) in text.into_iter().flat_map(runs).take(ENOUGH).enumerate() {
             if at % AT_A_TIME == 0 && is_clear(&counts) {
                 break;
             }
             let languages = match word.is_ascii() {
                 // Most words are no stop words; those longer than any stop word are rejected without a lookup.
-                true => small(word).and_then(|small| plain.get(&small)),
-                false => telling.get(lower(word).as_str()),
+                true => pack_lowercase_ascii(word).and_then(|packed| plain.get(&packed)),
+                false => stop_words.get(lower(word).as_str()),
             };
             for language in languages.into_iter().flatten() {
                 counts[*language as usize] += 1;
@@ -145,20 +145,20 @@ impl Language {
     }
 
     /// The language of a question, given as words in lower case: the one with the most stop words in the question, if
-    /// they are at least two and more than the English fillers; else English.
+    /// they are at least two and more than the English stop words; else English.
     pub(crate) fn of_question(words: &[String]) -> Self {
         let mut counts = [0_usize; Self::ALL.len()];
-        for language in words.iter().filter_map(|word| TELLING.get(word.as_str())).flatten() {
+        for language in words.iter().filter_map(|word| STOP_WORDS.get(word.as_str())).flatten() {
             counts[*language as usize] += 1;
         }
-        let english = words.iter().filter(|word| is_filler(word)).count();
+        let english = words.iter().filter(|word| is_stop_word(word)).count();
         let best = (0..counts.len()).rev().max_by_key(|at| counts[*at]).unwrap_or_default();
         if counts[best] > english.max(1) { Self::ALL[best] } else { Self::English }
     }
 
     /// Whether a word is one of the language's stop words.
-    pub(crate) fn is_filler(self, word: &str) -> bool {
-        self.telling().any(|telling| telling == word)
+    pub(crate) fn is_stop_word(self, word: &str) -> bool {
+        self.stop_words().any(|stop_word| stop_word == word)
     }
 
     /// The character put before a text to tell the analyzer its language: the index has a single analyzer for all
@@ -249,10 +249,10 @@ fn most_words(text: &str, codes: impl Iterator<Item = String>) -> Option<String>
     let words: Vec<String> = runs(text).map(lower).collect();
     let mut counted: Vec<(usize, String)> = codes
         .map(|code| {
-            let telling = Language::of_tag(&code);
+            let language = Language::of_tag(&code);
             let asking = ASKING.iter().find(|(known, _)| *known == code).map_or("", |(_, words)| words);
             let is_one = |word: &&String| {
-                telling.is_some_and(|language| language.is_filler(word))
+                language.is_some_and(|language| language.is_stop_word(word))
                     || asking.split(' ').any(|asking| asking == **word)
             };
             (words.iter().filter(is_one).count(), code)
@@ -347,8 +347,8 @@ mod tests {
 
     #[test]
     fn no_telling_word_of_plain_letters_is_too_long() {
-        let plain = TELLING.keys().filter(|word| word.is_ascii());
-        assert_eq!(plain.count(), PLAIN_TELLING.len());
+        let plain = STOP_WORDS.keys().filter(|word| word.is_ascii());
+        assert_eq!(plain.count(), STOP_WORDS_ASCII.len());
     }
 
     #[test]

@@ -19,7 +19,7 @@ use crate::text::terms;
 const MOST_LOOKED_AT: usize = 20_000;
 
 /// The document frequencies of a word, indexed by the mark of the field.
-type Often = [u32; 16];
+type DocFreqByField = [u32; 16];
 
 /// The words of a snapshot.
 pub(crate) struct Lexicon<'s> {
@@ -102,41 +102,41 @@ impl<'s> Lexicon<'s> {
         Ok(commonest(found, most))
     }
 
-    /// The known words within an edit distance of `slips` that begin with the same letter, each with its distance: only
+    /// The known words within an edit distance of `max_edits` that begin with the same letter, each with its distance: only
     /// those at the smallest distance found, the most frequent first.
-    pub(crate) fn alike(&self, word: &str, slips: usize, most: usize) -> tantivy::Result<Vec<(String, usize)>> {
+    pub(crate) fn alike(&self, word: &str, max_edits: usize, most: usize) -> tantivy::Result<Vec<(String, usize)>> {
         let letters: Vec<char> = word.chars().collect();
         let Some(first) = letters.first() else { return Ok(Vec::new()) };
-        let mut found: Vec<(usize, String, Often)> = Vec::new();
+        let mut found: Vec<(usize, String, DocFreqByField)> = Vec::new();
         let mut known_letters = Vec::new();
         self.each_beginning_with(first.encode_utf8(&mut [0; 4]), |known, often| {
-            if spelling::may_be_near(word, known, slips) {
+            if spelling::may_be_near(word, known, max_edits) {
                 known_letters.clear();
                 known_letters.extend(known.chars());
-                if let Some(slips) = spelling::distance(&letters, &known_letters, slips) {
-                    found.push((slips, known.to_owned(), often));
+                if let Some(max_edits) = spelling::distance(&letters, &known_letters, max_edits) {
+                    found.push((max_edits, known.to_owned(), often));
                 }
             }
         })?;
-        let fewest = found.iter().map(|(slips, ..)| *slips).min().unwrap_or_default();
-        found.retain(|(slips, ..)| *slips == fewest);
+        let fewest = found.iter().map(|(max_edits, ..)| *max_edits).min().unwrap_or_default();
+        found.retain(|(max_edits, ..)| *max_edits == fewest);
         let words = found.into_iter().map(|(_, word, often)| (word, often)).collect();
         Ok(commonest(words, most).into_iter().map(|word| (word, fewest)).collect())
     }
 
     /// Calls `each` with the known words (stems included) that have this prefix, and the document frequencies of each
     /// in one segment. A word comes once per segment.
-    fn each_beginning_with(&self, start: &str, mut each: impl FnMut(&str, Often)) -> tantivy::Result<()> {
+    fn each_beginning_with(&self, start: &str, mut each: impl FnMut(&str, DocFreqByField)) -> tantivy::Result<()> {
         let mut left = MOST_LOOKED_AT;
         let fields = self.fields.of_page().into_iter().chain([self.fields.spelled]);
         let marked = Marked(fields.fold(0, |marks, field| marks | 1 << self.fields.mark(field)));
         for reader in self.searcher.segment_readers() {
-            let index = reader.inverted_index(self.fields.said)?;
+            let index = reader.inverted_index(self.fields.terms)?;
             let mut end = start.as_bytes().to_vec();
             // No byte of UTF-8 is 255.
             end.push(255);
             let mut stream = index.terms().search(marked).ge(start).lt(end).into_stream()?;
-            let (mut at, mut often) = (String::new(), Often::default());
+            let (mut at, mut often) = (String::new(), DocFreqByField::default());
             while left > 0 && stream.advance() {
                 let Some((mark, word)) = stream.key().split_last() else { continue };
                 let Ok(word) = std::str::from_utf8(word) else { continue };
@@ -145,7 +145,7 @@ impl<'s> Lexicon<'s> {
                         each(&at, often);
                     }
                     left -= 1;
-                    often = Often::default();
+                    often = DocFreqByField::default();
                     at.clear();
                     at.push_str(word);
                 }
@@ -168,7 +168,7 @@ struct Marked(u16);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Seen {
-    Letters,
+    UnspacedSplit,
     Mark,
     Another,
 }
@@ -177,7 +177,7 @@ impl Automaton for Marked {
     type State = Seen;
 
     fn start(&self) -> Seen {
-        Seen::Letters
+        Seen::UnspacedSplit
     }
 
     fn is_match(&self, seen: &Seen) -> bool {
@@ -190,15 +190,15 @@ impl Automaton for Marked {
 
     fn accept(&self, seen: &Seen, byte: u8) -> Seen {
         match (seen, byte) {
-            (Seen::Letters, byte) if byte >= b' ' => Seen::Letters,
-            (Seen::Letters, byte) if byte < 16 && self.0 >> byte & 1 == 1 => Seen::Mark,
+            (Seen::UnspacedSplit, byte) if byte >= b' ' => Seen::UnspacedSplit,
+            (Seen::UnspacedSplit, byte) if byte < 16 && self.0 >> byte & 1 == 1 => Seen::Mark,
             _ => Seen::Another,
         }
     }
 }
 
 /// The words with the highest document frequencies, each once. A word counts by the field in which it is most frequent.
-fn commonest(mut found: Vec<(String, Often)>, most: usize) -> Vec<String> {
+fn commonest(mut found: Vec<(String, DocFreqByField)>, most: usize) -> Vec<String> {
     found.sort_unstable_by(|a, b| a.0.cmp(&b.0));
     found.dedup_by(|next, word| {
         let is_same = next.0 == word.0;
@@ -207,7 +207,7 @@ fn commonest(mut found: Vec<(String, Often)>, most: usize) -> Vec<String> {
         }
         is_same
     });
-    let often = |word: &(String, Often)| word.1.iter().copied().max();
+    let often = |word: &(String, DocFreqByField)| word.1.iter().copied().max();
     found.sort_by(|a, b| often(b).cmp(&often(a)).then_with(|| a.0.cmp(&b.0)));
     found.into_iter().map(|(word, _)| word).take(most).collect()
 }

@@ -9,18 +9,18 @@ use crate::text::tokenizer::runs;
 /// Shorter sections are compared word for word.
 const FEWEST_WORDS: usize = 24;
 /// Maximum Hamming distance, in bits, between the fingerprints of copies.
-const SLACK: u32 = 3;
+const MAX_HAMMING_DISTANCE: u32 = 3;
 
 /// The fingerprint of a section. `numbers` are the hashes of its words; a section with fewer than [`FEWEST_WORDS`] gets
 /// an exact hash of the words of `markdown` instead. The lowest bit is set when the hash is exact.
-pub(crate) fn print(numbers: &[u64], markdown: &str) -> u64 {
+pub(crate) fn fingerprint(numbers: &[u64], markdown: &str) -> u64 {
     if numbers.len() < FEWEST_WORDS {
-        let (print, words) =
-            numbers_of(markdown).fold((0, 0_u64), |(print, words), word| (mixed(print ^ word), words + 1));
-        return mixed(print ^ words) | 1;
+        let (fingerprint, words) =
+            numbers_of(markdown).fold((0, 0_u64), |(fingerprint, words), word| (mixed(fingerprint ^ word), words + 1));
+        return mixed(fingerprint ^ words) | 1;
     }
     let three = |three: &[u64]| mixed(three[0].wrapping_mul(3) ^ three[1].wrapping_mul(5) ^ three[2].wrapping_mul(7));
-    most(numbers.windows(3).map(three)) & !1
+    majority_bits(numbers.windows(3).map(three)) & !1
 }
 
 /// A hash for each word of a text, in order, without numbers. The same in every build, and case-insensitive.
@@ -37,7 +37,7 @@ pub(crate) fn number(word: &str) -> Option<u64> {
 }
 
 /// The bits that most of these numbers have set.
-fn most(numbers: impl ExactSizeIterator<Item = u64>) -> u64 {
+fn majority_bits(numbers: impl ExactSizeIterator<Item = u64>) -> u64 {
     let of = numbers.len() as u64;
     let mut counts = [[0_u32; 8]; 8];
     for number in numbers {
@@ -46,7 +46,7 @@ fn most(numbers: impl ExactSizeIterator<Item = u64>) -> u64 {
         }
     }
     let counts = counts.as_flattened().iter().enumerate();
-    counts.fold(0, |most, (bit, count)| most | u64::from(2 * u64::from(*count) > of) << bit)
+    counts.fold(0, |bits, (bit, count)| bits | u64::from(2 * u64::from(*count) > of) << bit)
 }
 
 /// The bits of each byte value, to add up eight bits at once: a third of the time of one bit after the other.
@@ -62,13 +62,13 @@ const BITS: [[u32; 8]; 256] = {
 
 /// Whether two fingerprints belong to texts that are copies of each other.
 pub(crate) fn are_copies(a: u64, b: u64) -> bool {
-    if a & 1 == 1 || b & 1 == 1 { a == b } else { (a ^ b).count_ones() <= SLACK }
+    if a & 1 == 1 || b & 1 == 1 { a == b } else { (a ^ b).count_ones() <= MAX_HAMMING_DISTANCE }
 }
 
 /// Whether a fingerprint belongs to a text of at least [`FEWEST_WORDS`] words, so that a match is a copy and not a
 /// coincidence.
-pub(crate) fn is_telling(print: u64) -> bool {
-    print & 1 == 0
+pub(crate) fn is_telling(fingerprint: u64) -> bool {
+    fingerprint & 1 == 0
 }
 
 /// The finalizer of SplitMix64: every bit of the result depends on every bit of `hash`.
@@ -82,8 +82,8 @@ fn mixed(mut hash: u64) -> u64 {
 mod tests {
     use super::*;
 
-    fn print(text: &str) -> u64 {
-        super::print(&numbers_of(text).collect::<Vec<_>>(), text)
+    fn fingerprint(text: &str) -> u64 {
+        super::fingerprint(&numbers_of(text).collect::<Vec<_>>(), text)
     }
 
     const TEXT: &str = "To take a backup, connect to the cluster and run the statement below. The backup is written to the \
@@ -93,26 +93,26 @@ mod tests {
 
     #[test]
     fn another_version_of_a_text_is_a_copy() {
-        assert!(are_copies(print(TEXT), print(&TEXT.replace("24.1", "25.2"))));
-        assert!(are_copies(print(TEXT), print(&TEXT.replace("storage you name", "storage you named"))));
-        assert!(!are_copies(print(TEXT), print(&TEXT[TEXT.len() / 2..])));
+        assert!(are_copies(fingerprint(TEXT), fingerprint(&TEXT.replace("24.1", "25.2"))));
+        assert!(are_copies(fingerprint(TEXT), fingerprint(&TEXT.replace("storage you name", "storage you named"))));
+        assert!(!are_copies(fingerprint(TEXT), fingerprint(&TEXT[TEXT.len() / 2..])));
     }
 
     #[test]
     fn short_texts_are_compared_word_for_word() {
-        assert!(are_copies(print("Run `npm i`."), print("run npm i")));
-        assert!(!are_copies(print("Run `npm i`."), print("Run `npm x`.")));
-        assert!(!are_copies(print("a b"), print("b a")));
-        assert!(are_copies(print(""), print("")));
-        assert!(is_telling(print(TEXT)) && !is_telling(print("Run `npm i`.")));
+        assert!(are_copies(fingerprint("Run `npm i`."), fingerprint("run npm i")));
+        assert!(!are_copies(fingerprint("Run `npm i`."), fingerprint("Run `npm x`.")));
+        assert!(!are_copies(fingerprint("a b"), fingerprint("b a")));
+        assert!(are_copies(fingerprint(""), fingerprint("")));
+        assert!(is_telling(fingerprint(TEXT)) && !is_telling(fingerprint("Run `npm i`.")));
     }
 
     #[test]
     fn a_bit_is_set_that_more_than_half_have() {
         for of in [1, 3, 14, 255, 1_000] {
             let set = |bit: u32| (0..of).filter(|number| mixed(*number) >> bit & 1 == 1).count();
-            let expected = (0..64).fold(0, |most, bit| most | u64::from(2 * set(bit) > of as usize) << bit);
-            assert_eq!(most((0..of as usize).map(|number| mixed(number as u64))), expected, "{of}");
+            let expected = (0..64).fold(0, |bits, bit| bits | u64::from(2 * set(bit) > of as usize) << bit);
+            assert_eq!(majority_bits((0..of as usize).map(|number| mixed(number as u64))), expected, "{of}");
         }
     }
 

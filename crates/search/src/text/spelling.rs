@@ -7,7 +7,7 @@ const TWO_SLIPS: usize = 8;
 
 /// The number of typos tolerated in a word of a question. `None` for a word that is not corrected: a short one, or one
 /// with a digit, which is taken to be meant literally.
-pub(crate) fn slips(word: &str) -> Option<usize> {
+pub(crate) fn max_edits(word: &str) -> Option<usize> {
     let length = word.chars().count();
     if length < SHORTEST || word.chars().any(|c| c.is_numeric()) {
         return None;
@@ -48,12 +48,12 @@ pub(crate) fn distance(a: &[char], b: &[char], most: usize) -> Option<usize> {
         let mut least = row + 1;
         for (column, right) in b.iter().enumerate().take(to).skip(from) {
             let wrong = usize::from(left != right);
-            let mut slips = (last[column] + wrong).min(last[column + 1] + 1).min(next[column] + 1);
+            let mut max_edits = (last[column] + wrong).min(last[column + 1] + 1).min(next[column] + 1);
             if row > 0 && column > 0 && *left == b[column - 1] && a[row - 1] == *right {
-                slips = slips.min(before[column - 1] + 1);
+                max_edits = max_edits.min(before[column - 1] + 1);
             }
-            next[column + 1] = slips;
-            least = least.min(slips);
+            next[column + 1] = max_edits;
+            least = least.min(max_edits);
         }
         if least > most {
             return None;
@@ -61,7 +61,7 @@ pub(crate) fn distance(a: &[char], b: &[char], most: usize) -> Option<usize> {
         std::mem::swap(&mut before, &mut last);
         std::mem::swap(&mut last, &mut next);
     }
-    Some(last[b.len()]).filter(|slips| *slips <= most)
+    Some(last[b.len()]).filter(|max_edits| *max_edits <= most)
 }
 
 #[cfg(test)]
@@ -92,7 +92,10 @@ mod tests {
 
     #[test]
     fn short_words_and_numbers_are_taken_at_their_word() {
-        assert_eq!((slips("key"), slips("keys"), slips("configre"), slips("utf16")), (None, Some(1), Some(2), None));
+        assert_eq!(
+            (max_edits("key"), max_edits("keys"), max_edits("configre"), max_edits("utf16")),
+            (None, Some(1), Some(2), None)
+        );
     }
 
     /// The edit distance computed over the full table, without the band and the limit.
@@ -115,8 +118,8 @@ mod tests {
         #[test]
         fn few_slips_are_counted_exactly(a in "[abc]{0,7}", b in "[abc]{0,7}", most in 0_usize..3) {
             let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-            let slips = counted(&a, &b);
-            prop_assert_eq!(distance(&a, &b, most), (slips <= most).then_some(slips));
+            let max_edits = counted(&a, &b);
+            prop_assert_eq!(distance(&a, &b, most), (max_edits <= most).then_some(max_edits));
         }
 
         #[test]

@@ -11,7 +11,7 @@ use tantivy::tokenizer::{AsciiFoldingFilter, TextAnalyzer, Token, TokenStream, T
 
 use crate::text::korean::without_particle;
 use crate::text::languages::Language;
-use crate::text::tokenizer::{Letters, cut};
+use crate::text::tokenizer::{UnspacedSplit, cut};
 
 /// Longer words, in bytes, are noise: hashes, encoded data.
 pub(crate) const LONGEST_WORD: usize = 60;
@@ -24,20 +24,22 @@ pub(crate) fn stemmed() -> TextAnalyzer {
 /// The words of a question, unstemmed, in lower case and in order, with repetitions.
 pub(crate) fn asked(text: &str) -> Vec<String> {
     let mut words = Vec::new();
-    cut(text, Letters::InPairs, &mut |word, _| words.push(lower(word)));
+    cut(text, UnspacedSplit::InPairs, &mut |word, _| words.push(lower(word)));
     words.retain(|word| word.len() <= LONGEST_WORD);
     words
 }
 
 /// Calls `each` with every word of a text verbatim, in order; with `None` for one longer than [`LONGEST_WORD`].
 pub(crate) fn each_word(text: &str, mut each: impl FnMut(Option<&str>)) {
-    cut(text, Letters::InPairsAndSingly, &mut |word, _| each(Some(word).filter(|word| word.len() <= LONGEST_WORD)));
+    cut(text, UnspacedSplit::InPairsAndSingly, &mut |word, _| {
+        each(Some(word).filter(|word| word.len() <= LONGEST_WORD))
+    });
 }
 
 /// Calls `each` with the words of a text, in order, whose stems may begin like one of `begins`. This rules out most
 /// words before stemming, which is expensive.
-pub(crate) fn each_beginning(text: &str, begins: &Beginnings, mut each: impl FnMut(&str)) {
-    cut(text, Letters::InPairsAndSingly, &mut |word, _| {
+pub(crate) fn each_beginning(text: &str, begins: &StemPrefixes, mut each: impl FnMut(&str)) {
+    cut(text, UnspacedSplit::InPairsAndSingly, &mut |word, _| {
         if word.len() <= LONGEST_WORD && begins.may_begin(word) {
             each(word);
         }
@@ -46,9 +48,9 @@ pub(crate) fn each_beginning(text: &str, begins: &Beginnings, mut each: impl FnM
 
 /// The first two bytes of some stems, as [`first_two`] gives them.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(crate) struct Beginnings(Vec<[u8; 2]>);
+pub(crate) struct StemPrefixes(Vec<[u8; 2]>);
 
-impl Beginnings {
+impl StemPrefixes {
     pub(crate) fn of<'s>(stems: impl Iterator<Item = &'s str>) -> Self {
         Self(stems.filter(|stem| !stem.is_empty()).map(|stem| first_two(stem.as_bytes())).collect())
     }
@@ -119,9 +121,9 @@ fn folded(word: &str) -> String {
     folded
 }
 
-/// Whether a word of a question is an English filler, which says nothing about what is searched for.
-pub(crate) fn is_filler(word: &str) -> bool {
-    const FILLERS: &[&str] = &[
+/// Whether a word of a question is an English stop word, which says nothing about what is searched for.
+pub(crate) fn is_stop_word(word: &str) -> bool {
+    const STOP_WORDS: &[&str] = &[
         "a", "about", "am", "an", "and", "any", "are", "as", "at", "be", "been", "but", "by", "can", "could", "did",
         "do", "does", "doing", "for", "from", "get", "got", "had", "has", "have", "he", "her", "him", "his", "how",
         "i", "if", "in", "into", "is", "it", "its", "like", "me", "my", "of", "on", "or", "our", "please", "she",
@@ -129,7 +131,7 @@ pub(crate) fn is_filler(word: &str) -> bool {
         "this", "those", "to", "us", "was", "we", "were", "what", "when", "where", "which", "who", "why", "will",
         "with", "would", "you", "your",
     ];
-    FILLERS.binary_search(&word).is_ok()
+    STOP_WORDS.binary_search(&word).is_ok()
 }
 
 /// Whether a word may occur in any question: it counts where the docs contain it, and is not missed where they do not.
@@ -295,7 +297,7 @@ impl Tokenizer for Words {
         self.tokens.clear();
         let (language, text) = Language::marked(text);
         let mut position = 0;
-        cut(text, Letters::InPairsAndSingly, &mut |word, at| {
+        cut(text, UnspacedSplit::InPairsAndSingly, &mut |word, at| {
             let (offset_from, offset_to) = (at.start, at.end);
             self.tokens.push(Token { offset_from, offset_to, position, text: word.to_owned(), position_length: 1 });
             position += 1;
@@ -383,7 +385,7 @@ mod tests {
             ("retry", "reset", true),
             ("retry", "run", false),
         ] {
-            assert_eq!(Beginnings::of([stem].into_iter()).may_begin(word), may, "{word} {stem}");
+            assert_eq!(StemPrefixes::of([stem].into_iter()).may_begin(word), may, "{word} {stem}");
         }
     }
 
@@ -438,9 +440,9 @@ mod tests {
     }
 
     #[test]
-    fn fillers_are_sorted_for_the_search() {
-        assert!(is_filler("a") && is_filler("how") && is_filler("your") && is_filler("the"));
-        assert!(!is_filler("retry"));
+    fn stop_words_are_sorted_for_the_search() {
+        assert!(is_stop_word("a") && is_stop_word("how") && is_stop_word("your") && is_stop_word("the"));
+        assert!(!is_stop_word("retry"));
         assert!(is_small_talk("able") && is_small_talk("often") && is_small_talk("yet") && !is_small_talk("retry"));
     }
 
@@ -456,7 +458,7 @@ mod tests {
         fn every_word_may_have_the_stem_it_has(word in "[a-zA-Z]{1,9}(ing|ies|ed|es|ment|eux|lich|y)?") {
             for language in [Language::English, Language::French, Language::German, Language::Spanish] {
                 let stem = stem(&lower(&word), language);
-                prop_assert!(Beginnings::of([stem.as_str()].into_iter()).may_begin(&word), "{} {}", word, stem);
+                prop_assert!(StemPrefixes::of([stem.as_str()].into_iter()).may_begin(&word), "{} {}", word, stem);
             }
         }
     }

@@ -9,7 +9,7 @@ use std::ops::Range;
 
 /// How a run of characters in a script without spaces is split.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Letters {
+pub(crate) enum UnspacedSplit {
     /// Overlapping pairs; a single character by itself is a word.
     InPairs,
     InPairsAndSingly,
@@ -17,7 +17,7 @@ pub(crate) enum Letters {
 
 /// Splits a text into words. Calls `each` with every word and its byte range, in order; the parts of an identifier come
 /// before the whole.
-pub(crate) fn cut(text: &str, letters: Letters, each: &mut impl FnMut(&str, Range<usize>)) {
+pub(crate) fn cut(text: &str, letters: UnspacedSplit, each: &mut impl FnMut(&str, Range<usize>)) {
     let mut whole = String::new();
     each_piece(text, |piece, at| match piece {
         Piece::Word => each(&text[at.clone()], at),
@@ -158,7 +158,7 @@ fn joint_length(rest: &str) -> usize {
 pub(crate) fn identifier(
     text: &str,
     at: Range<usize>,
-    letters: Letters,
+    letters: UnspacedSplit,
     whole: &mut String,
     each: &mut dyn FnMut(&str, Range<usize>),
 ) {
@@ -171,7 +171,7 @@ pub(crate) fn identifier(
 fn any_identifier(
     text: &str,
     at: Range<usize>,
-    letters: Letters,
+    letters: UnspacedSplit,
     whole: &mut String,
     each: &mut dyn FnMut(&str, Range<usize>),
 ) {
@@ -258,7 +258,7 @@ fn plain_identifier(text: &str, at: Range<usize>, whole: &mut String, each: &mut
     }
 }
 
-fn part(text: &str, at: Range<usize>, letters: Letters, each: &mut dyn FnMut(&str, Range<usize>)) {
+fn part(text: &str, at: Range<usize>, letters: UnspacedSplit, each: &mut dyn FnMut(&str, Range<usize>)) {
     let Range { start, end } = at;
     let word = &text[start..end];
     if !word.chars().next().is_some_and(is_unspaced) {
@@ -268,7 +268,7 @@ fn part(text: &str, at: Range<usize>, letters: Letters, each: &mut dyn FnMut(&st
     let stop = |at: usize| starts.get(at).copied().unwrap_or(end);
     for at in 0..starts.len() {
         let alone = starts.len() == 1;
-        if alone || letters == Letters::InPairsAndSingly {
+        if alone || letters == UnspacedSplit::InPairsAndSingly {
             each(&text[starts[at]..stop(at + 1)], starts[at]..stop(at + 1));
         }
         if at + 1 < starts.len() {
@@ -315,7 +315,7 @@ mod tests {
         #[test]
         fn any_text_is_cut(text in "\\PC*") {
             let mut words = Vec::new();
-            cut(&text, Letters::InPairsAndSingly, &mut |word, at| words.push((word.to_owned(), at)));
+            cut(&text, UnspacedSplit::InPairsAndSingly, &mut |word, at| words.push((word.to_owned(), at)));
             for (word, at) in words {
                 prop_assert!(text.get(at).is_some());
                 prop_assert!(!word.is_empty());
@@ -327,7 +327,7 @@ mod tests {
             let (mut plain, mut any) = (Vec::new(), Vec::new());
             let at = 0..text.len();
             plain_identifier(&text, at.clone(), &mut String::new(), &mut |word, at| plain.push((word.to_owned(), at)));
-            let letters = Letters::InPairs;
+            let letters = UnspacedSplit::InPairs;
             any_identifier(&text, at, letters, &mut String::new(), &mut |word, at| any.push((word.to_owned(), at)));
             prop_assert_eq!(plain, any);
         }
@@ -338,7 +338,7 @@ mod tests {
                 let Some(end) = plain_end(text.as_bytes(), start) else { continue };
                 prop_assert_eq!(end, identifier_end(&text, start), "{} in {}", c, text);
                 let mut words = Vec::new();
-                identifier(&text, start..end, Letters::InPairs, &mut String::new(), &mut |word, _| words.push(word.to_owned()));
+                identifier(&text, start..end, UnspacedSplit::InPairs, &mut String::new(), &mut |word, _| words.push(word.to_owned()));
                 prop_assert_eq!(words, [&text[start..end]]);
             }
         }

@@ -13,7 +13,7 @@ use rust_stemmers::Stemmer;
 use crate::text::languages::Language;
 use crate::text::near_duplicates;
 use crate::text::terms::{self, LONGEST_WORD};
-use crate::text::tokenizer::{Letters, Piece, each_piece, identifier, is_unspaced};
+use crate::text::tokenizer::{Piece, UnspacedSplit, each_piece, identifier, is_unspaced};
 
 /// A vocabulary with more spellings than this is cleared before the next page.
 const MOST_SPELLINGS: usize = 200_000;
@@ -78,7 +78,7 @@ impl Vocabulary {
         }
         let Self { spellings, known, texts } = self;
         let stemmer = Stemmer::create(language.algorithm());
-        let mut met = Met { spellings: &mut spellings[place], known, texts, language, stemmer };
+        let mut met = LanguageVocabulary { spellings: &mut spellings[place], known, texts, language, stemmer };
         each_piece(text, |piece, at| {
             let whole = &text[at];
             match piece {
@@ -102,7 +102,7 @@ impl Vocabulary {
 
     /// Adds the hashes of words, which are the same in every build ([`near_duplicates::number`]), in order.
     pub(crate) fn add_numbers(&self, words: &[Word], to: &mut Vec<u64>) {
-        let numbers = words.iter().flatten().map(|word| self.texts.copies[word.spelled.get()]);
+        let numbers = words.iter().flatten().map(|word| self.texts.word_hashes[word.spelled.get()]);
         to.extend(numbers.filter(|number| *number != NO_NUMBER));
     }
 
@@ -137,7 +137,7 @@ impl Vocabulary {
 }
 
 /// The parts of a vocabulary that change while the words of one language are added.
-struct Met<'v> {
+struct LanguageVocabulary<'v> {
     spellings: &'v mut Spellings,
     known: &'v mut usize,
     texts: &'v mut Texts,
@@ -145,7 +145,7 @@ struct Met<'v> {
     stemmer: Stemmer,
 }
 
-impl Met<'_> {
+impl LanguageVocabulary<'_> {
     fn word(&mut self, word: &str) -> Word {
         (word.len() <= LONGEST_WORD)
             .then(|| self.spellings.words.get(word).copied().unwrap_or_else(|| self.new_word(word)))
@@ -179,7 +179,7 @@ impl Met<'_> {
     fn each_part(&mut self, whole: &str, mut each: impl FnMut(Word)) {
         let mut between = String::new();
         let mut part = |word: &str, _: Range<usize>| each(self.word(word));
-        identifier(whole, 0..whole.len(), Letters::InPairsAndSingly, &mut between, &mut part);
+        identifier(whole, 0..whole.len(), UnspacedSplit::InPairsAndSingly, &mut between, &mut part);
     }
 }
 
@@ -218,7 +218,7 @@ struct Texts {
     all: String,
     ends: Vec<u32>,
     /// By number: the result of [`near_duplicates::number`] for the text, or [`NO_NUMBER`].
-    copies: Vec<u64>,
+    word_hashes: Vec<u64>,
 }
 
 /// `None`, in half the space of an `Option<u64>`.
@@ -244,7 +244,7 @@ impl Texts {
         self.numbers.insert(text.into(), number);
         self.all.push_str(text);
         self.ends.push(self.all.len() as u32);
-        self.copies.push(near_duplicates::number(text).unwrap_or(NO_NUMBER));
+        self.word_hashes.push(near_duplicates::number(text).unwrap_or(NO_NUMBER));
         number
     }
 }

@@ -6,7 +6,7 @@ use crate::embedder::Asker;
 use crate::index::manifest::SectionId;
 use crate::index::snapshot::Snapshot;
 use crate::vectors::embed::stamps;
-use crate::vectors::files::Compared;
+use crate::vectors::files::QuantizedI16;
 use crate::vectors::placement::Placement;
 
 /// Maximum number of sections of a page that may be shown for their similarity.
@@ -14,7 +14,7 @@ const MOST_OF_PAGE: usize = 3;
 
 /// Similarity of the sections of a snapshot to one question, rescaled: 0 is the average over all sections, 1 is an
 /// identical vector.
-pub(crate) struct Alike {
+pub(crate) struct Similarities {
     placed: Arc<Placement>,
     by_row: Vec<f32>,
     /// Average similarity of a section to the question before rescaling, -1 to 1.
@@ -38,14 +38,14 @@ impl PageAlike {
     }
 }
 
-impl Alike {
+impl Similarities {
     fn new(placed: Arc<Placement>, question: &[f32], pages: usize) -> Self {
-        let mut by_row = placed.vectors.compare(&Compared::of(question));
+        let mut by_row = placed.vectors.compare(&QuantizedI16::of(question));
         let counting = placed.sections.iter().zip(&by_row).filter(|(section, _)| section.is_some());
         let sum: f32 = counting.map(|(_, alike)| alike).sum();
         // The average similarity of arbitrary texts differs from model to model.
         let usual = sum / placed.rows.len().max(1) as f32;
-        by_row.iter_mut().for_each(|alike| *alike = beyond(usual, *alike));
+        by_row.iter_mut().for_each(|alike| *alike = rescaled(usual, *alike));
         let mut of_pages = vec![PageAlike::default(); pages];
         for (section, alike) in placed.sections.iter().zip(&by_row) {
             if let Some((section, page)) = section
@@ -75,7 +75,7 @@ impl Alike {
 
     /// For each page, the similarity to the question plus `share` times the similarity to `section`: the largest such
     /// sum among the page's sections. `None` for a page without vectors, and for all pages when `section` has none.
-    pub(crate) fn also_to(&self, section: SectionId, share: f32, pages: &[u32]) -> Vec<Option<f32>> {
+    pub(crate) fn with_feedback(&self, section: SectionId, share: f32, pages: &[u32]) -> Vec<Option<f32>> {
         let mut places = vec![None; self.pages.len()];
         pages.iter().zip(0..).for_each(|(page, place)| places[*page as usize] = Some(place));
         let row = self.placed.rows.get(&section);
@@ -87,7 +87,7 @@ impl Alike {
         let (rows, of_pages): (Vec<u32>, Vec<usize>) = rows.filter_map(|(row, at)| Some((row, place_of(at)?))).unzip();
         let to_section = self.placed.vectors.compare_some(&direction, &rows);
         for ((row, place), to_section) in rows.iter().zip(of_pages).zip(to_section) {
-            let to_both = self.by_row[*row as usize] + share * beyond(self.usual, to_section);
+            let to_both = self.by_row[*row as usize] + share * rescaled(self.usual, to_section);
             let known: &mut Option<f32> = &mut alike[place];
             *known = Some(known.map_or(to_both, |known| known.max(to_both)));
         }
@@ -110,14 +110,14 @@ impl Alike {
 }
 
 /// Similarity rescaled: 0 for the usual similarity, 1 for an identical vector.
-fn beyond(usual: f32, alike: f32) -> f32 {
+fn rescaled(usual: f32, alike: f32) -> f32 {
     (alike - usual) / (1.0 - usual).max(f32::EPSILON)
 }
 
 impl Snapshot {
     /// The similarity of the sections to a question; `None` for an empty question, without an embedder or when it
     /// fails, and until enough sections have a vector.
-    pub(crate) async fn similarities(&self, question: &str, asker: Asker) -> Option<Alike> {
+    pub(crate) async fn similarities(&self, question: &str, asker: Asker) -> Option<Similarities> {
         let embedder = self.vectors.embedder()?;
         if question.trim().is_empty() {
             return None;
@@ -128,7 +128,7 @@ impl Snapshot {
             return None;
         }
         match embedder.question(question, asker).await {
-            Ok(vector) => Some(Alike::new(placed, &vector, self.stats.pages.len())),
+            Ok(vector) => Some(Similarities::new(placed, &vector, self.stats.pages.len())),
             Err(error) => {
                 tracing::debug!(error = &*error as &dyn std::error::Error, "a question goes on without vectors");
                 None

@@ -19,7 +19,7 @@ use crate::index::manifest::SectionId;
 use crate::index::manifest::{ManifestFile, ManifestPage};
 use crate::index::snapshot::Snapshot;
 use crate::source::{Progress, Stage};
-use crate::vectors::files::{Embedded, Head, MOST_DIMENSIONS, Rounded, Vectors, text_key};
+use crate::vectors::files::{Embedded, Head, MOST_DIMENSIONS, QuantizedI8, Vectors, text_key};
 use crate::vectors::store::{Embedding, VectorStore};
 
 /// Number of sections handed to the embedder at a time, and the step of the progress.
@@ -129,7 +129,7 @@ impl Work<'_> {
     }
 
     /// A vector for each text, all of the same length.
-    fn ask(&self, texts: &[String]) -> Result<Vec<Rounded>, SearchError> {
+    fn ask(&self, texts: &[String]) -> Result<Vec<QuantizedI8>, SearchError> {
         if texts.is_empty() {
             return Ok(Vec::new());
         }
@@ -144,7 +144,7 @@ impl Work<'_> {
         if !fit {
             return Err(failed("it gave vectors of different lengths, or not one a text".into()));
         }
-        Ok(vectors.iter().map(|vector| Rounded::of(vector)).collect())
+        Ok(vectors.iter().map(|vector| QuantizedI8::of(vector)).collect())
     }
 
     fn keep(&mut self) -> Result<(), SearchError> {
@@ -200,14 +200,14 @@ fn text(snapshot: &Snapshot, missing: &Missing) -> Option<String> {
     let page = snapshot.page_by_id(missing.section.page)?;
     let document: TantivyDocument = snapshot.searcher()?.doc(missing.address).ok()?;
     let stored = |field| document.get_first(field).and_then(|value| value.as_str()).unwrap_or_default();
-    Some(section_text(&page.title, stored(snapshot.fields.trail), stored(snapshot.fields.content)))
+    Some(section_text(&page.title, stored(snapshot.fields.heading_path), stored(snapshot.fields.content)))
 }
 
 /// The title and the headings on one line, followed by the section's text without Markdown syntax. Code comes last:
 /// models reach it only where there is little other text.
-fn section_text(title: &str, trail: &str, markdown: &str) -> String {
+fn section_text(title: &str, heading_path: &str, markdown: &str) -> String {
     let mut text = title.to_owned();
-    for heading in trail.lines().filter(|heading| *heading != title) {
+    for heading in heading_path.lines().filter(|heading| *heading != title) {
         text.push_str(". ");
         text.push_str(heading);
     }

@@ -22,14 +22,14 @@ const MARK: &[u8; 8] = b"DOCVEC\x001";
 /// Maximum number of dimensions: longer vectors could overflow the `i32` sums of [`dot`].
 pub(crate) const MOST_DIMENSIONS: usize = 8192;
 const HEAD: usize = 8 + 8 + 8 + 16 + 4;
-/// Largest absolute number of a quantized [`Compared`] vector.
+/// Largest absolute number of a quantized [`QuantizedI16`] vector.
 const COMPARED_RANGE: f32 = 2047.0;
 
 /// The stored vector of a section.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Embedded {
     pub(crate) head: Head,
-    pub(crate) vector: Rounded,
+    pub(crate) vector: QuantizedI8,
 }
 
 /// The section a vector belongs to, with the page's stamp and the text's key.
@@ -42,12 +42,12 @@ pub(crate) struct Head {
 
 /// A vector quantized to eight bits per number.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Rounded {
+pub(crate) struct QuantizedI8 {
     scale: f32,
     numbers: Vec<i8>,
 }
 
-impl Rounded {
+impl QuantizedI8 {
     pub(crate) fn len(&self) -> usize {
         self.numbers.len()
     }
@@ -62,12 +62,12 @@ impl Rounded {
 
 /// A vector to compare others with, quantized to sixteen bits per number.
 #[derive(Debug)]
-pub(crate) struct Compared {
+pub(crate) struct QuantizedI16 {
     scale: f32,
     numbers: Vec<i16>,
 }
 
-impl Compared {
+impl QuantizedI16 {
     pub(crate) fn of(vector: &[f32]) -> Self {
         let largest = vector.iter().fold(0.0_f32, |largest, number| largest.max(number.abs()));
         let scale = if largest > 0.0 && largest.is_finite() { largest / COMPARED_RANGE } else { 1.0 };
@@ -90,11 +90,11 @@ impl VectorFile {
         &self.numbers[row * self.dimensions..][..self.dimensions]
     }
 
-    fn vector(&self, row: usize) -> Rounded {
-        Rounded { scale: self.scales[row], numbers: self.row(row).to_vec() }
+    fn vector(&self, row: usize) -> QuantizedI8 {
+        QuantizedI8 { scale: self.scales[row], numbers: self.row(row).to_vec() }
     }
 
-    fn alike(&self, with: &Compared, row: usize) -> f32 {
+    fn alike(&self, with: &QuantizedI16, row: usize) -> f32 {
         if self.dimensions != with.numbers.len() {
             return 0.0;
         }
@@ -207,7 +207,7 @@ impl Vectors {
     }
 
     /// The vector in a row of a file; both must exist.
-    pub(crate) fn vector(&self, (file, row): (usize, usize)) -> Rounded {
+    pub(crate) fn vector(&self, (file, row): (usize, usize)) -> QuantizedI8 {
         self.files[file].vector(row)
     }
 
@@ -223,13 +223,13 @@ impl Vectors {
     }
 
     /// Similarity of each vector to `with`, -1 to 1, by vector number; 0 for vectors of another length.
-    pub(crate) fn compare(&self, with: &Compared) -> Vec<f32> {
+    pub(crate) fn compare(&self, with: &QuantizedI16) -> Vec<f32> {
         let files = self.files.iter();
         files.flat_map(|file| (0..file.heads.len()).map(|row| file.alike(with, row))).collect()
     }
 
     /// Like `compare`, for some vectors only, given by ascending numbers.
-    pub(crate) fn compare_some(&self, with: &Compared, rising: &[u32]) -> Vec<f32> {
+    pub(crate) fn compare_some(&self, with: &QuantizedI16, rising: &[u32]) -> Vec<f32> {
         let mut alike = Vec::with_capacity(rising.len());
         let (mut rest, mut first) = (rising, 0);
         for file in &self.files {
@@ -243,13 +243,13 @@ impl Vectors {
 
     /// The vector with a number, scaled to length one, to compare others with; `None` when it does not exist or is
     /// zero.
-    pub(crate) fn direction(&self, mut number: usize) -> Option<Compared> {
+    pub(crate) fn direction(&self, mut number: usize) -> Option<QuantizedI16> {
         for file in &self.files {
             if number < file.heads.len() {
                 let vector: Vec<f32> = file.row(number).iter().map(|number| f32::from(*number)).collect();
                 let length = vector.iter().map(|number| number * number).sum::<f32>().sqrt();
                 let unit: Vec<f32> = vector.iter().map(|number| number / length).collect();
-                return (length > 0.0).then(|| Compared::of(&unit));
+                return (length > 0.0).then(|| QuantizedI16::of(&unit));
             }
             number -= file.heads.len();
         }
@@ -279,7 +279,7 @@ mod tests {
 
     fn embedded(page: u64, vector: &[f32]) -> Embedded {
         let head = Head { section: SectionId { page, section: page + 1 }, stamp: page * 7, key: text_key("text") };
-        Embedded { head, vector: Rounded::of(vector) }
+        Embedded { head, vector: QuantizedI8::of(vector) }
     }
 
     fn read(bytes: &[u8], embedder: &str) -> Option<Vectors> {
@@ -302,10 +302,10 @@ mod tests {
     fn a_question_is_as_alike_as_its_vector_is() {
         let bytes = VectorFile::bytes_of("mine", &[embedded(1, &[0.6, 0.8, 0.0]), embedded(2, &[0.0, -1.0, 0.0])]);
         let vectors = read(&bytes, "mine").expect("vectors");
-        let alike = vectors.compare(&Compared::of(&[0.0, 1.0, 0.0]));
+        let alike = vectors.compare(&QuantizedI16::of(&[0.0, 1.0, 0.0]));
         assert!((alike[0] - 0.8).abs() < 0.005 && (alike[1] + 1.0).abs() < 0.005, "{alike:?}");
-        assert_eq!(vectors.compare(&Compared::of(&[1.0])), [0.0, 0.0], "vectors of another length are not alike");
-        assert_eq!(vectors.compare(&Compared::of(&[])), [0.0, 0.0]);
+        assert_eq!(vectors.compare(&QuantizedI16::of(&[1.0])), [0.0, 0.0], "vectors of another length are not alike");
+        assert_eq!(vectors.compare(&QuantizedI16::of(&[])), [0.0, 0.0]);
     }
 
     #[test]
@@ -328,7 +328,7 @@ mod tests {
     fn the_largest_vectors_do_not_overflow() {
         let long = vec![1.0; MOST_DIMENSIONS];
         let vectors = read(&VectorFile::bytes_of("m", &[embedded(1, &long)]), "m").expect("vectors");
-        assert!((vectors.compare(&Compared::of(&long))[0] - MOST_DIMENSIONS as f32).abs() < 1.0);
+        assert!((vectors.compare(&QuantizedI16::of(&long))[0] - MOST_DIMENSIONS as f32).abs() < 1.0);
     }
 
     proptest! {
@@ -350,7 +350,7 @@ mod tests {
             prop_assume!(length > 0.1);
             let vector: Vec<f32> = vector.iter().map(|number| number / length).collect();
             let vectors = read(&VectorFile::bytes_of("m", &[embedded(1, &vector)]), "m").expect("vectors");
-            prop_assert!((vectors.compare(&Compared::of(&vector))[0] - 1.0).abs() < 0.02);
+            prop_assert!((vectors.compare(&QuantizedI16::of(&vector))[0] - 1.0).abs() < 0.02);
         }
     }
 }

@@ -19,7 +19,7 @@ use crate::rank::allowed::Allowed;
 use crate::rank::lookup::documents_of;
 use crate::rank::ranking::{Candidate, Candidates, Search};
 use crate::rank::score_accumulator::ScoreAccumulator;
-use crate::vectors::alike::Alike;
+use crate::vectors::alike::Similarities;
 
 /// How many of the pages found by words are ranked by words and similarity together.
 const TOGETHER: usize = 50;
@@ -35,7 +35,7 @@ impl<'s> Search<'s> {
     pub(crate) fn add_nearest(
         &self,
         candidates: &mut Candidates,
-        alike: &Alike,
+        alike: &Similarities,
         sections: &ScoreAccumulator,
         allowed: &mut Allowed<'_>,
     ) -> tantivy::Result<()> {
@@ -52,7 +52,7 @@ impl<'s> Search<'s> {
     }
 
     /// Combines word scores and similarities, for the best pages by either. The other pages rank after these.
-    pub(crate) fn fuse(&self, ranked: Vec<Candidate>, alike: &Alike) -> tantivy::Result<Vec<Candidate>> {
+    pub(crate) fn fuse(&self, ranked: Vec<Candidate>, alike: &Similarities) -> tantivy::Result<Vec<Candidate>> {
         let share = self.share_of_likeness();
         let asks = self.asks();
         let (mut fused, mut rest) = (Vec::new(), Vec::new());
@@ -62,7 +62,7 @@ impl<'s> Search<'s> {
         let likeness: Vec<_> = fused.iter().map(|candidate| alike.of_page(candidate.number)).collect();
         let words: Vec<_> = fused.iter().map(|candidate| Some(candidate.score)).collect();
         let gain = |page: u32| self.lookup.settings.alike_linked * self.linked(page);
-        let words = standing_out(&words);
+        let words = standard_scores(&words);
         let words: Vec<f32> = words.iter().zip(&fused).map(|(words, page)| words + gain(page.number)).collect();
         score(&mut fused, &words, &likeness, share);
         for (candidate, likeness) in fused.iter_mut().zip(&likeness) {
@@ -74,7 +74,7 @@ impl<'s> Search<'s> {
         }
         if let Some(best) = self.best_section(&fused)? {
             let pages: Vec<u32> = fused.iter().map(|candidate| candidate.number).collect();
-            let likeness = alike.also_to(best, self.lookup.settings.alike_best, &pages);
+            let likeness = alike.with_feedback(best, self.lookup.settings.alike_best, &pages);
             if likeness.iter().any(Option::is_some) {
                 score(&mut fused, &words, &likeness, share);
             }
@@ -107,7 +107,7 @@ impl<'s> Search<'s> {
     }
 
     /// Sorts the sections by word score and similarity together, best first.
-    fn order_sections(&self, candidate: &mut Candidate, alike: &Alike, share: f32) -> tantivy::Result<()> {
+    fn order_sections(&self, candidate: &mut Candidate, alike: &Similarities, share: f32) -> tantivy::Result<()> {
         for (_, number) in self.documents_of(candidate, alike)? {
             if candidate.sections.iter().all(|(_, known)| *known != number) {
                 candidate.sections.push((0.0, number));
@@ -130,7 +130,7 @@ impl<'s> Search<'s> {
     }
 
     /// The most similar sections of a page: their similarities and document numbers.
-    fn documents_of(&self, candidate: &Candidate, alike: &Alike) -> tantivy::Result<Vec<(f32, usize)>> {
+    fn documents_of(&self, candidate: &Candidate, alike: &Similarities) -> tantivy::Result<Vec<(f32, usize)>> {
         let all = documents_of(self.lookup.searcher, &self.snapshot.fields, self.page_id(candidate.number), SECTION)?;
         let number = |section: SectionId| Some(self.snapshot.stats.document(*all.get(section.section as usize)?));
         Ok(alike.best(candidate.number).filter_map(|(alike, section)| Some((alike, number(section)?))).collect())
@@ -139,13 +139,13 @@ impl<'s> Search<'s> {
 
 /// Scores pages by standardized word scores and similarities.
 fn score(pages: &mut [Candidate], words: &[f32], likeness: &[Option<f32>], share: f32) {
-    for ((candidate, words), likeness) in pages.iter_mut().zip(words).zip(standing_out(likeness)) {
+    for ((candidate, words), likeness) in pages.iter_mut().zip(words).zip(standard_scores(likeness)) {
         candidate.score = (1.0 - share) * words + share * likeness;
     }
 }
 
 /// Standard scores: by how many standard deviations each score is above the mean, and 0 for a missing score.
-pub(crate) fn standing_out(scores: &[Option<f32>]) -> Vec<f32> {
+pub(crate) fn standard_scores(scores: &[Option<f32>]) -> Vec<f32> {
     let known: Vec<f32> = scores.iter().copied().flatten().collect();
     let count = known.len().max(1) as f32;
     let mean = known.iter().sum::<f32>() / count;
@@ -160,10 +160,10 @@ mod tests {
 
     #[test]
     fn what_stands_out_more_counts_more_and_what_is_unknown_counts_as_usual() {
-        let out = standing_out(&[Some(0.9), Some(0.5), None, Some(0.4)]);
+        let out = standard_scores(&[Some(0.9), Some(0.5), None, Some(0.4)]);
         assert!(out[0] > 1.0 && out[1] < 0.0 && out[3] < out[1], "{out:?}");
         assert!(out[2].abs() < f32::EPSILON);
-        assert_eq!(standing_out(&[Some(0.5), Some(0.5)]), [0.0, 0.0]);
-        assert!(standing_out(&[]).is_empty());
+        assert_eq!(standard_scores(&[Some(0.5), Some(0.5)]), [0.0, 0.0]);
+        assert!(standard_scores(&[]).is_empty());
     }
 }
