@@ -17,7 +17,7 @@
 use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeSet, HashSet};
 
-use docent_markdown::{Code, CodeReading, folder, is_markdown_page, is_markup, is_page};
+use docent_markdown::{Code, CodeRules, folder, is_markdown_page, is_markup, is_page};
 use docent_site::{Layout, SiteData, Tree, code_of, is_api_description, read_file};
 
 use crate::allowed::Allowed;
@@ -185,7 +185,7 @@ impl<'b> Writable<'b> {
         if !self.including().iter().any(|named| named.contains(name)) {
             return Ok(());
         }
-        let read = |bytes: &[u8]| docent_markdown::code_of(CodeReading::RstPart, path, bytes);
+        let read = |bytes: &[u8]| docent_markdown::code_of(CodeRules::RstPart, path, bytes);
         self.without_new_code(before, after, &read)
             .map_err(|why| format!("a page includes it as reStructuredText, and so read, {why}"))
     }

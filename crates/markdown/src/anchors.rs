@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-use crate::anchors_components::made_anchor;
+use crate::anchors_components::component_anchor;
 use crate::anchors_hugo::HugoWords;
 use crate::anchors_kramdown;
 use crate::anchors_mintlify::MintlifyAnchors;
@@ -313,7 +313,7 @@ impl Anchors {
 
     /// The delimiters of an explicit id after the text of a heading: `{#id}` or `[#id]`. `None` where explicit ids are
     /// not read.
-    pub(crate) fn marks_of_ids(&self) -> Option<(char, char)> {
+    pub(crate) fn explicit_id_delimiters(&self) -> Option<(char, char)> {
         match self.style {
             AnchorStyle::Fumadocs | AnchorStyle::Nextra | AnchorStyle::NextraPages => Some(('[', ']')),
             AnchorStyle::Starlight | AnchorStyle::Docfx | AnchorStyle::Nbsphinx => None,
@@ -330,7 +330,7 @@ impl Anchors {
             // `::: name` documents an object of the source code; its anchor is its name.
             return self.explicit(name.trim());
         }
-        let slug = match self.is_of_python() {
+        let slug = match self.is_python_markdown() {
             true => match without_icons(text) {
                 Some(words) => self.style.slug(&words),
                 None => return String::new(),
@@ -347,11 +347,11 @@ impl Anchors {
             _ => {}
         }
         if self.is_kramdown() {
-            return anchors_kramdown::counted(slug, &mut self.taken);
+            return anchors_kramdown::with_repeat_number(slug, &mut self.taken);
         }
         let (base, joint) = match self.style {
             // Numbers continue: the next anchor after `setup_1` is `setup_2`.
-            _ if self.is_of_python() => (counted_off(&slug).to_owned(), '_'),
+            _ if self.is_python_markdown() => (without_numeric_suffix(&slug).to_owned(), '_'),
             _ => (slug.clone(), '-'),
         };
         let mut anchor = slug;
@@ -383,7 +383,7 @@ impl Anchors {
     }
 
     /// Whether Python-Markdown makes the anchors, by any of its rules.
-    pub(crate) fn is_of_python(&self) -> bool {
+    pub(crate) fn is_python_markdown(&self) -> bool {
         use AnchorStyle::{Pymdown, PymdownCased, Python, PythonUnicode};
         matches!(self.style, Python | PythonUnicode | Pymdown | PymdownCased)
     }
@@ -391,7 +391,7 @@ impl Anchors {
     /// Whether a heading may end in an attribute list, which is not part of its text.
     pub(crate) fn reads_attributes(&self) -> bool {
         use AnchorStyle::{Blackfriday, Docutils, Hugo, MdBook};
-        self.is_of_python() || matches!(self.style, MdBook | Docutils | Hugo { .. } | Blackfriday)
+        self.is_python_markdown() || matches!(self.style, MdBook | Docutils | Hugo { .. } | Blackfriday)
     }
 
     /// A collector of the heading's text by Hugo's rules; `None` for other generators.
@@ -414,7 +414,7 @@ impl Anchors {
             // Only the extension that defines a MyST role knows its text.
             AnchorStyle::Docutils if has_role(line) => String::new(),
             AnchorStyle::KramdownGfm => self.for_heading(&anchors_kramdown::without_dashes(words, line)),
-            AnchorStyle::Kramdown => self.for_heading(anchors_kramdown::written(line)),
+            AnchorStyle::Kramdown => self.for_heading(anchors_kramdown::without_hashes(line)),
             AnchorStyle::Docusaurus if level == 1 => {
                 self.for_heading(words);
                 String::new()
@@ -435,8 +435,9 @@ impl Anchors {
     /// The anchor of a heading inside an HTML element, where it differs from others: kramdown applies its native rules
     /// there, even in its GFM mode.
     pub(crate) fn for_heading_in_html(&mut self, line: &str) -> Option<String> {
-        let slug = || anchors_kramdown::slug(anchors_kramdown::written(line));
-        (self.style == AnchorStyle::KramdownGfm).then(|| anchors_kramdown::counted(slug(), &mut self.taken_in_html))
+        let slug = || anchors_kramdown::slug(anchors_kramdown::without_hashes(line));
+        (self.style == AnchorStyle::KramdownGfm)
+            .then(|| anchors_kramdown::with_repeat_number(slug(), &mut self.taken_in_html))
     }
 
     /// Whether the alternative text of an image is left out of ids.
@@ -483,16 +484,16 @@ impl Anchors {
 
     /// The anchor of a heading whose beginning determines it, in docfx: a tab link or an `<a id>` element. `None` for
     /// all other headings.
-    pub(crate) fn of_marks(&mut self, raw: &str, words: &str) -> Option<String> {
+    pub(crate) fn docfx_special_anchor(&mut self, raw: &str, words: &str) -> Option<String> {
         (self.style == AnchorStyle::Docfx).then_some(())?;
         let marked = raw.trim_start().trim_start_matches('#').trim_start();
         // A tab title is not a heading, but its anchor counts as taken.
-        let own = match marked.starts_with('[') && marked.contains("](#tab/") {
+        let anchor = match marked.starts_with('[') && marked.contains("](#tab/") {
             true => String::new(),
             false => id_of_tag(marked)?.to_owned(),
         };
         self.for_heading(words);
-        Some(own)
+        Some(anchor)
     }
 
     /// Records an explicit id and returns the anchor it becomes.
@@ -510,7 +511,7 @@ impl Anchors {
     pub(crate) fn for_component(&mut self, tag: &Tag, text: &str) -> Option<String> {
         match self.style {
             AnchorStyle::Mintlify => self.mintlify.for_component(tag, text),
-            _ => made_anchor(tag, text, slug),
+            _ => component_anchor(tag, text, slug),
         }
     }
 }
@@ -525,7 +526,7 @@ fn id_of_tag(words: &str) -> Option<&str> {
 }
 
 /// An anchor without its numeric suffix (`_1`).
-fn counted_off(anchor: &str) -> &str {
+fn without_numeric_suffix(anchor: &str) -> &str {
     match anchor.rsplit_once('_') {
         Some((base, count)) if !count.is_empty() && count.bytes().all(|byte| byte.is_ascii_digit()) => base,
         _ => anchor,

@@ -3,7 +3,7 @@
 use crate::parse_tags::Tag;
 
 /// The anchor that a component derives from its title with `slug`; `None` if it has an explicit id.
-pub(crate) fn made_anchor(tag: &Tag, text: &str, slug: fn(&str) -> String) -> Option<String> {
+pub(crate) fn component_anchor(tag: &Tag, text: &str, slug: fn(&str) -> String) -> Option<String> {
     if tag.value(text, "id").is_some() {
         return None;
     }
@@ -35,7 +35,7 @@ mod tests {
             ("<Card title=\"A\">", None),
         ] {
             let tag = scan_tag(text, 0, Dialect::Jsx).expect(text);
-            assert_eq!(made_anchor(&tag, text, crate::slug).as_deref(), anchor, "{text}");
+            assert_eq!(component_anchor(&tag, text, crate::slug).as_deref(), anchor, "{text}");
         }
     }
 }

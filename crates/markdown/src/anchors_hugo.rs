@@ -8,7 +8,7 @@ use satteri_pulldown_cmark::{Event, Tag as Start, TagEnd};
 use crate::heading_words::code_inside;
 
 /// Sequences that Hugo's typographer replaces.
-const SIGNS: [&str; 6] = ["'", "\"", "...", "<<", ">>", "--"];
+const REPLACED_SEQUENCES: [&str; 6] = ["'", "\"", "...", "<<", ">>", "--"];
 
 #[derive(Debug)]
 pub(crate) struct HugoWords {
@@ -19,12 +19,12 @@ pub(crate) struct HugoWords {
     /// Where the text of the outermost open element begins in `words`.
     start: usize,
     /// Whether the rest of the outermost open element is ignored.
-    is_over: bool,
+    skips_rest: bool,
 }
 
 impl HugoWords {
     pub(crate) fn of(has_typographer: bool) -> Self {
-        Self { has_typographer, words: String::new(), depth: 0, start: 0, is_over: false }
+        Self { has_typographer, words: String::new(), depth: 0, start: 0, skips_rest: false }
     }
 
     /// Takes the text of an event; `raw` is its source.
@@ -47,35 +47,35 @@ impl HugoWords {
         if self.depth == 0 {
             self.start = self.words.len();
         }
-        self.is_over |= self.words.len() > self.start;
+        self.skips_rest |= self.words.len() > self.start;
         self.depth += 1;
     }
 
     fn close(&mut self) {
         self.depth = self.depth.saturating_sub(1);
-        self.is_over = self.depth > 0;
+        self.skips_rest = self.depth > 0;
     }
 
     fn text(&mut self, text: &str) {
-        if self.is_over {
+        if self.skips_rest {
             return;
         }
-        let end = (self.depth > 0).then(|| self.end_of_first(text)).flatten();
+        let end = (self.depth > 0).then(|| self.cutoff(text)).flatten();
         let text = &text[..end.unwrap_or(text.len())];
         self.words.push_str(&if self.has_typographer { without_dashes(text) } else { text.to_owned() });
-        self.is_over = end.is_some();
+        self.skips_rest = end.is_some();
     }
 
     fn code(&mut self, code: &str) {
-        self.is_over |= self.depth > 0 && self.words.len() > self.start;
-        if !self.is_over {
+        self.skips_rest |= self.depth > 0 && self.words.len() > self.start;
+        if !self.skips_rest {
             self.words.push_str(code);
         }
-        self.is_over = self.depth > 0;
+        self.skips_rest = self.depth > 0;
     }
 
     fn tag(&mut self) {
-        self.is_over = self.depth > 0;
+        self.skips_rest = self.depth > 0;
     }
 
     pub(crate) fn words(self) -> String {
@@ -83,8 +83,8 @@ impl HugoWords {
     }
 
     /// Where the first replaced sequence, `_` or `[` cuts a text off.
-    fn end_of_first(&self, text: &str) -> Option<usize> {
-        let signs = SIGNS.iter().filter(|_| self.has_typographer).filter_map(|sign| text.find(sign));
+    fn cutoff(&self, text: &str) -> Option<usize> {
+        let signs = REPLACED_SEQUENCES.iter().filter(|_| self.has_typographer).filter_map(|sign| text.find(sign));
         signs.chain(text.find('_').map(|at| at + 1)).chain(text.find('[')).min()
     }
 }

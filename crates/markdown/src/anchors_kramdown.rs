@@ -21,7 +21,7 @@ pub(crate) fn without_dashes(words: &str, line: &str) -> String {
 }
 
 /// The source of a heading without its `#` markers.
-pub(crate) fn written(line: &str) -> &str {
+pub(crate) fn without_hashes(line: &str) -> &str {
     let line = line.trim();
     match line.starts_with('#') {
         true => line.trim_start_matches('#').trim_end_matches('#').trim(),
@@ -38,7 +38,7 @@ pub(crate) fn slug(text: &str) -> String {
 }
 
 /// The second occurrence of a slug gets `-1`, even if that id is taken.
-pub(crate) fn counted(slug: String, taken: &mut HashMap<String, usize>) -> String {
+pub(crate) fn with_repeat_number(slug: String, taken: &mut HashMap<String, usize>) -> String {
     let count = taken.entry(slug.clone()).and_modify(|count| *count += 1).or_insert(0);
     if *count == 0 { slug } else { format!("{slug}-{count}") }
 }

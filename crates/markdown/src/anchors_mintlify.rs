@@ -25,7 +25,7 @@ pub(crate) struct MintlifyAnchors {
 
 impl MintlifyAnchors {
     pub(crate) fn for_heading(&mut self, text: &str) -> String {
-        let slug = counted(&mut self.headings, slug(text));
+        let slug = with_repeat_number(&mut self.headings, slug(text));
         self.unique(cleaned(&slug))
     }
 
@@ -46,7 +46,7 @@ impl MintlifyAnchors {
                 *count += 1;
                 Some(if *count > 1 { format!("{base}-{}", *count - 1) } else { base })
             }
-            "Tab" => Some(counted(&mut self.tabs, slug(tag.value(text, "title")?))),
+            "Tab" => Some(with_repeat_number(&mut self.tabs, slug(tag.value(text, "title")?))),
             // Only a step whose title has the size of a heading has an anchor.
             "Step" if matches!(tag.value(text, "titleSize"), Some("h2" | "h3")) => {
                 let anchor = cleaned(&slug(tag.value(text, "title")?));
@@ -86,7 +86,7 @@ impl MintlifyAnchors {
 
 /// `setup`, then `setup-2`. A slug that ends in a number of its own is also numbered once its base (the slug without
 /// trailing numbers) has occurred more than twice.
-fn counted(counts: &mut HashMap<String, usize>, slug: String) -> String {
+fn with_repeat_number(counts: &mut HashMap<String, usize>, slug: String) -> String {
     if slug.is_empty() {
         return slug;
     }
@@ -98,10 +98,10 @@ fn counted(counts: &mut HashMap<String, usize>, slug: String) -> String {
     {
         base = rest;
     }
-    let alike = counts.get(base).copied().unwrap_or(0);
+    let base_count = counts.get(base).copied().unwrap_or(0);
     let count = counts.entry(key).or_default();
     *count += 1;
-    if *count >= 2 || alike > 2 { format!("{slug}-{count}") } else { slug }
+    if *count >= 2 || base_count > 2 { format!("{slug}-{count}") } else { slug }
 }
 
 /// A title's slug; bytes other than ASCII letters, digits and `-_.!~*'()` are percent-encoded.
@@ -125,16 +125,16 @@ fn slug(title: &str) -> String {
     joined_words(&encoded, |c| c.is_ascii_alphanumeric() || c == '_' || (was_encoded && c == '%'))
 }
 
-/// An ASCII-only slug. With `parts_words`, `userId` becomes `user-id`.
-fn plain_slug(text: &str, parts_words: bool) -> String {
-    static HUMPS: LazyLock<[Regex; 4]> = LazyLock::new(|| {
+/// An ASCII-only slug. With `splits_camel_case`, `userId` becomes `user-id`.
+fn plain_slug(text: &str, splits_camel_case: bool) -> String {
+    static CAMEL_CASE_BOUNDARIES: LazyLock<[Regex; 4]> = LazyLock::new(|| {
         [r"([A-Z]{2,})(\d+)", r"([a-z\d]+)([A-Z]{2,})", r"([a-z\d])([A-Z])", r"([A-Z]+)([A-Z][a-rt-z\d]+)"]
             .map(|pattern| Regex::new(pattern).expect("the pattern is written out above"))
     });
     let mut text: String = text.replace('&', " and ").nfkd().filter(|c| !is_combining_mark(*c)).collect();
-    if parts_words {
-        for hump in HUMPS.iter() {
-            text = hump.replace_all(&text, "$1 $2").into_owned();
+    if splits_camel_case {
+        for boundary in CAMEL_CASE_BOUNDARIES.iter() {
+            text = boundary.replace_all(&text, "$1 $2").into_owned();
         }
     }
     joined_words(&text.to_lowercase(), |c| c.is_ascii_lowercase() || c.is_ascii_digit())
@@ -154,15 +154,15 @@ fn joined_words(text: &str, keeps: impl Fn(char) -> bool) -> String {
     let bytes = hyphened.as_bytes();
     let mut out = String::with_capacity(bytes.len());
     // A match includes its second hyphen, so the next match begins after that at the earliest.
-    let mut free_from = 0;
+    let mut earliest_match = 0;
     for (at, c) in hyphened.char_indices() {
-        let is_short = c == '-'
-            && at > free_from
+        let is_contraction = c == '-'
+            && at > earliest_match
             && bytes[at - 1].is_ascii_alphanumeric()
             && matches!(bytes.get(at + 1), Some(b't' | b's'))
             && matches!(bytes.get(at + 2), None | Some(b'-'));
-        if is_short {
-            free_from = at + 3;
+        if is_contraction {
+            earliest_match = at + 3;
         } else {
             out.push(c);
         }
@@ -178,7 +178,7 @@ pub fn mintlify_anchor(id: &str) -> String {
 
 fn cleaned(id: &str) -> String {
     regex!(
-        PICTURES,
+        EMOJI,
         r"[\p{Emoji_Modifier}\p{Emoji_Modifier_Base}\p{Emoji_Presentation}\p{Extended_Pictographic}\u{200D}\u{FE0E}\u{FE0F}]"
     );
     let bytes = id.as_bytes();
@@ -198,8 +198,8 @@ fn cleaned(id: &str) -> String {
         }
     }
     let Ok(decoded) = String::from_utf8(decoded) else { return id.to_owned() };
-    let kept: String = decoded.chars().filter(|c| !"?,;:!'\"()[]{}".contains(*c)).collect();
-    PICTURES.replace_all(&kept, "").into_owned()
+    let without_punctuation: String = decoded.chars().filter(|c| !"?,;:!'\"()[]{}".contains(*c)).collect();
+    EMOJI.replace_all(&without_punctuation, "").into_owned()
 }
 
 #[cfg(test)]

@@ -46,7 +46,7 @@ pub struct Code {
 
 /// Which parts of a page count as code, by the generator that reads it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CodeReading {
+pub enum CodeRules {
     /// Statements, expressions, tags.
     Mdx,
     /// Tags and templates.
@@ -60,7 +60,7 @@ pub enum CodeReading {
     /// folder.
     RstPart,
     /// Code is not searched for in this format, so the whole page counts as code.
-    Whole,
+    Unanalyzed,
     /// Everything but the text of Markdown cells, and in that text, tags and templates.
     Notebook,
     /// The generator is unknown: tags, templates, and what can hardly be anything but MDX code.
@@ -71,12 +71,12 @@ pub enum CodeReading {
 const MARKUP: [&str; 4] = ["svg", "html", "htm", "xml"];
 
 /// Most characters of [`Code::shown`].
-const SHOWN: usize = 80;
+const MAX_SHOWN_CHARS: usize = 80;
 
 /// The code of a page, or of an image or page in XML or HTML, in no particular order. `file` is relative to the docs
 /// root.
-pub fn code_of(reading: CodeReading, file: &str, bytes: &[u8]) -> Vec<Code> {
-    if reading == CodeReading::RstPart {
+pub fn code_of(rules: CodeRules, file: &str, bytes: &[u8]) -> Vec<Code> {
+    if rules == CodeRules::RstPart {
         return rst::code_of(rst::SourceKind::Part, bytes);
     }
     let text = text_of(bytes);
@@ -87,18 +87,18 @@ pub fn code_of(reading: CodeReading, file: &str, bytes: &[u8]) -> Vec<Code> {
         DECLARATION.find_iter(&text).for_each(|span| found.add("declaration", span.range()));
         return found.code;
     }
-    if reading == CodeReading::Whole {
+    if rules == CodeRules::Unanalyzed {
         found.add("unread", 0..text.len());
         return found.code;
     }
-    if reading == CodeReading::Rst {
+    if rules == CodeRules::Rst {
         return rst::code_of(rst::SourceKind::Page(file), bytes);
     }
-    if reading == CodeReading::Notebook {
+    if rules == CodeRules::Notebook {
         return found.notebook(bytes);
     }
     let body = front_matter::end(&text);
-    let format = if reading == CodeReading::Mdx { Format::Mdx } else { Format::Markdown };
+    let format = if rules == CodeRules::Mdx { Format::Mdx } else { Format::Markdown };
     let page = parse_as(file, bytes, format, AnchorStyle::GitHub);
     found.front_matter(&page, body);
     found.includes(body);
@@ -106,14 +106,14 @@ pub fn code_of(reading: CodeReading, file: &str, bytes: &[u8]) -> Vec<Code> {
         found.add("link", link.span.clone());
     }
     found.executed_blocks(&page);
-    match reading {
-        CodeReading::Mdx => found.mdx(body),
-        CodeReading::Rst | CodeReading::RstPart | CodeReading::Whole | CodeReading::Notebook => {}
-        CodeReading::Markdown { .. } | CodeReading::Unknown => {
-            let all = reading == CodeReading::Markdown { templates_in_code: true };
-            found.templates(body, if all { &[] } else { &page.code });
+    match rules {
+        CodeRules::Mdx => found.mdx(body),
+        CodeRules::Rst | CodeRules::RstPart | CodeRules::Unanalyzed | CodeRules::Notebook => {}
+        CodeRules::Markdown { .. } | CodeRules::Unknown => {
+            let templates_in_code = rules == CodeRules::Markdown { templates_in_code: true };
+            found.templates(body, if templates_in_code { &[] } else { &page.code });
             markup::tags(&text, body, &page.code).into_iter().for_each(|span| found.add("tag", span));
-            if reading == CodeReading::Unknown {
+            if rules == CodeRules::Unknown {
                 found.likely_mdx(body, &page.code);
             }
         }
@@ -136,8 +136,8 @@ struct Found<'t> {
 }
 
 // Front matter in a programming language, and front matter that adds elements to the head of the page.
-regex!(PROGRAM, r"\A\u{feff}?---[ \t]*([A-Za-z]+)");
-regex!(HEAD, r#"(?m)^["']?head["']?[ \t]*:.*\n?(?:(?:[ \t].*|-[ \t].*)?\n)*"#);
+regex!(FRONT_MATTER_LANGUAGE, r"\A\u{feff}?---[ \t]*([A-Za-z]+)");
+regex!(HEAD_FIELD, r#"(?m)^["']?head["']?[ \t]*:.*\n?(?:(?:[ \t].*|-[ \t].*)?\n)*"#);
 // XML declarations that load other content (DTD, entities) or set a stylesheet.
 regex!(DECLARATION, r"(?i)<!(?:DOCTYPE[^>]*\[|ENTITY)[^>]*|<\?xml-stylesheet[^>]*");
 // A line that includes another file in the page: `<<< file`, `--8<-- "file"`, `<!--@include: file-->`.
@@ -158,7 +158,7 @@ impl Found<'_> {
     }
 
     fn add_as(&mut self, span: Range<usize>, key: String) {
-        let shown: String = on_one_line(&self.text[span.clone()]).chars().take(SHOWN).collect();
+        let shown: String = on_one_line(&self.text[span.clone()]).chars().take(MAX_SHOWN_CHARS).collect();
         self.code.push(Code { line: self.lines.number(span.start), span, shown, key });
     }
 
@@ -170,20 +170,20 @@ impl Found<'_> {
         };
         let rest = notebook.without_words(self.text);
         self.add_as(0..self.text.len(), format!("notebook {}", tidied(&rest)));
-        let all = CodeReading::Markdown { templates_in_code: true };
+        let rules = CodeRules::Markdown { templates_in_code: true };
         let lines = notebook.lines(self.text);
-        for code in code_of(all, "cells.md", notebook.text.as_bytes()) {
+        for code in code_of(rules, "cells.md", notebook.text.as_bytes()) {
             self.code.push(Code { line: origin(&lines, code.line), ..code });
         }
         self.code
     }
 
     fn front_matter(&mut self, page: &Page, body: usize) {
-        let language = PROGRAM.captures(self.text).and_then(|found| found.get(1));
+        let language = FRONT_MATTER_LANGUAGE.captures(self.text).and_then(|found| found.get(1));
         if language.is_some_and(|name| !["yaml", "yml", "toml", "json"].contains(&name.as_str())) {
             self.add("front matter", 0..self.text.len());
         }
-        match HEAD.find(&self.text[..body]) {
+        match HEAD_FIELD.find(&self.text[..body]) {
             Some(head) => self.add("front matter", head.range()),
             None if page.front_matter.fields.iter().any(|field| field.name == "head") => {
                 self.add("front matter", 0..body);
@@ -234,17 +234,17 @@ impl Found<'_> {
     fn mdx(&mut self, body: usize) {
         let (text, marks) = (self.text, parse_marks::costly(self.text));
         let constructs = mdx_constructs(text, 0..body, &marks, &self.lines);
-        if constructs.is_cut {
+        if constructs.is_incomplete {
             return self.add("unread", 0..text.len());
         }
-        for span in &constructs.taken {
+        for span in &constructs.blanked {
             match text.as_bytes()[span.start] {
                 b'{' => self.expression(span.clone()),
                 b'i' | b'e' => self.statements(span.clone()),
                 _ => {}
             }
         }
-        for span in statements::others(text, body, &constructs) {
+        for span in statements::unparsed_statements(text, body, &constructs) {
             self.statements(span);
         }
         for tag in &constructs.tags {
@@ -304,7 +304,7 @@ impl Found<'_> {
         let head = 0..body;
         let outside: Vec<Range<usize>> = std::iter::once(head).chain(code.iter().cloned()).collect();
         let constructs = crate::parse_mdx::constructs(self.text, body, &outside, &self.lines);
-        for span in &constructs.taken {
+        for span in &constructs.blanked {
             let written = &self.text[span.clone()];
             let before = self.text[..span.start].chars().next_back();
             // A brace directly after a word, a math character or another brace belongs to that.

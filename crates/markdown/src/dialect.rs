@@ -43,22 +43,27 @@ const DEEPEST: usize = 32;
 regex!(CONTAINER_TAB, r"^([ \t]*)(?:==|@tab(?::active)?)[ \t]+([^=\n].*)$");
 regex!(CONTENTS, r"^[ \t]*(?:\[\[_?[Tt][Oo][Cc]_?\]\]|\[TOC\])[ \t]*$");
 regex!(ICON, r":(?:material|octicons|fontawesome|simple)-[a-z0-9-]+:");
-regex!(ATTRIBUTES, r#"\{:?[ \t]*[.#][A-Za-z][^{}\n]*\}"#);
+regex!(ATTRIBUTE_LIST, r#"\{:?[ \t]*[.#][A-Za-z][^{}\n]*\}"#);
 regex!(TITLE_ATTRIBUTE, r#"title=(?:"([^"]*)"|'([^']*)')"#);
 
 // A text without any of these is plain Markdown already. One pattern looks for all of them.
 regex!(
-    SIGNS,
+    MARKERS,
     r#":::|!!! |\?\?\?\+? |=== "|===[!+] |\[\[(?:toc|TOC)\]\]|\[TOC\]|:(?:material|octicons|fontawesome|simple)-"#
 );
 
 /// Translates a text into plain Markdown; `None` if nothing needs to change. `origin` maps a line of the text to its
 /// line of the page; nothing before the byte `body` is changed.
-pub fn translate(text: &str, body: usize, attributes: Attributes, origin: impl Fn(usize) -> usize) -> Option<Composed> {
-    let has_attributes = attributes == Attributes::Are && ATTRIBUTES.is_match(text);
-    (has_attributes || SIGNS.is_match(text)).then_some(())?;
+pub fn translate(
+    text: &str,
+    body: usize,
+    attribute_lists: AttributeLists,
+    origin: impl Fn(usize) -> usize,
+) -> Option<Composed> {
+    let has_attribute_lists = attribute_lists == AttributeLists::Enabled && ATTRIBUTE_LIST.is_match(text);
+    (has_attribute_lists || MARKERS.is_match(text)).then_some(())?;
     let mut reading =
-        Reading { out: Composed::default(), fence: Fence::default(), open: Vec::new(), containers: 0, attributes };
+        Reading { out: Composed::default(), fence: Fence::default(), open: Vec::new(), containers: 0, attribute_lists };
     let mut at = 0;
     for (number, line) in (1..).zip(each_line(text)) {
         let origin = origin(number);
@@ -105,9 +110,9 @@ fn is_indented_mark(line: &str) -> bool {
 
 /// Whether `{ .class }` in a text is an attribute list, which is not displayed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Attributes {
-    Are,
-    AreNot,
+pub enum AttributeLists {
+    Enabled,
+    Disabled,
 }
 
 struct Reading {
@@ -117,7 +122,7 @@ struct Reading {
     open: Vec<usize>,
     /// The number of open `:::` containers.
     containers: usize,
-    attributes: Attributes,
+    attribute_lists: AttributeLists,
 }
 
 impl Reading {
@@ -141,7 +146,7 @@ impl Reading {
         if words.contains('[') && CONTENTS.is_match(words) {
             return self.out.push("\n", origin);
         }
-        let line = self.without_signs(&line);
+        let line = self.without_icons_and_attribute_lists(&line);
         self.out.push(&line, origin);
     }
 
@@ -209,17 +214,19 @@ impl Reading {
         self.out.push("**\n\n", origin);
     }
 
-    fn without_signs<'l>(&self, line: &'l str) -> Cow<'l, str> {
+    fn without_icons_and_attribute_lists<'l>(&self, line: &'l str) -> Cow<'l, str> {
         let mut line: Cow<'l, str> = line.into();
         if line.contains(':') && ICON.is_match(&line) {
             line = outside_code(&line, |text| ICON.replace_all(text, "")).into();
         }
-        if self.attributes == Attributes::Are && line.contains('{') {
+        if self.attribute_lists == AttributeLists::Enabled && line.contains('{') {
             let is_heading = line.trim_start().starts_with('#');
             line = outside_code(&line, |text| {
-                ATTRIBUTES.replace_all(text, |found: &regex::Captures<'_>| match is_heading && found[0].contains('#') {
-                    true => found[0].to_owned(),
-                    false => String::new(),
+                ATTRIBUTE_LIST.replace_all(text, |found: &regex::Captures<'_>| {
+                    match is_heading && found[0].contains('#') {
+                        true => found[0].to_owned(),
+                        false => String::new(),
+                    }
                 })
             })
             .into();
@@ -300,7 +307,8 @@ mod tests {
     use super::*;
 
     fn plain(text: &str) -> String {
-        translate(text, 0, Attributes::Are, |line| line).map_or_else(|| text.to_owned(), |composed| composed.text)
+        translate(text, 0, AttributeLists::Enabled, |line| line)
+            .map_or_else(|| text.to_owned(), |composed| composed.text)
     }
 
     #[test]
@@ -337,7 +345,7 @@ mod tests {
     #[test]
     fn lines_keep_their_numbers_and_the_front_matter_its_words() {
         let text = "---\nt: \":::note\"\n---\n:::note\n{a\n:::\n";
-        let composed = translate(text, text.find(":::note\n{").expect("a mark"), Attributes::AreNot, |line| line)
+        let composed = translate(text, text.find(":::note\n{").expect("a mark"), AttributeLists::Disabled, |line| line)
             .expect("a change");
         assert!(composed.text.starts_with("---\nt: \":::note\"\n---\n\n**Note**\n\n{a\n"));
         let line = composed.text.lines().position(|line| line == "{a").expect("the line") + 1;

@@ -76,7 +76,7 @@ impl FrontMatter {
     }
 
     /// Whether the field is `false`, `no`, `off` or `0`, in any case.
-    fn denies(&self, name: &str) -> bool {
+    fn is_false(&self, name: &str) -> bool {
         self.get(name).is_some_and(|text| ["false", "no", "off", "0"].contains(&text.trim().to_lowercase().as_str()))
     }
 
@@ -146,31 +146,35 @@ impl FrontMatter {
     }
 
     /// Whether the page is excluded from listings or search: it is a draft, hidden, unlisted, or not to be indexed.
-    pub fn hides(&self) -> bool {
-        self.hidden_by().is_some()
+    pub fn is_excluded_from_listings(&self) -> bool {
+        self.excluding_field().is_some()
     }
 
     /// The field that excludes the page from listings or search.
-    pub fn hidden_by(&self) -> Option<&'static str> {
-        const YES: [&str; 7] =
+    pub fn excluding_field(&self) -> Option<&'static str> {
+        const EXCLUDING_IF_TRUE: [&str; 7] =
             ["draft", "hidden", "noindex", "unlisted", "search.exclude", "seo.noindex", "search_exclude"];
-        const NO: [&str; 3] = ["search", "pagefind", "published"];
-        let yes = YES.into_iter().find(|name| self.flag(name));
+        const EXCLUDING_IF_FALSE: [&str; 3] = ["search", "pagefind", "published"];
+        let if_true = EXCLUDING_IF_TRUE.into_iter().find(|name| self.flag(name));
         let robots = || self.get("robots").filter(|robots| robots.to_lowercase().contains("noindex"));
-        yes.or_else(|| NO.into_iter().find(|name| self.denies(name))).or_else(|| robots().map(|_| "robots"))
+        if_true
+            .or_else(|| EXCLUDING_IF_FALSE.into_iter().find(|name| self.is_false(name)))
+            .or_else(|| robots().map(|_| "robots"))
     }
 }
 
 /// In bytes: a larger block is read line by line, because parsing its language costs more than parsing a page of that
 /// size.
-const LARGEST: usize = 64 << 10;
+const MAX_PARSED_BYTES: usize = 64 << 10;
 
 /// Parses the front matter at the top of a text, if there is any.
 pub fn read(text: &str, lines: &Lines<'_>) -> (FrontMatter, Option<Problem>) {
-    let Some(Block { span, body, syntax }) = cut(text) else { return (FrontMatter::default(), None) };
+    let Some(Block { span, body, syntax }) = find_block(text) else { return (FrontMatter::default(), None) };
     let inside = &text[body.clone()];
     let (read, name) = match syntax {
-        _ if inside.len() > LARGEST => (Err(format!("it is larger than {} KiB", LARGEST >> 10)), "read whole"),
+        _ if inside.len() > MAX_PARSED_BYTES => {
+            (Err(format!("it is larger than {} KiB", MAX_PARSED_BYTES >> 10)), "read whole")
+        }
         Syntax::Yaml => (front_matter_yaml::fields(inside), "YAML"),
         Syntax::Toml => (front_matter_toml::fields(inside), "TOML"),
         // YAML is a superset of JSON.
@@ -190,7 +194,7 @@ pub fn read(text: &str, lines: &Lines<'_>) -> (FrontMatter, Option<Problem>) {
 
 /// The byte offset at which the front matter ends; 0 if there is none.
 pub fn end(text: &str) -> usize {
-    cut(text).map_or(0, |block| block.span.end)
+    find_block(text).map_or(0, |block| block.span.end)
 }
 
 fn braced(json: &str) -> std::borrow::Cow<'_, str> {
@@ -208,7 +212,7 @@ struct Block {
     syntax: Syntax,
 }
 
-fn cut(text: &str) -> Option<Block> {
+fn find_block(text: &str) -> Option<Block> {
     let bom = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
     let first = text[bom..].split_inclusive('\n').next()?;
     let (syntax, ends): (Syntax, &[&str]) = match first.trim_end() {
@@ -282,12 +286,12 @@ mod tests {
             assert_eq!(front.tags(), ["x", "y"], "{text}");
             assert_eq!(front.sidebar_title(), Some("L"), "{text}");
             assert_eq!(front.get("sidebar.order"), Some("2"), "{text}");
-            assert!(front.hides(), "{text}");
+            assert!(front.is_excluded_from_listings(), "{text}");
         }
     }
 
     #[test]
-    fn a_page_hides_in_many_words() {
+    fn a_page_is_excluded_from_listings_by_many_fields() {
         for fields in [
             "draft: true",
             "hidden: yes",
@@ -298,10 +302,10 @@ mod tests {
             "pagefind: false",
             "robots: noindex, nofollow",
         ] {
-            assert!(of(&format!("---\n{fields}\n---\n")).0.hides(), "{fields}");
+            assert!(of(&format!("---\n{fields}\n---\n")).0.is_excluded_from_listings(), "{fields}");
         }
         for fields in ["draft: false", "search:\n  boost: 2", "sidebar:\n  hidden: true", "title: hidden"] {
-            assert!(!of(&format!("---\n{fields}\n---\n")).0.hides(), "{fields}");
+            assert!(!of(&format!("---\n{fields}\n---\n")).0.is_excluded_from_listings(), "{fields}");
         }
     }
 

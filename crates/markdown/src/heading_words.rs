@@ -7,46 +7,46 @@ use crate::sections::SourceText;
 /// The text of a heading with its original spaces: some anchor styles count them, and many drop non-breaking spaces.
 /// Only for a heading without inline markup; otherwise `words`.
 pub(crate) fn with_own_spaces(raw: &str, words: String) -> String {
-    let own = raw.trim().trim_matches('#').trim();
-    let is_same = (own.contains("  ") || own.contains('\u{a0}')) && own.split_whitespace().eq(words.split_whitespace());
-    if is_same { own.to_owned() } else { words }
+    let source_words = raw.trim().trim_matches('#').trim();
+    let is_same = (source_words.contains("  ") || source_words.contains('\u{a0}'))
+        && source_words.split_whitespace().eq(words.split_whitespace());
+    if is_same { source_words.to_owned() } else { words }
 }
 
 /// The text of a heading with the spaces beside tags and expressions at its ends, which the parser trims. `raw` is the
 /// source of the heading, `start` its byte offset.
-pub(crate) fn with_ends(source: &SourceText<'_>, words: &str, start: usize, raw: &str) -> String {
+pub(crate) fn with_edge_spaces(source: &SourceText<'_>, words: &str, start: usize, raw: &str) -> String {
     let text = source.text;
     let indent = raw.len() - raw.trim_start().trim_start_matches('#').trim_start().len();
     let (first, last) = (start + indent, start + raw.trim_end().len());
-    let taken = source.taken;
-    let taken = &taken[taken.partition_point(|taken| taken.start < first)..];
-    let taken = &taken[..taken.partition_point(|taken| taken.end <= last)];
+    let blanked = source.blanked;
+    let blanked = &blanked[blanked.partition_point(|span| span.start < first)..];
+    let blanked = &blanked[..blanked.partition_point(|span| span.end <= last)];
     let is_blank = |range: Range<usize>| text.as_bytes()[range].iter().all(u8::is_ascii_whitespace);
     let front =
-        taken.iter().fold(first, |at, taken| if is_blank(at..taken.start.max(at)) { taken.end.max(at) } else { at });
-    let back =
-        taken.iter().rev().fold(last, |at, taken| if is_blank(taken.end.min(at)..at) { taken.start } else { at });
+        blanked.iter().fold(first, |at, span| if is_blank(at..span.start.max(at)) { span.end.max(at) } else { at });
+    let back = blanked.iter().rev().fold(last, |at, span| if is_blank(span.end.min(at)..at) { span.start } else { at });
     let back = back.max(front);
     let inner = &text[front..back];
     let before = back - inner.trim_start().len();
     let after = before + inner.trim().len();
-    let worth = |range: Range<usize>| {
+    let edge_text = |range: Range<usize>| {
         let mut out = String::new();
         let mut at = range.start;
-        for taken in taken.iter().filter(|taken| range.start <= taken.start && taken.end <= range.end) {
-            out.push_str(&text[at..taken.start]);
-            out.push_str(expression(text, taken));
-            at = taken.end;
+        for span in blanked.iter().filter(|span| range.start <= span.start && span.end <= range.end) {
+            out.push_str(&text[at..span.start]);
+            out.push_str(expression_content(text, span));
+            at = span.end;
         }
         out + &text[at..range.end]
     };
-    worth(first..before) + words + &worth(after..last)
+    edge_text(first..before) + words + &edge_text(after..last)
 }
 
 /// The content of an expression, verbatim; empty for a tag.
-pub(crate) fn expression<'t>(text: &'t str, taken: &Range<usize>) -> &'t str {
+pub(crate) fn expression_content<'t>(text: &'t str, span: &Range<usize>) -> &'t str {
     let inner = |text: &'t str| text.strip_prefix('{').and_then(|text| text.strip_suffix('}'));
-    text.get(taken.clone()).and_then(inner).unwrap_or_default()
+    text.get(span.clone()).and_then(inner).unwrap_or_default()
 }
 
 /// The content of a code span, verbatim.

@@ -48,8 +48,8 @@ pub mod yaml;
 pub use adoc::{AdocAttributes, adoc_header};
 pub use anchors::{AnchorStyle, Anchors, slug};
 pub use anchors_mintlify::mintlify_anchor;
-pub use code::{Code, CodeReading, code_of, code_spans, runs_script};
-pub use dialect::{Attributes, translate};
+pub use code::{Code, CodeRules, code_of, code_spans, runs_script};
+pub use dialect::{AttributeLists, translate};
 pub use front_matter::{Field, FieldValue, FrontMatter, Syntax};
 pub use front_matter::{end as front_matter_end, read as read_front_matter};
 pub use lines_from::{Composed, Fence, FenceLine};
@@ -66,4 +66,4 @@ pub use site_paths::{
     folder, is_agents_file, is_for_editors, is_markdown, is_markdown_page, is_markup, is_page, is_partial, joined,
     site_path, slugged, stem,
 };
-pub use text::{is_no_text, text_of};
+pub use text::{is_binary, text_of};

@@ -52,7 +52,7 @@ pub fn parse_as(path: &str, bytes: &[u8], format: Format, anchors: AnchorStyle) 
         problems.push(Problem { line: lines.number(body), message: message.to_owned() });
         None
     };
-    let read = if parse_marks::are_all_there_is(&text[body..]) {
+    let read = if parse_marks::has_too_much_punctuation(&text[body..]) {
         unreadable("this is a large page and most of it is no words but marks, so it is read as text")
     } else {
         let (read, found) = as_markdown(&text, body, format, anchors, &lines);
@@ -60,7 +60,7 @@ pub fn parse_as(path: &str, bytes: &[u8], format: Format, anchors: AnchorStyle) 
         problems.extend(found);
         read
     };
-    let Blocks { headings, mut links, ids, sections, prose, code, unread } =
+    let Blocks { headings, mut links, ids, sections, prose, code, first_excess_heading } =
         read.unwrap_or_else(|| as_text(&text, body, anchors));
     let in_templates = match format {
         Format::Markdown => parse_templates::blocks(&text, body, &code),
@@ -70,13 +70,14 @@ pub fn parse_as(path: &str, bytes: &[u8], format: Format, anchors: AnchorStyle) 
         links.extend(in_templates);
         links.sort_by_key(|link| (link.span.start, link.dest_span.start));
     }
-    problems.extend(unread.map(|at| {
+    problems.extend(first_excess_heading.map(|at| {
         let message = format!("this is read as text: the page has {MOST_HEADINGS} headings before it");
         Problem { line: lines.number(at), message }
     }));
 
-    let first = headings.iter().find(|heading| heading.level == 1).map(|heading| heading.text.clone());
-    let title = front_matter.title().map(|title| title.trim().to_owned()).or(first).filter(|title| !title.is_empty());
+    let first_title = headings.iter().find(|heading| heading.level == 1).map(|heading| heading.text.clone());
+    let title =
+        front_matter.title().map(|title| title.trim().to_owned()).or(first_title).filter(|title| !title.is_empty());
     problems.sort_by_key(|problem| problem.line);
     problems.truncate(MOST_PROBLEMS);
     Page { path: path.to_owned(), format, front_matter, title, headings, links, ids, sections, prose, code, problems }
@@ -123,8 +124,8 @@ fn as_markdown(
             parse_templates::masked(blanked(text, head, &marks, &indented_marks(text, body)))
         }
         Format::Mdx => {
-            let taken: Vec<_> = std::iter::once(head).chain(constructs.taken.iter().cloned()).collect();
-            parse_mdx::masked(text, &taken, &marks).into()
+            let ranges: Vec<_> = std::iter::once(head).chain(constructs.blanked.iter().cloned()).collect();
+            parse_mdx::masked(text, &ranges, &marks).into()
         }
     };
     problems.extend(constructs.problems);
@@ -134,7 +135,7 @@ fn as_markdown(
         body,
         tags: &constructs.tags,
         literals: &constructs.literals,
-        taken: &constructs.taken,
+        blanked: &constructs.blanked,
     };
     let read =
         parse_markdown::read(&parsed, format, |definitions, events| blocks(source, definitions, events, anchors));
@@ -143,7 +144,7 @@ fn as_markdown(
 
 /// Reads the body as one text, without any markup.
 fn as_text(text: &str, body: usize, anchors: AnchorStyle) -> Blocks {
-    let source = SourceText { text, parsed: text, body, tags: &[], literals: &[], taken: &[] };
+    let source = SourceText { text, parsed: text, body, tags: &[], literals: &[], blanked: &[] };
     let words = (Event::Text(text[body..].into()), body..text.len());
     blocks(source, Vec::new(), &mut std::iter::once(words), anchors)
 }
@@ -154,8 +155,8 @@ pub(crate) fn mdx_constructs(text: &str, head: Range<usize>, marks: &[usize], li
     if !has_code(&text[body..]) {
         return parse_mdx::constructs(text, body, &[head], lines);
     }
-    let hidden = parse_mdx::masked(text, std::slice::from_ref(&head), marks);
-    let found = parse_markdown::read(&hidden, Format::Mdx, |_, events| {
+    let masked = parse_mdx::masked(text, std::slice::from_ref(&head), marks);
+    let found = parse_markdown::read(&masked, Format::Mdx, |_, events| {
         let code = events.filter(|(event, _)| matches!(event, Event::Code(_) | Event::Start(Tag::CodeBlock(_))));
         code.map(|(_, range)| range).collect::<Vec<_>>()
     });
@@ -170,22 +171,22 @@ fn has_code(text: &str) -> bool {
     text.contains('`') || text.contains("~~~")
 }
 
-/// `text` with `head` blanked (line breaks kept), the bytes at `marks` masked, and the three-byte markers at `signs`
+/// `text` with `head` blanked (line breaks kept), the bytes at `marks` masked, and the three-byte markers at `markers`
 /// replaced by list bullets: content indented below a bullet belongs to its list item and is not code.
-fn blanked<'t>(text: &'t str, head: Range<usize>, marks: &[usize], signs: &[usize]) -> Cow<'t, str> {
-    if head.is_empty() && marks.is_empty() && signs.is_empty() {
+fn blanked<'t>(text: &'t str, head: Range<usize>, marks: &[usize], markers: &[usize]) -> Cow<'t, str> {
+    if head.is_empty() && marks.is_empty() && markers.is_empty() {
         return text.into();
     }
     let mut bytes = text.as_bytes().to_vec();
     for mark in marks {
-        bytes[*mark] = parse_mdx::HIDDEN;
+        bytes[*mark] = parse_mdx::MASK_BYTE;
     }
-    for sign in signs {
-        let after = &text[sign + 3..];
+    for marker in markers {
+        let after = &text[marker + 3..];
         // The content of a list item begins in the column of its first word, which must not exceed the indentation of
         // the lines below.
-        let third = if after.starts_with(' ') && !after.starts_with("  ") { b' ' } else { parse_mdx::HIDDEN };
-        bytes[*sign..sign + 3].copy_from_slice(&[b'-', b' ', third]);
+        let third = if after.starts_with(' ') && !after.starts_with("  ") { b' ' } else { parse_mdx::MASK_BYTE };
+        bytes[*marker..marker + 3].copy_from_slice(&[b'-', b' ', third]);
     }
     for byte in &mut bytes[head] {
         if !matches!(*byte, b'\n' | b'\r') {

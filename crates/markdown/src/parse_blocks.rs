@@ -11,7 +11,7 @@ use crate::anchors::{AnchorStyle, Anchors};
 use crate::anchors_hugo::HugoWords;
 use crate::anchors_kramdown;
 use crate::heading_words::{
-    code_inside, explicit_id, expression, id_in_comment, with_ends, with_own_spaces, without_attributes,
+    code_inside, explicit_id, expression_content, id_in_comment, with_edge_spaces, with_own_spaces, without_attributes,
 };
 use crate::page::{CodeBlock, Heading, Link, LinkKind, Section};
 use crate::parse_components::{is_inline, is_readable};
@@ -28,7 +28,7 @@ const DEEPEST_INDENT: usize = 1_000;
 pub(crate) const MOST_HEADINGS: usize = 20_000;
 
 /// In bytes: an enclosing heading is cut to this length in the heading path of a section.
-const LONGEST_AROUND: usize = 300;
+const MAX_PARENT_HEADING_BYTES: usize = 300;
 
 /// The parts of a page.
 #[derive(Debug, Default)]
@@ -40,7 +40,7 @@ pub(crate) struct Blocks {
     pub(crate) prose: Vec<Range<usize>>,
     pub(crate) code: Vec<Range<usize>>,
     /// The byte offset of the first heading beyond [`MOST_HEADINGS`].
-    pub(crate) unread: Option<usize>,
+    pub(crate) first_excess_heading: Option<usize>,
 }
 
 /// Reads the events of a page.
@@ -63,7 +63,7 @@ pub(crate) fn blocks(
         blocks: Blocks::default(),
         anchors: Anchors::of(anchors),
         path: Vec::new(),
-        section: Open {
+        section: OpenSection {
             anchor: None,
             level: 0,
             start: source.body,
@@ -78,7 +78,7 @@ pub(crate) fn blocks(
         html_until: 0,
         next_tag: 0,
         next_literal: 0,
-        next_taken: 0,
+        next_blanked: 0,
         elements: Vec::new(),
         pictures: Vec::new(),
         hugo_words: None,
@@ -90,7 +90,7 @@ pub(crate) fn blocks(
     reading.tags_before(source.text.len() + 1);
     reading.close_section(source.text.len());
     let mut blocks = reading.blocks;
-    if reading.anchors.is_of_python() {
+    if reading.anchors.is_python_markdown() {
         let firsts = reading.definitions.iter().map(|(label, (_, span))| (label.as_str(), span.start));
         let last = last_definitions(reading.source.parsed, &firsts.collect(), &blocks.code);
         for link in blocks.links.iter_mut().filter(|link| matches!(link.kind, LinkKind::Reference | LinkKind::Image)) {
@@ -111,7 +111,7 @@ pub(crate) fn label(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
 }
 
-struct Open {
+struct OpenSection {
     anchor: Option<String>,
     level: u8,
     start: usize,
@@ -138,7 +138,7 @@ struct Reading<'t> {
     anchors: Anchors,
     /// The enclosing headings, outermost first.
     path: Vec<(u8, String)>,
-    section: Open,
+    section: OpenSection,
     /// Where the open heading begins in the section's text.
     heading: Option<usize>,
     /// The text of the open heading with every space, and with expressions verbatim.
@@ -150,7 +150,7 @@ struct Reading<'t> {
     html_until: usize,
     next_tag: usize,
     next_literal: usize,
-    next_taken: usize,
+    next_blanked: usize,
     /// The open elements that have a `markdown` attribute, and the open elements inside them.
     elements: Vec<String>,
     /// The alternative texts of images in the open heading, as ranges of the section's text.
@@ -201,7 +201,7 @@ impl Reading<'_> {
     fn start(&mut self, start: Start<'_>, range: Range<usize>) {
         match start {
             Start::Heading { .. } if self.blocks.headings.len() >= MOST_HEADINGS => {
-                self.blocks.unread.get_or_insert(range.start);
+                self.blocks.first_excess_heading.get_or_insert(range.start);
                 self.paragraph();
             }
             Start::Heading { .. } => {
@@ -273,16 +273,16 @@ impl Reading<'_> {
         let Some(words) = self.heading.take() else { return self.paragraph() };
         let hugo_words = self.hugo_words.take().map(HugoWords::words);
         let raw = self.source.text[range.clone()].lines().next().unwrap_or_default();
-        let marks = self.anchors.marks_of_ids();
+        let delimiters = self.anchors.explicit_id_delimiters();
         let id = match self.anchors.is_kramdown() {
             true => anchors_kramdown::own_id(raw)
                 .or_else(|| anchors_kramdown::id_below(&self.source.text[range.end..]))
                 .or_else(|| anchors_kramdown::id_above(&self.source.text[..range.start])),
-            false => marks
+            false => delimiters
                 .and_then(|(open, close)| explicit_id(raw, open, close))
                 .or_else(|| self.anchors.reads_comments().then(|| id_in_comment(raw)).flatten()),
         };
-        let open = marks.map_or('{', |(open, _)| open);
+        let open = delimiters.map_or('{', |(open, _)| open);
         let start = words.min(self.section.text.len());
         let mut text = self.section.text.split_off(start);
         let pictures = std::mem::take(&mut self.pictures);
@@ -299,12 +299,12 @@ impl Reading<'_> {
             text.truncate(without_attributes(&text).len());
         }
         let words = match self.anchors.counts_every_space() {
-            true => with_ends(&self.source, &self.verbatim, range.start, raw),
+            true => with_edge_spaces(&self.source, &self.verbatim, range.start, raw),
             false => with_own_spaces(raw, text.clone()),
         };
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         let level = level as u8;
-        let anchor = match (id, self.anchors.of_marks(raw, &words)) {
+        let anchor = match (id, self.anchors.docfx_special_anchor(raw, &words)) {
             (_, Some(anchor)) => anchor,
             (Some(id), None) => self.anchors.explicit(id),
             (None, None) => {
@@ -321,7 +321,7 @@ impl Reading<'_> {
         };
         self.path.retain(|(outer, _)| *outer < level);
         if let Some((_, outer)) = self.path.last_mut() {
-            outer.truncate(outer.floor_char_boundary(LONGEST_AROUND));
+            outer.truncate(outer.floor_char_boundary(MAX_PARENT_HEADING_BYTES));
         }
         self.path.push((level, text.clone()));
         self.section.level = level;
@@ -332,20 +332,20 @@ impl Reading<'_> {
     }
 
     fn close_section(&mut self, end: usize) {
-        let next = Open { anchor: None, level: 0, start: end, body: end, text: String::new(), code: Vec::new() };
-        let done = std::mem::replace(&mut self.section, next);
-        let text = done.text.trim();
-        if text.is_empty() && done.code.is_empty() {
+        let next = OpenSection { anchor: None, level: 0, start: end, body: end, text: String::new(), code: Vec::new() };
+        let section = std::mem::replace(&mut self.section, next);
+        let text = section.text.trim();
+        if text.is_empty() && section.code.is_empty() {
             return;
         }
         self.blocks.sections.push(Section {
             headings: self.path.iter().map(|(_, text)| text.clone()).collect(),
-            anchor: done.anchor,
-            level: done.level,
+            anchor: section.anchor,
+            level: section.level,
             text: text.to_owned(),
-            code: done.code,
-            markdown: cleaned(&self.source, done.body..end, &self.blocks.code),
-            markdown_span: done.start..end,
+            code: section.code,
+            markdown: cleaned(&self.source, section.body..end, &self.blocks.code),
+            markdown_span: section.start..end,
         });
     }
 
@@ -362,41 +362,41 @@ impl Reading<'_> {
         }
         let mut at = range.start;
         while at < range.end {
-            while self.source.taken.get(self.next_taken).is_some_and(|taken| taken.end <= at) {
-                self.next_taken += 1;
+            while self.source.blanked.get(self.next_blanked).is_some_and(|span| span.end <= at) {
+                self.next_blanked += 1;
             }
-            let taken = self.source.taken.get(self.next_taken).filter(|taken| taken.start < range.end);
-            let stop = taken.map_or(range.end, |taken| taken.start.max(at));
+            let construct = self.source.blanked.get(self.next_blanked).filter(|span| span.start < range.end);
+            let stop = construct.map_or(range.end, |span| span.start.max(at));
             if stop > at {
                 let words = &self.source.text[at..stop];
                 let is_escaped = self.source.text[..at].ends_with('\\');
-                self.keep(&self.anchors.without_directives(words, is_escaped));
-                self.spaced(words);
+                self.push_verbatim(&self.anchors.without_directives(words, is_escaped));
+                self.push_collapsing_spaces(words);
                 if !self.links.last().is_some_and(|link| link.link_type == LinkType::Autolink) {
                     self.blocks.prose.push(at..stop);
                 }
             }
-            if let Some(taken) = taken {
-                self.keep(expression(self.source.text, taken));
+            if let Some(construct) = construct {
+                self.push_verbatim(expression_content(self.source.text, construct));
             }
-            at = taken.map_or(range.end, |taken| taken.end);
+            at = construct.map_or(range.end, |span| span.end);
             self.tags_before(at);
         }
     }
 
     fn words(&mut self, words: &str) {
-        self.keep(words);
-        self.spaced(words);
+        self.push_verbatim(words);
+        self.push_collapsing_spaces(words);
     }
 
-    fn keep(&mut self, words: &str) {
+    fn push_verbatim(&mut self, words: &str) {
         let is_left_out = self.anchors.leaves_out_pictures() && self.links.iter().any(|link| link.image);
         if self.heading.is_some() && !is_left_out {
             self.verbatim.push_str(words);
         }
     }
 
-    fn spaced(&mut self, words: &str) {
+    fn push_collapsing_spaces(&mut self, words: &str) {
         let out = &mut self.section.text;
         for c in words.chars() {
             if !c.is_whitespace() {
@@ -462,7 +462,7 @@ impl Reading<'_> {
     fn literals_before(&mut self, at: usize) {
         while let Some(literal) = self.source.literals.get(self.next_literal).filter(|literal| literal.start < at) {
             self.next_literal += 1;
-            self.spaced(&self.source.text[literal.clone()]);
+            self.push_collapsing_spaces(&self.source.text[literal.clone()]);
             self.blocks.prose.push(literal.clone());
         }
     }
@@ -564,7 +564,7 @@ impl Reading<'_> {
         self.separate("\n\n");
     }
 
-    fn separate(&mut self, by: &str) {
+    fn separate(&mut self, separator: &str) {
         let out = &mut self.section.text;
         let floor = self.heading.or(self.links.last().map(|link| link.words)).unwrap_or(0);
         if self.heading.is_some() || !self.links.is_empty() {
@@ -579,7 +579,7 @@ impl Reading<'_> {
         if out.is_empty() {
             return;
         }
-        while !out.ends_with(by) {
+        while !out.ends_with(separator) {
             out.push('\n');
         }
     }

@@ -13,7 +13,7 @@ pub(crate) enum Piece {
 
 /// After this many `<` of a block that begin no tag, or tags of `script` and `style` that are never closed, the rest is
 /// text and is not scanned.
-const PATIENCE: usize = 100;
+const MAX_FAILED_SCANS: usize = 100;
 
 /// Splits a range of HTML. Comments, and the content of `script` and `style`, are left out.
 pub(crate) fn pieces(text: &str, range: Range<usize>) -> Vec<Piece> {
@@ -21,20 +21,20 @@ pub(crate) fn pieces(text: &str, range: Range<usize>) -> Vec<Piece> {
     let mut found = Vec::new();
     let mut words = range.start;
     let mut at = range.start;
-    let (mut misses, mut ends) = (0, Ends::default());
+    let (mut failed_scans, mut ends) = (0, Ends::default());
     while let Some(next) = html[at..].find('<').map(|length| at + length) {
         let (tag, end) = if html[next..].starts_with("<!") || html[next..].starts_with("<?") {
-            (None, unread_end(html, next))
-        } else if misses >= PATIENCE {
+            (None, comment_or_declaration_end(html, next))
+        } else if failed_scans >= MAX_FAILED_SCANS {
             at = next + 1;
             continue;
         } else if let Some(tag) = scan_tag(html, next, Dialect::Html) {
-            let silent = ends.of(html, &tag);
-            misses += usize::from(silent.is_none() && is_silent(&tag));
-            let end = silent.unwrap_or(tag.span.end);
+            let element_end = ends.of(html, &tag);
+            failed_scans += usize::from(element_end.is_none() && opens_script_or_style(&tag));
+            let end = element_end.unwrap_or(tag.span.end);
             (Some(tag), end)
         } else {
-            misses += 1;
+            failed_scans += 1;
             at = next + 1;
             continue;
         };
@@ -52,13 +52,13 @@ pub(crate) fn pieces(text: &str, range: Range<usize>) -> Vec<Piece> {
 }
 
 /// The end of a comment or a declaration.
-fn unread_end(html: &str, at: usize) -> usize {
+fn comment_or_declaration_end(html: &str, at: usize) -> usize {
     let close = if html[at..].starts_with("<!--") { "-->" } else { ">" };
     html[at..].find(close).map_or(html.len(), |length| at + length + close.len())
 }
 
 /// Whether a tag opens an element whose content is not displayed (`script`, `style`).
-pub(crate) fn is_silent(tag: &Tag) -> bool {
+pub(crate) fn opens_script_or_style(tag: &Tag) -> bool {
     tag.kind == TagKind::Open && ["script", "style"].iter().any(|name| tag.name.eq_ignore_ascii_case(name))
 }
 
@@ -72,13 +72,13 @@ pub(crate) struct Ends {
 
 impl Ends {
     pub(crate) fn of(&mut self, html: &str, tag: &Tag) -> Option<usize> {
-        is_silent(tag).then_some(())?;
-        let (close, none) = match tag.name.eq_ignore_ascii_case("script") {
+        opens_script_or_style(tag).then_some(())?;
+        let (close, is_unclosed) = match tag.name.eq_ignore_ascii_case("script") {
             true => ("</script", &mut self.no_script_ends),
             false => ("</style", &mut self.no_style_ends),
         };
-        let found = if *none { None } else { html[tag.span.end..].find(close) };
-        *none = found.is_none();
+        let found = if *is_unclosed { None } else { html[tag.span.end..].find(close) };
+        *is_unclosed = found.is_none();
         found.map(|length| tag.span.end + length)
     }
 }

@@ -6,22 +6,22 @@
 //! read as text. A large page with too large a share of marks is not parsed as Markdown at all.
 
 /// Most open marks that the parser may scan for all closing marks of a page: some hundredths of a second.
-const MOST_STEPS: usize = 30_000_000;
+const MAX_SCANNED_MARKS: usize = 30_000_000;
 
 /// Most bytes that the parser may scan for the footnotes of a page; eight times as many if the page is pure ASCII,
 /// which is scanned faster.
-const MOST_READ_THROUGH: usize = 128 << 20;
+const MAX_FOOTNOTE_SCAN_BYTES: usize = 128 << 20;
 
-/// In bytes: a larger page is not prose if more than [`MOST_OF_A_HUNDRED`] percent of it are marks.
-const LARGE: usize = 512 << 10;
-const MOST_OF_A_HUNDRED: usize = 40;
+/// In bytes: a larger page is not prose if more than [`MAX_PUNCTUATION_PERCENT`] percent of it are marks.
+const LARGE_PAGE_BYTES: usize = 512 << 10;
+const MAX_PUNCTUATION_PERCENT: usize = 40;
 
 /// Whether too much of a large page is ASCII punctuation, line breaks and tabs. These cost many times as much to parse
 /// as words and yield nothing. They are a tenth of prose, and a quarter of tables and code.
-pub(crate) fn are_all_there_is(text: &str) -> bool {
+pub(crate) fn has_too_much_punctuation(text: &str) -> bool {
     let is_mark = |byte: &u8| byte.is_ascii_punctuation() || matches!(byte, b'\n' | b'\r' | b'\t');
-    let marks = || text.as_bytes().chunks(1 << 12).map(|some| some.iter().filter(|byte| is_mark(byte)).count());
-    text.len() > LARGE && marks().sum::<usize>() > text.len() / 100 * MOST_OF_A_HUNDRED
+    let marks = || text.as_bytes().chunks(1 << 12).map(|chunk| chunk.iter().filter(|byte| is_mark(byte)).count());
+    text.len() > LARGE_PAGE_BYTES && marks().sum::<usize>() > text.len() / 100 * MAX_PUNCTUATION_PERCENT
 }
 
 /// The byte offsets of the marks beyond the limit, in order. The estimate may be too high, but never too low: a mark
@@ -29,14 +29,15 @@ pub(crate) fn are_all_there_is(text: &str) -> bool {
 pub(crate) fn costly(text: &str) -> Vec<usize> {
     let bytes = text.as_bytes();
     let has_footnotes = text.contains("[^");
-    let most_read = if has_footnotes && text.is_ascii() { 8 * MOST_READ_THROUGH } else { MOST_READ_THROUGH };
+    let max_footnote_bytes =
+        if has_footnotes && text.is_ascii() { 8 * MAX_FOOTNOTE_SCAN_BYTES } else { MAX_FOOTNOTE_SCAN_BYTES };
     // Most pages have so few marks that no arrangement of them is expensive, and counting them is cheap.
-    let marks: usize = bytes.chunks(usize::from(u8::MAX)).map(marks_of).sum();
+    let marks: usize = bytes.chunks(usize::from(u8::MAX)).map(count_marks).sum();
     let footnotes = if has_footnotes { text.matches("[^").count() } else { 0 };
-    if marks.saturating_mul(marks) <= MOST_STEPS && footnotes.saturating_mul(bytes.len()) <= most_read {
+    if marks.saturating_mul(marks) <= MAX_SCANNED_MARKS && footnotes.saturating_mul(bytes.len()) <= max_footnote_bytes {
         return Vec::new();
     }
-    let (mut open, mut steps, mut read) = (0_usize, 0_usize, 0_usize);
+    let (mut open, mut scanned_marks, mut footnote_bytes) = (0_usize, 0_usize, 0_usize);
     let mut found = Vec::new();
     let mut line_begins = true;
     let mut at = 0;
@@ -53,8 +54,8 @@ pub(crate) fn costly(text: &str) -> Vec<usize> {
             mark @ (b'*' | b'_' | b'~') => {
                 let length = bytes[at..].iter().take_while(|byte| **byte == mark).count();
                 if mark != b'*' && closes(bytes, at, at + length) {
-                    steps = steps.saturating_add(open * length);
-                    if steps > MOST_STEPS {
+                    scanned_marks = scanned_marks.saturating_add(open * length);
+                    if scanned_marks > MAX_SCANNED_MARKS {
                         found.extend(at..at + length);
                     }
                 }
@@ -67,8 +68,8 @@ pub(crate) fn costly(text: &str) -> Vec<usize> {
             b'[' if line_begins && has_footnotes => {
                 line_begins = false;
                 if bytes.get(at + 1) == Some(&b'^') {
-                    read = read.saturating_add(bytes.len() - at);
-                    if read > most_read {
+                    footnote_bytes = footnote_bytes.saturating_add(bytes.len() - at);
+                    if footnote_bytes > max_footnote_bytes {
                         found.push(at);
                     }
                 }
@@ -82,7 +83,7 @@ pub(crate) fn costly(text: &str) -> Vec<usize> {
 }
 
 /// The number of marks in a piece short enough for a byte to hold it, so that many bytes are counted at once.
-fn marks_of(piece: &[u8]) -> usize {
+fn count_marks(piece: &[u8]) -> usize {
     piece.iter().fold(0_u8, |marks, byte| marks + u8::from(matches!(byte, b'*' | b'_' | b'~'))).into()
 }
 
@@ -130,12 +131,12 @@ mod tests {
     fn a_large_page_of_marks_is_told_from_words_tables_and_code() {
         let page = |unit: &str| unit.repeat((1 << 20) / unit.len());
         for unit in ["[a](", "# a\nb\n", "<a\n", "a\n", "[]", "> ~a~"] {
-            assert!(are_all_there_is(&page(unit)), "{unit}");
-            assert!(!are_all_there_is(&page(unit)[..LARGE]), "{unit}");
+            assert!(has_too_much_punctuation(&page(unit)), "{unit}");
+            assert!(!has_too_much_punctuation(&page(unit)[..LARGE_PAGE_BYTES]), "{unit}");
         }
         let code = "```js\nexport const retry = (times) => { return call({ times, delay: 2 ** times }); }\n```\n\n";
         for unit in ["- See the [guide](/guides/a), *please*.\n", "| a | b | 3 |\n", "  \"name\": \"value\",\n", code] {
-            assert!(!are_all_there_is(&page(unit)), "{unit}");
+            assert!(!has_too_much_punctuation(&page(unit)), "{unit}");
         }
     }
 

@@ -14,14 +14,17 @@ use crate::problem::{MOST_PROBLEMS, Problem};
 
 /// The byte that masks a `{`, a `<`, a mark, or the first letter of a line that must not be parsed as a module
 /// statement.
-pub(crate) const HIDDEN: u8 = 0x1a;
+pub(crate) const MASK_BYTE: u8 = 0x1a;
 
 /// After this many `{` or `<` of a page that begin no construct, the rest are text and are not scanned: each scan may
 /// be as long as the longest construct.
-const PATIENCE: usize = 100;
+const MAX_FAILED_SCANS: usize = 100;
+
+/// Most open tags that are searched for the one that a closing tag closes, innermost first.
+const MAX_SEARCHED_OPEN_TAGS: usize = 100;
 
 /// Most bytes that may be scanned for missing ends of constructs.
-const MOST_LOOKED_THROUGH: usize = 8 << 20;
+const MAX_WASTED_BYTES: usize = 8 << 20;
 
 /// Most tags of a page that are read; everything after them is text.
 const MOST_TAGS: usize = 50_000;
@@ -33,11 +36,11 @@ pub(crate) struct Constructs {
     /// The content of expressions that are a single string literal, without quotes and braces.
     pub(crate) literals: Vec<Range<usize>>,
     /// Everything that is not Markdown: tags, expressions, comments, module statements.
-    pub(crate) taken: Vec<Range<usize>>,
+    pub(crate) blanked: Vec<Range<usize>>,
     /// The ranges that were skipped because they are code or front matter.
     pub(crate) code: Vec<Range<usize>>,
     /// Whether there may be more constructs: some of the page is text only because too much would have to be scanned.
-    pub(crate) is_cut: bool,
+    pub(crate) is_incomplete: bool,
     pub(crate) problems: Vec<Problem>,
 }
 
@@ -47,8 +50,8 @@ pub(crate) fn constructs(text: &str, start: usize, code: &[Range<usize>], lines:
         text,
         lines,
         found: Constructs::default(),
-        misses: 0,
-        looked_through: 0,
+        failed_scans: 0,
+        wasted_bytes: 0,
         at: start,
         paragraph_starts: true,
     };
@@ -66,7 +69,7 @@ pub(crate) fn constructs(text: &str, start: usize, code: &[Range<usize>], lines:
             _ => search.step(),
         }
     }
-    search.found.is_cut |= !search.has_patience();
+    search.found.is_incomplete |= !search.may_scan();
     search.found.code = ranges.to_vec();
     let unclosed = check_balance(&search.found.tags, lines);
     search.found.problems.extend(unclosed);
@@ -74,14 +77,14 @@ pub(crate) fn constructs(text: &str, start: usize, code: &[Range<usize>], lines:
     search.found
 }
 
-/// `text` with every byte masked that could start a construct, as well as the bytes at `marks`, and with `taken`
-/// blanked. Same length, same lines.
-pub(crate) fn masked(text: &str, taken: &[Range<usize>], marks: &[usize]) -> String {
+/// `text` with every byte masked that could start a construct, as well as the bytes at `marks`, and with the ranges in
+/// `blanked` replaced by spaces. Same length, same lines.
+pub(crate) fn masked(text: &str, blanked: &[Range<usize>], marks: &[usize]) -> String {
     let mut bytes = text.as_bytes().to_vec();
     for mark in marks {
-        bytes[*mark] = HIDDEN;
+        bytes[*mark] = MASK_BYTE;
     }
-    for range in taken {
+    for range in blanked {
         for byte in &mut bytes[range.clone()] {
             if !matches!(*byte, b'\n' | b'\r') {
                 *byte = b' ';
@@ -95,8 +98,8 @@ pub(crate) fn masked(text: &str, taken: &[Range<usize>], marks: &[usize]) -> Str
             // For the parser, any other punctuation is an escape as well; the character itself is read from the file.
             b'{' | b'<' if escaped => bytes[ix] = b'$',
             b'<' if is_bracketed_destination(&bytes, ix) => {}
-            b'{' | b'<' => bytes[ix] = HIDDEN,
-            b'i' | b'e' if line_starts && is_module_word(&bytes[ix..]) => bytes[ix] = HIDDEN,
+            b'{' | b'<' => bytes[ix] = MASK_BYTE,
+            b'i' | b'e' if line_starts && is_module_word(&bytes[ix..]) => bytes[ix] = MASK_BYTE,
             _ => {}
         }
         line_starts = matches!(bytes[ix], b'\n' | b'\r');
@@ -126,9 +129,9 @@ struct Search<'t> {
     text: &'t str,
     lines: &'t Lines<'t>,
     found: Constructs,
-    misses: usize,
+    failed_scans: usize,
     /// The number of bytes scanned in vain.
-    looked_through: usize,
+    wasted_bytes: usize,
     at: usize,
     /// Whether a module statement may begin here: at the top of the page, and after a blank line.
     paragraph_starts: bool,
@@ -151,9 +154,9 @@ impl Search<'_> {
             b'\\' => self.at += if bytes.get(self.at + 1) == Some(&b'\n') { 1 } else { 2 },
             b'{' => self.brace(),
             b'<' => self.angle(),
-            b'i' | b'e' if self.paragraph_starts && is_module(&self.text[self.at..]) => {
+            b'i' | b'e' if self.paragraph_starts && is_module_statement(&self.text[self.at..]) => {
                 let end = self.module_end();
-                self.found.taken.push(self.at..end);
+                self.found.blanked.push(self.at..end);
                 self.at = end;
                 self.skip_blank_lines();
                 return;
@@ -164,13 +167,13 @@ impl Search<'_> {
     }
 
     fn module_end(&mut self) -> usize {
-        if self.has_patience() {
+        if self.may_scan() {
             if let Some(end) = module_end(self.text, self.at) {
                 return end;
             }
             self.problem("this module statement opens something it never closes");
-            self.misses += 1;
-            self.looked_through += self.text.len() - self.at;
+            self.failed_scans += 1;
+            self.wasted_bytes += self.text.len() - self.at;
         }
         paragraph_end(self.text, self.at)
     }
@@ -188,13 +191,13 @@ impl Search<'_> {
     }
 
     fn brace(&mut self) {
-        let end = if self.has_patience() { expression_end(self.text, self.at) } else { None };
+        let end = if self.may_scan() { expression_end(self.text, self.at) } else { None };
         let Some(end) = end else {
-            self.looked_through += LONGEST_EXPRESSION.min(self.text.len() - self.at);
-            self.found.is_cut |= self.text.len() - self.at > LONGEST_EXPRESSION;
-            return self.miss("this `{` has no matching `}`: close it, or write `\\{` for a brace");
+            self.wasted_bytes += LONGEST_EXPRESSION.min(self.text.len() - self.at);
+            self.found.is_incomplete |= self.text.len() - self.at > LONGEST_EXPRESSION;
+            return self.record_failed_scan("this `{` has no matching `}`: close it, or write `\\{` for a brace");
         };
-        self.found.taken.push(self.at..end);
+        self.found.blanked.push(self.at..end);
         self.found.literals.extend(literal(self.text, self.at + 1..end - 1));
         self.at = end;
     }
@@ -204,7 +207,7 @@ impl Search<'_> {
         if rest.starts_with("<!--") {
             let end = rest.find("-->").map_or(self.text.len(), |length| self.at + length + 3);
             self.problem("MDX has no HTML comments: write `{/* … */}`");
-            self.found.taken.push(self.at..end);
+            self.found.blanked.push(self.at..end);
             self.at = end;
             return;
         }
@@ -212,19 +215,19 @@ impl Search<'_> {
             self.at += rest.find('>').map_or(1, |length| length + 1);
             return;
         }
-        if let Some(length) = address(rest) {
+        if let Some(length) = autolink_length(rest) {
             self.problem("MDX has no `<address>` links: write `[text](address)`");
-            self.found.taken.extend([self.at..self.at + 1, self.at + length - 1..self.at + length]);
+            self.found.blanked.extend([self.at..self.at + 1, self.at + length - 1..self.at + length]);
             self.at += length;
             return;
         }
-        if self.found.tags.len() == MOST_TAGS && self.has_patience() {
+        if self.found.tags.len() == MOST_TAGS && self.may_scan() {
             self.problem(&format!("this is read as text: the page has {MOST_TAGS} tags before it"));
-            self.misses = PATIENCE;
+            self.failed_scans = MAX_FAILED_SCANS;
         }
-        let tag = if self.has_patience() { scan_tag(self.text, self.at, Dialect::Jsx) } else { None };
+        let tag = if self.may_scan() { scan_tag(self.text, self.at, Dialect::Jsx) } else { None };
         if let Some(tag) = tag {
-            self.found.taken.push(tag.span.clone());
+            self.found.blanked.push(tag.span.clone());
             self.at = tag.span.end;
             self.found.tags.push(tag);
             return;
@@ -233,21 +236,21 @@ impl Search<'_> {
             None => self.at += 1,
             Some(c) if c.is_whitespace() => self.at += 1,
             Some(_) => {
-                self.found.is_cut |= rest.len() > LONGEST_TAG;
-                self.miss("this `<` begins no tag: close the tag, or write `\\<` for the sign");
+                self.found.is_incomplete |= rest.len() > LONGEST_TAG;
+                self.record_failed_scan("this `<` begins no tag: close the tag, or write `\\<` for the sign");
             }
         }
     }
 
-    fn has_patience(&self) -> bool {
-        self.misses < PATIENCE && self.looked_through < MOST_LOOKED_THROUGH
+    fn may_scan(&self) -> bool {
+        self.failed_scans < MAX_FAILED_SCANS && self.wasted_bytes < MAX_WASTED_BYTES
     }
 
-    fn miss(&mut self, message: &str) {
-        if self.misses < PATIENCE {
+    fn record_failed_scan(&mut self, message: &str) {
+        if self.failed_scans < MAX_FAILED_SCANS {
             self.problem(message);
         }
-        self.misses += 1;
+        self.failed_scans += 1;
         self.at += 1;
     }
 
@@ -260,7 +263,7 @@ impl Search<'_> {
 }
 
 /// The length of `<https://…>` or `<mailto:…>`.
-fn address(rest: &str) -> Option<usize> {
+fn autolink_length(rest: &str) -> Option<usize> {
     let inside = rest.strip_prefix('<')?;
     ["https://", "http://", "mailto:"].iter().any(|scheme| inside.starts_with(scheme)).then_some(())?;
     let length = inside.find(|c: char| c == '>' || c == '<' || c.is_whitespace())?;
@@ -268,7 +271,7 @@ fn address(rest: &str) -> Option<usize> {
 }
 
 /// Whether a line that starts with `import` or `export` is a module statement and not a sentence.
-fn is_module(rest: &str) -> bool {
+fn is_module_statement(rest: &str) -> bool {
     let line = rest.lines().next().unwrap_or_default();
     let words = |prefix: &str| line.strip_prefix(prefix).map(|after| after.trim_start().to_owned());
     if let Some(after) = words("import ").or_else(|| words("import{").map(|after| format!("{{{after}"))) {
@@ -301,10 +304,11 @@ fn check_balance(tags: &[Tag], lines: &Lines<'_>) -> Vec<Problem> {
                 _ => {
                     // If an outer open tag matches, those inside it were never closed. Only the innermost open tags are
                     // searched, so that a page of nothing but wrong tags takes linear time.
-                    let fits = open.iter().rev().take(PATIENCE).position(|outer| outer.name == tag.name);
-                    match fits {
-                        Some(inner) => {
-                            for unclosed in open.drain(open.len() - inner..) {
+                    let inner_count =
+                        open.iter().rev().take(MAX_SEARCHED_OPEN_TAGS).position(|outer| outer.name == tag.name);
+                    match inner_count {
+                        Some(count) => {
+                            for unclosed in open.drain(open.len() - count..) {
                                 problems.push(never_closed(unclosed, lines));
                             }
                             open.pop();
@@ -333,9 +337,9 @@ fn never_closed(tag: &Tag, lines: &Lines<'_>) -> Problem {
 mod tests {
     use super::*;
 
-    fn taken(text: &str) -> Vec<&str> {
+    fn blanked(text: &str) -> Vec<&str> {
         let found = constructs(text, 0, &[], &Lines::of(text));
-        found.taken.into_iter().map(|range| &text[range]).collect()
+        found.blanked.into_iter().map(|range| &text[range]).collect()
     }
 
     fn messages(text: &str) -> Vec<(usize, String)> {
@@ -346,9 +350,9 @@ mod tests {
     #[test]
     fn what_follows_more_tags_than_anybody_writes_is_text() {
         let text = "<A/>\n".repeat(MOST_TAGS + 10) + "{1}\n";
-        assert_eq!(taken(&text).len(), MOST_TAGS);
-        let told = format!("this is read as text: the page has {MOST_TAGS} tags before it");
-        assert_eq!(messages(&text), [(MOST_TAGS + 1, told)]);
+        assert_eq!(blanked(&text).len(), MOST_TAGS);
+        let expected = format!("this is read as text: the page has {MOST_TAGS} tags before it");
+        assert_eq!(messages(&text), [(MOST_TAGS + 1, expected)]);
     }
 
     #[test]
@@ -369,7 +373,7 @@ mod tests {
             ("see <https://x.y>", &["<", ">"]),
         ];
         for (text, expected) in table {
-            assert_eq!(taken(text), expected, "{text:?}");
+            assert_eq!(blanked(text), expected, "{text:?}");
         }
     }
 
@@ -394,10 +398,10 @@ mod tests {
     #[test]
     fn masking_moves_nothing() {
         let text = "import a\né {b} <c>\n[x](<y z>) `{`";
-        let taken = text.find("{b}").map(|at| at..at + 3);
-        let hidden = masked(text, taken.as_slice(), &[]);
-        assert_eq!(hidden.len(), text.len());
-        assert_eq!(hidden.lines().count(), text.lines().count());
-        assert!(!hidden.contains('{') && hidden.contains("(<y z>)") && !hidden.contains("import"));
+        let blanked = text.find("{b}").map(|at| at..at + 3);
+        let masked = masked(text, blanked.as_slice(), &[]);
+        assert_eq!(masked.len(), text.len());
+        assert_eq!(masked.lines().count(), text.lines().count());
+        assert!(!masked.contains('{') && masked.contains("(<y z>)") && !masked.contains("import"));
     }
 }

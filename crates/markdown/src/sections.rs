@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::lines_from::{Fence, FenceLine};
 use crate::page::CodeBlock;
-use crate::parse_html::{Ends, is_silent};
+use crate::parse_html::{Ends, opens_script_or_style};
 use crate::parse_lines::{has_three, line_end};
 use crate::parse_tags::{Dialect, Tag, TagKind, scan_tag};
 
@@ -23,7 +23,7 @@ pub(crate) struct SourceText<'t> {
     /// The content of expressions that are a single string literal, in order.
     pub(crate) literals: &'t [Range<usize>],
     /// The blanked ranges, in order.
-    pub(crate) taken: &'t [Range<usize>],
+    pub(crate) blanked: &'t [Range<usize>],
 }
 
 /// A code block from the info string of its fence and its text.
@@ -75,7 +75,7 @@ fn is_path(word: &str) -> bool {
 /// A range of the page as Markdown for reading: module statements, comments, expressions and tags removed, component
 /// titles kept in bold, and the indentation inside components removed.
 pub(crate) fn cleaned(source: &SourceText<'_>, range: Range<usize>, code: &[Range<usize>]) -> String {
-    if source.taken.is_empty() {
+    if source.blanked.is_empty() {
         return without_html(&source.text[range]).trim().to_owned();
     }
     let mut out = String::with_capacity(range.len());
@@ -85,7 +85,7 @@ pub(crate) fn cleaned(source: &SourceText<'_>, range: Range<usize>, code: &[Rang
         let end = line_end(&source.text[..range.end], at);
         let line = read_line(source, at..end, code);
         at = end;
-        if line.left == Left::All {
+        if line.remainder == LineRemainder::All {
             chunk.push(line);
         } else {
             flush(&mut chunk, &mut out);
@@ -100,12 +100,12 @@ pub(crate) fn cleaned(source: &SourceText<'_>, range: Range<usize>, code: &[Rang
 /// A line for reading, without trailing whitespace. The indentation may change after a line with a construct.
 struct Line<'t> {
     text: Cow<'t, str>,
-    left: Left,
+    remainder: LineRemainder,
 }
 
 /// What is left of a line without its constructs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Left {
+enum LineRemainder {
     All,
     /// Text, from between which constructs were removed.
     Words,
@@ -115,23 +115,23 @@ enum Left {
 
 fn read_line<'t>(source: &SourceText<'t>, line: Range<usize>, code: &[Range<usize>]) -> Line<'t> {
     let raw = source.text[line.clone()].trim_end_matches(['\n', '\r']);
-    let first = source.taken.partition_point(|taken| taken.end <= line.start);
-    let taken: Vec<&Range<usize>> = source.taken[first..].iter().take_while(|taken| taken.start < line.end).collect();
+    let first = source.blanked.partition_point(|span| span.end <= line.start);
+    let blanked: Vec<&Range<usize>> = source.blanked[first..].iter().take_while(|span| span.start < line.end).collect();
     let before = code.partition_point(|code| code.start < line.start);
     let in_code = before > 0 && line.start < code[before - 1].end;
-    if taken.is_empty() || in_code {
-        return Line { text: raw.trim_end().into(), left: Left::All };
+    if blanked.is_empty() || in_code {
+        return Line { text: raw.trim_end().into(), remainder: LineRemainder::All };
     }
     let mut text = String::with_capacity(raw.len());
     let mut at = line.start;
     let stop = line.start + raw.len();
-    let mut words = false;
+    let mut has_words = false;
     let mut push = |text: &mut String, piece: &str| {
-        words |= !piece.trim().is_empty();
+        has_words |= !piece.trim().is_empty();
         // A construct removed from between two spaces leaves one space.
         text.push_str(if text.ends_with(' ') { piece.trim_start_matches(' ') } else { piece });
     };
-    for range in taken {
+    for range in blanked {
         if range.start > at {
             push(&mut text, &source.text[at..range.start.min(stop)]);
         }
@@ -148,7 +148,7 @@ fn read_line<'t>(source: &SourceText<'t>, line: Range<usize>, code: &[Range<usiz
         push(&mut text, &source.text[at..stop]);
     }
     text.truncate(text.trim_end().len());
-    Line { text: text.into(), left: if words { Left::Words } else { Left::Titles } }
+    Line { text: text.into(), remainder: if has_words { LineRemainder::Words } else { LineRemainder::Titles } }
 }
 
 /// The content of an expression that is a single string literal.
@@ -179,15 +179,15 @@ fn flush(chunk: &mut Vec<Line<'_>>, out: &mut String) {
     let indent = indents.map(|line| line.text.len() - line.text.trim_start_matches(' ').len()).min().unwrap_or(0);
     for line in chunk.drain(..) {
         let text = line.text.get(indent..).unwrap_or_default();
-        let apart = line.left == Left::Titles;
-        if apart || text.is_empty() {
+        let is_set_apart = line.remainder == LineRemainder::Titles;
+        if is_set_apart || text.is_empty() {
             blank_line(out);
         }
         if !text.is_empty() {
             out.push_str(text);
             out.push('\n');
         }
-        if apart {
+        if is_set_apart {
             blank_line(out);
         }
     }
@@ -200,14 +200,14 @@ fn blank_line(out: &mut String) {
 }
 
 /// HTML elements that are kept because they carry meaning.
-const KEPT: [&str; 22] = [
+const KEPT_ELEMENTS: [&str; 22] = [
     "a", "abbr", "b", "br", "code", "dd", "dl", "dt", "em", "i", "img", "kbd", "li", "ol", "pre", "strong", "sub",
     "sup", "table", "td", "tr", "ul",
 ];
 
 /// After this many `<` of a section that begin no tag, or comments and elements that are never closed, the rest is text
 /// and is not scanned.
-const PATIENCE: usize = 100;
+const MAX_FAILED_SCANS: usize = 100;
 
 /// Markdown without comments and without the HTML tags that only affect layout; component titles are kept in bold. Code
 /// is unchanged.
@@ -216,7 +216,7 @@ fn without_html(text: &str) -> Cow<'_, str> {
         return text.into();
     }
     let out = String::with_capacity(text.len());
-    let mut strip = Strip { text, out, misses: 0, ends: Ends::default(), no_comment_ends: false };
+    let mut strip = Strip { text, out, failed_scans: 0, ends: Ends::default(), no_comment_ends: false };
     let mut fence = Fence::default();
     let mut at = 0;
     while at < text.len() {
@@ -235,7 +235,7 @@ fn without_html(text: &str) -> Cow<'_, str> {
 struct Strip<'t> {
     text: &'t str,
     out: String,
-    misses: usize,
+    failed_scans: usize,
     ends: Ends,
     /// Whether an unclosed comment was found: no later comment is closed either.
     no_comment_ends: bool,
@@ -246,60 +246,60 @@ impl Strip<'_> {
     /// one.
     fn line(&mut self, start: usize, end: usize) -> usize {
         let (mut at, mut end) = (start, end);
-        let (mut from, mut taken) = (start, false);
+        let (mut from, mut removed_any) = (start, false);
         while let Some(next) = self.text[at..end].find(['<', '`']).map(|length| at + length) {
             if self.text.as_bytes()[next] == b'`' {
                 at = code_span_end(self.text, next, end);
                 continue;
             }
-            let Some((title, stop)) = self.unread(next) else {
+            let Some((title, stop)) = self.replacement_for(next) else {
                 at = next + 1;
                 continue;
             };
             self.out.push_str(&self.text[from..next]);
             self.out.push_str(&title);
-            taken = true;
+            removed_any = true;
             (from, at) = (stop, stop);
             if stop > end {
                 end = line_end(self.text, stop);
             }
         }
         self.out.push_str(&self.text[from..end]);
-        self.without_blank_lines(taken);
+        self.collapse_blank_lines(removed_any);
         end
     }
 
     /// The replacement for the comment or tag at `at`, and where that ends; `None` for what is kept.
-    fn unread(&mut self, at: usize) -> Option<(String, usize)> {
+    fn replacement_for(&mut self, at: usize) -> Option<(String, usize)> {
         let rest = &self.text[at..];
-        if self.misses >= PATIENCE {
+        if self.failed_scans >= MAX_FAILED_SCANS {
             return None;
         }
         if rest.starts_with("<!--") {
             let length = if self.no_comment_ends { None } else { rest.find("-->") };
             self.no_comment_ends = length.is_none();
-            self.misses += usize::from(length.is_none());
+            self.failed_scans += usize::from(length.is_none());
             return Some((String::new(), at + length? + "-->".len()));
         }
         let Some(tag) = scan_tag(self.text, at, Dialect::Html) else {
-            self.misses += 1;
+            self.failed_scans += 1;
             return None;
         };
-        if KEPT.iter().any(|kept| tag.name.eq_ignore_ascii_case(kept)) {
+        if KEPT_ELEMENTS.iter().any(|name| tag.name.eq_ignore_ascii_case(name)) {
             return None;
         }
-        let silent = self.ends.of(self.text, &tag);
-        self.misses += usize::from(silent.is_none() && is_silent(&tag));
-        let end = silent.unwrap_or(tag.span.end);
+        let element_end = self.ends.of(self.text, &tag);
+        self.failed_scans += usize::from(element_end.is_none() && opens_script_or_style(&tag));
+        let end = element_end.unwrap_or(tag.span.end);
         let title = if tag.is_component() && tag.kind != TagKind::Close { bold_title(&tag, self.text) } else { None };
         Some((title.unwrap_or_default(), end))
     }
 
     /// Collapses emptied lines and several blank lines into one.
-    fn without_blank_lines(&mut self, taken: bool) {
-        let kept = self.out.trim_end_matches('\n').len();
-        let line = self.out[..kept].rfind('\n').map_or(0, |at| at + 1);
-        if taken && self.out[line..kept].trim().is_empty() {
+    fn collapse_blank_lines(&mut self, removed_any: bool) {
+        let trimmed_len = self.out.trim_end_matches('\n').len();
+        let line = self.out[..trimmed_len].rfind('\n').map_or(0, |at| at + 1);
+        if removed_any && self.out[line..trimmed_len].trim().is_empty() {
             self.out.truncate(line);
             self.out.push('\n');
         }

@@ -29,12 +29,12 @@ macro_rules! regex {
 
 /// Whether bytes are binary or in another encoding: they begin with a UTF-16 byte order mark, or more than an eighth of
 /// their first 64 KiB is NUL or invalid UTF-8.
-pub fn is_no_text(bytes: &[u8]) -> bool {
+pub fn is_binary(bytes: &[u8]) -> bool {
     if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
         return true;
     }
-    let looked = &bytes[..bytes.len().min(64 << 10)];
-    let nulls = looked.iter().filter(|byte| **byte == 0).count();
-    let invalid: usize = looked.utf8_chunks().map(|chunk| chunk.invalid().len()).sum();
-    nulls + invalid > looked.len() / 8
+    let sample = &bytes[..bytes.len().min(64 << 10)];
+    let nulls = sample.iter().filter(|byte| **byte == 0).count();
+    let invalid: usize = sample.utf8_chunks().map(|chunk| chunk.invalid().len()).sum();
+    nulls + invalid > sample.len() / 8
 }

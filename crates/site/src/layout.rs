@@ -187,7 +187,7 @@ impl Layout {
             listed: !(rules(root.generator).is_part)(file)
                 && root.keeps(file)
                 && self.is_shown(file, &path)
-                && !front.hides(),
+                && !front.is_excluded_from_listings(),
             site_path: path,
         }
     }

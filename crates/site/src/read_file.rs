@@ -5,8 +5,8 @@
 //! are reported at lines of the original file.
 
 use docent_markdown::{
-    Attributes, Format, MOST_PROBLEMS, NO_NOTEBOOK, Notebook, Page, Problem, is_no_text, is_page, is_partial, text_of,
-    translate,
+    AttributeLists, Format, MOST_PROBLEMS, NO_NOTEBOOK, Notebook, Page, Problem, is_binary, is_page, is_partial,
+    text_of, translate,
 };
 
 use crate::include::{self, Expanded};
@@ -54,7 +54,7 @@ pub fn read_file(layout: &Layout, file: &str, bytes: &[u8], tree: &dyn Tree) -> 
         return FileRead { skipped: layout.skipped(file), ..FileRead::default() };
     }
     match is_page(file) {
-        true if is_no_text(bytes) => {
+        true if is_binary(bytes) => {
             let problem =
                 Problem { line: 1, message: "the file is not UTF-8, so it is not read: save it as UTF-8".to_owned() };
             FileRead { problems: vec![problem], skipped: Some(SkipReason::NotUtf8), ..FileRead::default() }
@@ -89,17 +89,17 @@ fn read_page(layout: &Layout, file: &str, bytes: &[u8], tree: &dyn Tree) -> File
     };
     let has_markdown = is_markdown || notebook.is_some();
     let body = if has_markdown { docent_markdown::front_matter_end(text) } else { 0 };
-    let attributes = match layout.generator() {
+    let attribute_lists = match layout.generator() {
         Generator::MkDocs | Generator::Plain | Generator::Jekyll if Format::of(file) == Format::Markdown => {
-            Attributes::Are
+            AttributeLists::Enabled
         }
-        _ => Attributes::AreNot,
+        _ => AttributeLists::Disabled,
     };
     let origin = |line: usize| match &notebook {
         Some((lines, _)) => lines.get(line.saturating_sub(1)).or(lines.last()).copied().unwrap_or(1),
         None => expanded.as_ref().map_or(line, |expanded| expanded.composed.origin(line)),
     };
-    let translated = if has_markdown { translate(text, body, attributes, origin) } else { None };
+    let translated = if has_markdown { translate(text, body, attribute_lists, origin) } else { None };
     let line_of = |line: usize| translated.as_ref().map_or_else(|| origin(line), |composed| composed.origin(line));
     let text = translated.as_ref().map_or(text, |composed| composed.text.as_str());
 
@@ -131,12 +131,12 @@ fn read_page(layout: &Layout, file: &str, bytes: &[u8], tree: &dyn Tree) -> File
     let front = layout.front_matter_of(file, &|| bytes.to_vec());
     let place = layout.place_of(file, front.as_ref().unwrap_or(&page.front_matter));
     let skipped = (!place.listed).then(|| {
-        layout.skipped(file).unwrap_or(match page.front_matter.hides() {
+        layout.skipped(file).unwrap_or(match page.front_matter.is_excluded_from_listings() {
             true => SkipReason::Hidden,
             false => SkipReason::NotInNavigation,
         })
     });
-    if !is_partial(file) && !page.front_matter.hides() && !layout.is_shown(file, &place.site_path) {
+    if !is_partial(file) && !page.front_matter.is_excluded_from_listings() && !layout.is_shown(file, &place.site_path) {
         page.problems.push(Problem { line: 1, message: NOT_NAMED.to_owned() });
     }
     page.problems.sort_by_key(|problem| problem.line);

@@ -108,7 +108,7 @@ impl Layout {
                 let text = text_of(bytes);
                 let lines = Lines::of(&text);
                 let (front, _) = read_front_matter(&text, &lines);
-                let name = front.hidden_by()?.rsplit('.').next()?;
+                let name = front.excluding_field()?.rsplit('.').next()?;
                 let body = front.body?;
                 let mut at = body.start;
                 let found = text[body].split_inclusive('\n').find(|line| {

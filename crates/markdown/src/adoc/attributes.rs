@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use crate::front_matter::{Field, FieldValue, FrontMatter};
 
 /// In bytes: the longest value of an attribute, so that values built from each other stay small.
-const LONGEST: usize = 4_096;
+const MAX_VALUE_BYTES: usize = 4_096;
 
 /// In bytes: most text that attribute references may insert on one page.
-const MOST: usize = 1 << 20;
+const MAX_INSERTED_BYTES: usize = 1 << 20;
 
 /// Attributes that a site or a forge sets before a page is read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -56,15 +56,15 @@ impl AdocAttributes {
 #[derive(Debug, Clone)]
 pub(super) struct Attributes<'g> {
     given: &'g AdocAttributes,
-    own: HashMap<String, Option<String>>,
-    spent: usize,
+    page_values: HashMap<String, Option<String>>,
+    inserted_bytes: usize,
     /// The nesting depth of inline parsing.
     pub(super) depth: usize,
 }
 
 impl<'g> Attributes<'g> {
     pub(super) fn of(given: &'g AdocAttributes) -> Self {
-        Self { given, own: HashMap::new(), spent: 0, depth: 0 }
+        Self { given, page_values: HashMap::new(), inserted_bytes: 0, depth: 0 }
     }
 
     pub(super) fn set(&mut self, name: &str, value: Option<&str>) {
@@ -74,15 +74,15 @@ impl<'g> Attributes<'g> {
         }
         let value = value.map(|value| {
             let value = self.replaced(value);
-            value[..value.floor_char_boundary(LONGEST)].to_owned()
+            value[..value.floor_char_boundary(MAX_VALUE_BYTES)].to_owned()
         });
-        self.own.insert(name.to_owned(), value);
+        self.page_values.insert(name.to_owned(), value);
     }
 
     /// `None` if the attribute is unknown, `Some(None)` if it is known to be unset.
     pub(super) fn known(&self, name: &str) -> Option<Option<&str>> {
-        let own = self.own.get(name).map(Option::as_deref);
-        own.or_else(|| self.given.set.get(name).map(|given| given.value.as_deref()))
+        let page_value = self.page_values.get(name).map(Option::as_deref);
+        page_value.or_else(|| self.given.set.get(name).map(|given| given.value.as_deref()))
     }
 
     pub(super) fn get(&self, name: &str) -> Option<&str> {
@@ -90,19 +90,19 @@ impl<'g> Attributes<'g> {
     }
 
     pub(super) fn replaced(&mut self, text: &str) -> String {
-        if !text.contains('{') || self.spent > MOST {
+        if !text.contains('{') || self.inserted_bytes > MAX_INSERTED_BYTES {
             return text.to_owned();
         }
         let out = replaced(text, |name| self.get(name));
-        self.spent += out.len();
+        self.inserted_bytes += out.len();
         out
     }
 
     /// The value to insert for a name; `None` if there is none, or if the page has inserted too much.
-    pub(super) fn used(&mut self, name: &str) -> Option<String> {
+    pub(super) fn value_to_insert(&mut self, name: &str) -> Option<String> {
         let value = self.get(&name.to_lowercase())?.to_owned();
-        self.spent += value.len();
-        (self.spent <= MOST).then_some(value)
+        self.inserted_bytes += value.len();
+        (self.inserted_bytes <= MAX_INSERTED_BYTES).then_some(value)
     }
 }
 
@@ -114,7 +114,7 @@ fn replaced<'v>(text: &str, value: impl Fn(&str) -> Option<&'v str>) -> String {
         out.push_str(&rest[..open]);
         rest = &rest[open..];
         match reference(rest).and_then(|name| Some((name, value(&name.to_lowercase())?))) {
-            Some((name, value)) if out.len() < 4 * LONGEST => {
+            Some((name, value)) if out.len() < 4 * MAX_VALUE_BYTES => {
                 out.push_str(value);
                 rest = &rest[name.len() + 2..];
             }
@@ -154,7 +154,7 @@ pub(super) fn unwrapped(value: &str) -> &str {
 }
 
 /// The header attributes that describe the page, by their frontmatter keys.
-pub(super) fn described(attributes: &Attributes<'_>) -> FrontMatter {
+pub(super) fn front_matter_of(attributes: &Attributes<'_>) -> FrontMatter {
     let names = [
         ("description", "description"),
         ("keywords", "keywords"),
@@ -164,7 +164,7 @@ pub(super) fn described(attributes: &Attributes<'_>) -> FrontMatter {
     let mut front = FrontMatter::default();
     for (name, field) in names {
         if let Some(Some(value)) =
-            attributes.own.get(name).filter(|value| value.as_ref().is_some_and(|v| !v.is_empty()))
+            attributes.page_values.get(name).filter(|value| value.as_ref().is_some_and(|v| !v.is_empty()))
         {
             let value = FieldValue::Text(value.clone());
             front.fields.push(Field { name: field.to_owned(), value });
@@ -247,29 +247,29 @@ impl PageIds {
 /// The id that Asciidoctor derives from the text of a heading.
 pub(crate) fn slug(words: &str, prefix: &str, separator: &str) -> String {
     let separator = separator.chars().next();
-    let mut made = String::new();
+    let mut id = String::new();
     for c in words.chars().flat_map(char::to_lowercase) {
         let is_gap = matches!(c, ' ' | '-' | '.') || Some(c) == separator;
         match separator {
             None if c == ' ' => {}
             Some(separator) if is_gap => {
                 // A separator at the end of the prefix counts, too.
-                let is_there = made.ends_with(separator) || made.is_empty() && prefix.ends_with(separator);
-                made.extend((!is_there).then_some(separator));
+                let ends_in_separator = id.ends_with(separator) || id.is_empty() && prefix.ends_with(separator);
+                id.extend((!ends_in_separator).then_some(separator));
             }
             _ if c.is_alphanumeric() || c == '_' || is_gap || unicode_normalization::char::is_combining_mark(c) => {
-                made.push(c);
+                id.push(c);
             }
             _ => {}
         }
     }
     if let Some(separator) = separator {
-        if made.ends_with(separator) {
-            made.pop();
+        if id.ends_with(separator) {
+            id.pop();
         }
-        if prefix.is_empty() && made.starts_with(separator) {
-            made.remove(0);
+        if prefix.is_empty() && id.starts_with(separator) {
+            id.remove(0);
         }
     }
-    format!("{prefix}{made}")
+    format!("{prefix}{id}")
 }

@@ -8,62 +8,62 @@ use super::attributes::{AdocAttributes, Attributes, entry, unwrapped};
 use crate::page_builder::Line;
 
 /// The lines of a text whose conditions may be true, without the directives themselves.
-pub(super) fn taken<'t>(text: &'t str, given: &AdocAttributes) -> Vec<Line<'t>> {
+pub(super) fn active_lines<'t>(text: &'t str, given: &AdocAttributes) -> Vec<Line<'t>> {
     let lines = Line::all(text);
     if !["ifdef::", "ifndef::", "ifeval::"].iter().any(|directive| text.contains(directive)) {
         return lines;
     }
     let mut attributes = Attributes::of(given);
-    let mut taken = Vec::with_capacity(lines.len());
+    let mut active = Vec::with_capacity(lines.len());
     // For each open directive, whether its content is kept.
-    let mut around: Vec<bool> = Vec::new();
-    let mut left_out = 0;
+    let mut open_conditions: Vec<bool> = Vec::new();
+    let mut inactive_depth = 0;
     for line in lines {
-        let Some((name, what, inside)) = directive(line.text) else {
-            if left_out == 0 {
+        let Some((name, condition, content)) = directive(line.text) else {
+            if inactive_depth == 0 {
                 if let Some((name, value)) = entry(line.text) {
                     attributes.set(&name, value.map(unwrapped));
                 }
-                taken.push(line);
+                active.push(line);
             }
             continue;
         };
         if name == "endif" {
-            if around.pop() == Some(false) {
-                left_out -= 1;
+            if open_conditions.pop() == Some(false) {
+                inactive_depth -= 1;
             }
             continue;
         }
-        let is_read = name == "ifeval" || left_out > 0 || may_be(&attributes, name == "ifdef", what);
-        if name != "ifeval" && !inside.is_empty() {
-            if is_read && left_out == 0 {
-                let start = line.end() - 1 - inside.len();
-                taken.push(Line { start, text: inside, indent: 0 });
+        let is_active = name == "ifeval" || inactive_depth > 0 || may_hold(&attributes, name == "ifdef", condition);
+        if name != "ifeval" && !content.is_empty() {
+            if is_active && inactive_depth == 0 {
+                let start = line.end() - 1 - content.len();
+                active.push(Line { start, text: content, indent: 0 });
             }
             continue;
         }
-        around.push(is_read);
-        left_out += usize::from(!is_read);
+        open_conditions.push(is_active);
+        inactive_depth += usize::from(!is_active);
     }
-    taken
+    active
 }
 
 /// The name of a directive, its condition, and the content of its brackets.
 fn directive(line: &str) -> Option<(&str, &str, &str)> {
     let (name, rest) = line.split_once("::")?;
-    let (what, inside) = rest.strip_suffix(']')?.split_once('[')?;
-    let fits = ["ifdef", "ifndef"].contains(&name) && !what.is_empty()
-        || name == "ifeval" && what.is_empty()
+    let (condition, content) = rest.strip_suffix(']')?.split_once('[')?;
+    let fits = ["ifdef", "ifndef"].contains(&name) && !condition.is_empty()
+        || name == "ifeval" && condition.is_empty()
         || name == "endif";
-    fits.then_some((name, what, inside))
+    fits.then_some((name, condition, content))
 }
 
 /// Whether a condition may be true: in a list with `,` one attribute is enough, with `+` all of them are needed.
-fn may_be(attributes: &Attributes<'_>, wants_set: bool, what: &str) -> bool {
+fn may_hold(attributes: &Attributes<'_>, wants_set: bool, condition: &str) -> bool {
     let is_set = |name: &str| attributes.known(&name.trim().to_lowercase()).map(|value| value.is_some());
-    let mut states = what.split([',', '+']).map(is_set);
-    let all = what.contains('+');
-    let set = if all {
+    let mut states = condition.split([',', '+']).map(is_set);
+    let needs_all = condition.contains('+');
+    let set = if needs_all {
         states.try_fold(true, |all, state| Some(all && state?))
     } else {
         // One that is set decides, even if others are unknown.

@@ -10,13 +10,13 @@ impl<'t> Reading<'t> {
     pub(super) fn title(&mut self, line: Line<'t>, words: Range<usize>, span: Range<usize>) {
         let pending = std::mem::take(&mut self.pending);
         let read = inline::read(self.text, line.start + words.start..line.start + words.end, &mut self.attributes);
-        let own = if self.defaults.0 == "_" { String::new() } else { crate::anchors::slug(&read.text) };
+        let generated = if self.defaults.0 == "_" { String::new() } else { crate::anchors::slug(&read.text) };
         if let Some(id) = &pending.id {
             self.ids.take(id);
             self.page.id(id.clone());
         }
         self.attributes.set("doctitle", Some(&read.text));
-        self.page.heading(1, tidied(&read.text), own, span);
+        self.page.heading(1, tidied(&read.text), generated, span);
         self.take(read);
     }
 
@@ -45,16 +45,16 @@ impl<'t> Reading<'t> {
         let offset: i32 =
             self.attributes.get("leveloffset").and_then(|by| by.trim_start_matches('+').parse().ok()).unwrap_or(0);
         let level = (i32::from(level).saturating_add(offset)).clamp(1, 6) as u8;
-        let (words, own) = trailing_anchor(self.text, words);
+        let (words, inline_id) = trailing_anchor(self.text, words);
         let read = inline::read(self.text, words, &mut self.attributes);
         let words = tidied(&read.text);
-        let id = pending.id.or(own);
+        let id = pending.id.or(inline_id);
         let anchor = match id {
             Some(id) => {
                 self.ids.take(&id);
                 id
             }
-            None => self.made_id(&read.text),
+            None => self.generated_id(&read.text),
         };
         if let Some(words) = pending.words {
             self.titles.entry(words).or_insert_with(|| anchor.clone());
@@ -67,7 +67,7 @@ impl<'t> Reading<'t> {
 
     /// The id derived from the text of a heading; empty if generated ids are switched off, or if the text refers to an
     /// unknown attribute.
-    fn made_id(&mut self, words: &str) -> String {
+    fn generated_id(&mut self, words: &str) -> String {
         if self.attributes.known("sectids") == Some(None) || names_attribute(words) {
             return String::new();
         }

@@ -330,7 +330,7 @@ impl<'t> Reading<'t, '_, '_> {
     fn attribute(&mut self) -> bool {
         let rest = self.rest();
         let Some(name) = reference(rest) else { return false };
-        let Some(value) = self.attributes.used(name) else { return false };
+        let Some(value) = self.attributes.value_to_insert(name) else { return false };
         let is_target = is_url(&value) || ["link:", "xref:", "mailto:"].iter().any(|start| value.starts_with(start));
         if is_target && self.url_of_attribute() {
             return true;

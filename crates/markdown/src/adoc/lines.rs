@@ -179,7 +179,7 @@ impl BlockAttributes {
 }
 
 /// `[[id]]`, `[style#id.role,…]`.
-pub(super) fn described(line: &str) -> Option<BlockAttributes> {
+pub(super) fn block_attributes(line: &str) -> Option<BlockAttributes> {
     let inside = line.strip_prefix('[')?.strip_suffix(']')?;
     if let Some(anchor) = inside.strip_prefix('[') {
         let anchor = anchor.strip_suffix(']')?;

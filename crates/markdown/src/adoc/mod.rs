@@ -26,7 +26,7 @@ use std::ops::Range;
 
 pub use attributes::AdocAttributes;
 pub(crate) use attributes::slug;
-use attributes::{Attributes, PageIds, described, entry, unwrapped};
+use attributes::{Attributes, PageIds, entry, front_matter_of, unwrapped};
 use inline::Inline;
 use lines::{BlockAttributes, Delimiter, Marker};
 use tables::Table;
@@ -52,12 +52,12 @@ pub fn adoc_header(text: &str) -> FrontMatter {
     // A header ends at the first blank line after the title, so the first 16 KiB of the text are enough.
     let mut reading = Reading::of(&text[..text.floor_char_boundary(16_384)], AnchorStyle::Asciidoctor, &given);
     reading.header();
-    described(&reading.attributes)
+    front_matter_of(&reading.attributes)
 }
 
 /// The paragraph being read, which grows line by line.
 #[derive(Debug)]
-struct Run {
+struct OpenParagraph {
     range: Range<usize>,
     /// Its list marker or label in Markdown.
     mark: &'static str,
@@ -77,7 +77,7 @@ struct Reading<'t> {
     /// The delimiters of the open blocks.
     open: Vec<&'t str>,
     tables: Vec<Table>,
-    run: Option<Run>,
+    paragraph: Option<OpenParagraph>,
     links: Vec<Link>,
     /// The ids of headings by their text, and of anchors by their reference text.
     titles: HashMap<String, String>,
@@ -87,7 +87,7 @@ impl<'t> Reading<'t> {
     fn of(text: &'t str, anchors: AnchorStyle, given: &'t AdocAttributes) -> Self {
         Self {
             text,
-            lines: conditions::taken(text, given),
+            lines: conditions::active_lines(text, given),
             page: PageBuilder::of(text),
             attributes: Attributes::of(given),
             defaults: if anchors == AnchorStyle::Asciidoctor { ("_", "_") } else { ("", "-") },
@@ -95,7 +95,7 @@ impl<'t> Reading<'t> {
             pending: BlockAttributes::default(),
             open: Vec::new(),
             tables: Vec::new(),
-            run: None,
+            paragraph: None,
             links: Vec::new(),
             titles: HashMap::new(),
         }
@@ -103,7 +103,7 @@ impl<'t> Reading<'t> {
 
     fn blocks(&mut self) {
         let mut at = self.header();
-        self.page.front_matter(described(&self.attributes));
+        self.page.front_matter(front_matter_of(&self.attributes));
         while at < self.lines.len() {
             at = self.line(at);
         }
@@ -130,7 +130,7 @@ impl<'t> Reading<'t> {
                 at += 1;
             } else if line.is_blank() {
                 at += 1;
-            } else if let Some(next) = self.described(at) {
+            } else if let Some(next) = self.block_attributes(at) {
                 at = next;
             } else if let Some((1, words)) = lines::heading(words) {
                 self.title(line, words..line.text.len(), line.start..line.end());
@@ -173,15 +173,15 @@ impl<'t> Reading<'t> {
             self.flush();
             return self.delimited(at, kind);
         }
-        if let Some(next) = self.described(at) {
+        if let Some(next) = self.block_attributes(at) {
             return next;
         }
         if words.trim_start() == "+" {
             self.flush();
             return at + 1;
         }
-        match &self.run {
-            Some(run) if !run.is_item || lines::marker(line.words()).is_none() => {
+        match &self.paragraph {
+            Some(paragraph) if !paragraph.is_item || lines::marker(line.words()).is_none() => {
                 self.extend(line);
                 at + 1
             }
@@ -233,7 +233,8 @@ impl<'t> Reading<'t> {
             .iter()
             .find(|label| line.text.starts_with(**label));
         let start = line.start + label.map_or(0, |label| label.len());
-        self.run = Some(Run { range: start..line.end(), mark: label.copied().unwrap_or_default(), is_item: false });
+        self.paragraph =
+            Some(OpenParagraph { range: start..line.end(), mark: label.copied().unwrap_or_default(), is_item: false });
         at + 1
     }
 
@@ -249,11 +250,11 @@ impl<'t> Reading<'t> {
         let line = self.lines[at];
         let (name, value) = entry(line.text)?;
         let mut next = at + 1;
-        let mut whole = value.unwrap_or_default().to_owned();
-        while whole.ends_with(" \\") && next < self.lines.len() {
-            whole.truncate(whole.len() - 2);
-            whole.push(' ');
-            whole.push_str(self.lines[next].text.trim());
+        let mut full_value = value.unwrap_or_default().to_owned();
+        while full_value.ends_with(" \\") && next < self.lines.len() {
+            full_value.truncate(full_value.len() - 2);
+            full_value.push(' ');
+            full_value.push_str(self.lines[next].text.trim());
             next += 1;
         }
         if let Some(value) = value.filter(|value| value.contains('[') || value.contains("<<")) {
@@ -262,17 +263,17 @@ impl<'t> Reading<'t> {
             let read = inline::read(self.text, start..line.end(), &mut self.attributes);
             self.links.extend(read.links);
         }
-        self.attributes.set(&name, value.map(|_| unwrapped(&whole)));
+        self.attributes.set(&name, value.map(|_| unwrapped(&full_value)));
         Some(next)
     }
 
     /// Reads a line of block attributes, `[[id]]` or `[style,…]`; returns the line after it.
-    fn described(&mut self, at: usize) -> Option<usize> {
+    fn block_attributes(&mut self, at: usize) -> Option<usize> {
         let line = self.lines[at];
         if line.indent > 0 || !line.text.starts_with('[') {
             return None;
         }
-        let found = lines::described(line.text)?;
+        let found = lines::block_attributes(line.text)?;
         self.flush();
         if found.id.is_some()
             && let Some(id) = self.pending.id.take()
@@ -302,7 +303,7 @@ impl<'t> Reading<'t> {
                 self.words(start..start + end, "");
                 if start + rest >= line.end() {
                     // The description may follow on the next line.
-                    self.run = Some(Run { range: line.end()..line.end(), mark: "", is_item: true });
+                    self.paragraph = Some(OpenParagraph { range: line.end()..line.end(), mark: "", is_item: true });
                     return true;
                 }
                 ("", start + rest)
@@ -311,26 +312,26 @@ impl<'t> Reading<'t> {
         let rest = &self.text[from..line.end()];
         let box_length =
             ["[ ] ", "[x] ", "[*] "].iter().find(|sign| rest.starts_with(**sign)).map_or(0, |sign| sign.len());
-        self.run = Some(Run { range: from + box_length..line.end(), mark, is_item: true });
+        self.paragraph = Some(OpenParagraph { range: from + box_length..line.end(), mark, is_item: true });
         true
     }
 
     /// Adds a line to the current paragraph.
     fn extend(&mut self, line: Line<'t>) {
-        let Some(run) = &mut self.run else { return };
-        let is_next = self.text[run.range.end..line.start].bytes().filter(|byte| *byte == b'\n').count() <= 1;
+        let Some(paragraph) = &mut self.paragraph else { return };
+        let is_next = self.text[paragraph.range.end..line.start].bytes().filter(|byte| *byte == b'\n').count() <= 1;
         if is_next {
-            run.range.end = line.end();
+            paragraph.range.end = line.end();
             return;
         }
-        let (mark, is_item) = ("", run.is_item);
+        let (mark, is_item) = ("", paragraph.is_item);
         self.flush();
-        self.run = Some(Run { range: line.words_start()..line.end(), mark, is_item });
+        self.paragraph = Some(OpenParagraph { range: line.words_start()..line.end(), mark, is_item });
     }
 
     fn flush(&mut self) {
-        if let Some(run) = self.run.take() {
-            self.words(run.range, run.mark);
+        if let Some(paragraph) = self.paragraph.take() {
+            self.words(paragraph.range, paragraph.mark);
         }
     }
 

@@ -1,7 +1,7 @@
 //! Reads tables, whose cells contain text or blocks.
 
 use super::lines::{self, BlockAttributes, Delimiter};
-use super::{Reading, Run};
+use super::{OpenParagraph, Reading};
 
 /// An open table.
 #[derive(Debug)]
@@ -72,20 +72,21 @@ impl Reading<'_> {
     }
 
     /// A piece of a cell; one at the beginning of a line continues the previous cell.
-    fn cell(&mut self, at: usize, range: std::ops::Range<usize>, goes_on: bool, has_blocks: bool) {
-        if goes_on && has_blocks && (self.item_in_cell(range.clone()) || self.described(at).is_some()) {
+    fn cell(&mut self, at: usize, range: std::ops::Range<usize>, continues_cell: bool, has_blocks: bool) {
+        if continues_cell && has_blocks && (self.item_in_cell(range.clone()) || self.block_attributes(at).is_some()) {
             return;
         }
-        match &mut self.run {
-            Some(run)
-                if goes_on
-                    && self.text[run.range.end..range.start].bytes().filter(|byte| *byte == b'\n').count() <= 1 =>
+        match &mut self.paragraph {
+            Some(paragraph)
+                if continues_cell
+                    && self.text[paragraph.range.end..range.start].bytes().filter(|byte| *byte == b'\n').count()
+                        <= 1 =>
             {
-                run.range.end = range.end;
+                paragraph.range.end = range.end;
             }
             _ => {
                 self.flush();
-                self.run = Some(Run { range, mark: "", is_item: false });
+                self.paragraph = Some(OpenParagraph { range, mark: "", is_item: false });
             }
         }
     }
@@ -97,7 +98,7 @@ impl Reading<'_> {
             _ => return false,
         };
         self.flush();
-        self.run = Some(Run { range: range.start + length..range.end, mark, is_item: true });
+        self.paragraph = Some(OpenParagraph { range: range.start + length..range.end, mark, is_item: true });
         true
     }
 }

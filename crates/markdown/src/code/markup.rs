@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::literal::is_literal;
 use crate::parse_html::Ends;
-use crate::parse_html::is_silent;
+use crate::parse_html::opens_script_or_style;
 use crate::parse_tags::Dialect;
 use crate::parse_tags::Tag;
 use crate::parse_tags::TagKind;
@@ -21,7 +21,7 @@ const AS_HTML: [&str; 6] = ["srcdoc", "dangerouslysetinnerhtml", "innerhtml", "s
 const NO_HANDLERS: [&str; 3] = ["once", "only", "one"];
 
 /// How far a malformed tag is read, in bytes.
-const BROKEN: usize = 500;
+const MAX_BROKEN_TAG_BYTES: usize = 500;
 
 /// Whether a tag is code, apart from its expressions. In JSX a capitalized name is a component, for example `<Frame>`.
 pub(super) fn is_code(text: &str, tag: &Tag, dialect: Dialect) -> bool {
@@ -75,12 +75,12 @@ pub(super) fn tags(text: &str, body: usize, code: &[Range<usize>]) -> Vec<Range<
         }
         match scan_tag(text, next, Dialect::Html) {
             Some(tag) if is_code(text, &tag, Dialect::Html) => {
-                let end = if is_silent(&tag) { ends.of(text, &tag) } else { None };
+                let end = if opens_script_or_style(&tag) { ends.of(text, &tag) } else { None };
                 found.push(next..end.unwrap_or(tag.span.end));
             }
             Some(_) => {}
             None => {
-                let end = text.floor_char_boundary(text.len().min(next + BROKEN));
+                let end = text.floor_char_boundary(text.len().min(next + MAX_BROKEN_TAG_BYTES));
                 let broken = &text[next..end];
                 let broken = &broken[..broken[1..].find('<').map_or(broken.len(), |length| length + 1)];
                 if is_broken_code(broken) {

@@ -47,14 +47,14 @@ pub(super) fn split(text: &str, block: Range<usize>) -> Vec<Range<usize>> {
 
 /// Paragraphs that begin like a module statement but were read as text: a build rejects the page for them, or they are
 /// statements after all.
-pub(super) fn others(text: &str, body: usize, constructs: &Constructs) -> Vec<Range<usize>> {
+pub(super) fn unparsed_statements(text: &str, body: usize, constructs: &Constructs) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut may_begin = true;
     let mut at = body;
     for line in each_line(&text[body..]) {
         let begins = may_begin && (line.starts_with("import ") || line.starts_with("export "));
-        let is_taken = |range: &Range<usize>| range.start <= at && at < range.end;
-        if begins && !constructs.taken.iter().chain(&constructs.code).any(is_taken) {
+        let contains_start = |range: &Range<usize>| range.start <= at && at < range.end;
+        if begins && !constructs.blanked.iter().chain(&constructs.code).any(contains_start) {
             found.push(at..paragraph_end(text, at));
         }
         // A statement cannot interrupt a paragraph.
@@ -81,7 +81,7 @@ pub(super) fn imported(statement: &str, file: &str) -> Option<Vec<String>> {
         (is_renamed && item.split_whitespace().count() != 2 && words.nth(1).is_none()).then_some(())?;
     }
     (!names.is_empty()).then_some(())?;
-    let module = whole(module, file);
+    let module = resolved_module(module, file);
     if is_harmless(&module) {
         return Some(Vec::new());
     }
@@ -89,7 +89,7 @@ pub(super) fn imported(statement: &str, file: &str) -> Option<Vec<String>> {
 }
 
 /// The path of a module, independent of the importing file.
-fn whole(module: &str, file: &str) -> String {
+fn resolved_module(module: &str, file: &str) -> String {
     match module.starts_with('.') {
         true => match joined(folder(file), module) {
             Some(path) => format!("/{path}"),

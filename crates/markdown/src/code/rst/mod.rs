@@ -39,9 +39,9 @@ pub(super) enum SourceKind<'f> {
 }
 
 /// The code of a page, or of a text that pages include.
-pub(super) fn code_of(whole: SourceKind<'_>, bytes: &[u8]) -> Vec<Code> {
+pub(super) fn code_of(source_kind: SourceKind<'_>, bytes: &[u8]) -> Vec<Code> {
     match std::str::from_utf8(bytes) {
-        Ok(text) => code_of_text(whole, text),
+        Ok(text) => code_of_text(source_kind, text),
         // docutils may decode it in another encoding.
         Err(_) => {
             let text = text_of(bytes);
@@ -52,9 +52,9 @@ pub(super) fn code_of(whole: SourceKind<'_>, bytes: &[u8]) -> Vec<Code> {
     }
 }
 
-fn code_of_text(whole: SourceKind<'_>, written: &str) -> Vec<Code> {
+fn code_of_text(source_kind: SourceKind<'_>, written: &str) -> Vec<Code> {
     let text = lines::plain(written);
-    let file = match whole {
+    let file = match source_kind {
         SourceKind::Page(file) | SourceKind::Cells(file) => file,
         SourceKind::Part => "",
     };
@@ -62,7 +62,7 @@ fn code_of_text(whole: SourceKind<'_>, written: &str) -> Vec<Code> {
         found: Found { text: &text, lines: Lines::of(&text), file, code: Vec::new() },
         blocks: Blocks::of(&text),
         seen: HashSet::new(),
-        whole,
+        source_kind,
     };
     if text.contains('\0') || has_other_coding(&text) {
         reading.found.add("unread", 0..text.len());
@@ -91,7 +91,7 @@ struct Reading<'t> {
     blocks: Blocks<'t>,
     /// The paragraphs already recorded as code: the kind of code, and their start.
     seen: HashSet<(&'static str, usize)>,
-    whole: SourceKind<'t>,
+    source_kind: SourceKind<'t>,
 }
 
 impl Reading<'_> {
@@ -99,13 +99,15 @@ impl Reading<'_> {
         let text = self.found.text;
         let (mut at, mut read_as_table, mut options_read) = (0, 0, 0);
         while let Some(found) = MARK.captures_at(text, at) {
-            let whole = found.get_match().range();
-            at = whole.end;
+            let mark_range = found.get_match().range();
+            at = mark_range.end;
             let (name, end) = match found.get(1) {
-                Some(name) => (names::plain(&name.as_str().to_lowercase()).to_owned(), whole.end),
-                None => match SUBSTITUTION.captures(&text[whole.start..]) {
-                    Some(found) => (found[1].to_owned(), whole.start + found.get(1).map_or(0, |name| name.end()) + 2),
-                    None => (String::new(), whole.end),
+                Some(name) => (names::plain(&name.as_str().to_lowercase()).to_owned(), mark_range.end),
+                None => match SUBSTITUTION.captures(&text[mark_range.start..]) {
+                    Some(found) => {
+                        (found[1].to_owned(), mark_range.start + found.get(1).map_or(0, |name| name.end()) + 2)
+                    }
+                    None => (String::new(), mark_range.end),
                 },
             };
             at = at.max(end);
@@ -113,33 +115,35 @@ impl Reading<'_> {
                 Some(name) => names::is_directive(&name.as_str().to_lowercase()),
                 None => names::SUBSTITUTIONS.contains(&name.as_str()),
             };
-            let paragraph = self.blocks.paragraph(whole.start);
+            let paragraph = self.blocks.paragraph(mark_range.start);
             let has_options = options_read < paragraph.end;
             options_read = options_read.max(paragraph.end);
-            let mut why = match name.as_str() {
+            let mut code_kind = match name.as_str() {
                 _ if !is_known => Some("directive"),
-                "include" | "literalinclude" | "image" | "figure" if !self.has_good_path(&name, whole.start, end) => {
+                "include" | "literalinclude" | "image" | "figure"
+                    if !self.has_good_path(&name, mark_range.start, end) =>
+                {
                     Some("file")
                 }
                 "role" if !self.defines_plain_role(end) => Some("directive"),
-                "default-role" if !self.names_plain_role(whole.start, end) => Some("unread"),
-                "include" if self.cuts(whole.start, paragraph.end) => Some("file"),
-                _ if has_options && self.has_bad_option(whole.start, paragraph.end) => Some("directive"),
+                "default-role" if !self.names_plain_role(mark_range.start, end) => Some("unread"),
+                "include" if self.cuts(mark_range.start, paragraph.end) => Some("file"),
+                _ if has_options && self.has_bad_option(mark_range.start, paragraph.end) => Some("directive"),
                 _ => None,
             };
-            if why.is_none()
+            if code_kind.is_none()
                 && name == "csv-table"
-                && !matches!(self.whole, SourceKind::Cells(_))
-                && read_as_table <= whole.start
+                && !matches!(self.source_kind, SourceKind::Cells(_))
+                && read_as_table <= mark_range.start
             {
-                read_as_table = self.blocks.block_end(whole.start);
+                read_as_table = self.blocks.block_end(mark_range.start);
                 let rest = &text[end..read_as_table];
-                why = hides_code(self.found.file, rest).then_some("directive");
+                code_kind = hides_code(self.found.file, rest).then_some("directive");
             }
-            match why {
+            match code_kind {
                 // This one directive decides the meaning of all text in single backticks.
                 Some("unread") => return self.found.add("unread", 0..text.len()),
-                Some(kind) => at = at.max(self.block(kind, whole.start, end)),
+                Some(kind) => at = at.max(self.block(kind, mark_range.start, end)),
                 None => {}
             }
         }

@@ -1,9 +1,9 @@
 mod docutils;
 
-use crate::code::{CodeReading, code_of};
+use crate::code::{CodeRules, code_of};
 
 fn in_file(file: &str, text: &str) -> Vec<String> {
-    code_of(CodeReading::Rst, file, text.as_bytes()).into_iter().map(|code| code.shown).collect()
+    code_of(CodeRules::Rst, file, text.as_bytes()).into_iter().map(|code| code.shown).collect()
 }
 
 fn kinds(text: &str) -> Vec<String> {
@@ -196,7 +196,7 @@ fn roles_are_harmless_by_name() {
         is_code(text);
     }
     let keys = |text: &str| -> Vec<String> {
-        code_of(CodeReading::Rst, "a.rst", text.as_bytes()).into_iter().map(|code| code.key).collect()
+        code_of(CodeRules::Rst, "a.rst", text.as_bytes()).into_iter().map(|code| code.key).collect()
     };
     assert_eq!(keys(":issue:`12`"), keys(":issue:`a number <34>`"), "another use of a role of the site's");
     assert_ne!(keys(":html:`br`"), keys(":html:`<br>`"));
@@ -206,7 +206,7 @@ fn roles_are_harmless_by_name() {
 
 #[test]
 fn what_pages_include_is_read_from_the_folder_of_any() {
-    let part = |text: &str| code_of(CodeReading::RstPart, "a/b.html", text.as_bytes()).len();
+    let part = |text: &str| code_of(CodeRules::RstPart, "a/b.html", text.as_bytes()).len();
     assert_eq!(part(".. image:: a.png\n\n.. include:: part.rst\n"), 0);
     assert_eq!(part(".. image:: ../a.png\n"), 1);
 }
@@ -232,13 +232,13 @@ fn a_page_that_is_read_in_another_way_is_one_piece() {
         is_code(text);
     }
     is_harmless(".. -*- coding: utf-8 -*-\n\nA\n");
-    assert_eq!(code_of(CodeReading::Rst, "a.rst", b"caf\xe9\x85x").len(), 1);
+    assert_eq!(code_of(CodeRules::Rst, "a.rst", b"caf\xe9\x85x").len(), 1);
 }
 
 #[test]
 fn what_is_known_is_known_with_all_it_reaches_to() {
     let keys = |text: &str| -> Vec<String> {
-        code_of(CodeReading::Rst, "a.rst", text.as_bytes()).into_iter().map(|code| code.key).collect()
+        code_of(CodeRules::Rst, "a.rst", text.as_bytes()).into_iter().map(|code| code.key).collect()
     };
     let table = |cell: &str| {
         format!("+---------------+\n| .. raw:: html |\n|               |\n|    {cell}     |\n+---------------+\n")
@@ -254,7 +254,7 @@ fn what_is_known_is_known_with_all_it_reaches_to() {
     let address = |inner: &str| format!(".. _x: javascript:\n   {inner}\n");
     assert_ne!(keys(&address("f()")), keys(&address("g()")));
     let included = |file: &str, text: &str| -> Vec<String> {
-        code_of(CodeReading::Rst, file, text.as_bytes()).into_iter().map(|code| code.key).collect()
+        code_of(CodeRules::Rst, file, text.as_bytes()).into_iter().map(|code| code.key).collect()
     };
     let option = "\n   :start-line: 1\n";
     let deep = included("a/b/c.rst", &format!(".. include:: ../../notes.txt{option}"));
