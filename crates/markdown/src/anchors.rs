@@ -174,8 +174,8 @@ fn has_role(line: &str) -> bool {
 /// The text of an MkDocs heading without icon shortcodes, which do not count in an anchor. `None` where a word in
 /// colons may be an emoji or plain text, depending on the extensions.
 fn without_icons(text: &str) -> Option<String> {
-    const SETS: [&str; 4] = [":material-", ":octicons-", ":fontawesome-", ":simple-"];
-    let is_icon = |word: &str| is_emoji_name(word) && SETS.iter().any(|set| word.starts_with(set));
+    const ICON_PREFIXES: [&str; 4] = [":material-", ":octicons-", ":fontawesome-", ":simple-"];
+    let is_icon = |word: &str| is_emoji_name(word) && ICON_PREFIXES.iter().any(|prefix| word.starts_with(prefix));
     let words: Vec<&str> = text.split(' ').filter(|word| !is_icon(word)).collect();
     let may_be_emoji = |word: &&str| is_emoji_name(word) && word.contains(|c: char| c.is_ascii_lowercase());
     if words.iter().any(may_be_emoji) { None } else { Some(words.join(" ").trim().to_owned()) }
@@ -183,8 +183,11 @@ fn without_icons(text: &str) -> Option<String> {
 
 fn docutils_slug(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    let text: String =
-        text.to_lowercase().chars().map(|c| in_ascii(c).map_or_else(|| c.to_string(), str::to_owned)).collect();
+    let text: String = text
+        .to_lowercase()
+        .chars()
+        .map(|c| ascii_replacement(c).map_or_else(|| c.to_string(), str::to_owned))
+        .collect();
     for c in text.nfkd().filter(char::is_ascii) {
         if c.is_ascii_alphanumeric() {
             out.push(c);
@@ -218,17 +221,17 @@ fn is_decimal(c: char) -> bool {
 
 /// Empty for a heading with a template, whose text only a build knows.
 fn gitbook_slug(text: &str) -> String {
-    const SIGNS: &str = "[]!\"'#$%&()*+,./:;<=>?@\\^_`{|}~©∑®†“”‘’∂ƒ™℠…œŒ˚º•ª∆∞♥";
+    const REMOVED_CHARS: &str = "[]!\"'#$%&()*+,./:;<=>?@\\^_`{|}~©∑®†“”‘’∂ƒ™℠…œŒ˚º•ª∆∞♥";
     if text.contains("{{") || text.contains("{%") {
         return String::new();
     }
-    let kept = text.chars().filter(|c| !SIGNS.contains(*c)).map(|c| if c.is_whitespace() { ' ' } else { c });
+    let kept = text.chars().filter(|c| !REMOVED_CHARS.contains(*c)).map(|c| if c.is_whitespace() { ' ' } else { c });
     let slug = kept.collect::<String>().replace(' ', "-").to_lowercase();
     slug.strip_prefix('-').unwrap_or(&slug).to_owned()
 }
 
 /// docutils' ASCII replacements of letters that do not decompose into a letter and a mark.
-fn in_ascii(c: char) -> Option<&'static str> {
+fn ascii_replacement(c: char) -> Option<&'static str> {
     Some(match c {
         'ß' => "sz",
         'æ' => "ae",
@@ -349,19 +352,19 @@ impl Anchors {
         if self.is_kramdown() {
             return anchors_kramdown::with_repeat_number(slug, &mut self.taken);
         }
-        let (base, joint) = match self.style {
+        let (base, separator) = match self.style {
             // Numbers continue: the next anchor after `setup_1` is `setup_2`.
             _ if self.is_python_markdown() => (without_numeric_suffix(&slug).to_owned(), '_'),
             _ => (slug.clone(), '-'),
         };
         let mut anchor = slug;
-        if joint == '_' && anchor.is_empty() {
+        if separator == '_' && anchor.is_empty() {
             anchor = "_1".to_owned();
         }
         while self.taken.contains_key(&anchor) {
             let count = self.taken.entry(base.clone()).or_insert(0);
             *count += 1;
-            anchor = format!("{base}{joint}{count}");
+            anchor = format!("{base}{separator}{count}");
         }
         self.taken.insert(anchor.clone(), 0);
         anchor

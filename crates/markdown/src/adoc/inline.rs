@@ -40,9 +40,9 @@ pub(super) fn read(text: &str, range: Range<usize>, attributes: &mut Attributes<
         from: range.start,
         range,
         attributes,
-        known: [(usize::MAX, None); 14],
+        last_searches: [(usize::MAX, None); 14],
         ends: HashMap::new(),
-        code_to: 0,
+        code_end: 0,
         out: Inline::default(),
         is_spaced: false,
     };
@@ -56,16 +56,16 @@ pub(super) fn read(text: &str, range: Range<usize>, attributes: &mut Attributes<
 #[derive(Debug, Clone, Copy)]
 enum Ending {
     Code,
-    Codes,
+    UnconstrainedCode,
     Strong,
-    Strongs,
+    UnconstrainedStrong,
     Emphasis,
-    Emphases,
+    UnconstrainedEmphasis,
     Mark,
-    Marks,
-    Plain,
-    Plains,
-    Plainest,
+    UnconstrainedMark,
+    Passthrough,
+    UnconstrainedPassthrough,
+    RawPassthrough,
     Bracket,
     Reference,
     Quote,
@@ -75,16 +75,16 @@ impl Ending {
     fn mark(self) -> &'static str {
         match self {
             Self::Code => "`",
-            Self::Codes => "``",
+            Self::UnconstrainedCode => "``",
             Self::Strong => "*",
-            Self::Strongs => "**",
+            Self::UnconstrainedStrong => "**",
             Self::Emphasis => "_",
-            Self::Emphases => "__",
+            Self::UnconstrainedEmphasis => "__",
             Self::Mark => "#",
-            Self::Marks => "##",
-            Self::Plain => "+",
-            Self::Plains => "++",
-            Self::Plainest => "+++",
+            Self::UnconstrainedMark => "##",
+            Self::Passthrough => "+",
+            Self::UnconstrainedPassthrough => "++",
+            Self::RawPassthrough => "+++",
             Self::Bracket => "]",
             Self::Reference => ">>",
             Self::Quote => "`",
@@ -93,7 +93,7 @@ impl Ending {
 
     /// Whether the mark may only be at the edges of words.
     fn is_constrained(self) -> bool {
-        matches!(self, Self::Code | Self::Strong | Self::Emphasis | Self::Mark | Self::Plain)
+        matches!(self, Self::Code | Self::Strong | Self::Emphasis | Self::Mark | Self::Passthrough)
     }
 }
 
@@ -105,11 +105,11 @@ struct Reading<'t, 'a, 'g> {
     from: usize,
     attributes: &'a mut Attributes<'g>,
     /// For each end mark, where the last search for it began, and what it found: there is none in between.
-    known: [(usize, Option<usize>); 14],
+    last_searches: [(usize, Option<usize>); 14],
     /// The end marks to be skipped: their byte offsets and lengths.
     ends: HashMap<usize, usize>,
     /// The end of the current code span.
-    code_to: usize,
+    code_end: usize,
     out: Inline,
     is_spaced: bool,
 }
@@ -127,10 +127,10 @@ impl<'t> Reading<'t, '_, '_> {
             }
             let is_read = match bytes[self.at] {
                 b'\\' => self.escape(),
-                b'`' => self.quote_end() || self.marked(Ending::Code, Ending::Codes),
-                b'*' => self.marked(Ending::Strong, Ending::Strongs),
-                b'_' => self.marked(Ending::Emphasis, Ending::Emphases),
-                b'#' => self.marked(Ending::Mark, Ending::Marks),
+                b'`' => self.quote_end() || self.marked(Ending::Code, Ending::UnconstrainedCode),
+                b'*' => self.marked(Ending::Strong, Ending::UnconstrainedStrong),
+                b'_' => self.marked(Ending::Emphasis, Ending::UnconstrainedEmphasis),
+                b'#' => self.marked(Ending::Mark, Ending::UnconstrainedMark),
                 b'+' => self.passthrough(),
                 b'"' | b'\'' => self.quote(),
                 b'{' => self.attribute(),
@@ -161,7 +161,7 @@ impl<'t> Reading<'t, '_, '_> {
         if self.from < to {
             let words = self.from..to;
             self.push(&self.text[words.clone()]);
-            if words.start >= self.code_to {
+            if words.start >= self.code_end {
                 self.out.prose.push(words);
             }
             self.from = to;
@@ -190,7 +190,7 @@ impl<'t> Reading<'t, '_, '_> {
 
     /// The next end mark of a kind, from a byte on.
     fn end_of(&mut self, ending: Ending, from: usize) -> Option<usize> {
-        let (searched, found) = self.known[ending as usize];
+        let (searched, found) = self.last_searches[ending as usize];
         if searched <= from && found.is_none_or(|found| found >= from) {
             return found;
         }
@@ -212,7 +212,7 @@ impl<'t> Reading<'t, '_, '_> {
             }
             at = found + 1;
         };
-        self.known[ending as usize] = (from, found);
+        self.last_searches[ending as usize] = (from, found);
         found
     }
 
@@ -247,8 +247,8 @@ impl<'t> Reading<'t, '_, '_> {
         if !is_edge || first.is_none_or(char::is_whitespace) {
             return false;
         }
-        let least = at + 1 + first.map_or(1, char::len_utf8);
-        match self.end_of(single, least) {
+        let min_end = at + 1 + first.map_or(1, char::len_utf8);
+        match self.end_of(single, min_end) {
             Some(end) => self.opened(at..at + 1, end..end + 1, is_code),
             None => false,
         }
@@ -257,9 +257,9 @@ impl<'t> Reading<'t, '_, '_> {
     fn opened(&mut self, open: Range<usize>, close: Range<usize>, is_code: bool) -> bool {
         self.flush(open.start);
         self.ends.insert(close.start, close.len());
-        if is_code && open.start >= self.code_to {
+        if is_code && open.start >= self.code_end {
             self.out.code.push(open.start..close.end);
-            self.code_to = close.end;
+            self.code_end = close.end;
         }
         self.skip_to(open.end)
     }
@@ -269,11 +269,15 @@ impl<'t> Reading<'t, '_, '_> {
         let (at, rest) = (self.at, self.rest());
         let is_edge = self.before().is_none_or(|c| !is_word(c) && !";:}".contains(c));
         let is_solid = rest[1..].chars().next().is_some_and(|c| !c.is_whitespace());
-        for (ending, fits) in [(Ending::Plainest, true), (Ending::Plains, true), (Ending::Plain, is_edge && is_solid)] {
+        for (ending, fits) in [
+            (Ending::RawPassthrough, true),
+            (Ending::UnconstrainedPassthrough, true),
+            (Ending::Passthrough, is_edge && is_solid),
+        ] {
             let mark = ending.mark();
             let Some(inside) = rest.strip_prefix(mark).filter(|_| fits) else { continue };
-            let least = at + mark.len() + inside.chars().next().map_or(1, char::len_utf8);
-            if let Some(end) = self.end_of(ending, least) {
+            let min_end = at + mark.len() + inside.chars().next().map_or(1, char::len_utf8);
+            if let Some(end) = self.end_of(ending, min_end) {
                 self.plain(at..end + mark.len(), at + mark.len()..end);
                 return true;
             }
@@ -286,9 +290,9 @@ impl<'t> Reading<'t, '_, '_> {
     fn plain(&mut self, span: Range<usize>, inner: Range<usize>) {
         self.flush(span.start);
         self.push(&self.text[inner]);
-        if span.start >= self.code_to {
+        if span.start >= self.code_end {
             self.out.code.push(span.clone());
-            self.code_to = span.end;
+            self.code_end = span.end;
         }
         self.skip_to(span.end);
     }
@@ -307,7 +311,7 @@ impl<'t> Reading<'t, '_, '_> {
         let at = self.at + 2;
         if let Some(end) = self.end_of(Ending::Quote, at + 1) {
             // That backtick does not end a code span.
-            self.known[Ending::Code as usize] = (usize::MAX, None);
+            self.last_searches[Ending::Code as usize] = (usize::MAX, None);
             self.ends.remove(&end);
         }
         self.skip_to(at)

@@ -61,7 +61,7 @@ impl Reading<'_, '_, '_> {
     fn link(&mut self, span: Range<usize>, dest: Range<usize>, target: String, text: String, kind: LinkKind) {
         self.flush(span.start);
         self.push(&text);
-        if span.start >= self.code_to {
+        if span.start >= self.code_end {
             self.out.code.push(dest.clone());
         }
         self.skip_to(span.end);
@@ -80,7 +80,7 @@ impl Reading<'_, '_, '_> {
         let shown = read(self.text, words.clone(), self.attributes);
         let text = if shown.text.is_empty() { shown_target(&target) } else { shown.text };
         self.push(&text);
-        if start >= self.code_to {
+        if start >= self.code_end {
             self.out.code.push(dest.clone());
             self.out.code.extend(shown.code);
             self.out.prose.extend(shown.prose);
@@ -223,7 +223,7 @@ impl Reading<'_, '_, '_> {
                 return true;
             }
         }
-        let in_code = if at < self.code_to { written.trim_end_matches(['`', '+']) } else { written };
+        let in_code = if at < self.code_end { written.trim_end_matches(['`', '+']) } else { written };
         let written = in_code.trim_end_matches([',', '.', '?', '!', ':', ';', ')', '*', '_', '"', '\'', '`']);
         if written.len() <= scheme.len() {
             return false;
