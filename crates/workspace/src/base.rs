@@ -13,7 +13,7 @@ use crate::name;
 use crate::odb::{self, tree};
 use crate::tree_file::{FileMode, TreeFile};
 
-/// What a path leads to.
+/// The kind of entry at a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Node {
     Folder,
@@ -51,11 +51,11 @@ impl Base {
         self.tree
     }
 
-    /// Everything below the folder `root` (`""` for all), in the order of the paths' bytes. A folder that does not
-    /// exist holds nothing.
+    /// Everything below the folder `root` (`""` for all), in the order of the paths' bytes. Empty for a folder that
+    /// does not exist.
     ///
     /// # Errors
-    /// [`GitError::Path`] when `root` is not a path; [`GitError::Corrupt`] when the mirror is damaged.
+    /// [`GitError::Path`] when `root` is not a valid path; [`GitError::Corrupt`] when the mirror is damaged.
     pub fn files(&self, root: &str) -> Result<Listing, GitError> {
         let root = name::folder(root)?;
         self.shared.noted(self.listed(root))
@@ -69,10 +69,10 @@ impl Base {
         self.shared.listings.list(&repo, folder.id, root)
     }
 
-    /// What `path` leads to, `None` when there is nothing.
+    /// The entry at `path`, `None` when there is none.
     ///
     /// # Errors
-    /// [`GitError::Path`] when `path` is none; [`GitError::Corrupt`] when the mirror is damaged.
+    /// [`GitError::Path`] when `path` is not a valid path; [`GitError::Corrupt`] when the mirror is damaged.
     pub fn node(&self, path: &str) -> Result<Option<Node>, GitError> {
         name::check_path(path)?;
         let leaf = self.shared.noted(tree::at(&self.shared.repo.local(), self.tree, path))?;
@@ -89,7 +89,7 @@ impl Base {
     /// The bytes of the file at `path`, `None` when there is nothing there.
     ///
     /// # Errors
-    /// [`GitError::Path`] for a folder, a symbolic link, a submodule or what is not a path; [`GitError::Corrupt`] when the
+    /// [`GitError::Path`] for a folder, a symbolic link, a submodule or an invalid path; [`GitError::Corrupt`] when the
     /// mirror is damaged.
     pub fn read(&self, path: &str) -> Result<Option<Vec<u8>>, GitError> {
         match self.node(path)? {
@@ -105,7 +105,7 @@ impl Base {
     /// The content with this id.
     ///
     /// # Errors
-    /// [`GitError::Corrupt`] when it is not there.
+    /// [`GitError::Corrupt`] when the mirror lacks it.
     pub fn blob(&self, id: BlobId) -> Result<Vec<u8>, GitError> {
         self.shared.blob(|| self.shared.repo.local(), id.object())
     }
@@ -113,7 +113,7 @@ impl Base {
     /// The content with this id if it has at most `most` bytes; `None` for a larger one, which is not unpacked.
     ///
     /// # Errors
-    /// [`GitError::Corrupt`] when it is not there.
+    /// [`GitError::Corrupt`] when the mirror lacks it.
     pub fn blob_within(&self, id: BlobId, most: usize) -> Result<Option<Vec<u8>>, GitError> {
         self.shared.blob_within(|| self.shared.repo.local(), id.object(), most)
     }

@@ -57,7 +57,7 @@ impl Blobs {
     }
 }
 
-/// The bytes that an entry takes: its content and a fixed overhead.
+/// The bytes counted for an entry: its content and a fixed overhead.
 fn cost(bytes: &[u8]) -> usize {
     bytes.len() + 128
 }

@@ -2,11 +2,11 @@
 
 use similar::{DiffableStr, TextMerge};
 
-/// Most conflicts reported per file, and the longest text of each side, in bytes.
+/// Maximum number of conflicts reported per file, and maximum length of each side's text, in bytes.
 const MOST_REPORTED: usize = 20;
 const LONGEST_TEXT: usize = 4 << 10;
 
-/// A file that both sides changed in ways that do not fit together.
+/// A file with changes on both sides that conflict.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileConflict {
     pub path: String,
@@ -15,19 +15,19 @@ pub struct FileConflict {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ConflictKind {
-    /// Both changed the same lines: the first twenty places of those.
+    /// Both sides changed the same lines; the first twenty such regions.
     Lines(Vec<LineConflict>),
-    /// Both changed the same entries of a file whose structure matters.
+    /// Both sides changed the same entries of a file that is merged by its structure instead of by lines.
     Structure,
-    /// Both added a file here, each with another content.
+    /// Both sides added a file at this path, with different content.
     AddedInBoth,
-    /// The target deleted what the source changed.
+    /// The target deleted the file that the source changed.
     DeletedInTarget,
-    /// The source deleted what the target changed.
+    /// The source deleted the file that the target changed.
     DeletedInSource,
-    /// One made a file where the other made a folder.
+    /// One side added a file where the other added a folder.
     FileAndFolder,
-    /// The file is too large to be merged, no text, or changed its type on both sides.
+    /// The file is too large to be merged, is not a text file, or got a different mode on each side.
     NoText,
 }
 
@@ -36,13 +36,13 @@ pub enum ConflictKind {
 pub struct LineConflict {
     /// The first of these lines in the target, counted from 1.
     pub line: usize,
-    /// As they were before both changes.
+    /// The lines in the merge base.
     pub base: String,
     pub target: String,
     pub source: String,
 }
 
-/// The lines of base, target and source merged.
+/// Merges the lines of base, target and source.
 pub(crate) fn merged_lines(sides: [&[u8]; 3]) -> Result<Vec<u8>, ConflictKind> {
     let [Ok(base), Ok(target), Ok(source)] = sides.map(str::from_utf8) else { return Err(ConflictKind::NoText) };
     if [base, target, source].iter().any(|text| text.contains('\0')) {

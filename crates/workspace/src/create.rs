@@ -1,4 +1,4 @@
-//! A new repository with a first commit: for samples and trials.
+//! Creates a repository with a first commit, for samples and trials.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -18,10 +18,11 @@ use crate::odb::{NewObject, Repo, local_error};
 
 const DOING: &str = "create the repository";
 
-/// Makes a bare repository at `path` whose branch `branch`, its default, holds `files` in one commit.
+/// Creates a bare repository at `path`, with `files` in one commit on `branch`, its default branch.
 ///
 /// # Errors
-/// [`GitError::Path`] and [`GitError::BranchName`] for names git refuses, [`GitError::Io`] when it cannot be written.
+/// [`GitError::Path`] and [`GitError::BranchName`] for names git refuses, [`GitError::Io`] when the repository cannot
+/// be written.
 pub fn create_repository(
     path: &Path,
     branch: &str,

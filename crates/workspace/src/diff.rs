@@ -1,4 +1,4 @@
-//! What changed between two trees, file by file, as people read it.
+//! The changes between two trees, file by file, as unified diffs.
 //!
 //! A repository may contain anything, so a [`DiffView`] limits everything here: files that are compared, bytes that are
 //! read for it, time, and the size of the result.
@@ -26,7 +26,7 @@ pub struct DiffView {
     pub first_file: usize,
     /// The most files in the result.
     pub files: usize,
-    /// Bytes of content that are read to compare files. A file that would take more is named and not compared.
+    /// Bytes of content that are read to compare files. A file that would exceed the limit is listed but not compared.
     pub compared_bytes: usize,
     /// The first line of each file's `unified`, counted from 0.
     pub first_line: usize,
@@ -65,7 +65,7 @@ pub struct Diff {
     pub files_in_all: usize,
 }
 
-/// What happened to a file.
+/// How a file changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FileStatus {
     Added,
@@ -87,11 +87,11 @@ pub struct FileDiff {
     pub additions: usize,
     /// Lines deleted; 0 for what was not compared.
     pub deletions: usize,
-    /// Not text, or too much to compare: `unified` says so in place of lines.
+    /// Not text, or too large to compare: `unified` says so instead of showing lines.
     pub is_binary: bool,
     /// The change as `git diff` shows it, headers included, or the part of it that was asked for.
     pub unified: String,
-    /// Lines of the whole change as `git diff` shows it.
+    /// Number of lines of the whole change as `git diff` shows it.
     pub lines: usize,
 }
 

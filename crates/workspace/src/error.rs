@@ -1,6 +1,6 @@
 //! What can go wrong with a repository, in categories a caller can match on.
 //!
-//! The sentence says what was being tried and what to do next; the source says why it failed. Texts that come from a
+//! An error's sentence says what was being tried and what to do next; its source says why it failed. Texts from a
 //! server or from `git` are scrubbed of credentials before they get here.
 
 use std::fmt;
@@ -37,7 +37,7 @@ impl fmt::Debug for ErrorDetail {
 
 impl std::error::Error for ErrorDetail {}
 
-/// Why work on a repository failed. Cloned freely: callers who waited for the same fetch all get it.
+/// Why work on a repository failed. Cheap to clone: all callers who waited for the same fetch get the error.
 #[derive(Debug, Clone, Error)]
 #[non_exhaustive]
 pub enum GitError {
@@ -52,13 +52,13 @@ pub enum GitError {
     /// The credentials could not be read, for example because a token is not set.
     #[error("there is nothing to open {repository} with")]
     NoCredentials { repository: String, source: ErrorDetail },
-    /// The repository wants credentials, or refuses those it got.
+    /// The repository requires credentials, or refuses the given ones.
     #[error("{repository} refused us: {}", tried.to_get_in())]
     Auth { repository: String, tried: TriedCredentials, source: ErrorDetail },
     /// There is no repository at this address (or, on some forges, none that these credentials may see).
     #[error("there is no repository at {repository}, or none that we may see: {}", tried.to_see())]
     NotFound { repository: String, tried: TriedCredentials, source: ErrorDetail },
-    /// The repository's host sends us to another one, where its credentials do not belong.
+    /// The repository's host redirects to another host, to which the credentials must not be sent.
     #[error("{repository} redirects to {to}: give the address it has now")]
     Elsewhere { repository: String, to: String },
     /// The certificate of the host is signed by no trusted authority.
@@ -79,7 +79,7 @@ pub enum GitError {
          server's user may read"
     )]
     Key { repository: String, source: ErrorDetail },
-    /// The answer is not that of a git server, or not one that is supported.
+    /// The answer is not that of a git server, or its protocol is not supported.
     #[error(
         "{repository} does not answer as a git server does: check that the address is that of the repository, and that \
          nothing in between answers for it"
@@ -91,10 +91,10 @@ pub enum GitError {
     /// The repository holds no commit at all.
     #[error("{repository} is empty: push a first commit to `{branch}`")]
     Empty { repository: String, branch: String },
-    /// `known` are some of those it has.
+    /// The repository lacks this branch; `known` are some of the branches it has.
     #[error("{repository} has no branch `{branch}`{}: check the name, or create the branch", listed(known))]
     NoSuchBranch { repository: String, branch: String, known: Vec<String> },
-    /// `known` are some of the folders beside it.
+    /// The commit lacks this folder; `known` are some of its sibling folders.
     #[error("{repository} has no folder `{folder}`{}: check the name, or create the folder", listed(known))]
     NoSuchFolder { repository: String, folder: String, known: Vec<String> },
     /// The mirror does not hold this commit; a fetch may bring it.
@@ -106,7 +106,7 @@ pub enum GitError {
     /// A name git would refuse for a branch.
     #[error("`{name}` is not a branch name: {reason}")]
     BranchName { name: String, reason: &'static str },
-    /// The mirror is damaged. The next fetch makes it anew.
+    /// The mirror is damaged. The next fetch recreates it.
     #[error("could not {doing}: the mirror is damaged and will be re-created by the next fetch")]
     Corrupt { doing: &'static str, source: ErrorDetail },
     #[error("gave up trying to {doing} after {} s", after.as_secs())]
@@ -119,10 +119,10 @@ pub enum GitError {
         "could not {doing}: the `ssh` program was not found; install the OpenSSH client and make sure it is on PATH"
     )]
     SshMissing { doing: &'static str },
-    /// The process or the machine is at its limit of open files. May pass.
+    /// The process or the machine is at its limit of open files. A retry may succeed.
     #[error("could not {doing}: too many files are open")]
     OutOfFiles { doing: &'static str },
-    /// The file system failed us.
+    /// A file system error.
     #[error("could not {doing}")]
     Io { doing: &'static str, kind: io::ErrorKind, source: ErrorDetail },
     /// Anything else a git library or program reported.
@@ -130,7 +130,7 @@ pub enum GitError {
     Failed { doing: &'static str, source: ErrorDetail },
 }
 
-/// Names as part of a sentence, the first few of them.
+/// The first eight names, as part of an error message.
 fn listed(names: &[String]) -> String {
     const LISTED: usize = 8;
     if names.is_empty() {
@@ -249,16 +249,16 @@ pub enum PathRefused {
 #[derive(Debug, Clone, Error)]
 #[non_exhaustive]
 pub enum PushError {
-    /// The branch is not where we left it: fetch, replay or merge, and push again.
+    /// The branch has moved on the remote: fetch, replay or merge, and push again.
     #[error("the branch moved on the remote while we worked: fetch and try again")]
     Moved {
         /// Where the branch is now; `None` when it does not exist (any more).
         now: Option<CommitId>,
     },
-    /// The remote understood and said no: a protected branch, a hook, a checked-out branch.
+    /// The remote rejected the update: a protected branch, a hook, a checked-out branch.
     #[error("the remote rejected the push ({reason}): {refusal}")]
     Rejected {
-        /// The remote's own words.
+        /// The remote's message.
         reason: String,
         refusal: PushRefusal,
     },

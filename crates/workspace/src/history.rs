@@ -1,4 +1,4 @@
-//! Where the files of earlier commits are now.
+//! Finds the current paths of files that earlier commits had under other paths.
 
 use std::collections::HashMap;
 
@@ -10,13 +10,13 @@ use crate::error::GitError;
 use crate::id::CommitId;
 use crate::odb::{self, graph};
 
-/// Most commits to look back on.
+/// Maximum number of commits to go back.
 const COMMITS_AT_MOST: usize = 2_000;
 
 impl Base {
-    /// Paths that files had once, each with the path its file has at this commit, by what the last 2,000 commits renamed,
-    /// each against its first parent. A file that was deleted has none; where two files had a path one after the other, the
-    /// later one counts.
+    /// Maps former paths to the path that the same file has at this commit, from the renames in the last 2,000 commits,
+    /// each compared with its first parent. Deleted files are left out; for a path that two files had in succession,
+    /// the later file counts.
     ///
     /// # Errors
     /// [`GitError::Corrupt`] when the mirror is damaged.

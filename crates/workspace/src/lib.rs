@@ -1,9 +1,9 @@
 //! A job's view of a git repository, without a work tree.
 //!
-//! A repository is a bare [`Mirror`], brought up to date by [`Mirrors::fetch`]; many jobs share one. A job's edits are an
-//! [`Overlay`]: a base commit and, by path, what was replaced or deleted. Files are read through it, the commit is
-//! written straight from it, and [`Mirror::push`] moves one branch of the remote from where it was expected to be. So a
-//! job costs what it touches, no hook runs on our side, and no symbolic link or `..` leads anywhere.
+//! A repository is a bare [`Mirror`], brought up to date by [`Mirrors::fetch`]; many jobs share one. A job's edits are
+//! an [`Overlay`]: a base commit and, by path, the replaced and deleted files. Files are read through the overlay, the
+//! commit is written straight from it, and [`Mirror::push`] moves one branch of the remote from its expected commit. So
+//! a job costs what it touches, no hook runs on our side, and no symbolic link or `..` leads out of the tree.
 //!
 //! ```no_run
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
@@ -27,11 +27,11 @@
 //! # Ok(()) }
 //! ```
 //!
-//! This crate knows neither agents nor forges. Only `Mirrors::fetch` is asynchronous; everything else blocks for as long
-//! as the disk or the network takes. Objects and fetches go through gix; most of it is in the `odb` module, and no function of this
-//! crate takes or gives a type of gix. A push is
-//! a few lines of git's protocol and a pack, over http or through `ssh`; to a plain folder on this machine it is neither,
-//! and for a folder with hooks `git receive-pack` does it.
+//! This crate knows neither agents nor forges. Only `Mirrors::fetch` is asynchronous; everything else blocks for as
+//! long as the disk or the network takes. Objects and fetches go through gix; most of that code is in the `odb` module,
+//! and no function of this crate takes or returns a type of gix. A push is a few lines of git's protocol and a pack,
+//! over http or through `ssh`. To a plain folder on this machine, the objects and the branch are written directly; for
+//! a folder with hooks, `git receive-pack` does the push.
 
 mod base;
 mod blobs;

@@ -1,4 +1,5 @@
-//! Listings of trees, each derived from the previous one: what two commits share is neither opened nor compared again.
+//! Listings of trees, each derived from the previous one: subtrees that two commits share are neither opened nor
+//! compared again.
 
 use std::iter::Peekable;
 use std::sync::Arc;
@@ -13,7 +14,8 @@ use crate::tree_file::{FileMode, TreeFile};
 /// A listing: files in the order of their paths' bytes.
 pub type Listing = Arc<[TreeFile]>;
 
-/// The last listings, newest last. A job lists the same folder again and again, and the index the next commit's.
+/// The last listings, newest last. A job lists the same folder again and again, and the index lists it for each new
+/// commit.
 #[derive(Debug, Default)]
 pub(crate) struct Listings(Mutex<Vec<Listed>>);
 

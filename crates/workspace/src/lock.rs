@@ -37,7 +37,7 @@ pub(crate) fn at_once(mirror: &Path) -> Option<File> {
 }
 
 /// Removes git's lock files from a mirror. Branches of a mirror are moved only under our own lock, which the caller
-/// holds: what lies there was left by a process that was killed.
+/// holds, so a lock file found here was left by a process that was killed.
 pub(crate) fn sweep(mirror: &Path) {
     for name in ["HEAD.lock", "packed-refs.lock"] {
         let _ = fs::remove_file(mirror.join(name));

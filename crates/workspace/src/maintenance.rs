@@ -1,4 +1,4 @@
-//! Keeping repositories small: loose objects and packs pile up, and git knows how to put them together.
+//! Runs git to repack repositories in which loose objects or packs have piled up.
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +10,8 @@ use crate::mirror_state::MirrorState;
 use crate::origin::Origin;
 use crate::program;
 
-/// Loose objects in one of the 256 folders, as git estimates the whole.
+/// Maintenance is due above this many loose objects in one of the 256 object folders; git estimates the total the same
+/// way.
 const LOOSE_IN_ONE_FOLDER: usize = 27;
 const PACKS: usize = 50;
 const LIMIT: Duration = Duration::from_secs(1800);
@@ -31,15 +32,15 @@ pub(crate) fn mirror_when_due(shared: &MirrorState) {
     when_due(&shared.dir, mirror);
 }
 
-/// Does for a repository on this machine what `git push` would have started there, with that repository's own settings.
+/// Runs the maintenance that `git push` would have started in a repository on this machine, with its own settings.
 pub(crate) fn origin_when_due(origin: &Origin) {
     if let Some(dir) = origin.maintained_by_pushers() {
         when_due(&dir, |dir| warned(dir, run(dir, BY_ITS_SETTINGS)));
     }
 }
 
-/// Runs git in the background, one such run at a time. It packs what is reachable and drops what has been unreachable
-/// for two weeks. Without a git program nothing is repacked.
+/// Runs git in the background, one such run at a time. It packs reachable objects and drops those unreachable for two
+/// weeks. Without a git program nothing is repacked.
 fn when_due(dir: &Path, put_in_order: fn(&Path)) {
     static RUNS: AtomicBool = AtomicBool::new(false);
     if !is_due(&dir.join("objects")) || RUNS.swap(true, Ordering::SeqCst) {
@@ -134,7 +135,7 @@ mod tests {
         let dir = found.repo().git_dir().to_owned();
         let packs = dir.join("objects").join("pack");
         fs::create_dir_all(&packs).unwrap();
-        // One whose pack a listing has missed.
+        // An index whose pack a folder listing has missed.
         let index = packs.join(format!("pack-{}.idx", "a".repeat(40)));
         fs::write(&index, "of a pack that comes to be just now").unwrap();
         for repack in [REPACK, REPACK_FORMERLY] {
@@ -148,7 +149,7 @@ mod tests {
         let counted = git(&dir, &["count-objects", "-v"]);
         assert!(counted.contains("count: 0\n"), "{counted}");
         assert!(dir.join("packed-refs").exists() && dir.join("objects/info/commit-graph").exists());
-        // And the handles that were open before read on.
+        // Handles opened before still read.
         assert_eq!(text(found.overlay(unreached).unwrap().read("docs/one.md").unwrap()).as_deref(), Some("1\n"));
     }
 }

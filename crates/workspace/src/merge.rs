@@ -1,4 +1,4 @@
-//! Bringing one branch into another without a work tree.
+//! Merges one branch into another without a work tree.
 
 use gix::ObjectId;
 use gix::bstr::{BString, ByteSlice};
@@ -52,7 +52,7 @@ impl Mirror {
     /// Merges `source` into the branch `target` of the remote, as of the last fetch, and pushes. `meta` is for the
     /// merge commit, if one is needed; its parents are set here.
     ///
-    /// Files changed on one side are taken from there. A text changed on both sides is merged as `files` says.
+    /// A file changed on one side only is taken from that side. A file changed on both sides is merged by `files`.
     ///
     /// # Errors
     /// [`MergeError::Conflict`] with the paths; [`MergeError::Push`] with
@@ -79,8 +79,8 @@ impl Mirror {
         Ok(Merged::Commit(commit))
     }
 
-    /// Brings what `source` changed into the branch `target` of the remote as one commit on it, and pushes. Otherwise as
-    /// [`merge`](Self::merge).
+    /// Applies the changes of `source` to the branch `target` of the remote as one commit on it, and pushes. Otherwise
+    /// as [`merge`](Self::merge).
     ///
     /// # Errors
     /// As [`merge`](Self::merge).
@@ -104,7 +104,7 @@ impl Mirror {
         Ok(Merged::Commit(commit))
     }
 
-    /// What would keep `source` from being merged into `target`, file by file. Nothing is written.
+    /// The conflicts of a merge of `source` into `target`, file by file. Nothing is written.
     ///
     /// # Errors
     /// [`MergeError::Unrelated`], [`MergeError::Git`].
@@ -129,7 +129,7 @@ impl Mirror {
         Ok(self.write_commit(tree, &meta, made)?)
     }
 
-    /// The tree with the changes of both sides and the objects that are new in it, or what conflicts.
+    /// The tree with the changes of both sides and the objects that are new in it, or the conflicts.
     fn merged(
         &self,
         commits: [CommitId; 3],
@@ -147,7 +147,7 @@ impl MergeError {
     }
 }
 
-/// The tree with the changes of both sides, or what conflicts.
+/// The tree with the changes of both sides, or the conflicts.
 fn merged_tree(
     repo: &gix::Repository,
     [base, ours, theirs]: [CommitId; 3],
@@ -192,10 +192,10 @@ fn is_file_folder_conflict(ours: &[Difference], their: &Difference) -> bool {
             .any(|our| below(&our.path, &their.path) || below(&their.path, &our.path))
 }
 
-/// Files larger than this are not merged.
+/// Largest file that is merged, in bytes.
 const MERGED_AT_MOST: usize = 4 << 20;
 
-/// One file changed on both sides, merged, or why it is not.
+/// Merges one file changed on both sides, or returns the kind of conflict.
 fn merged_file(
     repo: &gix::Repository,
     our: &Difference,
@@ -218,7 +218,7 @@ fn merged_file(
         _ if ours.mode == theirs.mode => ours.mode,
         _ => return Ok(Err(ConflictKind::NoText)),
     };
-    // Only the mode changed on one side.
+    // Only one side changed the content, or both made the same change.
     if ours.id == theirs.id || theirs.id == base.id {
         return Ok(Ok(Leaf { mode, id: ours.id }));
     }

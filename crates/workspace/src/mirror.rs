@@ -56,10 +56,10 @@ impl Mirror {
         self.shared.noted(result)
     }
 
-    /// Where a branch was at the last fetch or push.
+    /// The commit of a branch as of the last fetch or push.
     ///
     /// # Errors
-    /// [`GitError::Empty`] and [`GitError::NoSuchBranch`] when there is none, [`GitError::BranchName`].
+    /// [`GitError::Empty`] and [`GitError::NoSuchBranch`] when there is no such branch, [`GitError::BranchName`].
     pub fn branch(&self, name: &str) -> Result<CommitId, GitError> {
         if let Some(commit) = self.find_branch(name)? {
             return Ok(commit);
@@ -77,7 +77,7 @@ impl Mirror {
     /// Fails when a commit has no folder `path` (`""` is always there).
     ///
     /// # Errors
-    /// [`GitError::NoSuchFolder`] with the folders beside it; [`GitError::NoSuchCommit`], [`GitError::Corrupt`].
+    /// [`GitError::NoSuchFolder`] with its sibling folders; [`GitError::NoSuchCommit`], [`GitError::Corrupt`].
     pub fn check_folder(&self, commit: CommitId, path: &str) -> Result<(), GitError> {
         let repo = self.repo();
         let root = odb::commit_tree(&repo, commit)?;
@@ -97,7 +97,7 @@ impl Mirror {
         Ok(())
     }
 
-    /// As [`branch`](Self::branch), with `None` for a branch that is not there.
+    /// As [`branch`](Self::branch), with `None` for a missing branch.
     ///
     /// # Errors
     /// [`GitError::BranchName`], [`GitError::Corrupt`].
@@ -138,10 +138,10 @@ impl Mirror {
         self.base(commit).map(Overlay::new)
     }
 
-    /// Writes the overlay as a commit. The same overlay and meta give the same id, every time and everywhere. Costs what
-    /// the edits touch: only folders on the way to an edit are read and written.
+    /// Writes the overlay as a commit. The same overlay and `meta` always give the same id. The cost depends on the
+    /// edits alone: only folders on the way to an edit are read and written.
     ///
-    /// The mirror keeps no branch on it: a commit that is not pushed is garbage-collected some weeks later.
+    /// No branch of the mirror points at the commit: if it is not pushed, it is garbage-collected some weeks later.
     ///
     /// # Errors
     /// [`GitError::Corrupt`], [`GitError::Io`].
@@ -177,7 +177,7 @@ impl Mirror {
         Ok(id.into())
     }
 
-    /// What changed from one commit to another, file by file, as far as `view` looks.
+    /// The changes from one commit to another, file by file, within the limits of `view`.
     ///
     /// # Errors
     /// [`GitError::NoSuchCommit`], [`GitError::Corrupt`].
@@ -195,7 +195,7 @@ impl Mirror {
         self.noted(graph::merge_base(&self.repo(), a, b))
     }
 
-    /// Whether `ancestor` is `commit` or one of those it was made from.
+    /// Whether `ancestor` is `commit` itself or one of its ancestors.
     ///
     /// # Errors
     /// As [`merge_base`](Self::merge_base).
@@ -219,7 +219,7 @@ impl Mirror {
     /// The tip of a branch on the remote, queried from the remote itself without fetching.
     ///
     /// # Errors
-    /// [`GitError::Unreachable`], [`GitError::Auth`], [`GitError::NotFound`] and their like.
+    /// [`GitError::Unreachable`], [`GitError::Auth`], [`GitError::NotFound`] and similar.
     pub fn remote_branch(&self, remote: &Remote, name: &str) -> Result<Option<CommitId>, GitError> {
         name::check_branch(name)?;
         if let Location::Local(path) = remote.location()?
@@ -232,11 +232,12 @@ impl Mirror {
         Ok(found.map(CommitId::from))
     }
 
-    /// Moves `branch` of the remote from `expected` (`None`: it must not exist) to `commit`. When this returns, it is
-    /// there; for a remote on this machine, on its disk. Pushing what is already there succeeds.
+    /// Moves `branch` of the remote from `expected` (`None`: it must not exist) to `commit`. On return the branch has
+    /// moved; on a remote on this machine, the change is flushed to disk. A branch that is at `commit` already is no
+    /// error.
     ///
     /// # Errors
-    /// [`PushError::Moved`] when the branch is elsewhere; nothing was changed then.
+    /// [`PushError::Moved`] when the branch is at another commit; nothing was changed then.
     pub fn push(
         &self,
         remote: &Remote,
@@ -255,7 +256,7 @@ impl Mirror {
 }
 
 impl Mirror {
-    /// Records the pushed branch. If that fails, a running fetch or the next one records it.
+    /// Records the pushed branch in the mirror. If that fails, a running fetch or the next one records it.
     fn record(&self, branch: &str, commit: CommitId) {
         let Some(_lock) = lock::at_once(&self.shared.dir) else { return };
         if let Err(error) = refs::record(&self.repo(), branch, commit.object()) {

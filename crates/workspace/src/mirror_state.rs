@@ -1,4 +1,4 @@
-//! What all handles of one mirror share.
+//! State shared by all handles of one mirror.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::odb::{self, Repo, refs, transfer};
 pub struct Limits {
     /// A fetch, a first clone included.
     pub fetch: Duration,
-    /// A push to another machine, or by git's own service on this one.
+    /// A push to another machine, or through `git receive-pack` on this one.
     pub push: Duration,
 }
 
@@ -25,7 +25,7 @@ impl Default for Limits {
     }
 }
 
-/// What all handles of one mirror share.
+/// State shared by all handles of one mirror.
 #[derive(Debug)]
 pub(crate) struct MirrorState {
     pub(crate) repo: Repo,
@@ -57,7 +57,7 @@ impl MirrorState {
         Ok(bytes)
     }
 
-    /// The content with this id, unless it has more than so many bytes.
+    /// The content with this id; `None` if it has more than `most` bytes.
     pub(crate) fn blob_within(
         &self,
         repo: impl FnOnce() -> gix::Repository,

@@ -38,7 +38,7 @@ struct Inner {
     flights: Mutex<HashMap<[u8; 32], Arc<SharedFetch>>>,
 }
 
-/// The fetches of one repository with the same credentials, one after the other.
+/// Serializes the fetches of one repository with the same credentials.
 #[derive(Debug, Default)]
 struct SharedFetch {
     /// Number of fetches begun.
@@ -50,7 +50,7 @@ struct SharedFetch {
 /// The result of the last fetch.
 #[derive(Debug)]
 struct LastFetch {
-    /// Its number, counted from 1.
+    /// The fetch's number, counted from 1.
     number: u64,
     outcome: Result<Mirror, GitError>,
 }
@@ -59,7 +59,7 @@ struct LastFetch {
 const SHARED_FETCHES: usize = 256;
 
 impl Mirrors {
-    /// Mirrors below `root`, which is made when the first of them is.
+    /// Mirrors below `root`, a folder that is created with the first mirror.
     pub fn new(root: impl Into<PathBuf>) -> Self {
         Self::with_limits(root, Limits::default())
     }
@@ -70,7 +70,7 @@ impl Mirrors {
         Self { inner: Arc::new(inner) }
     }
 
-    /// Brings the mirror of `remote` up to date, making it first if need be.
+    /// Brings the mirror of `remote` up to date, creating it if needed.
     ///
     /// Callers for one repository share fetches: a waiter gets the result of a fetch that began after its call, so it
     /// never misses an earlier push. Dropping the call does not end a fetch that others may wait for.
@@ -130,7 +130,7 @@ impl Mirrors {
         flights.get(&remote.flight()).map_or(0, |flight| flight.begun.load(Ordering::SeqCst))
     }
 
-    /// The mirror of `remote` as it is, `None` when there is none yet.
+    /// The mirror of `remote` without a fetch, `None` when there is none yet.
     pub fn open_existing(&self, remote: &Remote) -> Option<Mirror> {
         let shared = self.inner.existing(remote)?;
         Some(Mirror::new(shared, remote))
@@ -168,7 +168,7 @@ impl Inner {
             Location::Local(path) => Origin::open(path, &remote.redacted())?,
             Location::Http | Location::Ssh => None,
         };
-        // The common case on one machine: nothing is new, which needs no lock to find out.
+        // Common case for a repository on this machine: nothing is new. Checking that needs no lock.
         if let Some(origin) = &origin
             && let Some(shared) = self.existing(remote).filter(|shared| !shared.is_suspect())
         {
@@ -223,8 +223,8 @@ impl Inner {
         bring(origin, &repo, &seen.branches, &seen.branches, &wanted)
     }
 
-    /// Makes the mirror beside its final place and renames it when complete, so that a half-made one is never taken for
-    /// a mirror; remains of a crash are removed here.
+    /// Creates the mirror beside its final path and renames it when complete, so that an incomplete one is never taken
+    /// for a mirror. Remains of a crash are removed here.
     fn make(&self, remote: &Remote, origin: Option<&Origin>, interrupt: &AtomicBool) -> Result<(), GitError> {
         const DOING: &str = "make a mirror";
         let dir = self.dir(remote);
@@ -262,21 +262,21 @@ impl Inner {
         const DOING: &str = "make a mirror";
         let empty = RefState { branches: Default::default(), head: None };
         let repo = Repo::create(dir).map_err(|error| local_error(DOING, &error))?.local();
-        // The samples are not needed, and no hook must run here.
+        // The sample hooks are not needed, and no hook must run here.
         let _ = remove(&dir.join("hooks"));
         fs::write(dir.join("description"), format!("Mirror of {}\n", remote.redacted()))
             .map_err(GitError::io(DOING))?;
         let Some(origin) = origin else {
             return upload_pack::fetch(&repo, remote, &empty.branches, interrupt, self.limits.fetch);
         };
-        // Read before the files are taken over, which then contain all that these branches need.
+        // Read before the object files are copied, which then contain all objects of these branches.
         let before = origin.state(&remote.redacted())?;
         let whole = if take_files(&origin.repo(), dir).map_err(GitError::io(DOING))? {
             before.branches
         } else {
             empty.branches.clone()
         };
-        // Reopened, to see the files just taken over.
+        // Reopened, to see the files just copied.
         let repo = Repo::mirror(dir).map_err(|error| local_error(DOING, &error))?.local();
         let wanted = origin.state(&remote.redacted())?;
         bring(origin, &repo, &whole, &empty.branches, &wanted)?;
@@ -297,7 +297,8 @@ fn is_current(have: &RefState, wanted: &RefState) -> bool {
     have.branches == wanted.branches && (wanted.head.is_none() || have.head == wanted.head)
 }
 
-/// Takes over the object files of a repository on this machine. `false`: they have to be copied one by one.
+/// Hard-links or copies the object files of a repository on this machine. `false`: the objects have to be copied one by
+/// one.
 fn take_files(from: &gix::Repository, dir: &Path) -> io::Result<bool> {
     let objects = dir.join("objects");
     for _ in 0..3 {
@@ -306,7 +307,7 @@ fn take_files(from: &gix::Repository, dir: &Path) -> io::Result<bool> {
         }
         match transfer::clone_files(from, &objects) {
             Ok(()) => return Ok(true),
-            // A repack removed files meanwhile, or there is a kind of file that is not taken over.
+            // A repack removed files meanwhile, or there is something that is not a regular file.
             Err(error) => tracing::debug!(mirror = %dir.display(), %error, "object files could not be taken over"),
         }
         remove(&objects)?;
@@ -317,8 +318,8 @@ fn take_files(from: &gix::Repository, dir: &Path) -> io::Result<bool> {
     Ok(false)
 }
 
-/// Copies what a repository on this machine has and the mirror lacks, and then the branches. The mirror holds all that
-/// the branches `whole` lead to, and has the branches `seen` itself.
+/// Copies the objects that a repository on this machine has and the mirror lacks, and then the branches. `whole` are
+/// branches whose objects the mirror has in full, `seen` the branches that it has itself.
 fn bring(
     origin: &Origin,
     mirror: &gix::Repository,

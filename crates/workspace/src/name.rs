@@ -1,4 +1,4 @@
-//! Names that come from outside: branch names as git judges them, and paths that cannot leave the tree.
+//! Checks names that come from outside: branch names by git's rules, and paths, which must not leave the tree.
 
 use docent_types::{BranchError, BranchName};
 use gix::validate::path::component;
@@ -11,7 +11,7 @@ pub(crate) fn check_branch(name: &str) -> Result<(), GitError> {
     BranchName::parse(name).map(drop).map_err(refused)
 }
 
-/// Checks that `path` names something inside the tree: relative, clean, and nothing of git's own.
+/// Checks that `path` names something inside the tree: relative, normalized, and not reserved by git.
 ///
 /// # Errors
 /// [`GitError::Path`] with the reason.
@@ -43,7 +43,7 @@ fn refuse(path: &str) -> Option<PathRefused> {
     })
 }
 
-/// A folder as callers name it: `""` is the whole tree, and slashes at either end do not count.
+/// Normalizes a folder given by a caller: `""` is the whole tree, and slashes at either end are ignored.
 pub(crate) fn folder(root: &str) -> Result<&str, GitError> {
     let root = root.trim_matches('/');
     if root.is_empty() || root == "." { Ok("") } else { check_path(root).map(|()| root) }

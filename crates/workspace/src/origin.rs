@@ -34,7 +34,7 @@ pub(crate) struct Origin {
 }
 
 impl Origin {
-    /// Opens the repository at `path`, bare or with a work tree. `Ok(None)`: there is one, but of a kind only git
+    /// Opens the repository at `path`, bare or with a work tree. `Ok(None)`: a repository of a kind that only git
     /// itself can read.
     pub(crate) fn open(path: &Path, shown: &str) -> Result<Option<Self>, GitError> {
         match fs::metadata(path) {
@@ -77,7 +77,7 @@ impl Origin {
         refs::state(&self.repo.local()).map_err(|error| refs::unreadable(shown, &error))
     }
 
-    /// Whether a push to `branch` may skip the git program; otherwise why not.
+    /// Whether a push to `branch` may skip the git program; the error says why not.
     pub(crate) fn accepts_direct(&self, branch: &str) -> Result<(), &'static str> {
         let repo = self.repo.local();
         let git_dir = repo.common_dir();
@@ -96,7 +96,7 @@ impl Origin {
         if asks { Err("its configuration has a say in pushes") } else { Ok(()) }
     }
 
-    /// Its folder, if it is configured to be maintained by those who push to it.
+    /// The repository's folder, if the configuration leaves maintenance to those who push to it.
     pub(crate) fn maintained_by_pushers(&self) -> Option<PathBuf> {
         let repo = self.repo.local();
         let wants = repo.config_snapshot().boolean("receive.autogc").unwrap_or(true);
@@ -113,7 +113,7 @@ impl Origin {
     ) -> Result<SwapOutcome, GitError> {
         let to = self.repo.local();
         let state = refs::state(&to).map_err(|error| local_error("read the branches of the remote", &error))?;
-        // A check before the work; the decisive one is made under the lock.
+        // An early check before the work; the decisive one is made under the lock.
         let now = state.branches.get(branch).copied();
         if now != expected {
             return Ok(SwapOutcome::Differs(now));
@@ -135,7 +135,7 @@ fn matters(section: &str, key: &str) -> bool {
     }
 }
 
-/// Whether the repository contains its whole history, where gix looks for it.
+/// Whether gix can read the repository: no unknown extensions, no shallow history, no reftable.
 fn is_plain(repo: &gix::Repository) -> bool {
     let config = repo.config_snapshot();
     let extended = config.plumbing().sections().any(|section| {

@@ -1,4 +1,4 @@
-//! A job's edits: a base, and what was replaced or deleted on top of it. No work tree, no index, nothing on disk.
+//! A job's edits: a base, and the files replaced or deleted on top of it. No work tree, no index, nothing on disk.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -77,7 +77,7 @@ impl Overlay {
         Ok(files)
     }
 
-    /// What `path` leads to, `None` when there is nothing.
+    /// The entry at `path`, `None` when there is none.
     ///
     /// # Errors
     /// As [`Base::node`].
@@ -115,11 +115,11 @@ impl Overlay {
         }
     }
 
-    /// Puts a file at `path`, new or instead of the one there, which keeps being executable if it was.
+    /// Writes a file at `path`, new or replacing the existing one; an executable file stays executable.
     ///
     /// # Errors
-    /// [`GitError::Path`] when `path` is none, is a folder, a symbolic link or a submodule, or leads through a file or a
-    /// link; [`GitError::Corrupt`] when the mirror is damaged.
+    /// [`GitError::Path`] when `path` is not a valid path, is a folder, a symbolic link or a submodule, or leads
+    /// through a file or a link; [`GitError::Corrupt`] when the mirror is damaged.
     pub fn write(&mut self, path: &str, bytes: impl Into<Arc<[u8]>>) -> Result<(), GitError> {
         name::check_path(path)?;
         self.check_way(path)?;
@@ -148,7 +148,7 @@ impl Overlay {
     /// Removes the file or symbolic link at `path`.
     ///
     /// # Errors
-    /// [`GitError::Path`] when `path` is none, leads nowhere, or is a folder or a submodule.
+    /// [`GitError::Path`] when `path` is not a valid path, does not exist, or is a folder or a submodule.
     pub fn delete(&mut self, path: &str) -> Result<(), GitError> {
         match self.node(path)? {
             None => return Err(GitError::path(path, PathRefused::Missing)),
@@ -166,10 +166,10 @@ impl Overlay {
         Ok(())
     }
 
-    /// Removes the edit at `path`: it is again as in the base.
+    /// Removes the edit at `path`, which restores the content of the base.
     ///
     /// # Errors
-    /// [`GitError::Path`] when a file now stands where the path needs a folder, or a folder where the file was.
+    /// [`GitError::Path`] when a file now is where the path needs a folder, or a folder where the file was.
     pub fn restore(&mut self, path: &str) -> Result<(), GitError> {
         name::check_path(path)?;
         if self.changes.get(path) == Some(&PathEdit::Deleted) {
@@ -236,7 +236,7 @@ impl Overlay {
         Ok(self.base.files(path)?.len() > deleted)
     }
 
-    /// Refuses a path below a file, a link or a submodule.
+    /// Refuses a path that leads through a file, a link or a submodule.
     fn check_way(&self, path: &str) -> Result<(), GitError> {
         for (end, _) in path.match_indices('/') {
             let part = &path[..end];

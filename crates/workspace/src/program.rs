@@ -102,7 +102,7 @@ pub(crate) fn run(mut command: Command, doing: &'static str, limit: Duration) ->
     Ok(output)
 }
 
-/// Sends what came through `pipe` once its other end is closed.
+/// Reads `pipe` in a thread, and sends the text once the other end is closed.
 pub(crate) fn listen(mut pipe: impl Read + Send + 'static) -> mpsc::Receiver<String> {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {

@@ -24,7 +24,7 @@ use crate::wire::receive::{Advertisement, PushResult, Report};
 use crate::wire::{WireFailure, WireSession};
 
 const DOING: &str = "push";
-/// git's id for a branch that does not exist.
+/// git's id for "no commit": the branch does not exist.
 const NOWHERE: &str = "0000000000000000000000000000000000000000";
 
 /// The result of a successful push.
@@ -36,7 +36,7 @@ pub enum PushOutcome {
     AlreadyThere,
 }
 
-/// What is to be pushed, and where to.
+/// The parameters of a push.
 #[derive(Debug)]
 pub(crate) struct Push<'a> {
     pub(crate) mirror: &'a Mirror,
@@ -161,7 +161,7 @@ impl Push<'_> {
         Ok(Some((advert.command(&shallow, &old, &self.commit.to_string(), &reference), pack)))
     }
 
-    /// The result that the remote's report amounts to.
+    /// Converts the remote's report into the result of the push.
     fn concluded(&self, report: Report) -> Result<PushOutcome, PushError> {
         let word = match report.result {
             PushResult::Moved => return Ok(PushOutcome::Moved),
@@ -170,7 +170,7 @@ impl Push<'_> {
         let text = if report.messages.is_empty() { word.clone() } else { format!("{word}: {}", report.messages) };
         let reason: String = self.remote.scrub(&text).chars().take(1000).collect();
         // Another push may have come between the advertisement and ours. The branch's current commit decides that, not
-        // texts.
+        // the remote's texts.
         match self.mirror.remote_branch(self.remote, self.branch) {
             Ok(now) if now == Some(self.commit) => return Ok(PushOutcome::AlreadyThere),
             Ok(now) if now != self.expected => return Err(PushError::Moved { now }),

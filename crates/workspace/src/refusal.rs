@@ -1,4 +1,5 @@
-//! Why a remote refused to move a branch, and the remedy. Forges report it only as text; these are their phrases.
+//! Why a remote refused to move a branch, and the remedy. Forges give the reason only as text; this module knows their
+//! phrases.
 
 use std::fmt;
 
@@ -6,9 +7,9 @@ use std::fmt;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PushRefusal {
-    /// The branch is protected, from all or from this account.
+    /// The branch is protected, from everyone or from this account.
     Protected,
-    /// Something in it looks like a secret to the forge.
+    /// Something in the push looks like a secret to the forge.
     Secret,
     /// A file or the whole push is larger than allowed.
     TooLarge,
@@ -16,7 +17,7 @@ pub enum PushRefusal {
     Full,
     /// The repository takes no pushes.
     ReadOnly,
-    /// It changes files that take a permission of their own, such as those of CI.
+    /// The push changes files that need a permission of their own, such as those of CI.
     Workflow,
     /// The branch is checked out in a work tree there.
     CheckedOut,
@@ -24,7 +25,7 @@ pub enum PushRefusal {
     History,
     /// The name conflicts with that of another branch.
     Name,
-    /// A hook or a rule of the repository.
+    /// A hook or a rule of the repository; also any message that matches none of the phrases.
     Rule,
 }
 

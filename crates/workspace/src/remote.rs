@@ -30,7 +30,7 @@ pub enum Credentials {
 }
 
 impl Credentials {
-    /// A token alone, with a user name that forges accept with it.
+    /// A token alone, with a user name that forges accept for tokens.
     pub fn token(secret: impl Into<String>) -> Self {
         Self::Token { username: "x-access-token".to_owned(), secret: secret.into() }
     }
@@ -54,7 +54,8 @@ impl fmt::Debug for Credentials {
     }
 }
 
-/// A repository somewhere: `https://…`, `ssh://…`, `user@host:path`, `file://…` or an absolute path.
+/// The address of a repository, `https://…`, `ssh://…`, `user@host:path`, `file://…` or an absolute path, and its
+/// credentials.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Remote {
     pub url: String,
@@ -160,7 +161,7 @@ impl Remote {
         }
     }
 
-    /// Takes the secret out of a text that a server or a program wrote.
+    /// Removes the secret from a text that a server or a program wrote.
     pub(crate) fn scrub(&self, text: &str) -> String {
         let mut text = text.replace(&self.url, &self.redacted());
         if let Some(Credentials::Token { username, secret }) = &self.credentials
@@ -270,7 +271,7 @@ mod tests {
         let key = |url: &str| Remote::new(url).with_credentials(Credentials::ssh_key("/keys/docs")).location();
         assert_eq!(key("git@example.com:docs").unwrap(), Location::Ssh);
         assert!(matches!(key("https://example.com/docs"), Err(GitError::Address { .. })));
-        // The same token may be for the forge's pull requests.
+        // A token is allowed with an ssh address: it may be for the forge's pull requests.
         let token = Remote::new("git@example.com:docs").with_credentials(Credentials::token("s3cret"));
         assert_eq!(token.location().unwrap(), Location::Ssh);
         assert_eq!(token.tried(), TriedCredentials::SshKey);

@@ -1,4 +1,4 @@
-//! Stories about whole repositories, made by the `git` program in temporary folders.
+//! Scenario tests on whole repositories, which the `git` program creates in temporary folders.
 
 mod fetching;
 mod history;
@@ -17,7 +17,7 @@ use tempfile::TempDir;
 
 use crate::{CommitId, CommitMeta, Mirror, Mirrors, Overlay, Remote};
 
-/// Runs git in `dir` and gives what it printed.
+/// Runs git in `dir` and returns its output.
 pub(crate) fn git(dir: &Path, args: &[&str]) -> String {
     let output = Command::new("git")
         .current_dir(dir)
@@ -93,8 +93,8 @@ impl World {
         Remote::new(self.bare.to_str().unwrap())
     }
 
-    /// The same repository, reached by `git upload-pack` and `git push`: a repository with an extension gix does not
-    /// claim to know is left to git.
+    /// The same repository, reached by `git upload-pack` and `git push`: a repository with an extension that gix does
+    /// not support is left to git.
     pub(crate) fn only_for_git(self) -> Self {
         git(&self.bare, &["config", "core.repositoryFormatVersion", "1"]);
         git(&self.bare, &["config", "extensions.objectFormat", "sha1"]);
@@ -111,7 +111,7 @@ impl World {
         all.lines().find_map(|line| line.strip_suffix(name.as_str())).map(|id| id.parse().unwrap())
     }
 
-    /// What upstream has at `branch:path`.
+    /// The content of `branch:path` upstream.
     pub(crate) fn upstream_file(&self, branch: &str, path: &str) -> String {
         git(&self.bare, &["show", &format!("{branch}:{path}")])
     }

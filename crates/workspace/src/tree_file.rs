@@ -4,7 +4,7 @@ use gix::objs::tree::EntryKind;
 
 use crate::id::BlobId;
 
-/// What a path of a tree is. Folders are not listed: they are what paths share.
+/// The kind of an entry in a tree. Folders are not listed; the paths imply them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FileMode {
     File,
@@ -26,7 +26,7 @@ impl FileMode {
         }
     }
 
-    /// Whether there are bytes of a file to read and replace.
+    /// Whether this is a regular file, whose content can be read and replaced.
     pub const fn is_file(self) -> bool {
         matches!(self, Self::File | Self::Executable)
     }
@@ -55,7 +55,7 @@ impl FileMode {
 pub struct TreeFile {
     /// The path from the root of the repository, with `/` between its parts.
     pub path: String,
-    /// Names the content. For a submodule it is the commit, which is not in this repository.
+    /// The id of the content. For a submodule it is a commit id, which is not in this repository.
     pub blob: BlobId,
     pub mode: FileMode,
 }

@@ -1,4 +1,4 @@
-//! One file's change, line by line.
+//! Compares the two sides of one changed file, line by line.
 
 use std::fmt::{self, Write as _};
 use std::time::{Duration, Instant};
@@ -8,12 +8,12 @@ use similar::{DiffTag, TextDiff};
 use super::{DiffView, FileDiff, FileStatus, Pair, Side, content, size};
 use crate::error::GitError;
 
-/// Files larger than this are named, not compared line by line.
+/// Maximum size in bytes of a file compared line by line; larger files are only listed.
 const BYTES_AT_MOST: usize = 1 << 20;
-/// As are files with more lines.
+/// Maximum number of lines of such a file.
 const LINES_AT_MOST: usize = 100_000;
 
-/// What remains of the limits of a view.
+/// The unused part of a view's limits.
 pub(super) struct Budget {
     compared_bytes: usize,
     bytes: usize,
@@ -120,18 +120,18 @@ fn texts(repo: &gix::Repository, pair: &Pair, budget: &mut Budget) -> Result<Rea
     Ok(Read::Texts(sides.map(|bytes| String::from_utf8_lossy(&bytes).into_owned())))
 }
 
-/// As git decides it: a NUL among the first bytes makes a file binary.
+/// Whether git treats the content as text: a NUL among the first 8,000 bytes makes a file binary.
 fn is_text(bytes: &[u8]) -> bool {
     !bytes.iter().take(8000).any(|byte| *byte == 0)
 }
 
-/// Keeps the lines in a view's range, and counts all.
+/// Keeps the lines in a view's range, and counts all lines.
 struct Window {
     text: String,
     first: usize,
     end: usize,
     bytes: usize,
-    /// How many lines have ended.
+    /// Number of complete lines written.
     line: usize,
     is_full: bool,
 }

@@ -7,14 +7,14 @@ use super::{Pair, Side, content, size};
 use crate::error::GitError;
 use crate::id::BlobId;
 
-/// Above this many additions or deletions, renames with edits are not searched.
+/// Above this many additions or deletions, edited files are not matched as renames.
 const RENAMES_AT_MOST: usize = 100;
-/// Nor above this many bytes in them.
+/// Maximum total size in bytes of these files; above it, edited files are not matched either.
 const BYTES_AT_MOST: usize = 4 << 20;
-/// How much of the larger file must be common for a rename with edits.
+/// Fraction of the larger file that both must share to count as a rename with edits.
 const SIMILARITY: f64 = 0.5;
 
-/// Joins a deletion and an addition of the same, or much the same, content into one rename.
+/// Joins a deletion and an addition of equal or similar content into one rename.
 pub(super) fn joined(repo: &gix::Repository, pairs: Vec<Pair>) -> Result<Vec<Pair>, GitError> {
     let is_file = |side: &Option<Side>| side.as_ref().is_some_and(|side| side.mode.is_file());
     let mut gone: Vec<usize> = (0..pairs.len()).filter(|&i| pairs[i].new.is_none() && is_file(&pairs[i].old)).collect();

@@ -1,4 +1,4 @@
-//! Questions about history.
+//! Queries on the commit history.
 
 use gix::ObjectId;
 
@@ -20,7 +20,7 @@ pub(crate) fn merge_base(repo: &gix::Repository, a: CommitId, b: CommitId) -> Re
     Ok(base.map(|id| id.detach().into()))
 }
 
-/// The commit before this one on its own line. `None` for the first, and where the history was cut off.
+/// The first parent of a commit. `None` for a root commit, and where a shallow history ends.
 pub(crate) fn first_parent(repo: &gix::Repository, commit: CommitId) -> Result<Option<CommitId>, GitError> {
     let commit = repo.find_commit(commit.object()).map_err(|error| local_error(DOING, &error))?;
     let parent = commit.parent_ids().next().map(gix::Id::detach);
@@ -31,7 +31,7 @@ pub(crate) fn first_parent(repo: &gix::Repository, commit: CommitId) -> Result<O
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommitSummary {
     pub id: CommitId,
-    /// The author's name and address.
+    /// The author's name and email address.
     pub author: String,
     pub email: String,
     /// When it was committed, in seconds since the Unix epoch.

@@ -14,7 +14,7 @@ use crate::wire::child::ServiceKind;
 use crate::wire::http::{Body, Http, HttpAnswer};
 use crate::wire::{WireFailure, WireSession};
 
-/// Limit of a request's body, in bytes: a list of the commits we have.
+/// Limit of a request's body, in bytes. The body lists the commits we have.
 const REQUEST_LIMIT: usize = 64 << 20;
 
 #[derive(Debug)]

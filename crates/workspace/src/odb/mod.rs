@@ -1,7 +1,7 @@
 //! Objects and references, through gix.
 //!
-//! Other modules of this crate use gix's ids and its repository handle. What the crate offers are paths, bytes, [`CommitId`] and
-//! [`BlobId`](crate::BlobId).
+//! Other modules of this crate use gix's ids and its repository handle. The crate's public interface has only paths,
+//! bytes, [`CommitId`] and [`BlobId`](crate::BlobId).
 
 pub(crate) mod graph;
 mod http_transport;
@@ -116,12 +116,13 @@ pub(crate) fn local_error(doing: &'static str, error: &gix::Error) -> GitError {
     }
 }
 
-/// The whole chain of an error as one line.
+/// The whole chain of causes of an error, as one line.
 pub(crate) fn why(error: &(dyn std::error::Error + 'static)) -> ErrorDetail {
     ErrorDetail::new(error_chain_of(error, |said| said.replace('\n', " ")))
 }
 
-/// The tree of a commit; a commit the mirror does not hold is the caller's mistake, a broken one is ours.
+/// The tree of a commit. A commit that the mirror lacks is the caller's error ([`GitError::NoSuchCommit`]); a damaged
+/// one is the mirror's.
 pub(crate) fn commit_tree(repo: &gix::Repository, commit: CommitId) -> Result<ObjectId, GitError> {
     const DOING: &str = "read a commit";
     let object = repo.try_find_object(commit.object()).map_err(|error| local_error(DOING, &error))?;
@@ -132,7 +133,7 @@ pub(crate) fn commit_tree(repo: &gix::Repository, commit: CommitId) -> Result<Ob
     object.into_commit().tree_id().map(gix::Id::detach).map_err(|error| local_error(DOING, &error))
 }
 
-/// How many bytes a blob has, without reading it.
+/// The size of a blob in bytes, without reading it.
 pub(crate) fn blob_size(repo: &gix::Repository, id: ObjectId) -> Result<usize, GitError> {
     let header = repo.find_header(id).map_err(|error| local_error("read a file from the mirror", &error))?;
     Ok(usize::try_from(header.size()).unwrap_or(usize::MAX))

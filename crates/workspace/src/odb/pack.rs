@@ -1,4 +1,4 @@
-//! Putting new objects on disk: a few as loose files, many as one pack.
+//! Writes new objects to disk: a few as loose files, many as one pack.
 //!
 //! Objects are complete before anything points at them: files get their final name only when their content is written
 //! (and, when asked, flushed to the disk), children before parents, a pack before its index.
@@ -17,19 +17,19 @@ use gix::zlib::stream::deflate;
 
 use super::NewObject;
 
-/// From this many objects on, a cache gets a pack instead of loose files.
+/// From this number on, [`Cached`](Durability::Cached) objects are stored as a pack instead of loose files.
 const CACHED_IN_A_PACK: usize = 17;
-/// The same for what is flushed to the disk, mostly in other owners' repositories: the number from which git itself
-/// packs on receipt. A pack for each small push would make their maintenance run all the time. And at its end `git gc`
-/// deletes every index whose pack it does not see; a listing of a large folder, made while both are renamed, may show
-/// one without the other.
+/// The same for flushed objects, which mostly go to other owners' repositories: the number from which git itself keeps
+/// a received pack. A pack for each small push would make the maintenance of those repositories run all the time. Also,
+/// `git gc` ends with deleting every index whose pack it does not see; when it lists a large folder while both are
+/// being renamed, it may see one without the other.
 const FLUSHED_IN_A_PACK: usize = 100;
-/// How many files are flushed in parallel.
+/// Number of files flushed in parallel.
 const AT_ONCE: usize = 16;
-/// Most attempts to create a folder for a file.
+/// Maximum number of attempts to create a folder for a file.
 const FOLDER_TRIES: u32 = 10;
 
-/// What a crash of the machine may lose.
+/// Whether a crash of the machine may lose the data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Durability {
     /// On the disk when the call returns.
@@ -38,7 +38,7 @@ pub(crate) enum Durability {
     Cached,
 }
 
-/// Stores `objects`, which are in an order where parents follow what they point to.
+/// Stores `objects`, which are ordered so that each comes after the objects it points to.
 pub(crate) fn store(objects_dir: &Path, objects: &[NewObject], durability: Durability) -> io::Result<()> {
     let in_a_pack = match durability {
         Durability::Flushed => FLUSHED_IN_A_PACK,
@@ -75,7 +75,7 @@ impl Temporary {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let (process, unique) = (std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
         let path = folder.join(format!("{prefix}{process}_{unique}"));
-        // Process ids are reused.
+        // Process ids are reused: an earlier process may have left a file of this name.
         let _ = fs::remove_file(&path);
         let mut one = Self { file: File::create_new(&path)?, path, is_published: false };
         one.file.write_all(content)?;
@@ -94,12 +94,12 @@ impl Temporary {
         self.file.write_all(content)
     }
 
-    /// Gives it a second name, which must be free.
+    /// Hard-links the file to `path`, which must not exist.
     pub(crate) fn link(&self, path: &Path) -> io::Result<()> {
         fs::hard_link(&self.path, path)
     }
 
-    /// Gives it its final name and makes it read-only, as git keeps objects.
+    /// Renames the file to its final name and makes it read-only, as git keeps objects.
     fn publish(mut self, path: &Path) -> io::Result<()> {
         let mut permissions = self.file.metadata()?.permissions();
         permissions.set_readonly(true);
@@ -118,7 +118,7 @@ impl Drop for Temporary {
     }
 }
 
-/// Makes the names in a folder durable, as `sync_all` does for content.
+/// Flushes the names in a folder to the disk, as `sync_all` does for content.
 pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
     if cfg!(unix) { File::open(path)?.sync_all() } else { Ok(()) }
 }
@@ -172,7 +172,7 @@ fn within<T>(folder: &Path, mut write: impl FnMut() -> io::Result<T>) -> io::Res
     }
 }
 
-/// Maintenance may have packed and flushed what was written into a folder, and removed the folder.
+/// Flushes a folder if it still exists: maintenance may have packed and flushed its content, and removed the folder.
 fn sync_if_there(folder: &Path) -> io::Result<()> {
     match sync_folder(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -237,7 +237,7 @@ fn sha1(bytes: &[u8]) -> io::Result<ObjectId> {
     hasher.try_finalize().map_err(|error| io::Error::other(error.to_string()))
 }
 
-/// How a pack of so many objects begins.
+/// The header of a pack with `count` objects.
 pub(crate) fn header(count: u32) -> [u8; 12] {
     let mut header = [0; 12];
     header[..4].copy_from_slice(b"PACK");
@@ -246,7 +246,7 @@ pub(crate) fn header(count: u32) -> [u8; 12] {
     header
 }
 
-/// An object as it stands in a pack.
+/// The pack entry of an object.
 pub(crate) fn entry(kind: Kind, data: &[u8]) -> io::Result<Vec<u8>> {
     let mut entry = Vec::new();
     entry_header(kind, data.len(), &mut entry);
@@ -254,7 +254,7 @@ pub(crate) fn entry(kind: Kind, data: &[u8]) -> io::Result<Vec<u8>> {
     Ok(entry)
 }
 
-/// Three bits of type and a length in seven-bit groups, the smallest first (four bits beside the type).
+/// Three bits of type and a length in seven-bit groups, the least significant first (four bits beside the type).
 fn entry_header(kind: Kind, length: usize, out: &mut Vec<u8>) {
     let kind = match kind {
         Kind::Commit => 1u8,
@@ -287,7 +287,7 @@ fn index(placed: &[Placed], pack: ObjectId) -> io::Result<Vec<u8>> {
     for entry in placed {
         out.extend_from_slice(&entry.crc.to_be_bytes());
     }
-    // Offsets beyond 31 bits stand in a table of their own.
+    // Offsets beyond 31 bits go into a table of their own.
     let mut far = Vec::new();
     for entry in placed {
         let short = u32::try_from(entry.offset).ok().filter(|offset| offset >> 31 == 0);
@@ -326,7 +326,7 @@ mod tests {
             Temporary::write(&folder, "tmp_obj_", b"content")
         })
         .unwrap();
-        // Gives up in the end: then the cause is another.
+        // Fails after the last attempt: there is another cause.
         let never = within(&folder, || fs::remove_dir(&folder).and_then(|()| fs::read_dir(&folder)));
         assert_eq!(never.unwrap_err().kind(), io::ErrorKind::NotFound);
         // A missing folder is not an error at the end: its content is in a pack.

@@ -28,15 +28,15 @@ const LOCK_PAUSE: Duration = Duration::from_millis(20);
 const READ_LIMIT: Duration = Duration::from_secs(10);
 const READ_PAUSE: Duration = Duration::from_millis(5);
 
-/// The branches and the branch `HEAD` names, which need not exist.
+/// The branches, and the branch that `HEAD` names, which need not exist.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RefState {
     pub(crate) branches: Branches,
     pub(crate) head: Option<String>,
 }
 
-/// A consistent reading. Branches may be packed while they are read, mostly by git's own maintenance: a loose branch
-/// moves into `packed-refs`, and a reader that has read that file before finds it in neither place.
+/// Reads the branches consistently. They may be packed meanwhile, mostly by git's own maintenance: a loose branch moves
+/// into `packed-refs`, and a reader that has read that file before finds the branch in neither place.
 pub(crate) fn state(repo: &gix::Repository) -> gix::Result<RefState> {
     let packed = repo.common_dir().join("packed-refs");
     let begun = Instant::now();
@@ -54,7 +54,7 @@ pub(crate) fn state(repo: &gix::Repository) -> gix::Result<RefState> {
     }
 }
 
-/// When a file was written, and how long it is; `None` while it is not there.
+/// The modification time and the length of a file; `None` while it does not exist.
 fn written(file: &Path) -> Option<(SystemTime, u64)> {
     let file = fs::metadata(file).ok()?;
     Some((file.modified().ok()?, file.len()))
@@ -95,8 +95,8 @@ fn full(name: &str) -> Result<FullName, GitError> {
         .map_err(|_| GitError::BranchName { name: name.to_owned(), reason: "git does not allow it" })
 }
 
-/// Makes the branches and `HEAD` of a mirror those of `wanted`. `seen` is what the mirror had before `wanted` was read:
-/// a branch that appeared or moved since is newer and stays.
+/// Sets the branches and `HEAD` of a mirror to those of `wanted`. `seen` are the mirror's branches before `wanted` was
+/// read: a branch that appeared or moved since is newer and stays.
 pub(crate) fn mirror(repo: &gix::Repository, seen: &Branches, wanted: &RefState) -> Result<(), GitError> {
     const DOING: &str = "record the branches of the remote";
     prune(repo, seen, &wanted.branches)?;
@@ -109,7 +109,7 @@ pub(crate) fn mirror(repo: &gix::Repository, seen: &Branches, wanted: &RefState)
         };
         edits.push(RefEdit::update(full(name)?, *id, expected, ""));
     }
-    // In one transaction; if one edit loses a race, each on its own.
+    // All edits in one transaction; if one of them loses a race, each on its own.
     if !edits.is_empty() && repo.edit_references(edits.clone()).is_err() {
         for edit in edits {
             let name = edit.name.clone();
@@ -146,7 +146,7 @@ pub(crate) fn set_head(repo: &gix::Repository, wanted: &RefState) -> gix::Result
     repo.edit_reference(edit).map(|_| ())
 }
 
-/// Records in the mirror where a push left a branch.
+/// Records in the mirror the commit that a branch was pushed to.
 pub(crate) fn record(repo: &gix::Repository, name: &str, id: ObjectId) -> Result<(), GitError> {
     let edit = RefEdit::update(full(name)?, id, PreviousValue::Any, "");
     repo.edit_reference(edit).map(|_| ()).map_err(|error| local_error("record a pushed branch", &error))
@@ -158,7 +158,7 @@ pub(crate) enum SwapOutcome {
     Done,
     /// The branch has another commit than expected.
     Differs(Option<ObjectId>),
-    /// A branch whose name is a folder of this one, or the other way round.
+    /// The name conflicts with that of another branch: one is a folder of the other (`a` and `a/b`).
     Taken(String),
 }
 
@@ -211,7 +211,7 @@ struct Lock {
 }
 
 impl Lock {
-    /// Takes the lock with the new value in it. The value is flushed before, so that the lock is held briefly.
+    /// Takes the lock with the new value in it. The value is flushed beforehand, so that the lock is held briefly.
     fn take(objects: &Path, branch: &Path, new: ObjectId) -> io::Result<Self> {
         let value = format!("{}\n", new.to_hex());
         let prepared = Temporary::write(objects, "tmp_ref_", value.as_bytes())?;
@@ -230,8 +230,8 @@ impl Lock {
                 Ok(()) => return Ok(Self { path, is_committed: false }),
                 // Another process moves this branch, or has just removed the empty folder.
                 Err(error) if tries < LOCK_TRIES && is_passing(&error) => thread::sleep(LOCK_PAUSE),
-                // Held for longer than any process needs, and with the value that we write: the lock is ours, from
-                // before a crash.
+                // Held for longer than any process needs, and with the value that we write: the lock is our own, left
+                // by a crash.
                 Err(error) if tries == LOCK_TRIES && is_passing(&error) => {
                     if fs::read_to_string(&path).is_ok_and(|held| held == value) {
                         fs::remove_file(&path)?;
@@ -277,7 +277,7 @@ fn remove_empty_folders(folder: &Path) {
     let _ = fs::remove_dir(folder);
 }
 
-/// Makes the name of the branch durable, and the folders that may have been made for it.
+/// Flushes the name of the branch, and of the folders that may have been created for it.
 fn sync_folders(branch: &Path, heads: &Path) -> io::Result<()> {
     let mut folder = branch.parent();
     while let Some(path) = folder {
@@ -287,7 +287,7 @@ fn sync_folders(branch: &Path, heads: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// A failed fetch whose cause is in our mirror.
+/// The error when the branches of a repository on this machine cannot be read.
 pub(crate) fn unreadable(repository: &str, error: &gix::Error) -> GitError {
     let source: ErrorDetail = super::why(error);
     GitError::Unreachable { repository: repository.to_owned(), after: None, source }

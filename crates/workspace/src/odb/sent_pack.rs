@@ -1,4 +1,4 @@
-//! A pack to be sent: in memory while it is small, in a file when it is not.
+//! A pack to be sent: in memory while it is small, otherwise in a file.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -11,7 +11,7 @@ use super::pack::{self, Temporary};
 use crate::error::GitError;
 
 const DOING: &str = "make a pack to push";
-/// Above this size a pack goes to the disk.
+/// Above this size in bytes, a pack is written to a file.
 const IN_MEMORY_AT_MOST: usize = 8 << 20;
 
 /// A pack with everything a push needs.
@@ -47,7 +47,7 @@ impl SentPack {
         writer.finish().map_err(GitError::io(DOING))
     }
 
-    /// Its size in bytes.
+    /// The size of the pack in bytes.
     pub(crate) fn bytes(&self) -> u64 {
         match self {
             Self::Memory(bytes) => bytes.len() as u64,
@@ -55,7 +55,7 @@ impl SentPack {
         }
     }
 
-    /// Sends it down a pipe.
+    /// Writes the pack to a pipe.
     pub(crate) fn copy_to(&self, to: &mut impl Write) -> io::Result<()> {
         match self {
             Self::Memory(bytes) => to.write_all(bytes),

@@ -1,4 +1,4 @@
-//! Copying what one repository on this disk has and another lacks, without a child process.
+//! Copies objects that one repository on this disk has and another lacks, without a child process.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -13,15 +13,15 @@ use super::{NewObject, local_error};
 use crate::error::GitError;
 
 const DOING: &str = "copy objects between repositories";
-/// Content buffered before it is written, in bytes.
+/// Maximum bytes of content buffered before they are written.
 const BATCH_BYTES: usize = 32 << 20;
-/// How many commits to walk in search of a known one before the histories are compared in full.
+/// Maximum number of commits to walk in search of a known one before the full histories are compared.
 const NEAR: usize = 32;
 
-/// Copies what `tips` lead to and `known` do not, from `from` to `to`.
+/// Copies the objects reachable from `tips` and not from `known`, from `from` to `to`.
 ///
-/// `to` contains everything that the commits of `known` reach. Nothing else in it counts: an object without a branch
-/// may lack what it points to, or be garbage-collected.
+/// `to` must contain everything reachable from `known`. Its other objects do not count: an object without a branch may
+/// lack what it points to, or be garbage-collected.
 pub(crate) fn transfer(
     from: &gix::Repository,
     to: &gix::Repository,
@@ -34,7 +34,7 @@ pub(crate) fn transfer(
     batch.write()
 }
 
-/// The ids of what `tips` reach and `known` do not, each after what it points to.
+/// The ids of the objects reachable from `tips` and not from `known`, each after the objects it points to.
 pub(crate) fn missing(
     from: &gix::Repository,
     tips: &[ObjectId],
@@ -87,15 +87,16 @@ type Parents = HashMap<ObjectId, Vec<ObjectId>>;
 
 /// The commits reachable from `tips` and not from `known`, parents before children.
 ///
-/// Only what a folder has and that of the first parent has not is collected, and no folder twice. So a folder must be whole
-/// before it is compared with: a revert has the folder of a commit further back.
+/// For each commit, only the difference between its tree and that of its first parent is collected, and no tree twice.
+/// So the parent's tree must be complete before it is compared with: a revert may have the tree of a commit further
+/// back.
 fn new_commits(
     from: &gix::Repository,
     tips: &[ObjectId],
     known: &HashSet<ObjectId>,
     roots: &HashSet<ObjectId>,
 ) -> Result<Vec<ObjectId>, GitError> {
-    // A job's commit is on a branch, or close to where one was.
+    // A job's commit is based on a branch's tip, or on a commit close to one.
     let mut found = Parents::new();
     let mut next: Vec<ObjectId> = tips.to_vec();
     while let Some(id) = next.pop() {
@@ -116,7 +117,7 @@ fn new_commits(
 }
 
 fn all_new_commits(from: &gix::Repository, tips: &[ObjectId], known: &HashSet<ObjectId>) -> Result<Parents, GitError> {
-    // A commit that `from` lacks cannot be on the way.
+    // A commit that `from` lacks cannot be an ancestor of the tips.
     let hidden: Vec<ObjectId> = known.iter().copied().filter(|id| from.has_object(id)).collect();
     let walk =
         from.rev_walk(tips.iter().copied()).with_hidden(hidden).all().map_err(|error| local_error(DOING, &error))?;
@@ -127,7 +128,7 @@ fn all_new_commits(from: &gix::Repository, tips: &[ObjectId], known: &HashSet<Ob
     .collect()
 }
 
-/// These commits, each after its parents. A parent that is not one of them is passed over.
+/// Orders the commits, each after its parents. A parent that is not among them is skipped.
 fn parents_first(tips: &[ObjectId], mut commits: Parents) -> Vec<ObjectId> {
     let mut order = Vec::with_capacity(commits.len());
     let mut open: Vec<(ObjectId, bool)> = tips.iter().map(|tip| (*tip, false)).collect();
@@ -148,7 +149,7 @@ struct Gather<'a> {
 }
 
 impl Gather<'_> {
-    /// Collects what `new` contains and `old` does not: content first, then its folders.
+    /// Collects the entries of the tree `new` that `old` lacks: content first, then its folders.
     fn tree(&mut self, from: &gix::Repository, old: Option<ObjectId>, new: ObjectId) -> Result<(), GitError> {
         if old == Some(new) || !self.seen.insert(new) {
             return Ok(());
@@ -204,17 +205,17 @@ impl Batch<'_> {
     }
 }
 
-/// Whether the object files of `from` can be taken over as they are: none of its objects are elsewhere.
+/// Whether the object files of `from` can be copied as files: none of its objects are in another repository.
 pub(crate) fn is_self_contained(from: &gix::Repository) -> bool {
     !from.objects.store_ref().path().join("info/alternates").exists()
 }
 
-/// Takes over every object file of `from` into the empty folder `to`, by hard link where the file system allows.
-/// If it succeeds, everything is there that was there when it began, whatever runs in `from` meanwhile. If a file was
-/// removed in between, it fails, and `to` must not be used.
+/// Hard-links, or else copies, every object file of `from` into the empty folder `to`. On success, `to` has every
+/// object that existed when it began, whatever runs in `from` meanwhile. If a file was removed in between, it fails,
+/// and `to` must not be used.
 pub(crate) fn clone_files(from: &gix::Repository, to: &Path) -> io::Result<()> {
     let source = from.objects.store_ref().path().to_owned();
-    // Loose files first: a repack that runs meanwhile moves objects from there into packs.
+    // Loose files first: a repack that runs meanwhile moves objects from loose files into packs.
     for entry in fs::read_dir(&source)? {
         let entry = entry?;
         let name = entry.file_name();
@@ -247,7 +248,7 @@ pub(crate) fn clone_files(from: &gix::Repository, to: &Path) -> io::Result<()> {
     }
 }
 
-/// The packs that have an index: the others are not finished.
+/// The file stems of the packs that have an index; the others are not finished.
 fn index_stems(folder: &Path) -> io::Result<Vec<String>> {
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,

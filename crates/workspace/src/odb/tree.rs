@@ -1,4 +1,4 @@
-//! Trees: walking one, comparing two, and writing a changed one.
+//! Walks a tree, compares two, and writes a changed one.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -11,14 +11,14 @@ use gix::objs::{FindExt, Kind, Tree, TreeRefIter, WriteTo};
 use super::{NewObject, local_error};
 use crate::error::GitError;
 
-/// What a path in a tree leads to, folders excepted.
+/// The mode and the object id of the entry at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Leaf {
     pub(crate) mode: EntryMode,
     pub(crate) id: ObjectId,
 }
 
-/// One path at which two trees differ. At least one side is there.
+/// One path at which two trees differ. At least one side is `Some`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Difference {
     pub(crate) path: BString,
@@ -36,7 +36,7 @@ fn entries(data: &[u8]) -> impl Iterator<Item = Result<gix::objs::tree::EntryRef
         .map(|entry| entry.map_err(|error| local_error("read a folder from the mirror", &error)))
 }
 
-/// What `path` leads to, folders included. `None` when a part of it is missing or not a folder.
+/// The entry at `path`, a file or a folder. `None` when a part of the path is missing or not a folder.
 pub(crate) fn at(repo: &gix::Repository, root: ObjectId, path: &str) -> Result<Option<Leaf>, GitError> {
     let mut leaf = Leaf { mode: EntryKind::Tree.into(), id: root };
     for part in path.split('/').filter(|part| !part.is_empty()) {
@@ -60,7 +60,7 @@ pub(crate) fn at(repo: &gix::Repository, root: ObjectId, path: &str) -> Result<O
     Ok(Some(leaf))
 }
 
-/// The names of the folders in a folder.
+/// The names of the subfolders of a folder.
 pub(crate) fn folders(repo: &gix::Repository, tree: ObjectId) -> Result<Vec<String>, GitError> {
     let data = read(repo, tree)?;
     let mut names = Vec::new();
@@ -97,8 +97,8 @@ pub(crate) fn walk(
     Ok(())
 }
 
-/// Every path at which `old` and `new` differ; equal folders are not opened. A path that turned from a file into a
-/// folder is a deletion and additions.
+/// Every path at which `old` and `new` differ; equal folders are not opened. A file that became a folder is reported as
+/// a deletion and additions.
 pub(crate) fn differences(
     repo: &gix::Repository,
     old: Option<ObjectId>,

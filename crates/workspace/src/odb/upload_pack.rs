@@ -34,7 +34,7 @@ enum AskHead {
     No,
 }
 
-/// Brings all branches of `remote` into the mirror `repo`, deletes those that are gone, and names the default branch.
+/// Fetches all branches of `remote` into the mirror `repo`, deletes those that are gone, and sets the default branch.
 pub(crate) fn fetch(
     repo: &gix::Repository,
     remote: &Remote,
@@ -104,7 +104,7 @@ fn flush(path: &Path) -> Result<(), GitError> {
     File::open(path).and_then(|file| file.sync_all()).map_err(GitError::io("flush a fetched pack"))
 }
 
-/// Where one branch of the remote is, without fetching anything.
+/// The commit of one branch of the remote, without fetching anything.
 pub(crate) fn branch(
     repo: &gix::Repository,
     remote: &Remote,
@@ -124,7 +124,7 @@ pub(crate) fn branch(
     }
 }
 
-/// A gix remote for these branches. Its address is not used: the connection is ours.
+/// A gix remote for these branches. Its address is not used: the connection is opened by this crate.
 fn at<'repo>(repo: &'repo gix::Repository, specs: &[&str]) -> Result<gix::Remote<'repo>, GitError> {
     repo.remote_at_without_url_rewrite("https://remote.invalid/")
         .and_then(|source| source.with_fetch_tags(Tags::None).with_refspecs(specs, Direction::Fetch))
@@ -133,7 +133,7 @@ fn at<'repo>(repo: &'repo gix::Repository, specs: &[&str]) -> Result<gix::Remote
 
 type Transport = Box<dyn client::blocking_io::Transport + Send>;
 
-/// A conversation in progress, and the cause of its failure.
+/// A conversation in progress. Its session stores the cause of a failure.
 struct Conversation<'a> {
     remote: &'a Remote,
     session: WireSession,

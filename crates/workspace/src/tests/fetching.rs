@@ -6,7 +6,7 @@ use super::{World, committed, git, text};
 use crate::odb::refs;
 use crate::{DiffView, GitError, Mirrors, Remote};
 
-/// Every test runs twice: with an upstream that we read ourselves, and with one that only git can serve.
+/// Every test runs twice: with an upstream that is read directly, and with one that only git can serve.
 fn both(story: impl Fn(World)) {
     story(World::new());
     story(World::new().only_for_git());
@@ -83,7 +83,7 @@ fn a_changed_default_branch_is_followed() {
         git(&world.work, &["push", "-q", "origin", "HEAD:trunk"]);
         git(&world.bare, &["symbolic-ref", "HEAD", "refs/heads/trunk"]);
         assert_eq!(world.fetched().default_branch().as_deref(), Some("trunk"));
-        // A default branch that does not exist stands in nobody's way.
+        // A default branch that does not exist does no harm.
         git(&world.bare, &["symbolic-ref", "HEAD", "refs/heads/nowhere"]);
         world.put("more.md", "more\n");
         let after = world.publish("more");
@@ -99,7 +99,7 @@ fn an_empty_repository_is_said_in_a_sentence() {
         let error = mirror.branch("main").unwrap_err();
         assert!(matches!(error, GitError::Empty { .. }));
         assert!(error.to_string().contains("is empty: push a first commit to `main`"), "{error}");
-        // And once it is not empty, it works.
+        // Once it is not empty, the fetch succeeds.
         world.put("README.md", "# Read me\n");
         let first = world.publish("first");
         assert_eq!(world.fetched().branch("main").unwrap(), first);
@@ -146,7 +146,7 @@ fn what_is_no_repository_is_not_found() {
 #[test]
 fn a_host_that_does_not_answer_is_unreachable() {
     let world = World::empty();
-    // A port nobody listens on: taken from the system and given back.
+    // An unused port: allocated by the system, then released.
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let remote = Remote::new(format!("http://127.0.0.1:{port}/docs.git"));
     let error = world.mirrors.fetch_blocking(&remote).unwrap_err();
@@ -208,7 +208,7 @@ fn what_a_revert_brings_back_is_copied_whole() {
     git(&world.work, &["branch", "side"]);
     commit("two\n", "change");
     commit("one\n", "revert");
-    // The side branch leads to the commit before the change on a shorter way than the main one does.
+    // The side branch reaches the commit before the change in fewer steps than the main branch does.
     for number in 0..3 {
         commit(&format!("{number}\n"), "later");
     }
@@ -216,7 +216,7 @@ fn what_a_revert_brings_back_is_copied_whole() {
     git(&world.work, &["commit", "-q", "--allow-empty", "-m", "side"]);
     git(&world.work, &["checkout", "-q", "main"]);
     git(&world.work, &["merge", "-q", "--no-ff", "-m", "merge", "side"]);
-    // Once as few commits, and once as more than are looked at one by one.
+    // Once with few commits, and once with more than are walked one by one.
     for more in [0, 40] {
         for number in 0..more {
             commit(&format!("more {number}\n"), "more");
@@ -234,7 +234,7 @@ fn what_a_revert_brings_back_is_copied_whole() {
 fn a_clone_cut_short_is_made_again() {
     let world = World::new();
     let folder = world.remote().folder();
-    // What a crash leaves: a half-made mirror beside its place.
+    // What a crash leaves: a half-made mirror beside its final path.
     let half = world.mirrors_root.join(format!("{folder}.half"));
     fs::create_dir_all(half.join("objects")).unwrap();
     fs::write(half.join("HEAD"), "ref: refs/heads/main\n").unwrap();
@@ -340,7 +340,7 @@ fn a_mirror_put_in_order_serves_on() {
     mirror.base(commit).unwrap().files("").unwrap();
     let dir = world.mirrors_root.join(world.remote().folder());
     git(&dir, &["gc", "-q"]);
-    // Both what a branch holds and what no branch holds is still there, for handles old and new.
+    // Both the objects of a branch and those of no branch still exist, for handles old and new.
     for mirror in [mirror, world.fetched()] {
         assert!(mirror.base(main).unwrap().read("docs/index.md").unwrap().is_some());
         assert_eq!(text(mirror.base(commit).unwrap().read("docs/index.md").unwrap()).unwrap(), "# Changed\n");
@@ -388,13 +388,13 @@ fn a_long_history_and_an_old_commit_made_a_branch() {
     }
     git(&world.work, &["push", "-q", "origin", "HEAD~60:main"]);
     world.fetched();
-    // More commits than are looked at one by one, and a branch on a commit no branch was on.
+    // More commits than are walked one by one, and a branch on a commit that had no branch.
     git(&world.work, &["push", "-q", "origin", "HEAD:main", "HEAD~65:refs/heads/old"]);
     let mirror = world.fetched();
     assert_eq!(mirror.find_branch("old").unwrap(), world.upstream("old"));
     assert_eq!(mirror.commits(mirror.branch("main").unwrap(), None, 1000).unwrap().len(), 71);
     git(&world.mirrors_root.join(world.remote().folder()), &["fsck", "--strict"]);
-    // And the other way: a commit on a base that is not a tip any more.
+    // The other direction: a commit on a base that is no longer a tip.
     let mut overlay = mirror.overlay(git(&world.work, &["rev-parse", "HEAD~50"]).parse().unwrap()).unwrap();
     overlay.write("docs/late.md", *b"late\n").unwrap();
     let commit = mirror.commit(&overlay, &super::meta(&[overlay.commit()])).unwrap();

@@ -1,4 +1,4 @@
-//! Where files that were renamed are now.
+//! Tests of the current paths of renamed files.
 
 use std::collections::BTreeMap;
 
@@ -51,6 +51,6 @@ fn a_file_that_another_made_way_for_is_not_followed() {
     git(&world.work, &["mv", "a.md", "c.md"]);
     git(&world.work, &["mv", "b.md", "a.md"]);
     let tip = world.publish("in a row");
-    // `a.md` is there before and after; that its bytes came from `b.md` is nothing that two trees say.
+    // `a.md` exists before and after, so comparing the two trees cannot show that its content came from `b.md`.
     assert_eq!(moved(&world, tip), paths([]));
 }

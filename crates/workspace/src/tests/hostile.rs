@@ -1,4 +1,4 @@
-//! Servers that answer what no git server would: every conversation ends in an error, soon and in little memory.
+//! Servers that send what no git server would: every conversation must end in an error, soon and with little memory.
 
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,7 @@ use crate::{CommitId, GitError, Limits, Mirror, Mirrors, PushError, Remote};
 const FETCH: &str = "application/x-git-upload-pack-advertisement";
 const PUSH: &str = "application/x-git-receive-pack-advertisement";
 
-/// A server that has nothing good to say, and a commit to push to it.
+/// A misbehaving server, and a repository with a commit to push to it.
 struct Bad {
     world: World,
     server: GitServer,

@@ -1,4 +1,4 @@
-//! The same over http: git's own backend behind a door that wants a token and keeps a record.
+//! Fetches and pushes over http: git's own backend behind a server that requires a token and records requests.
 
 use std::process::Command;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::{Credentials, GitError, Limits, Mirror, Mirrors, PushError, PushOutco
 
 const TOKEN: &str = "t0ken-0f-a-test";
 
-/// A repository on a git host, and what opens it.
+/// A repository on a git host, and a remote with a token for it.
 struct Hosted {
     world: World,
     server: GitServer,
@@ -35,7 +35,7 @@ impl Hosted {
         self.world.mirrors.fetch_blocking(&self.remote).unwrap()
     }
 
-    /// What becomes of a push to the branch `job`, when the server behaves so from now on.
+    /// The result of a push to the branch `job`, when the server behaves as `manner` from now on.
     fn push_to(&self, manner: Behaviour) -> Result<PushOutcome, PushError> {
         let mirror = self.fetched();
         let commit = committed(&mirror, "docs/index.md", "# Changed\n");
@@ -72,7 +72,7 @@ fn a_token_opens_fetch_and_push() {
     assert!(matches!(moved, PushError::Moved { now: Some(now) } if now == commit), "{moved:?}");
     assert_eq!(mirror.push(remote, "job", again, Some(commit)).unwrap(), PushOutcome::Moved);
 
-    // The token travels in a header and stays nowhere.
+    // The token is sent in a header and stored nowhere.
     let authorization = basic(&format!("x-access-token:{TOKEN}"));
     for seen in server.seen() {
         assert_eq!(seen.headers.get("authorization"), Some(&authorization), "{}", seen.target);
@@ -91,12 +91,12 @@ fn a_push_sends_what_is_new_and_no_more() {
     let pushed: Vec<_> =
         hosted.server.seen().into_iter().filter(|seen| seen.target.ends_with("/git-receive-pack")).collect();
     let [push] = pushed.as_slice() else { panic!("{pushed:?}") };
-    // The page, its folder, the root, the commit.
+    // The pack holds the page, its folder, the root and the commit.
     assert!(push.body_bytes < 1200, "{} bytes", push.body_bytes);
     assert_eq!(git(&hosted.world.bare, &["diff", "--name-status", "main", "job"]), "M\tdocs/index.md");
 }
 
-/// Too random to shrink.
+/// Pseudorandom bytes, which cannot be compressed.
 fn noise(bytes: usize) -> Vec<u8> {
     let mut state = 1u32;
     let next = || {
@@ -231,7 +231,7 @@ fn a_busy_server_is_asked_again_when_it_wants_to_be() {
         assert!(matches!(error, GitError::Unreachable { .. }) && error.is_transient(), "{error:?}");
         assert_eq!(error.retry_after(), Some(Duration::from_secs(9)));
     }
-    // Forges that are tired of us say 403, and when to come back.
+    // Rate-limiting forges answer 403 with a delay.
     let tired = hosted().fetch_from(Behaviour::Busy { status: 403, retry_after: Some(60) });
     assert_eq!(tired.retry_after(), Some(Duration::from_secs(60)), "{tired:?}");
 }
@@ -250,7 +250,7 @@ fn a_server_that_hangs_up_in_the_middle_may_be_there_again() {
     }
     let refused = hosted().push_to(Behaviour::HangsUpOnPush).unwrap_err();
     assert!(refused.is_transient(), "{refused:?}");
-    // It may have arrived all the same: then the next push finds it.
+    // The push may have arrived nevertheless: then the next push finds it.
     let arrived = hosted();
     let mirror = arrived.fetched();
     let commit = committed(&mirror, "docs/index.md", "# Changed\n");

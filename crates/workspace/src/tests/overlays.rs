@@ -11,7 +11,7 @@ fn on_main(mirror: &Mirror) -> Overlay {
     mirror.overlay(mirror.branch("main").unwrap()).unwrap()
 }
 
-/// What an overlay changes, once it is a commit.
+/// The changes of an overlay, committed and compared with its base.
 fn changes(mirror: &Mirror, overlay: &Overlay, view: &DiffView) -> Diff {
     let commit = mirror.commit(overlay, &meta(&[overlay.commit()])).unwrap();
     mirror.diff(overlay.commit(), commit, view).unwrap()
@@ -42,7 +42,7 @@ fn edits_are_seen_through_the_overlay_and_nowhere_else() {
         overlay.changed().map(|(path, _)| path).collect::<Vec<_>>(),
         ["README.md", "docs/index.md", "docs/new/page.md"]
     );
-    // The base is as it was.
+    // The base is unchanged.
     assert!(overlay.base().read("README.md").unwrap().is_some());
     overlay.restore("README.md").unwrap();
     assert!(overlay.read("README.md").unwrap().is_some());
@@ -100,7 +100,7 @@ fn links_are_listed_and_never_followed() {
     assert_eq!(overlay.read("docs/up/outside").unwrap(), None);
     assert_eq!(overlay.files("docs/up").unwrap(), []);
     assert_eq!(fs::read_to_string(&outside).unwrap(), "secret");
-    // The link itself may go, and a plain file may take its name.
+    // The link itself may be deleted, and a plain file may take its name.
     overlay.delete("docs/link").unwrap();
     overlay.write("docs/link", *b"plain\n").unwrap();
     let commit = mirror.commit(&overlay, &meta(&[overlay.commit()])).unwrap();
@@ -240,7 +240,7 @@ fn a_diff_reads_like_gits() {
     );
     assert_eq!(diff[0].old_path.as_deref(), Some("README.md"));
     assert!(diff[4].is_binary);
-    // git takes the text lines as a patch and comes to the same files.
+    // git applies the text diffs as a patch and gets the same files.
     let patch: String = diff.iter().filter(|one| !one.is_binary).map(|one| one.unified.as_str()).collect();
     let file = world.work.with_file_name("a.patch");
     fs::write(&file, patch).unwrap();
@@ -303,7 +303,7 @@ fn a_difference_is_looked_at_no_further_than_its_view() {
     assert_eq!(diff.files[0].unified, format!("+{line}").repeat(2));
 }
 
-/// However unlike two files are, the time for comparing them is limited; what is said of them stays true.
+/// The time for comparing two very different files is limited; the coarse result is still correct.
 #[test]
 fn files_that_are_hard_to_compare_are_compared_coarsely() {
     let world = World::new();
@@ -369,7 +369,7 @@ fn edits() -> impl Strategy<Value = Vec<Edit>> {
     prop::collection::vec(edit, 0..25)
 }
 
-/// Whether `path` can be a file beside the files of `model` and the link, which stays.
+/// Whether `path` can be a file beside the files of `model` and the link, which is never deleted.
 fn fits(model: &BTreeMap<String, Vec<u8>>, path: &str) -> bool {
     let below = |inner: &str, outer: &str| inner.strip_prefix(outer).is_some_and(|rest| rest.starts_with('/'));
     !model.keys().map(String::as_str).chain(["docs/link"]).any(|other| below(other, path) || below(path, other))
@@ -432,7 +432,8 @@ proptest! {
         let docs = overlay.files("docs").unwrap();
         prop_assert_eq!(docs.iter().filter(|file| file.mode.is_file()).map(|file| &file.path).collect::<Vec<_>>(), in_docs);
 
-        // The commit holds the tree git makes of the same files, and is listed by what it changes of the listing before.
+        // The commit has the tree that git makes of the same files. Its listing, derived from the previous one, is the
+        // same too.
         let commit = mirror.commit(&overlay, &meta(&[overlay.commit()])).unwrap();
         for (root, seen) in [("", overlay.files("").unwrap()), ("docs", docs)] {
             prop_assert_eq!(&*mirror.base(commit).unwrap().files(root).unwrap(), &seen[..]);

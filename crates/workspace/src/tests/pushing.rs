@@ -62,7 +62,7 @@ fn what_a_job_pushes_is_no_pack() {
         let commit = committed(&mirror, "docs/index.md", "# Changed\n");
         mirror.push(&world.remote(), "job", commit, None).unwrap();
         assert_eq!(packs(&world), before);
-        // A repository that wants packs gets them.
+        // A repository configured to keep packs gets one.
         git(&world.bare, &["config", "receive.unpackLimit", "1"]);
         let commit = committed(&mirror, "docs/index.md", "# Changed once more\n");
         mirror.push(&world.remote(), "another", commit, None).unwrap();
@@ -95,7 +95,7 @@ fn pushing_again_what_is_there_succeeds() {
         let mirror = world.fetched();
         let commit = committed(&mirror, "docs/index.md", "# Changed\n");
         mirror.push(&world.remote(), "job", commit, None).unwrap();
-        // A worker that died before it could say so does it once more.
+        // A worker that died before it recorded the push repeats it.
         assert_eq!(mirror.push(&world.remote(), "job", commit, None).unwrap(), PushOutcome::AlreadyThere);
     });
 }
@@ -108,18 +108,18 @@ fn a_branch_that_moved_is_left_alone() {
         let first = committed(&mirror, "docs/index.md", "# First\n");
         mirror.push(&world.remote(), "job", first, None).unwrap();
         let second = committed(&mirror, "docs/index.md", "# Second\n");
-        // It should not exist, and does.
+        // Expected to be missing, but it exists.
         let moved = mirror.push(&world.remote(), "job", second, None).unwrap_err();
         assert!(matches!(moved, PushError::Moved { now: Some(now) } if now == first), "{moved:?}");
-        // It should be elsewhere.
+        // Expected at another commit.
         let moved = mirror.push(&world.remote(), "job", second, Some(main)).unwrap_err();
         assert!(matches!(moved, PushError::Moved { now: Some(now) } if now == first), "{moved:?}");
-        // It should exist, and does not.
+        // Expected to exist, but it does not.
         let moved = mirror.push(&world.remote(), "gone", second, Some(main)).unwrap_err();
         assert!(matches!(moved, PushError::Moved { now: None }), "{moved:?}");
         assert_eq!(world.upstream("job"), Some(first));
         assert_eq!(world.upstream("gone"), None);
-        // Where it is known to be, even history may be replaced.
+        // With the right expected commit, even a push that is no fast-forward succeeds.
         assert_eq!(mirror.push(&world.remote(), "job", second, Some(first)).unwrap(), PushOutcome::Moved);
         assert_eq!(world.upstream("job"), Some(second));
     });
@@ -164,7 +164,7 @@ fn a_branch_in_the_way_is_named() {
         }
         git(&world.bare, &["fsck", "--strict"]);
     });
-    // Loose ones stand in the way just the same, and an empty folder left behind does not.
+    // Loose branches conflict just the same; an empty folder left behind does not.
     let world = World::new();
     git(&world.work, &["push", "-q", "origin", "HEAD:topic"]);
     fs::create_dir_all(world.bare.join("refs/heads/left/over")).unwrap();
@@ -240,7 +240,7 @@ fn a_checked_out_branch_is_not_pulled_from_under_its_user() {
     mirror.push(&remote, "job", commit, None).unwrap();
     assert_eq!(git(&world.work, &["rev-parse", "job"]), commit.to_string());
     assert_eq!(git(&world.work, &["status", "--porcelain"]), "");
-    // Unless somebody has it checked out beside.
+    // Unless the branch is checked out in another work tree.
     git(&world.work, &["worktree", "add", "-q", "../beside", "job"]);
     let again = committed(&mirror, "docs/index.md", "# Again\n");
     assert!(matches!(mirror.push(&remote, "job", again, Some(commit)), Err(PushError::Rejected { .. })));

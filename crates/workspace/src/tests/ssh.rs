@@ -1,4 +1,4 @@
-//! The same over ssh: a real `sshd` with keys of its own. Run by `cargo xtask test`, or with `--ignored`.
+//! Fetches and pushes over ssh: a real `sshd` with keys of its own. Run by `cargo xtask test`, or with `--ignored`.
 
 #![cfg(unix)]
 
@@ -86,7 +86,7 @@ fn a_key_that_may_only_read_is_told_apart() {
     let Reached { world, server, remote } = &reached();
     let mirror = world.mirrors.fetch_blocking(remote).unwrap();
     let commit = committed(&mirror, "docs/index.md", "# Changed\n");
-    // As forges do it: every key comes with the one command it may run.
+    // As on forges: every key may run one command only.
     server.let_in_only_with(
         "command=\"case $SSH_ORIGINAL_COMMAND in git-receive-pack*) echo 'ERROR: The key you are authenticating with has \
          been marked as read only.' >&2; exit 1;; *) eval $SSH_ORIGINAL_COMMAND;; esac\"",

@@ -49,7 +49,7 @@ impl ServiceKind {
         }
     }
 
-    /// Its name over http and ssh.
+    /// The service's name over http and ssh.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Upload => "git-upload-pack",
@@ -110,7 +110,7 @@ fn watch(id: u32, session: &WireSession) -> mpsc::Sender<()> {
 }
 
 impl Service {
-    /// Waits for its end and returns its standard error. The pipes are dropped by now.
+    /// Waits for the child to exit and returns its standard error. The pipes are dropped by now.
     pub(crate) fn end(self) -> String {
         // The text arrives when the last process that can write has exited, for example a hook.
         let said = self.said.recv_timeout(EXIT_TIMEOUT).unwrap_or_default();
@@ -129,7 +129,7 @@ pub(crate) fn explained(remote: &Remote, kind: ServiceKind, said: &str) -> Optio
     let text: String = lines.join("; ").chars().take(1000).collect();
     let source = ErrorDetail::new(remote.scrub(&text));
     let repository = remote.redacted();
-    // The programs report it only as text.
+    // The programs report the cause only as text.
     let says = |words: &[&str]| words.iter().any(|word| text.contains(word));
     let error = if says(&["Host key verification failed", "REMOTE HOST IDENTIFICATION HAS CHANGED"]) {
         GitError::HostKey { repository, source }

@@ -18,7 +18,7 @@ use super::{LimitedReader, WireFailure, WireSession};
 use crate::error::{ErrorDetail, GitError};
 use crate::remote::Remote;
 
-/// Forges look for a `git/` prefix.
+/// Forges recognize git clients by the `git/` prefix.
 const USER_AGENT: &str = concat!("git/docent-", env!("CARGO_PKG_VERSION"));
 const CONNECT: Duration = Duration::from_secs(20);
 const REDIRECTS: usize = 4;
@@ -56,7 +56,7 @@ impl Http {
         if url.host().is_none() || url.query().is_some() || url.fragment().is_some() {
             return Err(unusable("give the address of the repository alone, without `?` and `#`"));
         }
-        // Neither can fail for a URL with a host.
+        // Neither call can fail for a URL with a host.
         let _ = url.set_username("");
         let _ = url.set_password(None);
         let authorization = match remote.authorization() {
@@ -231,7 +231,7 @@ pub(super) fn classify(error: &reqwest::Error) -> WireFailure {
 }
 
 fn error_text(error: &reqwest::Error) -> String {
-    // The first names the address again, which our sentence does.
+    // reqwest's message repeats the URL, which our own message already has.
     error_chain_of(error, |said| said.split(" for url (").next().unwrap_or_default().to_owned())
 }
 

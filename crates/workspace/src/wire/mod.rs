@@ -1,8 +1,8 @@
 //! Conversations with a remote, as bytes, independent of their meaning to git.
 //!
 //! Over http a conversation is a few requests ([`http`]), over ssh and for a folder on this machine a child process
-//! ([`child`]). In both cases a [`WireSession`] has its limits in time and bytes, and stores the failure that ended it, so
-//! that a caller above three libraries need not parse their error texts.
+//! ([`child`]). In both cases a [`WireSession`] has its limits in time and bytes, and stores the failure that ended it,
+//! so that the caller, who sits above three libraries, need not parse their error texts.
 
 pub(crate) mod child;
 pub(crate) mod http;
@@ -36,7 +36,7 @@ pub(crate) enum WireFailure {
     TimedOut,
     #[error("it sent more than {limit} bytes")]
     TooMuch { limit: u64 },
-    /// Of this process.
+    /// The limit of this process, not the server's.
     #[error("too many files are open")]
     OutOfFiles,
     #[error("{0}")]
@@ -91,7 +91,7 @@ impl WireSession {
         self.0.limit
     }
 
-    /// Stores why the conversation failed. The first failure stays, because later ones follow from it.
+    /// Stores why the conversation failed. Only the first failure is kept, because later ones follow from it.
     pub(crate) fn fail(&self, failure: WireFailure) -> io::Error {
         let mut first = self.0.failure.lock();
         io::Error::other(first.get_or_insert(failure).clone())

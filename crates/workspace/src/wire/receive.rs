@@ -27,7 +27,7 @@ impl Advertisement {
         self.capabilities.iter().any(|one| one == what)
     }
 
-    /// Parses it. Over http it is preceded by a line that names the service.
+    /// Parses the advertisement. Over http it is preceded by a line that names the service.
     pub(crate) fn read(from: &mut impl Read) -> Result<Self, WireFailure> {
         let mut advert = Self::default();
         let mut is_first = true;
@@ -46,7 +46,7 @@ impl Advertisement {
             if let Some(said) = line.strip_prefix(b"ERR ") {
                 return Err(WireFailure::Said(words(said)));
             }
-            // A line of an older protocol, which has nothing we need.
+            // The version line, which has nothing we need.
             if is_first && line.starts_with(b"version ") {
                 continue;
             }
@@ -281,7 +281,7 @@ mod tests {
             ended(&[b"unpack index-pack abnormal exit\n", b"ng refs/heads/x unpacker error\n", b""]),
             Ok(PushResult::NotUnpacked("index-pack abnormal exit".to_owned()))
         );
-        // About another branch, or about none: that says nothing of ours.
+        // A report on another branch, or on none, says nothing about ours.
         for silent in [&[&b"unpack ok\n"[..], b"ok refs/heads/xy\n", b""][..], &[b"unpack ok\n", b""], &[b""]] {
             assert!(matches!(ended(silent), Err(WireFailure::Network(_))), "{silent:?}");
         }
