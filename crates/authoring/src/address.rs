@@ -9,7 +9,7 @@ struct Host {
 }
 
 /// Whether two repositories are on one host, so that credentials for one may be sent to the other. An ambiguous address
-/// is on no host.
+/// matches no host.
 pub(crate) fn is_same_host(one: &str, other: &str) -> bool {
     matches!((host(one), host(other)), (Some(one), Some(other)) if one == other)
 }
@@ -89,7 +89,7 @@ mod tests {
     proptest! {
         #[test]
         fn another_host_is_never_the_same(before in "[ -~]{0,12}", after in "[ -~]{0,12}") {
-            // Whatever surrounds it, the host is the one in the middle or unknown.
+            // Whatever surrounds `evil.test`, the host is that one or unknown.
             let url = format!("https://{before}evil.test{after}/x");
             if !(before.contains('/') || after.contains(['/', '@'])) {
                 prop_assert!(!is_same_host("https://git.example/acme/docs", &url), "{}", url);

@@ -1,4 +1,4 @@
-//! The end of the agent's work: its changes are checked and committed.
+//! Checks and commits the agent's changes at the end of its work.
 
 use docent_agent::{self as agent, Finish, Step, TurnSettings};
 use docent_jobs::{Outcome, crash};

@@ -71,7 +71,7 @@ fn blocks(text: &str) -> Vec<Vec<&str>> {
     blocks
 }
 
-/// The fence at the beginning of a line. Only one without indentation is certainly a fence of the whole text.
+/// The fence at the beginning of a line. An indented one is ignored, because it may be inside a list item.
 fn fence_of(line: &str) -> Option<&str> {
     let mark = line.chars().next().filter(|mark| matches!(mark, '`' | '~'))?;
     let length = line.len() - line.trim_start_matches(mark).len();
@@ -88,8 +88,8 @@ fn is_command(line: &str) -> bool {
     rest.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_alphabetic()))
 }
 
-/// Whether every run of backticks is closed in its own line: then the text between two runs is code, whatever else
-/// these lines are.
+/// Whether every run of backticks is closed in its own line: then the text between two runs is code, whatever kind of
+/// block these lines are.
 fn has_whole_spans(block: &[&str]) -> bool {
     let is_whole = |line: &&str| {
         let pieces = pieces(line);
@@ -158,7 +158,7 @@ mod tests {
     use super::references::JOINER;
     use super::*;
 
-    /// The text as rendered.
+    /// The text with each joiner shown as `|`.
     fn seen(text: &str) -> String {
         text.replace(JOINER, "|")
     }
@@ -171,7 +171,7 @@ mod tests {
             ("```sh\nnpm i @acme/sdk\n```\n@ann", "```sh\nnpm i @acme/sdk\n```\n@|ann"),
             // Build services parse code too.
             ("Closes #1, not `#1`, [skip ci] and `[skip ci]`.", "Closes #|1, not `#1`, [|skip ci] and `[|skip ci]`."),
-            // In a list a run in the next line does not close it, and a bar ends a cell.
+            // In a list, backticks in the next item do not close a code span; in a table, a bar ends a cell.
             ("- ` a\n- b ` c ` @ann ` d", "- ` a\n- b ` c ` @|ann ` d"),
             ("| ` | @ann ` |", "| ` | @|ann ` |"),
             (r"a \` @ann ` b", r"a \` @|ann ` b"),

@@ -32,10 +32,10 @@ pub enum AgentStep {
     Tools,
 }
 
-/// The step that a journal entry is about, if it is about one.
+/// The agent's step that a journal entry records, if it records one.
 pub fn step_of(entry: &Entry) -> Option<AgentStep> {
     let EntryBody::Work { data, .. } = &entry.body else { return None };
-    // Not the whole record, which may be large.
+    // Reads single fields instead of the whole record, which may be large.
     match data.get("did")?.as_str()? {
         "replied" | "compacted" => Usage::deserialize(data.get("usage")?).ok().map(AgentStep::Model),
         "ran" => Some(AgentStep::Tools),
@@ -199,7 +199,7 @@ mod tests {
         let ran = |todos| Record::Ran { results: vec![result.clone()], digest: "d".into(), todos };
         assert_eq!(done(&ran(None)), std::slice::from_ref(&answered));
         assert_eq!(done(&ran(Some(todos.clone()))), [answered.clone(), JobEvent::Planned { todos }]);
-        // As written before plans were in the journal.
+        // The format from before plans were in the journal.
         let data = json!({ "did": "ran", "results": [result], "digest": "d" });
         assert_eq!(told(EntryBody::Work { kind: "ran".into(), data }), [answered]);
     }

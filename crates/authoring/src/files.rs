@@ -15,7 +15,7 @@ use crate::docs::{below, inside};
 pub(crate) struct Draft {
     overlay: Overlay,
     before: OriginalDocs,
-    /// The docs that the changes are to go into, if earlier turns changed those of the base.
+    /// The docs at the tip of the target branch, if that is not the base.
     origin: Option<OriginalDocs>,
     /// Paths written or deleted, relative to the docs root.
     touched: HashSet<String>,
@@ -28,7 +28,7 @@ pub(crate) struct Draft {
 }
 
 impl Draft {
-    /// A draft without changes. `origin` is what they are to go into, if it is not the base.
+    /// A draft without changes. `origin` is the tip of the target branch, if that is not the base.
     pub(crate) fn new(overlay: Overlay, origin: Option<Base>, root: &str) -> Result<Self, GitError> {
         let base = overlay.base().clone();
         let before = OriginalDocs::new(base, root)?;
@@ -63,8 +63,8 @@ impl Draft {
         &self.overlay
     }
 
-    /// Why these changes must not be committed, if so.
-    /// `allowed` are the globs of what may be changed besides documents.
+    /// The reason why these changes must not be committed, if any. `allowed` are the globs of files that may be changed
+    /// besides documents.
     pub(crate) fn refusal_reason(&self, allowed: &[String]) -> Option<String> {
         let changed = self.changed();
         if let Some(refused) = refused_change(&self.before, self, &changed, allowed) {

@@ -1,4 +1,4 @@
-//! What one job does: prepare, agent, checks, commit, push, pull request.
+//! Runs one job: prepare, agent, checks, commit, push, pull request.
 //!
 //! [`Author`] is the worker that the job engine runs. Each of its actions is a [`record::Record`] in the job's journal,
 //! and its state is folded from those ([`progress::JobState`]), so a job continues wherever it was interrupted:

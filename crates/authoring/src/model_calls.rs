@@ -13,7 +13,7 @@ use crate::record::Record;
 use crate::session::Session;
 use crate::turn_exit::{TurnExit, model_failed};
 
-/// How long a turn whose time is over waits for the model's summary.
+/// How long a turn whose time is over still waits for the model's summary.
 const LAST_WORDS: Duration = Duration::from_secs(120);
 
 impl Session<'_> {
@@ -47,8 +47,8 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Calls the model for as long as the turn has time. On `None` the journal has the reason, from which the next step
-    /// follows.
+    /// Calls the model for as long as the turn has time. On `None`, the journal has the reason, and the next step
+    /// follows from it.
     async fn call(
         &mut self,
         request: Request,

@@ -1,4 +1,4 @@
-//! What happened in a turn beyond its summary: notes for the model, and for people.
+//! Notes on a turn beyond its summary, for the model and for people.
 
 use docent_types::AgentJob;
 

@@ -29,14 +29,14 @@ impl Session<'_> {
         let root = self.project.docs_root.clone();
         let starts = move || {
             let start = start(&mirror, &branch, &into, pushed)?;
-            // The first page of a site creates its folder, so this is a note and not a failure.
+            // The first page of a site creates its folder, so a missing one is a note and not a failure.
             match mirror.check_folder(start.base, &root) {
                 Err(missing @ GitError::NoSuchFolder { .. }) => Ok((start, Some(one_line(&missing)))),
                 checked => checked.map(|()| (start, None)),
             }
         };
         let (start, no_docs) = self.author.run_blocking(starts).await?;
-        // The builtin model does not read them.
+        // The builtin model does not read context repositories.
         let (context, missing) = if self.costs() {
             find_context_commits(&self.author.repositories, &self.project).await
         } else {

@@ -57,16 +57,16 @@ pub struct AgentTurn {
 /// The result of proposing a turn's changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Proposal {
-    /// They are in a pull request, which may follow one that ended.
+    /// The changes are in a pull request. `before` is the ended one that it follows, if any.
     PullRequest { before: Option<PullRequestEnd> },
-    /// The base holds them already.
+    /// The base has the changes already.
     Included,
 }
 
 /// The pull request that a job has opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenedPullRequest {
-    /// Its address for people.
+    /// Its web address.
     pub url: String,
     /// The turns in it, oldest first.
     pub parts: Vec<TurnSummary>,
@@ -83,7 +83,7 @@ pub struct JobState {
     pub unread_instructions: Vec<(u64, Instruction)>,
     /// Sequence number of the newest instruction in the transcript; 0 for none.
     pub read_upto: u64,
-    /// The time used since then.
+    /// The time used since that instruction.
     pub time_used: TimeUsed,
     /// The turn in progress; `None` between two turns, and when it is to start over.
     pub turn: Option<AgentTurn>,

@@ -37,19 +37,19 @@ pub struct PullChanges {
     pub diff: Diff,
 }
 
-/// Commits of a pull request that are listed.
+/// Maximum number of commits listed for a pull request.
 const COMMITS: usize = 100;
-/// Concurrent comparisons.
+/// Maximum number of concurrent comparisons.
 const COMPARING: usize = 2;
-/// The newest commits whose authors are credited when they become one.
+/// Maximum number of commits, from the newest, whose authors are credited in a squash commit.
 const CREDITED: usize = 200;
 
-/// Whether a branch lacked commits of its base.
+/// The result of updating a branch from its base.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Updated {
-    /// The base was merged into it.
+    /// The base was merged into the branch.
     Merged,
-    /// It had all of them.
+    /// The branch had all commits of the base.
     UpToDate,
 }
 
@@ -100,7 +100,7 @@ impl Pulls {
         self.records.get(project, id).await
     }
 
-    /// A page of the pull requests that fit, and how many there are in each state.
+    /// A page of the matching pull requests, and the number of them in each state.
     pub async fn search(&self, search: PullSearch) -> Result<FoundPulls, StoreError> {
         self.records.search(search).await
     }
@@ -125,8 +125,8 @@ impl Pulls {
         self.records.list(project, limit).await
     }
 
-    /// The commits that its branch has and its base lacks, newest first, and what they change, within `view`; or those recorded
-    /// when it ended.
+    /// The commits that the pull request's branch has and its base lacks, newest first, and their diff, within `view`.
+    /// For an ended pull request, those of the recorded commit range.
     pub async fn changes(
         &self,
         project: &Project,
@@ -137,7 +137,7 @@ impl Pulls {
         self.compare(project, move |mirror| span(mirror, &record), view).await
     }
 
-    /// The same of a branch and its base, on whichever forge; nothing when one of them is gone.
+    /// As [`changes`](Self::changes), for a branch and its base on any forge; empty when one of them is gone.
     pub async fn branch_changes(
         &self,
         project: &Project,
@@ -166,7 +166,7 @@ impl Pulls {
         self.repositories.run_blocking(work).await
     }
 
-    /// What keeps an open one from being merged, file by file.
+    /// The conflicts that keep an open pull request from being merged, file by file.
     pub async fn conflicts(&self, project: &Project, record: &PullRecord) -> Result<Vec<FileConflict>, MergeError> {
         self.must_be_open(record).await?;
         let (mirror, (_, tip)) = self.branches(project, record).await?;
@@ -176,8 +176,8 @@ impl Pulls {
         self.repositories.run_blocking(move || mirror.conflicts(base, tip, &merged_file)).await.map_err(merge_error)
     }
 
-    /// Brings it into its base as one commit of the person `by`, with its title and description as the message and the authors
-    /// of its commits credited, and records that.
+    /// Squashes the pull request into its base as one commit by the person `by`, and records that. The message is the
+    /// title and the description; the authors of the commits are credited.
     pub async fn squash(&self, project: &Project, record: &PullRecord, by: &str) -> Result<PullRecord, MergeError> {
         self.must_be_open(record).await?;
         let (mirror, span) = self.branches(project, record).await?;
@@ -195,7 +195,7 @@ impl Pulls {
         self.end(record, PullState::Merged, Some(span)).await
     }
 
-    /// Opens a closed one again.
+    /// Reopens a closed pull request.
     pub async fn reopen(&self, project: &Project, record: &PullRecord) -> Result<PullRecord, MergeError> {
         let refused = |sentence: String| Err(MergeError::Refused(sentence));
         if record.state != PullState::Closed {
@@ -218,7 +218,7 @@ impl Pulls {
         }
     }
 
-    /// Merges it into its base and records that. A repetition after a crash in between finds the merge made.
+    /// Merges the pull request into its base and records that. A retry after a crash in between finds the merge done.
     pub async fn merge(&self, project: &Project, record: &PullRecord) -> Result<PullRecord, MergeError> {
         self.must_be_open(record).await?;
         let (mirror, span) = self.branches(project, record).await?;
@@ -228,7 +228,7 @@ impl Pulls {
         self.end(record, PullState::Merged, Some(span)).await
     }
 
-    /// Merges its base into its branch, so that it can be merged, and its checks run on the result.
+    /// Merges the base into the pull request's branch, so that it can be merged, and its checks run on the result.
     pub async fn update(&self, project: &Project, record: &PullRecord) -> Result<Updated, MergeError> {
         self.must_be_open(record).await?;
         let (mirror, _) = self.branches(project, record).await?;
@@ -275,7 +275,7 @@ impl Pulls {
         self.repositories.run_blocking(work).await.map_err(merge_error)
     }
 
-    /// Closes it and keeps its branch. Works without the repository, which may be gone.
+    /// Closes the pull request and keeps its branch. Works without the repository, which may be gone.
     pub async fn close(&self, project: &Project, record: &PullRecord) -> Result<PullRecord, MergeError> {
         self.must_be_open(record).await?;
         let span = match self.repositories.fetch(project).await {
@@ -285,7 +285,7 @@ impl Pulls {
         self.end(record, PullState::Closed, span).await
     }
 
-    /// It may have ended since the caller read it.
+    /// Refuses a pull request that has ended since the caller read it.
     async fn must_be_open(&self, seen: &PullRecord) -> Result<(), MergeError> {
         match self.records.get(&seen.project, seen.id).await?.map(|record| record.state) {
             Some(PullState::Open) => Ok(()),
@@ -309,7 +309,7 @@ impl Pulls {
     }
 }
 
-/// Trailers for the authors of these commits but one.
+/// Co-author trailers for the authors of these commits, except `but`.
 fn credits(commits: &[CommitSummary], but: &Signature) -> Vec<String> {
     let mut credited: Vec<Signature> = Vec::new();
     for commit in commits.iter().rev() {
@@ -330,7 +330,7 @@ fn merged_file(path: &str, sides: [&[u8]; 3]) -> FileMerge {
     }
 }
 
-/// The merge base and tip of a pull request; `None` when one of its branches is gone.
+/// The merge base and tip of a pull request, from the recorded range if it has one; `None` when a branch is gone.
 fn span(mirror: &Mirror, record: &PullRecord) -> Result<Option<(CommitId, CommitId)>, GitError> {
     if let Some(ending) = &record.ended
         && let (Ok(from), Ok(to)) = (ending.from.parse(), ending.to.parse())

@@ -115,16 +115,16 @@ pub enum Record {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BranchState {
-    /// It is at the commit that we pushed, or we have not pushed yet.
+    /// The branch is at the commit that we pushed, or we have not pushed yet.
     #[default]
     AsLeft,
-    /// It is gone, and all of it is in the base.
+    /// The branch is gone, and the base has all of its commits.
     Merged,
-    /// It is gone, and its commits are not in the base, at least not unchanged.
+    /// The branch is gone, and the base does not have its commits, at least not unchanged.
     Deleted,
-    /// It has further commits of others.
+    /// The branch has further commits by others.
     BuiltOn,
-    /// It no longer contains the commit that we pushed.
+    /// The branch no longer contains the commit that we pushed.
     Rewritten,
 }
 

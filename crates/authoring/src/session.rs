@@ -62,7 +62,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Saves recorded entries that cost money for the process that continues.
+    /// When the process drains, syncs the recorded entries, which cost money, for the process that continues.
     async fn halt(&mut self, halted: Interrupted) -> Result<(), TurnExit> {
         if matches!(halted, Interrupted::Draining) {
             self.handle.sync().await?;
@@ -199,7 +199,7 @@ impl Session<'_> {
         self.record(Record::Ran { results, digest, todos });
     }
 
-    /// The turn's settings. `None`: its base is gone, and it starts over.
+    /// The turn's settings. `None`: its base is gone, and the turn starts over.
     async fn settings(&mut self, turn: &AgentTurn) -> Result<Option<TurnSettings>, TurnExit> {
         if let Some(settings) = self.settings.take() {
             return Ok(Some(settings));
@@ -250,8 +250,8 @@ impl Session<'_> {
         }
     }
 
-    /// The turn's base without changes, and what they are to go into if that is another commit. `None`: one of them is gone, and the
-    /// turn starts over.
+    /// The turn's base without changes, and the tip of the target branch if that is another commit. `None`: one of them
+    /// is gone, and the turn starts over.
     async fn bases(&mut self, turn: &AgentTurn) -> Result<Option<(Overlay, Option<Base>)>, TurnExit> {
         let base = parse(&turn.base)?;
         let origin = turn.agreed.as_deref().filter(|agreed| *agreed != turn.base).map(parse).transpose()?;

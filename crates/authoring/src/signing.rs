@@ -30,7 +30,8 @@ impl Signing {
         Self { author, sign_off: project.settings.sign_off }
     }
 
-    /// As [`of`](Self::of), by this person. A name that is no mail address gets that of the project.
+    /// As [`of`](Self::of), with this person as the author. If the name is no email address, the project's address is
+    /// used.
     pub(crate) fn by(project: &Project, person: &str) -> Self {
         let Self { author, sign_off } = Self::of(project);
         let is_address = person.contains('@') && !person.contains(|c: char| c.is_whitespace() || "<>".contains(c));

@@ -1,4 +1,4 @@
-//! Jobs on a real repository in a folder of its own. Time stands still unless a test advances it.
+//! Jobs on a real repository in a folder of its own. The clock is stopped unless a test advances it.
 
 mod context_repositories;
 mod cord;
@@ -70,7 +70,7 @@ impl Projects for Registry {
 type Objection = Box<dyn FnMut() -> Option<ForgeError> + Send>;
 type Trouble = Arc<Mutex<Option<Objection>>>;
 
-/// A forge that opens nothing while it returns errors.
+/// A forge whose attempts to open a pull request fail when the test says so.
 struct Moody {
     forge: LocalForge,
     trouble: Trouble,
@@ -101,7 +101,7 @@ impl Forge for Moody {
     }
 }
 
-/// Everything that outlives a process, and a person who looks at it.
+/// Everything that outlives a process, and what a person sees of it.
 struct World {
     dir: TempDir,
     clock: ManualClock,
@@ -349,7 +349,7 @@ impl Process {
     }
 }
 
-/// Pushes without coordination.
+/// Another person who pushes without coordinating with the job.
 struct Colleague {
     mirror: Mirror,
     remote: Remote,

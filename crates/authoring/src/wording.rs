@@ -10,13 +10,13 @@ use crate::record::TurnSummary;
 
 /// The longest first line of a commit, and title of a pull request, in characters.
 const TITLE: usize = 72;
-/// Most characters quoted of an instruction, and of a summary.
+/// Maximum number of characters quoted of an instruction, and of a summary.
 const ASKED: usize = 4_000;
 const SUMMARY: usize = 20_000;
 /// Approximate limit of a pull request's description, in bytes: beyond it, the oldest turns are left out. Forges accept
 /// slightly more.
 const BODY: usize = 48_000;
-/// Most problems listed.
+/// Maximum number of problems listed.
 const PROBLEMS: usize = 20;
 
 /// A title on one line, cut at a word boundary.

@@ -3,14 +3,14 @@
 
 use std::fmt::Write as _;
 
-/// Breaks a reference: it is invisible, and part of no name, number or entity.
+/// The word joiner, which breaks a reference: it is invisible, and part of no name, number or entity.
 pub(super) const JOINER: char = '\u{2060}';
 
-/// Named entities that cannot stand for a part of a reference.
+/// Named entities that cannot decode to a part of a reference.
 const ENTITIES: [&str; 14] =
     ["amp", "lt", "gt", "quot", "apos", "nbsp", "hellip", "mdash", "ndash", "copy", "reg", "times", "rarr", "larr"];
 
-/// Path segments before the number of something on a forge.
+/// Path segments of a forge before the number of an issue, a pull request or the like.
 const NUMBERED: [&str; 8] =
     ["/issues/", "/issue/", "/pull/", "/pulls/", "/merge_requests/", "/discussions/", "/epics/", "/work_items/"];
 
@@ -64,19 +64,19 @@ fn broken_after(out: &mut String, c: char) {
     out.push(JOINER);
 }
 
-/// Whether an address up to here is followed by the number of something on a forge.
+/// Whether this part of an address precedes the number of an issue, a pull request or the like on a forge.
 fn names_number(address: &str) -> bool {
     address.ends_with('#') || NUMBERED.iter().any(|part| address.ends_with(part))
 }
 
-/// Whether this ends with the `GH` or `GL` of `GH-1`.
+/// Whether the text ends with the `GH` or `GL` of a reference such as `GH-1`.
 fn is_prefix(before: &str) -> bool {
     let Some((rest, prefix)) = before.split_at_checked(before.len().saturating_sub(2)) else { return false };
     let is_free = !rest.ends_with(|c: char| c.is_ascii_alphanumeric());
     is_free && ["GH", "GL"].iter().any(|known| prefix.eq_ignore_ascii_case(known))
 }
 
-/// Whether what follows an `&` is an entity that could stand for a part of a reference.
+/// Whether what follows an `&` is an entity that could decode to a part of a reference.
 fn is_entity(rest: &str) -> bool {
     if rest.starts_with('#') {
         return true;
@@ -121,7 +121,7 @@ fn names_skip(inner: &str) -> bool {
     inner.contains("skip") || words == ["ci", "no"]
 }
 
-/// A line that is neither a trailer that attests something nor one of our own.
+/// The line; broken if it is a trailer that attests something, or one of our own.
 fn untrailed(line: &str) -> String {
     let Some((key, value)) = line.split_once(':') else { return line.to_owned() };
     let name = key.trim().to_ascii_lowercase();
@@ -130,7 +130,7 @@ fn untrailed(line: &str) -> String {
     if attests && is_key { format!("{key}{JOINER}:{value}") } else { line.to_owned() }
 }
 
-/// A title that forges do not read as a draft's, nor git as a fixup's.
+/// The title, broken where forges would take it for a draft's, or git for a fixup's.
 pub(super) fn without_draft_mark(title: &str) -> String {
     let opened = title.trim_start_matches(|c: char| !c.is_alphanumeric());
     for word in ["draft", "wip", "fixup!", "squash!", "amend!"] {
@@ -148,7 +148,7 @@ pub(super) fn without_draft_mark(title: &str) -> String {
 mod tests {
     use super::*;
 
-    /// The text as rendered.
+    /// The text with each joiner shown as `|`.
     fn seen(text: &str) -> String {
         text.replace(JOINER, "|")
     }

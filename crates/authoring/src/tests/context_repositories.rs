@@ -1,4 +1,4 @@
-//! What a job may read besides the docs.
+//! Tests of the repositories that a job may read besides the docs.
 
 use docent_agent::DocsSearch;
 use docent_llm::scripted::Scripted;
@@ -11,7 +11,7 @@ use serde_json::json;
 use super::model::finish;
 use super::*;
 
-/// A model that looks at something and finishes.
+/// A model that makes an edit, calls this tool and finishes.
 fn looks(tool: &str, input: serde_json::Value) -> Scripted {
     let model = Scripted::new();
     let (name, ending) = finish("Rename", "Renamed.");
@@ -101,7 +101,7 @@ async fn a_turn_taken_up_again_sees_the_context_as_it_was() {
     let world = World::with(Arc::new(model));
     world.has_context("sdk", "widget.rs", "pub struct Before;\n");
     let job = world.asks("Rename it").await;
-    // The first reply is written down, and the process dies.
+    // The first reply is in the journal, and the process dies.
     let cord = Cord::new(cord::Pull::After(3));
     let process = world.starts_with(&cord, "mirrors");
     cord.pulled().await;

@@ -1,5 +1,5 @@
-//! The power cord of a process: when it is pulled at the n-th write, earlier writes stay durable and no later one gets
-//! through.
+//! Simulates a process that is killed at its n-th durable write ("the power cord is pulled"): earlier writes stay
+//! durable and no later one gets through.
 
 use std::fmt;
 use std::sync::Arc;
@@ -83,7 +83,7 @@ impl Cord {
     }
 }
 
-/// A store on a cord.
+/// A store that stops once its process's cord is pulled.
 pub(super) struct CordedStore {
     store: Arc<dyn Store>,
     cord: Arc<Cord>,
@@ -157,7 +157,7 @@ impl Store for CordedStore {
     }
 }
 
-/// Pull requests on a cord.
+/// Pull requests that stop once their process's cord is pulled.
 #[derive(Debug)]
 pub(super) struct CordedPulls {
     pulls: Arc<dyn PullRequests>,

@@ -1,4 +1,4 @@
-//! An agent writes documents, and what else its project's owner allows.
+//! An agent may write documents, and other files that its project's owner allows.
 
 use docent_agent::EditableTree as _;
 use serde_json::json;
@@ -7,7 +7,7 @@ use super::model::{Planned, finish};
 use super::*;
 use crate::files::Draft;
 
-/// Writes what the build of the site would run, and a page.
+/// A project whose model writes a page and a file that the site's build would execute.
 fn world(allowed: &[&str]) -> World {
     let model = Planned::new(vec![
         ("write", json!({ "path": "package.json", "content": "{}" })),

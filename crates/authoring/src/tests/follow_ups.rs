@@ -23,7 +23,7 @@ async fn a_follow_up_continues_the_branch_and_the_pull_request() {
     assert_eq!(world.commits(&job.source.branch).await.len(), 2);
     let pulls = world.pull_requests().await;
     assert_eq!(pulls.len(), 1);
-    // It describes all that it holds, and keeps its title.
+    // The pull request describes all changes in it, and keeps its title.
     for words in [RENAME, MORE, message(&first), message(&second)] {
         assert!(pulls[0].body.contains(words), "no `{words}` in {}", pulls[0].body);
     }
@@ -70,7 +70,7 @@ async fn a_follow_up_after_the_merge_opens_a_new_pull_request() {
     assert_ne!(second.pr_link, first.pr_link);
     let pulls = world.pull_requests().await;
     assert_eq!(pulls.iter().map(|pull| pull.state).collect::<Vec<_>>(), [PullState::Open, PullState::Merged]);
-    // The new one is about what is new.
+    // The new pull request describes only the new changes.
     assert!(pulls[0].body.contains(MORE) && !pulls[0].body.contains(RENAME), "{}", pulls[0].body);
     assert!(world.text(&job.source.branch, "docs/setup.md").await.contains("Gadget"));
     assert_eq!(world.changed(&job.source.branch).await, ["docs/other.md"]);
@@ -105,7 +105,7 @@ async fn a_failed_job_works_again_on_a_follow_up() {
 #[tokio::test(start_paused = true)]
 async fn work_that_could_not_be_pushed_is_done_again_on_a_follow_up() {
     let world = World::new();
-    // A branch `topic` is in the way of `topic/one`.
+    // A branch `topic` conflicts with the name `topic/one`.
     world.colleague().await.pushes("topic", "docs/new.md", "New.\n");
     let job = world.asks_on(RENAME, Some("topic/one")).await;
     assert_failed(&world.works_on(&job).await, Halt::GitMisconfigured, &["could not be pushed", "`topic`"]);
@@ -148,13 +148,13 @@ async fn what_was_pushed_without_a_pull_request_gets_one_on_a_follow_up() {
         let pulls = world.pull_requests().await;
         assert_eq!((again.status, pulls.len()), (JobStatus::Completed, 1), "{}", message(&again));
         assert!(again.pr_link.is_some() && pulls[0].body.contains(RENAME), "{}", pulls[0].body);
-        // The same again changes nothing, so there is nothing to commit.
+        // The same instruction again changes nothing, so there is nothing to commit.
         let commits = if more == MORE { 2 } else { 1 };
         assert_eq!(world.commits(&job.source.branch).await.len(), commits, "{more}");
     }
 }
 
-/// A search over the docs while which something happens.
+/// A search over the docs that calls a function of the test.
 struct Meanwhile(Box<dyn Fn() + Send + Sync>);
 
 impl DocsSearch for Meanwhile {
@@ -175,7 +175,7 @@ async fn a_failure_that_a_follow_up_outran_is_mentioned_and_not_taken_for_done()
     model.calls("edit", edit("index.md")).calls(name, done);
     let mut world = World::with(Arc::new(model.clone()));
     let job = world.asks("Rename it").await;
-    // Too late for the turn that is about to fail, and before the job has failed.
+    // The follow-up comes too late for the turn that is about to fail, and before the job has failed.
     let (jobs, spoken_to, runtime) = (world.jobs.clone(), job.clone(), tokio::runtime::Handle::current());
     let speaks = Arc::new(Meanwhile(Box::new(move || {
         let messages = vec![Message::text(Role::User, "Then in the other page.")];

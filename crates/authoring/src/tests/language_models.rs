@@ -1,4 +1,4 @@
-//! Jobs in the hands of models that cost money, take their time and fail.
+//! Jobs with language models, which cost money, are slow, and fail.
 
 use docent_jobs::JobUpdate;
 use docent_llm::ModelErrorKind;
@@ -19,7 +19,7 @@ fn finishes(model: &Scripted) {
 }
 
 impl World {
-    /// As [`works_on`](Self::works_on), for a job that waits now and then: the time it waits for passes.
+    /// As [`works_on`](Self::works_on), for a job with waits: the clock advances through them.
     async fn works_and_waits(&self, job: &AgentJob) -> AgentJob {
         let process = self.starts();
         while self.job(job).await.status == JobStatus::Active {

@@ -95,7 +95,7 @@ impl Planned {
         planned
     }
 
-    /// Moves pages to where nothing can be, all in one reply, changes another page and finishes.
+    /// Moves pages to impossible places, all in one reply, changes another page and finishes.
     pub(super) fn moves_in_vain(places: &[&str]) -> Self {
         let moves = |to: &&str| {
             [("move", json!({ "from": "index.md", "to": to })), ("move_page", json!({ "from": "index.md", "to": to }))]

@@ -164,7 +164,7 @@ async fn a_repository_that_is_gone_fails_the_job() {
     let job = world.asks(RENAME).await;
     let process = world.starts();
     for _ in 0..40 {
-        // Where it counts as unreachable, it is tried again for a while.
+        // If the repository counts as unreachable, the job retries for a while.
         world.clock.advance(Duration::from_secs(600));
         tokio::time::sleep(Duration::from_secs(2)).await;
     }
@@ -194,7 +194,7 @@ async fn a_base_branch_that_is_missing_fails_a_job_on_another_branch_too() {
 async fn an_empty_repository_fails_the_job() {
     let world = World::new();
     let repository = world.project().repository;
-    // As `git init --bare` leaves it: no branch at all.
+    // A repository as `git init --bare` leaves it: without any branch.
     for folder in ["refs/heads/main", "packed-refs"] {
         let path = PathBuf::from(&repository).join(folder);
         if path.exists() {

@@ -1,4 +1,4 @@
-//! Effects outside, and what people do to them meanwhile.
+//! Tests of pushes and pull requests, and of what people do to them in between.
 
 use docent_forge::PullState;
 use docent_llm::scripted::Scripted;
@@ -82,7 +82,7 @@ async fn a_pull_request_that_was_merged_or_closed_meanwhile_is_mentioned() {
         assert!(said.contains(&link) && said.contains(state.as_str()) && said.contains("a new one"), "{said}");
         assert_ne!(second.pr_link, Some(link));
 
-        // Told once: the next follow-up goes into the new one.
+        // The note is given once: the next follow-up goes into the new pull request.
         world.follows_up(&job, r#"Replace "Much" with "A lot""#).await;
         let third = world.works_on(&job).await;
         assert_eq!(third.pr_link, second.pr_link);
@@ -99,7 +99,7 @@ async fn changes_that_the_base_has_already_need_no_pull_request() {
     assert_eq!((ended.status, ended.pr_link.clone()), (JobStatus::Completed, None), "{}", message(&ended));
     assert!(message(&ended).contains("`main` holds these changes already"), "{}", message(&ended));
 
-    // Later work is described alone.
+    // Later work is described on its own.
     world.forge_has(None);
     world.follows_up(&job, MORE).await;
     assert_eq!(world.works_on(&job).await.status, JobStatus::Completed);
@@ -238,7 +238,7 @@ async fn a_push_that_is_refused_fails_the_job_with_what_the_remote_said() {
     assert_failed(&ended, Halt::GitMisconfigured, &["could not be pushed", "rejected"]);
     assert_eq!(world.pull_requests().await, []);
 
-    // Once somebody has changed that, all of it is done.
+    // Once the hook is removed, the follow-up does the work of both instructions.
     std::fs::remove_file(hook).expect("removed");
     world.follows_up(&job, MORE).await;
     let again = world.works_on(&job).await;

@@ -162,7 +162,7 @@ async fn what_has_ended_is_not_ended_again() {
     assert_eq!(closed.state, PullState::Closed);
     assert!(matches!(world.desk().close(&world.project(), &pull).await, Err(MergeError::Refused(_))));
     assert!(matches!(world.desk().merge(&world.project(), &pull).await, Err(MergeError::Refused(_))));
-    // Neither the branch nor the base was touched by it.
+    // Neither the branch nor the base was changed.
     assert_eq!(world.commits(&job.source.branch).await.len(), 1);
     assert!(world.text("main", "docs/setup.md").await.contains("Widget"));
 }

@@ -251,8 +251,8 @@ async fn a_long_job_in_the_hands_of_processes_that_live_for_a_step_leaves_the_sa
     }
 }
 
-/// A repository with a submodule, a symbolic link and a folder among its pages, and a model that moves a page onto each,
-/// and below a file.
+/// A repository with a submodule, a symbolic link and a folder among its pages. The model moves a page onto each of
+/// them, and below a file.
 fn with_moves_in_vain() -> World {
     let places = ["vendor/page.md", "linked.md", "folder.md", "setup.md/page.md"];
     let mut files = docs();
