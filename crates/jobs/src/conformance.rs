@@ -85,8 +85,8 @@ where
 }
 
 /// Applies a long random history, derived from the seed `number`, to a store and to
-/// [`MemoryStore`](crate::memory::MemoryStore), and compares the two. For a store that wants more histories than [`run`]
-/// has.
+/// [`MemoryStore`](crate::memory::MemoryStore), and compares the two. For a store that is to be tested with more
+/// histories than [`run`] has.
 pub async fn history(store: Arc<dyn Store>, number: u64) {
     same::same_history(store, number, 1000).await;
 }

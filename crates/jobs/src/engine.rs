@@ -180,10 +180,10 @@ impl Engine {
         let id = row.id();
         let stop = CancellationToken::new();
         self.running.lock().insert(id, stop.clone());
-        // At the highest level, so that whatever is logged, it says of which job.
+        // The span has the highest level, so that every log line names its job.
         self.attempt(row, stop, drain).instrument(error_span!("attempt", job = %id)).await;
         self.running.lock().remove(&id);
-        // Its concurrency key is free now, and another job may wait for it.
+        // The job's concurrency key is free now, and another job may wait for it.
         self.jobs.signals.work.notify_one();
     }
 
@@ -200,7 +200,7 @@ impl Engine {
         let mut handle = self.handle(row, &stop, &drain);
         let worker = Arc::clone(&self.worker);
         let halt = stop.clone();
-        // Dropped with this future, so that nobody works on without renewing the lease.
+        // Dropped with this future, so that no worker continues without a renewed lease.
         let work = async move {
             let result = tokio::select! {
                 biased;

@@ -26,7 +26,7 @@ pub const LONGEST_WAIT: u32 = 60;
 const HOUR: Duration = Duration::from_secs(3600);
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
-/// Quotas for created jobs and follow-ups, per project and 60 minutes, and the limits of a job.
+/// Quotas for created jobs and follow-ups, per project and 60 minutes.
 #[derive(Debug, Clone, Copy)]
 pub struct JobLimits {
     pub creates_per_hour: u32,
@@ -282,7 +282,7 @@ impl Jobs {
         Ok(self.store.list(query).await?)
     }
 
-    /// A page of the jobs that fit, and how many there are in each state.
+    /// A page of the matching jobs, and the number of them in each state.
     pub async fn search(&self, search: JobSearch) -> Result<FoundJobs, CallError> {
         Ok(self.store.search(search).await?)
     }

@@ -1,13 +1,13 @@
 //! The job engine: submit, lease, journal, follow-up, retry, drain.
 //!
-//! A job is a row and a journal. The row says where the job stands; the journal is everything that was decided or done
-//! for it, in order, each entry with a sequence number. What the entries of a worker mean is the worker's business:
-//! this crate knows no agent, no git and no HTTP.
+//! A job is a row and a journal. The row has the job's current state; the journal has everything that was decided or
+//! done for it, in order, each entry with a sequence number. A worker defines the meaning of its own entries: this
+//! crate knows no agent, no git and no HTTP.
 //!
 //! - [`state`] holds every rule about states, as pure functions from a row and a command to the changed row and the
 //!   entries that go with it. Nothing else changes a state.
 //! - [`Store`] is the port to storage: it applies such a function to a row in one durable transaction.
-//! - [`Outbox`] keeps, for each hook, the events of ended jobs that it is still to be told.
+//! - [`Outbox`] keeps, for each hook, the events of ended jobs that are not delivered yet.
 //! - [`Jobs`] is what the HTTP APIs call: submit, follow up, archive, look up.
 //! - [`Engine`] claims jobs under a lease and runs a [`Worker`] on each; a late worker's write is refused by the
 //!   fencing token of its lease.

@@ -88,7 +88,7 @@ impl Tables {
         self.answers.insert((key.scope, key.key), answer);
     }
 
-    /// Counts one use, or refuses with the wait until the next one is free.
+    /// Refuses with the quota's status, which has the wait, if the quota is used up.
     fn admit(&self, quota: &Quota, now: Timestamp) -> Result<(), WriteError> {
         let quota_status = self.uses.get(&quota.bucket).map(|uses| status(quota, uses, now));
         let quota_status = quota_status.unwrap_or_else(|| status(quota, &VecDeque::new(), now));

@@ -1,7 +1,7 @@
-//! The port to the outbox: the events that hooks are still to be told, kept until each is delivered or given up.
+//! The port to the outbox: for each hook, the queued events of ended jobs, kept until each is delivered or given up.
 //!
-//! The store adds the events itself, in the transaction that ends a turn, so an end that was acknowledged has its events
-//! and an end that was rolled back has none.
+//! The store adds the events itself, in the transaction that ends a turn. So an end that was acknowledged has its
+//! events, and an end that was rolled back has none.
 
 use std::fmt;
 
@@ -16,10 +16,10 @@ use crate::store::Store;
 /// A job ended: it was completed, failed or archived.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OutboxEvent {
-    /// Sequence number of the journal entry that records it.
+    /// Sequence number of the journal entry that records the end.
     pub seq: u64,
     pub at: Timestamp,
-    /// The job as it was then.
+    /// The job at that time.
     pub job: AgentJob,
 }
 
@@ -30,19 +30,19 @@ impl OutboxEvent {
         ended.then(|| Self { seq: next.last_seq, at, job: (*next.job).clone() })
     }
 
-    /// The same for every hook and attempt, and for no other event: the job's id and the entry's number.
+    /// The event's id: the job's id and the entry's number. The same for every hook and attempt, and unique.
     pub fn id(&self) -> String {
         format!("{}-{}", self.job.id, self.seq)
     }
 }
 
-/// An event that a hook was not told yet.
+/// An event that is not delivered to a hook yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QueuedEvent {
     pub event: OutboxEvent,
     /// Attempts that failed.
     pub failed: u32,
-    /// When it is to be tried next; before the first attempt, when the job ended.
+    /// The time of the next attempt; before the first attempt, the time when the job ended.
     pub due: Timestamp,
 }
 
@@ -51,11 +51,11 @@ pub struct QueuedEvent {
 pub struct DeliveryAttempt {
     pub at: Timestamp,
     pub delivered: bool,
-    /// What the receiver answered, or why it could not, in a few words.
+    /// The receiver's answer, or why there was none, in a few words.
     pub answer: String,
 }
 
-/// How the deliveries of a hook stand.
+/// The state of a hook's deliveries.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HookState {
     pub hook: String,
@@ -64,16 +64,17 @@ pub struct HookState {
     pub last: Option<DeliveryAttempt>,
 }
 
-/// The queues of the hooks, one each. A hook is known by a text, such as its URL.
+/// The queues of the hooks, one each. A hook is identified by a text, such as its URL.
 ///
 /// Each change by [`Store::change`] or [`Store::hold`] that ends a job appends its [`OutboxEvent`] to every queue, as
 /// durable as the change itself.
 #[async_trait]
 pub trait Outbox: Send + Sync + fmt::Debug + 'static {
-    /// Makes these the hooks, flushed. The queue of a new one is empty; that of one that is not named any more is deleted.
+    /// Sets the hooks, flushed. The queue of a new hook is empty; that of a hook that is not listed any more is
+    /// deleted.
     async fn set_hooks(&self, hooks: Vec<String>) -> Result<(), StoreError>;
 
-    /// At most `limit` events of a hook, those that are due first at the beginning, whether they are due already or not.
+    /// At most `limit` events of a hook, ordered by due time, whether they are due already or not.
     async fn queued(&self, hook: &str, limit: u32) -> Result<Vec<QueuedEvent>, StoreError>;
 
     /// Records an attempt to deliver the event of this id, ordered. The event is tried again at `again`; `None` removes

@@ -32,7 +32,7 @@ pub(crate) fn own_branch(id: JobId) -> String {
     format!("{OWN_PREFIX}{id}")
 }
 
-/// The job id in the name of a branch of our own form. There need not be such a job.
+/// The job id in a branch name of the form `docent/<id>`. There need not be such a job.
 pub fn named_after(branch: &str) -> Option<JobId> {
     let name = branch.strip_prefix(OWN_PREFIX)?;
     // Only the form of the id that we write.

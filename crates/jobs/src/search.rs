@@ -1,4 +1,4 @@
-//! Looking for jobs, as people do: by state, text and time, in pages that stay where they are while jobs come in.
+//! Searches jobs by state, text and time, in pages that do not shift while jobs are added.
 
 use docent_types::{AgentJob, JobId, JobStatus, ListPage, Message, PageChoice, ProjectId, Role};
 
@@ -7,14 +7,14 @@ use crate::entry::EntryBody;
 /// The beginning of a job's first instruction that is searched and shown in lists, in characters.
 const LONGEST_PROMPT: usize = 2_000;
 
-/// Which jobs to look for.
+/// The criteria of a search.
 #[derive(Debug, Clone, Default)]
 pub struct JobSearch {
     pub projects: Vec<ProjectId>,
     pub status: Option<JobStatus>,
-    /// A text in the beginning of the first instruction, whatever the case of its letters; empty for any job.
+    /// A text in the beginning of the first instruction, ignoring case; empty for any job.
     pub text: String,
-    /// Ids from this one on, and below the other. [`JobId::first_at`] makes them of moments.
+    /// Range of ids: from `from`, inclusive, to `to`, exclusive. [`JobId::first_at`] converts a time to an id.
     pub from: Option<JobId>,
     pub to: Option<JobId>,
     pub page: ListPage<JobId>,
@@ -22,11 +22,11 @@ pub struct JobSearch {
     pub limit: usize,
 }
 
-/// A job that was found.
+/// A job in the result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FoundJob {
     pub job: AgentJob,
-    /// The beginning of its first instruction; `None` once its journal is pruned.
+    /// The beginning of the job's first instruction; `None` once its journal is pruned.
     pub prompt: Option<String>,
 }
 
@@ -34,13 +34,15 @@ pub struct FoundJob {
 #[derive(Debug, Clone, PartialEq)]
 pub struct FoundJobs {
     pub jobs: Vec<FoundJob>,
-    /// Jobs in each state that the search would find without its `status`, on all pages, as [`JobStatus::ALL`] has them.
+    /// The number of matching jobs in each state, on all pages and regardless of `status`, in the order of
+    /// [`JobStatus::ALL`].
     pub counts: [u64; JobStatus::ALL.len()],
     pub has_newer: bool,
     pub has_older: bool,
 }
 
-/// Counts the jobs that fit but for their state, and chooses those of a page. Stores call it, so that all choose alike.
+/// Counts the jobs that match apart from their state, and selects those of a page. All stores use it, so that they
+/// select alike.
 #[derive(Debug)]
 pub struct JobChoice {
     status: Option<JobStatus>,
@@ -54,7 +56,7 @@ impl JobChoice {
         Self { status: search.status, counts: Default::default(), choice }
     }
 
-    /// A job that fits but for its state. Jobs may come in any order.
+    /// Takes a job that matches apart from its state. Jobs may come in any order.
     pub fn examine(&mut self, id: JobId, status: JobStatus) {
         for (known, count) in JobStatus::ALL.iter().zip(&mut self.counts) {
             *count += u64::from(*known == status);
@@ -72,7 +74,7 @@ impl JobChoice {
     }
 }
 
-/// What is searched and shown of the entries that a job begins with: the beginning of its first instruction.
+/// The text of a new job that is searched and shown in lists: the beginning of its first instruction.
 pub fn prompt(entries: &[EntryBody]) -> Option<String> {
     let messages = entries.iter().find_map(|entry| match entry {
         EntryBody::Instruction(instruction) => Some(&instruction.messages),
@@ -83,7 +85,7 @@ pub fn prompt(entries: &[EntryBody]) -> Option<String> {
     Some(message.plain_text().chars().take(LONGEST_PROMPT).collect())
 }
 
-/// Whether a text contains another, whatever the case of letters. `folded` is in lower case.
+/// Whether a text contains another, ignoring case. `folded` is in lower case.
 pub fn contains_folded(text: &str, folded: &str) -> bool {
     text.to_lowercase().contains(folded)
 }

@@ -161,7 +161,7 @@ pub trait Store: Send + Sync + fmt::Debug + 'static {
     /// Jobs of a project, newest first.
     async fn list(&self, query: JobQuery) -> Result<Vec<AgentJob>, StoreError>;
 
-    /// A page of the jobs that fit, and how many there are in each state.
+    /// A page of the matching jobs, and the number of them in each state.
     async fn search(&self, search: JobSearch) -> Result<FoundJobs, StoreError>;
 
     /// The earliest time after `now` at which [`Store::claim`] may find something that it does not find at `now`: the

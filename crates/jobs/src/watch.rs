@@ -18,11 +18,11 @@ use crate::store::Store;
 
 /// Without a signal of this process, how often to check whether other processes have written.
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
-/// Every fifth check reads the job even if nobody else has written: a caller that was dropped in the middle of its write
-/// has sent no signal. A [`Waiter`] does not; its caller reads the job when the wait is over.
+/// Every fifth check reads the job even if no other process has written: a caller that was dropped in the middle of its
+/// write has sent no signal. A [`Waiter`] does not; its caller reads the job when the wait is over.
 const CHECKS_PER_READ: u32 = 5;
-/// How often to repeat the question when the store cannot say at once whether others have written, and the pause
-/// between.
+/// Maximum number of attempts when the store cannot say at once whether other processes have written, and the pause
+/// between them.
 const ATTEMPTS: u32 = 5;
 const ATTEMPT_PAUSE: Duration = Duration::from_millis(40);
 /// Entries read at once, and so the most that a slow listener keeps in memory.
@@ -258,7 +258,7 @@ async fn poll_for_waiters(watchers: Arc<Watchers>, changes: impl Fn() -> Option<
                 now = changes().flatten();
             }
         }
-        // The store cannot say, so it may hold anything.
+        // An unknown number counts as a change.
         if now.is_none() || now != seen {
             watchers.wake_waiters();
         }

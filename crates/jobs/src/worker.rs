@@ -1,4 +1,4 @@
-//! What the engine runs, and what it hands to it.
+//! The worker that the engine runs, and the handle that it gives to the worker.
 
 use std::fmt;
 use std::sync::Arc;
@@ -59,7 +59,7 @@ pub enum Interrupted {
     Store(#[from] StoreError),
 }
 
-/// A leased job, as its worker sees it.
+/// A leased job, and the calls that its worker may make on it.
 ///
 /// Entries are buffered by [`Handle::record`] and become durable, all in one transaction, with [`Handle::sync`]. Rule
 /// for workers: sync before every effect outside the process, so that no effect exists that the journal does not
@@ -166,8 +166,9 @@ impl Handle {
         }
     }
 
-    /// A sender of live events, valid until the next entry is written. They reach current watchers only. While entries wait
-    /// for a [`sync`](Self::sync) it sends nothing, because live events must follow the entries before them.
+    /// A sender of live events, valid until the next entry is written. Live events reach current watchers only. While
+    /// entries wait for a [`sync`](Self::sync), nothing is sent, because live events must follow the entries before
+    /// them.
     pub fn live_events(&self) -> LiveEvents {
         let after = self.pending.is_empty().then_some(self.row.last_seq);
         LiveEvents { watchers: Arc::clone(&self.watchers), id: self.row.id(), after }

@@ -1,4 +1,4 @@
-//! Which events a hook is told, and for how long they are kept.
+//! Tests of the events queued for hooks, and of how long they are kept.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Which parts of ended jobs are pruned, and which stay.
+//! Tests of the parts of ended jobs that are pruned, and of those that stay.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -77,7 +77,7 @@ pub(super) async fn what_lives_is_left_alone(store: Arc<dyn Store>) {
     change(&store, 2, follow_up("and more")).await;
     assert_eq!(prune(&store, Some(1000), Some(1000), 100).await, Pruned::default());
     assert_eq!(journal(&store, 2).await.len(), 11);
-    // Archived later, it still counts from its end.
+    // The retention of a job that is archived later still counts from its end.
     let done = ended(&store, 3, 1).await;
     let guards = WriteGuards { now: after(50 * DAYS), ..open() };
     let archive = Arc::new(|row: &Row| state::archive(row, NOW));

@@ -1,4 +1,4 @@
-//! Looking for jobs.
+//! Tests of job searches.
 
 use std::sync::Arc;
 

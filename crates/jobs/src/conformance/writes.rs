@@ -1,4 +1,4 @@
-//! Rows and journals: what is written is there, whole and in order.
+//! Rows and journals: what was written is read back, complete and in order.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Stories of an engine on a store in memory.
+//! Scenario tests of an engine on a store in memory.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -289,7 +289,7 @@ async fn who_watches_hears_the_journal_and_what_is_live_to_the_end() {
     let start = tokio::time::Instant::now();
     while all.next().await.expect("reads").is_some() {}
     assert_eq!(start.elapsed(), Duration::ZERO);
-    // An entry that was never written cannot be continued from.
+    // A watch cannot continue from an entry that was never written.
     assert!(world.jobs.watch(&job.project, job.id, kinds.len() as u64 + 1).await.is_err());
     // After the last entry there is nothing more.
     let mut again = world.jobs.watch(&job.project, job.id, kinds.len() as u64).await.expect("is there");
