@@ -39,7 +39,7 @@ async fn waits(world: &World, most: Duration) {
     tokio::time::sleep(pause).await;
 }
 
-/// A running process, `None` when there is none.
+/// A running process, chosen at random; `None` when there is none.
 fn somebody(world: &World) -> Option<Arc<Running>> {
     let living: Vec<Arc<Running>> = world.processes().iter().flatten().map(Arc::clone).collect();
     if living.is_empty() { None } else { Some(Arc::clone(&living[world.chance().place(living.len())])) }

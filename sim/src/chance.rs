@@ -40,7 +40,7 @@ impl Chance {
 
     /// A number from 0 (inclusive) to 1 (exclusive).
     pub(crate) fn part(&mut self) -> f64 {
-        // 53 bits are what such a number holds.
+        // An `f64` below 1 has 53 bits of precision.
         (self.number() >> 11) as f64 / (1_u64 << 53) as f64
     }
 

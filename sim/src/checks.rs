@@ -77,7 +77,7 @@ fn instructions(journal: &[Entry]) -> impl Iterator<Item = String> {
     })
 }
 
-/// A run is shorter than the hour over which quotas count.
+/// Checks the quota of each project. A run is shorter than the hour over which the quota counts.
 fn the_quota_is_kept(world: &World, rows: &[Row]) {
     for project in &world.projects {
         let jobs = rows.iter().filter(|row| row.job.project == project.id).count();
@@ -103,7 +103,7 @@ fn the_journal_is_whole(world: &World, row: &Row, journal: &[Entry]) {
     }
 }
 
-/// A job ends, once for each time it is made active; what comes after the end makes it active again or archives it.
+/// Checks that a job ends once for each time it is made active; later entries make it active again or archive it.
 fn it_ends_once(world: &World, row: &Row, journal: &[Entry]) {
     let id = short(row.id());
     let mut state = None;
@@ -206,7 +206,7 @@ impl<'a> Repository<'a> {
         }
     }
 
-    /// The commits that a job pushed are there, and no others.
+    /// Checks that the branch has the commits that the job pushed, and no others.
     fn holds_the_commits_of(&self, row: &Row, journal: &[Entry], work: &[Record]) {
         let branch = &row.job.source.branch;
         if self.is_deleted(branch) {
@@ -233,7 +233,7 @@ impl<'a> Repository<'a> {
         }
     }
 
-    /// A completed job has carried out its instructions, and its pages are in the repository.
+    /// Checks that a completed job has carried out its instructions, and that its pages are in the repository.
     fn holds_what_was_done(&self, row: &Row, journal: &[Entry]) {
         let (world, id, branch) = (self.world, short(row.id()), &row.job.source.branch);
         let had_failures =

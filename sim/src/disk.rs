@@ -1,8 +1,8 @@
-//! The disk that all processes share, and what of it survives a power failure.
+//! The disk that all processes share, and the part of it that survives a power failure.
 //!
-//! It is an in-memory store, which all processes see, and a log of the commands in the order in which they were carried out,
-//! with the position up to which the log is flushed. A power failure cuts the log at a random place behind that position, and
-//! the commands before the cut are carried out again on an empty store.
+//! The disk is an in-memory store, which all processes see, and a log of the commands in the order in which they were
+//! carried out, with the position up to which the log is flushed. A power failure cuts the log at a random place behind
+//! that position, and the commands before the cut are carried out again on an empty store.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -43,7 +43,7 @@ impl Server {
         self.0.lock().clone()
     }
 
-    /// Merges or closes an open one.
+    /// Merges or closes an open pull request.
     pub(crate) fn ends(&self, ended: &Pull, state: PullState) {
         let mut pulls = self.0.lock();
         let of = |pull: &&mut Pull| pull.url() == ended.url() && pull.state == PullState::Open;

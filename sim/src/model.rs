@@ -1,7 +1,8 @@
-//! A language model that carries out the tasks in its instructions step by step, and reads its progress from the transcript.
+//! A language model that carries out the tasks in its instructions step by step, and reads its progress from the
+//! transcript.
 //!
-//! A task is written `[task 7 3]` in an instruction: task 7, in three steps. Each step writes a page of its own. Two calls for
-//! the same step give different replies: a reply counts once it is in the journal.
+//! A task is written `[task 7 3]` in an instruction: task 7, in three steps. Each step writes a page of its own. Two
+//! calls for the same step give different replies: a reply counts once it is in the journal.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,7 +18,7 @@ use serde_json::{Value, json};
 use crate::git::records;
 use crate::process::{Process, RequestKind};
 
-/// A task as an instruction has it.
+/// The text of an instruction with one task.
 pub(crate) fn task(number: u32, steps: u64) -> String {
     format!("Do [task {number} {steps}] please.")
 }
@@ -148,7 +149,7 @@ impl Model for Writer {
             events.push(Err(ModelError::new(ModelErrorKind::Interrupted, "the reply broke off")));
         } else {
             let reason = if request.tools.is_empty() { FinishReason::Stop } else { FinishReason::ToolCalls };
-            // Sometimes it reports that its context is nearly full.
+            // Sometimes the model reports that its context is nearly full.
             let input_tokens = if world.chance().happens(0.05) { 120_000 } else { 0 };
             events.push(Ok(Event::Done { reason, usage: Usage { input_tokens, ..Usage::default() } }));
         }

@@ -1,4 +1,4 @@
-//! A node: one process after the other, each with its own engine over the state that the one before left.
+//! A node: runs one process after the other, each with its own engine on the state that the previous one left.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ pub(crate) struct Running {
     pub(crate) jobs: Jobs,
 }
 
-/// Processes follow one another on this node until `closing`.
+/// Runs processes on this node, one after the other, until `closing`.
 pub(crate) async fn lives(world: Arc<World>, node: usize, closing: CancellationToken) {
     for life in 1.. {
         let process = Process::new(&world, node, life);
@@ -60,7 +60,7 @@ async fn ends(process: &Process, mut engine: JoinHandle<()>, closing: &Cancellat
         () = process.dead.cancelled() => engine.abort(),
         _ = &mut engine => return process.world.note(format_args!("{} has drained", process.name)),
     }
-    // It was aborted, or killed at a named point.
+    // The engine's task was aborted, or killed at a named point.
     let _ = engine.await;
 }
 

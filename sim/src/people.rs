@@ -10,7 +10,7 @@ use docent_workspace::{FileMerge, Mirrors, Remote};
 use crate::node::Running;
 use crate::world::{World, by_people};
 
-/// Makes events until the window is over.
+/// Causes random events until the plan's window is over.
 pub(crate) async fn things_happen(world: Arc<World>) {
     let people = Mirrors::new(world.mirrors_of(usize::MAX));
     let mut pushes = 0;
@@ -149,5 +149,5 @@ fn merges(world: &World, people: &Mirrors, project: &Project, head: &str) -> boo
     merged.is_ok()
 }
 
-/// The longest time that a message is under way.
+/// The longest time that a message takes to arrive.
 pub(crate) const ON_ITS_WAY: Duration = Duration::from_secs(61);

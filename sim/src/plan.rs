@@ -17,14 +17,15 @@ pub(crate) struct Plan {
     pub(crate) jobs: usize,
     /// Attempts in a row that may fail before a job does.
     pub(crate) attempts: u32,
-    /// Accepted jobs an hour and project.
+    /// Quota of accepted jobs per hour and project.
     pub(crate) quota: u32,
     /// How long there are faults and new requests.
     pub(crate) window: Duration,
     pub(crate) odds: Odds,
 }
 
-/// The probability of each fault at each occasion, from 0 to 1, or where it says so the rate a minute.
+/// The probability of each fault at each occasion, from 0 to 1; from `power_fails` to `people_end_pulls`, a rate per
+/// minute.
 #[derive(Debug, Clone)]
 pub(crate) struct Odds {
     /// A process is killed before or after a request to the outside.
@@ -53,7 +54,7 @@ pub(crate) struct Odds {
     pub(crate) model_fails: f64,
     pub(crate) model_breaks_off: f64,
     pub(crate) model_is_full: f64,
-    /// A minute.
+    /// Rate per minute, like the fields down to `people_end_pulls`; `stalls` and `restarts` per node.
     pub(crate) power_fails: f64,
     pub(crate) stalls: f64,
     pub(crate) clock_jumps: f64,

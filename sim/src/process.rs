@@ -1,5 +1,5 @@
-//! One process of a node: it runs until it is killed, and may be paused. A request to the outside begins with [`Process::sends`] and
-//! ends with [`Process::receives`]; between the two the process can be paused or killed.
+//! One process of a node: it runs until it is killed, and may be paused. A request to the outside begins with
+//! [`Process::sends`] and ends with [`Process::receives`]; between the two the process can be paused or killed.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -19,10 +19,10 @@ use crate::world::World;
 pub(crate) struct Process {
     pub(crate) world: Arc<World>,
     pub(crate) node: usize,
-    /// Names it in leases and in the trace.
+    /// The process's name in leases and in the trace.
     pub(crate) name: String,
     pub(crate) dead: CancellationToken,
-    /// Asks it to stop between two steps.
+    /// Asks the process to stop between two steps.
     pub(crate) drain: CancellationToken,
     stands_until: Mutex<Instant>,
 }
@@ -41,7 +41,7 @@ pub(crate) enum RequestKind {
 }
 
 impl RequestKind {
-    /// The longest time it takes without a fault, in milliseconds; long enough for other events to happen meanwhile.
+    /// The longest time that a request takes without a fault, in milliseconds; long enough for other events meanwhile.
     const fn most_millis(self) -> u64 {
         match self {
             Self::Read | Self::Write => 3,
@@ -85,7 +85,7 @@ impl Process {
         self.dead.is_cancelled()
     }
 
-    /// Pauses the process, which does not notice.
+    /// Pauses the process, which cannot notice it.
     pub(crate) fn stands_still(&self, time: Duration) {
         self.world.note(format_args!("{} stands still for {} ms", self.name, time.as_millis()));
         *self.stands_until.lock() = Instant::now() + time;
@@ -105,7 +105,7 @@ impl Process {
         }
     }
 
-    /// The way of a request to the outside.
+    /// Simulates the transmission of a request to the outside. The process may be killed before the request arrives.
     pub(crate) async fn sends(&self, what: RequestKind) {
         self.moves().await;
         let odds = &self.world.plan.odds;
@@ -117,7 +117,7 @@ impl Process {
         }
     }
 
-    /// The way of its answer back.
+    /// Simulates the transmission of the answer. The process may be killed before the answer arrives.
     pub(crate) async fn receives(self: &Arc<Self>, what: RequestKind) {
         if self.world.goes_wrong("killed after", self.world.plan.odds.killed) {
             self.dies(&format!("after {what:?}"));

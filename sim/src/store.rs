@@ -1,4 +1,5 @@
-//! The store as a process sees it: a command may be lost on its way to the disk, refused, or carried out without an answer.
+//! The store as a process sees it: a command may be lost on its way to the disk, refused, or carried out without an
+//! answer.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -47,7 +48,7 @@ impl NodeStore {
         });
         let written = match written.await {
             Ok(Some(written)) => written,
-            // It ended with the process.
+            // The command was lost with the process.
             Ok(None) | Err(_) => std::future::pending().await,
         };
         process.receives(RequestKind::Write).await;
@@ -69,7 +70,7 @@ impl NodeStore {
     }
 }
 
-/// Flushes what was written; a store broken in this way does so some time after it has confirmed it.
+/// Flushes the writes. With [`BrokenEngine::ActsBeforeItIsWritten`], this happens some time after they were confirmed.
 fn flush(world: &Arc<World>) {
     if world.broken != Some(BrokenEngine::ActsBeforeItIsWritten) {
         return world.disk.flush();
@@ -101,7 +102,7 @@ impl Witness {
         })
     }
 
-    /// Whether a lease is taken from a process that died.
+    /// Whether a lease is taken over from a process that died.
     fn sees_a_takeover(&self, by: &Process) -> bool {
         let is_retry = |entry: &EntryBody| matches!(entry, EntryBody::Retry { .. });
         let of_another = |row: &Row| row.lease.as_ref().is_some_and(|lease| lease.holder != by.name);
@@ -251,8 +252,9 @@ impl Store for NodeStore {
     }
 }
 
-/// Checks each claimed job against the rules: it was due and had no lease, it was the oldest of its project, the cap was not
-/// reached, its concurrency key was free, and no project was passed over more often than there are other projects.
+/// Checks each claimed job against the rules: it was due and had no lease, it was the oldest of its project, the cap
+/// was not reached, its concurrency key was free, and no project was passed over more often than there are other
+/// projects.
 fn must_be_fair(world: &World, claiming: ClaimRequest, rows: Vec<Row>, claimed: &[Row]) {
     let mut rows: BTreeMap<JobId, Row> = rows.into_iter().map(|row| (row.id(), row)).collect();
     for next in claimed {

@@ -1,4 +1,5 @@
-//! Runs of whole worlds, and tests of the simulation itself: it finds a broken engine, and a seed always gives the same run.
+//! Runs of whole worlds, and tests of the simulation itself: it finds a broken engine, and a seed always gives the same
+//! run.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,8 +12,8 @@ use crate::{BrokenEngine, StoryOutcome, run};
 /// The number of worlds that a test runs.
 const WORLDS: u64 = 300;
 
-/// The faults, by the names under which they are counted. Each must occur in some world, or the test covers less than it
-/// claims.
+/// The faults, by the names under which they are counted. Each must occur in some world; otherwise the test covers less
+/// than it claims.
 const WRONGS: [&str; 26] = [
     "a clock jumps",
     "a node is restarted",
@@ -106,7 +107,7 @@ fn a_seed_tells_its_story_in_the_same_way_each_time() {
     assert_ne!(first[0], first[1]);
 }
 
-/// Breaks the engine in each way, and expects the violation that reports it.
+/// Breaks the engine in the given way, and expects the violation that reports it.
 fn is_caught(broken: BrokenEngine, complaint: &str) {
     let complains = |world: &StoryOutcome| world.violations.iter().any(|violation| violation.contains(complaint));
     let told = worlds(WORLDS, Some(broken), complains);

@@ -16,7 +16,7 @@ impl Trace {
     }
 
     pub(crate) fn line(&mut self, line: fmt::Arguments<'_>) {
-        // FNV-1a: the same on every machine; it protects nothing.
+        // FNV-1a: gives the same digest on every machine, and need not be secure.
         struct Digest<'a>(&'a mut u64);
         impl fmt::Write for Digest<'_> {
             fn write_str(&mut self, text: &str) -> fmt::Result {
