@@ -1,4 +1,4 @@
-//! From a question to an answer that streams.
+//! Answers a question with a stream of events.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ const KEY_INVALID: &str = "The answer broke off, because the API key is no longe
 const THREAD_ID: HeaderName = HeaderName::from_static("x-thread-id");
 const THREAD_KEY: HeaderName = HeaderName::from_static("x-thread-key");
 
-/// What every answer needs. The API versions of one server share it.
+/// The services that every answer needs. The API versions of one server share them.
 #[derive(Debug, Clone)]
 pub struct Answering {
     pub assistant: Arc<Assistant>,
@@ -42,7 +42,8 @@ impl Answering {
     /// key's validity, which ends it.
     ///
     /// # Errors
-    /// 404 for a thread that is not this site's, 429 when too many replies run, 503 when there are no docs to answer from.
+    /// 404 for a thread that is not this site's, 429 when too many replies run, 503 when there are no docs to answer
+    /// from.
     pub async fn answer<E: Encoder>(
         &self,
         question: Question,
@@ -119,7 +120,7 @@ impl Answering {
     }
 }
 
-/// The events for as long as the key is valid, and then an error. Their source is dropped at once.
+/// Passes the events on while the key is valid, and then one error. Their source is dropped at once.
 fn while_good(
     events: impl Stream<Item = StreamEvent> + Send + Unpin + 'static,
     mut key: KeyWatch,
@@ -130,7 +131,7 @@ fn while_good(
     let mut left = Some((events, ended));
     stream::poll_fn(move |cx| {
         let Some((events, ended)) = &mut left else { return Poll::Ready(None) };
-        // Events that are ready are still sent: the reply ends by itself.
+        // Events that are ready are still sent, so that a finished reply ends regularly.
         let event = events.poll_next_unpin(cx);
         if event.is_ready() || ended.poll_unpin(cx).is_pending() {
             return event;

@@ -25,7 +25,7 @@ pub trait MessageBody: DeserializeOwned {
     /// Its id, which its client has chosen.
     fn id(&self) -> Option<&str>;
 
-    /// The thread it belongs to, where unmodified SDK apps send that back.
+    /// The id of the message's thread, where unmodified SDK apps send that back.
     fn thread_id(&self) -> Option<&str>;
 
     /// Its text; `None` when it has none. `place` is its place in the body.

@@ -71,7 +71,7 @@ impl Default for UsedIds {
 }
 
 impl UsedIds {
-    /// Records that a chat asks in a thread; returns whether its id was used in no other.
+    /// Records that a chat asks in a thread; returns whether its id was used in no other thread.
     pub(crate) fn note(&mut self, chat: &Chat, thread: ThreadId) -> bool {
         let number = self.hasher.hash_one((&chat.project, &chat.id));
         if self.in_several.get(&number).is_some() {

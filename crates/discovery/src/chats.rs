@@ -37,7 +37,7 @@ const GRACE: Duration = Duration::from_millis(500);
 /// The replies that run, or wait to be read, by their chats.
 #[derive(Debug)]
 pub(crate) struct Chats {
-    /// How long a reply is kept for a chat that has said that it resumes. Zero keeps none for longer than any other.
+    /// How long a reply is kept for a chat that has declared that it resumes. Zero: no longer than for any other chat.
     patience: Duration,
     /// Most completed replies of each project that wait to be read.
     unread_at_once: usize,
@@ -47,7 +47,7 @@ pub(crate) struct Chats {
 #[derive(Debug, Default)]
 struct State {
     replies: HashMap<Arc<Chat>, Arc<SharedReply>>,
-    /// Those that completed without a reader, oldest first.
+    /// Replies that completed without a reader, oldest first.
     unread: Vec<(Arc<Chat>, Arc<SharedReply>)>,
     declared: ResumingChats,
     used: UsedIds,
@@ -58,8 +58,8 @@ impl Chats {
         Self { patience, unread_at_once, state: Mutex::default() }
     }
 
-    /// Begins a reply of this chat, which replaces the one before. Returns it as `Err` when the chat's id was used in
-    /// another thread: then no reply under that id is resumable.
+    /// Begins a reply of this chat, which replaces the previous one. Returns the reply as `Err` when the chat's id was
+    /// used in another thread: then no reply under that id is resumable.
     pub(crate) fn begin(
         self: &Arc<Self>,
         chat: Chat,
@@ -82,7 +82,7 @@ impl Chats {
             state.unread.retain(|(_, reply)| !Arc::ptr_eq(reply, before));
         }
         drop(state);
-        // It can no longer be resumed.
+        // The previous reply can no longer be resumed.
         before.iter().for_each(SharedReply::abandon_if_deserted);
         Ok(ChatReader { reader, chat, chats: Arc::clone(self), draining })
     }
@@ -103,7 +103,7 @@ impl Chats {
         self.state.lock().forget(chat, reply);
     }
 
-    /// The last reader of a reply has left.
+    /// Called when the last reader of a reply has left.
     fn is_left(self: &Arc<Self>, chat: &Arc<Chat>, reply: &Arc<SharedReply>, absence: Absence, draining: Draining) {
         let state = self.state.lock();
         let declared = !self.patience.is_zero() && state.declared.knows(chat, Instant::now());
@@ -131,7 +131,7 @@ impl Chats {
         reply.abandon();
     }
 
-    /// A reply completed without a reader. If too many wait for one, the oldest is dropped.
+    /// Keeps a reply that completed without a reader. If its project has too many of them, the oldest is dropped.
     fn is_unread(&self, chat: &Arc<Chat>, reply: &Arc<SharedReply>) {
         let mut state = self.state.lock();
         if !state.knows(chat, reply) {
@@ -176,7 +176,7 @@ struct DetachedReply {
 }
 
 impl DetachedReply {
-    /// Until a reader joins, its time is over, or the server drains.
+    /// Keeps the reply until a reader joins, its time is over, or the server drains.
     async fn for_a_while(self, declared: bool, draining: Draining) {
         let time = if declared { self.chats.patience } else { GRACE };
         let visited = async {

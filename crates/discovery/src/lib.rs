@@ -1,4 +1,4 @@
-//! What all endpoints under `/discovery` have in common, in all versions of the API.
+//! Common parts of all endpoints under `/discovery`, in all versions of the API.
 //!
 //! The versions differ in the format of a message and in the protocol of the stream. The rest of a question is here
 //! once, so that the versions cannot diverge:
@@ -9,7 +9,7 @@
 //! | `ask_body.rs`, `message_part.rs`, `filter.rs` | the body of a question and its rules |
 //! | `answering.rs` | from a question to the answer's head and its stream |
 //! | `replies.rs`, `permit.rs` | how many replies run at a time, and their outcomes |
-//! | `chat.rs`, `chats.rs`, `resuming_chats.rs` | which replies can be resumed, by which client, and for how long they are kept |
+//! | `chat.rs`, `chats.rs`, `resuming_chats.rs` | which replies can be resumed, by which client, and for how long |
 //! | `shared_reply.rs`, `live.rs`, `log.rs` | one reply, its events so far, and its readers |
 //! | `docs.rs` | the port to the docs of a project |
 //!

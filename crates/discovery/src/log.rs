@@ -45,7 +45,7 @@ impl Log {
                     let text = text[std::mem::replace(&mut cursor.text, text.len())..].to_owned();
                     return Some(StreamEvent::TextDelta { id: Arc::clone(id), text });
                 }
-                // It may still grow.
+                // The last text may still grow.
                 LogEntry::Text { .. } if cursor.entry + 1 == self.0.len() => return None,
                 LogEntry::Text { .. } => *cursor = Cursor { entry: cursor.entry + 1, text: 0 },
                 LogEntry::Other(event) => {

@@ -17,7 +17,7 @@ pub fn is_shared(request: &Request) -> bool {
     request.segments().first() == Some(&"discovery")
 }
 
-/// What a caller presents with a request.
+/// The credentials in a request.
 pub fn credentials(request: &Request) -> Credentials<'_> {
     Credentials::from_headers(request.header_values(AUTHORIZATION), request.header_values(ORIGIN), request.client())
 }

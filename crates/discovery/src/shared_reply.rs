@@ -55,7 +55,7 @@ struct State {
 pub(crate) struct Absence(u64);
 
 impl SharedReply {
-    /// The reply, with the log to keep of it, and its first reader.
+    /// Creates the reply with the log to fill, and its first reader.
     pub(crate) fn begin(live: Live, thread: ThreadId, log: Log) -> (Arc<Self>, Reader) {
         let state = State { live: Some(live), log, readers: 0, visits: 0, abandoned: false };
         let waiting = Arc::new(WakeList::default());
@@ -81,7 +81,7 @@ impl SharedReply {
         self.state.lock().absence() == Some(absence)
     }
 
-    /// No new reader can join. [Abandons](Self::abandon) it if it has no reader either.
+    /// For a reply that no new reader can find. [Abandons](Self::abandon) it if it has no reader.
     pub(crate) fn abandon_if_deserted(self: &Arc<Self>) {
         let is_deserted = self.state.lock().absence().is_some();
         if is_deserted {
@@ -197,7 +197,7 @@ impl Reader {
         state.readers -= 1;
         let (absence, others) = (state.absence(), state.readers > 0);
         drop(state);
-        // They may have waited for this one to poll.
+        // The others may have waited for this reader to poll.
         if others {
             self.reply.waiting.wake_all();
         }
@@ -233,7 +233,7 @@ impl Stream for Reader {
     }
 }
 
-/// The tasks that wait for the reply.
+/// The tasks that wait for the reply's next event.
 #[derive(Default)]
 struct WakeList {
     /// By the number of the waiter.

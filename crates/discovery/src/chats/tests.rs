@@ -26,7 +26,7 @@ struct Fixture {
     draining: CancellationToken,
 }
 
-/// A model, as long as its call runs.
+/// A running call of a model: the sender of its events.
 type Model = mpsc::UnboundedSender<StreamEvent>;
 
 impl Fixture {
@@ -67,7 +67,7 @@ impl Fixture {
     }
 }
 
-/// All that can be heard at this moment.
+/// All events that are ready at this moment.
 fn hears(reader: &mut ChatReader) -> Vec<StreamEvent> {
     std::iter::from_fn(|| reader.next().now_or_never().flatten()).collect()
 }

@@ -8,7 +8,7 @@ use uuid::Uuid;
 use super::*;
 use crate::replies::Replies;
 
-/// A reply whose events come when the test says so.
+/// A reply whose events the test triggers.
 #[derive(Clone, Default)]
 struct Script(Arc<Mutex<Lines>>);
 
