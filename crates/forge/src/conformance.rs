@@ -26,7 +26,7 @@ fn new(project: &ProjectId, id: u128, head: &str) -> NewPullRecord {
 }
 
 /// Runs the suite against a repository without pull requests that has the branches `main`, `docent/a` and `docent/b`,
-/// both with changes. `merge` does what a person does who merges the pull request of this number.
+/// both with changes. `merge` merges the pull request of this number, as a person would.
 ///
 /// # Panics
 /// When the forge does not keep a promise of the port.

@@ -19,7 +19,7 @@ pub trait Forge: Send + Sync + fmt::Debug + 'static {
     /// returns the first. Labels that cannot be set are left out.
     async fn open(&self, request: &PullRequestSpec) -> Result<PullRequest, ForgeError>;
 
-    /// Replaces title and body of an open pull request. `found` is what [`find`](Self::find) just gave.
+    /// Replaces title and body of an open pull request. `found` is the current result of [`find`](Self::find).
     async fn update(&self, found: &PullRequest, request: &PullRequestSpec) -> Result<PullRequest, ForgeError>;
 }
 

@@ -28,7 +28,7 @@ pub struct PullRequestSpec {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PullRequest {
     pub number: u64,
-    /// Its address for people.
+    /// Its web address.
     pub url: String,
     pub state: PullState,
     pub draft: bool,
@@ -73,7 +73,7 @@ pub struct PullRecord {
     pub created_at: Timestamp,
     /// When it was merged or closed.
     pub ended_at: Option<Timestamp>,
-    /// The commits it went from and to when it ended, in hex, so that its diff can still be displayed.
+    /// The merge base and the tip at its end, in hex, so that its diff can still be displayed.
     pub ended: Option<CommitRange>,
 }
 
@@ -96,7 +96,7 @@ pub struct NewPullRecord {
 /// Most comments on one pull request.
 pub const MOST_COMMENTS: usize = 1_000;
 
-/// What a person said about a pull request.
+/// A person's comment on a pull request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PullComment {
     pub at: Timestamp,
@@ -106,7 +106,7 @@ pub struct PullComment {
     pub text: String,
 }
 
-/// Where a pull request stands in a list: newer ones are greater.
+/// The sort key of a pull request in a list: newer ones are greater.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PullKey {
     pub created_at: Timestamp,
@@ -119,12 +119,12 @@ impl PullRecord {
     }
 }
 
-/// Which pull requests to look for.
+/// The criteria of a search.
 #[derive(Debug, Clone, Default)]
 pub struct PullSearch {
     pub projects: Vec<ProjectId>,
     pub state: Option<PullState>,
-    /// A text in title, description or branch, whatever the case of its letters; empty for any.
+    /// A text in title, description or branch, ignoring case; empty for any.
     pub text: String,
     pub page: ListPage<PullKey>,
     /// Most pull requests on a page.
@@ -135,14 +135,15 @@ pub struct PullSearch {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FoundPulls {
     pub pulls: Vec<PullRecord>,
-    /// Pull requests in each state that the search would find without its `state`, on all pages, as [`PullState::ALL`] has them.
+    /// The number of matching pull requests in each state, on all pages and regardless of `state`, in the order of
+    /// [`PullState::ALL`].
     pub counts: [u64; PullState::ALL.len()],
     pub has_newer: bool,
     pub has_older: bool,
 }
 
-/// Counts the pull requests that fit but for their state, and chooses those of a page. Stores call it, so that all choose
-/// alike.
+/// Counts the pull requests that match apart from their state, and selects those of a page. All stores use it, so that
+/// they select alike.
 #[derive(Debug)]
 pub struct PullChoice {
     state: Option<PullState>,
@@ -162,7 +163,7 @@ impl PullChoice {
         !self.folded.is_empty()
     }
 
-    /// A pull request of one of the projects, with its title, description and branch.
+    /// Takes a pull request of one of the searched projects, with its title, description and branch.
     pub fn examine(&mut self, key: PullKey, state: PullState, texts: [&str; 3]) {
         if self.reads_texts() && !texts.iter().any(|text| text.to_lowercase().contains(&self.folded)) {
             return;
@@ -186,11 +187,11 @@ impl PullChoice {
 /// Storage of the local forge's pull requests. A write is durable when the method returns.
 #[async_trait]
 pub trait PullRequests: Send + Sync + fmt::Debug + 'static {
-    /// Adds one, unless the project has an open one from the same head to the same base, which is then returned
-    /// unchanged. Check and insertion are one transaction.
+    /// Adds a pull request, unless the project has an open one from the same head to the same base, which is then
+    /// returned unchanged. Check and insertion are one transaction.
     async fn open(&self, new: NewPullRecord) -> Result<PullRecord, StoreError>;
 
-    /// Replaces title, body and draft of an open one. `None` when there is no such open pull request.
+    /// Replaces title, body and draft of an open pull request. `None` when there is no open one with this id.
     async fn update(
         &self,
         project: &ProjectId,
@@ -198,7 +199,7 @@ pub trait PullRequests: Send + Sync + fmt::Debug + 'static {
         request: &PullRequestSpec,
     ) -> Result<Option<PullRecord>, StoreError>;
 
-    /// Ends an open one. `None` when there is no such open pull request.
+    /// Ends an open pull request. `None` when there is no open one with this id.
     async fn end(
         &self,
         project: &ProjectId,
@@ -208,24 +209,24 @@ pub trait PullRequests: Send + Sync + fmt::Debug + 'static {
         at: Timestamp,
     ) -> Result<Option<PullRecord>, StoreError>;
 
-    /// Opens a closed one again. `None` when there is no such closed pull request, or another one is open from its head to its
-    /// base. Check and change are one transaction.
+    /// Reopens a closed pull request. `None` when there is no closed one with this id, or another one is open from its
+    /// head to its base. Check and change are one transaction.
     async fn reopen(&self, project: &ProjectId, id: Uuid) -> Result<Option<PullRecord>, StoreError>;
 
     /// Adds a comment. `false` when there is no such pull request, or it has [`MOST_COMMENTS`].
     async fn comment(&self, project: &ProjectId, id: Uuid, comment: PullComment) -> Result<bool, StoreError>;
 
-    /// The comments on one, oldest first.
+    /// The comments on a pull request, oldest first.
     async fn comments(&self, project: &ProjectId, id: Uuid) -> Result<Vec<PullComment>, StoreError>;
 
     async fn get(&self, project: &ProjectId, id: Uuid) -> Result<Option<PullRecord>, StoreError>;
 
-    /// The newest one from this head, whatever its state.
+    /// The newest pull request from this head, whatever its state.
     async fn by_head(&self, project: &ProjectId, head: &str) -> Result<Option<PullRecord>, StoreError>;
 
-    /// A page of those that fit, and how many there are in each state.
+    /// A page of the matching pull requests, and the number of them in each state.
     async fn search(&self, search: PullSearch) -> Result<FoundPulls, StoreError>;
 
-    /// All of a project, newest first, at most `limit`.
+    /// All pull requests of a project, newest first, at most `limit`.
     async fn list(&self, project: &ProjectId, limit: u32) -> Result<Vec<PullRecord>, StoreError>;
 }

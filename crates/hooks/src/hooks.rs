@@ -1,4 +1,4 @@
-//! Delivery: what is due goes from the outbox to the receivers.
+//! Delivers due events from the outbox to the receivers.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -22,27 +22,27 @@ use crate::verdict::{Answer, Verdict, WAITS, judge};
 
 /// Limit for an attempt, from its start to the head of the answer.
 const LIMIT: Duration = Duration::from_secs(15);
-/// The longest pause between two looks at the queue of a hook: the delay of an event at most, while nothing else waits.
+/// Longest interval between two polls of a hook's queue: the most that a new event waits while no other is due.
 const LOOK: Duration = Duration::from_secs(1);
 /// The pause after the store has failed.
 const STORE_PAUSE: Duration = Duration::from_secs(10);
-/// Most events of one hook that are under way at the same time.
+/// Maximum number of concurrent deliveries to one hook.
 const AT_ONCE: u32 = 8;
 
-/// How a job is shown to receivers.
+/// Converts a job to the JSON that receivers get.
 pub type JobJson = fn(&AgentJob) -> Value;
 
 /// A receiver of events.
 #[derive(Debug, Clone)]
 pub struct Hook {
-    /// What it is called in logs.
+    /// The name in logs.
     pub name: String,
     pub url: HookUrl,
     pub secret: SigningSecret,
 }
 
 impl Hook {
-    /// By which the outbox knows it.
+    /// The hook's key in the outbox: its URL.
     pub fn key(&self) -> String {
         self.url.uri().to_string()
     }
@@ -52,9 +52,9 @@ impl Hook {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct DeliveryCounts {
     pub delivered: u64,
-    /// Those that are made again.
+    /// Failed attempts that are followed by another.
     pub failed: u64,
-    /// Those after which the event was given up.
+    /// Failed attempts after which the event was given up.
     pub given_up: u64,
 }
 
@@ -82,20 +82,20 @@ impl Hooks {
         Ok(Self { outbox, hooks: hooks.into(), job_json, clock, client, waits: WAITS.into(), counts: Arc::default() })
     }
 
-    /// Waits so long after each failed attempt, and gives an event up after one attempt more.
+    /// Sets the waits after failed attempts. An event is given up when the attempt after the last wait fails.
     #[must_use]
     pub fn with_waits(self, waits: &[Duration]) -> Self {
         Self { waits: waits.into(), ..self }
     }
 
-    /// Makes these the hooks of the store. Call it before the engine starts: a new hook is told what ends from then on,
-    /// and what waits for a hook that is gone is deleted.
+    /// Registers the hooks in the store. Call it before the engine starts: a new hook gets the events from then on, and
+    /// the queued events of a removed hook are deleted.
     pub async fn register(&self) -> Result<(), StoreError> {
         self.outbox.set_hooks(self.hooks.iter().map(Hook::key).collect()).await
     }
 
-    /// Delivers what is due, until `stop` is cancelled; then it returns at once. An attempt that was under way is made
-    /// again by the next call, in this process or another.
+    /// Delivers due events until `stop` is cancelled; then it returns at once. An attempt in progress is repeated by
+    /// the next call, in this process or another.
     pub async fn run(self, stop: CancellationToken) {
         stop.run_until_cancelled(join_all(self.hooks.iter().map(|hook| self.deliver_to(hook)))).await;
     }
@@ -105,7 +105,7 @@ impl Hooks {
         *self.counts.lock()
     }
 
-    /// The status with which the receiver answers a `HEAD` request, which tells it of no event.
+    /// The status with which the receiver answers a `HEAD` request, which carries no event.
     pub async fn probe(&self, hook: &Hook) -> Result<StatusCode, SendError> {
         let mut request = Request::new(Bytes::new());
         *request.method_mut() = Method::HEAD;
@@ -123,7 +123,7 @@ impl Hooks {
         }
     }
 
-    /// One look at the queue; returns the pause before the next.
+    /// Polls the queue once; returns the pause before the next poll.
     async fn deliver_due(&self, hook: &Hook) -> Result<Duration, StoreError> {
         let (queued, now) = (self.outbox.queued(&hook.key(), AT_ONCE).await?, self.clock.now());
         let due: Vec<_> = queued.iter().filter(|queued| queued.due <= now).collect();
@@ -168,7 +168,7 @@ impl Hooks {
         let kind = format!("job.{}", event.job.status.as_str());
         let data = (self.job_json)(&event.job);
         let body = json!({ "type": kind, "timestamp": event.at, "data": data }).to_string();
-        // Receivers refuse an old moment, so it is that of the attempt.
+        // The time of the attempt, not of the event: receivers refuse old timestamps.
         let seconds = self.clock.now().seconds();
         let request = Request::post(hook.url.uri())
             .header(CONTENT_TYPE, "application/json")

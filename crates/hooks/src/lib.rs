@@ -2,11 +2,11 @@
 //!
 //! The events come from the [`Outbox`](docent_jobs::Outbox), which keeps each until it is delivered or given up; so an
 //! event is delivered at least once, whatever happens to the process. This crate knows neither the configuration nor
-//! how a job is shown: whoever embeds it hands in a function for that.
+//! how a job is shown: the embedding crate passes a function for that.
 //!
 //! | file | does |
 //! |---|---|
-//! | `hooks.rs` | takes what is due from the outbox, posts it, records what came of it |
+//! | `hooks.rs` | takes due events from the outbox, posts them, records the results |
 //! | `url.rs` | where events may be posted to |
 //! | `signing.rs` | the secret of a hook, and signatures |
 //! | `verdict.rs` | what an answer means, and when to try again |

@@ -21,11 +21,11 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// A signing secret. It is shown by nothing.
+/// A signing secret. Its `Debug` output shows nothing of it.
 #[derive(Clone)]
 pub struct SigningSecret(Zeroizing<Vec<u8>>);
 
-/// Why a text is no signing secret. Nothing of it is repeated.
+/// Why a text is not a signing secret. The message repeats nothing of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum SigningSecretError {
     #[error("a signing secret is `whsec_` with base64 behind it")]

@@ -95,7 +95,7 @@ async fn hooks(store: &Arc<MemoryStore>, hooks: Vec<Hook>) -> Hooks {
     hooks.with_waits(&[Duration::from_millis(1); 2])
 }
 
-/// A job that is made and archived; its id.
+/// Creates and archives a job; returns its id.
 async fn ended(store: &MemoryStore, n: u128) -> String {
     let instruction = Instruction { messages: vec![Message::text(Role::User, "Fix broken links")] };
     let (row, entries) = state::create(sample_job(n), instruction);
@@ -106,7 +106,7 @@ async fn ended(store: &MemoryStore, n: u128) -> String {
     id.to_string()
 }
 
-/// Delivers until the outbox is so.
+/// Delivers until the states of the hooks satisfy `so`.
 async fn deliver_until(hooks: Hooks, store: &MemoryStore, so: impl Fn(&[HookState]) -> bool) -> Vec<HookState> {
     let stop = CancellationToken::new();
     let running = tokio::spawn(hooks.run(stop.clone()));

@@ -1,4 +1,4 @@
-//! Where events are posted to.
+//! The URL to which events are posted.
 
 use std::fmt;
 

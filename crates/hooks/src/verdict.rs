@@ -1,4 +1,4 @@
-//! What becomes of an event after an attempt to deliver it.
+//! Decides what happens to an event after an attempt to deliver it.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use http::StatusCode;
 const MINUTE: u64 = 60;
 const HOUR: u64 = 60 * MINUTE;
 
-/// The waits after each failed attempt. The attempt after the last one is the last.
+/// The waits after each failed attempt. The attempt after the last wait is the last.
 pub(crate) const WAITS: [Duration; 6] = [
     Duration::from_secs(5),
     Duration::from_secs(5 * MINUTE),
@@ -16,12 +16,12 @@ pub(crate) const WAITS: [Duration; 6] = [
     Duration::from_secs(5 * HOUR),
     Duration::from_secs(10 * HOUR),
 ];
-/// The longest that a receiver may ask to be left alone.
+/// The longest `Retry-After` of a receiver that is respected.
 const LONGEST_ASKED: Duration = Duration::from_secs(24 * HOUR);
 /// Share of a wait that is added to it at most, so that events which failed together do not return together.
 const JITTER: f64 = 0.2;
 
-/// What an attempt came to. `None` as the status: no answer.
+/// The result of an attempt. `status` is `None` when there was no answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Answer {
     pub(crate) status: Option<StatusCode>,
@@ -35,7 +35,8 @@ pub(crate) enum Verdict {
     GivenUp,
 }
 
-/// `failed` is the number of attempts that failed before this one, `draw` a number from 0 to 1.
+/// The verdict on an attempt. `failed` is the number of attempts that failed before this one, `draw` a number from 0 to
+/// 1 for the jitter.
 pub(crate) fn judge(answer: Answer, failed: u32, waits: &[Duration], draw: f64) -> Verdict {
     match (answer.status, waits.get(failed as usize)) {
         (Some(status), _) if status.is_success() => Verdict::Delivered,

@@ -1,4 +1,4 @@
-//! What a provider says of a person.
+//! The claims of a provider about a person.
 
 use std::collections::HashMap;
 
@@ -23,7 +23,7 @@ impl OtherClaims {
     }
 }
 
-/// What a person is called, best first.
+/// A person's names, in order of preference.
 pub(crate) fn names(
     username: Option<&EndUserUsername>,
     email: Option<&EndUserEmail>,

@@ -1,11 +1,12 @@
 //! Sign-in at an OpenID Connect provider: the port of `docent-operators`, by the authorization code flow with PKCE.
 //!
-//! What the provider offers is read from its discovery document at the first sign-in, again after an hour, after a failure,
-//! and when an ID token is signed by a key that is not known yet. An ID token counts only when it is signed by the provider,
-//! names it as the issuer and this server as its only audience, holds the nonce of the request and has not expired. Groups
-//! and names that the ID token lacks are asked for at the user info endpoint, whose answer has to name the same subject.
+//! The provider's metadata is read from its discovery document at the first sign-in, again after an hour, after a
+//! failure, and when an ID token is signed by a key that is not known yet. An ID token counts only when it is signed by
+//! the provider, names it as the issuer and this server as its only audience, holds the nonce of the request and has
+//! not expired. Groups and names that the ID token lacks are requested from the user info endpoint, whose answer has to
+//! name the same subject.
 //!
-//! The protocol is the crate `openidconnect`'s; requests go out by `docent-http-client`.
+//! The crate `openidconnect` implements the protocol; requests are sent by `docent-http-client`.
 
 mod claims;
 mod provider;

@@ -1,4 +1,4 @@
-//! One provider: how it is known, and the way of a sign-in.
+//! One provider: its metadata, and the steps of a sign-in.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -24,7 +24,7 @@ use parking_lot::Mutex;
 
 use crate::claims::{OtherClaims, names};
 
-/// How long the discovery document and the keys are used.
+/// How long the discovery document and the keys are cached.
 const KNOWN_FOR: Duration = Duration::from_secs(3600);
 /// Limit for a whole exchange with the provider.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -59,16 +59,16 @@ type OpenIdClient = openidconnect::Client<
     EndpointMaybeSet,
 >;
 
-/// How a provider is reached, and how this server is known there.
+/// The address of a provider, and this server's registration there.
 #[derive(Debug, Clone)]
 pub struct OpenIdConfig {
-    /// What people call the provider.
+    /// The provider's name for people.
     pub label: String,
     pub issuer: String,
     pub client_id: String,
     /// Read at each use; `None` for a client that has none.
     pub client_secret: Option<SecretSource>,
-    /// Asked for beside `openid`.
+    /// Scopes requested in addition to `openid`.
     pub scopes: Vec<String>,
     /// The claim that holds the groups.
     pub groups_claim: String,
@@ -85,7 +85,7 @@ pub struct OpenIdProvider {
 }
 
 impl OpenIdProvider {
-    /// Asks nothing of the provider yet. `redirect_url` is the address of this server that browsers return to.
+    /// Sends no request yet. `redirect_url` is the address of this server that browsers return to.
     ///
     /// # Errors
     /// When TLS cannot be set up.
@@ -108,7 +108,7 @@ impl OpenIdProvider {
         }
     }
 
-    /// What is known of the provider, read again when it is old.
+    /// The provider's metadata, read again once it is older than [`KNOWN_FOR`].
     async fn metadata(&self) -> Result<Arc<CoreProviderMetadata>, BoxError> {
         if let Some((since, known)) = &*self.known.lock()
             && since.elapsed() < KNOWN_FOR
@@ -160,11 +160,11 @@ impl OpenIdProvider {
         let request = client.exchange_code(AuthorizationCode::new(code)).map_err(unavailable)?;
         let request = request.set_pkce_verifier(PkceCodeVerifier::new(verifier.to_owned()));
         request.request_async(&http).await.map_err(|error| match error {
-            // A code that was used, made up, or given to somebody else.
+            // The code was used before, is forged, or was issued to another client.
             RequestTokenError::ServerResponse(answer) if *answer.error() == CoreErrorResponseType::InvalidGrant => {
                 IdentityError::Unproven(answer.to_string().into())
             }
-            // What else the provider finds fault with, our secret for example, is ours to set right.
+            // Any other complaint of the provider, about our secret for example, is for the operator to fix.
             RequestTokenError::ServerResponse(answer) => IdentityError::Unavailable(answer.to_string().into()),
             RequestTokenError::Request(error) => unavailable(error),
             error => unproven(error),

@@ -1,4 +1,4 @@
-//! A provider on loopback that says what a test wants it to.
+//! A provider on loopback whose answers each test sets.
 
 use std::sync::Arc;
 
@@ -18,16 +18,16 @@ const CODE: &str = "the code";
 const SECRET: &str = "s3cret";
 const RETURN: &str = "https://docent.test/dashboard/-/sign-in/openid/return";
 
-/// What the provider says, and what it was sent.
+/// The provider's answers, and the requests that it received.
 struct Script {
     issuer: String,
     is_up: bool,
     key: Arc<CoreEdDsaPrivateSigningKey>,
     /// The key that it publishes.
     published: Arc<CoreEdDsaPrivateSigningKey>,
-    /// Claims of the ID token over the usual ones; `null` takes one away.
+    /// Claims that replace those of the default ID token; `null` removes one.
     claims: Value,
-    /// Does this to a signed token.
+    /// Changes the signed token before it is sent.
     forge: fn(String) -> String,
     user_info: Value,
     is_code_used: bool,
@@ -161,7 +161,7 @@ async fn fixture() -> Fixture {
 }
 
 impl Fixture {
-    /// A whole sign-in; `change` is made to what the provider says once it has begun.
+    /// A whole sign-in; `change` is applied to the provider's answers once it has begun.
     async fn signs_in(&self, change: impl FnOnce(&mut Script)) -> Result<IdentityClaims, IdentityError> {
         let request = self.provider.begin().await?;
         {
@@ -201,7 +201,7 @@ async fn somebody_signs_in_with_a_code_and_its_proof() {
     assert!(sent.contains(&format!("code_verifier={}", request.verifier)), "{sent}");
     assert!(sent.contains("code=the+code") && sent.contains("Basic ") && !sent.contains(SECRET), "{sent}");
 
-    // The code again.
+    // The same code again.
     let again = fixture.provider.identify(CODE.to_owned(), &request).await;
     assert!(matches!(again, Err(IdentityError::Unproven(_))), "{again:?}");
 }
@@ -258,7 +258,7 @@ async fn a_provider_is_asked_again_after_a_failure_and_for_new_keys() {
     let new = key("two");
     let rotated = fixture.signs_in(|script| (script.key, script.published) = (new.clone(), new)).await;
     rotated.expect("the new key is read");
-    // A secret that is not there is ours to set right.
+    // A missing secret is for the operator to fix.
     std::fs::remove_file(fixture.folder.path().join("secret")).expect("removed");
     let unset = fixture.provider.begin().await;
     assert!(matches!(unset, Err(IdentityError::Unavailable(_))), "{unset:?}");
