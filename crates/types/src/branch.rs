@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// In bytes.
+/// Maximum length in bytes.
 const LONGEST: usize = 200;
 
 /// A valid git branch name, by the rules of `git check-ref-format --branch`, and at most 200 bytes.
@@ -33,8 +33,8 @@ impl BranchName {
         }
     }
 
-    /// The name with each run of characters that git refuses written as one `-`; a name git accepts stays as it is. `None`
-    /// when nothing is left of it.
+    /// The name with each run of characters that git refuses replaced by one `-`; a name git accepts is unchanged.
+    /// `None` when nothing is left of it.
     pub fn sanitized(text: &str) -> Option<Self> {
         let mut name = text.strip_prefix("refs/heads/").unwrap_or(text).to_owned();
         // Each round yields a shorter or a valid name: cutting and replacing may reveal another fault.

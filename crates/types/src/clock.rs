@@ -1,4 +1,4 @@
-//! Time, ids and randomness, handed in.
+//! The ports for time, ids and randomness.
 
 use std::fmt;
 use std::sync::Arc;

@@ -85,14 +85,14 @@ impl StoreError {
 /// Whether an error was caused by too many open files, of this process or the machine: nothing else is wrong, and a
 /// retry succeeds once files were closed.
 pub fn is_out_of_files(error: &(dyn Error + 'static)) -> bool {
-    // The same on all supported systems.
+    // `ENFILE` and `EMFILE`, the same on all supported systems.
     const OF_THE_MACHINE: i32 = 23;
     const OF_THE_PROCESS: i32 = 24;
     if let Some(io) = error.downcast_ref::<io::Error>() {
         if matches!(io.raw_os_error(), Some(OF_THE_MACHINE | OF_THE_PROCESS)) {
             return true;
         }
-        // The inner error of this type is not among its sources.
+        // `io::Error` does not return its inner error as its source.
         if let Some(inner) = io.get_ref() {
             return is_out_of_files(inner);
         }
@@ -103,13 +103,13 @@ pub fn is_out_of_files(error: &(dyn Error + 'static)) -> bool {
     error.source().is_some_and(is_out_of_files)
 }
 
-/// An error and its sources, outermost first, on one line: `open the store: Permission denied`. A source whose text the line
-/// already has is left out.
+/// An error and its sources, outermost first, on one line: `open the store: Permission denied`. A source whose text is
+/// already in the line is left out.
 pub fn error_chain(error: &dyn Error) -> String {
     error_chain_of(error, str::to_owned)
 }
 
-/// The same, with each error's text passed through `words`.
+/// As [`error_chain`], with each error's text passed through `words`.
 pub fn error_chain_of(error: &dyn Error, words: impl Fn(&str) -> String) -> String {
     let mut chain = words(&error.to_string());
     let mut next = error.source();

@@ -129,7 +129,7 @@ id! {
 }
 
 impl JobId {
-    /// The least id of a job that is made at this moment or later.
+    /// The lowest id of a job that is created at this time or later.
     pub fn first_at(at: Timestamp) -> Self {
         let millis = u64::try_from(at.millis()).unwrap_or(0);
         Self::new(Uuid::from_u128(u128::from(millis) << 80))

@@ -1,4 +1,4 @@
-//! An agent job, as anyone may see it.
+//! The public data of an agent job.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,15 +1,15 @@
-//! Pages of a list that stay where they are while things are added to it.
+//! Pages of a list that do not shift while entries are added to it.
 
 use std::collections::BTreeSet;
 
-/// Where a page of a list lies. The list is sorted by key, greatest (newest) first.
+/// The position of a page in a list. The list is sorted by key, greatest (newest) first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ListPage<K> {
     #[default]
     Newest,
-    /// What comes right after this key in the list.
+    /// The entries right after this key in the list.
     OlderThan(K),
-    /// What comes right before this key in the list.
+    /// The entries right before this key in the list.
     NewerThan(K),
 }
 

@@ -29,7 +29,8 @@ pub const LONGEST_PASSAGE: usize = 2_000;
 const LONGEST_HEADINGS: usize = 400;
 
 impl Passage {
-    /// The page's title and the headings above it, as Markdown, one a line. If they are too long, only the last.
+    /// The page's title and the headings above the passage, as Markdown, one per line. If they are too long, only the
+    /// last.
     pub fn heading_lines(&self) -> String {
         let words = |text: &String| text.split_whitespace().collect::<Vec<_>>().join(" ");
         let headings: Vec<String> = std::iter::once(&self.title)

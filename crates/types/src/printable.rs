@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-/// Removes what terminals execute or what reorders surrounding text: control characters (C0 except newline and tab,
-/// DEL, C1), Unicode's line separators, and bidirectional embeddings, overrides and isolates.
+/// Removes characters that terminals interpret or that reorder surrounding text: control characters (C0 except newline
+/// and tab, DEL, C1), Unicode's line separators, and bidirectional embeddings, overrides and isolates.
 ///
 /// Applied to text of models, documents and other servers before it is printed or committed.
 pub fn printable(text: &str) -> Cow<'_, str> {

@@ -20,7 +20,7 @@ pub struct QuotaStatus {
     pub window: Duration,
     /// Uses currently free.
     pub remaining: u32,
-    /// How long until one more use is free, never longer than the window; zero while `remaining` is not.
+    /// How long until one more use is free, never longer than the window; zero unless `remaining` is 0.
     pub retry_after: Duration,
 }
 
