@@ -61,7 +61,7 @@ impl World {
         let mut chance = Chance::new(seed);
         let mut plan = Plan::of(&mut chance);
         if broken == Some(BrokenEngine::TellsWhatMayBeLost) {
-            // Shows only when the power fails between a takeover and the next flush.
+            // The fault shows only when the power fails between a takeover and the next flush.
             plan.odds.power_fails = 10.0;
         }
         let dir = folder().expect("a folder for the repositories");

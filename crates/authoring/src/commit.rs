@@ -102,7 +102,7 @@ impl Session<'_> {
         if let Some(finish) = &turn.finish {
             return finish.clone();
         }
-        // Older journals do not record it; their turns ended under the default limits.
+        // Older journals do not record how a turn ended; their turns ended under the default limits.
         match agent::next(&self.progress.transcript, &TurnSettings::default()) {
             Step::Done(finish) => finish,
             Step::CallModel(_) | Step::RunTools(_) | Step::Compact(_) => {

@@ -118,7 +118,7 @@ pub(crate) fn guidance(base: &Base, docs_root: &str) -> Result<Vec<Guidance>, Gi
             Err(error) => return Err(error),
         };
         let text = String::from_utf8_lossy(&bytes[..bytes.len().min(GUIDANCE).min(left)]);
-        // A character that was cut in two is the last one.
+        // Only the last character can have been cut in two.
         let text = text.trim_end_matches('\u{fffd}').trim();
         if !text.is_empty() && !found.iter().any(|known: &Guidance| known.text == text) {
             left -= text.len().min(left);

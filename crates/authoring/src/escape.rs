@@ -3,7 +3,7 @@
 //! Text of a model, or of an instruction, becomes part of a pull request and a commit. There `@name` would notify
 //! people, `Closes #1` would close an issue, `[skip ci]` would keep checks from running, and on some forges a line that
 //! begins with `/` would be executed as a command. [`references`] breaks all of these without a visible difference.
-//! Mentions and references in code stay, so that it can be copied; text counts as code only when that is certain.
+//! Mentions and references in code stay, so that the code can be copied; text counts as code only when that is certain.
 
 mod references;
 

@@ -49,7 +49,7 @@ pub struct AgentTurn {
     pub doubts: Vec<String>,
     /// Whether its commit is on the job's branch.
     pub pushed: bool,
-    /// How many times the branch was deleted after that.
+    /// How many times the branch was deleted after the push.
     pub deleted: u32,
     pub proposed: Option<Proposal>,
 }

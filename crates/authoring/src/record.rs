@@ -51,9 +51,9 @@ pub enum Record {
     /// The results of the last reply's tool calls.
     Ran {
         results: Vec<ToolResult>,
-        /// Digest of the overlay after them.
+        /// Digest of the overlay after the calls.
         digest: String,
-        /// The plan, if they changed it.
+        /// The plan, if the calls changed it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         todos: Option<Vec<Todo>>,
     },

@@ -39,7 +39,7 @@ pub(crate) fn failed(halt: Halt, message: impl Into<String>) -> TurnExit {
     TurnExit::Dropped { halt, message: message.into() }
 }
 
-/// A failure that may pass.
+/// A failure after which a retry may succeed.
 pub(crate) fn again(why: &dyn Error, halt: Halt) -> TurnExit {
     TurnExit::Failure(Failure::Retry { why: one_line(why), halt, after: None, attempts: None })
 }

@@ -1,10 +1,10 @@
 //! Resumable replies, and how long they are kept without a reader.
 //!
 //! ```text
-//!   asked ──▶ read ──last reader leaves──▶ kept ──somebody comes back──▶ read …
+//!   asked ──▶ read ──last reader leaves──▶ kept ──a reader returns──▶ read …
 //!              │                            │
-//!              │ to its end                 │ 500 ms, not going on; or, where the chat has said
-//!              ▼                            │ that it resumes, longer and going on
+//!              │ to its end                 │ 500 ms, not polled; or, if the chat has declared
+//!              ▼                            │ that it resumes, longer and polled
 //!           forgotten ◀─────────────────────┘
 //! ```
 //!

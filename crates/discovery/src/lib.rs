@@ -13,7 +13,7 @@
 //! | `shared_reply.rs`, `live.rs`, `log.rs` | one reply, its events so far, and its readers |
 //! | `docs.rs` | the port to the docs of a project |
 //!
-//! It knows no path and no version, no model and no storage.
+//! This crate knows no path and no version, no model and no storage.
 
 mod answering;
 mod ask_body;

@@ -147,7 +147,7 @@ async fn searches(store: &dyn PullRequests, projects: [ProjectId; 2]) {
     };
     let later = NewPullRecord { created_at: Timestamp::from_millis(2), ..new(&projects[0], 9, "docs/ÜBER") };
     store.open(later).await.expect("opens");
-    // 1 was merged, 6 was closed. Those of one moment are sorted by id.
+    // 1 was merged, 6 was closed. Those created at the same time are sorted by id.
     assert_eq!(found(all()).await, (vec![6, 5, 4, 3, 1, 9], [4, 1, 1], false, false));
     let acme = PullSearch { projects: vec![projects[0].clone()], ..all() };
     assert_eq!(found(acme.clone()).await.0, [6, 5, 3, 1, 9]);

@@ -18,7 +18,7 @@ pub(crate) const WAITS: [Duration; 6] = [
 ];
 /// The longest `Retry-After` of a receiver that is respected.
 const LONGEST_ASKED: Duration = Duration::from_secs(24 * HOUR);
-/// Share of a wait that is added to it at most, so that events which failed together do not return together.
+/// Maximum jitter as a share of the wait, so that events which failed together do not return together.
 const JITTER: f64 = 0.2;
 
 /// The result of an attempt. `status` is `None` when there was no answer.

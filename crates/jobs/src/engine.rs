@@ -26,7 +26,7 @@ use crate::state::{self, Outcome};
 use crate::store::{ClaimRequest, Decision, Store, WriteError, WriteGuards};
 use crate::worker::{Failure, Handle, Interrupted, Worker};
 
-/// Delay before a job that found this process short of a resource is tried again.
+/// Delay before the retry of a job that failed because this process lacked a resource.
 const RESOURCE_DELAY: Duration = Duration::from_secs(5);
 
 /// Settings of an engine.
@@ -42,13 +42,13 @@ pub struct EngineConfig {
     pub lease: Duration,
     /// Attempts that may fail in a row before the job fails, unless the worker's failure names another number.
     pub attempts: u32,
-    /// The longest delay that a service outside may ask for before the next attempt. Asked for more, the job fails with
-    /// a message that names it.
+    /// The longest delay that a service outside may ask for before the next attempt. If it asks for more, the job fails
+    /// with a message that names the delay.
     pub max_wait: Duration,
     /// Attempts in a row that may end in a crash or a lost lease before the job counts as their cause and fails.
     pub crashes: u32,
-    /// The longest sleep when nothing is known to fall due: the delay until a job is noticed that another process,
-    /// whose signals do not reach this one, has submitted.
+    /// The longest sleep when nothing is known to fall due. It is also the longest delay until this process notices a
+    /// job that was submitted to another process, whose signals do not reach this one.
     pub idle: Duration,
 }
 

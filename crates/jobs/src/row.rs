@@ -35,7 +35,7 @@ pub(crate) fn own_branch(id: JobId) -> String {
 /// The job id in a branch name of the form `docent/<id>`. There need not be such a job.
 pub fn named_after(branch: &str) -> Option<JobId> {
     let name = branch.strip_prefix(OWN_PREFIX)?;
-    // Only the form of the id that we write.
+    // Only the lower-case form, which is the one that we write.
     let ours = |byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f' | b'-');
     JobId::parse(name).filter(|_| name.bytes().all(ours))
 }

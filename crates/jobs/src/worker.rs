@@ -31,7 +31,7 @@ pub trait Worker: Send + Sync + fmt::Debug + 'static {
 pub enum Failure {
     #[error(transparent)]
     Halted(#[from] Interrupted),
-    /// A failure outside that may pass: the job is tried again later.
+    /// A failure outside that may be temporary: the job is retried later.
     #[error("{why}")]
     Retry {
         why: String,

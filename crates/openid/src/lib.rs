@@ -1,4 +1,5 @@
-//! Sign-in at an OpenID Connect provider: the port of `docent-operators`, by the authorization code flow with PKCE.
+//! Sign-in at an OpenID Connect provider: implements the port of `docent-operators` with the authorization code flow
+//! and PKCE.
 //!
 //! The provider's metadata is read from its discovery document at the first sign-in, again after an hour, after a
 //! failure, and when an ID token is signed by a key that is not known yet. An ID token counts only when it is signed by

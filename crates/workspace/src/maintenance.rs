@@ -149,7 +149,7 @@ mod tests {
         let counted = git(&dir, &["count-objects", "-v"]);
         assert!(counted.contains("count: 0\n"), "{counted}");
         assert!(dir.join("packed-refs").exists() && dir.join("objects/info/commit-graph").exists());
-        // Handles opened before still read.
+        // Handles that were opened before the repack still read.
         assert_eq!(text(found.overlay(unreached).unwrap().read("docs/one.md").unwrap()).as_deref(), Some("1\n"));
     }
 }

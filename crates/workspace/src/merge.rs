@@ -33,7 +33,7 @@ pub enum FileMerge {
     Conflict,
 }
 
-/// Merges files whose structure matters, by path and content: base, target and source.
+/// Merges files by their structure, given the path and the contents of base, target and source.
 pub type MergeFile<'a> = dyn Fn(&str, [&[u8]; 3]) -> FileMerge + 'a;
 
 /// A tree, and the objects that are new in it.

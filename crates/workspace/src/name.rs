@@ -34,7 +34,7 @@ fn refuse(path: &str) -> Option<PathRefused> {
     }
     // The same rules on every system: a name that is harmless here may be `.git` on the machine that checks it out.
     let options = component::Options { protect_windows: false, protect_hfs: true, protect_ntfs: true };
-    // NTFS also takes a backslash for a separator.
+    // NTFS also treats a backslash as a separator.
     path.split(['/', '\\']).find_map(|part| match gix::validate::path::component(part.into(), None, options) {
         Ok(_) => None,
         Err(component::Error::Empty | component::Error::Relative) => Some(PathRefused::Relative),

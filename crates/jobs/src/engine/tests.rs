@@ -136,12 +136,12 @@ fn project() -> Project {
     }
 }
 
-/// What was logged.
+/// The captured log.
 #[derive(Clone, Default)]
 struct Log(Arc<parking_lot::Mutex<Vec<u8>>>);
 
 impl Log {
-    /// Logs of this thread go to a log of their own, for as long as the guard is there.
+    /// Captures the log of this thread until the guard is dropped.
     fn kept() -> (Self, tracing::subscriber::DefaultGuard) {
         let log = Self::default();
         let writer = log.clone();
@@ -208,7 +208,7 @@ async fn archiving_stops_the_worker_where_it_is() {
     world.entered(1).await;
     let archived = world.jobs.archive(&job.project, job.id).await.expect("archived");
     assert_eq!(archived.status, JobStatus::Archived);
-    // The worker never gets through the gate, and the engine stops all the same.
+    // The worker still waits at the gate; the engine stops nevertheless.
     world.drain.cancel();
     world.engine.await.expect("drained");
 }

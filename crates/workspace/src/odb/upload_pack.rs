@@ -213,7 +213,7 @@ fn misunderstood(remote: &Remote, session: &WireSession, error: &gix::Error) -> 
     if error.is_resource_exhausted() {
         return GitError::Failed { doing: DOING, source };
     }
-    // Our own disk.
+    // An error of our own disk.
     if let Some(io) = error.downcast_any_ref::<std::io::Error>()
         && io.raw_os_error().is_some()
     {

@@ -340,7 +340,7 @@ fn a_repository_of_another_user_is_served_but_its_hooks_are_not_run() {
     let world = World::new();
     let output = std::process::Command::new("chown").args(["-R", "12345:12345"]).arg(&world.bare).output().unwrap();
     if !output.status.success() {
-        // Only root can give a repository away.
+        // Only root can change a repository's owner.
         return;
     }
     let mirror = world.fetched();

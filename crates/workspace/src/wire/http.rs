@@ -157,7 +157,7 @@ fn client(url: &Url) -> Result<&'static Client, WireFailure> {
             .user_agent(USER_AGENT)
             .redirect(redirect::Policy::none())
             .connect_timeout(CONNECT)
-            // Each request sets its own.
+            // Each request sets its own time limit.
             .timeout(None::<Duration>);
         let builder = if direct { builder.no_proxy() } else { builder };
         builder.build().map_err(|error| classify(&error))
