@@ -321,7 +321,7 @@ const OTHER: &str = "an agent writes documents: pages, pictures and other plain 
 fn navigation_alone(data: SiteData, before: Option<&[u8]>, after: Option<&[u8]>) -> Result<(), String> {
     let why = match after {
         Some(after) => data.more_than_navigation(before, after),
-        None => (!data.may_go()).then_some("the site would be without its configuration"),
+        None => (!data.is_deletable()).then_some("the site would be without its configuration"),
     };
     let refused = |why: &str| {
         format!("of this file an agent changes the navigation and the redirects alone, and as it would be then, {why}")

@@ -51,13 +51,13 @@ pub fn delete_page(tree: &dyn Tree, name: &str) -> Result<Refactored, RefactorEr
             deleted.changes.push(Change::Edit { path: page.page.path.clone(), edits });
         }
     }
-    deleted.left.extend(told(&site, &linking, &file, "it"));
+    deleted.left.extend(link_messages(&site, &linking, &file, "it"));
     let mut without = ChangedTree::new(tree);
     without.files.insert(file.clone(), None);
     let after = Site::read(&without);
     for orphan in unserved(&site, &after).into_iter().filter(|orphan| *orphan != file) {
         deleted.left.push(format!("{orphan} is not served without it"));
-        deleted.left.extend(told(&site, &linking_to(tree, &site, &orphan, None), &orphan, &orphan));
+        deleted.left.extend(link_messages(&site, &linking_to(tree, &site, &orphan, None), &orphan, &orphan));
     }
     for other in translations(&site, &file) {
         deleted.left.push(format!("`{other}` is the same page in another language, and stays"));
@@ -86,7 +86,7 @@ pub fn delete_page(tree: &dyn Tree, name: &str) -> Result<Refactored, RefactorEr
 }
 
 /// Messages about links to a file, one sentence each.
-fn told(site: &Site, pages: &[Linking], file: &str, what: &str) -> Vec<String> {
+fn link_messages(site: &Site, pages: &[Linking], file: &str, what: &str) -> Vec<String> {
     let mut found = Vec::new();
     for linking in pages {
         let text = text_of(&linking.bytes);
@@ -250,12 +250,12 @@ mod tests {
         let deleted = delete_page(&tree, "modules/ROOT/pages/c.adoc").unwrap();
         assert_eq!(deleted.left, ["modules/ROOT/pages/a.adoc:3 links to it as `c.adoc`"]);
         let deleted = delete_page(&tree, "modules/ROOT/pages/a.adoc").unwrap();
-        let told = [
+        let expected = [
             "modules/ROOT/nav.adoc:1 still names it",
             "antora.yml:3 still names it",
             "modules/ROOT/nav.adoc:1 links to it as `a.adoc`",
         ];
-        assert_eq!(deleted.left, told, "an entry with others below it, and the first page, are left to a person");
+        assert_eq!(deleted.left, expected, "an entry with others below it, and the first page, are left to a person");
     }
 
     #[test]

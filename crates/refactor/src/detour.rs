@@ -15,7 +15,7 @@ use super::move_page::{Redirects, moved};
 
 /// Removes the effects of the round trip from a move from `from` to `to`, if the base has the page at `to`.
 pub(super) fn undo(tree: &dyn Tree, base: &dyn Tree, from: &str, to: &str, back: &mut Refactored) {
-    let Some((detour, told)) = there_and_back(base, from, to) else { return };
+    let Some((detour, base_messages)) = there_and_back(base, from, to) else { return };
     let mut after = ChangedTree::new(tree);
     back.make(&mut after);
     let (site_before, site) = (Site::read(base), Site::read(&after));
@@ -36,7 +36,7 @@ pub(super) fn undo(tree: &dyn Tree, base: &dyn Tree, from: &str, to: &str, back:
         if restored == now || is_page(&path) && !is_sound {
             continue;
         }
-        back.left.retain(|line| !line.starts_with(&path) || !told.contains(line));
+        back.left.retain(|line| !line.starts_with(&path) || !base_messages.contains(line));
         match back.changes.iter_mut().find(|change| change.path() == path) {
             Some(Change::Create { bytes, .. }) => *bytes = restored.into_bytes(),
             change => {
@@ -57,13 +57,13 @@ fn there_and_back<'b>(base: &'b dyn Tree, from: &str, to: &str) -> Option<(Chang
         return None;
     }
     let mut detour = ChangedTree::new(base);
-    let mut told = Vec::new();
+    let mut base_messages = Vec::new();
     for (from, to) in [(to, from), (from, to)] {
-        let made = moved(&detour, &Site::read(&detour), from, to, Redirects::None).ok()?;
-        made.make(&mut detour);
-        told = made.left;
+        let round_trip_move = moved(&detour, &Site::read(&detour), from, to, Redirects::None).ok()?;
+        round_trip_move.make(&mut detour);
+        base_messages = round_trip_move.left;
     }
-    Some((detour, told))
+    Some((detour, base_messages))
 }
 
 /// Undoes the effects of the detour in a text. If other changes touch the same lines, these are kept, but in pages

@@ -1,24 +1,24 @@
 //! Repairs broken links whose intended target can be determined, and lists the rest.
 //!
-//! A link is repaired only under a rule that the site obeys (see [`Trust`]): if many links of one shape look broken, it
-//! is unknown how the site resolves them, and they are left unchanged.
+//! A link is repaired only under a rule that the site obeys (see [`RuleEvidence`]): if many links of one shape look
+//! broken, it is unknown how the site resolves them, and they are left unchanged.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use docent_markdown::{Link, Page, folder, joined, line_of};
 use docent_site::{
-    ChangedTree, Doubt, Finding, FindingKind, LinkShape, LinkSyntax, Rule, Site, Target, Tree, Trust, Wanted,
-    has_page_ending, may_have_anchor, parts, respelled,
+    ChangedTree, DoubtedFindings, Finding, FindingKind, LinkRequest, LinkShape, LinkSyntax, Rule, RuleEvidence, Site,
+    Target, Tree, has_page_ending, may_have_anchor, parts, retargeted_link,
 };
 
 use super::edit::{Change, TextEdit, in_order};
-use super::nearest::{Meant, Names, Reason, anchor};
+use super::nearest::{NameIndex, Reason, Resolution, anchor};
 use super::selection::Selection;
 use super::{RefactorError, Refactored, counted};
 
 /// Maximum number of unrepaired links that are listed individually.
-const LISTED: usize = 50;
+const MAX_LISTED_LINKS: usize = 50;
 
 /// Fixes broken links and anchors on the selected pages. `history` returns the current path of a file that was moved or
 /// renamed.
@@ -35,11 +35,11 @@ pub fn fix_links(
             pages.insert(file.to_owned(), site.parse(file, &bytes));
         }
     }
-    let mending = Mending { tree, site: &site, pages: &pages, names: Names::of(&site), history };
-    let (trust, broken) = mending.survey();
+    let fixer = LinkFixer { tree, site: &site, pages: &pages, names: NameIndex::of(&site), history };
+    let (evidence, broken) = fixer.survey();
     let mut result = Outcome::default();
-    let is_meant = |file: &str| selection.has(file) || !selection.is_narrowed();
-    for (file, broken) in broken.iter().filter(|(file, _)| is_meant(file)) {
+    let is_selected = |file: &str| selection.has(file) || !selection.is_narrowed();
+    for (file, broken) in broken.iter().filter(|(file, _)| is_selected(file)) {
         let text = tree.text(file).unwrap_or_default();
         let mut edits: Vec<TextEdit> = Vec::new();
         let mut seen: BTreeSet<(usize, usize)> = BTreeSet::new();
@@ -47,17 +47,17 @@ pub fn fix_links(
             let Range { start, end } = broken.link.dest_span;
             let line = line_of(&text, broken.link.span.start);
             let target = &broken.link.target;
-            let repaired = mending.repair(file, broken);
-            if broken.moved.is_none() && !trust.holds(broken.rule) && !is_slip(&trust, broken, &repaired) {
+            let repaired = fixer.repair(file, broken);
+            if broken.moved_to.is_none() && !evidence.is_obeyed(broken.rule) && !is_slip(&evidence, broken, &repaired) {
                 result.doubt(file, line, broken);
                 continue;
             }
             match repaired {
                 // Reference links share one destination, which is edited once.
                 Ok(_) if !seen.insert((start, end)) => {}
-                Ok((instead, why)) => {
-                    result.fixed(format!("{file}:{line} `{target}` is now `{instead}` ({why})"), why);
-                    edits.push(TextEdit::new(start..end, instead));
+                Ok((new_target, why)) => {
+                    result.fixed(format!("{file}:{line} `{target}` is now `{new_target}` ({why})"), why);
+                    edits.push(TextEdit::new(start..end, new_target));
                 }
                 Err(why) => result.left.push(format!("{file}:{line} `{target}`: {why}")),
             }
@@ -67,15 +67,15 @@ pub fn fix_links(
             result.changes.push(Change::Edit { path: file.clone(), edits });
         }
     }
-    Ok(result.told())
+    Ok(result.into_refactored())
 }
 
 /// Whether a link merely has an extension too many or too few, and most of the site's links have its corrected shape.
 /// Repaired, it leads to the same page under a known rule, even if the site resolves the original in an unknown way.
-fn is_slip(trust: &Trust, broken: &Broken<'_>, repaired: &Result<(String, Reason), String>) -> bool {
-    let (Rule::Link(shape), Ok((instead, Reason::Ending))) = (broken.rule, repaired) else { return false };
-    let mended = LinkShape { is_absolute: shape.is_absolute, ending: LinkShape::of(instead).ending, ..shape };
-    trust.are_slips_of(broken.rule, Rule::Link(mended))
+fn is_slip(evidence: &RuleEvidence, broken: &BrokenLink<'_>, repaired: &Result<(String, Reason), String>) -> bool {
+    let (Rule::Link(shape), Ok((new_target, Reason::Ending))) = (broken.rule, repaired) else { return false };
+    let fixed_shape = LinkShape { is_absolute: shape.is_absolute, ending: LinkShape::of(new_target).ending, ..shape };
+    evidence.are_slips_of(broken.rule, Rule::Link(fixed_shape))
 }
 
 #[derive(Default)]
@@ -93,7 +93,7 @@ impl Outcome {
         *self.reasons.entry(why).or_default() += 1;
     }
 
-    fn doubt(&mut self, file: &str, line: usize, broken: &Broken<'_>) {
+    fn doubt(&mut self, file: &str, line: usize, broken: &BrokenLink<'_>) {
         let kind = match broken.rule {
             Rule::Anchor => FindingKind::BrokenAnchor,
             _ => FindingKind::BrokenLink,
@@ -102,7 +102,7 @@ impl Outcome {
         self.doubted.entry(broken.rule).or_default().push(Finding { path: file.to_owned(), line, kind, message });
     }
 
-    fn told(self) -> Refactored {
+    fn into_refactored(self) -> Refactored {
         let (fixed, left) = (self.details.len(), self.left.len());
         let doubted: usize = self.doubted.values().map(Vec::len).sum();
         let mut summary = match (fixed, left, doubted) {
@@ -121,89 +121,89 @@ impl Outcome {
             let links = counted(doubted, "link looks broken and stays", "links look broken and stay");
             summary.push_str(&format!("; {links}, as it is not understood how this site follows such links"));
         }
-        let doubts = self.doubted.into_iter().map(|(rule, findings)| Doubt { rule, findings }.to_string());
+        let doubts = self.doubted.into_iter().map(|(rule, findings)| DoubtedFindings { rule, findings }.to_string());
         let mut lines: Vec<String> = doubts.collect();
-        lines.extend(self.left.into_iter().take(LISTED));
-        if left > LISTED {
-            lines.push(format!("… and {} more", left - LISTED));
+        lines.extend(self.left.into_iter().take(MAX_LISTED_LINKS));
+        if left > MAX_LISTED_LINKS {
+            lines.push(format!("… and {} more", left - MAX_LISTED_LINKS));
         }
         Refactored { changes: self.changes, summary, details: self.details, left: lines }
     }
 }
 
 /// A link that appears broken.
-struct Broken<'a> {
+struct BrokenLink<'a> {
     link: &'a Link,
     rule: Rule,
     /// The current path of the file that the link named, if that file moved.
-    moved: Option<String>,
-    what: What,
+    moved_to: Option<String>,
+    missing: BrokenTarget,
 }
 
-enum What {
+enum BrokenTarget {
     /// No page at this path; `None` if it leads out of the site.
     Path { path: Option<String>, anchor: Option<String> },
     /// No such anchor on this page.
     Anchor { file: String, anchor: String },
 }
 
-struct Mending<'a> {
+struct LinkFixer<'a> {
     tree: &'a dyn Tree,
     site: &'a Site,
     pages: &'a BTreeMap<String, Page>,
-    names: Names<'a>,
+    names: NameIndex<'a>,
     history: &'a dyn Fn(&str) -> Option<String>,
 }
 
-impl<'a> Mending<'a> {
+impl<'a> LinkFixer<'a> {
     /// Every link that appears broken, by file, and the evidence of all links for the rules that the site obeys. A link
     /// to a file that moved counts as obeying its rule.
-    fn survey(&self) -> (Trust, BTreeMap<String, Vec<Broken<'a>>>) {
-        let mut trust = Trust::default();
-        let mut found: BTreeMap<String, Vec<Broken<'a>>> = BTreeMap::new();
+    fn survey(&self) -> (RuleEvidence, BTreeMap<String, Vec<BrokenLink<'a>>>) {
+        let mut evidence = RuleEvidence::default();
+        let mut found: BTreeMap<String, Vec<BrokenLink<'a>>> = BTreeMap::new();
         let mut unclear: Vec<(&str, &'a Link, Rule)> = Vec::new();
         for (file, page) in self.pages {
             for link in &page.links {
                 let shape = LinkShape::of_link(link, self.site.address(file).is_some());
-                let (rule, what) = match self.site.resolve_link(file, link) {
+                let (rule, missing) = match self.site.resolve_link(file, link) {
                     Target::External => continue,
                     Target::NotUnderstood => {
                         unclear.push((file, link, Rule::Link(shape)));
                         continue;
                     }
-                    Target::Missing { path, anchor } => (Rule::Link(shape), What::Path { path, anchor }),
+                    Target::Missing { path, anchor } => (Rule::Link(shape), BrokenTarget::Path { path, anchor }),
                     target => {
                         if !parts(&link.target).0.is_empty() {
-                            trust.note(Rule::Link(shape), true);
+                            evidence.note(Rule::Link(shape), true);
                         }
                         let Target::Page { file: to, anchor: Some(anchor) } = target else { continue };
                         match self.has_anchor(&to, &anchor) {
-                            Some(false) => (Rule::Anchor, What::Anchor { file: to, anchor }),
+                            Some(false) => (Rule::Anchor, BrokenTarget::Anchor { file: to, anchor }),
                             known => {
                                 if known.is_some() {
-                                    trust.note(Rule::Anchor, true);
+                                    evidence.note(Rule::Anchor, true);
                                 }
                                 continue;
                             }
                         }
                     }
                 };
-                let moved = match &what {
-                    What::Path { path: Some(path), .. } => self.names.moved(path, self.history),
+                let moved_to = match &missing {
+                    BrokenTarget::Path { path: Some(path), .. } => self.names.moved_to(path, self.history),
                     _ => None,
                 };
-                trust.note(rule, moved.is_some());
-                found.entry(file.clone()).or_default().push(Broken { link, rule, moved, what });
+                evidence.note(rule, moved_to.is_some());
+                found.entry(file.clone()).or_default().push(BrokenLink { link, rule, moved_to, missing });
             }
         }
         for (file, broken) in self.led_to_what_moved(&unclear) {
             found.entry(file.to_owned()).or_default().push(broken);
         }
-        (trust, found)
+        (evidence, found)
     }
 
     /// Of links that cannot be resolved, those that led to a file before it moved.
-    fn led_to_what_moved<'f>(&self, unclear: &[(&'f str, &'a Link, Rule)]) -> Vec<(&'f str, Broken<'a>)> {
+    fn led_to_what_moved<'f>(&self, unclear: &[(&'f str, &'a Link, Rule)]) -> Vec<(&'f str, BrokenLink<'a>)> {
         let mut moves = BTreeMap::new();
         for (file, link, _) in unclear {
             let (path, _) = parts(&link.target);
@@ -222,8 +222,11 @@ impl<'a> Mending<'a> {
         let before = Site::read(&before);
         let broken = unclear.iter().filter_map(|(file, link, rule)| {
             let Target::Page { file: old, anchor } = before.resolve_link(file, link) else { return None };
-            let moved = Some(moves.get(&old)?.clone());
-            Some((*file, Broken { link, rule: *rule, moved, what: What::Path { path: Some(old), anchor } }))
+            let moved_to = Some(moves.get(&old)?.clone());
+            Some((
+                *file,
+                BrokenLink { link, rule: *rule, moved_to, missing: BrokenTarget::Path { path: Some(old), anchor } },
+            ))
         });
         broken.collect()
     }
@@ -239,26 +242,26 @@ impl<'a> Mending<'a> {
     }
 
     /// The repaired target and the reason for it, or why there is none.
-    fn repair(&self, from: &str, broken: &Broken<'_>) -> Result<(String, Reason), String> {
+    fn repair(&self, from: &str, broken: &BrokenLink<'_>) -> Result<(String, Reason), String> {
         let target = broken.link.target.as_str();
-        let (path, wanted) = match &broken.what {
-            What::Anchor { file, anchor: wanted } => {
+        let (path, wanted) = match &broken.missing {
+            BrokenTarget::Anchor { file, anchor: wanted } => {
                 let (anchor, why) = self.anchor(file, wanted)?;
                 return Ok((with_anchor(target, &anchor), why));
             }
-            What::Path { path: None, .. } if target.trim().is_empty() => return Err("it is empty".to_owned()),
-            What::Path { path: None, .. } => return Err("it leads out of the site".to_owned()),
-            What::Path { path: Some(path), anchor } => (path, anchor),
+            BrokenTarget::Path { path: None, .. } if target.trim().is_empty() => return Err("it is empty".to_owned()),
+            BrokenTarget::Path { path: None, .. } => return Err("it leads out of the site".to_owned()),
+            BrokenTarget::Path { path: Some(path), anchor } => (path, anchor),
         };
-        let (file, why) = match &broken.moved {
+        let (file, why) = match &broken.moved_to {
             Some(file) => (file.clone(), Reason::Moved),
-            None => match self.meant(path, from, target) {
-                Meant::One(file, why) => (file, why),
-                Meant::Several(names) => {
+            None => match self.resolution(path, from, target) {
+                Resolution::One(file, why) => (file, why),
+                Resolution::Several(names) => {
                     let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
                     return Err(format!("it could be {}", names.join(" or ")));
                 }
-                Meant::Nothing => return Err("nothing says which page is meant".to_owned()),
+                Resolution::Nothing => return Err("nothing says which page is meant".to_owned()),
             },
         };
         let anchor = match wanted.as_ref().map(|wanted| (wanted, self.has_anchor(&file, wanted))) {
@@ -266,40 +269,40 @@ impl<'a> Mending<'a> {
             Some((wanted, Some(false))) => match self.anchor(&file, wanted) {
                 Ok((anchor, _)) => Some(anchor),
                 // A page of that name without that heading must be another page.
-                Err(why) if broken.moved.is_none() => return Err(why),
+                Err(why) if broken.moved_to.is_none() => return Err(why),
                 Err(_) => None,
             },
         };
         let syntax = LinkSyntax::of(&broken.link.kind);
-        let mut wanted = Wanted { from, to: &file, anchor: anchor.as_deref(), like: target, syntax };
-        let with_ending = self.with_forgotten_ending(&wanted).filter(|_| why == Reason::Ending);
-        wanted.like = with_ending.as_deref().unwrap_or(target);
-        let instead = self.site.link(&wanted);
-        match self.site.resolve_in(from, &instead, syntax) {
-            Target::Page { file: to, .. } | Target::Asset { file: to } if to == file => Ok((instead, why)),
+        let mut request = LinkRequest { from, to: &file, anchor: anchor.as_deref(), like: target, syntax };
+        let with_ending = self.with_forgotten_ending(&request).filter(|_| why == Reason::Ending);
+        request.like = with_ending.as_deref().unwrap_or(target);
+        let new_target = self.site.link(&request);
+        match self.site.resolve_in(from, &new_target, syntax) {
+            Target::Page { file: to, .. } | Target::Asset { file: to } if to == file => Ok((new_target, why)),
             _ => Err(format!("`{file}` may be meant, and it is not known how a link to it is written here")),
         }
     }
 
     /// The link with a file extension added, if the site's links have one and this link has none.
-    fn with_forgotten_ending(&self, wanted: &Wanted<'_>) -> Option<String> {
-        let usual = self.site.link(&Wanted { anchor: None, like: "", ..*wanted });
+    fn with_forgotten_ending(&self, request: &LinkRequest<'_>) -> Option<String> {
+        let usual = self.site.link(&LinkRequest { anchor: None, like: "", ..*request });
         let ending = &usual[usual.rfind('.')?..];
-        let (path, _) = parts(wanted.like);
+        let (path, _) = parts(request.like);
         let lacks_one = !has_page_ending(path) && !path.ends_with('/') && !path.ends_with(".html");
-        (lacks_one && has_page_ending(&usual)).then(|| format!("{path}{ending}{}", &wanted.like[path.len()..]))
+        (lacks_one && has_page_ending(&usual)).then(|| format!("{path}{ending}{}", &request.like[path.len()..]))
     }
 
     /// The page that is meant by a path as the site resolves it, or else by the same path relative to the page's
     /// folder, which authors often use even if the site resolves links relative to the page's address.
-    fn meant(&self, path: &str, from: &str, target: &str) -> Meant {
+    fn resolution(&self, path: &str, from: &str, target: &str) -> Resolution {
         let by_site = self.names.page(path, from, target);
         let written = parts(target).0;
-        if matches!(by_site, Meant::One(_, why) if why != Reason::OnlyOne) || written.starts_with('/') {
+        if matches!(by_site, Resolution::One(_, why) if why != Reason::OnlyOne) || written.starts_with('/') {
             return by_site;
         }
         match joined(folder(from), written).map(|path| self.names.page(&path, from, target)) {
-            Some(Meant::One(file, why @ (Reason::Ending | Reason::LetterCase))) => Meant::One(file, why),
+            Some(Resolution::One(file, why @ (Reason::Ending | Reason::LetterCase))) => Resolution::One(file, why),
             _ => by_site,
         }
     }
@@ -307,19 +310,19 @@ impl<'a> Mending<'a> {
     fn anchor(&self, file: &str, wanted: &str) -> Result<(String, Reason), String> {
         let page = self.pages.get(file).ok_or_else(|| format!("`{file}` could not be read"))?;
         match anchor(wanted, page) {
-            Meant::One(anchor, why) => Ok((anchor, why)),
-            Meant::Several(names) => {
+            Resolution::One(anchor, why) => Ok((anchor, why)),
+            Resolution::Several(names) => {
                 let names: Vec<String> = names.iter().map(|name| format!("`#{name}`")).collect();
                 Err(format!("it could be {}", names.join(" or ")))
             }
-            Meant::Nothing => Err(format!("no heading of `{file}` has these words")),
+            Resolution::Nothing => Err(format!("no heading of `{file}` has these words")),
         }
     }
 }
 
 fn with_anchor(target: &str, anchor: &str) -> String {
     let path = target.split('#').next().unwrap_or("");
-    let encoded = respelled("#", "", "", Some(anchor));
+    let encoded = retargeted_link("#", "", "", Some(anchor));
     format!("{path}#{}", encoded.rsplit('#').next().unwrap_or(anchor))
 }
 

@@ -5,8 +5,9 @@
 
 use docent_markdown::{Link, Page, folder, joined, line_of, text_of};
 use docent_site::{
-    ChangedTree, FileMove, Import, LinkSyntax, NavigationEdits, NavigationFiles, Reference, Site, Target, Tree, Wanted,
-    imports, is_external, is_fragment, kept_form, linking_to, named_in_sources, named_outside, parts, respelled,
+    ChangedTree, FileMove, Import, LinkRequest, LinkSyntax, NavigationEdits, NavigationFiles, Reference, Site, Target,
+    Tree, imports, is_external, is_fragment, kept_form, linking_to, named_in_sources, named_outside, parts,
+    retargeted_link,
 };
 
 use super::alias;
@@ -204,7 +205,7 @@ impl Moving<'_> {
         let (path, _) = parts(target);
         let kept = kept_form(path, FileMove { before: &page.path, after: from }, file);
         let kept = kept.map(|kept| format!("{kept}{}", &target[path.len()..])).filter(|kept| leads(kept));
-        let written = || self.after.link(&Wanted { from, to: file.after, anchor: None, like: target, syntax });
+        let written = || self.after.link(&LinkRequest { from, to: file.after, anchor: None, like: target, syntax });
         let spelled = match kept {
             // The link may still resolve from the new folder, but by a longer path than before; `kept` has the original
             // form.
@@ -329,7 +330,7 @@ fn is_relative_path(target: &str) -> bool {
 
 /// The path of an include, with a leading dot if one is required or was there before.
 fn imported(import: &Import, from: &str, file: &str) -> String {
-    let path = respelled(&import.target, from, file, None);
+    let path = retargeted_link(&import.target, from, file, None);
     let is_dotted = import.begins_with_dot || import.target.starts_with("./");
     let is_path = ["./", "../", "/"].iter().any(|start| path.starts_with(start));
     if !is_dotted || is_path { path } else { format!("./{path}") }

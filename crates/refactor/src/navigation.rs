@@ -12,18 +12,18 @@ pub(super) fn follow_navigation(refactored: &mut Refactored, navigation: Navigat
         let edits = edits.into_iter().map(|(range, text)| TextEdit::new(range, text));
         match refactored.changes.iter_mut().find(|change| change.path() == path) {
             None => refactored.changes.push(Change::Edit { path, edits: edits.collect() }),
-            Some(Change::Edit { edits: made, .. }) => {
+            Some(Change::Edit { edits: existing, .. }) => {
                 for edit in edits {
                     let is_apart =
                         |other: &TextEdit| other.range.end < edit.range.start || edit.range.end < other.range.start;
-                    if made.iter().all(is_apart) {
-                        made.push(edit);
+                    if existing.iter().all(is_apart) {
+                        existing.push(edit);
                     }
                 }
-                made.sort_by_key(|edit| edit.range.start);
+                existing.sort_by_key(|edit| edit.range.start);
             }
             Some(_) => {}
         }
     }
-    refactored.left.extend(navigation.left);
+    refactored.left.extend(navigation.manual_steps);
 }

@@ -35,7 +35,7 @@ impl fmt::Display for Reason {
 
 /// The result of looking up a broken name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Meant {
+pub(super) enum Resolution {
     /// This file or anchor.
     One(String, Reason),
     /// Ambiguous: one of these.
@@ -44,29 +44,29 @@ pub(super) enum Meant {
 }
 
 /// Minimum length of a name by which a page may be found, in bytes.
-const NAME: usize = 5;
+const MIN_NAME_BYTES: usize = 5;
 
 /// The names of a site's pages and files.
-pub(super) struct Names<'a> {
+pub(super) struct NameIndex<'a> {
     site: &'a Site,
     /// Files by path or address, normalized by [`plain`].
     pages: BTreeMap<String, BTreeSet<&'a str>>,
     assets: BTreeMap<String, BTreeSet<&'a str>>,
     /// Served pages by the last segment of their path or address.
-    last: BTreeMap<String, BTreeSet<&'a str>>,
+    by_last_part: BTreeMap<String, BTreeSet<&'a str>>,
     /// Folders that hold pages, by file path and by address, in lowercase.
     folders: BTreeSet<String>,
     /// The parts of file paths that precede the page's address.
     prefixes: BTreeSet<&'a str>,
 }
 
-impl<'a> Names<'a> {
+impl<'a> NameIndex<'a> {
     pub(super) fn of(site: &'a Site) -> Self {
         let mut names = Self {
             site,
             pages: BTreeMap::new(),
             assets: BTreeMap::new(),
-            last: BTreeMap::new(),
+            by_last_part: BTreeMap::new(),
             folders: BTreeSet::new(),
             prefixes: BTreeSet::from([""]),
         };
@@ -78,8 +78,8 @@ impl<'a> Names<'a> {
             names.pages.entry(plain(file)).or_default().insert(file);
             let Some(address) = site.address(file) else { continue };
             names.pages.entry(plain(address)).or_default().insert(file);
-            names.last.entry(last_part(&plain(file)).to_owned()).or_default().insert(file);
-            names.last.entry(last_part(&plain(address)).to_owned()).or_default().insert(file);
+            names.by_last_part.entry(last_part(&plain(file)).to_owned()).or_default().insert(file);
+            names.by_last_part.entry(last_part(&plain(address)).to_owned()).or_default().insert(file);
             names.folders.extend([folder(file), folder(address)].map(str::to_lowercase));
             let stem = file.get(..site_path(file).len()).unwrap_or("");
             names.prefixes.extend(stem.strip_suffix(address).filter(|rest| rest.is_empty() || rest.ends_with('/')));
@@ -89,7 +89,7 @@ impl<'a> Names<'a> {
 
     /// The current path of the file that moved away from a path or address, according to the history; `None` if
     /// ambiguous.
-    pub(super) fn moved(&self, path: &str, history: &dyn Fn(&str) -> Option<String>) -> Option<String> {
+    pub(super) fn moved_to(&self, path: &str, history: &dyn Fn(&str) -> Option<String>) -> Option<String> {
         let now: BTreeSet<String> = self.moves(path, history).into_values().collect();
         let mut now = now.into_iter();
         now.next().filter(|_| now.next().is_none())
@@ -114,17 +114,17 @@ impl<'a> Names<'a> {
     }
 
     /// The file that is meant by a path or address that does not resolve. `target` is the link on the page `from`.
-    pub(super) fn page(&self, path: &str, from: &str, target: &str) -> Meant {
+    pub(super) fn page(&self, path: &str, from: &str, target: &str) -> Resolution {
         if is_asset(path) {
             return one_of(self.assets.get(&path.to_lowercase()), |_| Reason::LetterCase);
         }
         let wanted = plain(path);
         if wanted.is_empty() {
-            return Meant::Nothing;
+            return Resolution::Nothing;
         }
         if let Some(found) = self.pages.get(&wanted) {
             let spelled = |file: &str| {
-                let same = |name: &str| as_spelled(name) == as_spelled(path);
+                let same = |name: &str| without_ending_and_index(name) == without_ending_and_index(path);
                 if same(file) || self.site.address(file).is_some_and(same) {
                     Reason::Ending
                 } else {
@@ -136,16 +136,17 @@ impl<'a> Names<'a> {
         if let Target::Redirect { destination } = self.site.resolve(from, &format!("/{}", without_ending(path)))
             && let Target::Page { file, .. } = self.site.resolve(from, &destination)
         {
-            return Meant::One(file, Reason::Redirected);
+            return Resolution::One(file, Reason::Redirected);
         }
         self.only_one(&wanted, from, target)
     }
 
     /// The only page of that name, if the link clearly leads into the docs: it is relative, or its folder holds pages.
     /// Other links, such as `/pricing`, may be served by something else.
-    fn only_one(&self, wanted: &str, from: &str, target: &str) -> Meant {
+    fn only_one(&self, wanted: &str, from: &str, target: &str) -> Resolution {
         let name = last_part(wanted);
-        let is_telling = name.len() >= NAME && name.chars().filter(|c| c.is_alphabetic()).count() >= NAME - 1;
+        let is_distinctive =
+            name.len() >= MIN_NAME_BYTES && name.chars().filter(|c| c.is_alphabetic()).count() >= MIN_NAME_BYTES - 1;
         let above = folder(wanted);
         let is_of_the_docs = match above.is_empty() {
             true => !target.starts_with('/'),
@@ -154,38 +155,40 @@ impl<'a> Names<'a> {
                     || self.prefixes.iter().any(|prefix| self.folders.contains(&format!("{prefix}{above}")))
             }
         };
-        let found = self.last.get(name);
+        let found = self.by_last_part.get(name);
         let ends_alike = |file: &&str| !above.is_empty() && plain(file).ends_with(&format!("/{wanted}"));
-        let Some(found) = found.filter(|_| is_telling) else { return Meant::Nothing };
+        let Some(found) = found.filter(|_| is_distinctive) else { return Resolution::Nothing };
         let is_clear = is_of_the_docs || (found.len() == 1 && found.iter().all(ends_alike));
-        let kin = |file: &str| {
+        let version_and_language = |file: &str| {
             let place = self.site.layout().place(file);
             (place.version, place.language)
         };
         match found.iter().next() {
-            Some(file) if found.len() == 1 => match is_clear && *file != from && kin(file) == kin(from) {
-                true => Meant::One((*file).to_owned(), Reason::OnlyOne),
-                false => Meant::Nothing,
-            },
+            Some(file) if found.len() == 1 => {
+                match is_clear && *file != from && version_and_language(file) == version_and_language(from) {
+                    true => Resolution::One((*file).to_owned(), Reason::OnlyOne),
+                    false => Resolution::Nothing,
+                }
+            }
             _ => one_of(Some(found), |_| Reason::OnlyOne),
         }
     }
 }
 
-fn one_of(files: Option<&BTreeSet<&str>>, why: impl Fn(&str) -> Reason) -> Meant {
+fn one_of(files: Option<&BTreeSet<&str>>, why: impl Fn(&str) -> Reason) -> Resolution {
     let files: Vec<&str> = files.into_iter().flatten().copied().collect();
     match files.as_slice() {
-        [] => Meant::Nothing,
-        [one] => Meant::One((*one).to_owned(), why(one)),
-        _ => Meant::Several(files.into_iter().take(3).map(str::to_owned).collect()),
+        [] => Resolution::Nothing,
+        [one] => Resolution::One((*one).to_owned(), why(one)),
+        _ => Resolution::Several(files.into_iter().take(3).map(str::to_owned).collect()),
     }
 }
 
 /// The anchor that is meant by one that the page lacks: it has the same words under the slug rule of another generator.
-pub(super) fn anchor(wanted: &str, page: &Page) -> Meant {
+pub(super) fn anchor(wanted: &str, page: &Page) -> Resolution {
     let plain = plain_anchor(wanted);
     if plain.is_empty() {
-        return Meant::Nothing;
+        return Resolution::Nothing;
     }
     let styles = [AnchorStyle::GitHub, AnchorStyle::VitePress, AnchorStyle::Python, AnchorStyle::PythonUnicode];
     let mut found: Vec<&str> = Vec::new();
@@ -198,9 +201,9 @@ pub(super) fn anchor(wanted: &str, page: &Page) -> Meant {
     found.extend(page.ids.iter().map(String::as_str).filter(|id| plain_anchor(id) == plain));
     found.dedup();
     match found.as_slice() {
-        [] => Meant::Nothing,
-        [one] => Meant::One((*one).to_owned(), Reason::SlugRule),
-        _ => Meant::Several(found.into_iter().take(3).map(str::to_owned).collect()),
+        [] => Resolution::Nothing,
+        [one] => Resolution::One((*one).to_owned(), Reason::SlugRule),
+        _ => Resolution::Several(found.into_iter().take(3).map(str::to_owned).collect()),
     }
 }
 
@@ -212,11 +215,11 @@ fn plain_anchor(anchor: &str) -> String {
 
 /// A path without what is spelled in different ways: letter case, the extension, `index`.
 fn plain(path: &str) -> String {
-    as_spelled(path).to_lowercase()
+    without_ending_and_index(path).to_lowercase()
 }
 
 /// A path without its extension and `index`.
-fn as_spelled(path: &str) -> &str {
+fn without_ending_and_index(path: &str) -> &str {
     let path = without_ending(path);
     match path.rsplit_once('/') {
         Some((folder, name)) if is_index(name) => folder,
@@ -260,8 +263,8 @@ mod tests {
     use super::*;
     use crate::sample::site;
 
-    fn one(file: &str, why: Reason) -> Meant {
-        Meant::One(file.to_owned(), why)
+    fn one(file: &str, why: Reason) -> Resolution {
+        Resolution::One(file.to_owned(), why)
     }
 
     #[test]
@@ -278,7 +281,7 @@ mod tests {
             ("img/Logo.png", ""),
         ]);
         let site = Site::read(&tree);
-        let names = Names::of(&site);
+        let names = NameIndex::of(&site);
         for (wanted, target, expected) in [
             ("guides/Retries.html", "/guides/Retries.html", one("guides/retries.mdx", Reason::LetterCase)),
             ("guides/retries.html", "/guides/retries.html", one("guides/retries.mdx", Reason::Ending)),
@@ -287,26 +290,26 @@ mod tests {
             ("guides/errors", "/guides/errors", one("api/errors.mdx", Reason::OnlyOne)),
             ("img/logo.png", "/img/logo.png", one("img/Logo.png", Reason::LetterCase)),
             // In another folder, which may be served by something else.
-            ("reference/rest/errors", "/reference/rest/errors", Meant::Nothing),
-            ("errors", "/errors", Meant::Nothing),
+            ("reference/rest/errors", "/reference/rest/errors", Resolution::Nothing),
+            ("errors", "/errors", Resolution::Nothing),
             (
                 "guides/list-all",
                 "/guides/list-all",
-                Meant::Several(vec!["api/v1/list-all.mdx".into(), "api/v2/list-all.mdx".into()]),
+                Resolution::Several(vec!["api/v1/list-all.mdx".into(), "api/v2/list-all.mdx".into()]),
             ),
             // Similarity is not enough.
-            ("guides/retry", "/guides/retry", Meant::Nothing),
-            ("guides/webhoks", "/guides/webhoks", Meant::Nothing),
-            ("guides/web_hooks", "/guides/web_hooks", Meant::Nothing),
-            ("reference/v13", "/reference/v13", Meant::Nothing),
-            ("guides/v12", "/guides/v12", Meant::Nothing),
-            ("", "/", Meant::Nothing),
+            ("guides/retry", "/guides/retry", Resolution::Nothing),
+            ("guides/webhoks", "/guides/webhoks", Resolution::Nothing),
+            ("guides/web_hooks", "/guides/web_hooks", Resolution::Nothing),
+            ("reference/v13", "/reference/v13", Resolution::Nothing),
+            ("guides/v12", "/guides/v12", Resolution::Nothing),
+            ("", "/", Resolution::Nothing),
         ] {
             assert_eq!(names.page(wanted, "guides/retries.mdx", target), expected, "{wanted}");
         }
         let history = |old: &str| (old == "guides/queue.mdx").then(|| "guides/webhooks.mdx".to_owned());
-        assert_eq!(names.moved("guides/queue", &history).as_deref(), Some("guides/webhooks.mdx"));
-        assert_eq!(names.moved("guides/queues", &history), None);
+        assert_eq!(names.moved_to("guides/queue", &history).as_deref(), Some("guides/webhooks.mdx"));
+        assert_eq!(names.moved_to("guides/queues", &history), None);
     }
 
     #[test]
@@ -320,10 +323,10 @@ mod tests {
             ("Set_Up", one("set-up", Reason::SlugRule)),
             ("foo-bar-options", one("foo_bar-options", Reason::SlugRule)),
             ("rate_limits_1", one("rate-limits-1", Reason::SlugRule)),
-            ("setup", Meant::Nothing),
-            ("v1-2", Meant::Nothing),
-            ("rate-limit", Meant::Nothing),
-            ("billing", Meant::Nothing),
+            ("setup", Resolution::Nothing),
+            ("v1-2", Resolution::Nothing),
+            ("rate-limit", Resolution::Nothing),
+            ("billing", Resolution::Nothing),
         ] {
             assert_eq!(anchor(wanted, &page), expected, "{wanted}");
         }

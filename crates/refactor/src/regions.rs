@@ -97,43 +97,43 @@ regex!(ATTRIBUTE, r#"([A-Za-z_@:][A-Za-z0-9_:.-]*)(\s*=\s*)("[^"]*"|'[^']*'|\{|[
 regex!(FIELD, r#"(?m)^([ \t]*(?:-[ \t]+)?["']?([A-Za-z0-9_.:/-]+?)["']?[ \t]*:)(?:[ \t]+([^\n]*)|[ \t]*\r?$)"#);
 
 /// The ranges that a replacement leaves alone, in order and merged.
-pub(super) fn left_alone(page: &Page, text: &str, links: Links) -> Vec<Range<usize>> {
-    let mut left = Vec::new();
-    front_matter(page, text, links, &mut left);
+pub(super) fn protected_ranges(page: &Page, text: &str, links: Links) -> Vec<Range<usize>> {
+    let mut protected = Vec::new();
+    front_matter(page, text, links, &mut protected);
     if links == Links::Leave {
-        left.extend(page.links.iter().map(|link| link.dest_span.clone()));
-        left.extend(addresses(text));
+        protected.extend(page.links.iter().map(|link| link.dest_span.clone()));
+        protected.extend(addresses(text));
     }
-    left.extend(
+    protected.extend(
         [&*TEMPLATE, &*DIRECTIVE].iter().flat_map(|pattern| pattern.find_iter(text)).map(|found| found.range()),
     );
     for code in &page.code {
         if let Some(fence) = text.get(code.clone()).and_then(|code| FENCE.find(code)).filter(|fence| fence.start() == 0)
         {
-            left.push(code.start..code.start + fence.end());
+            protected.push(code.start..code.start + fence.end());
         }
     }
     for heading in &page.headings {
         if let Some(words) = text.get(heading.span.clone()) {
             let anchors = EXPLICIT_ANCHOR.find_iter(words);
-            left.extend(anchors.map(|found| heading.span.start + found.start()..heading.span.start + found.end()));
+            protected.extend(anchors.map(|found| heading.span.start + found.start()..heading.span.start + found.end()));
         }
     }
     if page.format == Format::Mdx {
-        left.extend(code_spans(&page.path, text));
+        protected.extend(code_spans(&page.path, text));
     }
     for range in markup(page, text.len()) {
         let Some(markup) = text.get(range.clone()) else { continue };
         if page.format == Format::Mdx {
             for pattern in [&*IMPORT, &*REEXPORT] {
-                left.extend(
+                protected.extend(
                     pattern.find_iter(markup).map(|found| range.start + found.start()..range.start + found.end()),
                 );
             }
         }
-        tags(markup, range.start, links, &mut left);
+        tags(markup, range.start, links, &mut protected);
     }
-    merged(left)
+    merged(protected)
 }
 
 /// URLs, hosts and mail addresses in a text.
@@ -207,46 +207,46 @@ fn markup(page: &Page, end: usize) -> Vec<Range<usize>> {
 }
 
 /// Adds the names of elements and attributes, and values that are identifiers or links.
-fn tags(markup: &str, offset: usize, links: Links, left: &mut Vec<Range<usize>>) {
+fn tags(markup: &str, offset: usize, links: Links, protected: &mut Vec<Range<usize>>) {
     for tag in TAG.find_iter(markup) {
-        left.push(offset + tag.start()..offset + tag.end());
+        protected.push(offset + tag.start()..offset + tag.end());
         let rest = &markup[tag.end()..];
         let end = rest.find('>').map_or(rest.len(), |end| end + 1);
         for attribute in ATTRIBUTE.captures_iter(&rest[..end]) {
             let Some(name) = attribute.get(1) else { continue };
             let start = offset + tag.end();
-            left.push(start + name.start()..start + name.end());
+            protected.push(start + name.start()..start + name.end());
             let (Some(value), name) = (attribute.get(3), name.as_str().to_lowercase()) else { continue };
             let is_address = ADDRESSES.contains(&name.as_str()) && links == Links::Leave;
             if SYMBOLS.contains(&name.as_str()) || is_address {
-                left.push(start + value.start()..start + value.end());
+                protected.push(start + value.start()..start + value.end());
             }
         }
     }
 }
 
 /// Adds the names of fields, and values that are identifiers or links.
-fn front_matter(page: &Page, text: &str, links: Links, left: &mut Vec<Range<usize>>) {
+fn front_matter(page: &Page, text: &str, links: Links, protected: &mut Vec<Range<usize>>) {
     let (Some(span), Some(body)) = (page.front_matter.span.clone(), page.front_matter.body.clone()) else { return };
-    left.push(span.start..body.start);
-    left.push(body.end..span.end);
+    protected.push(span.start..body.start);
+    protected.push(body.end..span.end);
     let Some(fields) = text.get(body.clone()) else { return };
     for field in FIELD.captures_iter(fields) {
         let (Some(name), Some(word)) = (field.get(1), field.get(2)) else { continue };
-        left.push(body.start + name.start()..body.start + name.end());
+        protected.push(body.start + name.start()..body.start + name.end());
         let Some(value) = field.get(3) else { continue };
         let word = word.as_str().to_lowercase();
         let is_address = ADDRESSES.contains(&word.as_str()) || is_address(value.as_str());
         if SYMBOLS.contains(&word.as_str()) || (is_address && links == Links::Leave) {
-            left.push(body.start + value.start()..body.start + value.end());
+            protected.push(body.start + value.start()..body.start + value.end());
         }
     }
 }
 
 fn is_address(value: &str) -> bool {
     let value = value.trim().trim_matches(['"', '\'']);
-    let begins = ["/", "./", "../"].iter().any(|start| value.starts_with(start));
-    begins && !value.contains(' ')
+    let begins_as_path = ["/", "./", "../"].iter().any(|start| value.starts_with(start));
+    begins_as_path && !value.contains(' ')
 }
 
 /// Sorts ranges and merges those that touch or overlap.

@@ -8,14 +8,14 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
 use docent_markdown::{FieldValue, Format, Page, is_markdown, parse, text_of};
-use docent_site::{LinkSyntax, Navigation, Site, Target, Tree, any_of, is_external, respelled};
+use docent_site::{LinkSyntax, Navigation, Site, Target, Tree, any_of, is_external, retargeted_link};
 use regex::bytes::Regex;
 
 use super::edit::{Change, TextEdit, apply, in_order};
 use super::field::{self, FieldContent};
 use super::json;
 use super::occurrences::occurrences;
-use super::regions::{Links, addresses, is_address_itself, is_identifier, left_alone, overlaps};
+use super::regions::{Links, addresses, is_address_itself, is_identifier, overlaps, protected_ranges};
 use super::selection::Selection;
 use super::{RefactorError, Refactored, counted};
 
@@ -64,8 +64,8 @@ pub fn replace_text(
     if find != replace {
         for file in site.files() {
             let is_navigation = Navigation::FILES.contains(&file);
-            let is_meant = selection.has(file) || (is_navigation && !selection.is_narrowed() && !is_of_code);
-            if !is_meant || (is_of_code && !is_markdown(file)) {
+            let is_selected = selection.has(file) || (is_navigation && !selection.is_narrowed() && !is_of_code);
+            if !is_selected || (is_of_code && !is_markdown(file)) {
                 continue;
             }
             let Some(bytes) = tree.read(file).filter(|bytes| pattern.is_match(bytes)) else { continue };
@@ -80,16 +80,16 @@ pub fn replace_text(
             } else if let Ok(text) = std::str::from_utf8(&bytes)
                 && !text.contains('\0')
             {
-                let alone: Vec<Range<usize>> =
+                let urls: Vec<Range<usize>> =
                     if links == Links::Leave { addresses(text).collect() } else { Vec::new() };
-                let meant =
-                    occurrences(text, find).into_iter().filter(|range| !alone.iter().any(|url| touches(url, range)));
-                result.add(file, meant.map(|range| TextEdit::new(range, replace)).collect());
+                let matches =
+                    occurrences(text, find).into_iter().filter(|range| !urls.iter().any(|url| touches(url, range)));
+                result.add(file, matches.map(|range| TextEdit::new(range, replace)).collect());
             }
         }
     }
     work.follow_anchors(&mut result);
-    Ok(work.told(result))
+    Ok(work.refactored(result))
 }
 
 struct Work<'a> {
@@ -129,27 +129,29 @@ impl Work<'_> {
     fn page(&self, file: &str, bytes: &[u8], result: &mut Outcome) {
         let text = text_of(bytes);
         let page = self.site.parse(file, bytes);
-        let mut alone = left_alone(&page, &text, self.links);
+        let mut protected = protected_ranges(&page, &text, self.links);
         if self.links == Links::Change {
-            alone.extend(self.links_that_would_break(file, &page, &text));
-            alone.sort_by_key(|range| range.start);
+            protected.extend(self.links_that_would_break(file, &page, &text));
+            protected.sort_by_key(|range| range.start);
         }
-        let (left, meant): (Vec<_>, Vec<_>) =
-            occurrences(&text, self.find).into_iter().partition(|range| overlaps(&alone, range));
+        let (protected_matches, matches): (Vec<_>, Vec<_>) =
+            occurrences(&text, self.find).into_iter().partition(|range| overlaps(&protected, range));
         if self.links == Links::Leave {
-            result.links_left +=
-                left.iter().filter(|range| page.links.iter().any(|link| touches(&link.dest_span, range))).count();
+            result.links_left += protected_matches
+                .iter()
+                .filter(|range| page.links.iter().any(|link| touches(&link.dest_span, range)))
+                .count();
         }
         let in_code = |range: &Range<usize>| page.code.iter().find(|code| touches(code, range));
-        let (meant, named): (Vec<_>, Vec<_>) = meant.into_iter().partition(|range| match in_code(range) {
+        let (matches, identifiers): (Vec<_>, Vec<_>) = matches.into_iter().partition(|range| match in_code(range) {
             Some(_) if self.is_of_code => true,
             Some(code) => range.start < code.start || range.end > code.end || !is_identifier(&text, code, range),
             None => !self.is_of_code,
         });
         if !self.is_of_code {
-            result.names_left += named.len();
+            result.names_left += identifiers.len();
         }
-        let mut edits: Vec<TextEdit> = meant.into_iter().map(|range| TextEdit::new(range, self.replace)).collect();
+        let mut edits: Vec<TextEdit> = matches.into_iter().map(|range| TextEdit::new(range, self.replace)).collect();
         if edits.is_empty() {
             return;
         }
@@ -221,16 +223,16 @@ impl Work<'_> {
         edits: Vec<TextEdit>,
         fields: &[(String, String)],
     ) -> Vec<TextEdit> {
-        let mut anew: Vec<TextEdit> = fields
+        let mut rewritten: Vec<TextEdit> = fields
             .iter()
             .filter_map(|(name, wanted)| {
                 field::set(page, bytes, name, &FieldContent::Text(wanted.clone())).ok().flatten()
             })
             .collect();
-        let kept = edits.into_iter().filter(|edit| !anew.iter().any(|new| touches(&new.range, &edit.range)));
+        let kept = edits.into_iter().filter(|edit| !rewritten.iter().any(|new| touches(&new.range, &edit.range)));
         let kept: Vec<TextEdit> = kept.collect();
-        anew.extend(kept);
-        in_order(anew)
+        rewritten.extend(kept);
+        in_order(rewritten)
     }
 
     fn json(&self, file: &str, bytes: &[u8], result: &mut Outcome) {
@@ -241,9 +243,9 @@ impl Work<'_> {
         let mut edits = Vec::new();
         for string in json::values(text) {
             let after = self.replaced(&string.value);
-            let is_meant = is_label(&string)
+            let is_replaceable = is_label(&string)
                 || (self.links == Links::Change && !self.breaks_navigation(file, &string.value, &after));
-            if after != string.value && is_meant {
+            if after != string.value && is_replaceable {
                 edits.push(TextEdit::new(string.span, json::quoted(&after)));
             }
         }
@@ -279,7 +281,7 @@ impl Work<'_> {
                 };
                 let Some(new) = result.anchors.get(&to).and_then(|anchors| anchors.get(&anchor)) else { continue };
                 let Some(hash) = text.get(link.dest_span.clone()).and_then(|target| target.find('#')) else { continue };
-                let encoded = respelled("#", "", "", Some(new));
+                let encoded = retargeted_link("#", "", "", Some(new));
                 follow.push(TextEdit::new(
                     link.dest_span.start + hash..link.dest_span.end,
                     format!("#{}", encoded.rsplit('#').next().unwrap_or(new)),
@@ -296,7 +298,7 @@ impl Work<'_> {
         }
     }
 
-    fn told(&self, result: Outcome) -> Refactored {
+    fn refactored(&self, result: Outcome) -> Refactored {
         let places: usize = result.counts.values().sum();
         let (find, replace) = (self.find, self.replace);
         let mut summary = match places {

@@ -16,10 +16,10 @@ use crate::inbound::{any_of, needles};
 use crate::model::{Site, Target};
 use crate::navigation::Navigation;
 use crate::tree::Tree;
-use crate::trust::{Doubt, LinkShape, Rule, Trust};
+use crate::trust::{DoubtedFindings, LinkShape, Rule, RuleEvidence};
 
 /// Maximum number of pages that are read to learn which rules a site obeys.
-const SAMPLE: usize = 400;
+const SAMPLE_SIZE: usize = 400;
 
 /// The result of a check.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -27,7 +27,7 @@ pub struct Checked {
     /// In order of file and line.
     pub findings: Vec<Finding>,
     /// Findings that could not be confirmed, grouped by rule.
-    pub doubts: Vec<Doubt>,
+    pub doubts: Vec<DoubtedFindings>,
 }
 
 impl Checked {
@@ -71,23 +71,23 @@ impl std::fmt::Display for Finding {
 /// Checks a whole site.
 pub fn findings(tree: &dyn Tree) -> Checked {
     let mut check = Check::of(tree);
-    let mut trust = Trust::default();
+    let mut evidence = RuleEvidence::default();
     let pages: Vec<String> = check.site.files().filter(|file| check.site.is_page(file)).map(str::to_owned).collect();
-    let mut found: Vec<Found> = pages.iter().flat_map(|file| check.page_findings(file, &mut trust)).collect();
-    found.extend(check.navigation_findings(&mut trust));
-    parted(found, |found| trust.holds(found.rule))
+    let mut found: Vec<Found> = pages.iter().flat_map(|file| check.page_findings(file, &mut evidence)).collect();
+    found.extend(check.navigation_findings(&mut evidence));
+    split_confirmed_and_doubted(found, |found| evidence.is_obeyed(found.rule))
 }
 
 /// Checks only these files; files that are no pages of the site are skipped.
 pub fn findings_in(tree: &dyn Tree, files: &[String]) -> Checked {
     let mut check = Check::of(tree);
-    let mut unused = Trust::default();
-    let mut found: Vec<Found> = files.iter().flat_map(|file| check.page_findings(file, &mut unused)).collect();
+    let mut unused_evidence = RuleEvidence::default();
+    let mut found: Vec<Found> = files.iter().flat_map(|file| check.page_findings(file, &mut unused_evidence)).collect();
     if files.iter().any(|file| Navigation::FILES.contains(&file.as_str())) {
-        found.extend(check.navigation_findings(&mut unused));
+        found.extend(check.navigation_findings(&mut unused_evidence));
     }
-    let trust = if found.is_empty() { unused } else { check.trust() };
-    parted(found, |found| trust.holds(found.rule))
+    let evidence = if found.is_empty() { unused_evidence } else { check.evidence() };
+    split_confirmed_and_doubted(found, |found| evidence.is_obeyed(found.rule))
 }
 
 /// The findings in `after` that were not in `before`, judged by the rules that `before` obeys. `changed` names every
@@ -97,31 +97,31 @@ pub fn new_findings(before: &dyn Tree, after: &dyn Tree, changed: &[String]) -> 
     let (mut old, mut new) = (Check::of(before), Check::of(after));
     let mut files: BTreeSet<String> =
         changed.iter().filter(|file| new.site.is_page(file)).map(|file| (*file).to_owned()).collect();
-    files.extend(other_files_concerned(&mut old, &mut new, &changed));
-    let mut unused = Trust::default();
-    let mut known: Vec<Found> = files.iter().flat_map(|file| old.page_findings(file, &mut unused)).collect();
-    let mut found: Vec<Found> = files.iter().flat_map(|file| new.page_findings(file, &mut unused)).collect();
+    files.extend(unchanged_files_affected(&mut old, &mut new, &changed));
+    let mut unused_evidence = RuleEvidence::default();
+    let mut known: Vec<Found> = files.iter().flat_map(|file| old.page_findings(file, &mut unused_evidence)).collect();
+    let mut found: Vec<Found> = files.iter().flat_map(|file| new.page_findings(file, &mut unused_evidence)).collect();
     let lists_change = changed.iter().any(|file| is_page(file) || Navigation::FILES.contains(file));
     if lists_change {
-        known.extend(old.navigation_findings(&mut unused));
-        found.extend(new.navigation_findings(&mut unused));
+        known.extend(old.navigation_findings(&mut unused_evidence));
+        found.extend(new.navigation_findings(&mut unused_evidence));
     }
     let found = without_known(found, known, &new.site);
     if found.is_empty() {
         return Checked::default();
     }
     // A link that resolved before and no longer does is broken under any rule.
-    let trust = old.trust();
-    parted(found, |found| old.led_somewhere(found) || trust.is_shown(found.rule))
+    let evidence = old.evidence();
+    split_confirmed_and_doubted(found, |found| old.resolves_link_of(found) || evidence.is_demonstrated(found.rule))
 }
 
 /// Splits findings into those that are reported and, by rule, those that are doubted. Missing titles are dropped
 /// instead of doubted.
-fn parted(found: Vec<Found>, mut is_told: impl FnMut(&Found) -> bool) -> Checked {
+fn split_confirmed_and_doubted(found: Vec<Found>, mut is_confirmed: impl FnMut(&Found) -> bool) -> Checked {
     let mut checked = Checked::default();
     let mut doubts: BTreeMap<Rule, Vec<Finding>> = BTreeMap::new();
     for found in found {
-        match (is_told(&found), found.rule) {
+        match (is_confirmed(&found), found.rule) {
             (true, _) => checked.findings.push(found.finding),
             (false, Rule::Title) => {}
             (false, rule) => doubts.entry(rule).or_default().push(found.finding),
@@ -132,14 +132,14 @@ fn parted(found: Vec<Found>, mut is_told: impl FnMut(&Found) -> bool) -> Checked
         .into_iter()
         .map(|(rule, mut findings)| {
             findings.sort();
-            Doubt { rule, findings }
+            DoubtedFindings { rule, findings }
         })
         .collect();
     checked
 }
 
 /// Unchanged files that may be affected: their text may name a page, file, anchor or redirect that is gone.
-fn other_files_concerned(old: &mut Check<'_>, new: &mut Check<'_>, changed: &BTreeSet<&str>) -> Vec<String> {
+fn unchanged_files_affected(old: &mut Check<'_>, new: &mut Check<'_>, changed: &BTreeSet<&str>) -> Vec<String> {
     let mut gone: Vec<String> = Vec::new();
     for file in changed {
         if !old.site.has_file(file) {
@@ -158,11 +158,11 @@ fn other_files_concerned(old: &mut Check<'_>, new: &mut Check<'_>, changed: &BTr
         }
     }
     if changed.iter().any(|file| Navigation::FILES.contains(file)) {
-        let kept: HashSet<&str> = new.site.redirect_sources().collect();
+        let sources_after: HashSet<&str> = new.site.redirect_sources().collect();
         gone.extend(
             old.site
                 .redirect_sources()
-                .filter(|source| !kept.contains(source))
+                .filter(|source| !sources_after.contains(source))
                 .map(|source| source.trim_end_matches(['*', '/']).rsplit('/').next().unwrap_or("").to_owned()),
         );
     }
@@ -211,14 +211,14 @@ fn without_known(found: Vec<Found>, known: Vec<Found>, site: &Site) -> Vec<Found
     let moved_alike = |found: &Found| (None, found.finding.kind, found.gist.clone());
     let (mut known, gone): (Vec<Found>, Vec<Found>) =
         known.into_iter().partition(|known| site.has_file(&known.finding.path));
-    let mut left = found;
-    let mut take_off = |known: &mut Vec<Found>, key: &dyn Fn(&Found) -> Key| {
+    let mut remaining = found;
+    let mut remove_matches = |known: &mut Vec<Found>, key: &dyn Fn(&Found) -> Key| {
         let mut counts: HashMap<Key, usize> = HashMap::new();
         for found in known.iter() {
             *counts.entry(key(found)).or_default() += 1;
         }
         let mut used: HashMap<Key, usize> = HashMap::new();
-        left.retain(|found| match counts.get_mut(&key(found)) {
+        remaining.retain(|found| match counts.get_mut(&key(found)) {
             Some(count) if *count > 0 => {
                 *count -= 1;
                 *used.entry(key(found)).or_default() += 1;
@@ -234,25 +234,25 @@ fn without_known(found: Vec<Found>, known: Vec<Found>, site: &Site) -> Vec<Found
             _ => true,
         });
     };
-    take_off(&mut known, &same);
+    remove_matches(&mut known, &same);
     known.retain(|found| !found.gist.is_empty());
-    take_off(&mut known, &alike);
+    remove_matches(&mut known, &alike);
     let mut gone = gone;
-    take_off(&mut gone, &moved);
+    remove_matches(&mut gone, &moved);
     gone.retain(|found| !found.gist.is_empty());
-    take_off(&mut gone, &moved_alike);
-    left
+    remove_matches(&mut gone, &moved_alike);
+    remaining
 }
 
 /// A tree under check. Each page is read lazily and once.
 struct Check<'a> {
     tree: &'a dyn Tree,
     site: Site,
-    pages: HashMap<String, Option<Rc<Read>>>,
+    pages: HashMap<String, Option<Rc<PageAndBytes>>>,
 }
 
 /// A page with its file's bytes.
-struct Read {
+struct PageAndBytes {
     page: Page,
     bytes: Vec<u8>,
 }
@@ -262,36 +262,37 @@ impl<'a> Check<'a> {
         Self { tree, site: Site::read(tree), pages: HashMap::new() }
     }
 
-    fn page(&mut self, file: &str) -> Option<Rc<Read>> {
+    fn page(&mut self, file: &str) -> Option<Rc<PageAndBytes>> {
         if let Some(page) = self.pages.get(file) {
             return page.clone();
         }
-        let page = self.tree.read(file).map(|bytes| Rc::new(Read { page: self.site.parse(file, &bytes), bytes }));
+        let page =
+            self.tree.read(file).map(|bytes| Rc::new(PageAndBytes { page: self.site.parse(file, &bytes), bytes }));
         self.pages.insert(file.to_owned(), page.clone());
         page
     }
 
     /// Learns which rules the site obeys from an evenly spaced sample of its pages.
-    fn trust(&mut self) -> Trust {
-        let mut trust = Trust::default();
+    fn evidence(&mut self) -> RuleEvidence {
+        let mut evidence = RuleEvidence::default();
         let pages: Vec<String> = self.site.files().filter(|file| self.site.is_page(file)).map(str::to_owned).collect();
-        let step = pages.len().div_ceil(SAMPLE).max(1);
+        let step = pages.len().div_ceil(SAMPLE_SIZE).max(1);
         for file in pages.iter().step_by(step) {
-            self.page_findings(file, &mut trust);
+            self.page_findings(file, &mut evidence);
         }
-        self.navigation_findings(&mut trust);
-        trust
+        self.navigation_findings(&mut evidence);
+        evidence
     }
 
-    /// The findings on one page. `trust` counts how the page obeys each rule.
-    fn page_findings(&mut self, file: &str, trust: &mut Trust) -> Vec<Found> {
+    /// The findings on one page. `evidence` counts how the page obeys each rule.
+    fn page_findings(&mut self, file: &str, evidence: &mut RuleEvidence) -> Vec<Found> {
         if !self.site.is_page(file) {
             return Vec::new();
         }
         let Some(read) = self.page(file) else { return Vec::new() };
         let (page, text) = (&read.page, text_of(&read.bytes));
         let finding = |line, kind, message| Finding { path: file.to_owned(), line, kind, message };
-        trust.note(Rule::Readable, page.problems.is_empty());
+        evidence.note(Rule::Readable, page.problems.is_empty());
         let mut found: Vec<Found> = page
             .problems
             .iter()
@@ -301,7 +302,7 @@ impl<'a> Check<'a> {
             .collect();
         let is_served = self.site.address(file).is_some();
         if is_served && !is_fragment(file) && page.format.is_markdown() {
-            trust.note(Rule::Title, page.front_matter.title().is_some());
+            evidence.note(Rule::Title, page.front_matter.title().is_some());
             if page.front_matter.title().is_none() {
                 let message = "the front matter has no `title`".to_owned();
                 found.push(Found::of(Rule::Title, finding(1, FindingKind::MissingTitle, message)));
@@ -321,7 +322,7 @@ impl<'a> Check<'a> {
                 }
                 target => {
                     if !parts(&link.target).0.is_empty() {
-                        trust.note(Rule::Link(shape), true);
+                        evidence.note(Rule::Link(shape), true);
                     }
                     match (self.has_anchor(&target), target) {
                         (Some(false), Target::Page { file, .. }) => (
@@ -331,14 +332,14 @@ impl<'a> Check<'a> {
                         ),
                         (known, _) => {
                             if known.is_some() {
-                                trust.note(Rule::Anchor, true);
+                                evidence.note(Rule::Anchor, true);
                             }
                             continue;
                         }
                     }
                 }
             };
-            trust.note(rule, false);
+            evidence.note(rule, false);
             let anchor = link.target.split_once('#').map_or("", |(_, anchor)| anchor);
             found.push(Found {
                 finding: finding(line_of(&text, link.span.start), kind, message),
@@ -356,12 +357,12 @@ impl<'a> Check<'a> {
     fn has_anchor(&mut self, target: &Target) -> Option<bool> {
         let Target::Page { file, anchor: Some(anchor) } = target else { return None };
         let read = self.site.layout().knows_anchors().then(|| self.page(file)).flatten()?;
-        let Read { page, bytes } = &*read;
+        let PageAndBytes { page, bytes } = &*read;
         if page.has_anchor(anchor) { Some(true) } else { (!may_have_anchor(page, bytes, anchor)).then_some(false) }
     }
 
     /// Whether the link of a finding was sound in this tree: the same target on the same page resolved.
-    fn led_somewhere(&mut self, found: &Found) -> bool {
+    fn resolves_link_of(&mut self, found: &Found) -> bool {
         let from = found.finding.path.as_str();
         if found.target.is_empty() || !(self.site.has_file(from) || found.target.starts_with('/')) {
             return false;
@@ -372,7 +373,7 @@ impl<'a> Check<'a> {
         }
     }
 
-    fn navigation_findings(&mut self, trust: &mut Trust) -> Vec<Found> {
+    fn navigation_findings(&mut self, evidence: &mut RuleEvidence) -> Vec<Found> {
         let Some(navigation) = Navigation::read(self.tree, self.site.layout().home()) else { return Vec::new() };
         let texts: Vec<Vec<u8>> =
             navigation.files.iter().map(|file| self.tree.read(file).unwrap_or_default()).collect();
@@ -392,7 +393,7 @@ impl<'a> Check<'a> {
                 continue;
             }
             let is_there = self.site.page_named(&entry.page).is_some() || self.site.has_file(&entry.page);
-            trust.note(Rule::Navigation, is_there);
+            evidence.note(Rule::Navigation, is_there);
             if !is_there {
                 let message = format!("the navigation names `{}`, and there is no such page", entry.page);
                 let line = line_of(&text_of(&texts[entry.file]), entry.span.start);

@@ -11,20 +11,20 @@ use crate::navigation::Navigation;
 use crate::tree::Tree;
 
 /// Maximum number of pages in the sample, evenly spaced.
-const LOOKED_AT: usize = 200;
+const SAMPLE_SIZE: usize = 200;
 /// Maximum number of names that are listed per kind.
-const TOLD: usize = 12;
+const MAX_LISTED_NAMES: usize = 12;
 
 /// A description of the site as a Markdown list of a few items. Every statement is counted on the pages of the tree or
 /// read from the configuration.
 pub fn described(tree: &dyn Tree) -> String {
     let site = Site::read(tree);
-    let pages = looked_at(&site, tree);
+    let pages = sample_pages(&site, tree);
     let mut lines = vec![generator(&site)];
-    lines.extend(written(&pages));
+    lines.extend(pages_and_fields(&pages));
     lines.extend(links(&site, &pages));
     lines.push(navigation(&site, tree));
-    lines.extend(several(&site));
+    lines.extend(versions_and_languages(&site));
     lines.iter().map(|line| format!("- {line}\n")).collect()
 }
 
@@ -33,9 +33,9 @@ fn name(text: &str) -> String {
     text.chars().filter(|c| !c.is_control() && *c != '`').take(100).collect()
 }
 
-fn looked_at(site: &Site, tree: &dyn Tree) -> Vec<Page> {
+fn sample_pages(site: &Site, tree: &dyn Tree) -> Vec<Page> {
     let files: Vec<&str> = site.files().filter(|file| site.address(file).is_some() && !is_partial(file)).collect();
-    let step = files.len().div_ceil(LOOKED_AT).max(1);
+    let step = files.len().div_ceil(SAMPLE_SIZE).max(1);
     let read = files.iter().step_by(step).filter_map(|file| Some(site.parse(file, &tree.read(file)?)));
     read.collect()
 }
@@ -49,7 +49,7 @@ fn generator(site: &Site) -> String {
     }
 }
 
-fn written(pages: &[Page]) -> Vec<String> {
+fn pages_and_fields(pages: &[Page]) -> Vec<String> {
     let mut endings: BTreeMap<&str, usize> = BTreeMap::new();
     let mut fields: BTreeMap<&str, usize> = BTreeMap::new();
     for page in pages {
@@ -65,21 +65,23 @@ fn written(pages: &[Page]) -> Vec<String> {
     // A field on at least 5 % of the pages is in use; rarer fields are exceptions.
     let mut used: Vec<(&str, usize)> = fields.into_iter().filter(|(_, count)| count * 20 >= pages.len()).collect();
     used.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    let told: Vec<String> = used
+    let listed_fields: Vec<String> = used
         .iter()
-        .take(TOLD)
+        .take(MAX_LISTED_NAMES)
         .map(|(field, count)| format!("`{}` ({} %)", name(field), count * 100 / pages.len().max(1)))
         .collect();
-    lines.push(match told.is_empty() {
+    lines.push(match listed_fields.is_empty() {
         true => "Pages have no front matter; do not add any.".to_owned(),
-        false => format!("Front matter, and on how many of the pages: {}. Use no other fields.", told.join(", ")),
+        false => {
+            format!("Front matter, and on how many of the pages: {}. Use no other fields.", listed_fields.join(", "))
+        }
     });
     lines
 }
 
 /// The most common form of links between pages, with an example.
 fn links(site: &Site, pages: &[Page]) -> Option<String> {
-    let mut ways: BTreeMap<&'static str, (usize, String)> = BTreeMap::new();
+    let mut forms: BTreeMap<&'static str, (usize, String)> = BTreeMap::new();
     for page in pages {
         for link in &page.links {
             let (path, _) = parts(&link.target);
@@ -87,20 +89,20 @@ fn links(site: &Site, pages: &[Page]) -> Option<String> {
             if !leads || path.is_empty() {
                 continue;
             }
-            let way = match (path.starts_with('/'), has_markdown_ending(path)) {
+            let form = match (path.starts_with('/'), has_markdown_ending(path)) {
                 (true, true) => "from the root of the site, with the file's ending",
                 (true, false) => "from the root of the site, without an ending",
                 (false, true) => "relative, with the file's ending",
                 (false, false) => "relative, without the file's ending",
             };
-            let known =
-                ways.entry(way).or_insert_with(|| (0, format!("`{}` on `{}`", name(&link.target), name(&page.path))));
-            known.0 += 1;
+            let entry =
+                forms.entry(form).or_insert_with(|| (0, format!("`{}` on `{}`", name(&link.target), name(&page.path))));
+            entry.0 += 1;
         }
     }
-    let all: usize = ways.values().map(|(count, _)| count).sum();
-    let (way, (count, example)) = ways.into_iter().max_by_key(|(_, (count, _))| *count)?;
-    Some(format!("Links to other pages are written {way} ({count} of {all} that were looked at), such as {example}."))
+    let all: usize = forms.values().map(|(count, _)| count).sum();
+    let (form, (count, example)) = forms.into_iter().max_by_key(|(_, (count, _))| *count)?;
+    Some(format!("Links to other pages are written {form} ({count} of {all} that were looked at), such as {example}."))
 }
 
 fn navigation(site: &Site, tree: &dyn Tree) -> String {
@@ -143,24 +145,27 @@ fn has_nav(tree: &dyn Tree, file: &str) -> bool {
 }
 
 /// The versions and languages, each if there are several.
-fn several(site: &Site) -> Vec<String> {
+fn versions_and_languages(site: &Site) -> Vec<String> {
     let (mut versions, mut languages) = (BTreeMap::<String, usize>::new(), BTreeMap::<String, usize>::new());
     for file in site.files().filter(|file| site.is_page(file)) {
         let place = site.layout().place(file);
         place.version.into_iter().for_each(|version| *versions.entry(version).or_default() += 1);
         place.language.into_iter().for_each(|language| *languages.entry(language).or_default() += 1);
     }
-    let told = |what: &str, found: BTreeMap<String, usize>, which: &str| {
-        let names: Vec<String> =
-            found.iter().take(TOLD).map(|(found, count)| format!("`{}` (pages: {count})", name(found))).collect();
-        (found.len() > 1).then(|| format!("There are several {what}: {}. {which}", names.join(", ")))
+    let list_if_several = |what: &str, found: BTreeMap<String, usize>, advice: &str| {
+        let names: Vec<String> = found
+            .iter()
+            .take(MAX_LISTED_NAMES)
+            .map(|(found, count)| format!("`{}` (pages: {count})", name(found)))
+            .collect();
+        (found.len() > 1).then(|| format!("There are several {what}: {}. {advice}", names.join(", ")))
     };
-    let versions = told(
+    let versions = list_if_several(
         "versions",
         versions,
         "Change the current one alone unless the instruction names another, and say which you changed.",
     );
-    let languages = told(
+    let languages = list_if_several(
         "languages",
         languages,
         "Write in that of the page you change; translations are left to people unless the instruction asks for them.",
@@ -195,10 +200,10 @@ mod tests {
     #[test]
     fn folders_of_pages_have_no_front_matter_and_no_navigation() {
         let tree = site(&[("a.md", "# A\n"), ("b.md", "# B\n\n[a](a.md)\n")]);
-        let told = described(&tree);
-        assert!(told.contains("No generator is known"), "{told}");
-        assert!(told.contains("Pages have no front matter"), "{told}");
-        assert!(told.contains("No navigation file"), "{told}");
+        let description = described(&tree);
+        assert!(description.contains("No generator is known"), "{description}");
+        assert!(description.contains("Pages have no front matter"), "{description}");
+        assert!(description.contains("No navigation file"), "{description}");
     }
 
     #[test]
@@ -211,8 +216,8 @@ mod tests {
             ("v1/a.mdx", "---\ntitle: A\n---\n"),
             ("v2/a.mdx", "---\ntitle: A\n---\n"),
         ]);
-        let told = described(&tree);
-        assert!(told.contains("There are several versions: `v1` (pages: 1), `v2` (pages: 1)."), "{told}");
-        assert!(told.contains("`docs.json`, which names pages by their path without ending"), "{told}");
+        let description = described(&tree);
+        assert!(description.contains("There are several versions: `v1` (pages: 1), `v2` (pages: 1)."), "{description}");
+        assert!(description.contains("`docs.json`, which names pages by their path without ending"), "{description}");
     }
 }

@@ -37,7 +37,7 @@ impl LinkSyntax {
 
 /// A link on a page, to another page or a file of the site.
 #[derive(Debug)]
-pub struct Written<'a> {
+pub struct ParsedLink<'a> {
     /// The file that contains the link.
     pub from: &'a str,
     /// The target, verbatim.
@@ -49,7 +49,7 @@ pub struct Written<'a> {
     pub syntax: LinkSyntax,
 }
 
-impl<'a> Written<'a> {
+impl<'a> ParsedLink<'a> {
     /// `None` for expressions and templates, which only the running site can resolve.
     pub(crate) fn read(from: &'a str, target: &'a str, syntax: LinkSyntax) -> Option<Self> {
         if target.contains(['{', '}', '$', '<', '>', '`']) || target.contains("%}") {
@@ -66,7 +66,7 @@ impl<'a> Written<'a> {
 
 /// A link to write.
 #[derive(Debug)]
-pub struct Wanted<'a> {
+pub struct LinkRequest<'a> {
     /// The file that will contain the link.
     pub from: &'a str,
     /// The file the link must lead to, a page or not.
@@ -90,8 +90,8 @@ pub fn is_external(target: &str) -> bool {
         return true;
     }
     let scheme = target.split([':', '/', '?', '#']).next().unwrap_or("");
-    let begins = scheme.starts_with(|c: char| c.is_ascii_alphabetic());
-    begins
+    let begins_with_letter = scheme.starts_with(|c: char| c.is_ascii_alphabetic());
+    begins_with_letter
         && target[scheme.len()..].starts_with(':')
         && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+.-".contains(c))
 }
@@ -112,8 +112,8 @@ pub(crate) fn decoded(text: &str) -> String {
 
 /// Whether a name has the extension of a page, in any markup language.
 pub fn has_page_ending(name: &str) -> bool {
-    let small = name.to_ascii_lowercase();
-    has_markdown_ending(&small) || [".rst", ".adoc", ".asciidoc", ".ipynb"].iter().any(|ending| small.ends_with(ending))
+    let name = name.to_ascii_lowercase();
+    has_markdown_ending(&name) || [".rst", ".adoc", ".asciidoc", ".ipynb"].iter().any(|ending| name.ends_with(ending))
 }
 
 /// Whether a name has the extension of a Markdown page.
@@ -124,24 +124,24 @@ pub(crate) fn has_markdown_ending(name: &str) -> bool {
 
 /// A target that names `file`, in the style of `target`: absolute or relative, with or without extension, with the same
 /// query and, unless `anchor` is given, the same anchor. `from` is the file that will contain the target.
-pub fn respelled(target: &str, from: &str, file: &str, anchor: Option<&str>) -> String {
+pub fn retargeted_link(target: &str, from: &str, file: &str, anchor: Option<&str>) -> String {
     let path = &target[..target.find(['#', '?']).unwrap_or(target.len())];
     let with_ending = has_markdown_ending(path) || !is_markdown_page(file);
     let named = if with_ending { file.to_owned() } else { site_path(file) };
-    let mut spelled = if path.starts_with('/') || (path.is_empty() && !named.is_empty()) {
+    let mut new_path = if path.starts_with('/') || (path.is_empty() && !named.is_empty()) {
         format!("/{named}")
     } else {
-        dotted(path, relative(folder(from), &named))
+        with_dot_slash_like(path, relative(folder(from), &named))
     };
-    if path.ends_with('/') && !spelled.ends_with('/') && !with_ending {
-        spelled.push('/');
+    if path.ends_with('/') && !new_path.ends_with('/') && !with_ending {
+        new_path.push('/');
     }
-    format!("{}{}", encoded(&spelled), suffix_of(target, anchor))
+    format!("{}{}", encoded(&new_path), suffix_of(target, anchor))
 }
 
 /// Prefixes a relative path with `./` if `like` has that prefix.
-pub(crate) fn dotted(like: &str, way: String) -> String {
-    if like.starts_with("./") && !way.starts_with("..") && way != "." { format!("./{way}") } else { way }
+pub(crate) fn with_dot_slash_like(like: &str, path: String) -> String {
+    if like.starts_with("./") && !path.starts_with("..") && path != "." { format!("./{path}") } else { path }
 }
 
 /// The part of a target after its path: its query, and `anchor` or else its own anchor.
@@ -165,19 +165,19 @@ pub(crate) fn relative_path(folder: &str, path: &str) -> String {
 
 /// The relative path from a folder to a file. Its last segment is always the file's name: a path that is the folder
 /// itself becomes `../name`, because `.` would be read as the page. A trailing slash is kept.
-pub(crate) fn way(folder: &str, path: &str) -> String {
-    let (above, name) = path.rsplit_once('/').unwrap_or(("", path));
-    match relative_path(folder, above).as_str() {
+pub(crate) fn relative_file_path(folder: &str, path: &str) -> String {
+    let (parent, name) = path.rsplit_once('/').unwrap_or(("", path));
+    match relative_path(folder, parent).as_str() {
         "." => name.to_owned(),
-        way => format!("{way}/{name}"),
+        folder => format!("{folder}/{name}"),
     }
 }
 
-/// Like [`way`], with slashes around `path` removed; the path from the root folder to itself is `.`.
+/// Like [`relative_file_path`], with slashes around `path` removed; the path from the root folder to itself is `.`.
 pub(crate) fn relative(folder: &str, path: &str) -> String {
     match path.trim_matches('/') {
         "" => relative_path(folder, ""),
-        path => way(folder, path),
+        path => relative_file_path(folder, path),
     }
 }
 
@@ -232,7 +232,7 @@ mod tests {
 
     /// The target of a link for a generator without resolution rules of its own.
     fn by_names_in(site: &Site, from: &str, target: &str) -> Target {
-        by_names(site, &Written::read(from, target, LinkSyntax::Markdown).expect("no template"))
+        by_names(site, &ParsedLink::read(from, target, LinkSyntax::Markdown).expect("no template"))
     }
 
     #[test]
@@ -301,18 +301,18 @@ mod tests {
             assert_eq!(site.resolve(from, target), expected, "{target} in {from}");
         }
         assert_eq!(site.served().into_iter().collect::<Vec<_>>(), [("a", "docs/a.md"), ("in/b", "docs/in/b.md")]);
-        for (target, spelled) in
+        for (target, expected) in
             [("/x", "/in/b/"), ("/x/#y", "/in/b/#y"), ("/x.md", "/in/b/"), ("x.md", "in/b.md"), ("../x/", "../in/b/")]
         {
             assert_eq!(
-                site.link(&Wanted {
+                site.link(&LinkRequest {
                     from: "docs/a.md",
                     to: "docs/in/b.md",
                     anchor: None,
                     like: target,
                     syntax: LinkSyntax::Markdown
                 }),
-                spelled,
+                expected,
                 "{target}"
             );
         }
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn a_respelled_target_keeps_its_style() {
+    fn a_retargeted_link_keeps_its_style() {
         for (target, from, file, expected) in [
             ("/guides/a", "index.mdx", "ref/b.mdx", "/ref/b"),
             ("/guides/a.mdx#x", "index.mdx", "ref/b.mdx", "/ref/b.mdx#x"),
@@ -343,28 +343,28 @@ mod tests {
             ("guides", "c.md", "my page.md", "my%20page"),
             ("a", "guides/b/c.md", "guides/index.md", "../../guides"),
         ] {
-            assert_eq!(respelled(target, from, file, None), expected, "{target} in {from}");
+            assert_eq!(retargeted_link(target, from, file, None), expected, "{target} in {from}");
         }
-        assert_eq!(respelled("/a#x", "index.md", "b.md", Some("y")), "/b#y");
+        assert_eq!(retargeted_link("/a#x", "index.md", "b.md", Some("y")), "/b#y");
     }
 
     proptest! {
         #[test]
-        fn a_respelled_target_names_what_it_should(
+        fn a_retargeted_link_names_what_it_should(
             from in prop::sample::select(vec!["index.mdx", "guides/retries.mdx", "guides/my page.md", "guides/index.md"]),
             file in prop::sample::select(vec!["index.mdx", "guides/index.md", "guides/retries.mdx", "guides/my page.md"]),
             target in prop::sample::select(vec!["/x", "x", "./x", "../x", "/x.md", "x.mdx", "../x/"]),
         ) {
             let site = Site::read(&sample());
-            let spelled = respelled(target, from, file, None);
-            prop_assert_eq!(by_names_in(&site, from, &spelled), page(file, None), "{}", spelled);
+            let link = retargeted_link(target, from, file, None);
+            prop_assert_eq!(by_names_in(&site, from, &link), page(file, None), "{}", link);
         }
 
         #[test]
         fn any_target_is_read_without_a_panic(from in "\\PC{0,12}", target in "\\PC{0,24}") {
             let site = Site::read(&sample());
             site.resolve(&from, &target);
-            respelled(&target, &from, "guides/retries.mdx", Some("x"));
+            retargeted_link(&target, &from, "guides/retries.mdx", Some("x"));
         }
     }
 }

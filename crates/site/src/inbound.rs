@@ -75,7 +75,7 @@ pub fn linking_to(tree: &dyn Tree, site: &Site, file: &str, slug: Option<&str>) 
     // name.
     let is_first = address.is_some_and(|address| folder(file).ends_with(address)) || site_path(file) == folder(file);
     let pattern = if is_first { None } else { any_of(needles.iter().map(String::as_str)) };
-    let telling: Vec<&str> = needles.iter().map(String::as_str).filter(|needle| needle.len() > 3).collect();
+    let distinctive_needles: Vec<&str> = needles.iter().map(String::as_str).filter(|needle| needle.len() > 3).collect();
     let mut found = Vec::new();
     for from in site.files().filter(|from| is_markup(from) && *from != file) {
         let Some(bytes) = tree.read(from) else { continue };
@@ -90,7 +90,7 @@ pub fn linking_to(tree: &dyn Tree, site: &Site, file: &str, slug: Option<&str>) 
                 Target::NotUnderstood if labels.iter().any(|label| link.target.trim_start_matches('#') == label) => {
                     unclear.push(link.clone());
                 }
-                Target::NotUnderstood if telling.iter().any(|needle| names(&link.target, needle)) => {
+                Target::NotUnderstood if distinctive_needles.iter().any(|needle| names(&link.target, needle)) => {
                     unclear.push(link.clone());
                 }
                 _ => {}

@@ -41,14 +41,14 @@ pub struct Place {
     pub listed: bool,
 }
 
-/// A comparable fingerprint of the options that affect how files are read: see [`Layout::reading`].
+/// A comparable fingerprint of the options that affect how files are read: see [`Layout::read_fingerprint`].
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Reading {
+pub struct ReadFingerprint {
     pages: String,
     descriptions: String,
 }
 
-impl Reading {
+impl ReadFingerprint {
     /// Whether both layouts read this file in the same way.
     pub fn is_same(&self, other: &Self, file: &str) -> bool {
         if is_page(file) { self.pages == other.pages } else { self.descriptions == other.descriptions }
@@ -106,7 +106,7 @@ pub(crate) struct Entry {
 }
 
 /// Common data files that are never API descriptions.
-const NO_DESCRIPTIONS: [&str; 14] = [
+const NOT_DESCRIPTIONS: [&str; 14] = [
     "package.json",
     "package-lock.json",
     "pnpm-lock.yaml",
@@ -173,15 +173,15 @@ impl Layout {
             None => self.groups_of_folder(root, file, &path),
         };
         let label = front.sidebar_title().map(|title| title.trim().to_owned());
-        let own = |value: Option<&str>| value.map(str::to_owned);
+        let owned = |value: Option<&str>| value.map(str::to_owned);
         Place {
             title: label.or_else(|| entry.and_then(|entry| entry.title.clone())),
             groups,
             order: entry.map(|entry| entry.order),
-            version: own(front.version())
+            version: owned(front.version())
                 .or_else(|| entry.and_then(|entry| entry.version.clone()))
                 .or_else(|| root.version.clone()),
-            language: own(front.language())
+            language: owned(front.language())
                 .or_else(|| entry.and_then(|entry| entry.language.clone()))
                 .or_else(|| root.language_of(file)),
             listed: !(rules(root.generator).is_part)(file)
@@ -276,13 +276,13 @@ impl Layout {
     }
 
     /// The options that determine how files are read, besides their contents and site paths. A file makes the same
-    /// pages as before if its part of the result ([`Reading::is_same`]) and its [`Layout::place`] are unchanged, except
-    /// for pages whose front matter influences their place.
-    pub fn reading(&self) -> Reading {
+    /// pages as before if its part of the result ([`ReadFingerprint::is_same`]) and its [`Layout::place`] are
+    /// unchanged, except for pages whose front matter influences their place.
+    pub fn read_fingerprint(&self) -> ReadFingerprint {
         let Self { generator, home, anchors, snippets, descriptions, operations, .. } = self;
         let of_pages = (generator, home, anchors, (rules(*generator).reading)(self), snippets, descriptions);
         let of_descriptions = (generator, anchors, operations);
-        Reading { pages: format!("{of_pages:?}"), descriptions: format!("{of_descriptions:?}") }
+        ReadFingerprint { pages: format!("{of_pages:?}"), descriptions: format!("{of_descriptions:?}") }
     }
 
     /// How anchors are generated for the headings of a file.
@@ -303,14 +303,14 @@ impl Layout {
         let is_data = name
             .rsplit_once('.')
             .is_some_and(|(_, ending)| ["json", "yaml", "yml"].iter().any(|known| ending.eq_ignore_ascii_case(known)));
-        let is_other = file.split('/').any(|part| part.starts_with(['.', '_']) || part == "node_modules")
-            || NO_DESCRIPTIONS.contains(&name)
+        let is_excluded = file.split('/').any(|part| part.starts_with(['.', '_']) || part == "node_modules")
+            || NOT_DESCRIPTIONS.contains(&name)
             || name.contains("sidebars");
-        let beside = ["static", "public", "openapi", "api", "specs", "schemas", "reference"];
+        let description_folders = ["static", "public", "openapi", "api", "specs", "schemas", "reference"];
         let is_inside = self.root(file).is_some_and(|root| root.keeps(file))
             || folder == self.home
-            || beside.iter().any(|beside| path_in(&below(&self.home, beside), folder).is_some());
-        is_data && is_inside && !is_other
+            || description_folders.iter().any(|known| path_in(&below(&self.home, known), folder).is_some());
+        is_data && is_inside && !is_excluded
     }
 
     pub(crate) fn problem(&mut self, file: &str, message: impl Into<String>) {

@@ -57,12 +57,14 @@ mod version_names;
 pub use check::{Checked, Finding, FindingKind, findings, findings_in, may_have_anchor, new_findings};
 pub use code::code_of;
 pub use described::described;
-pub use follow::{LinkSyntax, Wanted, Written, has_page_ending, is_external, is_fragment, parts, respelled};
+pub use follow::{
+    LinkRequest, LinkSyntax, ParsedLink, has_page_ending, is_external, is_fragment, parts, retargeted_link,
+};
 pub use generator::Generator;
 pub use generators::Reference;
 pub use imports::{Import, imports};
 pub use inbound::{Linking, any_of, linking_to, named_in_sources, named_outside, needles, referring_by_name};
-pub use layout::{FileProblem, Layout, Place, Reading};
+pub use layout::{FileProblem, Layout, Place, ReadFingerprint};
 pub use link_form::{FileMove, kept_form};
 pub use model::{Site, Target};
 pub use navigation::{Navigation, NavigationEntry, PageList, Redirect};
@@ -76,5 +78,5 @@ pub use site_data::SiteData;
 pub use skip_reason::SkipReason;
 pub use skipped::{RuleAt, Skip};
 pub use tree::{ChangedTree, Tree, from_root};
-pub use trust::{Doubt, LinkEnding, LinkShape, Rule, Trust};
+pub use trust::{DoubtedFindings, LinkEnding, LinkShape, Rule, RuleEvidence};
 pub use variants::{Declared, PageLabels, Stage, Variant, Variants, Version};

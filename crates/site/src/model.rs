@@ -8,7 +8,7 @@ use docent_markdown::{
     text_of,
 };
 
-use crate::follow::{LinkSyntax, Wanted, Written, is_external};
+use crate::follow::{LinkRequest, LinkSyntax, ParsedLink, is_external};
 use crate::generators::{Rules, rules};
 use crate::layout::{Generator, Layout, below};
 use crate::tree::Tree;
@@ -37,7 +37,7 @@ impl Target {
     }
 }
 
-impl Written<'_> {
+impl ParsedLink<'_> {
     pub(crate) fn page(&self, file: impl Into<String>) -> Target {
         Target::page(file, self.anchor.as_deref())
     }
@@ -342,7 +342,7 @@ impl Site {
             // The target contains JSON escapes and is not the decoded destination (see `Notebook::page`).
             return Target::NotUnderstood;
         }
-        let Some(mut link) = Written::read(from, target, syntax) else {
+        let Some(mut link) = ParsedLink::read(from, target, syntax) else {
             return (rules(self.generator()).expression)(self, from, target);
         };
         // If the site's own code generates the anchors, the generator's rule does not apply.
@@ -366,22 +366,22 @@ impl Site {
         (rules(self.generator()).follow)(self, &link)
     }
 
-    /// Whether a link with this target leads to the wanted file.
-    pub(crate) fn leads_there(&self, wanted: &Wanted<'_>, written: &str) -> bool {
-        match self.resolve_in(wanted.from, written, wanted.syntax) {
-            Target::Page { file, .. } | Target::Asset { file } => file == wanted.to,
+    /// Whether a link with this target leads to the requested file.
+    pub(crate) fn leads_there(&self, request: &LinkRequest<'_>, target: &str) -> bool {
+        match self.resolve_in(request.from, target, request.syntax) {
+            Target::Page { file, .. } | Target::Asset { file } => file == request.to,
             _ => false,
         }
     }
 
     /// A link from one file to another in the form this site uses and in the style of `like`.
-    pub fn link(&self, wanted: &Wanted<'_>) -> String {
-        let written = (rules(self.generator()).write)(self, wanted);
-        if Format::of(wanted.from) == Format::Notebook {
+    pub fn link(&self, request: &LinkRequest<'_>) -> String {
+        let target = (rules(self.generator()).write)(self, request);
+        if Format::of(request.from) == Format::Notebook {
             // The link is put into a JSON string verbatim.
-            return written.replace('"', "%22").replace('\\', "%5C");
+            return target.replace('"', "%22").replace('\\', "%5C");
         }
-        written
+        target
     }
 }
 

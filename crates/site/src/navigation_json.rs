@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 /// Maximum nesting depth; a deeper file is rejected.
-const DEEPEST: usize = 64;
+const MAX_DEPTH: usize = 64;
 
 /// A value and its byte range.
 #[derive(Debug, Clone, PartialEq)]
@@ -93,7 +93,7 @@ impl Reader<'_> {
         let start = self.at;
         let value = match self.peek()? {
             b'"' => Value::Text(self.string()?),
-            b'[' if depth < DEEPEST => {
+            b'[' if depth < MAX_DEPTH => {
                 self.at += 1;
                 let mut items = Vec::new();
                 loop {
@@ -105,7 +105,7 @@ impl Reader<'_> {
                     self.comma(b']')?;
                 }
             }
-            b'{' if depth < DEEPEST => {
+            b'{' if depth < MAX_DEPTH => {
                 self.at += 1;
                 let mut members = Vec::new();
                 loop {

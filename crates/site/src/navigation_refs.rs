@@ -4,10 +4,10 @@ use docent_markdown::{Lines, Problem, folder, joined, text_of};
 
 use crate::layout::FileProblem;
 use crate::navigation_json::{self, Json, Value};
-use crate::tree::{Tree, at_home};
+use crate::tree::{Tree, from_config_folder};
 
 /// Maximum number of references that are followed in one navigation.
-const MOST: usize = 500;
+const MAX_REFERENCES: usize = 500;
 
 /// A configuration with its references resolved. [`Json::file`] of each value is the index of the file that contains
 /// it.
@@ -22,7 +22,7 @@ pub(crate) struct Resolved {
 
 /// Reads a configuration in the folder `home`, if it exists.
 pub(crate) fn resolved(tree: &dyn Tree, home: &str, name: &str) -> Option<Resolved> {
-    let file = at_home(tree, home, name);
+    let file = from_config_folder(tree, home, name);
     let bytes = tree.read(&file)?;
     let mut reader = Reader { tree, home, out: Resolved::default(), followed: 0 };
     reader.out.root = reader.read(&file, &bytes, name).map(|(json, _)| json);
@@ -109,11 +109,11 @@ impl Reader<'_> {
             return None;
         };
         self.followed += 1;
-        if around.contains(&wanted) || self.followed > MOST {
+        if around.contains(&wanted) || self.followed > MAX_REFERENCES {
             self.problem(&at, 1, format!("`{reference}` leads in a circle, or there are too many references"));
             return None;
         }
-        let file = at_home(self.tree, self.home, &wanted);
+        let file = from_config_folder(self.tree, self.home, &wanted);
         let Some(bytes) = self.tree.read(&file) else {
             self.problem(&at, 1, format!("there is no file `{reference}`"));
             return None;

@@ -29,7 +29,7 @@ pub enum SiteData {
 }
 
 /// The keys of [`SiteData::Mintlify`] that hold navigation or redirects.
-const MINTLIFY: [&str; 5] = ["navigation", "redirects", "tabs", "anchors", "versions"];
+const EDITABLE_MINTLIFY_KEYS: [&str; 5] = ["navigation", "redirects", "tabs", "anchors", "versions"];
 
 impl SiteData {
     /// The kind of a file by its path, which is relative to the docs root and may be outside of it.
@@ -52,7 +52,7 @@ impl SiteData {
     }
 
     /// Whether the file may be deleted.
-    pub fn may_go(self) -> bool {
+    pub fn is_deletable(self) -> bool {
         matches!(self, Self::Json | Self::Yaml)
     }
 
@@ -85,24 +85,24 @@ impl SiteData {
 }
 
 /// The strings of the editable parts, or why the other parts differ.
-type Judged = Result<Vec<String>, &'static str>;
+type EditableStrings = Result<Vec<String>, &'static str>;
 
-const OTHERS: &str = "other parts of it differ, too";
+const OTHER_PARTS_DIFFER: &str = "other parts of it differ, too";
 
 fn json(text: &str) -> Result<Json, &'static str> {
     navigation_json::read(text).map_err(|_| "it is not JSON")
 }
 
-fn mintlify(before: &str, after: &str) -> Judged {
+fn mintlify(before: &str, after: &str) -> EditableStrings {
     let (before, after) = (json(before)?, json(after)?);
     let (Value::Object(old), Value::Object(new)) = (&before.value, &after.value) else { return Err("it is no object") };
-    let is_other = |member: &&(String, Json)| !MINTLIFY.contains(&member.0.as_str());
+    let is_other = |member: &&(String, Json)| !EDITABLE_MINTLIFY_KEYS.contains(&member.0.as_str());
     let (mut old_others, mut new_others) = (old.iter().filter(is_other), new.iter().filter(is_other));
     loop {
         match (old_others.next(), new_others.next()) {
             (None, None) => break,
             (Some(old), Some(new)) if old.0 == new.0 && is_same(&old.1, &new.1) => {}
-            _ => return Err(OTHERS),
+            _ => return Err(OTHER_PARTS_DIFFER),
         }
     }
     Ok(new.iter().filter(|member| !is_other(member)).flat_map(|(_, json)| strings_of_json(json)).collect())
@@ -139,10 +139,10 @@ fn strings_of_yaml(yaml: &Yaml) -> Vec<String> {
 /// The file is not parsed as a whole, because only the generator understands its tags and references. The editable
 /// blocks are cut out by their indentation, the rest must be identical, and each block must be valid YAML by itself, so
 /// that none extends beyond its last line.
-fn mkdocs(before: &str, after: &str) -> Judged {
+fn mkdocs(before: &str, after: &str) -> EditableStrings {
     let ((old_blocks, old_rest), (blocks, rest)) = (blocks(before), blocks(after));
     if old_rest.trim_end() != rest.trim_end() {
-        return Err(OTHERS);
+        return Err(OTHER_PARTS_DIFFER);
     }
     let mut strings = Vec::new();
     for block in &blocks {
@@ -198,7 +198,7 @@ fn without_references(before: &str, after: &str) -> Result<(), &'static str> {
 }
 
 /// Everything except the redirect table must be identical.
-fn book(before: &str, after: &str) -> Judged {
+fn book(before: &str, after: &str) -> EditableStrings {
     let read = |text: &str| -> Result<(toml::Table, Vec<String>), &'static str> {
         let mut table = text.parse::<toml::Table>().map_err(|_| "it is not TOML")?;
         let mut html = table.get_mut("output").and_then(|output| output.get_mut("html")?.as_table_mut());
@@ -208,11 +208,11 @@ fn book(before: &str, after: &str) -> Judged {
         Ok((table, texts.ok_or("a redirect leads to no address")?))
     };
     let ((others, _), (others_now, redirects)) = (read(before)?, read(after)?);
-    if others == others_now { Ok(redirects) } else { Err(OTHERS) }
+    if others == others_now { Ok(redirects) } else { Err(OTHER_PARTS_DIFFER) }
 }
 
 /// Lines that are not redirects (such as rewrites that serve another page at the path) must be identical.
-fn redirects(before: &str, after: &str) -> Judged {
+fn redirects(before: &str, after: &str) -> EditableStrings {
     let is_other = |line: &&str| {
         let line = line.trim();
         !line.is_empty() && !line.starts_with('#') && redirects_in(line).is_empty()
@@ -220,7 +220,7 @@ fn redirects(before: &str, after: &str) -> Judged {
     let others = |text: &str| each_line(text).filter(is_other).map(|line| line.trim().to_owned()).collect::<Vec<_>>();
     match others(before) == others(after) {
         true => Ok(redirects_in(after).into_iter().map(|(_, to)| to).collect()),
-        false => Err(OTHERS),
+        false => Err(OTHER_PARTS_DIFFER),
     }
 }
 
@@ -230,7 +230,7 @@ mod tests {
 
     use super::*;
 
-    fn judged(file: &str, before: &str, after: &str) -> Option<&'static str> {
+    fn refusal(file: &str, before: &str, after: &str) -> Option<&'static str> {
         SiteData::of(file).expect("a file of data").more_than_navigation(Some(before.as_bytes()), after.as_bytes())
     }
 
@@ -249,10 +249,10 @@ mod tests {
             (r##"{"name": "A", "colors": {"primary": "#fff"}, "navigation": {"href": "javascript:f()"}}"##, true),
             ("{", true),
         ] {
-            assert_eq!(judged("docs.json", before, after).is_some(), is_more, "{after}");
+            assert_eq!(refusal("docs.json", before, after).is_some(), is_more, "{after}");
         }
         let new = |after: &str| SiteData::Mintlify.more_than_navigation(None, after.as_bytes());
-        assert_eq!((new(r#"{"navigation": []}"#), new(r#"{"name": "A"}"#)), (None, Some(OTHERS)));
+        assert_eq!((new(r#"{"navigation": []}"#), new(r#"{"name": "A"}"#)), (None, Some(OTHER_PARTS_DIFFER)));
     }
 
     #[test]
@@ -276,9 +276,9 @@ mod tests {
         ] {
             let after = before.replacen(old, new, 1);
             assert_ne!(after, before, "{old}");
-            assert_eq!(judged("mkdocs.yml", before, &after).is_some(), is_more, "{after}");
+            assert_eq!(refusal("mkdocs.yml", before, &after).is_some(), is_more, "{after}");
         }
-        assert_eq!(judged("mkdocs.yml", "site_name: T\n", "site_name: T\nnav:\n  - index.md\n"), None);
+        assert_eq!(refusal("mkdocs.yml", "site_name: T\n", "site_name: T\nnav:\n  - index.md\n"), None);
     }
 
     #[test]
@@ -296,20 +296,20 @@ mod tests {
         ] {
             let after = before.replacen(old, new, 1);
             assert_ne!(after, before, "{old}");
-            assert_eq!(judged("../book.toml", before, &after).is_some(), is_more, "{after}");
+            assert_eq!(refusal("../book.toml", before, &after).is_some(), is_more, "{after}");
         }
     }
 
     #[test]
     fn other_data_is_navigation_as_a_whole() {
-        assert_eq!(judged("guides/_meta.json", "{}", r#"{"index": "Home"}"#), None);
-        assert!(judged("guides/_meta.json", "{}", r#"{"a": {"href": "javascript:f()"}}"#).is_some());
-        assert!(judged("sidebars.json", "{}", "module.exports = {}").is_some());
-        assert_eq!(judged("_toc.yml", "", "format: jb-book\nroot: index\n"), None);
-        assert!(judged("_toc.yml", "", "root: !!python/name:os.system index\n").is_some());
+        assert_eq!(refusal("guides/_meta.json", "{}", r#"{"index": "Home"}"#), None);
+        assert!(refusal("guides/_meta.json", "{}", r#"{"a": {"href": "javascript:f()"}}"#).is_some());
+        assert!(refusal("sidebars.json", "{}", "module.exports = {}").is_some());
+        assert_eq!(refusal("_toc.yml", "", "format: jb-book\nroot: index\n"), None);
+        assert!(refusal("_toc.yml", "", "root: !!python/name:os.system index\n").is_some());
         let before = "/a /b 301\n/api/* https://api.test/:splat 200\n";
-        assert_eq!(judged("_redirects", before, &format!("{before}/c /d\n")), None);
-        assert!(judged("_redirects", before, &format!("{before}/c https://x.y 200\n")).is_some());
+        assert_eq!(refusal("_redirects", before, &format!("{before}/c /d\n")), None);
+        assert!(refusal("_redirects", before, &format!("{before}/c https://x.y 200\n")).is_some());
         for file in [
             "package.json",
             "mkdocs.yaml.bak",
@@ -328,7 +328,7 @@ mod tests {
         fn whatever_follows_the_navigation_cannot_be_changed_from_inside(entry in "([a-z:'\"\\[\\]{}|>#&*!,-]|- | |\n|\n  ){0,24}") {
             let before = "nav:\n  - index.md\nhooks: [h.py]\n";
             let after = format!("nav:\n  - index.md\n  - {entry}\nhooks: [h.py]\n");
-            if judged("mkdocs.yml", before, &after).is_none() && let Ok(read) = yaml::read(&after) {
+            if refusal("mkdocs.yml", before, &after).is_none() && let Ok(read) = yaml::read(&after) {
                 let names: Vec<&str> = read.members().iter().map(|(name, _)| name.as_str()).collect();
                 prop_assert_eq!(names, ["nav", "hooks"]);
                 let hooks = yaml::read("[h.py]").ok();

@@ -37,7 +37,7 @@ const UNREAD: [&str; 13] =
 const IGNORE_FILES: [&str; 2] = [".mintignore", ".bookignore"];
 
 /// Maximum number of lines that are searched for an exclusion after the key of its list.
-const LONGEST_LIST: usize = 60;
+const MAX_LIST_LINES: usize = 60;
 
 /// Whether a file is in a documentation format, supported or not. Only such files are counted as skipped.
 fn is_written_as_docs(file: &str) -> bool {
@@ -170,7 +170,7 @@ impl Layout {
             let line = text.lines().zip(1..).find_map(|(line, number)| {
                 let lower = line.to_ascii_lowercase();
                 let names_list = ["exclude", "ignore", "not_in_nav"].iter().any(|word| lower.contains(word));
-                room = if names_list && !is_list { LONGEST_LIST } else { room.saturating_sub(usize::from(!is_list)) };
+                room = if names_list && !is_list { MAX_LIST_LINES } else { room.saturating_sub(usize::from(!is_list)) };
                 let words = line.split(['"', '\'', '`', ',', '[', ']', ' ', '\t', ':', '=']);
                 (room > 0 && words.map(str::trim).any(is_meant)).then_some(number)
             });

@@ -65,9 +65,9 @@ impl std::fmt::Debug for ChangedTree<'_> {
 
 impl Tree for ChangedTree<'_> {
     fn paths(&self) -> Vec<String> {
-        let kept = self.below.paths().into_iter().filter(|path| !self.files.contains_key(path));
+        let unchanged = self.below.paths().into_iter().filter(|path| !self.files.contains_key(path));
         let new = self.files.iter().filter(|(path, bytes)| bytes.is_some() && !path.starts_with("../"));
-        kept.chain(new.map(|(path, _)| path.clone())).collect()
+        unchanged.chain(new.map(|(path, _)| path.clone())).collect()
     }
 
     fn read(&self, path: &str) -> Option<Vec<u8>> {
@@ -87,7 +87,7 @@ impl Tree for ChangedTree<'_> {
 /// leads out of the repository. A result inside the docs root has no `../`.
 pub(crate) fn joined_in(root: &str, folder: &str, path: &str) -> Option<String> {
     let mut parts: Vec<&str> = root.split('/').filter(|part| !part.is_empty()).collect();
-    let above = parts.len();
+    let root_depth = parts.len();
     for part in folder.split('/').chain(path.split('/')) {
         match part {
             "" | "." => {}
@@ -97,14 +97,14 @@ pub(crate) fn joined_in(root: &str, folder: &str, path: &str) -> Option<String> 
             part => parts.push(part),
         }
     }
-    let shared = parts.iter().zip(root.split('/')).take_while(|(a, b)| **a == *b).count().min(above);
-    let mut out = vec![".."; above - shared];
+    let shared = parts.iter().zip(root.split('/')).take_while(|(a, b)| **a == *b).count().min(root_depth);
+    let mut out = vec![".."; root_depth - shared];
     out.extend(&parts[shared..]);
     Some(out.join("/"))
 }
 
 /// Converts a path relative to the folder of the site's configuration to one relative to the docs root.
-pub(crate) fn at_home(tree: &dyn Tree, home: &str, path: &str) -> String {
+pub(crate) fn from_config_folder(tree: &dyn Tree, home: &str, path: &str) -> String {
     joined_in(tree.root(), home, path).unwrap_or_else(|| path.to_owned())
 }
 

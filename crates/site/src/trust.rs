@@ -93,27 +93,27 @@ struct Tally {
 
 impl Tally {
     /// Number of broken links that even a small site may have by mistake.
-    const SLIPS: usize = 5;
+    const ALLOWED_MISTAKES: usize = 5;
     /// Percentage of broken links that a large site may have by mistake.
-    const SHARE: usize = 4;
+    const ALLOWED_MISTAKES_PERCENT: usize = 4;
     /// From this number of broken links on, a majority of broken ones shows that the rule does not apply to the site.
-    const SEVERAL: usize = 3;
+    const MIN_BROKEN_FOR_MAJORITY: usize = 3;
     /// A site with fewer links than this has not shown how it writes them.
-    const FEW: usize = 5;
+    const MIN_LINKS: usize = 5;
 
     fn is_obeyed(self) -> bool {
-        let allowed = Self::SLIPS.max((self.obeyed + self.broken) * Self::SHARE / 100);
-        self.broken <= allowed && (self.broken < Self::SEVERAL || self.broken <= self.obeyed)
+        let allowed = Self::ALLOWED_MISTAKES.max((self.obeyed + self.broken) * Self::ALLOWED_MISTAKES_PERCENT / 100);
+        self.broken <= allowed && (self.broken < Self::MIN_BROKEN_FOR_MAJORITY || self.broken <= self.obeyed)
     }
 }
 
 /// Evidence from the pages of a site about the rules it obeys.
 #[derive(Debug, Clone, Default)]
-pub struct Trust {
+pub struct RuleEvidence {
     tallies: BTreeMap<Rule, Tally>,
 }
 
-impl Trust {
+impl RuleEvidence {
     /// Counts one observation, from a place on a page or a whole page, for or against a rule.
     pub fn note(&mut self, rule: Rule, is_obeyed: bool) {
         let tally = self.tallies.entry(rule).or_default();
@@ -121,7 +121,7 @@ impl Trust {
     }
 
     /// Whether the site obeys a rule, so that a violation is a mistake of the site. Never true of [`Rule::Followable`].
-    pub fn holds(&self, rule: Rule) -> bool {
+    pub fn is_obeyed(&self, rule: Rule) -> bool {
         if rule == Rule::Followable {
             return false;
         }
@@ -130,20 +130,20 @@ impl Trust {
 
     /// Whether the site obeys a rule and has at least one example of that, so that the first violation is a mistake. A
     /// site with few links cannot have shown much, and counts as obeying.
-    pub fn is_shown(&self, rule: Rule) -> bool {
-        let obeyed = self.tallies.get(&rule).is_some_and(|tally| tally.obeyed > 0);
-        self.holds(rule) && (obeyed || self.links() < Tally::FEW)
+    pub fn is_demonstrated(&self, rule: Rule) -> bool {
+        let has_example = self.tallies.get(&rule).is_some_and(|tally| tally.obeyed > 0);
+        self.is_obeyed(rule) && (has_example || self.link_count() < Tally::MIN_LINKS)
     }
 
     /// Whether the violations of one rule are rare enough to count as mistakes under another rule that the site
     /// demonstrably obeys.
     pub fn are_slips_of(&self, broken: Rule, other: Rule) -> bool {
-        let of = |rule| self.tallies.get(&rule).copied().unwrap_or_default();
-        let (slips, known) = (of(broken).broken, of(other));
-        known.obeyed >= Tally::FEW && Tally { broken: known.broken + slips, ..known }.is_obeyed()
+        let tally = |rule| self.tallies.get(&rule).copied().unwrap_or_default();
+        let (slips, known) = (tally(broken).broken, tally(other));
+        known.obeyed >= Tally::MIN_LINKS && Tally { broken: known.broken + slips, ..known }.is_obeyed()
     }
 
-    fn links(&self) -> usize {
+    fn link_count(&self) -> usize {
         let links = self.tallies.iter().filter(|(rule, _)| matches!(rule, Rule::Link(_)));
         links.map(|(_, tally)| tally.obeyed + tally.broken).sum()
     }
@@ -157,25 +157,25 @@ impl Trust {
 
 /// A rule that the site does not seem to obey, and the findings under it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Doubt {
+pub struct DoubtedFindings {
     pub rule: Rule,
     /// Not empty.
     pub findings: Vec<Finding>,
 }
 
-impl fmt::Display for Doubt {
+impl fmt::Display for DoubtedFindings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let count = self.findings.len();
-        let many = if count == 1 { "" } else { "s" };
+        let plural = if count == 1 { "" } else { "s" };
         match self.rule {
             Rule::Link(shape) => {
                 let place = if shape.is_served { "" } else { " in files that are no pages" };
-                write!(f, "{count} {shape}{many}{place}")?;
+                write!(f, "{count} {shape}{plural}{place}")?;
             }
-            Rule::Anchor => write!(f, "{count} anchor{many}")?,
-            Rule::Readable => write!(f, "{count} place{many} that could not be read")?,
-            Rule::Title => write!(f, "{count} title{many}")?,
-            Rule::Followable => write!(f, "{count} link{many} of the site's build")?,
+            Rule::Anchor => write!(f, "{count} anchor{plural}")?,
+            Rule::Readable => write!(f, "{count} place{plural} that could not be read")?,
+            Rule::Title => write!(f, "{count} title{plural}")?,
+            Rule::Followable => write!(f, "{count} link{plural} of the site's build")?,
             Rule::Navigation => write!(f, "{count} entr{} of the navigation", if count == 1 { "y" } else { "ies" })?,
         }
         f.write_str(" could not be checked, as it is not understood how this site reads them")?;
@@ -185,7 +185,7 @@ impl fmt::Display for Doubt {
 
 impl fmt::Display for LinkShape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let way = if self.is_absolute { "absolute" } else { "relative" };
+        let form = if self.is_absolute { "absolute" } else { "relative" };
         let kind = match self.ending {
             LinkEnding::Page => " `.md`",
             LinkEnding::Html => " `.html`",
@@ -194,7 +194,7 @@ impl fmt::Display for LinkShape {
             LinkEnding::Other => " file",
         };
         let place = if self.is_attribute { " HTML" } else { "" };
-        write!(f, "{way}{kind}{place} link")
+        write!(f, "{form}{kind}{place} link")
     }
 }
 
@@ -223,13 +223,13 @@ mod tests {
     #[test]
     fn a_few_slips_are_mistakes_and_many_are_a_rule_that_is_not_known() {
         let rule = Rule::Anchor;
-        let trust = |obeyed: usize, broken: usize| {
-            let mut trust = Trust::default();
-            (0..obeyed).for_each(|_| trust.note(rule, true));
-            (0..broken).for_each(|_| trust.note(rule, false));
-            trust
+        let evidence = |obeyed: usize, broken: usize| {
+            let mut evidence = RuleEvidence::default();
+            (0..obeyed).for_each(|_| evidence.note(rule, true));
+            (0..broken).for_each(|_| evidence.note(rule, false));
+            evidence
         };
-        for (obeyed, broken, holds) in [
+        for (obeyed, broken, expected) in [
             (0, 0, true),
             (0, 1, true),
             (0, 2, true),
@@ -241,7 +241,7 @@ mod tests {
             (1000, 41, true),
             (1000, 43, false),
         ] {
-            assert_eq!(trust(obeyed, broken).holds(rule), holds, "{obeyed} and {broken}");
+            assert_eq!(evidence(obeyed, broken).is_obeyed(rule), expected, "{obeyed} and {broken}");
         }
     }
 
@@ -249,20 +249,20 @@ mod tests {
     fn a_few_that_lack_an_ending_are_slips_of_the_rule_that_has_it() {
         let (bare, named) = (Rule::Link(LinkShape::of("a")), Rule::Link(LinkShape::of("a.md")));
         for (obeyed, broken, expected) in [(4, 3, false), (5, 3, true), (20, 6, false), (200, 6, true)] {
-            let mut trust = Trust::default();
-            (0..obeyed).for_each(|_| trust.note(named, true));
-            (0..broken).for_each(|_| trust.note(bare, false));
-            assert!(!trust.holds(bare));
-            assert_eq!(trust.are_slips_of(bare, named), expected, "{broken} beside {obeyed}");
+            let mut evidence = RuleEvidence::default();
+            (0..obeyed).for_each(|_| evidence.note(named, true));
+            (0..broken).for_each(|_| evidence.note(bare, false));
+            assert!(!evidence.is_obeyed(bare));
+            assert_eq!(evidence.are_slips_of(bare, named), expected, "{broken} beside {obeyed}");
         }
     }
 
     #[test]
     fn what_a_site_has_never_done_is_no_rule_of_it() {
         let (known, other) = (Rule::Link(LinkShape::of("a.md")), Rule::Link(LinkShape::of("/a")));
-        let mut trust = Trust::default();
-        assert!(trust.is_shown(other), "an empty site is taken at its word");
-        (0..20).for_each(|_| trust.note(known, true));
-        assert!(trust.is_shown(known) && !trust.is_shown(other));
+        let mut evidence = RuleEvidence::default();
+        assert!(evidence.is_demonstrated(other), "an empty site is taken at its word");
+        (0..20).for_each(|_| evidence.note(known, true));
+        assert!(evidence.is_demonstrated(known) && !evidence.is_demonstrated(other));
     }
 }

@@ -25,13 +25,13 @@ pub(crate) struct Family {
 }
 
 /// Maximum depth of a folder that may denote a version.
-const DEEPEST: usize = 6;
+const MAX_DEPTH: usize = 6;
 /// Minimum share, and minimum number, of the pages in a folder that its siblings must hold as well.
-const SHARE: f32 = 0.3;
-const FEWEST: usize = 2;
+const MIN_SHARED_RATIO: f32 = 0.3;
+const MIN_SHARED_PAGES: usize = 2;
 /// Minimum share and number for ambiguous names.
-const STRICT_SHARE: f32 = 0.6;
-const STRICT_FEWEST: usize = 4;
+const STRICT_MIN_SHARED_RATIO: f32 = 0.6;
+const STRICT_MIN_SHARED_PAGES: usize = 4;
 /// Placeholder for the folder in a page's path. It occurs in no real path.
 const HERE: char = '\u{1}';
 /// Folders whose subfolders are about versions of the product and are not versions of the docs.
@@ -88,7 +88,7 @@ pub(crate) fn families(paths: &[String], open: &[bool], kind: Kind) -> Vec<Famil
         return Vec::new();
     }
     for (page, (path, parts)) in paths.iter().zip(&parts).enumerate().filter(|(page, _)| open[*page]) {
-        let folders = std::iter::once(0).chain(path.match_indices('/').map(|(at, _)| at + 1)).take(DEEPEST + 1);
+        let folders = std::iter::once(0).chain(path.match_indices('/').map(|(at, _)| at + 1)).take(MAX_DEPTH + 1);
         for start in folders.filter(|start| parts.iter().all(|part| part.start != *start)) {
             if let Some(of) = siblings.get_mut(&path[..start]) {
                 of.pages.push((page, None, of.own(&path[start..])));
@@ -154,9 +154,13 @@ impl<'p> Siblings<'p> {
         }
         let mut counts: HashMap<&str, usize> = HashMap::new();
         inside.values().flatten().for_each(|rest| *counts.entry(rest).or_default() += 1);
-        let enough = |shared: usize, of: usize, is_strict: bool| {
-            let (share, fewest) = if is_strict { (STRICT_SHARE, STRICT_FEWEST) } else { (SHARE, FEWEST) };
-            shared >= fewest && shared as f32 >= share * of as f32
+        let share_enough = |shared: usize, of: usize, is_strict: bool| {
+            let (min_ratio, min_pages) = if is_strict {
+                (STRICT_MIN_SHARED_RATIO, STRICT_MIN_SHARED_PAGES)
+            } else {
+                (MIN_SHARED_RATIO, MIN_SHARED_PAGES)
+            };
+            shared >= min_pages && shared as f32 >= min_ratio * of as f32
         };
         let is_moving = |label: &str| kind == Kind::Version && numbers(label) == 0;
         // Compared with the version that shares most, because all versions together may have held many times as many
@@ -165,7 +169,7 @@ impl<'p> Siblings<'p> {
         let (shared_own, nearest) = shared.max().unwrap_or_default();
         // Without a name that is neither a bare number nor a word such as `main`, stronger evidence is required.
         let is_sure = inside.keys().any(|label| !is_moving(label) && !is_bare(label));
-        let has_own = enough(shared_own, own.len().min(nearest), kind == Kind::Version && !is_sure);
+        let has_own = share_enough(shared_own, own.len().min(nearest), kind == Kind::Version && !is_sure);
         let is_shared =
             |rest: &&&str| counts.get(**rest).is_some_and(|count| *count > 1) || has_own && own.contains(**rest);
         let mut labels: HashSet<&'p str> = self
@@ -175,7 +179,7 @@ impl<'p> Siblings<'p> {
             .filter(|label| {
                 let rests = &inside[label];
                 let is_strict = kind == Kind::Version && (is_bare(label) || is_moving(label) && !is_sure);
-                enough(rests.iter().filter(is_shared).count(), rests.len(), is_strict)
+                share_enough(rests.iter().filter(is_shared).count(), rests.len(), is_strict)
             })
             .collect();
         if kind == Kind::Version && labels.len() >= ENOUGH_VERSIONS {
@@ -203,7 +207,7 @@ fn parts(path: &str, kind: Kind) -> Vec<Part> {
     let mut parts: Vec<Part> = Vec::new();
     let mut start = 0;
     let mut archive = None;
-    for (depth, name) in path.split('/').enumerate().take(DEEPEST) {
+    for (depth, name) in path.split('/').enumerate().take(MAX_DEPTH) {
         let end = start + name.len();
         let is_one = match kind {
             Kind::Language => is_language(name),
@@ -268,12 +272,12 @@ mod tests {
 
     #[test]
     fn one_version_may_stand_in_two_folders() {
-        let told = |path: &str| -> Vec<String> {
+        let version_parts = |path: &str| -> Vec<String> {
             parts(path, Kind::Version).iter().map(|part| path[part.start..part.end].to_owned()).collect()
         };
-        assert_eq!(told("docs/v2/2.20/faq"), ["v2/2.20"]);
-        assert_eq!(told("docs/v2/_dev/faq"), ["v2/_dev"]);
-        assert_eq!(told("api/v1/1/2"), ["v1/1", "2"]);
-        assert_eq!(told("release-notes/v1/a"), Vec::<String>::new());
+        assert_eq!(version_parts("docs/v2/2.20/faq"), ["v2/2.20"]);
+        assert_eq!(version_parts("docs/v2/_dev/faq"), ["v2/_dev"]);
+        assert_eq!(version_parts("api/v1/1/2"), ["v1/1", "2"]);
+        assert_eq!(version_parts("release-notes/v1/a"), Vec::<String>::new());
     }
 }

@@ -96,15 +96,15 @@ impl Variants {
         declared: &Declared,
         redirects: impl Iterator<Item = (&'r str, &'r str)>,
     ) -> Self {
-        let mut reading = Reading {
+        let mut builder = VariantsBuilder {
             keys: pages.iter().map(|page| page.path.to_owned()).collect(),
             pages: vec![Variant::default(); pages.len()],
             variants: Self::default(),
         };
-        reading.languages(pages, declared);
+        builder.languages(pages, declared);
         let redirects: Vec<(&str, &str)> = redirects.collect();
-        reading.versions(pages, declared, &redirects);
-        reading.finish()
+        builder.versions(pages, declared, &redirects);
+        builder.finish()
     }
 
     pub fn versions(&self) -> &[Version] {
@@ -182,14 +182,14 @@ impl Variants {
     }
 }
 
-struct Reading {
+struct VariantsBuilder {
     /// The path of each page without the segments that denote its version and language.
     keys: Vec<String>,
     pages: Vec<Variant>,
     variants: Variants,
 }
 
-impl Reading {
+impl VariantsBuilder {
     fn languages(&mut self, pages: &[PageLabels<'_>], declared: &Declared) {
         let mut of_pages: Vec<Option<String>> = vec![None; pages.len()];
         for (at, page) in pages.iter().enumerate() {
@@ -280,7 +280,7 @@ impl Reading {
         let shared = others.values().filter(|versions| versions.len() > 1);
         // Versions belong together if the configuration declares them or one page exists in several of them.
         let is_related = !declared.versions.is_empty() || shared.clone().next().is_some();
-        let has_unnamed = shared.filter(|versions| versions.contains(&None)).count() >= FEWEST_SHARED;
+        let has_unnamed = shared.filter(|versions| versions.contains(&None)).count() >= MIN_SHARED_PAGES;
         let names: Vec<(String, VersionName)> =
             labels.iter().map(|label| ((*label).to_owned(), VersionName::of_label(label))).collect();
         let said = |label: &str| declared.versions.iter().find(|(name, _)| name == label).map(|(_, stage)| *stage);
@@ -368,7 +368,7 @@ impl Reading {
 }
 
 /// Minimum number of pages that have to exist both with and without a version for the pages without one to be current.
-const FEWEST_SHARED: usize = 2;
+const MIN_SHARED_PAGES: usize = 2;
 
 /// Which of several versions is current.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -443,9 +443,9 @@ fn without_part(path: &str, is_it: impl Fn(&str) -> bool) -> String {
 
 /// The folder that at least 80 % of the given pages are in, and no other page.
 fn own_folder(keys: &[String], of: &[usize]) -> Option<String> {
-    const DEEPEST: usize = 4;
+    const MAX_DEPTH: usize = 4;
     let own: HashSet<usize> = of.iter().copied().collect();
-    for depth in 0..DEEPEST {
+    for depth in 0..MAX_DEPTH {
         let part = |at: usize| {
             let path = &keys[at];
             let mut parts = path.split('/');

@@ -1,7 +1,7 @@
 //! `check_docs`: problems of the docs.
 
 use docent_refactor::Selection;
-use docent_site::{Doubt, Finding, Site, findings, findings_in, new_findings};
+use docent_site::{DoubtedFindings, Finding, Site, findings, findings_in, new_findings};
 use serde::Deserialize;
 
 use super::{OfferedTo, Tool, flag, object, within};
@@ -58,7 +58,7 @@ fn run(CheckDocsArguments { all, within }: CheckDocsArguments, workbench: &Workb
 }
 
 /// What could not be checked, as a paragraph of its own; empty when there is nothing.
-pub(super) fn doubted(doubts: &[Doubt]) -> String {
+pub(super) fn doubted(doubts: &[DoubtedFindings]) -> String {
     let lines: Vec<String> = doubts.iter().map(|doubt| format!("\n- {doubt}")).collect();
     if lines.is_empty() { String::new() } else { format!("\n\nNot understood:\n{}", lines.concat()) }
 }

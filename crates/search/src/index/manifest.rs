@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use docent_site::{Declared, Place, Reading, SkipReason};
+use docent_site::{Declared, Place, ReadFingerprint, SkipReason};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::index::page_kind::PageKind;
@@ -30,7 +30,7 @@ pub(crate) struct ManifestSite {
     /// The files the configuration was read from: path and blob id, in order of path.
     pub(crate) inputs: Vec<(String, String)>,
     /// The part of the configuration that decides how files are read.
-    pub(crate) reading: Reading,
+    pub(crate) reading: ReadFingerprint,
     /// Source and destination, verbatim.
     pub(crate) redirects: Vec<(String, String)>,
     /// Content of the synonyms file.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use docent_site::{Layout, Reading, Tree};
+use docent_site::{Layout, ReadFingerprint, Tree};
 use parking_lot::Mutex;
 
 use crate::error::SearchError;
@@ -195,7 +195,7 @@ impl Plan {
     }
 
     /// Whether the new layout reads an unchanged file in the same way as before.
-    fn is_read_alike(&self, known: &ManifestFile, before: &Reading, now: &Reading) -> bool {
+    fn is_read_alike(&self, known: &ManifestFile, before: &ReadFingerprint, now: &ReadFingerprint) -> bool {
         !known.front_matter_affects_place
             && now.is_same(before, &known.path)
             && known.place == self.layout.place(&known.path)
@@ -233,7 +233,7 @@ fn site(layout: &Layout, inputs: Vec<(String, String)>, synonyms: String) -> Man
     };
     ManifestSite {
         inputs,
-        reading: layout.reading(),
+        reading: layout.read_fingerprint(),
         redirects: layout.redirects().map(owned).collect(),
         synonyms,
         declared: layout.declared().clone(),

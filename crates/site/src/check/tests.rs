@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use super::*;
 use crate::sample::Files;
 
-fn told(findings: &[Finding]) -> Vec<String> {
+fn messages(findings: &[Finding]) -> Vec<String> {
     findings.iter().map(Finding::to_string).collect()
 }
 
@@ -60,7 +60,7 @@ fn everything_that_is_wrong_is_found() {
     assert_eq!(unreadable.len(), 1, "{found:?}");
     let rest: Vec<Finding> = found.iter().filter(|finding| finding.kind != FindingKind::Unreadable).cloned().collect();
     assert_eq!(
-        told(&rest),
+        messages(&rest),
         [
             "a.mdx:4 `/nowhere` leads nowhere",
             "a.mdx:4 `missing.png` leads nowhere",
@@ -82,7 +82,7 @@ fn only_what_is_new_is_told() {
     after.insert("b.mdx".into(), titled("## One\n\n## 2").into_bytes());
     let changed = ["a.mdx".to_owned(), "b.mdx".to_owned()];
     assert_eq!(
-        told(&new_findings(&before, &after, &changed).findings),
+        messages(&new_findings(&before, &after, &changed).findings),
         ["a.mdx:6 `/nothing.md` leads nowhere", "c.mdx:4 `/b#two` names an anchor that `b.mdx` does not have"]
     );
     assert_eq!(new_findings(&before, &before, &changed), Checked::default());
@@ -96,7 +96,7 @@ fn what_a_removed_page_leaves_behind_is_told() {
     let page = after.remove("guides/a.mdx").expect("a page");
     let changed = ["guides/a.mdx".to_owned()];
     assert_eq!(
-        told(&new_findings(&before, &after, &changed).findings),
+        messages(&new_findings(&before, &after, &changed).findings),
         ["b.mdx:4 `guides/a` leads nowhere", "docs.json:1 the navigation names `guides/a`, and there is no such page"]
     );
     // Moved, with a redirect: its known findings are not new under its new path.
@@ -118,7 +118,7 @@ fn a_link_that_was_broken_and_followed_a_page_is_not_new() {
     after.insert("a.mdx".into(), titled("[x](/c#gone) [y](/c#lost)").into_bytes());
     let changed = ["a.mdx".to_owned(), "b.mdx".to_owned(), "c.mdx".to_owned()];
     assert_eq!(
-        told(&new_findings(&before, &after, &changed).findings),
+        messages(&new_findings(&before, &after, &changed).findings),
         ["a.mdx:4 `/c#lost` names an anchor that `c.mdx` does not have"]
     );
 }
@@ -145,7 +145,7 @@ fn a_redirect_that_goes_leaves_links_broken() {
     let mut after = before.clone();
     after.insert("docs.json".into(), b"{}".to_vec());
     assert_eq!(
-        told(&new_findings(&before, &after, &["docs.json".to_owned()]).findings),
+        messages(&new_findings(&before, &after, &["docs.json".to_owned()]).findings),
         ["a.mdx:4 `/old` leads nowhere"]
     );
 }

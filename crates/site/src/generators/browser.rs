@@ -2,7 +2,7 @@
 
 use docent_markdown::{folder, is_markdown_page, joined};
 
-use crate::follow::{Written, encoded, has_markdown_ending, relative};
+use crate::follow::{ParsedLink, encoded, has_markdown_ending, relative};
 use crate::layout::below;
 use crate::model::{Site, Target};
 use crate::paths::path_in;
@@ -22,7 +22,7 @@ pub(crate) struct Browser<'s> {
 impl Browser<'_> {
     /// Resolves a link against the address of its page. Paths outside of the base path are [`Target::NotUnderstood`],
     /// except relative links to Markdown files, which are missing.
-    pub(crate) fn follow(&self, link: &Written<'_>) -> Target {
+    pub(crate) fn follow(&self, link: &ParsedLink<'_>) -> Target {
         let path = match link.is_absolute() {
             true => match self.without_base(&link.path) {
                 Some(path) => joined("", path),

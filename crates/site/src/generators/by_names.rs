@@ -2,12 +2,12 @@
 
 use docent_markdown::{folder, is_markdown_page, joined, site_path};
 
-use crate::follow::{Wanted, Written, has_markdown_ending, is_fragment, parts, respelled};
+use crate::follow::{LinkRequest, ParsedLink, has_markdown_ending, is_fragment, parts, retargeted_link};
 use crate::model::{Site, Target};
 
 /// Resolves a link without generator-specific rules: absolute paths from the docs root, relative ones from the file's
 /// folder, with or without extension, matched against file names and page addresses.
-pub(crate) fn by_names(site: &Site, link: &Written<'_>) -> Target {
+pub(crate) fn by_names(site: &Site, link: &ParsedLink<'_>) -> Target {
     if is_fragment(link.from) && !link.is_absolute() {
         // Relative links of a fragment start from the pages that include it.
         return Target::NotUnderstood;
@@ -46,15 +46,15 @@ pub(crate) fn find(site: &Site, path: &str, anchor: Option<&str>) -> Option<Targ
     Some(Target::Redirect { destination: site.redirect(path)?.to_owned() })
 }
 
-/// Like [`respelled()`], but writes the page's address where `like` is an absolute link without extension.
-pub(crate) fn respelled_by_names(site: &Site, wanted: &Wanted<'_>) -> String {
-    let Wanted { from, to, anchor, like, .. } = *wanted;
+/// Like [`retargeted_link()`], but writes the page's address where `like` is an absolute link without extension.
+pub(crate) fn retargeted_link_by_names(site: &Site, wanted: &LinkRequest<'_>) -> String {
+    let LinkRequest { from, to, anchor, like, .. } = *wanted;
     let (written, _) = parts(like);
     match site.address(to) {
         Some(path) if like.starts_with('/') && !has_markdown_ending(written) && path != site_path(to) => {
-            respelled(like, "", &format!("{path}.md"), anchor)
+            retargeted_link(like, "", &format!("{path}.md"), anchor)
         }
-        _ => respelled(like, from, to, anchor),
+        _ => retargeted_link(like, from, to, anchor),
     }
 }
 

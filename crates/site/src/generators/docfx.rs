@@ -10,7 +10,7 @@ use super::{Root, RootOptions, Rules, docfx_links};
 use crate::layout::{Generator, Layout, below};
 use crate::paths::{index_path, path_of_url};
 use crate::skip_reason::SkipReason;
-use crate::tree::{Tree, at_home, joined_in};
+use crate::tree::{Tree, from_config_folder, joined_in};
 use crate::version_names::VersionName;
 
 const FILE: &str = "docfx.json";
@@ -78,7 +78,7 @@ pub(super) const RULES: Rules = Rules {
 };
 
 fn of_home(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
-    let file = at_home(tree, home, FILE);
+    let file = from_config_folder(tree, home, FILE);
     let mut layout = read(tree, home, &tree.text(&file).filter(|_| has(&file))?)?;
     if layout.roots.is_empty() {
         layout.problem(&file, "the configuration names no files of the site");

@@ -3,16 +3,16 @@
 
 use docent_markdown::{folder, joined};
 
-use crate::follow::{Wanted, Written, dotted, encoded, parts, relative_path, suffix_of};
+use crate::follow::{LinkRequest, ParsedLink, encoded, parts, relative_path, suffix_of, with_dot_slash_like};
 use crate::layout::below;
 use crate::model::{Site, Target};
 use crate::paths::{index_path, path_in};
 use crate::tree::joined_in;
 
-pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
+pub(super) fn follow(site: &Site, link: &ParsedLink<'_>) -> Target {
     let options = &site.layout().options.docfx;
     if link.path.contains('\\') {
-        let slashes = Written { path: link.path.replace('\\', "/"), anchor: link.anchor.clone(), ..*link };
+        let slashes = ParsedLink { path: link.path.replace('\\', "/"), anchor: link.anchor.clone(), ..*link };
         return follow(site, &slashes);
     }
     if link.path.starts_with('@') {
@@ -69,7 +69,7 @@ fn built_path(site: &Site, file: &str) -> Option<String> {
 }
 
 /// What a browser finds at a path.
-fn built(site: &Site, path: &str, link: &Written<'_>) -> Option<Target> {
+fn built(site: &Site, path: &str, link: &ParsedLink<'_>) -> Option<Target> {
     let path = path.trim_matches('/');
     let address = match path.strip_suffix(".html") {
         Some(stem) => index_path(stem, &["index"]),
@@ -82,8 +82,8 @@ fn built(site: &Site, path: &str, link: &Written<'_>) -> Option<Target> {
 }
 
 /// Writes a link by file path, with `~/` if `like` has it, or by address if `like` is one.
-pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
-    let Wanted { from, to, anchor, like, .. } = *wanted;
+pub(super) fn write(site: &Site, wanted: &LinkRequest<'_>) -> String {
+    let LinkRequest { from, to, anchor, like, .. } = *wanted;
     let (path, suffix) = (parts(like).0, suffix_of(like, anchor));
     let in_repository = |path: &str| joined(site.root(), path).unwrap_or_default();
     let way = |from: &str, to: &str| relative_path(&in_repository(from), &in_repository(to));
@@ -98,7 +98,7 @@ pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
     } else if path.ends_with(".html") {
         forms.extend(built_path(site, from).and_then(|own| Some(relative_path(folder(&own), &address(to)?))));
     }
-    forms.push(dotted(path, by_file.clone()));
+    forms.push(with_dot_slash_like(path, by_file.clone()));
     let mut forms = forms.iter().map(|form| encoded(form));
     let form = forms.find(|form| site.leads_there(wanted, form)).unwrap_or_else(|| encoded(&by_file));
     format!("{form}{suffix}")

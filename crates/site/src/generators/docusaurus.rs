@@ -16,7 +16,7 @@ use super::vitepress::unwrapped;
 use super::yaml::{self, Yaml};
 use super::{Root, RootKind, RootOptions, Rules};
 use crate::layout::{Entries, Entry, Generator, Layout, below};
-use crate::tree::{Tree, at_home, joined_in};
+use crate::tree::{Tree, from_config_folder, joined_in};
 use crate::variants::Stage;
 
 /// Maximum nesting depth of a sidebar.
@@ -78,7 +78,7 @@ pub(crate) struct Instance {
 fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
     let file = ENDINGS
         .iter()
-        .map(|ending| at_home(tree, home, &format!("docusaurus.config.{ending}")))
+        .map(|ending| from_config_folder(tree, home, &format!("docusaurus.config.{ending}")))
         .find(|file| has(file))?;
     let mut modules = Modules::new(tree, has);
     let config = modules.default_export(&file).map_or(Script::Computed, unwrapped);
@@ -306,7 +306,7 @@ impl Site<'_> {
     fn homes(&self, plugin: &str, folder: &str) -> Vec<(Option<String>, String)> {
         let Some(own) = joined_in(self.tree.root(), self.home, folder) else { return Vec::new() };
         let others = self.languages.iter().map(|language| {
-            (Some(language.clone()), at_home(self.tree, self.home, &format!("i18n/{language}/{plugin}")))
+            (Some(language.clone()), from_config_folder(self.tree, self.home, &format!("i18n/{language}/{plugin}")))
         });
         std::iter::once((self.default.clone(), own)).chain(others).collect()
     }
@@ -354,7 +354,7 @@ impl Site<'_> {
 
     fn versions(&mut self, id: &str, options: &Script) -> Vec<Version> {
         let file = if id == "default" { "versions.json".to_owned() } else { format!("{id}_versions.json") };
-        let read = self.tree.read(&at_home(self.tree, self.home, &file));
+        let read = self.tree.read(&from_config_folder(self.tree, self.home, &file));
         let names: Vec<String> = read.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
         if names.is_empty() {
             return vec![Version { name: None, label: None, path: String::new() }];
@@ -397,7 +397,7 @@ impl Site<'_> {
             Some(name) => {
                 let folder =
                     if id == "default" { "versioned_sidebars".to_owned() } else { format!("{id}_versioned_sidebars") };
-                Some(at_home(self.tree, self.home, &format!("{folder}/version-{name}-sidebars.json")))
+                Some(from_config_folder(self.tree, self.home, &format!("{folder}/version-{name}-sidebars.json")))
             }
             None => self.current_sidebars(options),
         };
@@ -422,7 +422,7 @@ impl Site<'_> {
             _ => None,
         };
         let file = named.and_then(|path| joined_in(self.tree.root(), self.home, &path));
-        let stem = file.clone().unwrap_or_else(|| at_home(self.tree, self.home, "sidebars"));
+        let stem = file.clone().unwrap_or_else(|| from_config_folder(self.tree, self.home, "sidebars"));
         let endings = ENDINGS.iter().chain(&["json"]).map(|ending| format!("{stem}.{ending}"));
         file.into_iter().chain(endings).find(|file| self.modules.text(file).is_some())
     }

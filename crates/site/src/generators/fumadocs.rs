@@ -10,10 +10,10 @@ use super::next;
 use super::next_config::{self, Languages};
 use super::script::{Script, value_at};
 use super::{Root, Rules};
-use crate::follow::{LinkSyntax, Written, has_page_ending};
+use crate::follow::{LinkSyntax, ParsedLink, has_page_ending};
 use crate::layout::{Generator, Layout, below};
 use crate::model::{Site, Target};
-use crate::tree::{Tree, at_home, joined_in};
+use crate::tree::{Tree, from_config_folder, joined_in};
 
 /// Whether a file of the application configures where pages are served or how their links resolve, judged by its path.
 pub(crate) fn is_of_application(folder: &str, name: &str) -> bool {
@@ -43,7 +43,7 @@ fn address(root: &Root, inside: &str, _front: &FrontMatter) -> String {
     below(prefix, &path)
 }
 
-fn follow(site: &Site, link: &Written<'_>) -> Target {
+fn follow(site: &Site, link: &ParsedLink<'_>) -> Target {
     if !link.is_absolute() && has_page_ending(&link.path) {
         return match by_file(site, link) {
             _ if link.syntax == LinkSyntax::Html => next::by_url(site, link, &link.path),
@@ -62,7 +62,7 @@ fn follow(site: &Site, link: &Written<'_>) -> Target {
 }
 
 /// The page at a relative file path: in the language of the page with the link, or else in the default one.
-fn by_file(site: &Site, link: &Written<'_>) -> Option<String> {
+fn by_file(site: &Site, link: &ParsedLink<'_>) -> Option<String> {
     let root = site.layout().root(link.from)?;
     let file = docent_markdown::joined(docent_markdown::folder(link.from), &link.path)?;
     let (_, language) = root.without_language(root.inside(link.from)?);
@@ -88,7 +88,7 @@ struct Loader {
 /// Reads the layout, if the folder has a configuration of Fumadocs.
 fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
     let script = |name: &str| {
-        ENDINGS.iter().map(|ending| at_home(tree, home, &format!("{name}.{ending}"))).find(|file| has(file))
+        ENDINGS.iter().map(|ending| from_config_folder(tree, home, &format!("{name}.{ending}"))).find(|file| has(file))
     };
     let file = script("source.config")?;
     let mut modules = Modules::new(tree, has);
@@ -146,7 +146,7 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
 
 /// The scripts of the application that may call `loader`.
 fn loader_files(tree: &dyn Tree, home: &str) -> Vec<String> {
-    let home = at_home(tree, home, "");
+    let home = from_config_folder(tree, home, "");
     let mut files: Vec<String> = tree.paths().into_iter().chain(tree.paths_outside()).collect();
     files.retain(|file| {
         let inside = if home.is_empty() { Some(file.as_str()) } else { file.strip_prefix(&format!("{home}/")) };
@@ -258,7 +258,7 @@ fn language_of(page: &str, by_folder: bool) -> Option<String> {
 /// Whether the page component resolves links to files that begin with `./`.
 fn follows_files(tree: &dyn Tree, home: &str) -> bool {
     let paths = tree.paths().into_iter().chain(tree.paths_outside());
-    let home = at_home(tree, home, "");
+    let home = from_config_folder(tree, home, "");
     let mut pages = paths.filter(|path| {
         let inside = if home.is_empty() { Some(path.as_str()) } else { path.strip_prefix(&format!("{home}/")) };
         let parts = inside.and_then(|inside| inside.rsplit_once('/'));

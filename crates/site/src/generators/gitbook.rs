@@ -15,7 +15,7 @@ use crate::follow::{parts, relative_path};
 use crate::layout::{Entries, Entry, Generator, Layout, below};
 use crate::paths::index_path;
 use crate::skip_reason::SkipReason;
-use crate::tree::{Tree, at_home, joined_in};
+use crate::tree::{Tree, from_config_folder, joined_in};
 
 const HOSTED: &str = ".gitbook.yaml";
 const SCRIPTS: [&str; 2] = ["book.js", "book.json"];
@@ -85,8 +85,8 @@ struct Names {
 }
 
 fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
-    let file = at_home(tree, home, HOSTED);
-    let script = SCRIPTS.iter().map(|name| at_home(tree, home, name)).find(|file| has(file));
+    let file = from_config_folder(tree, home, HOSTED);
+    let script = SCRIPTS.iter().map(|name| from_config_folder(tree, home, name)).find(|file| has(file));
     if has(&file) {
         let (config, trouble) = match yaml::read(&tree.text(&file)?) {
             Ok(config) => (config, None),
@@ -123,7 +123,7 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
 
 /// The layout of a book without configuration, recognised by a `SUMMARY.md` that links to the `README.md` beside it.
 pub(crate) fn without_configuration(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
-    let file = at_home(tree, home, SUMMARY);
+    let file = from_config_folder(tree, home, SUMMARY);
     let bytes = tree.read(&file).filter(|_| has(&file))?;
     let names_readme = |(target, _): &(String, String)| {
         docent_markdown::joined("", parts(target).0).is_some_and(|path| path.eq_ignore_ascii_case("readme.md"))
@@ -150,11 +150,11 @@ fn names(text: impl Fn(&str, &str) -> Option<String>) -> Names {
 /// The layout of a book, if there is one.
 fn book(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool, names: &Names, is_hosted: bool) -> Option<Layout> {
     let source = joined_in(tree.root(), home, &names.root)?;
-    let lines = tree.text(&at_home(tree, home, IGNORED)).filter(|_| !is_hosted).unwrap_or_default();
+    let lines = tree.text(&from_config_folder(tree, home, IGNORED)).filter(|_| !is_hosted).unwrap_or_default();
     let mut options = GitBookOptions {
         source: source.clone(),
         is_hosted,
-        structure: SCRIPTS.iter().map(|name| at_home(tree, home, name)).collect(),
+        structure: SCRIPTS.iter().map(|name| from_config_folder(tree, home, name)).collect(),
         ignored: ignore_globs(&format!("{NEVER}{lines}")),
     };
     let languages = below(&source, &names.languages);

@@ -6,7 +6,10 @@ use docent_markdown::{folder, is_markdown, joined};
 use super::Root;
 use super::browser::Browser;
 use super::gitbook::from_home;
-use crate::follow::{Wanted, Written, dotted, encoded, has_markdown_ending, parts, relative, respelled, suffix_of};
+use crate::follow::{
+    LinkRequest, ParsedLink, encoded, has_markdown_ending, parts, relative, retargeted_link, suffix_of,
+    with_dot_slash_like,
+};
 use crate::generators::by_names::by_names;
 use crate::layout::below;
 use crate::model::{Site, Target};
@@ -14,7 +17,7 @@ use crate::model::{Site, Target};
 /// The target that gitbook.com writes for a link to a deleted page.
 const BROKEN: &str = "broken-reference";
 
-pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
+pub(super) fn follow(site: &Site, link: &ParsedLink<'_>) -> Target {
     let layout = site.layout();
     let Some(root) = layout.root(link.from).filter(|_| site.address(link.from).is_some()) else {
         // An included file, or one that is not part of the book.
@@ -31,7 +34,7 @@ pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
 
 /// Resolves a link as the command-line tool does. It looks up the target without decoding it, so a percent-encoded path
 /// matches no page.
-fn built(site: &Site, root: &Root, link: &Written<'_>) -> Target {
+fn built(site: &Site, root: &Root, link: &ParsedLink<'_>) -> Target {
     let base = if link.is_absolute() { root.folder.as_str() } else { folder(link.from) };
     let named = joined(base, parts(link.target).0).filter(|file| root.holds(file) && site.address(file).is_some());
     if let Some(file) = named {
@@ -66,7 +69,7 @@ fn is_copied(site: &Site, file: &str) -> bool {
 }
 
 /// Resolves a link as gitbook.com does: like a forge, to files and folders of the repository.
-fn hosted(site: &Site, root: &Root, link: &Written<'_>) -> Target {
+fn hosted(site: &Site, root: &Root, link: &ParsedLink<'_>) -> Target {
     let base = if link.is_absolute() { root.folder.as_str() } else { folder(link.from) };
     let Some(path) =
         joined(base, &link.path).filter(|path| path.is_empty() || root.holds(path) || *path == root.folder)
@@ -101,10 +104,10 @@ fn browser(site: &Site) -> Browser<'_> {
 
 /// Writes a link in the form of `like` if that leads to the target; else by file path, or by the path of the built
 /// page.
-pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
-    let Wanted { from, to, anchor, like, .. } = *wanted;
+pub(super) fn write(site: &Site, wanted: &LinkRequest<'_>) -> String {
+    let LinkRequest { from, to, anchor, like, .. } = *wanted;
     let Some(root) = site.layout().root(from).filter(|_| site.address(from).is_some()) else {
-        return respelled(like, from, to, anchor);
+        return retargeted_link(like, from, to, anchor);
     };
     let (path, suffix) = (parts(like).0, suffix_of(like, anchor));
     let by_file = relative(folder(from), to);
@@ -124,12 +127,12 @@ pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
         let inside = |file: &str| root.inside(file).map(|inside| format!("/{inside}"));
         forms.extend(inside(&if path.ends_with(".html") { built(to) } else { to.to_owned() }));
     } else if path.ends_with(".html") {
-        forms.push(dotted(path, relative(folder(from), &built(to))));
+        forms.push(with_dot_slash_like(path, relative(folder(from), &built(to))));
     } else if path.ends_with('/') && folder(to) != folder(from) {
-        forms.push(dotted(path, way_to_folder()));
+        forms.push(with_dot_slash_like(path, way_to_folder()));
     }
-    forms.push(dotted(path, by_file.clone()));
-    forms.push(dotted(path, relative(folder(from), &built(to))));
+    forms.push(with_dot_slash_like(path, by_file.clone()));
+    forms.push(with_dot_slash_like(path, relative(folder(from), &built(to))));
     let mut forms = forms.iter().map(|form| encoded(form));
     let form = forms.find(|form| site.leads_there(wanted, form)).unwrap_or_else(|| encoded(&by_file));
     format!("{form}{suffix}")

@@ -8,14 +8,15 @@ use super::browser::Browser;
 use super::patterns::only;
 use super::{Root, Rules};
 use crate::follow::{
-    LinkSyntax, Wanted, Written, dotted, encoded, has_page_ending, is_external, parts, relative, respelled, suffix_of,
+    LinkRequest, LinkSyntax, ParsedLink, encoded, has_page_ending, is_external, parts, relative, retargeted_link,
+    suffix_of, with_dot_slash_like,
 };
 use crate::generators::by_names::by_names;
 use crate::layout::{Entries, Entry, Generator, Layout, below};
 use crate::model::{Site, Target};
 use crate::paths::{index_path, path_of_url};
 use crate::skip_reason::SkipReason;
-use crate::tree::{Tree, at_home, joined_in};
+use crate::tree::{Tree, from_config_folder, joined_in};
 
 const FILE: &str = "book.toml";
 const SUMMARY: &str = "SUMMARY.md";
@@ -56,7 +57,7 @@ fn address(root: &Root, inside: &str, _front: &FrontMatter) -> String {
 }
 
 fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
-    let file = at_home(tree, home, FILE);
+    let file = from_config_folder(tree, home, FILE);
     if !has(&file) {
         return None;
     }
@@ -105,7 +106,7 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
 pub(super) fn chapters(bytes: &[u8], decodes: bool) -> Vec<(String, String)> {
     let named = links_of_summary(bytes).into_iter().filter_map(|(target, title)| {
         let path = match decodes {
-            true => Written::read(SUMMARY, &target, LinkSyntax::Markdown)?.path,
+            true => ParsedLink::read(SUMMARY, &target, LinkSyntax::Markdown)?.path,
             false => target.split('#').next().unwrap_or(&target).to_owned(),
         };
         Some((docent_markdown::joined("", &path)?, title))
@@ -124,7 +125,7 @@ pub(super) fn links_of_summary(bytes: &[u8]) -> Vec<(String, String)> {
 }
 
 /// Resolves a link: mdBook replaces the extension of a Markdown file by `.html` and leaves the rest to the browser.
-fn follow(site: &Site, link: &Written<'_>) -> Target {
+fn follow(site: &Site, link: &ParsedLink<'_>) -> Target {
     regex!(MARKDOWN, r"^(.*)\.md");
     let options = &site.layout().options.mdbook;
     if site.address(link.from).is_none() {
@@ -140,7 +141,7 @@ fn follow(site: &Site, link: &Written<'_>) -> Target {
     };
     // What follows the extension is lost, unless it is an anchor.
     let anchor = link.anchor.clone().filter(|_| !link.target.contains(".md?"));
-    let built = Written { from: link.from, target: link.target, path, anchor, syntax: link.syntax };
+    let built = ParsedLink { from: link.from, target: link.target, path, anchor, syntax: link.syntax };
     match browser(site).follow(&built) {
         Target::Missing { path: Some(path), .. } if path.is_empty() || path == "index.html" => match &options.first {
             Some(first) => link.page(first.clone()),
@@ -195,14 +196,14 @@ pub(crate) fn path_from(site: &Site, page: &str, path: &str) -> Option<String> {
 }
 
 /// Writes a link by file path. A `README.md` is served as the index of its folder, so a link has to name `index.md`.
-fn write(site: &Site, wanted: &Wanted<'_>) -> String {
-    let Wanted { from, to, anchor, like, .. } = *wanted;
+fn write(site: &Site, wanted: &LinkRequest<'_>) -> String {
+    let LinkRequest { from, to, anchor, like, .. } = *wanted;
     if site.address(from).is_none() {
-        return respelled(like, from, to, anchor);
+        return retargeted_link(like, from, to, anchor);
     }
     let (path, _) = parts(like);
     let browser = browser(site);
-    let by_file = |name: &str| dotted(path, encoded(&relative(folder(from), name)));
+    let by_file = |name: &str| with_dot_slash_like(path, encoded(&relative(folder(from), name)));
     let mut forms = Vec::new();
     if path.starts_with('/') {
         forms.extend(browser.absolute(to));
@@ -287,7 +288,7 @@ mod tests {
                 false => Site::read(&tree),
             };
             let (from, to) = (name(files[from]), name(files[to]));
-            let written = site.link(&Wanted { from: &from, to: &to, anchor: None, like, syntax: LinkSyntax::Markdown });
+            let written = site.link(&LinkRequest { from: &from, to: &to, anchor: None, like, syntax: LinkSyntax::Markdown });
             let found = match site.resolve(&from, &written) {
                 Target::Page { file, .. } | Target::Asset { file } => file,
                 other => format!("{other:?}"),

@@ -19,7 +19,7 @@ use crate::openapi::METHODS;
 use crate::openapi::operations::Operations;
 use crate::paths::index_path;
 use crate::skip_reason::SkipReason;
-use crate::tree::{Tree, at_home, joined_in};
+use crate::tree::{Tree, from_config_folder, joined_in};
 use crate::variants::Stage;
 use crate::version_names::{Kind, VersionName};
 
@@ -159,7 +159,7 @@ impl Choices {
 /// The folder of pages of a site that is configured in `home`, which may be above the docs root.
 fn pages(tree: &dyn Tree, home: &str) -> Root {
     let above = home.split('/').filter(|part| *part == "..").count();
-    let ignored = tree.text(&at_home(tree, home, ".mintignore")).unwrap_or_default();
+    let ignored = tree.text(&from_config_folder(tree, home, ".mintignore")).unwrap_or_default();
     let root: Vec<&str> = tree.root().split('/').filter(|part| !part.is_empty()).collect();
     Root {
         folder: if above > 0 { String::new() } else { home.to_owned() },

@@ -4,7 +4,8 @@ use docent_markdown::{folder, is_markdown_page, joined, mintlify_anchor, stem};
 
 use super::Root;
 use crate::follow::{
-    Wanted, Written, dotted, encoded_with, has_markdown_ending, is_external, is_fragment, parts, suffix_of, way,
+    LinkRequest, ParsedLink, encoded_with, has_markdown_ending, is_external, is_fragment, parts, relative_file_path,
+    suffix_of, with_dot_slash_like,
 };
 use crate::generators::by_names::by_names;
 use crate::layout::below;
@@ -15,7 +16,7 @@ const ENDINGS: [&str; 2] = ["mdx", "md"];
 
 /// Resolves a link. A path is relative to the folder of the configuration, with or without a leading slash; one that
 /// begins with a dot is relative to the file. The extension of a file is optional.
-pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
+pub(super) fn follow(site: &Site, link: &ParsedLink<'_>) -> Target {
     let Some((root, inside)) = root_of(site, link.from) else { return by_names(site, link) };
     let anchor = link.anchor.as_deref().map(mintlify_anchor);
     let written = link.path.replace('\\', "/");
@@ -133,10 +134,10 @@ fn stem_of(path: &str) -> Option<&str> {
 }
 
 /// Writes an absolute link without extension, unless `like` is relative or has one.
-pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
-    let Wanted { from, to, anchor, like, .. } = *wanted;
+pub(super) fn write(site: &Site, wanted: &LinkRequest<'_>) -> String {
+    let LinkRequest { from, to, anchor, like, .. } = *wanted;
     let (Some((_, from_inside)), Some((root, to_inside))) = (root_of(site, from), root_of(site, to)) else {
-        return crate::follow::respelled(like, from, to, anchor);
+        return crate::follow::retargeted_link(like, from, to, anchor);
     };
     let before = parts(like).0;
     let suffix = suffix_of(like, anchor.map(encoded).as_deref());
@@ -144,7 +145,7 @@ pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
     let name = if keeps_ending { to_inside.clone() } else { named(site, root, to, &to_inside) };
     let is_relative = before.starts_with('.') && !is_fragment(from);
     let path = if is_relative && !name.is_empty() {
-        dotted("./", way(folder(&from_inside), &name))
+        with_dot_slash_like("./", relative_file_path(folder(&from_inside), &name))
     } else if !before.is_empty() && !before.starts_with(['/', '.']) && !name.is_empty() && !name.contains(':') {
         name
     } else {

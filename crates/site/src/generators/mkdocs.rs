@@ -12,7 +12,7 @@ use super::{Root, Rules, mkdocs_blog, mkdocs_links, mkdocs_names};
 use crate::layout::{Entries, Entry, Generator, Layout, below};
 use crate::model::front_matter;
 use crate::paths::index_path;
-use crate::tree::{Tree, at_home, joined_in};
+use crate::tree::{Tree, from_config_folder, joined_in};
 
 pub(crate) const FILES: [&str; 2] = ["mkdocs.yml", "mkdocs.yaml"];
 
@@ -91,7 +91,7 @@ fn complete(layout: &Layout, text: &str, page: &mut Page) {
 
 /// Reads the layout, if the folder has a configuration of MkDocs.
 fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
-    let file = FILES.iter().map(|name| at_home(tree, home, name)).find(|file| has(file))?;
+    let file = FILES.iter().map(|name| from_config_folder(tree, home, name)).find(|file| has(file))?;
     let mut text = tree.text(&file)?;
     let (config, trouble) = match yaml::read(&without_tags(&text)) {
         Ok(config) => (inherited(tree, home, config, &mut text, 0), None),

@@ -142,7 +142,7 @@ pub(super) fn links(text: &str, front: &FrontMatter) -> Vec<Link> {
 
 #[cfg(test)]
 mod tests {
-    use crate::follow::{LinkSyntax, Wanted};
+    use crate::follow::{LinkRequest, LinkSyntax};
     use crate::model::{Site, Target};
     use crate::sample::site;
 
@@ -211,7 +211,7 @@ mod tests {
         let b = at("docs/guide/b.md", Some("x"));
         assert_eq!(found, [a.clone(), b, a.clone(), Target::External, gone, a]);
         let wanted =
-            Wanted { from: file, to: "docs/guide/b.md", anchor: None, like: "a.md#x", syntax: LinkSyntax::Field };
+            LinkRequest { from: file, to: "docs/guide/b.md", anchor: None, like: "a.md#x", syntax: LinkSyntax::Field };
         assert_eq!(site.link(&wanted), "guide/b.md#x");
         assert_eq!(site.parse("docs/a.md", b"---\nlinks:\n  - gone.md\n---\n").links, []);
     }

@@ -8,8 +8,8 @@ use docent_markdown::{Link, LinkKind, Page, folder, is_markdown_page, regex};
 use super::browser::Browser;
 use super::mkdocs::MkDocsOptions;
 use crate::follow::{
-    LinkSyntax, Wanted, Written, dotted, encoded, has_markdown_ending, is_fragment, parts, relative, respelled,
-    suffix_of,
+    LinkRequest, LinkSyntax, ParsedLink, encoded, has_markdown_ending, is_fragment, parts, relative, retargeted_link,
+    suffix_of, with_dot_slash_like,
 };
 use crate::generators::by_names::by_names;
 use crate::layout::below;
@@ -18,7 +18,7 @@ use crate::model::{Site, Target};
 /// Files that themes and the generator itself add to a site.
 const OF_THEMES: [&str; 5] = ["img/favicon.ico", "sitemap.xml", "sitemap.xml.gz", "404.html", "search.html"];
 
-pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
+pub(super) fn follow(site: &Site, link: &ParsedLink<'_>) -> Target {
     let options = &site.layout().options.mkdocs;
     if link.syntax == LinkSyntax::Field {
         let path = plain_path(&options.docs, &link.path);
@@ -94,7 +94,7 @@ fn browser<'s>(site: &'s Site, options: &'s MkDocsOptions) -> Browser<'s> {
 }
 
 /// The target of a path to a file in the docs folder, in the language of the page with the link.
-fn file_of(site: &Site, link: &Written<'_>, path: &str) -> Option<Target> {
+fn file_of(site: &Site, link: &ParsedLink<'_>, path: &str) -> Option<Target> {
     let candidates = in_languages(site, link.from, path);
     let file = candidates.into_iter().find(|file| site.has_any(file) && is_in_docs(site, file))?;
     let is_markdown = is_markdown_page(&file) && !file.to_ascii_lowercase().ends_with(".mdx");
@@ -174,15 +174,15 @@ fn plain_path(folder: &str, path: &str) -> String {
 }
 
 /// Writes a link by file path, which MkDocs validates, unless `like` is a URL for the browser.
-pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
-    let Wanted { from, to, anchor, like, syntax } = *wanted;
+pub(super) fn write(site: &Site, wanted: &LinkRequest<'_>) -> String {
+    let LinkRequest { from, to, anchor, like, syntax } = *wanted;
     let options = &site.layout().options.mkdocs;
     if syntax == LinkSyntax::Field {
         let inside = to.strip_prefix(options.docs.as_str()).unwrap_or(to).trim_start_matches('/');
         return format!("{inside}{}", suffix_of(like, anchor));
     }
     if site.address(from).is_none() {
-        return respelled(like, from, to, anchor);
+        return retargeted_link(like, from, to, anchor);
     }
     let browser = browser(site, options);
     let (path, _) = parts(like);
@@ -204,7 +204,7 @@ pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
         forms.extend(browser.relative(from, to));
     }
     let by_file = encoded(&relative(folder(from), to));
-    forms.push(dotted(path, by_file.clone()));
+    forms.push(with_dot_slash_like(path, by_file.clone()));
     forms.extend(browser.absolute(to));
     let form = forms.into_iter().find(|form| site.leads_there(wanted, form)).unwrap_or(by_file);
     format!("{form}{suffix}")
@@ -301,7 +301,7 @@ mod tests {
             assert_eq!(site.resolve("docs/a/b.md", target), expected, "{target}");
         }
         let link = |like| {
-            site.link(&Wanted {
+            site.link(&LinkRequest {
                 from: "docs/a/b.md",
                 to: "docs/c.md",
                 anchor: None,
@@ -355,7 +355,7 @@ mod tests {
                 false => Site::read(&tree),
             };
             let (from, to) = (name(files[from]), name(files[to]));
-            let written = site.link(&Wanted { from: &from, to: &to, anchor: None, like, syntax: LinkSyntax::Markdown });
+            let written = site.link(&LinkRequest { from: &from, to: &to, anchor: None, like, syntax: LinkSyntax::Markdown });
             let found = match site.resolve(&from, &written) {
                 Target::Page { file, .. } | Target::Asset { file } => file,
                 other => format!("{other:?}"),

@@ -41,7 +41,7 @@ use std::sync::Arc;
 use docent_markdown::{AdocAttributes, AnchorStyle, Format, FrontMatter, Page, is_markdown, is_partial};
 use globset::GlobSet;
 
-use crate::follow::{LinkSyntax, Wanted, Written};
+use crate::follow::{LinkRequest, LinkSyntax, ParsedLink};
 use crate::layout::{Generator, Layout};
 use crate::model::{Site, Target};
 use crate::skip_reason::SkipReason;
@@ -193,13 +193,13 @@ pub(crate) struct Rules {
     /// Resolves a target in AsciiDoc that is a name; `None` if it is a URL like any other.
     pub(crate) name: fn(site: &Site, from: &str, target: &str, syntax: LinkSyntax) -> Option<Target>,
     /// Resolves a link as this generator does, and then a browser.
-    pub(crate) follow: fn(site: &Site, link: &Written<'_>) -> Target,
+    pub(crate) follow: fn(site: &Site, link: &ParsedLink<'_>) -> Target,
     /// The anchor of a link after the build, made from the anchor in the source.
     pub(crate) anchor: fn(written: String, syntax: LinkSyntax) -> String,
     /// Resolves a target that contains a template or an expression.
     pub(crate) expression: fn(site: &Site, from: &str, target: &str) -> Target,
     /// Writes a link in the style of the site. [`Wanted::like`] is the link that it replaces, whose style it takes.
-    pub(crate) write: fn(site: &Site, wanted: &Wanted<'_>) -> String,
+    pub(crate) write: fn(site: &Site, wanted: &LinkRequest<'_>) -> String,
 }
 
 impl Rules {
@@ -207,8 +207,8 @@ impl Rules {
     const fn of(
         read: fn(&dyn Tree, &str, &HasFile<'_>) -> Option<Layout>,
         address: fn(&Root, &str, &FrontMatter) -> String,
-        follow: fn(&Site, &Written<'_>) -> Target,
-        write: fn(&Site, &Wanted<'_>) -> String,
+        follow: fn(&Site, &ParsedLink<'_>) -> Target,
+        write: fn(&Site, &LinkRequest<'_>) -> String,
     ) -> Self {
         Self {
             read,

@@ -4,7 +4,10 @@ use docent_markdown::is_markdown_page;
 
 use super::Root;
 use super::next_config::is_served_otherwise;
-use crate::follow::{Wanted, Written, dotted, encoded, has_page_ending, parts, relative_path, respelled, suffix_of};
+use crate::follow::{
+    LinkRequest, ParsedLink, encoded, has_page_ending, parts, relative_path, retargeted_link, suffix_of,
+    with_dot_slash_like,
+};
 use crate::layout::below;
 use crate::model::{Site, Target};
 use crate::paths::path_in;
@@ -16,7 +19,7 @@ pub(super) fn is_group(name: &str) -> bool {
 }
 
 /// Resolves a link as a URL: absolute from the root of the site, relative from the URL of the page.
-pub(super) fn by_url(site: &Site, link: &Written<'_>, path: &str) -> Target {
+pub(super) fn by_url(site: &Site, link: &ParsedLink<'_>, path: &str) -> Target {
     if site.layout().root(link.from).is_none() {
         return crate::generators::by_names::by_names(site, link);
     }
@@ -97,15 +100,15 @@ fn page_at(site: &Site, from: &str, address: &str) -> Found {
 
 /// Writes a link by file path if `like` has the extension of a page and such a link resolves; else as a URL, absolute
 /// unless `like` is relative. Assets are linked to by their path in `public`.
-pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
-    let Wanted { from, to, anchor, like, .. } = *wanted;
+pub(super) fn write(site: &Site, wanted: &LinkRequest<'_>) -> String {
+    let LinkRequest { from, to, anchor, like, .. } = *wanted;
     let (written, _) = parts(like);
-    let by_file = [respelled(like, from, to, anchor)].into_iter().filter(|_| has_page_ending(written));
+    let by_file = [retargeted_link(like, from, to, anchor)].into_iter().filter(|_| has_page_ending(written));
     let address = match is_markdown_page(to) {
         true => site.address(to).map(str::to_owned),
         false => to.strip_prefix(&format!("{}/", below(site.layout().home(), "public"))).map(str::to_owned),
     };
-    let Some(address) = address else { return respelled(like, from, to, anchor) };
+    let Some(address) = address else { return retargeted_link(like, from, to, anchor) };
     let slash = if written.ends_with('/') && !address.is_empty() { "/" } else { "" };
     let tail = suffix_of(like, anchor);
     let absolute = format!("{}{tail}", encoded(&format!("/{address}{slash}")));
@@ -117,7 +120,10 @@ pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
     let own = site.address(from).filter(|_| is_relative);
     let relative = own.map(|own| {
         let folder = if site.layout().options.next.trailing_slash { own } else { docent_markdown::folder(own) };
-        format!("{}{tail}", encoded(&format!("{}{slash}", dotted(written, relative_path(folder, &address)))))
+        format!(
+            "{}{tail}",
+            encoded(&format!("{}{slash}", with_dot_slash_like(written, relative_path(folder, &address))))
+        )
     });
     by_file.chain(relative).chain(plain).find(|link| site.leads_there(wanted, link)).unwrap_or(absolute)
 }

@@ -8,7 +8,7 @@ use super::script::{Script, returned_at, value_at};
 use crate::layout::{Layout, below};
 use crate::model::{Site, redirects};
 use crate::paths::path_in;
-use crate::tree::{Tree, at_home};
+use crate::tree::{Tree, from_config_folder};
 
 /// Settings of a Next.js application that its URLs depend on.
 #[derive(Debug, Clone, Default)]
@@ -57,7 +57,7 @@ const ENDINGS: [&str; 5] = ["js", "mjs", "cjs", "ts", "mts"];
 
 /// The name and the text of `next.config.*`, if the folder has one.
 pub(super) fn configuration(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<(String, String)> {
-    let mut files = ENDINGS.iter().map(|ending| at_home(tree, home, &format!("next.config.{ending}")));
+    let mut files = ENDINGS.iter().map(|ending| from_config_folder(tree, home, &format!("next.config.{ending}")));
     let file = files.find(|file| has(file))?;
     let text = String::from_utf8_lossy(&tree.read(&file)?).into_owned();
     Some((file, text))

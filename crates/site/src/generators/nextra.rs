@@ -8,11 +8,11 @@ use super::patterns::globs;
 use super::script::{Script, value_at};
 use super::{Root, Rules};
 use super::{next, next_config};
-use crate::follow::{LinkSyntax, Written, has_page_ending};
+use crate::follow::{LinkSyntax, ParsedLink, has_page_ending};
 use crate::layout::{Generator, Layout, below};
 use crate::model::{Site, Target};
 use crate::paths::index_path;
-use crate::tree::{Tree, at_home};
+use crate::tree::{Tree, from_config_folder};
 
 pub(super) const RULES: Rules = Rules::of(read, address, follow, next::write);
 
@@ -30,7 +30,7 @@ fn address(root: &Root, inside: &str, _front: &FrontMatter) -> String {
     below(prefix.map_or("", |(prefix, _)| prefix), &below(&root.served, &path))
 }
 
-fn follow(site: &Site, link: &Written<'_>) -> Target {
+fn follow(site: &Site, link: &ParsedLink<'_>) -> Target {
     // Nextra strips the extension of a page; what is left is a URL.
     let is_cut = link.syntax == LinkSyntax::Markdown && has_page_ending(&link.path);
     let path = match is_cut && !link.path.to_ascii_lowercase().ends_with(".markdown") {
@@ -53,7 +53,7 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
     let base = options.as_ref().and_then(|options| options.text_of("contentDirBasePath")).unwrap_or_default();
     let paths: Vec<String> = tree.paths().into_iter().chain(tree.paths_outside()).collect();
     let folder = |names: [&str; 2]| {
-        let names = names.map(|name| at_home(tree, home, name));
+        let names = names.map(|name| from_config_folder(tree, home, name));
         names.into_iter().find(|name| {
             name.is_empty()
                 || paths.iter().any(|path| path.strip_prefix(name.as_str()).is_some_and(|rest| rest.starts_with('/')))

@@ -3,8 +3,8 @@
 use docent_markdown::{Format, FrontMatter, folder, is_for_editors, is_page, site_path};
 
 use super::{Root, Rules};
-use crate::follow::{Wanted, Written, dotted, encoded, parts, relative_path, suffix_of};
-use crate::generators::by_names::{find, respelled_by_names};
+use crate::follow::{LinkRequest, ParsedLink, encoded, parts, relative_path, suffix_of, with_dot_slash_like};
+use crate::generators::by_names::{find, retargeted_link_by_names};
 use crate::layout::{Layout, below};
 use crate::model::{Site, Target};
 use crate::skip_reason::SkipReason;
@@ -25,7 +25,7 @@ fn address(root: &Root, inside: &str, _front: &FrontMatter) -> String {
 }
 
 /// Resolves a link to a file or folder as a forge does: relative to the file, absolute from the root of the repository.
-pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
+pub(super) fn follow(site: &Site, link: &ParsedLink<'_>) -> Target {
     let root = site.root();
     let path = match link.path.strip_prefix('/') {
         Some(path) => joined_in("", "", path).map(|path| from_root(root, &path)),
@@ -71,11 +71,11 @@ fn looks_like_file(path: &str) -> bool {
 }
 
 /// Writes a link by file path, unless the link that it is modelled on (`like`) has no file extension.
-pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
-    let Wanted { from, to, anchor, like, .. } = *wanted;
+pub(super) fn write(site: &Site, wanted: &LinkRequest<'_>) -> String {
+    let LinkRequest { from, to, anchor, like, .. } = *wanted;
     let path = parts(like).0;
     if !path.is_empty() && !looks_like_file(path) && is_page(to) {
-        let way = respelled_by_names(site, wanted);
+        let way = retargeted_link_by_names(site, wanted);
         // A page that is being moved does not exist at its new path yet, so the link cannot be checked.
         if site.leads_there(wanted, &way) || !site.has_file(to) {
             return way;
@@ -85,7 +85,7 @@ pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
     if path.starts_with('/') {
         return format!("/{}{suffix}", encoded(&below(site.root(), to)));
     }
-    format!("{}{suffix}", encoded(&dotted(path, relative_path(folder(from), to))))
+    format!("{}{suffix}", encoded(&with_dot_slash_like(path, relative_path(folder(from), to))))
 }
 
 #[cfg(test)]

@@ -8,13 +8,14 @@ use super::patterns::globs;
 use super::roots::by_stem;
 use super::{Root, Rules};
 use crate::follow::{
-    LinkSyntax, Wanted, Written, dotted, encoded, has_page_ending, parts, relative, respelled, suffix_of,
+    LinkRequest, LinkSyntax, ParsedLink, encoded, has_page_ending, parts, relative, retargeted_link, suffix_of,
+    with_dot_slash_like,
 };
 use crate::generators::by_names::by_names;
 use crate::layout::{Generator, Layout};
 use crate::model::{Site, Target};
 use crate::skip_reason::SkipReason;
-use crate::tree::{Tree, at_home, joined_in};
+use crate::tree::{Tree, from_config_folder, joined_in};
 
 mod myst;
 mod objects;
@@ -91,7 +92,7 @@ pub(super) const RULES: Rules = Rules {
 fn of_home(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
     FOLDERS.iter().find_map(|folder| {
         let source = joined_in(tree.root(), home, folder)?;
-        let file = at_home(tree, &source, FILE);
+        let file = from_config_folder(tree, &source, FILE);
         read(&tree.text(&file).filter(|_| has(&file))?, home, source)
     })
 }
@@ -169,7 +170,7 @@ fn label_of_myst(line: &str) -> Option<&str> {
 
 /// Resolves a link to a file: relative to the folder of the page, or absolute from the docs folder. Any other target
 /// may be a label on any page, which only a build knows.
-fn follow(site: &Site, link: &Written<'_>) -> Target {
+fn follow(site: &Site, link: &ParsedLink<'_>) -> Target {
     let options = &site.layout().options.sphinx;
     if Format::of(link.from) == Format::Rst {
         return rst::follow(site, link);
@@ -222,13 +223,13 @@ fn document(site: &Site, stem: &str) -> Option<String> {
 }
 
 /// Writes a link by file path, absolute if `like` is.
-fn write(site: &Site, wanted: &Wanted<'_>) -> String {
-    let Wanted { from, to, anchor, like, .. } = *wanted;
+fn write(site: &Site, wanted: &LinkRequest<'_>) -> String {
+    let LinkRequest { from, to, anchor, like, .. } = *wanted;
     if Format::of(from) == Format::Rst {
         return rst::write(site, wanted);
     }
     if site.address(from).is_none() {
-        return respelled(like, from, to, anchor);
+        return retargeted_link(like, from, to, anchor);
     }
     let (path, _) = parts(like);
     let suffix = suffix_of(&like[like.find('#').unwrap_or(like.len())..], anchor);
@@ -251,7 +252,7 @@ fn write(site: &Site, wanted: &Wanted<'_>) -> String {
         true => format!("/{}", name.strip_prefix(source).unwrap_or(&name).trim_start_matches('/')),
         false => relative(folder(from), &name),
     };
-    format!("{}{suffix}", encoded(&dotted(path, way)))
+    format!("{}{suffix}", encoded(&with_dot_slash_like(path, way)))
 }
 
 #[cfg(test)]
@@ -336,7 +337,7 @@ mod tests {
                 false => Site::read(&docs()),
             };
             let (from, to) = (name(files[from]), name(files[to]));
-            let written = site.link(&Wanted { from: &from, to: &to, anchor: None, like, syntax: LinkSyntax::Markdown });
+            let written = site.link(&LinkRequest { from: &from, to: &to, anchor: None, like, syntax: LinkSyntax::Markdown });
             let found = match site.resolve(&from, &written) {
                 Target::Page { file, .. } | Target::Asset { file } => file,
                 other => format!("{other:?}"),

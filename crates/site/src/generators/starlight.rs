@@ -16,7 +16,7 @@ use crate::layout::{Entries, Entry, Generator, Layout, below};
 use crate::model::Site;
 use crate::paths::{index_path, path_in};
 use crate::skip_reason::SkipReason;
-use crate::tree::{Tree, at_home};
+use crate::tree::{Tree, from_config_folder};
 
 /// Maximum nesting depth of a sidebar.
 const DEEPEST: usize = 32;
@@ -118,14 +118,16 @@ pub(crate) fn entry_of_page(site: &Site, page: &str, like: &str) -> Option<Strin
 
 /// Reads the layout, if the folder has a configuration of Starlight.
 fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
-    let file =
-        ENDINGS.iter().map(|ending| at_home(tree, home, &format!("astro.config.{ending}"))).find(|file| has(file))?;
+    let file = ENDINGS
+        .iter()
+        .map(|ending| from_config_folder(tree, home, &format!("astro.config.{ending}")))
+        .find(|file| has(file))?;
     let mut modules = Modules::new(tree, has);
     let config = modules.default_export(&file).map_or(Script::Computed, unwrapped);
     // The call of `starlight` is read wherever it is, as the configuration around it may be computed.
     let starlight = modules.argument_of(&file, "starlight").unwrap_or(Script::Computed);
 
-    let content = at_home(tree, home, "src/content/docs");
+    let content = from_config_folder(tree, home, "src/content/docs");
     let mut root = Root { folder: content, generator: Generator::Starlight, ..Root::default() };
     for (name, locale) in starlight.get("locales").map(Script::members).unwrap_or_default() {
         let language = locale.text_of("lang").unwrap_or(name).to_owned();
@@ -136,14 +138,15 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
         }
     }
     let languages: Vec<String> = root.languages.iter().map(|(name, _)| name.clone()).collect();
-    let pages = Root { folder: at_home(tree, home, "src/pages"), kind: RootKind::Pages, ..Root::default() };
+    let pages = Root { folder: from_config_folder(tree, home, "src/pages"), kind: RootKind::Pages, ..Root::default() };
     let mut layout = Layout::of(Generator::Starlight, home, vec![root, pages]);
     layout.options.starlight = options(&config, &starlight, &languages);
     // A Markdown plugin of the site may support `{#id}`.
     let is_alone = !layout.options.starlight.has_plugins_of_its_own;
     layout.anchors = if is_alone { AnchorStyle::Starlight } else { AnchorStyle::GithubSlugger };
-    let collections =
-        COLLECTIONS.iter().flat_map(|name| ENDINGS.map(|ending| at_home(tree, home, &format!("{name}.{ending}"))));
+    let collections = COLLECTIONS
+        .iter()
+        .flat_map(|name| ENDINGS.map(|ending| from_config_folder(tree, home, &format!("{name}.{ending}"))));
     layout.options.starlight.addresses_computed = collections
         .filter(|file| has(file))
         .filter_map(|file| tree.text(&file))

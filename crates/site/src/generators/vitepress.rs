@@ -14,7 +14,7 @@ use super::{Root, Rules};
 use crate::follow::{LinkSyntax, is_external};
 use crate::layout::{Entries, Entry, Generator, Layout, below};
 use crate::paths::index_path;
-use crate::tree::{Tree, at_home, joined_in};
+use crate::tree::{Tree, from_config_folder, joined_in};
 
 /// Maximum nesting depth of a sidebar.
 const DEEPEST: usize = 32;
@@ -56,7 +56,7 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
     let file = ENDINGS
         .iter()
         .flat_map(|ending| [format!(".vitepress/config.{ending}"), format!(".vitepress/config/index.{ending}")])
-        .map(|name| at_home(tree, home, &name))
+        .map(|name| from_config_folder(tree, home, &name))
         .find(|file| has(file))?;
     let mut modules = Modules::new(tree, has);
     let config = modules.default_export(&file).map_or(Script::Computed, unwrapped);

@@ -4,16 +4,28 @@
 
 use docent_markdown::{each_line, folder, text_of};
 
-use super::{DEEPEST, Expanded, LARGEST, MOST};
+use super::{Expanded, MAX_DEPTH, MAX_INCLUDED_BYTES, MAX_INCLUDES};
 use crate::generators::antora;
 use crate::layout::{Generator, Layout};
 use crate::tree::{Tree, joined_in};
 
+/// Maximum number of tags that are open at once in an included file; further ones are ignored.
+const MAX_OPEN_TAGS: usize = 500;
+
+/// Maximum number of line ranges in one include.
+const MAX_LINE_RANGES: usize = 500;
+
 /// Expands the includes of a page; `None` if it has none.
 pub(crate) fn expand(layout: &Layout, file: &str, text: &str, tree: &dyn Tree) -> Option<Expanded> {
     text.lines().any(|line| line.starts_with("include::")).then_some(())?;
-    let mut work =
-        Work { layout, tree, out: Expanded::default(), open: vec![file.to_owned()], count: 0, left: LARGEST };
+    let mut work = Work {
+        layout,
+        tree,
+        out: Expanded::default(),
+        open: vec![file.to_owned()],
+        include_count: 0,
+        bytes_left: MAX_INCLUDED_BYTES,
+    };
     work.put(file, text, None);
     Some(work.out)
 }
@@ -24,8 +36,8 @@ struct Work<'w> {
     out: Expanded,
     /// The stack of files being included, the page first.
     open: Vec<String>,
-    count: usize,
-    left: usize,
+    include_count: usize,
+    bytes_left: usize,
 }
 
 impl Work<'_> {
@@ -33,7 +45,7 @@ impl Work<'_> {
     fn put(&mut self, file: &str, text: &str, origin: Option<usize>) {
         for (number, line) in each_line(text).enumerate() {
             let origin = origin.unwrap_or(number + 1);
-            match included(line).filter(|_| self.open.len() <= DEEPEST && self.count < MOST) {
+            match included(line).filter(|_| self.open.len() <= MAX_DEPTH && self.include_count < MAX_INCLUDES) {
                 Some((target, options)) if self.include(file, target, options, origin) => {}
                 _ => self.out.composed.push(line, origin),
             }
@@ -42,20 +54,21 @@ impl Work<'_> {
 
     /// Expands the include of one line; false if the file was not found or could not be included.
     fn include(&mut self, from: &str, target: &str, options: &str, origin: usize) -> bool {
-        self.count += 1;
+        self.include_count += 1;
         let candidates = self.candidates(from, target);
         let found = candidates.iter().find_map(|file| Some((file.clone(), self.tree.read(file)?)));
         let named = found.as_ref().map(|(file, _)| file).or(candidates.first());
         if let Some(file) = named.filter(|file| !self.out.included.contains(file)) {
             self.out.included.push(file.clone());
         }
-        let Some((file, bytes)) = found.filter(|(file, bytes)| !self.open.contains(file) && bytes.len() <= self.left)
+        let Some((file, bytes)) =
+            found.filter(|(file, bytes)| !self.open.contains(file) && bytes.len() <= self.bytes_left)
         else {
             return false;
         };
         let text = text_of(&bytes);
         let text = part_of(&text, options);
-        self.left -= text.len().min(self.left);
+        self.bytes_left -= text.len().min(self.bytes_left);
         let offset = option(options, "leveloffset").filter(|_| file.ends_with(".adoc"));
         if let Some(offset) = offset {
             self.out.composed.push(&format!("\n:leveloffset: {offset}\n\n"), origin);
@@ -110,7 +123,7 @@ fn part_of(text: &str, options: &str) -> String {
         if let Some((is_end, name)) = tag(line) {
             match is_end {
                 true => open.retain(|open| *open != name),
-                false if open.len() < MOST => open.push(name),
+                false if open.len() < MAX_OPEN_TAGS => open.push(name),
                 false => {}
             }
             continue;
@@ -138,7 +151,7 @@ fn ranges(text: &str) -> Vec<(usize, usize)> {
         Some((from, to)) => Some((number(from)?, number(to).unwrap_or(usize::MAX))),
         None => number(part).map(|line| (line, line)),
     };
-    text.split([';', ',']).take(MOST).filter_map(range).collect()
+    text.split([';', ',']).take(MAX_LINE_RANGES).filter_map(range).collect()
 }
 
 /// The name of the tag that begins or ends on a line, and whether it ends there.

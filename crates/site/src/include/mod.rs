@@ -23,20 +23,20 @@ use crate::layout::{Generator, Layout};
 use crate::tree::Tree;
 
 /// Maximum nesting depth of includes.
-const DEEPEST: usize = 8;
+const MAX_DEPTH: usize = 8;
 
 /// Maximum number of includes in one page, missing files counted.
-const MOST: usize = 500;
+const MAX_INCLUDES: usize = 500;
 
 /// Maximum number of bytes that are searched for parts of files.
-const MOST_LOOKED_THROUGH: usize = 8 << 20;
+const MAX_SEARCHED_BYTES: usize = 8 << 20;
 
 /// Maximum total size of the files included in one page, in bytes.
-const LARGEST: usize = 2 << 20;
+const MAX_INCLUDED_BYTES: usize = 2 << 20;
 
 /// Maximum number of failed tag scans in one page; further tags are left as text. A scan costs up to the maximum length
 /// of a tag.
-const PATIENCE: usize = 100;
+const MAX_FAILED_TAG_SCANS: usize = 100;
 
 /// A page with its includes expanded.
 #[derive(Debug, Default)]
@@ -50,25 +50,25 @@ pub(crate) struct Expanded {
 
 /// Expands the includes of a page; `None` if it has none.
 pub(crate) fn expand(layout: &Layout, file: &str, text: &str, tree: &dyn Tree) -> Option<Expanded> {
-    (SIGN.is_match(text) || imports(text).next().is_some()).then_some(())?;
+    (INCLUDE_SIGN.is_match(text) || imports(text).next().is_some()).then_some(())?;
     let mut work = Work {
         layout,
         tree,
         out: Expanded::default(),
         open: vec![file.to_owned()],
-        left: LARGEST,
-        count: 0,
-        looked_through: 0,
-        misses: 0,
-        read: HashMap::new(),
-        noted: HashSet::new(),
+        bytes_left: MAX_INCLUDED_BYTES,
+        include_count: 0,
+        searched_bytes: 0,
+        failed_tag_scans: 0,
+        contents: HashMap::new(),
+        recorded: HashSet::new(),
     };
     work.put(file, text, None, "");
     Some(work.out)
 }
 
 // Every include except an import contains one of these. The regular expression searches for all of them at once.
-regex!(SIGN, r"<Snippet|@include:|<<<|8<-|\{%");
+regex!(INCLUDE_SIGN, r"<Snippet|@include:|<<<|8<-|\{%");
 
 // An import of a page at the beginning of a text.
 regex!(IMPORT, r#"\Aimport\s+(?:\*\s+as\s+)?([\w$]+)\s*(?:,[^'"\n]*)?from\s*['"]([^'"\n]+\.(?i:md|mdx|markdown))['"]"#);
@@ -91,18 +91,18 @@ struct Work<'w> {
     out: Expanded,
     /// The stack of files being included, the page first.
     open: Vec<String>,
-    left: usize,
-    count: usize,
-    looked_through: usize,
+    bytes_left: usize,
+    include_count: usize,
+    searched_bytes: usize,
     /// Failed tag scans of names that looked like includes.
-    misses: usize,
+    failed_tag_scans: usize,
     /// The contents of all requested files; `None` for missing ones.
-    read: HashMap<String, Option<Arc<[u8]>>>,
-    noted: HashSet<String>,
+    contents: HashMap<String, Option<Arc<[u8]>>>,
+    recorded: HashSet<String>,
 }
 
 /// A requested include.
-struct Wanted<'t> {
+struct IncludeRequest<'t> {
     /// Files that it may refer to, the likeliest first.
     candidates: Vec<String>,
     part: Part<'t>,
@@ -130,7 +130,7 @@ impl Work<'_> {
     fn put(&mut self, file: &str, text: &str, origin: Option<usize>, indent: &str) {
         let imports: HashMap<&str, &str> = imports(text).collect();
         let mut fence = Fence::default();
-        let mut block = false;
+        let mut in_block = false;
         let mut at = 0;
         let mut number = 0;
         // Each step resumes where the last tag ended, so that one long line of tags is not rescanned for every tag.
@@ -140,16 +140,16 @@ impl Work<'_> {
             let end = line_end(text, at);
             let line = &text[at..end];
             let inside = fence.line(line) == FenceLine::Inside;
-            if let Some(snippet) = parts::scissors(line) {
+            if let Some(snippet) = parts::snippet_line(line) {
                 match snippet {
-                    parts::Scissors::Fence => block = !block,
-                    parts::Scissors::File(named) => self.snippet(file, named, line, inside, origin, indent),
-                    parts::Scissors::Mark => {}
+                    parts::SnippetLine::BlockDelimiter => in_block = !in_block,
+                    parts::SnippetLine::File(named) => self.snippet(file, named, line, inside, origin, indent),
+                    parts::SnippetLine::RegionMarker => {}
                 }
                 at = end;
                 continue;
             }
-            if block {
+            if in_block {
                 if !line.trim().is_empty() {
                     self.snippet(file, line.trim(), line, inside, origin, indent);
                 }
@@ -161,8 +161,8 @@ impl Work<'_> {
                 at = end;
                 continue;
             }
-            if let Some(wanted) = self.code_of(file, line) {
-                self.insert(&wanted, origin, &deeper(indent, line));
+            if let Some(request) = self.code_of(file, line) {
+                self.insert(&request, origin, &deeper(indent, line));
                 at = end;
                 continue;
             }
@@ -185,11 +185,15 @@ impl Work<'_> {
         candidates.extend([folder(file), "", "docs", "includes"].iter().filter_map(|base| joined(base, path)));
         let form = if inside { Form::Verbatim } else { Form::Page };
         let is_certain = !path.contains("://");
-        self.insert(&Wanted { candidates, part, form, values: Vec::new(), is_certain }, origin, &deeper(indent, line));
+        self.insert(
+            &IncludeRequest { candidates, part, form, values: Vec::new(), is_certain },
+            origin,
+            &deeper(indent, line),
+        );
     }
 
     /// The include of a line that consists only of it: `<<< file` or `{% include %}`.
-    fn code_of<'t>(&mut self, file: &str, line: &'t str) -> Option<Wanted<'t>> {
+    fn code_of<'t>(&mut self, file: &str, line: &'t str) -> Option<IncludeRequest<'t>> {
         regex!(
             LIQUID,
             r#"^\s*\{%-?\s*(?:include|include-markdown|include_relative|include_cached)\s+["']?([^"'\s%]+)["']?[^%\n]*%\}\s*$"#
@@ -197,7 +201,7 @@ impl Work<'_> {
         if let Some(import) = parts::code_import(line) {
             let candidates = self.page_relative(file, import.path);
             let form = Form::Code { language: import.language, name: import.name };
-            return Some(Wanted { candidates, part: import.part, form, values: Vec::new(), is_certain: true });
+            return Some(IncludeRequest { candidates, part: import.part, form, values: Vec::new(), is_certain: true });
         }
         line.trim_start().starts_with("{%").then_some(())?;
         let path = LIQUID.captures(line)?.get(1)?.as_str();
@@ -208,8 +212,15 @@ impl Work<'_> {
             .filter_map(|base| joined(base, path))
             .collect();
         let form = Form::Page;
-        let there = self.count < MOST && has_markdown_ending(path) && self.first_of(&candidates).is_some();
-        there.then_some(Wanted { candidates, part: Part::Whole, form, values: Vec::new(), is_certain: false })
+        let is_there =
+            self.include_count < MAX_INCLUDES && has_markdown_ending(path) && self.first_of(&candidates).is_some();
+        is_there.then_some(IncludeRequest {
+            candidates,
+            part: Part::Whole,
+            form,
+            values: Vec::new(),
+            is_certain: false,
+        })
     }
 
     /// Appends a line (and the rest of a tag that begins on it) with its include tags and comments expanded. Returns
@@ -231,15 +242,15 @@ impl Work<'_> {
                 at = docent_markdown::code_span_end(text, next, end);
                 continue;
             }
-            let Some((wanted, stop)) = self.tag_at(file, text, next, imports) else {
+            let Some((request, stop)) = self.tag_at(file, text, next, imports) else {
                 at = next + 1;
                 continue;
             };
             self.line(&text[from..next], origin, indent);
-            if let Some(wanted) = wanted {
+            if let Some(request) = request {
                 let alone = text[line.start..next].trim().is_empty();
                 let indent = if alone { deeper("", self.open_line()) } else { indent.to_owned() };
-                self.insert(&wanted, origin, &indent);
+                self.insert(&request, origin, &indent);
             }
             (from, at) = (stop, stop);
             if stop > end {
@@ -262,11 +273,11 @@ impl Work<'_> {
 
     /// The bytes of a file of the tree, each file read once.
     fn file(&mut self, file: &str) -> Option<Arc<[u8]>> {
-        if let Some(read) = self.read.get(file) {
+        if let Some(read) = self.contents.get(file) {
             return read.clone();
         }
         let read: Option<Arc<[u8]>> = self.tree.read(file).map(Into::into);
-        self.read.insert(file.to_owned(), read.clone());
+        self.contents.insert(file.to_owned(), read.clone());
         read
     }
 
@@ -283,12 +294,12 @@ impl Work<'_> {
         text: &'t str,
         at: usize,
         imports: &HashMap<&str, &str>,
-    ) -> Option<(Option<Wanted<'t>>, usize)> {
+    ) -> Option<(Option<IncludeRequest<'t>>, usize)> {
         let rest = &text[at..];
         if let Some((path, part, length)) = parts::comment_include(rest) {
             let candidates = self.page_relative(file, path);
-            let wanted = Wanted { candidates, part, form: Form::Page, values: Vec::new(), is_certain: true };
-            return Some((Some(wanted), at + length));
+            let request = IncludeRequest { candidates, part, form: Form::Page, values: Vec::new(), is_certain: true };
+            return Some((Some(request), at + length));
         }
         let name: &str =
             rest[1..].trim_start_matches('/').split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '$')).next()?;
@@ -296,11 +307,11 @@ impl Work<'_> {
         if name != "Snippet" && import.is_none() {
             return None;
         }
-        if self.misses >= PATIENCE {
+        if self.failed_tag_scans >= MAX_FAILED_TAG_SCANS {
             return None;
         }
         let Some(tag) = scan_tag(text, at, Dialect::Jsx) else {
-            self.misses += 1;
+            self.failed_tag_scans += 1;
             return None;
         };
         if tag.kind == TagKind::Close {
@@ -316,7 +327,7 @@ impl Work<'_> {
         };
         let values = values_of(&tag, text);
         let end = tag.span.end;
-        Some((Some(Wanted { candidates, part: Part::Whole, form: Form::Page, values, is_certain: true }), end))
+        Some((Some(IncludeRequest { candidates, part: Part::Whole, form: Form::Page, values, is_certain: true }), end))
     }
 
     /// The files that a VitePress path may refer to: `@/` and `/` are the folder of the pages.
@@ -352,40 +363,40 @@ impl Work<'_> {
     }
 
     /// Appends the contents of an include, or reports why it cannot be included.
-    fn insert(&mut self, wanted: &Wanted<'_>, origin: usize, indent: &str) {
-        self.count += 1;
-        if self.count > MOST {
-            if let Some(file) = wanted.candidates.first() {
-                self.problem(origin, || too_much(file));
+    fn insert(&mut self, request: &IncludeRequest<'_>, origin: usize, indent: &str) {
+        self.include_count += 1;
+        if self.include_count > MAX_INCLUDES {
+            if let Some(file) = request.candidates.first() {
+                self.problem(origin, || over_limit_message(file));
             }
             return;
         }
-        let Some((file, bytes)) = self.first_of(&wanted.candidates) else {
-            if let Some(file) = wanted.candidates.first().filter(|_| wanted.is_certain) {
-                self.note(file);
+        let Some((file, bytes)) = self.first_of(&request.candidates) else {
+            if let Some(file) = request.candidates.first().filter(|_| request.is_certain) {
+                self.record(file);
                 self.problem(origin, || format!("this uses `{file}`, and there is no such file"));
             }
             return;
         };
-        self.note(&file);
+        self.record(&file);
         if self.open.contains(&file) {
             return self.problem(origin, || format!("`{file}` comes to contain itself; it is left out here"));
         }
-        if wanted.part != Part::Whole {
-            self.looked_through += bytes.len() * wanted.part.readings(has_markdown_ending(&file));
+        if request.part != Part::Whole {
+            self.searched_bytes += bytes.len() * request.part.passes(has_markdown_ending(&file));
         }
-        let is_too_much = bytes.len() > self.left || self.looked_through > MOST_LOOKED_THROUGH;
-        if self.open.len() > DEEPEST || is_too_much {
-            return self.problem(origin, || too_much(&file));
+        let is_over_limit = bytes.len() > self.bytes_left || self.searched_bytes > MAX_SEARCHED_BYTES;
+        if self.open.len() > MAX_DEPTH || is_over_limit {
+            return self.problem(origin, || over_limit_message(&file));
         }
         let text = text_of(&bytes);
-        let text = wanted.part.of(&text, has_markdown_ending(&file));
+        let text = request.part.of(&text, has_markdown_ending(&file));
         let Some(text) = text else {
             return self
                 .problem(origin, || format!("`{file}` has no part of this name or these lines; it is left out here"));
         };
-        self.left -= text.len().min(self.left);
-        match &wanted.form {
+        self.bytes_left -= text.len().min(self.bytes_left);
+        match &request.form {
             Form::Verbatim => {
                 for line in each_line(&text) {
                     self.line(line, origin, indent);
@@ -401,7 +412,7 @@ impl Work<'_> {
                     self.line(line, origin, indent);
                 }
             }
-            Form::Page => self.page(&file, &text, &wanted.values, origin, indent),
+            Form::Page => self.page(&file, &text, &request.values, origin, indent),
         }
     }
 
@@ -412,10 +423,10 @@ impl Work<'_> {
         for (name, value) in values {
             for name in [format!("{{{name}}}"), format!("{{props.{name}}}")] {
                 let uses = body.matches(&name).count();
-                if uses * value.len() > self.left {
-                    self.problem(origin, || too_much(file));
+                if uses * value.len() > self.bytes_left {
+                    self.problem(origin, || over_limit_message(file));
                 } else if uses > 0 {
-                    self.left -= uses * value.len();
+                    self.bytes_left -= uses * value.len();
                     body = body.replace(&name, value);
                 }
             }
@@ -424,9 +435,9 @@ impl Work<'_> {
         // A single line within other text stays inline.
         let inline = !alone && !body.contains('\n');
         if alone && !self.out.composed.at_line_start() {
-            let begun = self.open_line().len();
+            let indent_length = self.open_line().len();
             let text = &mut self.out.composed.text;
-            text.truncate(text.len() - begun);
+            text.truncate(text.len() - indent_length);
         }
         if !inline {
             self.end_line(origin);
@@ -447,8 +458,8 @@ impl Work<'_> {
         }
     }
 
-    fn note(&mut self, file: &str) {
-        if self.noted.insert(file.to_owned()) {
+    fn record(&mut self, file: &str) {
+        if self.recorded.insert(file.to_owned()) {
             self.out.included.push(file.to_owned());
         }
     }
@@ -460,7 +471,7 @@ impl Work<'_> {
     }
 }
 
-fn too_much(file: &str) -> String {
+fn over_limit_message(file: &str) -> String {
     format!("`{file}` is left out here: the page uses too much of other files")
 }
 

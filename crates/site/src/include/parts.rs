@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use docent_markdown::{regex, slug};
 
 /// Maximum length of an include comment, in bytes.
-const LONGEST_COMMENT: usize = 1_000;
+const MAX_COMMENT_BYTES: usize = 1_000;
 
 /// The part of a file to include.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub(super) enum Part<'t> {
 
 impl Part<'_> {
     /// Approximate number of passes over a file that finding the part takes.
-    pub(super) fn readings(&self, is_page: bool) -> usize {
+    pub(super) fn passes(&self, is_page: bool) -> usize {
         match self {
             Self::Whole => 1,
             Self::Lines(lines) => lines.len().max(1),
@@ -34,17 +34,17 @@ impl Part<'_> {
     pub(super) fn of<'t>(&self, text: &'t str, is_page: bool) -> Option<Cow<'t, str>> {
         match self {
             Self::Whole => Some(without_marks(text)),
-            Self::Lines(lines) => Some(pick(text, lines).into()),
+            Self::Lines(lines) => Some(lines_in(text, lines).into()),
             Self::Named(name, lines) => {
                 let part =
                     between_marks(text, name).or_else(|| if is_page { under_heading(text, name) } else { None })?;
-                Some(if lines.is_empty() { part.into() } else { pick(&part, lines).into() })
+                Some(if lines.is_empty() { part.into() } else { lines_in(&part, lines).into() })
             }
         }
     }
 }
 
-fn pick(text: &str, ranges: &[RangeInclusive<usize>]) -> String {
+fn lines_in(text: &str, ranges: &[RangeInclusive<usize>]) -> String {
     let mut out = String::new();
     for range in ranges {
         let count = (range.end().saturating_add(1)).saturating_sub(*range.start());
@@ -56,11 +56,11 @@ fn pick(text: &str, ranges: &[RangeInclusive<usize>]) -> String {
     out
 }
 
-regex!(MARK, r"(?m)^.*(?:#(?:end)?region\b|-+8<-+\s*\[\s*(?:start|end)\s*:).*\n?");
+regex!(REGION_MARKER, r"(?m)^.*(?:#(?:end)?region\b|-+8<-+\s*\[\s*(?:start|end)\s*:).*\n?");
 
 fn without_marks(text: &str) -> Cow<'_, str> {
     match text.contains("region") || text.contains("8<-") {
-        true => MARK.replace_all(text, ""),
+        true => REGION_MARKER.replace_all(text, ""),
         false => text.into(),
     }
 }
@@ -86,7 +86,7 @@ fn between_marks(text: &str, name: &str) -> Option<String> {
         if ends {
             break;
         }
-        if !MARK.is_match(line) {
+        if !REGION_MARKER.is_match(line) {
             out.push_str(line);
             out.push('\n');
         }
@@ -115,32 +115,32 @@ fn under_heading(text: &str, name: &str) -> Option<String> {
 }
 
 /// The kinds of `--8<--` lines.
-pub(super) enum Scissors<'t> {
+pub(super) enum SnippetLine<'t> {
     /// A delimiter of a block that lists files.
-    Fence,
+    BlockDelimiter,
     /// An include of a file.
     File(&'t str),
     /// The start or end of a region.
-    Mark,
+    RegionMarker,
 }
 
 /// Parses a line of `--8<--`.
-pub(super) fn scissors(line: &str) -> Option<Scissors<'_>> {
+pub(super) fn snippet_line(line: &str) -> Option<SnippetLine<'_>> {
     let line = line.trim();
     let rest = line.trim_start_matches('-');
-    let dashed = rest.len() < line.len();
-    let rest = rest.strip_prefix("8<").filter(|_| dashed)?;
+    let has_dashes = rest.len() < line.len();
+    let rest = rest.strip_prefix("8<").filter(|_| has_dashes)?;
     let after = rest.trim_start_matches('-');
     (after.len() < rest.len()).then_some(())?;
     let named = after.trim();
     if named.is_empty() {
-        return Some(Scissors::Fence);
+        return Some(SnippetLine::BlockDelimiter);
     }
     if named.starts_with('[') {
-        return Some(Scissors::Mark);
+        return Some(SnippetLine::RegionMarker);
     }
     let quote = named.chars().next().filter(|c| matches!(c, '"' | '\''))?;
-    Some(Scissors::File(named[1..].strip_suffix(quote)?))
+    Some(SnippetLine::File(named[1..].strip_suffix(quote)?))
 }
 
 /// Parses `file`, `file:name`, `file:3:5` or `file::5`.
@@ -163,15 +163,15 @@ pub(super) fn snippet(named: &str) -> (&str, Part<'_>) {
 /// Parses `<!--@include: file#part{3,5}-->` at the start of a text: the file, the part, and the length of the comment.
 pub(super) fn comment_include(text: &str) -> Option<(&str, Part<'_>, usize)> {
     let inside = text.strip_prefix("<!--")?;
-    let asks = inside.trim_start().strip_prefix("@include:")?;
-    let length = text[..text.floor_char_boundary(LONGEST_COMMENT)].find("-->")?;
-    let asks = &asks[..asks.len().checked_sub(text.len() - length)?];
-    let (asks, lines) = braced(asks.trim());
+    let directive = inside.trim_start().strip_prefix("@include:")?;
+    let length = text[..text.floor_char_boundary(MAX_COMMENT_BYTES)].find("-->")?;
+    let directive = &directive[..directive.len().checked_sub(text.len() - length)?];
+    let (directive, lines) = braced(directive.trim());
     let lines = lines.map(|lines| lines.split(';').filter_map(comma_range).collect::<Vec<_>>()).unwrap_or_default();
-    let (path, part) = match asks.split_once('#') {
+    let (path, part) = match directive.split_once('#') {
         Some((path, name)) => (path, Part::Named(name, lines)),
-        None if lines.is_empty() => (asks, Part::Whole),
-        None => (asks, Part::Lines(lines)),
+        None if lines.is_empty() => (directive, Part::Whole),
+        None => (directive, Part::Lines(lines)),
     };
     Some((path.trim(), part, length + "-->".len()))
 }
@@ -202,15 +202,15 @@ pub(super) struct CodeImport<'t> {
 
 /// Parses `<<< path#part{1,3 language}[name]` on a line of its own.
 pub(super) fn code_import(line: &str) -> Option<CodeImport<'_>> {
-    let asks = line.trim().strip_prefix("<<<")?.trim();
-    let (asks, name) = match asks.rsplit_once('[').filter(|(_, name)| name.ends_with(']')) {
-        Some((asks, name)) => (asks.trim_end(), Some(name.trim_end_matches(']'))),
-        None => (asks, None),
+    let directive = line.trim().strip_prefix("<<<")?.trim();
+    let (directive, name) = match directive.rsplit_once('[').filter(|(_, name)| name.ends_with(']')) {
+        Some((directive, name)) => (directive.trim_end(), Some(name.trim_end_matches(']'))),
+        None => (directive, None),
     };
-    let (asks, options) = braced(asks);
-    let (path, part) = match asks.split_once('#') {
+    let (directive, options) = braced(directive);
+    let (path, part) = match directive.split_once('#') {
         Some((path, name)) => (path, Part::Named(name, Vec::new())),
-        None => (asks, Part::Whole),
+        None => (directive, Part::Whole),
     };
     let path = path.trim();
     (!path.is_empty() && !path.contains(['<', '>'])).then_some(())?;
@@ -254,10 +254,10 @@ mod tests {
         assert_eq!(snippet("a.md:part"), ("a.md", Part::Named("part", Vec::new())));
         assert_eq!(snippet("a.md:2:3"), ("a.md", Part::Lines(vec![2..=3])));
         assert_eq!(snippet("a.md::3,5:6"), ("a.md", Part::Lines(vec![1..=3, 5..=6])));
-        assert!(matches!(scissors("  --8<-- \"a.md\""), Some(Scissors::File("a.md"))));
-        assert!(matches!(scissors("--8<--"), Some(Scissors::Fence)));
-        assert!(matches!(scissors("--8<-- [start:x]"), Some(Scissors::Mark)));
-        assert!(scissors(";--8<-- \"a.md\"").is_none() && scissors("8<").is_none());
+        assert!(matches!(snippet_line("  --8<-- \"a.md\""), Some(SnippetLine::File("a.md"))));
+        assert!(matches!(snippet_line("--8<--"), Some(SnippetLine::BlockDelimiter)));
+        assert!(matches!(snippet_line("--8<-- [start:x]"), Some(SnippetLine::RegionMarker)));
+        assert!(snippet_line(";--8<-- \"a.md\"").is_none() && snippet_line("8<").is_none());
     }
 
     #[test]

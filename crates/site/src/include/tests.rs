@@ -55,9 +55,9 @@ fn what_contains_itself_is_cut_and_what_is_not_there_is_told() {
     );
     assert_eq!(text.split_whitespace().collect::<Vec<_>>(), ["one", "two"]);
     assert_eq!(included, ["b.md", "a.md", "c.md"]);
-    let told: Vec<(usize, bool)> =
+    let lines_and_kinds: Vec<(usize, bool)> =
         problems.iter().map(|problem| (problem.line, problem.message.contains("itself"))).collect();
-    assert_eq!(told, [(2, true), (3, false)]);
+    assert_eq!(lines_and_kinds, [(2, true), (3, false)]);
 }
 
 #[test]
@@ -69,5 +69,5 @@ fn pieces_that_double_and_double_stay_small() {
     }
     let tree: Vec<(&str, &str)> = tree.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
     let (text, _, problems) = expanded(&tree, "p.md");
-    assert!(text.len() < LARGEST * 2 && !problems.is_empty());
+    assert!(text.len() < MAX_INCLUDED_BYTES * 2 && !problems.is_empty());
 }

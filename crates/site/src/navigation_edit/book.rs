@@ -8,12 +8,12 @@ use std::ops::Range;
 use docent_markdown::{folder, joined, line_end, line_of};
 use toml::de::{DeTable, DeValue};
 
-use super::{FileEdit, NavigationPlace, way};
-use crate::follow::{LinkSyntax, Written, encoded, is_external};
+use super::{FileEdit, NavigationPlace, relative_file_path};
+use crate::follow::{LinkSyntax, ParsedLink, encoded, is_external};
 use crate::generators::mdbook::{self, built_path, page_at, path_from};
 use crate::layout::Generator;
 use crate::model::Site;
-use crate::tree::{Tree, at_home};
+use crate::tree::{Tree, from_config_folder};
 
 /// The redirects of a book that has at least one.
 pub(super) struct BookRedirects {
@@ -41,7 +41,7 @@ struct BookRedirect {
 impl BookRedirects {
     pub(super) fn of(tree: &dyn Tree, site: &Site) -> Option<Self> {
         (site.generator() == Generator::MdBook).then_some(())?;
-        let file = at_home(tree, site.layout().home(), "book.toml");
+        let file = from_config_folder(tree, site.layout().home(), "book.toml");
         let text = tree.text(&file)?;
         let mut entries = {
             let root = DeTable::parse(&text).ok()?;
@@ -62,10 +62,12 @@ impl BookRedirects {
     /// Redirects from the old address of a page that moves to its new one, and retargets redirects that led to the old
     /// one. The second value lists what is left to the user.
     pub(super) fn redirect(&self, site: &Site, from: &str, to: &str) -> (Vec<FileEdit>, Vec<String>) {
-        let (mut edits, mut left) = (Vec::new(), Vec::new());
-        let (Some(old), Some(new)) = (built_path(site, from), built_path(site, to)) else { return (edits, left) };
+        let (mut edits, mut manual_steps) = (Vec::new(), Vec::new());
+        let (Some(old), Some(new)) = (built_path(site, from), built_path(site, to)) else {
+            return (edits, manual_steps);
+        };
         if old == new {
-            return (edits, left);
+            return (edits, manual_steps);
         }
         let mut is_there = false;
         for entry in &self.entries {
@@ -75,7 +77,7 @@ impl BookRedirects {
                 // The page is now served at this address, and mdBook refuses to build a book that also redirects it.
                 (None, page) if page == new => match &entry.line {
                     Some(line) => edits.push(self.edit(line.clone(), String::new())),
-                    None => left.push(self.told(entry, "is the page's own address now, and is to go")),
+                    None => manual_steps.push(self.message_about(entry, "is the page's own address now, and is to go")),
                 },
                 (None, page) if page == old => {
                     is_there = true;
@@ -96,7 +98,7 @@ impl BookRedirects {
                             );
                         }
                         None if entry.is_relative() => {
-                            left.push(self.told(entry, "leads elsewhere from where the page is now"));
+                            manual_steps.push(self.message_about(entry, "leads elsewhere from where the page is now"));
                             continue;
                         }
                         None => {}
@@ -114,10 +116,12 @@ impl BookRedirects {
         if !is_there {
             match self.added(site, &old, &new) {
                 Some(edit) => edits.push(edit),
-                None => left.push(format!("{}: a redirect from `/{old}` to `/{new}` is yours to add", self.file)),
+                None => {
+                    manual_steps.push(format!("{}: a redirect from `/{old}` to `/{new}` is yours to add", self.file));
+                }
             }
         }
-        (edits, left)
+        (edits, manual_steps)
     }
 
     /// Adds a redirect after an existing one that has a line to itself, in the same form. Redirects of whole pages,
@@ -130,7 +134,7 @@ impl BookRedirects {
             .max_by_key(|(entry, _)| (entry.anchor.is_none(), !is_external(&entry.destination), entry.key.start))?;
         let lead = &entry.source[..entry.source.find(entry.page.as_str()).unwrap_or(0)];
         let value = if is_external(&entry.destination) {
-            encoded(&way(folder(old), new))
+            encoded(&relative_file_path(folder(old), new))
         } else {
             entry.written(site, old, new)
         };
@@ -150,16 +154,16 @@ impl BookRedirects {
     /// Removes the redirects of anchors on a page, because the book would not build without the page. The second value
     /// lists what is left to the user.
     pub(super) fn remove(&self, site: &Site, file: &str) -> (Vec<FileEdit>, Vec<String>) {
-        let (mut edits, mut left) = (Vec::new(), Vec::new());
+        let (mut edits, mut manual_steps) = (Vec::new(), Vec::new());
         let path = built_path(site, file);
         for entry in self.entries.iter().filter(|entry| entry.anchor.is_some() && path.as_deref() == Some(&entry.page))
         {
             match &entry.line {
                 Some(line) => edits.push(self.edit(line.clone(), String::new())),
-                None => left.push(self.told(entry, "redirects a place on it")),
+                None => manual_steps.push(self.message_about(entry, "redirects a place on it")),
             }
         }
-        (edits, left)
+        (edits, manual_steps)
     }
 
     /// The redirects that lead to a page, except those of its own anchors.
@@ -185,7 +189,7 @@ impl BookRedirects {
         if is_literal { format!("'{text}'") } else { toml::Value::from(text).to_string() }
     }
 
-    fn told(&self, entry: &BookRedirect, what: &str) -> String {
+    fn message_about(&self, entry: &BookRedirect, what: &str) -> String {
         format!("{}:{} `{}` {what}", self.file, line_of(&self.text, entry.key.start), entry.source)
     }
 }
@@ -221,7 +225,7 @@ impl BookRedirect {
         if is_external(&self.destination) {
             return None;
         }
-        let link = Written::read("", &self.destination, LinkSyntax::Html)?;
+        let link = ParsedLink::read("", &self.destination, LinkSyntax::Html)?;
         let file = match link.path.as_str() {
             "" => page_at(site, &self.page),
             path => page_at(site, &path_from(site, &self.page, path)?),
@@ -249,19 +253,19 @@ impl BookRedirect {
             _ if named || before.ends_with('/') => path,
             _ => path.strip_suffix(".html").unwrap_or(path),
         };
-        let way = match before.starts_with('/') {
+        let new_path = match before.starts_with('/') {
             true => match mdbook::base(site) {
                 "" => format!("/{url}"),
                 base => format!("/{base}/{url}"),
             },
             false if before.is_empty() && page == path => String::new(),
             false => {
-                let way = way(folder(page), url);
-                let is_dotted = way.is_empty() || before.starts_with("./") && !way.starts_with("../");
-                if is_dotted { format!("./{way}") } else { way }
+                let relative = relative_file_path(folder(page), url);
+                let is_dotted = relative.is_empty() || before.starts_with("./") && !relative.starts_with("../");
+                if is_dotted { format!("./{relative}") } else { relative }
             }
         };
-        encoded(&way)
+        encoded(&new_path)
     }
 }
 
@@ -288,7 +292,7 @@ mod tests {
             text.replace_range(range.clone(), new);
         }
         text.parse::<toml::Table>().unwrap_or_else(|why| panic!("{why} in {text}"));
-        (text.split_once("\n\n").expect("the rest").1.to_owned(), edits.left)
+        (text.split_once("\n\n").expect("the rest").1.to_owned(), edits.manual_steps)
     }
 
     #[test]
@@ -321,8 +325,8 @@ mod tests {
             ("[output.html]\n", "[output.html]\n"),
             ("[output.html.redirect]\n", "[output.html.redirect]\n"),
         ] {
-            let (text, left) = changed(before, |files| files.redirect("src/in/b.md", "src/to/in/b.md"));
-            assert_eq!((text.as_str(), left), (after, Vec::new()), "{before}");
+            let (text, manual_steps) = changed(before, |files| files.redirect("src/in/b.md", "src/to/in/b.md"));
+            assert_eq!((text.as_str(), manual_steps), (after, Vec::new()), "{before}");
         }
     }
 
@@ -341,9 +345,9 @@ mod tests {
     #[test]
     fn what_is_not_written_line_by_line_is_left_to_a_person() {
         let before = "[output.html]\nredirect = { \"/b.html\" = \"in/b.html\" }\n";
-        let (text, left) = changed(before, |files| files.redirect("src/in/b.md", "src/c.md"));
+        let (text, manual_steps) = changed(before, |files| files.redirect("src/in/b.md", "src/c.md"));
         assert_eq!(text, "[output.html]\nredirect = { \"/b.html\" = \"c.html\" }\n");
-        assert_eq!(left, ["book.toml: a redirect from `/in/b.html` to `/c.html` is yours to add"]);
+        assert_eq!(manual_steps, ["book.toml: a redirect from `/in/b.html` to `/c.html` is yours to add"]);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use docent_markdown::{folder, text_of};
 
-use super::{Contents, FileEdit, Names, lines, page_of, quoted, way};
+use super::{Contents, EntryNaming, FileEdit, lines, page_of, quoted, relative_file_path};
 use crate::generators::mkdocs_folders::{FolderFile, FolderItem, FolderNavigation, FolderPlugin, Unnamed};
 use crate::layout::below;
 use crate::model::Site;
@@ -39,7 +39,7 @@ pub(super) enum NeededEntry {
     /// The edit that adds the entry.
     Added(FileEdit),
     /// Why no entry is added.
-    Told(String),
+    NotPossible(String),
 }
 
 impl FolderFiles {
@@ -72,36 +72,36 @@ impl FolderFiles {
 
     /// The page that a name in a folder refers to: a page, or the only page in the folder of that name, because the
     /// name becomes dangling without that page.
-    fn page(&self, site: &Site, base: &str, name: &str) -> Option<(String, Names)> {
+    fn page(&self, site: &Site, base: &str, name: &str) -> Option<(String, EntryNaming)> {
         let name = name.trim_end_matches('/');
         let is_child = self.plugin == FolderPlugin::AwesomePages;
         if name.split('/').any(|part| part == ".." || part.is_empty()) || is_child && name.contains('/') {
             return None;
         }
-        let names = if is_child { Names::Child } else { Names::Below };
+        let naming = if is_child { EntryNaming::Child } else { EntryNaming::Below };
         let path = below(base, name);
         if let Some(page) = page_of(site, Some(path.clone())) {
-            return Some((page, names));
+            return Some((page, naming));
         }
         let inside = format!("{path}/");
         let mut pages = site.files().filter(|file| file.starts_with(&inside) && site.address(file).is_some());
         let only = pages.next().filter(|_| pages.next().is_none())?;
-        Some((only.to_owned(), names))
+        Some((only.to_owned(), naming))
     }
 
     /// Messages about files that name a page in a form that is not edited here, a sentence each.
     pub(super) fn unedited(&self, site: &Site, contents: &[Contents], page: &str) -> Vec<String> {
-        let mut left = Vec::new();
+        let mut manual_steps = Vec::new();
         for (base, listing) in &self.files {
             let names = |item: &&&FolderItem| matches!(item, FolderItem::Name { name, .. } if self.page(site, base, name).is_some_and(|(of, _)| of == page));
             let all = listing.contents.all();
             let own = contents.iter().filter(|contents| contents.file == listing.file);
             let edited = own.flat_map(|contents| &contents.entries).filter(|entry| entry.page == page).count();
             if all.iter().filter(names).count() > edited {
-                left.push(format!("{} names it in a form that is not edited here", listing.file));
+                manual_steps.push(format!("{} names it in a form that is not edited here", listing.file));
             }
         }
-        left
+        manual_steps
     }
 
     /// Whether a glob of the folder's file matches the new name of an entry and not the old one.
@@ -118,18 +118,19 @@ impl FolderFiles {
         }
         let Some((at, child, is_clear)) = self.missing(page) else { return NeededEntry::None };
         let Some(listing) = self.files.get(at) else { return NeededEntry::None };
-        let told = |why: &str| NeededEntry::Told(format!("{} does not name `{child}`{why}", listing.file));
+        let not_possible =
+            |why: &str| NeededEntry::NotPossible(format!("{} does not name `{child}`{why}", listing.file));
         if !is_clear {
-            return told(", and holds patterns that are not understood");
+            return not_possible(", and holds patterns that are not understood");
         }
         let inside = format!("{child}/");
         let has_others = site.files().any(|file| file.starts_with(&inside) && Some(file) != from);
         if child != page && has_others {
-            return told(", so that the page is not in the navigation");
+            return not_possible(", so that the page is not in the navigation");
         }
-        match listing.with(way(at, &child).as_str(), title) {
+        match listing.with(relative_file_path(at, &child).as_str(), title) {
             Some(edit) => NeededEntry::Added(edit),
-            None => told(", and is yours to edit"),
+            None => not_possible(", and is yours to edit"),
         }
     }
 
@@ -145,12 +146,12 @@ impl FolderFiles {
         loop {
             let at = folder(child);
             if let Some(listing) = self.files.get(at) {
-                let own = way(at, child);
+                let own = relative_file_path(at, child);
                 let names = |path: &str| {
                     let is_name = |item: &&FolderItem| matches!(item, FolderItem::Name { name, .. } if name.trim_end_matches('/') == path);
                     listing.contents.all().iter().any(is_name) || listing.unnamed.globs.is_match(path)
                 };
-                if self.plugin == FolderPlugin::AwesomeNav && names(&way(at, page)) {
+                if self.plugin == FolderPlugin::AwesomeNav && names(&relative_file_path(at, page)) {
                     return None;
                 }
                 if !listing.unnamed.all && !names(&own) {
@@ -195,19 +196,19 @@ mod tests {
     const PAGES: &str = "site_name: T\nplugins:\n  - search\n  - awesome-pages:\n      filename: .order.yml\n";
 
     /// The changed navigation files after the edits, and the messages to the user.
-    fn told(tree: &Files, change: impl Fn(&NavigationFiles<'_>) -> NavigationEdits) -> String {
+    fn result_of(tree: &Files, change: impl Fn(&NavigationFiles<'_>) -> NavigationEdits) -> String {
         let site = Site::read(tree);
         let edits = change(&NavigationFiles::of(tree, &site));
-        let mut told = String::new();
+        let mut result = String::new();
         for (file, edits) in &edits.files {
             let mut text = String::from_utf8(tree[file].clone()).expect("text");
             for (range, new) in edits.iter().rev() {
                 text.replace_range(range.clone(), new);
             }
-            told.push_str(&format!("{file}:\n{text}"));
+            result.push_str(&format!("{file}:\n{text}"));
         }
-        told.extend(edits.left.iter().map(|left| format!("left: {left}\n")));
-        told
+        result.extend(edits.manual_steps.iter().map(|step| format!("manual step: {step}\n")));
+        result
     }
 
     fn awesome_nav() -> Files {
@@ -271,7 +272,7 @@ mod tests {
     #[test]
     fn an_entry_of_awesome_nav_follows_its_page() {
         let tree = awesome_nav();
-        let moved = |from: &str, to: &str| told(&tree, |files| files.rename(from, to));
+        let moved = |from: &str, to: &str| result_of(&tree, |files| files.rename(from, to));
         for (from, to, expected) in [
             (
                 "docs/guides/a.md",
@@ -294,7 +295,7 @@ mod tests {
                 "docs/guides/a.md",
                 "docs/api/v3.md",
                 "docs/guides/.nav.yml:\ntitle: Guides\nnav:\n- Deep:\n  - b.md\n  - sub/c.md\n- d.md\n\
-                 left: docs/guides/.nav.yml:3 called it `First`, and it is shown without that title now\n",
+                 manual step: docs/guides/.nav.yml:3 called it `First`, and it is shown without that title now\n",
             ),
             // A new folder gets an entry; an existing folder without an entry is left alone.
             (
@@ -307,7 +308,7 @@ mod tests {
                 "docs/guides/d.md",
                 "docs/free/d.md",
                 "docs/guides/.nav.yml:\ntitle: Guides\nnav:\n- First: a.md # keep\n- Deep:\n  - b.md\n  - sub/c.md\n\
-                 left: docs/.nav.yml does not name `docs/free`, so that the page is not in the navigation\n",
+                 manual step: docs/.nav.yml does not name `docs/free`, so that the page is not in the navigation\n",
             ),
             ("docs/free/y.md", "docs/api/y.md", ""),
         ] {
@@ -318,7 +319,7 @@ mod tests {
     #[test]
     fn an_entry_of_awesome_nav_goes_with_its_page() {
         let tree = awesome_nav();
-        let removed = |file: &str| told(&tree, |files| files.remove(file));
+        let removed = |file: &str| result_of(&tree, |files| files.remove(file));
         assert!(removed("docs/guides/b.md").contains("- Deep:\n  - sub/c.md\n- d.md\n"));
         // Removing the last page of a folder also removes the entry of the folder.
         let gone = removed("docs/api/x.md");
@@ -334,22 +335,25 @@ mod tests {
             ("docs/a.md", ""),
             ("docs/b.md", ""),
         ]);
-        for told in [
-            told(&flow, |files| files.remove("docs/a.md")),
-            told(&flow, |files| files.rename("docs/a.md", "docs/c.md")),
+        for result in [
+            result_of(&flow, |files| files.remove("docs/a.md")),
+            result_of(&flow, |files| files.rename("docs/a.md", "docs/c.md")),
         ] {
-            assert!(told.starts_with("left: docs/.nav.yml names it in a form that is not edited here\n"), "{told}");
+            assert!(
+                result.starts_with("manual step: docs/.nav.yml names it in a form that is not edited here\n"),
+                "{result}"
+            );
         }
     }
 
     #[test]
     fn a_new_page_is_named_where_nothing_shows_it() {
         let tree = awesome_nav();
-        let added = |file: &str| told(&tree, |files| files.add(file, "New"));
+        let added = |file: &str| result_of(&tree, |files| files.add(file, "New"));
         assert_eq!(added("docs/api/v9.md"), "");
         assert_eq!(
             added("docs/guides/sub/e.md"),
-            "left: docs/guides/.nav.yml does not name `docs/guides/sub`, so that the page is not in the navigation\n"
+            "manual step: docs/guides/.nav.yml does not name `docs/guides/sub`, so that the page is not in the navigation\n"
         );
         assert!(added("docs/api/y.md").ends_with("  - v*.md\n  - y.md\n"));
         let files = Site::read(&tree);
@@ -367,7 +371,7 @@ mod tests {
             ("docs/guides/b.md", ""),
             ("docs/api/only.md", ""),
         ]);
-        let moved = |from: &str, to: &str| told(&tree, |files| files.rename(from, to));
+        let moved = |from: &str, to: &str| result_of(&tree, |files| files.rename(from, to));
         for (from, to, expected) in [
             ("docs/guides/b.md", "docs/guides/c.md", "docs/guides/.order.yml:\narrange:\n  - c.md\n  - a.md\n"),
             ("docs/guides/b.md", "docs/guides/new/b.md", "docs/guides/.order.yml:\narrange:\n  - new\n  - a.md\n"),
@@ -392,12 +396,12 @@ mod tests {
             ("docs/.pages", "nav:\n  - index.md\n  - ...\n"),
         ]);
         assert_eq!(
-            told(&tree, |files| files.rename("docs/index.md", "docs/a.md")),
+            result_of(&tree, |files| files.rename("docs/index.md", "docs/a.md")),
             "mkdocs.yml:\nnav:\n  - a.md\nplugins: [awesome-pages]\n"
         );
         let with_rest = "nav:\n  - index.md\n  - ...\nplugins: [awesome-pages]\n";
         let tree: Files = tree.into_iter().chain([("mkdocs.yml".to_owned(), with_rest.as_bytes().to_vec())]).collect();
-        let both = told(&tree, |files| files.rename("docs/index.md", "docs/a.md"));
+        let both = result_of(&tree, |files| files.rename("docs/index.md", "docs/a.md"));
         assert_eq!(both.matches("- a.md\n").count(), 2, "{both}");
     }
 }

@@ -7,11 +7,11 @@ use docent_markdown::{folder, is_markdown, joined, regex};
 use globset::GlobSet;
 use regex::Regex;
 
-use super::{Contents, Entry, Names, Shape, page_of};
+use super::{Contents, Entry, EntryNaming, Shape, page_of};
 use crate::generators::{antora, globs};
 use crate::layout::Generator;
 use crate::model::{Site, Target};
-use crate::tree::{Tree, at_home, joined_in};
+use crate::tree::{Tree, from_config_folder, joined_in};
 
 /// Reads the line-based navigation files of a site.
 pub(super) fn read(tree: &dyn Tree, site: &Site) -> Vec<Contents> {
@@ -19,11 +19,12 @@ pub(super) fn read(tree: &dyn Tree, site: &Site) -> Vec<Contents> {
     if site.generator() == Generator::MkDocs {
         let home = site.layout().home();
         let names = ["mkdocs.yml", "mkdocs.yaml"];
-        let file = names.iter().map(|name| at_home(tree, home, name)).find(|file| tree.read(file).is_some());
+        let file = names.iter().map(|name| from_config_folder(tree, home, name)).find(|file| tree.read(file).is_some());
         // If languages have folders, the navigation applies below the folder of each language.
         let Some(file) = file else { return found };
         let bases = site.layout().folders();
-        let page = |base: &str, name: &str| Some((page_of(site, joined_in(tree.root(), base, name))?, Names::File));
+        let page =
+            |base: &str, name: &str| Some((page_of(site, joined_in(tree.root(), base, name))?, EntryNaming::File));
         return bases.filter_map(|base| list(tree, site, &file, base, &["nav:"], &page)).collect();
     }
     if site.generator() == Generator::Sphinx {
@@ -36,7 +37,7 @@ pub(super) fn read(tree: &dyn Tree, site: &Site) -> Vec<Contents> {
             .map(|(file, text, entries)| {
                 let entry = |entry: antora::navigation::NavEntry| {
                     let antora::navigation::NavEntry { page, value, item, title } = entry;
-                    Entry { page, value, item, title, names: Names::Resource }
+                    Entry { page, value, item, title, naming: EntryNaming::Resource }
                 };
                 let entries = entries.into_iter().map(entry).collect();
                 Contents { base: folder(&file).to_owned(), file, text, entries, shape: Shape::Adoc }
@@ -61,7 +62,7 @@ fn is_navigation(name: &str) -> bool {
 }
 
 /// Resolves a name of a YAML list in a folder to a page and the way it is named.
-type PageNamed<'a> = dyn Fn(&str, &str) -> Option<(String, Names)> + 'a;
+type PageNamed<'a> = dyn Fn(&str, &str) -> Option<(String, EntryNaming)> + 'a;
 
 fn contents(tree: &dyn Tree, site: &Site, file: &str, base: &str, shape: Shape) -> Option<Contents> {
     let text = tree.text(file)?;
@@ -145,7 +146,13 @@ fn toctrees(tree: &dyn Tree, site: &Site, file: &str) -> Option<Contents> {
             .into_iter()
             .flat_map(|stem| ["", ".md", ".rst"].map(|ending| format!("{stem}{ending}")));
         if let Some(page) = page.into_iter().find(|page| site.address(page).is_some()) {
-            entries.push(Entry { page, value, item: Some(line.start..line.end()), title, names: Names::Document });
+            entries.push(Entry {
+                page,
+                value,
+                item: Some(line.start..line.end()),
+                title,
+                naming: EntryNaming::Document,
+            });
         }
     }
     let contents = Contents { file: file.to_owned(), text, base, entries, shape: Shape::Toctree };
@@ -244,7 +251,7 @@ fn yaml_entry(
     let value = ["double", "single", "plain"].iter().find_map(|name| found.name(name))?;
     let key = found.name("key");
     let is_list = listed.is_some();
-    let (page, names) = if let Some(page) = listed {
+    let (page, naming) = if let Some(page) = listed {
         line.is_item().then_some(())?;
         page(&contents.base, value.as_str())?
     } else {
@@ -253,9 +260,9 @@ fn yaml_entry(
             return None;
         }
         match page_of(site, joined_in(tree.root(), &contents.base, value.as_str())) {
-            Some(page) if contents.file.ends_with("toc.yml") => (page, Names::File),
+            Some(page) if contents.file.ends_with("toc.yml") => (page, EntryNaming::File),
             _ => match site.resolve(&contents.file, value.as_str()) {
-                Target::Page { file, .. } => (file, Names::Link),
+                Target::Page { file, .. } => (file, EntryNaming::Link),
                 _ => return None,
             },
         }
@@ -286,13 +293,13 @@ fn yaml_entry(
         false => lines[first..=last].iter().find_map(name_in),
     };
     let is_whole = is_list || (last - first) == 1 && title.is_some();
-    let can_go = !holds_items && !is_only && is_whole;
+    let is_removable = !holds_items && !is_only && is_whole;
     Some(Entry {
         page,
         value: line.start + value.start()..line.start + value.end(),
-        item: can_go.then_some(item),
+        item: is_removable.then_some(item),
         title,
-        names,
+        naming,
     })
 }
 
@@ -322,6 +329,6 @@ fn markdown_entry(tree: &dyn Tree, site: &Site, contents: &Contents, lines: &[Li
         value: line.start + value.start()..line.start + value.end(),
         item: (!holds_items).then(|| line.start..line.end()),
         title: Some(line.start + title.start()..line.start + title.end()),
-        names: Names::File,
+        naming: EntryNaming::File,
     })
 }

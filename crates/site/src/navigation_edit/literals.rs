@@ -2,8 +2,8 @@
 
 use docent_markdown::{folder, line_of, stem};
 
-use super::{Contents, Entry, Names, Shape};
-use crate::follow::{LinkSyntax, Wanted, is_external, parts};
+use super::{Contents, Entry, EntryNaming, Shape};
+use crate::follow::{LinkRequest, LinkSyntax, is_external, parts};
 use crate::generators::{docusaurus, rules, starlight};
 use crate::layout::{Generator, below};
 use crate::link_form::{FileMove, kept_form};
@@ -11,7 +11,7 @@ use crate::model::{Site, Target, front_matter};
 use crate::navigation_json::{self, Value};
 use crate::navigation_script::{ENDINGS, Literal, META, NavigationScript, PlainEntry, VITEPRESS, literals};
 use crate::script_pieces::Pieces;
-use crate::tree::{ChangedTree, Tree, at_home};
+use crate::tree::{ChangedTree, Tree, from_config_folder};
 
 /// Reads the navigation files of this kind that a site has.
 pub(super) fn read(tree: &dyn Tree, site: &Site) -> Vec<Contents> {
@@ -43,9 +43,9 @@ pub(super) fn read(tree: &dyn Tree, site: &Site) -> Vec<Contents> {
     let home = site.layout().home();
     let folders = [home.to_owned()].into_iter().chain(site.layout().roots.iter().map(|root| root.folder.clone()));
     let mut files: Vec<String> =
-        folders.flat_map(|folder| names.iter().map(move |name| at_home(tree, &folder, name))).collect();
+        folders.flat_map(|folder| names.iter().map(move |name| from_config_folder(tree, &folder, name))).collect();
     if site.generator() == Generator::VitePress {
-        let folder = at_home(tree, home, VITEPRESS) + "/";
+        let folder = from_config_folder(tree, home, VITEPRESS) + "/";
         let is_in = |path: &String| path.strip_prefix(&folder).is_some_and(|name| !name.contains('/'));
         let is_script = |path: &String| is_in(path) && NavigationScript::of(path).is_some();
         files.extend(tree.paths().into_iter().chain(tree.paths_outside()).filter(is_script));
@@ -62,16 +62,16 @@ pub(super) fn read(tree: &dyn Tree, site: &Site) -> Vec<Contents> {
 
 /// The page that a name in the folder of a file refers to: a page, or the only page in the folder of that name, because
 /// the name becomes dangling without that page.
-fn sibling(site: &Site, base: &str, name: &str) -> Option<(String, Names)> {
+fn sibling(site: &Site, base: &str, name: &str) -> Option<(String, EntryNaming)> {
     let files = ["mdx", "md"].map(|ending| below(base, &format!("{name}.{ending}")));
     if let Some(file) = files.into_iter().find(|file| site.has_file(file)) {
-        return Some((file, Names::Sibling));
+        return Some((file, EntryNaming::Sibling));
     }
     let inside = format!("{}/", below(base, name));
     let is_meta = |file: &str| file[inside.len()..].rsplit('/').next().is_some_and(|name| name.starts_with("_meta."));
     let mut files = site.files().filter(|file| !name.is_empty() && file.starts_with(&inside) && !is_meta(file));
     let only = files.next().filter(|file| site.address(file).is_some() && files.next().is_none())?;
-    Some((only.to_owned(), Names::Folder))
+    Some((only.to_owned(), EntryNaming::Folder))
 }
 
 /// The entries of a `_meta` script: the names of the exported members, which are pages in the folder of the file.
@@ -81,14 +81,14 @@ fn meta_script(site: &Site, file: &str, text: String) -> Contents {
     let pieces = Pieces::of(&text);
     let members = pieces.exported_object().map(|open| pieces.members(open).0);
     for member in members.unwrap_or_default() {
-        let Some((page, names)) = sibling(site, &base, &text[member.name.clone()]) else { continue };
+        let Some((page, naming)) = sibling(site, &base, &text[member.name.clone()]) else { continue };
         let is_text = text[member.value.clone()].starts_with(['"', '\'']);
         entries.push(Entry {
             page,
             item: Some(member.start..member.value.end),
             value: member.name,
             title: is_text.then_some(member.value),
-            names,
+            naming,
         });
     }
     Contents { file: file.to_owned(), text, base, entries, shape: Shape::Script }
@@ -104,9 +104,9 @@ fn meta(site: &Site, file: &str, text: String) -> Option<Contents> {
     let mut entries = Vec::new();
     if let Some(pages) = root.get("pages") {
         for item in pages.list() {
-            if let Some((page, names)) = item.text().and_then(page) {
+            if let Some((page, naming)) = item.text().and_then(page) {
                 let value = item.span.start + 1..item.span.end - 1;
-                entries.push(Entry { page, value, item: Some(item.span.clone()), title: None, names });
+                entries.push(Entry { page, value, item: Some(item.span.clone()), title: None, naming });
             }
         }
     } else if let Value::Object(members) = &root.value {
@@ -115,10 +115,10 @@ fn meta(site: &Site, file: &str, text: String) -> Option<Contents> {
             let key = format!("\"{name}\"");
             let start = contents.text[at..value.span.start].find(&key).map(|found| at + found);
             at = value.span.end;
-            if let (Some(start), Some((page, names))) = (start, page(name)) {
+            if let (Some(start), Some((page, naming))) = (start, page(name)) {
                 let inner = start + 1..start + key.len() - 1;
                 let title = value.text().map(|_| value.span.clone());
-                entries.push(Entry { page, value: inner, item: Some(start..value.span.end), title, names });
+                entries.push(Entry { page, value: inner, item: Some(start..value.span.end), title, naming });
             }
         }
     }
@@ -134,7 +134,7 @@ fn named_by_id(tree: &dyn Tree, site: &Site, navigation: &str, text: &str) -> Ve
         .filter(|file| is_of(file) && site.address(file).is_some())
         .filter_map(|file| Some((id(tree, site, file, file)?, file)))
         .collect();
-    entries(NavigationScript::Sidebars, text, Names::Id, |_, literal| {
+    entries(NavigationScript::Sidebars, text, EntryNaming::Id, |_, literal| {
         let is_name = literal.member.is_none_or(|member| member == "id");
         let (_, page) = pages.iter().find(|(id, _)| is_name && *id == text[literal.value.clone()])?;
         Some((*page).to_owned())
@@ -143,7 +143,7 @@ fn named_by_id(tree: &dyn Tree, site: &Site, navigation: &str, text: &str) -> Ve
 
 /// The entries that name pages by link: `link` and `slug` values, and array items.
 fn linked(site: &Site, file: &str, text: &str) -> Vec<Entry> {
-    entries(NavigationScript::Configuration, text, Names::Link, |pieces, literal| {
+    entries(NavigationScript::Configuration, text, EntryNaming::Link, |pieces, literal| {
         let Literal { value, member, list, .. } = literal;
         let written = &text[value.clone()];
         // A slug or an array item is an address without a leading slash. A single word may have another meaning, except
@@ -194,7 +194,7 @@ fn based(base: &str, link: &str) -> String {
 fn entries(
     kind: NavigationScript,
     text: &str,
-    names: Names,
+    naming: EntryNaming,
     page: impl Fn(&Pieces<'_>, &Literal<'_>) -> Option<String>,
 ) -> Vec<Entry> {
     let pieces = Pieces::of(text);
@@ -204,7 +204,7 @@ fn entries(
         let own = (literal.member.is_none() && kind.names(&literal))
             .then_some(literal.value.start - 1..literal.value.end + 1);
         let item = around.as_ref().map(|entry| entry.range.clone()).or(own);
-        Entry { page, value: literal.value, item, title: around.and_then(|entry| entry.label(text)), names }
+        Entry { page, value: literal.value, item, title: around.and_then(|entry| entry.label(text)), naming }
     };
     named.map(entry).collect()
 }
@@ -214,8 +214,8 @@ pub(super) fn named_elsewhere(tree: &dyn Tree, site: &Site, page: &str) -> Vec<S
     let read = |file: &str| tree.text(file);
     match site.generator() {
         Generator::Docusaurus => {
-            let names =
-                ENDINGS.map(|ending| at_home(tree, site.layout().home(), &format!("docusaurus.config.{ending}")));
+            let names = ENDINGS
+                .map(|ending| from_config_folder(tree, site.layout().home(), &format!("docusaurus.config.{ending}")));
             let texts = names.into_iter().filter_map(|file| Some((read(&file)?, file)));
             texts.flat_map(|(text, file)| named_by_configuration(tree, site, page, &file, &text)).collect()
         }
@@ -243,8 +243,8 @@ fn named_by_configuration(tree: &dyn Tree, site: &Site, page: &str, file: &str, 
     let literals = literals(&Pieces::of(text)).into_iter();
     let naming =
         literals.filter(|literal| literal.member.is_some_and(|member| names(&text[literal.value.clone()], member)));
-    let told = |at: usize| format!("{file}:{} names it, and is yours to change", line_of(text, at));
-    naming.map(|literal| told(literal.value.start)).collect()
+    let message = |at: usize| format!("{file}:{} names it, and is yours to change", line_of(text, at));
+    naming.map(|literal| message(literal.value.start)).collect()
 }
 
 /// Places in the `_meta.global` script, which describes all folders of a Nextra site, that may name a page: by the last
@@ -257,11 +257,11 @@ fn named_by_all_metas(site: &Site, page: &str, file: &str, text: &str) -> Vec<St
         let written = &text[name.clone()];
         (written == last && !last.is_empty()) || (is_index && written == "index")
     });
-    let told = |name: std::ops::Range<usize>| {
+    let message = |name: std::ops::Range<usize>| {
         let line = line_of(text, name.start);
         format!("{file}:{line} may name it as `{}`, and is yours to change", &text[name])
     };
-    names.map(told).collect()
+    names.map(message).collect()
 }
 
 /// The Docusaurus id of a page after a move to the path `to`.
@@ -310,9 +310,13 @@ fn link(tree: &dyn Tree, site: &Site, holder: &str, from: &str, to: &str, writte
     let kept = kept.map(|kept| format!("{kept}{}", &written[path.len()..])).filter(|_| !is_address).filter(leads);
     let spelled = || match is_address {
         true => after.address(to).map(str::to_owned),
-        false => {
-            Some(after.link(&Wanted { from: holder, to, anchor: None, like: written, syntax: LinkSyntax::Markdown }))
-        }
+        false => Some(after.link(&LinkRequest {
+            from: holder,
+            to,
+            anchor: None,
+            like: written,
+            syntax: LinkSyntax::Markdown,
+        })),
     };
     kept.or_else(spelled).filter(leads).filter(|name| !name.contains(['"', '\'', '\\', '\n']))
 }

@@ -64,39 +64,39 @@ impl MintlifyFiles {
     /// the same file contains them.
     pub(super) fn remove(&self, site: &Site, file: &str) -> (Vec<FileEdit>, usize) {
         let mut edits = Vec::new();
-        let mut stay = 0;
-        let mut gone: Vec<(usize, Range<usize>)> = Vec::new();
+        let mut kept_entries = 0;
+        let mut removed_spans: Vec<(usize, Range<usize>)> = Vec::new();
         for index in self.entries_of(site, file) {
             let entry = &self.navigation.entries[index];
             match entry.list {
                 Some(list) if self.navigation.lists[list].file == entry.file => {
-                    gone.push((entry.file, entry.span.clone()));
+                    removed_spans.push((entry.file, entry.span.clone()));
                 }
-                _ => stay += 1,
+                _ => kept_entries += 1,
             }
         }
         for list in &self.navigation.lists {
             let here: Vec<Range<usize>> =
-                gone.iter().filter(|(file, _)| *file == list.file).map(|(_, span)| span.clone()).collect();
+                removed_spans.iter().filter(|(file, _)| *file == list.file).map(|(_, span)| span.clone()).collect();
             edits.extend(without(&list.span, &list.items, &here).map(|range| self.edit(list.file, range, "")));
         }
-        (edits, stay)
+        (edits, kept_entries)
     }
 
     /// Adds a page beside its siblings: to the list with most pages of the same folder, after the last of them, else
     /// to the end of the first list. `None` when there is no list of pages.
     pub(super) fn add(&self, site: &Site, file: &str) -> Option<(FileEdit, &PageList)> {
         let name = entry_name(site, file);
-        let near = |page: &str| {
+        let nearness = |page: &str| {
             let shared = page.split('/').zip(name.split('/')).take_while(|(a, b)| a == b).count();
             shared.min(name.split('/').count() - 1)
         };
         let mut best: Option<(usize, usize, usize)> = None;
         for index in 0..self.navigation.lists.len() {
             let closest = self.navigation.entries.iter().filter(|entry| entry.list == Some(index));
-            let depth = closest.clone().map(|entry| near(&entry.page)).max();
+            let depth = closest.clone().map(|entry| nearness(&entry.page)).max();
             let Some(depth) = depth else { continue };
-            let count = closest.filter(|entry| near(&entry.page) == depth).count();
+            let count = closest.filter(|entry| nearness(&entry.page) == depth).count();
             if best.is_none_or(|(best_depth, best_count, _)| {
                 (depth, if depth > 0 { count } else { 0 }) > (best_depth, best_count)
             }) {
@@ -107,7 +107,7 @@ impl MintlifyFiles {
         let depth = best.map_or(0, |(depth, _, _)| depth);
         let list = &self.navigation.lists[index];
         let mut siblings =
-            self.navigation.entries.iter().filter(|entry| entry.list == Some(index) && near(&entry.page) == depth);
+            self.navigation.entries.iter().filter(|entry| entry.list == Some(index) && nearness(&entry.page) == depth);
         let last = siblings.next_back().map(|entry| entry.span.end).filter(|_| depth > 0);
         let slashed = (0..self.navigation.entries.len()).any(|index| self.written(index).starts_with('/'));
         let slash = if slashed { "/" } else { "" };
@@ -130,16 +130,16 @@ impl MintlifyFiles {
         let address = |file: &str| format!("/{}", site_path(&inside(site, file)));
         let (source, destination) = (address(from), address(to));
         let mut edits = Vec::new();
-        let mut there = false;
-        let mut gone = Vec::new();
+        let mut is_redirected = false;
+        let mut circular = Vec::new();
         for redirect in &self.navigation.redirects {
             if same(&redirect.source, &source) {
-                there = true;
+                is_redirected = true;
                 if !same(&redirect.destination, &destination) {
                     edits.push(self.edit(redirect.file, redirect.destination_span.clone(), quoted(&destination)));
                 }
             } else if same(&redirect.source, &destination) {
-                gone.push(redirect);
+                circular.push(redirect);
             } else if same(path_of(&redirect.destination), &source) {
                 let anchor = &redirect.destination[path_of(&redirect.destination).len()..];
                 edits.push(self.edit(
@@ -149,13 +149,13 @@ impl MintlifyFiles {
                 ));
             }
         }
-        match gone.as_slice() {
+        match circular.as_slice() {
             // The new redirect replaces the one that would cause a loop.
-            [circle, ..] if !there => {
-                edits.push(self.edit(circle.file, circle.source_span.clone(), quoted(&source)));
-                edits.push(self.edit(circle.file, circle.destination_span.clone(), quoted(&destination)));
+            [first, ..] if !is_redirected => {
+                edits.push(self.edit(first.file, first.source_span.clone(), quoted(&source)));
+                edits.push(self.edit(first.file, first.destination_span.clone(), quoted(&destination)));
             }
-            _ if !there => edits.extend(self.new_redirect(&source, &destination)),
+            _ if !is_redirected => edits.extend(self.new_redirect(&source, &destination)),
             _ => {}
         }
         edits
@@ -222,15 +222,15 @@ fn line_indent(text: &str, at: usize) -> &str {
 pub(super) fn without<'l>(
     list: &'l Range<usize>,
     items: &'l [Range<usize>],
-    gone: &'l [Range<usize>],
+    removed_spans: &'l [Range<usize>],
 ) -> impl Iterator<Item = Range<usize>> + 'l {
     let mut index = 0;
     std::iter::from_fn(move || {
-        while index < items.len() && !gone.contains(&items[index]) {
+        while index < items.len() && !removed_spans.contains(&items[index]) {
             index += 1;
         }
         let first = index;
-        while index < items.len() && gone.contains(&items[index]) {
+        while index < items.len() && removed_spans.contains(&items[index]) {
             index += 1;
         }
         match (first, index) {

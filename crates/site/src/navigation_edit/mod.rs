@@ -27,7 +27,7 @@ use std::ops::Range;
 use docent_markdown::{folder, is_page, line_of};
 use globset::GlobSet;
 
-use crate::follow::{LinkSyntax, Wanted, has_page_ending, way};
+use crate::follow::{LinkRequest, LinkSyntax, has_page_ending, relative_file_path};
 use crate::layout::below;
 use crate::model::Site;
 use crate::tree::Tree;
@@ -35,7 +35,7 @@ use book::BookRedirects;
 use folders::{FolderFiles, NeededEntry};
 use mintlify::MintlifyFiles;
 
-const SHARED: &str = "names it in all languages; what becomes of it is yours to decide";
+const SHARED_BY_LANGUAGES: &str = "names it in all languages; what becomes of it is yours to decide";
 
 /// Replaces a byte range of a file with new text. An empty range is an insertion.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,11 +55,11 @@ pub struct NavigationEdits {
     /// Whether the navigation shows the added page without an entry for it.
     pub is_shown: bool,
     /// What is left to the user and why, a sentence each without its full stop.
-    pub left: Vec<String>,
+    pub manual_steps: Vec<String>,
 }
 
 impl NavigationEdits {
-    fn of(mut edits: Vec<FileEdit>, left: Vec<String>) -> Self {
+    fn of(mut edits: Vec<FileEdit>, manual_steps: Vec<String>) -> Self {
         edits.sort_by(|a, b| (&a.file, a.range.start, a.range.end).cmp(&(&b.file, b.range.start, b.range.end)));
         edits.dedup();
         let mut files: BTreeMap<String, Vec<(Range<usize>, String)>> = BTreeMap::new();
@@ -69,7 +69,7 @@ impl NavigationEdits {
                 edits.push((edit.range, edit.text));
             }
         }
-        Self { files, left, ..Self::default() }
+        Self { files, manual_steps, ..Self::default() }
     }
 
     pub fn is_empty(&self) -> bool {
@@ -86,8 +86,8 @@ impl NavigationEdits {
             })
         };
         let edits = flat(self.files).chain(flat(other.files)).collect();
-        let left = self.left.into_iter().chain(other.left).collect();
-        Self { under: self.under.or(other.under), ..Self::of(edits, left) }
+        let manual_steps = self.manual_steps.into_iter().chain(other.manual_steps).collect();
+        Self { under: self.under.or(other.under), ..Self::of(edits, manual_steps) }
     }
 }
 
@@ -110,12 +110,12 @@ struct Entry {
     item: Option<Range<usize>>,
     /// The range of its displayed name, quotes included.
     title: Option<Range<usize>>,
-    names: Names,
+    naming: EntryNaming,
 }
 
 /// How an entry names its page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Names {
+enum EntryNaming {
     /// A path relative to the folder of the navigation file, or to the folder of pages.
     File,
     /// A link to the page.
@@ -170,7 +170,7 @@ pub struct NavigationFiles<'s> {
     site: &'s Site,
     tree: &'s dyn Tree,
     mintlify: Option<MintlifyFiles>,
-    others: Vec<Contents>,
+    contents: Vec<Contents>,
     folders: Option<FolderFiles>,
     /// The glob patterns of toctrees, by the page that contains the toctree.
     patterns: Vec<(String, GlobSet)>,
@@ -178,29 +178,29 @@ pub struct NavigationFiles<'s> {
 
 impl std::fmt::Debug for NavigationFiles<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("NavigationFiles").field("others", &self.others).finish_non_exhaustive()
+        f.debug_struct("NavigationFiles").field("contents", &self.contents).finish_non_exhaustive()
     }
 }
 
 impl<'s> NavigationFiles<'s> {
     pub fn of(tree: &'s dyn Tree, site: &'s Site) -> Self {
         let mintlify = MintlifyFiles::of(tree, site.layout().home());
-        let mut others = if mintlify.is_some() {
+        let mut contents = if mintlify.is_some() {
             Vec::new()
         } else {
             lines::read(tree, site).into_iter().chain(literals::read(tree, site)).collect()
         };
         let folders = FolderFiles::read(tree, site);
-        others.extend(folders.iter().flat_map(|folders| folders.contents(tree, site)));
-        Self { site, tree, mintlify, others, folders, patterns: lines::patterns(tree, site) }
+        contents.extend(folders.iter().flat_map(|folders| folders.contents(tree, site)));
+        Self { site, tree, mintlify, contents, folders, patterns: lines::patterns(tree, site) }
     }
 
     /// Whether the site has neither an editable navigation that names pages nor editable redirects.
     pub fn is_empty(&self) -> bool {
         self.mintlify.is_none()
             && self.folders.is_none()
-            && self.others.iter().all(|contents| contents.entries.is_empty())
-            && !redirects::is_kept(self.tree, self.site)
+            && self.contents.iter().all(|contents| contents.entries.is_empty())
+            && !redirects::are_editable(self.tree, self.site)
     }
 
     /// Every place where the navigation names a page.
@@ -213,7 +213,7 @@ impl<'s> NavigationFiles<'s> {
                 places.push(NavigationPlace { file: mintlify.navigation.files[entry.file].clone(), line });
             }
         }
-        for contents in &self.others {
+        for contents in &self.contents {
             for entry in contents.entries.iter().filter(|entry| entry.page == file) {
                 let line = line_of(&contents.text, entry.value.start);
                 places.push(NavigationPlace { file: contents.file.clone(), line });
@@ -224,64 +224,73 @@ impl<'s> NavigationFiles<'s> {
 
     /// Changes the entries of `from` to name `to`.
     pub fn rename(&self, from: &str, to: &str) -> NavigationEdits {
-        let no_more = self.patterns.iter().filter(|(_, set)| is_named(set, from) && !is_named(set, to));
-        let mut left: Vec<String> = no_more
+        let unmatched = self.patterns.iter().filter(|(_, set)| is_named(set, from) && !is_named(set, to));
+        let mut manual_steps: Vec<String> = unmatched
             .map(|(file, _)| {
                 format!("`{to}` does not match the pattern by which the table of contents on {file} names pages")
             })
             .collect();
-        left.extend(literals::named_elsewhere(self.tree, self.site, from));
+        manual_steps.extend(literals::named_elsewhere(self.tree, self.site, from));
         let mut edits = self.mintlify.as_ref().map_or_else(Vec::new, |mintlify| mintlify.rename(self.site, from, to));
         // The title of a removed entry, and whether another entry still names the page.
         let (mut title, mut is_named) = (None, false);
-        for contents in &self.others {
+        for contents in &self.contents {
             for entry in contents.entries.iter().filter(|entry| entry.page == from) {
                 let written = &contents.text[entry.value.clone()];
                 let name = self.renamed(contents, entry, written, to);
                 is_named |= name.is_some();
                 match name {
                     Some(name) if name == written => {}
-                    Some(_) if self.is_shared(contents, entry) => left.push(contents.told(entry, SHARED)),
+                    Some(_) if self.is_shared(contents, entry) => {
+                        manual_steps.push(contents.message_about(entry, SHARED_BY_LANGUAGES));
+                    }
                     Some(name) => edits.push(contents.edit(entry.value.clone(), name)),
-                    None if self.folders.is_some() && entry.names != Names::File => {
+                    None if self.folders.is_some() && entry.naming != EntryNaming::File => {
                         let own = entry.title.clone().map(|range| &contents.text[range]);
-                        title = title.or(own.map(|own| (own, contents.told(entry, &format!("called it `{own}`")))));
+                        title = title
+                            .or(own.map(|own| (own, contents.message_about(entry, &format!("called it `{own}`")))));
                         match contents.cut(entry) {
                             Some(range) => edits.push(contents.edit(range, String::new())),
-                            None => left.push(contents.told(entry, "still names it")),
+                            None => manual_steps.push(contents.message_about(entry, "still names it")),
                         }
                     }
                     // The entry can only name pages of its own folder, and some generators fail on a dangling one, so
                     // it is removed.
-                    None if entry.names == Names::Folder
-                        || entry.names == Names::Sibling && folder(to) != contents.base =>
+                    None if entry.naming == EntryNaming::Folder
+                        || entry.naming == EntryNaming::Sibling && folder(to) != contents.base =>
                     {
                         edits.extend(contents.cut(entry).map(|range| contents.edit(range, String::new())));
-                        left.push(contents.told(entry, "named it; where its new folder names it is yours to write"));
+                        manual_steps.push(
+                            contents.message_about(entry, "named it; where its new folder names it is yours to write"),
+                        );
                     }
-                    None => left.push(contents.told(entry, "names it; what it is called there now is yours to write")),
+                    None => manual_steps
+                        .push(contents.message_about(entry, "names it; what it is called there now is yours to write")),
                 }
             }
         }
         if let Some(folders) = &self.folders {
-            left.extend(folders.unedited(self.site, &self.others, from));
+            manual_steps.extend(folders.unedited(self.site, &self.contents, from));
             let was_shown = !self.places(from).is_empty() || folders.shows(from);
             match folders.show(self.site, to, Some(from), title.as_ref().map(|(title, _)| *title)) {
                 _ if !was_shown || is_named => {}
                 NeededEntry::Added(edit) => edits.push(edit),
-                NeededEntry::Told(why) => left.push(why),
+                NeededEntry::NotPossible(why) => manual_steps.push(why),
                 NeededEntry::None => {
-                    left.extend(title.map(|(_, told)| format!("{told}, and it is shown without that title now")));
+                    manual_steps
+                        .extend(title.map(|(_, message)| format!("{message}, and it is shown without that title now")));
                 }
             }
         }
-        NavigationEdits::of(edits, left)
+        NavigationEdits::of(edits, manual_steps)
     }
 
     /// Whether an entry names pages in several languages.
     fn is_shared(&self, contents: &Contents, entry: &Entry) -> bool {
-        let others = self.others.iter().filter(|other| other.file == contents.file);
-        others.flat_map(|other| &other.entries).any(|other| other.value == entry.value && other.page != entry.page)
+        let of_same_file = self.contents.iter().filter(|other| other.file == contents.file);
+        of_same_file
+            .flat_map(|other| &other.entries)
+            .any(|other| other.value == entry.value && other.page != entry.page)
     }
 
     /// The edits of the toctrees on a page that moves, whose paths are relative to the page.
@@ -310,43 +319,47 @@ impl<'s> NavigationFiles<'s> {
     }
 
     fn tables_on<'f>(&'f self, file: &'f str) -> impl Iterator<Item = &'f Contents> {
-        self.others.iter().filter(move |contents| contents.file == file && contents.shape == Shape::Toctree)
+        self.contents.iter().filter(move |contents| contents.file == file && contents.shape == Shape::Toctree)
     }
 
     fn renamed(&self, contents: &Contents, entry: &Entry, written: &str, to: &str) -> Option<String> {
         // An entry for a folder stays as it is if the page remains in that folder.
         let holds = || to.strip_prefix(&below(&contents.base, written)).is_some_and(|rest| rest.starts_with('/'));
-        let name = match entry.names {
-            Names::Folder | Names::Below if holds() => written.to_owned(),
-            Names::File => {
-                let way = way(&contents.base, to);
-                let start = ["./", "/"].into_iter().find(|start| written.starts_with(start) && !way.starts_with("../"));
-                format!("{}{way}", start.unwrap_or_default())
+        let name = match entry.naming {
+            EntryNaming::Folder | EntryNaming::Below if holds() => written.to_owned(),
+            EntryNaming::File => {
+                let path = relative_file_path(&contents.base, to);
+                let prefix =
+                    ["./", "/"].into_iter().find(|prefix| written.starts_with(prefix) && !path.starts_with("../"));
+                format!("{}{path}", prefix.unwrap_or_default())
             }
-            Names::Sibling | Names::Folder => {
+            EntryNaming::Sibling | EntryNaming::Folder => {
                 let name = self.child(&contents.base, &entry.page, to)?;
                 docent_markdown::stem(name).unwrap_or(name).to_owned()
             }
-            Names::Below => Some(way(&contents.base, to)).filter(|way| !way.starts_with("../"))?,
-            Names::Child => self.child(&contents.base, &entry.page, to)?.to_owned(),
-            Names::Id => literals::id(self.tree, self.site, &entry.page, to)?,
-            Names::Document => {
+            EntryNaming::Below => {
+                Some(relative_file_path(&contents.base, to)).filter(|path| !path.starts_with("../"))?
+            }
+            EntryNaming::Child => self.child(&contents.base, &entry.page, to)?.to_owned(),
+            EntryNaming::Id => literals::id(self.tree, self.site, &entry.page, to)?,
+            EntryNaming::Document => {
                 let stem = docent_markdown::stem(to)?;
                 let name = if has_page_ending(written) { to } else { stem };
                 match written.starts_with('/') {
-                    true => format!("/{}", way(&self.site.layout().root(to)?.folder, name)),
-                    false => way(&contents.base, name),
+                    true => format!("/{}", relative_file_path(&self.site.layout().root(to)?.folder, name)),
+                    false => relative_file_path(&contents.base, name),
                 }
             }
-            Names::Resource => {
-                let wanted =
-                    Wanted { from: &contents.file, to, anchor: None, like: written, syntax: LinkSyntax::Markdown };
-                self.site.link(&wanted)
+            EntryNaming::Resource => {
+                let request =
+                    LinkRequest { from: &contents.file, to, anchor: None, like: written, syntax: LinkSyntax::Markdown };
+                self.site.link(&request)
             }
-            Names::Link => literals::link_of_entry(self.tree, self.site, contents, entry, to)?,
+            EntryNaming::Link => literals::link_of_entry(self.tree, self.site, contents, entry, to)?,
         };
-        let is_shown_now =
-            |folders: &FolderFiles| entry.names != Names::File && folders.is_shown_now(&contents.base, written, &name);
+        let is_shown_now = |folders: &FolderFiles| {
+            entry.naming != EntryNaming::File && folders.is_shown_now(&contents.base, written, &name)
+        };
         if self.folders.as_ref().is_some_and(is_shown_now) {
             return None;
         }
@@ -365,7 +378,7 @@ impl<'s> NavigationFiles<'s> {
                     || (c == ' ' && written.contains(' '))
                     || (is_quoted && "()[]".contains(c))
             });
-        (is_plain || matches!(entry.names, Names::Link | Names::Resource)).then_some(name)
+        (is_plain || matches!(entry.naming, EntryNaming::Link | EntryNaming::Resource)).then_some(name)
     }
 
     /// What names a page in the folder `base` after a move to `to`: the page's name, or the name of a subfolder that
@@ -374,27 +387,27 @@ impl<'s> NavigationFiles<'s> {
         let start = if base.is_empty() { String::new() } else { format!("{base}/") };
         let inside = to.strip_prefix(&start)?;
         let Some((name, _)) = inside.split_once('/') else { return Some(inside) };
-        let of_it = format!("{start}{name}/");
-        let is_alone = !self
+        let subfolder = format!("{start}{name}/");
+        let is_only_page = !self
             .site
             .files()
-            .any(|file| file.starts_with(&of_it) && file != page && self.site.address(file).is_some());
-        is_alone.then_some(name)
+            .any(|file| file.starts_with(&subfolder) && file != page && self.site.address(file).is_some());
+        is_only_page.then_some(name)
     }
 
     /// Removes the entries of a page.
     pub fn remove(&self, file: &str) -> NavigationEdits {
-        let mut left = literals::named_elsewhere(self.tree, self.site, file);
-        left.extend(self.folders.iter().flat_map(|folders| folders.unedited(self.site, &self.others, file)));
+        let mut manual_steps = literals::named_elsewhere(self.tree, self.site, file);
+        manual_steps.extend(self.folders.iter().flat_map(|folders| folders.unedited(self.site, &self.contents, file)));
         let mut edits = Vec::new();
         if let Some(mintlify) = &self.mintlify {
-            let (gone, stay) = mintlify.remove(self.site, file);
-            edits = gone;
-            if stay > 0 {
-                left.push(format!("{} still names it outside of a list of pages", mintlify.navigation.path));
+            let (removals, kept_entries) = mintlify.remove(self.site, file);
+            edits = removals;
+            if kept_entries > 0 {
+                manual_steps.push(format!("{} still names it outside of a list of pages", mintlify.navigation.path));
             }
         }
-        for contents in &self.others {
+        for contents in &self.contents {
             let own = contents.entries.iter().filter(|entry| entry.page == file);
             let mut cuts: Vec<(&Entry, Option<Range<usize>>)> = own.map(|entry| (entry, contents.cut(entry))).collect();
             // Two adjacent entries may both claim the same comma.
@@ -406,18 +419,20 @@ impl<'s> NavigationFiles<'s> {
             }
             for (entry, cut) in cuts {
                 match cut {
-                    _ if self.is_shared(contents, entry) => left.push(contents.told(entry, SHARED)),
+                    _ if self.is_shared(contents, entry) => {
+                        manual_steps.push(contents.message_about(entry, SHARED_BY_LANGUAGES));
+                    }
                     Some(range) => edits.push(contents.edit(range, String::new())),
-                    None => left.push(contents.told(entry, "still names it")),
+                    None => manual_steps.push(contents.message_about(entry, "still names it")),
                 }
             }
         }
         if let Some(book) = BookRedirects::of(self.tree, self.site) {
-            let (gone, stay) = book.remove(self.site, file);
-            edits.extend(gone);
-            left.extend(stay);
+            let (removals, steps) = book.remove(self.site, file);
+            edits.extend(removals);
+            manual_steps.extend(steps);
         }
-        NavigationEdits::of(edits, left)
+        NavigationEdits::of(edits, manual_steps)
     }
 
     /// Adds a page beside its siblings. Without an entry that can serve as a model, nothing is added.
@@ -431,18 +446,18 @@ impl<'s> NavigationFiles<'s> {
             return match folders.show(self.site, file, None, None) {
                 NeededEntry::None => NavigationEdits { is_shown: true, ..NavigationEdits::default() },
                 NeededEntry::Added(edit) => NavigationEdits::of(vec![edit], Vec::new()),
-                NeededEntry::Told(why) => NavigationEdits::of(Vec::new(), vec![why]),
+                NeededEntry::NotPossible(why) => NavigationEdits::of(Vec::new(), vec![why]),
             };
         }
-        let near = |page: &str| {
+        let nearness = |page: &str| {
             let shared = page.split('/').zip(file.split('/')).take_while(|(a, b)| a == b).count();
             shared.min(file.split('/').count() - 1)
         };
         let candidates =
-            self.others.iter().flat_map(|contents| contents.entries.iter().map(move |entry| (contents, entry)));
-        let usable = candidates.filter(|(_, entry)| entry.item.is_some() && entry.names != Names::Folder);
+            self.contents.iter().flat_map(|contents| contents.entries.iter().map(move |entry| (contents, entry)));
+        let usable = candidates.filter(|(_, entry)| entry.item.is_some() && entry.naming != EntryNaming::Folder);
         // The last of the entries that are nearest in the folder tree.
-        let Some((contents, entry)) = usable.max_by_key(|(_, entry)| near(&entry.page)) else {
+        let Some((contents, entry)) = usable.max_by_key(|(_, entry)| nearness(&entry.page)) else {
             return NavigationEdits::default();
         };
         let written = &contents.text[entry.value.clone()];
@@ -479,7 +494,7 @@ impl Contents {
         FileEdit { file: self.file.clone(), range, text }
     }
 
-    fn told(&self, entry: &Entry, what: &str) -> String {
+    fn message_about(&self, entry: &Entry, what: &str) -> String {
         format!("{}:{} {what}", self.file, line_of(&self.text, entry.value.start))
     }
 
@@ -497,7 +512,7 @@ impl Contents {
         }
         let before = before.trim_end();
         // A category without items is an error.
-        if entry.names == Names::Id && before.ends_with('[') {
+        if entry.naming == EntryNaming::Id && before.ends_with('[') {
             return None;
         }
         Some(before.strip_suffix(',').map_or(item.start, str::len)..item.end)

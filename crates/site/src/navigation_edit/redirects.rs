@@ -7,15 +7,15 @@ use docent_markdown::line_of;
 use regex::Regex;
 
 use super::book::BookRedirects;
-use super::{FileEdit, NavigationEdits, NavigationPlace, way};
+use super::{FileEdit, NavigationEdits, NavigationPlace, relative_file_path};
 use crate::follow::parts;
 use crate::generators::redirects::plain;
 use crate::layout::{Generator, below};
 use crate::model::Site;
-use crate::tree::{Tree, at_home};
+use crate::tree::{Tree, from_config_folder};
 
 /// Whether the site has redirects that can be edited here.
-pub(super) fn is_kept(tree: &dyn Tree, site: &Site) -> bool {
+pub(super) fn are_editable(tree: &dyn Tree, site: &Site) -> bool {
     plain_file(tree, site).is_some() || mkdocs(tree, site).is_some() || BookRedirects::of(tree, site).is_some()
 }
 
@@ -26,22 +26,29 @@ pub(super) fn redirect(tree: &dyn Tree, site: &Site, from: &str, to: &str) -> Na
         // language's folder.
         let is_by_name = |file: &str| {
             let root = site.layout().root(file)?;
-            Some(below(&root.served, root.inside(file)?) == way(&map.base, file))
+            Some(below(&root.served, root.inside(file)?) == relative_file_path(&map.base, file))
         };
         if [from, to].iter().any(|file| is_by_name(file) == Some(false)) {
-            let left = told(site, from, to, &map.file, "redirects", "which do not lead to the default language");
-            return NavigationEdits::of(Vec::new(), left.into_iter().collect());
+            let message = manual_redirect_message(
+                site,
+                from,
+                to,
+                &map.file,
+                "redirects",
+                "which do not lead to the default language",
+            );
+            return NavigationEdits::of(Vec::new(), message.into_iter().collect());
         }
         return NavigationEdits::of(map.redirect(from, to), Vec::new());
     }
     if let Some(book) = BookRedirects::of(tree, site) {
-        let (edits, left) = book.redirect(site, from, to);
-        return NavigationEdits::of(edits, left);
+        let (edits, manual_steps) = book.redirect(site, from, to);
+        return NavigationEdits::of(edits, manual_steps);
     }
     if let Some((file, text)) = plain_file(tree, site) {
         return NavigationEdits::of(in_lines(site, &file, &text, from, to), Vec::new());
     }
-    NavigationEdits { left: by_program(tree, site, from, to), ..NavigationEdits::default() }
+    NavigationEdits { manual_steps: plugin_redirect_messages(tree, site, from, to), ..NavigationEdits::default() }
 }
 
 /// The redirects that lead to a page: the place and the source of each.
@@ -65,7 +72,7 @@ pub(super) fn leading_to(tree: &dyn Tree, site: &Site, file: &str) -> Vec<(Navig
 
 /// Messages about redirects that the user has to add, because a plug-in manages them and its configuration is not
 /// edited here.
-fn by_program(tree: &dyn Tree, site: &Site, from: &str, to: &str) -> Vec<String> {
+fn plugin_redirect_messages(tree: &dyn Tree, site: &Site, from: &str, to: &str) -> Vec<String> {
     let home = site.layout().home();
     let names = |file: &str, plugin: &str| {
         tree.read(file).is_some_and(|bytes| String::from_utf8_lossy(&bytes).contains(plugin))
@@ -74,14 +81,14 @@ fn by_program(tree: &dyn Tree, site: &Site, from: &str, to: &str) -> Vec<String>
     let programs = endings.iter().map(|name| (name.as_str(), "@docusaurus/plugin-client-redirects"));
     programs
         .chain([("_config.yml", "jekyll-redirect-from")])
-        .map(|(name, plugin)| (at_home(tree, home, name), plugin))
+        .map(|(name, plugin)| (from_config_folder(tree, home, name), plugin))
         .filter(|(file, plugin)| names(file, plugin))
-        .filter_map(|(file, plugin)| told(site, from, to, &file, plugin, "which are not edited"))
+        .filter_map(|(file, plugin)| manual_redirect_message(site, from, to, &file, plugin, "which are not edited"))
         .collect()
 }
 
 /// The message that a redirect is left to the user, and why.
-fn told(site: &Site, from: &str, to: &str, file: &str, plugin: &str, why: &str) -> Option<String> {
+fn manual_redirect_message(site: &Site, from: &str, to: &str, file: &str, plugin: &str, why: &str) -> Option<String> {
     let (source, destination) = (address_of(site, from)?, address_of(site, to)?);
     Some(format!("{file} has redirects by `{plugin}`, {why}: one from `/{source}` to `/{destination}` is yours to add"))
 }
@@ -97,7 +104,7 @@ fn address_of(site: &Site, file: &str) -> Option<String> {
 fn plain_file(tree: &dyn Tree, site: &Site) -> Option<(String, String)> {
     let home = site.layout().home();
     let names = ["static/_redirects", "public/_redirects", "_redirects", "docs/public/_redirects"];
-    let files = names.iter().map(|name| at_home(tree, home, name)).chain(["_redirects".to_owned()]);
+    let files = names.iter().map(|name| from_config_folder(tree, home, name)).chain(["_redirects".to_owned()]);
     files.into_iter().find_map(|file| Some((file.clone(), tree.text(&file)?)))
 }
 
@@ -161,7 +168,7 @@ fn mkdocs(tree: &dyn Tree, site: &Site) -> Option<RedirectMaps> {
     });
     (site.generator() == Generator::MkDocs).then_some(())?;
     let home = site.layout().home();
-    let files = ["mkdocs.yml", "mkdocs.yaml"].map(|name| at_home(tree, home, name));
+    let files = ["mkdocs.yml", "mkdocs.yaml"].map(|name| from_config_folder(tree, home, name));
     let (file, text) = files.into_iter().find_map(|file| Some((file.clone(), tree.text(&file)?)))?;
     let mut entries = Vec::new();
     let mut indent = None;
@@ -190,7 +197,7 @@ fn mkdocs(tree: &dyn Tree, site: &Site) -> Option<RedirectMaps> {
 
 impl RedirectMaps {
     fn leading_to(&self, file: &str) -> Vec<(NavigationPlace, String)> {
-        let destination = way(&self.base, file);
+        let destination = relative_file_path(&self.base, file);
         let leading = self
             .entries
             .iter()
@@ -200,7 +207,7 @@ impl RedirectMaps {
     }
 
     fn redirect(&self, from: &str, to: &str) -> Vec<FileEdit> {
-        let (source, destination) = (way(&self.base, from), way(&self.base, to));
+        let (source, destination) = (relative_file_path(&self.base, from), relative_file_path(&self.base, to));
         let is_plain = |name: &str| name.chars().all(|c| c.is_alphanumeric() || "/._-".contains(c));
         if !is_plain(&source) || !is_plain(&destination) || source.starts_with("..") || destination.starts_with("..") {
             return Vec::new();

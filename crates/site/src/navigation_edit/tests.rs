@@ -146,7 +146,7 @@ fn a_page_is_taken_out() {
         let site = Site::read(&before);
         let removed = NavigationFiles::of(&before, &site).remove(file);
         assert_eq!(text(&after(&before, &removed, None), holder), expected, "{holder}");
-        assert_eq!(removed.left, Vec::<String>::new());
+        assert_eq!(removed.manual_steps, Vec::<String>::new());
     }
 }
 
@@ -177,7 +177,7 @@ fn what_would_leave_a_section_empty_is_left_to_a_person() {
     ]);
     let site = Site::read(&before);
     let removed = NavigationFiles::of(&before, &site).remove("docs/guides/a.md");
-    assert_eq!((removed.is_empty(), removed.left), (true, vec!["mkdocs.yml:4 still names it".to_owned()]));
+    assert_eq!((removed.is_empty(), removed.manual_steps), (true, vec!["mkdocs.yml:4 still names it".to_owned()]));
 }
 
 #[test]
@@ -201,7 +201,10 @@ fn a_sidebar_in_a_script_is_edited_where_it_is_plain() {
     let more = script.replace("{ text: 'A',", "{ text: 'A', icon: f(),");
     let before = tree(&[(".vitepress/config.ts", &more), ("guides/a.md", ""), ("index.md", "")]);
     let removed = NavigationFiles::of(&before, &Site::read(&before)).remove("guides/a.md");
-    assert_eq!((removed.is_empty(), removed.left), (true, vec![".vitepress/config.ts:4 still names it".to_owned()]));
+    assert_eq!(
+        (removed.is_empty(), removed.manual_steps),
+        (true, vec![".vitepress/config.ts:4 still names it".to_owned()])
+    );
 }
 
 #[test]
@@ -220,7 +223,7 @@ fn the_sidebar_of_vitepress_may_be_in_a_folder_of_scripts() {
     let moved = renamed(&before, "guides/a.md", "guides/deep/a.md");
     assert_eq!(text(&moved, ".vitepress/config/en.ts"), english.replace("/guides/a.html", "/guides/deep/a.html"));
     let removed = NavigationFiles::of(&before, &Site::read(&before)).remove("guides/a.md");
-    assert_eq!(removed.left, Vec::<String>::new());
+    assert_eq!(removed.manual_steps, Vec::<String>::new());
     let without = english.replace("  { text: 'A', link: '/guides/a.html' },\n", "");
     assert_eq!(text(&after(&before, &removed, None), ".vitepress/config/en.ts"), without);
 }
@@ -242,7 +245,7 @@ fn a_group_of_vitepress_may_have_a_base() {
     ] {
         assert_eq!(text(&renamed(&before, from, to), ".vitepress/config.ts"), script.replace(was, is));
     }
-    let files = |before| NavigationFiles::of(before, &Site::read(before)).rename("guides/a.md", "a.md").left;
+    let files = |before| NavigationFiles::of(before, &Site::read(before)).rename("guides/a.md", "a.md").manual_steps;
     assert_eq!(files(&before), [".vitepress/config.ts:4 names it; what it is called there now is yours to write"]);
     let removed = NavigationFiles::of(&before, &Site::read(&before)).remove("guides/b.md");
     assert!(!text(&after(&before, &removed, None), ".vitepress/config.ts").contains("b.html"));
@@ -260,7 +263,7 @@ fn a_page_named_twice_goes_twice() {
     let removed = NavigationFiles::of(&before, &Site::read(&before)).remove("docs/guides/a.md");
     let now = text(&after(&before, &removed, None), "sidebars.js");
     assert_eq!(now, "module.exports = {\n  a: ['x'],\n  b: ['x'],\n  c: ['x'],\n};\n");
-    assert_eq!(removed.left, Vec::<String>::new());
+    assert_eq!(removed.manual_steps, Vec::<String>::new());
 }
 
 #[test]
@@ -273,14 +276,14 @@ fn an_entry_of_several_languages_follows_when_the_last_page_of_them_does() {
     assert_eq!(site.layout().place("docs/fr/a.md").title.as_deref(), Some("A"));
     assert_eq!(site.redirect("old"), Some("/en"), "where nothing is served");
     let files = NavigationFiles::of(&before, &site);
-    let told = "mkdocs.yml:12 names it in all languages; what becomes of it is yours to decide";
+    let expected_step = "mkdocs.yml:12 names it in all languages; what becomes of it is yours to decide";
     for edits in [files.rename("docs/fr/a.md", "docs/fr/in/a.md"), files.remove("docs/en/a.md")] {
-        assert_eq!((edits.is_empty(), edits.left), (true, vec![told.to_owned()]));
+        assert_eq!((edits.is_empty(), edits.manual_steps), (true, vec![expected_step.to_owned()]));
     }
     let redirect = files.redirect("docs/fr/a.md", "docs/fr/in/a.md");
     assert!(text(&after(&before, &redirect, None), "mkdocs.yml").contains("        'fr/a.md': 'fr/in/a.md'\n"));
     let redirect = files.redirect("docs/en/a.md", "docs/en/in/a.md");
-    assert_eq!((redirect.is_empty(), redirect.left.len()), (true, 1));
+    assert_eq!((redirect.is_empty(), redirect.manual_steps.len()), (true, 1));
     before.remove("docs/en/a.md");
     let site = Site::read(&before);
     let renamed = NavigationFiles::of(&before, &site).rename("docs/fr/a.md", "docs/fr/in/a.md");
@@ -465,9 +468,9 @@ fn what_a_table_of_contents_names_on_its_own_page_or_by_a_pattern_is_known() {
     let own: Vec<String> =
         files.own_entries("docs/guide/index.md", "docs/index.md").into_iter().map(|(_, name)| name).collect();
     assert_eq!(own, ["guide/a"]);
-    assert_eq!(files.rename("docs/guide/parts/c.rst", "docs/guide/parts/d.rst").left, Vec::<String>::new());
+    assert_eq!(files.rename("docs/guide/parts/c.rst", "docs/guide/parts/d.rst").manual_steps, Vec::<String>::new());
     assert_eq!(
-        files.rename("docs/guide/parts/c.rst", "docs/guide/c.rst").left,
+        files.rename("docs/guide/parts/c.rst", "docs/guide/c.rst").manual_steps,
         [
             "`docs/guide/c.rst` does not match the pattern by which the table of contents on docs/guide/index.md names pages"
         ]
@@ -480,10 +483,10 @@ fn a_configuration_that_names_a_page_is_told() {
     let tree = tree(&[("docusaurus.config.js", config), ("docs/a.md", ""), ("docs/b.md", "")]);
     let site = Site::read(&tree);
     let files = NavigationFiles::of(&tree, &site);
-    let told =
+    let expected_steps =
         ["docusaurus.config.js:5", "docusaurus.config.js:6"].map(|at| format!("{at} names it, and is yours to change"));
-    assert_eq!(files.remove("docs/a.md").left, told);
-    assert_eq!(files.rename("docs/a.md", "docs/c.md").left, told);
+    assert_eq!(files.remove("docs/a.md").manual_steps, expected_steps);
+    assert_eq!(files.rename("docs/a.md", "docs/c.md").manual_steps, expected_steps);
 }
 
 #[test]
@@ -530,7 +533,7 @@ fn an_entry_of_starlight_names_a_page_without_its_language_and_base() {
     let files = NavigationFiles::of(&tree, &site);
     assert!(files.rename("src/content/docs/de/guides/a.md", "src/content/docs/de/b.md").is_empty());
     let away = files.rename("src/content/docs/en/guides/a.md", "src/content/docs/de/b.md");
-    assert!(away.is_empty() && away.left.len() == 2, "{away:?}");
+    assert!(away.is_empty() && away.manual_steps.len() == 2, "{away:?}");
 }
 
 #[test]
@@ -548,18 +551,18 @@ fn a_folder_of_nextra_is_named_as_long_as_it_has_a_page() {
     ]);
     let site = Site::read(&tree);
     let files = NavigationFiles::of(&tree, &site);
-    let told = ["app/_meta.global.ts:2 may name it as `a`, and is yours to change"];
+    let expected_steps = ["app/_meta.global.ts:2 may name it as `a`, and is yours to change"];
     let removed = files.remove("content/guide/a.mdx");
     assert_eq!(text(&after(&tree, &removed, None), "content/_meta.js"), meta.replace("  guide: 'Guide',\n", ""));
-    assert_eq!(removed.left, told);
+    assert_eq!(removed.manual_steps, expected_steps);
     let inside = files.rename("content/guide/a.mdx", "content/guide/in/b.mdx");
-    assert_eq!((inside.is_empty(), inside.left), (true, told.map(str::to_owned).to_vec()));
+    assert_eq!((inside.is_empty(), inside.manual_steps), (true, expected_steps.map(str::to_owned).to_vec()));
     let away = files.rename("content/guide/a.mdx", "content/more/a.mdx");
     assert_eq!(text(&after(&tree, &away, None), "content/_meta.js"), meta.replace("  guide: 'Guide',\n", ""));
-    assert_eq!(away.left.len(), 2, "{away:?}");
+    assert_eq!(away.manual_steps.len(), 2, "{away:?}");
     assert!(files.remove("content/more/b.mdx").is_empty());
     assert_eq!(
-        files.remove("content/index.mdx").left,
+        files.remove("content/index.mdx").manual_steps,
         ["app/_meta.global.ts:2 may name it as `index`, and is yours to change"]
     );
 }
@@ -573,7 +576,7 @@ fn the_first_page_of_a_language_of_vitepress_follows_and_is_told() {
     let site = Site::read(&tree);
     let removed = NavigationFiles::of(&tree, &site).remove("fr/intro.md");
     assert_eq!(
-        (removed.files.len(), removed.left.as_slice()),
+        (removed.files.len(), removed.manual_steps.as_slice()),
         (0, &[".vitepress/config.ts:4 still names it".to_owned()][..])
     );
 }

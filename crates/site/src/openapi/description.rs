@@ -11,7 +11,7 @@ use serde_json::Value;
 pub(crate) const METHODS: [&str; 8] = ["get", "post", "put", "patch", "delete", "options", "head", "trace"];
 
 /// Maximum length of a chain of references.
-const LONGEST_CHAIN: usize = 16;
+const MAX_REFERENCE_CHAIN: usize = 16;
 
 /// Number of descriptions that are cached for the pages that show their operations.
 const KEPT: usize = 4;
@@ -119,7 +119,7 @@ impl Description {
     /// follow.
     pub(crate) fn resolved<'d>(&'d self, value: &'d Value) -> &'d Value {
         let mut value = value;
-        for _ in 0..LONGEST_CHAIN {
+        for _ in 0..MAX_REFERENCE_CHAIN {
             match reference(value).and_then(|pointer| self.at(pointer)) {
                 Some(next) => value = next,
                 None => break,

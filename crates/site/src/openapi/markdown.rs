@@ -5,19 +5,19 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 use super::description::{Description, Operation, is_true};
-use super::schema::{Fields, cut, one_line, told, written};
+use super::schema::{Fields, cut, description_and_values, one_line, written};
 
 /// Maximum size of an example, in bytes; a larger one adds nothing to its schema and is omitted.
-const LONGEST_EXAMPLE: usize = 4_000;
+const MAX_EXAMPLE_BYTES: usize = 4_000;
 
 /// Maximum number of parameters that are shown per operation.
-const MOST_PARAMETERS: usize = 400;
+const MAX_PARAMETERS: usize = 400;
 
 /// Maximum size of the description of an operation, a body or a response, in bytes.
-const LONGEST_ABOUT: usize = 64 << 10;
+const MAX_DESCRIPTION_BYTES: usize = 64 << 10;
 
 /// Page size in bytes above which no more paragraphs are added.
-const LARGEST: usize = 256 << 10;
+const MAX_PAGE_BYTES: usize = 256 << 10;
 
 /// A rendered page.
 #[derive(Debug)]
@@ -28,7 +28,7 @@ pub(super) struct RenderedPage {
     /// The page without its title.
     pub(super) markdown: String,
     /// Number of schemas that were visited to render the page.
-    pub(super) looked_into: usize,
+    pub(super) schemas_visited: usize,
 }
 
 /// Renders the page of an operation: its description, parameters, body and responses.
@@ -46,12 +46,17 @@ pub(super) fn page(description: &Description, operation: &Operation<'_>) -> Rend
         page.paragraph("**Deprecated.**");
     }
     if let Some(about) = about {
-        page.paragraph(&nested(cut(about, LONGEST_ABOUT)));
+        page.paragraph(&nested(cut(about, MAX_DESCRIPTION_BYTES)));
     }
     page.parameters(operation);
     page.body(operation);
     page.responses(operation);
-    RenderedPage { title, summary: about.map(first_words), looked_into: page.fields.looked_into(), markdown: page.out }
+    RenderedPage {
+        title,
+        summary: about.map(first_words),
+        schemas_visited: page.fields.schemas_visited(),
+        markdown: page.out,
+    }
 }
 
 /// Moves the headings of a text two levels down, below the page's own sections.
@@ -79,7 +84,7 @@ struct Page<'d> {
 
 impl<'d> Page<'d> {
     fn paragraph(&mut self, text: &str) {
-        if !text.trim().is_empty() && self.out.len() < LARGEST {
+        if !text.trim().is_empty() && self.out.len() < MAX_PAGE_BYTES {
             self.out.push_str(text.trim_end());
             self.out.push_str("\n\n");
         }
@@ -98,7 +103,7 @@ impl<'d> Page<'d> {
         let all: Vec<&Value> = shared
             .chain(own.iter().copied())
             .filter(|parameter| parameter.get("in").and_then(Value::as_str) != Some("body"))
-            .take(MOST_PARAMETERS)
+            .take(MAX_PARAMETERS)
             .collect();
         if all.is_empty() {
             return;
@@ -115,8 +120,9 @@ impl<'d> Page<'d> {
             });
             // In Swagger 2, a parameter is its own schema.
             let kind = self.fields.kind(schema.unwrap_or(parameter));
-            let of_schema = schema.map(|schema| self.description.resolved(schema)).map(told).unwrap_or_default();
-            let own = told(parameter);
+            let of_schema =
+                schema.map(|schema| self.description.resolved(schema)).map(description_and_values).unwrap_or_default();
+            let own = description_and_values(parameter);
             let about = if own == of_schema { own } else { format!("{own} {of_schema}") };
             let required = if is_true(parameter.get("required")) { "yes" } else { "no" };
             let cells = [format!("`{}`", text("name")), text("in").to_owned(), kind, required.to_owned(), about];
@@ -130,7 +136,10 @@ impl<'d> Page<'d> {
         if let Some(body) = operation.value.get("requestBody") {
             let body = self.description.resolved(body);
             self.paragraph("## Request body");
-            self.paragraph(cut(body.get("description").and_then(Value::as_str).unwrap_or_default(), LONGEST_ABOUT));
+            self.paragraph(cut(
+                body.get("description").and_then(Value::as_str).unwrap_or_default(),
+                MAX_DESCRIPTION_BYTES,
+            ));
             self.content(body);
             return;
         }
@@ -140,7 +149,10 @@ impl<'d> Page<'d> {
             && let Some(body) = parameters.find(|parameter| parameter.get("in").and_then(Value::as_str) == Some("body"))
         {
             self.paragraph("## Request body");
-            self.paragraph(cut(body.get("description").and_then(Value::as_str).unwrap_or_default(), LONGEST_ABOUT));
+            self.paragraph(cut(
+                body.get("description").and_then(Value::as_str).unwrap_or_default(),
+                MAX_DESCRIPTION_BYTES,
+            ));
             self.schema(body.get("schema"));
         }
     }
@@ -150,13 +162,13 @@ impl<'d> Page<'d> {
         let Some(responses) = responses.filter(|responses| !responses.is_empty()) else { return };
         self.paragraph("## Responses");
         for (code, response) in responses {
-            if self.out.len() >= LARGEST {
+            if self.out.len() >= MAX_PAGE_BYTES {
                 return;
             }
             let response = self.description.resolved(response);
             let about = response.get("description").and_then(Value::as_str).unwrap_or_default();
             self.paragraph(&format!("### {code}"));
-            self.paragraph(&nested(cut(about, LONGEST_ABOUT)));
+            self.paragraph(&nested(cut(about, MAX_DESCRIPTION_BYTES)));
             match response.get("schema") {
                 Some(schema) => self.schema(Some(schema)),
                 None => self.content(response),
@@ -177,10 +189,10 @@ impl<'d> Page<'d> {
         let named = examples.and_then(|examples| self.description.resolved(examples.values().next()?).get("value"));
         if let Some(example) = media.get("example").or(named) {
             let text = match example.as_str() {
-                Some(text) => cut(text, LONGEST_EXAMPLE + 1).to_owned(),
-                None => written(example, LONGEST_EXAMPLE, |out, value| serde_json::to_writer_pretty(out, value)),
+                Some(text) => cut(text, MAX_EXAMPLE_BYTES + 1).to_owned(),
+                None => written(example, MAX_EXAMPLE_BYTES, |out, value| serde_json::to_writer_pretty(out, value)),
             };
-            if text.len() <= LONGEST_EXAMPLE && !text.contains("```") {
+            if text.len() <= MAX_EXAMPLE_BYTES && !text.contains("```") {
                 self.paragraph(&format!("```json\n{text}\n```"));
             }
         }
@@ -190,7 +202,7 @@ impl<'d> Page<'d> {
         let Some(schema) = schema else { return };
         let kind = self.fields.kind(schema);
         if kind != "object" && kind != "any" {
-            let about = told(self.description.resolved(schema));
+            let about = description_and_values(self.description.resolved(schema));
             self.paragraph(&if about.is_empty() { kind } else { format!("{kind}: {about}") });
         }
         let list = self.fields.list(schema);

@@ -23,32 +23,32 @@ use markdown::RenderedPage;
 use operations::Operations;
 
 /// Maximum number of pages made from one description.
-const MOST_PAGES: usize = 5_000;
+const MAX_PAGES: usize = 5_000;
 
 /// Maximum number of files that are searched for an operation if the page that shows it does not name the description.
-const MOST_LOOKED_INTO: usize = 8;
+const MAX_SEARCHED_FILES: usize = 8;
 
 /// Maximum size of a description, in bytes; a larger one is not read.
-const LARGEST: usize = 32 << 20;
+const MAX_API_DESCRIPTION_BYTES: usize = 32 << 20;
 
 /// Limit on the total size of the pages of one description: this many bytes for each byte of the description, but at
-/// least [`LEAST_WRITTEN`] and at most [`MOST_WRITTEN`]. Few descriptions reach four times their size, but one with
-/// recursive references could grow without bound.
-const WRITTEN_PER_BYTE: usize = 8;
-const LEAST_WRITTEN: usize = 8 << 20;
-const MOST_WRITTEN: usize = 64 << 20;
+/// least [`MIN_OUTPUT_LIMIT_BYTES`] and at most [`MAX_OUTPUT_LIMIT_BYTES`]. Few descriptions reach four times their
+/// size, but one with recursive references could grow without bound.
+const OUTPUT_BYTES_PER_INPUT_BYTE: usize = 8;
+const MIN_OUTPUT_LIMIT_BYTES: usize = 8 << 20;
+const MAX_OUTPUT_LIMIT_BYTES: usize = 64 << 20;
 
 /// Visiting a schema takes as long as writing this many bytes.
-const BYTES_A_LOOK: usize = 8;
+const SCHEMA_VISIT_COST_BYTES: usize = 8;
 
 /// Whether a file is an API description in a supported format.
 pub fn is_api_description(bytes: &[u8]) -> bool {
-    bytes.len() <= LARGEST && matches!(Description::read(bytes), Ok(Some(_)))
+    bytes.len() <= MAX_API_DESCRIPTION_BYTES && matches!(Description::read(bytes), Ok(Some(_)))
 }
 
 /// The pages of a description; none if the file is not an API description.
 pub(crate) fn read(layout: &Layout, file: &str, bytes: &[u8], tree: &dyn Tree) -> FileRead {
-    if bytes.len() > LARGEST || !description::may_be(bytes) {
+    if bytes.len() > MAX_API_DESCRIPTION_BYTES || !description::may_be(bytes) {
         return FileRead::default();
     }
     let description = match layout.cache.get(file, bytes) {
@@ -65,27 +65,28 @@ pub(crate) fn read(layout: &Layout, file: &str, bytes: &[u8], tree: &dyn Tree) -
     let listed = Listed::of(layout, file);
     let follows_navigation = !layout.operations.is_empty();
     let mut paths = HashMap::new();
-    let most_written = (WRITTEN_PER_BYTE * bytes.len()).clamp(LEAST_WRITTEN, MOST_WRITTEN);
-    let mut written_bytes = 0;
+    let output_limit_bytes =
+        (OUTPUT_BYTES_PER_INPUT_BYTE * bytes.len()).clamp(MIN_OUTPUT_LIMIT_BYTES, MAX_OUTPUT_LIMIT_BYTES);
+    let mut output_bytes = 0;
     for operation in operations.iter().filter(|operation| !shown.contains(operation.key.as_str())) {
         let entry = listed.entry(&operation.key);
         if follows_navigation && entry.is_none() {
             continue;
         }
-        if read.pages.len() == MOST_PAGES {
-            let message = format!("this describes more than {MOST_PAGES} operations; the rest have no page");
+        if read.pages.len() == MAX_PAGES {
+            let message = format!("this describes more than {MAX_PAGES} operations; the rest have no page");
             read.problems.push(Problem { line: 1, message });
             break;
         }
-        if written_bytes > most_written {
+        if output_bytes > output_limit_bytes {
             let message = "the operations of this say too much all in all; the rest have no page";
             read.problems.push(Problem { line: 1, message: message.to_owned() });
             break;
         }
-        let written = markdown::page(&description, operation);
-        written_bytes += written.markdown.len() + BYTES_A_LOOK * written.looked_into;
-        let place = place(layout, file, &description, operation, entry, &written, &mut paths);
-        read.pages.push(page(layout, file, place, &written));
+        let rendered = markdown::page(&description, operation);
+        output_bytes += rendered.markdown.len() + SCHEMA_VISIT_COST_BYTES * rendered.schemas_visited;
+        let place = place(layout, file, &description, operation, entry, &rendered, &mut paths);
+        read.pages.push(page(layout, file, place, &rendered));
     }
     read
 }
@@ -126,7 +127,7 @@ fn place(
     description: &Description,
     operation: &Operation<'_>,
     entry: Option<&Operations>,
-    written: &RenderedPage,
+    rendered: &RenderedPage,
     taken: &mut HashMap<String, usize>,
 ) -> Place {
     let folder = match (entry.and_then(|entry| entry.directory.as_deref()), layout.generator()) {
@@ -134,7 +135,7 @@ fn place(
         (None, Generator::Mintlify) => "api-reference".to_owned(),
         (None, _) => layout.path_below(file),
     };
-    let parts = [folder.as_str(), &slug(operation.tag.unwrap_or_default()), &slug(&written.title)];
+    let parts = [folder.as_str(), &slug(operation.tag.unwrap_or_default()), &slug(&rendered.title)];
     let path = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("/");
     let mut site_path = path.clone();
     while taken.contains_key(&site_path) {
@@ -160,14 +161,14 @@ fn place(
     }
 }
 
-fn page(layout: &Layout, file: &str, place: Place, written: &RenderedPage) -> SitePage {
+fn page(layout: &Layout, file: &str, place: Place, rendered: &RenderedPage) -> SitePage {
     let quoted = |text: &str| serde_json::Value::from(text).to_string();
-    let mut text = format!("---\ntitle: {}\n", quoted(&written.title));
-    if let Some(summary) = &written.summary {
+    let mut text = format!("---\ntitle: {}\n", quoted(&rendered.title));
+    if let Some(summary) = &rendered.summary {
         text.push_str(&format!("description: {}\n", quoted(summary)));
     }
     text.push_str("---\n\n");
-    text.push_str(&written.markdown);
+    text.push_str(&rendered.markdown);
     let mut page = parse_as(file, text.as_bytes(), Format::Markdown, layout.anchors);
     page.title = page.title.take().or_else(|| Some(title_from(&place.site_path)));
     page.problems.clear();
@@ -187,21 +188,21 @@ fn claims(layout: &Layout, file: &str, tree: &dyn Tree) -> Vec<Claim> {
     pages.sort_unstable();
     let claims = pages.into_iter().filter_map(|page| {
         let text = tree.text(&page)?;
-        let Wanted { file: named, operation } = wanted_by(&text)?;
+        let OperationReference { file: named, operation } = operation_reference(&text)?;
         named.is_none_or(|named| named == file).then_some(Claim { page, operation })
     });
     claims.collect()
 }
 
 /// An operation as named in front matter.
-struct Wanted {
+struct OperationReference {
     file: Option<String>,
     /// `GET /users`, or `WEBHOOK name`.
     operation: String,
 }
 
 /// The operation that the front matter of a page names, if any.
-fn wanted_by(text: &str) -> Option<Wanted> {
+fn operation_reference(text: &str) -> Option<OperationReference> {
     text[..docent_markdown::front_matter_end(text)].contains("openapi").then_some(())?;
     let (front, _) = docent_markdown::read_front_matter(text, &Lines::of(text));
     let words: Vec<&str> = front.get("openapi")?.split_whitespace().collect();
@@ -211,7 +212,7 @@ fn wanted_by(text: &str) -> Option<Wanted> {
         _ => return None,
     };
     let operation = format!("{} {path}", method.to_uppercase());
-    Some(Wanted { file, operation })
+    Some(OperationReference { file, operation })
 }
 
 /// An operation rendered into the page that shows it.
@@ -225,7 +226,7 @@ pub(crate) struct Shown {
 
 /// The operation that a page shows through its front matter.
 pub(crate) fn shown_by(layout: &Layout, text: &str, format: Format, tree: &dyn Tree) -> Option<Shown> {
-    let Wanted { file, operation } = wanted_by(text)?;
+    let OperationReference { file, operation } = operation_reference(text)?;
     let mut files: Vec<String> = match &file {
         Some(file) => vec![file.clone()],
         None => layout.descriptions.clone(),
@@ -235,18 +236,18 @@ pub(crate) fn shown_by(layout: &Layout, text: &str, format: Format, tree: &dyn T
         files =
             tree.paths().into_iter().filter(|file| !is_page(file) && named(file) && layout.holds_pages(file)).collect();
         files.sort_unstable();
-        files.truncate(MOST_LOOKED_INTO);
+        files.truncate(MAX_SEARCHED_FILES);
     }
     for file in &files {
-        let Some(bytes) = tree.read(file).filter(|bytes| bytes.len() <= LARGEST) else { continue };
+        let Some(bytes) = tree.read(file).filter(|bytes| bytes.len() <= MAX_API_DESCRIPTION_BYTES) else { continue };
         let Ok(Some(description)) = layout.cache.get(file, &bytes) else { continue };
         let Some(found) = description.operation(&operation) else { continue };
-        let written = markdown::page(&description, &found);
+        let rendered = markdown::page(&description, &found);
         let markdown = match format {
-            Format::Mdx => markdown::escaped(&written.markdown),
-            Format::Markdown | Format::Rst | Format::Adoc | Format::Notebook => written.markdown,
+            Format::Mdx => markdown::escaped(&rendered.markdown),
+            Format::Markdown | Format::Rst | Format::Adoc | Format::Notebook => rendered.markdown,
         };
-        return Some(Shown { markdown, title: Some(written.title), file: Some(file.clone()), problem: None });
+        return Some(Shown { markdown, title: Some(rendered.title), file: Some(file.clone()), problem: None });
     }
     let message = format!("the front matter shows `{operation}`, and no description of an API has that");
     let problem = (!files.is_empty()).then_some(Problem { line: 1, message });

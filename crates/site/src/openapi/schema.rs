@@ -8,36 +8,36 @@ use serde_json::Value;
 use super::description::{Description, is_true, reference};
 
 /// Maximum nesting depth of the fields shown.
-const DEEPEST: usize = 5;
+const MAX_DEPTH: usize = 5;
 
 /// Maximum number of fields shown per operation.
-const MOST_FIELDS: usize = 400;
+const MAX_FIELDS: usize = 400;
 
 /// Maximum number of schemas visited per operation; a schema that is referenced several times counts each time.
-const MOST_LOOKED_INTO: usize = 4_000;
+const MAX_SCHEMA_VISITS: usize = 4_000;
 
 /// Maximum number of enumeration values shown.
-const MOST_VALUES: usize = 40;
+const MAX_VALUES: usize = 40;
 
 /// Maximum length of a value shown, in bytes.
-const LONGEST_VALUE: usize = 200;
+const MAX_VALUE_BYTES: usize = 200;
 
 /// Maximum length of the description of a field or a parameter, in bytes.
-const LONGEST_TOLD: usize = 2_000;
+const MAX_FIELD_DESCRIPTION_BYTES: usize = 2_000;
 
 /// Renders the schemas of one operation; the limits apply to all of them together.
 pub(super) struct Fields<'d> {
     description: &'d Description,
-    left: usize,
+    fields_left: usize,
     /// Number of schemas that may still be visited.
-    looks: Cell<usize>,
+    visits_left: Cell<usize>,
     /// The references being rendered, to detect recursion.
     open: Vec<&'d str>,
 }
 
 impl<'d> Fields<'d> {
     pub(super) fn of(description: &'d Description) -> Self {
-        Self { description, left: MOST_FIELDS, looks: Cell::new(MOST_LOOKED_INTO), open: Vec::new() }
+        Self { description, fields_left: MAX_FIELDS, visits_left: Cell::new(MAX_SCHEMA_VISITS), open: Vec::new() }
     }
 
     /// Renders the fields of a schema as a list, which may be empty.
@@ -53,20 +53,20 @@ impl<'d> Fields<'d> {
     }
 
     /// Number of schemas visited.
-    pub(super) fn looked_into(&self) -> usize {
-        MOST_LOOKED_INTO - self.looks.get()
+    pub(super) fn schemas_visited(&self) -> usize {
+        MAX_SCHEMA_VISITS - self.visits_left.get()
     }
 
-    fn may_look(&self) -> bool {
-        let left = self.looks.get();
-        self.looks.set(left.saturating_sub(1));
+    fn may_visit(&self) -> bool {
+        let left = self.visits_left.get();
+        self.visits_left.set(left.saturating_sub(1));
         left > 0
     }
 
     fn kind_within(&self, schema: &'d Value, depth: usize) -> String {
         let named = reference(schema).and_then(|pointer| pointer.rsplit('/').next());
         let schema = self.description.resolved(schema);
-        if depth > DEEPEST || !self.may_look() {
+        if depth > MAX_DEPTH || !self.may_visit() {
             return "…".to_owned();
         }
         let own = match schema.get("type") {
@@ -86,7 +86,7 @@ impl<'d> Fields<'d> {
                     (Some(title), _) => title.to_owned(),
                     (None, Some(choices)) => {
                         let mut kinds = Vec::new();
-                        for choice in choices.iter().take(MOST_VALUES) {
+                        for choice in choices.iter().take(MAX_VALUES) {
                             let kind = self.kind_within(choice, depth + 1);
                             if !kinds.contains(&kind) {
                                 kinds.push(kind);
@@ -106,7 +106,7 @@ impl<'d> Fields<'d> {
     }
 
     fn fields(&mut self, schema: &'d Value, depth: usize, out: &mut String) {
-        if depth > DEEPEST || self.left == 0 || !self.may_look() {
+        if depth > MAX_DEPTH || self.fields_left == 0 || !self.may_visit() {
             return;
         }
         let pointer = reference(schema);
@@ -122,17 +122,17 @@ impl<'d> Fields<'d> {
 
     fn fields_of(&mut self, schema: &'d Value, depth: usize, out: &mut String) {
         let all = schema.get("allOf").and_then(Value::as_array);
-        for part in all.into_iter().flatten().take(MOST_VALUES) {
+        for part in all.into_iter().flatten().take(MAX_VALUES) {
             self.fields(part, depth, out);
         }
         let required = schema.get("required").and_then(Value::as_array);
         let is_required =
             |name: &str| required.is_some_and(|names| names.iter().any(|known| known.as_str() == Some(name)));
         for (name, field) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
-            if self.left == 0 {
+            if self.fields_left == 0 {
                 return;
             }
-            self.left -= 1;
+            self.fields_left -= 1;
             let shape = self.description.resolved(field);
             let mut words = self.kind(field);
             if is_required(name) {
@@ -143,9 +143,9 @@ impl<'d> Fields<'d> {
             }
             let indent = "  ".repeat(depth);
             out.push_str(&format!("{indent}- `{}` ({words})", name.replace('`', "'")));
-            let told = told(shape);
-            if !told.is_empty() {
-                out.push_str(&format!(": {told}"));
+            let details = description_and_values(shape);
+            if !details.is_empty() {
+                out.push_str(&format!(": {details}"));
             }
             out.push('\n');
             self.fields(field, depth + 1, out);
@@ -157,7 +157,7 @@ impl<'d> Fields<'d> {
             self.fields(values, depth, out);
         }
         for name in ["oneOf", "anyOf"] {
-            for choice in schema.get(name).and_then(Value::as_array).into_iter().flatten().take(MOST_VALUES) {
+            for choice in schema.get(name).and_then(Value::as_array).into_iter().flatten().take(MAX_VALUES) {
                 self.fields(choice, depth, out);
             }
         }
@@ -165,13 +165,13 @@ impl<'d> Fields<'d> {
 }
 
 /// The description, values and default of a schema or a parameter.
-pub(super) fn told(shape: &Value) -> String {
+pub(super) fn description_and_values(shape: &Value) -> String {
     let mut parts = Vec::new();
     if let Some(text) = shape.get("description").and_then(Value::as_str) {
-        parts.push(one_line(cut(text, LONGEST_TOLD)));
+        parts.push(one_line(cut(text, MAX_FIELD_DESCRIPTION_BYTES)));
     }
     if let Some(values) = shape.get("enum").and_then(Value::as_array) {
-        let values: Vec<String> = values.iter().take(MOST_VALUES).map(|value| format!("`{}`", plain(value))).collect();
+        let values: Vec<String> = values.iter().take(MAX_VALUES).map(|value| format!("`{}`", plain(value))).collect();
         parts.push(format!("One of {}.", values.join(", ")));
     }
     if let Some(value) = shape.get("default").filter(|value| !value.is_null()) {
@@ -184,11 +184,11 @@ pub(super) fn told(shape: &Value) -> String {
 /// A value on one line.
 fn plain(value: &Value) -> String {
     let text = match value.as_str() {
-        Some(text) => one_line(cut(text, 2 * LONGEST_VALUE)),
-        None => one_line(&written(value, 2 * LONGEST_VALUE, |out, value| serde_json::to_writer(out, value))),
+        Some(text) => one_line(cut(text, 2 * MAX_VALUE_BYTES)),
+        None => one_line(&written(value, 2 * MAX_VALUE_BYTES, |out, value| serde_json::to_writer(out, value))),
     };
     let text = text.replace('`', "'");
-    match cut(&text, LONGEST_VALUE) {
+    match cut(&text, MAX_VALUE_BYTES) {
         start if start.len() < text.len() => format!("{start}…"),
         whole => whole.to_owned(),
     }

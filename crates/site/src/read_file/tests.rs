@@ -30,8 +30,8 @@ fn a_page_that_the_navigation_forgot_is_told_of() {
         ("hidden.mdx", "---\nhidden: true\n---\nText"),
         ("snippets/x.mdx", "Text"),
     ]);
-    let told = |file: &str| read_in(&tree, file).problems.len();
-    assert_eq!(["a.mdx", "forgotten.mdx", "hidden.mdx", "snippets/x.mdx"].map(told), [0, 1, 0, 0]);
+    let problem_count = |file: &str| read_in(&tree, file).problems.len();
+    assert_eq!(["a.mdx", "forgotten.mdx", "hidden.mdx", "snippets/x.mdx"].map(problem_count), [0, 1, 0, 0]);
     assert!(!read_in(&tree, "forgotten.mdx").pages[0].place.listed);
 }
 

@@ -10,7 +10,7 @@ fn skip_of(tree: &dyn Tree, file: &str) -> Option<(SkipReason, Option<String>)> 
     Some((skip.reason, rule))
 }
 
-fn told(tree: &Files) -> Vec<(&str, SkipReason, Option<String>)> {
+fn skips(tree: &Files) -> Vec<(&str, SkipReason, Option<String>)> {
     tree.keys().filter_map(|file| skip_of(tree, file).map(|(reason, rule)| (file.as_str(), reason, rule))).collect()
 }
 
@@ -32,7 +32,7 @@ fn a_plain_folder_skips_what_is_no_page_and_says_why() {
         ("node_modules/x/README.md", "x"),
     ]);
     assert_eq!(
-        told(&tree),
+        skips(&tree),
         [
             (".github/issue.md", SkipReason::ForEditors, None),
             ("AGENTS.md", SkipReason::ForEditors, None),
@@ -55,7 +55,7 @@ fn the_line_is_named_that_leaves_a_page_out() {
         ("README.md", ""),
     ]);
     assert_eq!(
-        told(&mkdocs),
+        skips(&mkdocs),
         [
             ("README.md", SkipReason::Outside, at("mkdocs.yml")),
             ("docs/b.mdx", SkipReason::Unsupported, None),
@@ -72,7 +72,7 @@ fn the_line_is_named_that_leaves_a_page_out() {
         ("docs/b.md", ""),
     ]);
     assert_eq!(
-        told(&sphinx),
+        skips(&sphinx),
         [("docs/b.md", SkipReason::Unsupported, None), ("docs/old/a.rst", SkipReason::Excluded, at("docs/conf.py:4")),]
     );
     let mintlify = site(&[
@@ -84,7 +84,7 @@ fn the_line_is_named_that_leaves_a_page_out() {
         ("d.mdx", "---\nhidden: true\n---\n"),
     ]);
     assert_eq!(
-        told(&mintlify),
+        skips(&mintlify),
         [
             ("b.mdx", SkipReason::NotInNavigation, at("docs.json")),
             ("d.mdx", SkipReason::Hidden, at("d.mdx:2")),
@@ -108,7 +108,7 @@ fn a_table_of_contents_is_no_page_of_a_book() {
         ]);
         let layout = Layout::read(&tree);
         assert_eq!(
-            told(&tree),
+            skips(&tree),
             [
                 (summary.as_str(), SkipReason::Configuration, None),
                 (other.as_str(), SkipReason::NotInNavigation, Some(summary.clone())),

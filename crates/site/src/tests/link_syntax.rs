@@ -3,7 +3,7 @@
 use docent_markdown::LinkKind;
 use proptest::prelude::*;
 
-use crate::follow::{LinkSyntax, Wanted};
+use crate::follow::{LinkRequest, LinkSyntax};
 use crate::model::{Site, Target};
 use crate::sample::{Files, site};
 
@@ -103,7 +103,7 @@ proptest! {
         let served = site.served();
         let pages: Vec<&str> = served.values().copied().collect();
         let (from, to) = (*from.get(&pages), *to.get(&pages));
-        let link = site.link(&Wanted { from, to, anchor: None, like, syntax: LinkSyntax::Html });
+        let link = site.link(&LinkRequest { from, to, anchor: None, like, syntax: LinkSyntax::Html });
         let leads_to = match site.resolve_in(from, &link, LinkSyntax::Html) {
             Target::Page { file, .. } => Some(file),
             _ => None,

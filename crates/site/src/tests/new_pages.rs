@@ -4,7 +4,7 @@
 use docent_markdown::folder;
 
 use crate::check::{Checked, FindingKind, new_findings};
-use crate::follow::{LinkSyntax, Wanted};
+use crate::follow::{LinkRequest, LinkSyntax};
 use crate::layout::below;
 use crate::model::Site;
 use crate::navigation_edit::NavigationFiles;
@@ -25,7 +25,7 @@ fn with_new_page(before: &Files, page: &str) -> Option<(Files, Vec<String>)> {
     let mut changed = vec![new.clone()];
     for (file, edits) in NavigationFiles::of(before, &site).add(&new, "Brand new").files {
         let mut text = String::from_utf8(after[&file].clone()).expect("a navigation in UTF-8");
-        edits.iter().rev().for_each(|(range, instead)| text.replace_range(range.clone(), instead));
+        edits.iter().rev().for_each(|(range, new_text)| text.replace_range(range.clone(), new_text));
         after.insert(file.clone(), text.into_bytes());
         changed.push(file);
     }
@@ -47,13 +47,13 @@ fn with_links(tree: &Files, page: &str, link: &str, count: usize) -> Files {
 }
 
 /// How many links to new pages were checked, and how many broken ones were reported as findings and not as doubts.
-fn judged(generator: &str) -> (usize, usize) {
+fn link_counts(generator: &str) -> (usize, usize) {
     let built = built_site(generator);
-    let (mut added, mut told) = (0, 0);
+    let (mut added, mut reported) = (0, 0);
     let site = Site::read(&built);
     for page in site.served().into_values() {
         // The small sites consist of unusual links; 200 copies of this one show which rules the site obeys.
-        let wanted = |to| Wanted { from: page, to, anchor: None, like: "", syntax: LinkSyntax::Markdown };
+        let wanted = |to| LinkRequest { from: page, to, anchor: None, like: "", syntax: LinkSyntax::Markdown };
         let own = site.link(&wanted(page));
         let before = with_links(&built, page, &own, 200);
         let Some((after, mut changed)) = with_new_page(&before, page) else { continue };
@@ -66,9 +66,9 @@ fn judged(generator: &str) -> (usize, usize) {
         let checked = new_findings(&before, &with_link(&after, page, &broken), &changed);
         let doubted = checked.doubts.iter().map(|doubt| doubt.findings.len()).sum::<usize>();
         assert_eq!(checked.findings.len() + doubted, 1, "{generator}: `{broken}` on {page}: {checked:?}");
-        told += checked.findings.iter().filter(|f| f.kind == FindingKind::BrokenLink && f.path == page).count();
+        reported += checked.findings.iter().filter(|f| f.kind == FindingKind::BrokenLink && f.path == page).count();
     }
-    (added, told)
+    (added, reported)
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn a_new_page_and_a_link_to_it_are_no_problem_and_a_link_that_leads_nowhere_is_o
         "vitepress",
     ];
     for site in sites {
-        let (added, told) = judged(site);
-        assert!(added >= 4 && told * 5 >= added * 4, "{site}: {told} of {added} broken links are told");
+        let (added, reported) = link_counts(site);
+        assert!(added >= 4 && reported * 5 >= added * 4, "{site}: {reported} of {added} broken links are told");
     }
 }

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use crate::follow::{LinkSyntax, Wanted};
+use crate::follow::{LinkRequest, LinkSyntax};
 use crate::layout::Layout;
 use crate::model::{Site, Target};
 use crate::read_file::read_file;
@@ -72,7 +72,7 @@ proptest! {
     ) {
         let site = Site::read(&docs(if is_sphinx { &SPHINX } else { &[] }));
         let from = "docs/guide/lab.ipynb";
-        let written = site.link(&Wanted { from, to, anchor: None, like, syntax: LinkSyntax::Markdown });
+        let written = site.link(&LinkRequest { from, to, anchor: None, like, syntax: LinkSyntax::Markdown });
         prop_assert!(!written.contains(['"', '\\']));
         let found = match site.resolve(from, &written) {
             Target::Page { file, .. } => file,

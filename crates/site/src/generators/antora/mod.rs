@@ -25,7 +25,7 @@ pub(crate) use config::is_file;
 use super::browser::Browser;
 use super::roots::by_stem;
 use super::{Root, Rules};
-use crate::follow::{LinkSyntax, Wanted, Written, encoded, relative, relative_path, suffix_of};
+use crate::follow::{LinkRequest, LinkSyntax, ParsedLink, encoded, relative, relative_path, suffix_of};
 use crate::layout::Layout;
 use crate::model::{Site, Target};
 use crate::tree::{Tree, joined_in};
@@ -115,7 +115,7 @@ fn alias(root: &Root, file: &str, _address: &str) -> Option<(&'static str, Strin
     Some(("page-aliases", format!("{module}:{}", root.inside(file)?)))
 }
 
-fn follow(site: &Site, link: &Written<'_>) -> Target {
+fn follow(site: &Site, link: &ParsedLink<'_>) -> Target {
     let is_link = Format::of(link.from) == Format::Adoc && site.address(link.from).is_some();
     if !is_link {
         return Target::NotUnderstood;
@@ -242,8 +242,8 @@ fn found(site: &Site, file: String, anchor: Option<String>) -> Target {
 }
 
 /// Writes the resource name of the target, with the parts that `like` has and those that are necessary.
-fn write(site: &Site, wanted: &Wanted<'_>) -> String {
-    let Wanted { from, to, anchor, like, syntax } = *wanted;
+fn write(site: &Site, wanted: &LinkRequest<'_>) -> String {
+    let LinkRequest { from, to, anchor, like, syntax } = *wanted;
     let suffix = suffix_of(like, anchor);
     let options = &site.layout().options.antora;
     let paths = [from, to].map(|file| joined(site.root(), file).unwrap_or_default());

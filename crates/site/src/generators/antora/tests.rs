@@ -125,7 +125,7 @@ fn names_lead_to_resources() {
             "{target}"
         );
     }
-    let wanted = Wanted {
+    let wanted = LinkRequest {
         from: "docs/modules/ROOT/pages/start.adoc",
         to: "docs/modules/guide/pages/index.adoc",
         anchor: None,
@@ -165,7 +165,7 @@ proptest! {
         let site = Site::read(&tree);
         let name = |file: &str| crate::tree::from_root(root, file);
         let (from, to) = (name(files[from]), name(files[to]));
-        let written = site.link(&Wanted { from: &from, to: &to, anchor: None, like, syntax });
+        let written = site.link(&LinkRequest { from: &from, to: &to, anchor: None, like, syntax });
         let found = match site.resolve_in(&from, &written, syntax) {
             Target::Page { file, .. } | Target::Asset { file } => file,
             other => format!("{other:?}"),
@@ -178,7 +178,7 @@ proptest! {
         let site = Site::read(&docs());
         for syntax in [LinkSyntax::Markdown, LinkSyntax::Html, LinkSyntax::Component] {
             site.resolve_in(from, &target, syntax);
-            site.link(&Wanted { from, to: "docs/modules/guide/pages/index.adoc", anchor: None, like: &target, syntax });
+            site.link(&LinkRequest { from, to: "docs/modules/guide/pages/index.adoc", anchor: None, like: &target, syntax });
         }
     }
 }

@@ -2,7 +2,7 @@ use crate::LinkSyntax;
 use proptest::prelude::*;
 
 use super::*;
-use crate::follow::Wanted;
+use crate::follow::LinkRequest;
 use crate::model::{Site, Target};
 use crate::sample::{as_docs_root, built_site, site};
 
@@ -168,7 +168,7 @@ proptest! {
         };
         let name = |file: &str| if above { format!("docs/{file}") } else { file.to_owned() };
         let (from, to) = (name(files[from]), name(files[to]));
-        let written = site.link(&Wanted { from: &from, to: &to, anchor: None, like, syntax: LinkSyntax::Markdown });
+        let written = site.link(&LinkRequest { from: &from, to: &to, anchor: None, like, syntax: LinkSyntax::Markdown });
         let found = match site.resolve(&from, &written) {
             Target::Page { file, .. } | Target::Asset { file } => file,
             other => format!("{other:?}"),

@@ -8,10 +8,11 @@ use docent_markdown::is_markdown_page;
 
 use super::{DocusaurusSettings, Instance};
 use crate::follow::{
-    LinkSyntax, Wanted, Written, dotted, encoded, has_markdown_ending, parts, relative_path, respelled, suffix_of,
+    LinkRequest, LinkSyntax, ParsedLink, encoded, has_markdown_ending, parts, relative_path, retargeted_link,
+    suffix_of, with_dot_slash_like,
 };
 use crate::generators::browser::inside;
-use crate::generators::by_names::respelled_by_names;
+use crate::generators::by_names::retargeted_link_by_names;
 use crate::generators::{Root, RootKind};
 use crate::layout::below;
 use crate::model::{Site, Target};
@@ -19,7 +20,7 @@ use crate::paths::path_in;
 use crate::tree::joined_in;
 
 /// What a link leads to.
-pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
+pub(super) fn follow(site: &Site, link: &ParsedLink<'_>) -> Target {
     let Some(root) = site.layout().root(link.from) else {
         // The file is in no folder of pages, so it is read in the repository.
         return crate::generators::by_names::by_names(site, link);
@@ -40,7 +41,7 @@ pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
 }
 
 /// Candidate files for a link with the extension of a page, in lookup order.
-fn named_files(site: &Site, root: &Root, link: &Written<'_>) -> Vec<String> {
+fn named_files(site: &Site, root: &Root, link: &ParsedLink<'_>) -> Vec<String> {
     let home = site.layout().home();
     let joined = |folder: &str, path: &str| joined_in(site.root(), folder, path);
     if let Some(path) = link.path.strip_prefix("@site/") {
@@ -57,7 +58,7 @@ fn named_files(site: &Site, root: &Root, link: &Written<'_>) -> Vec<String> {
 
 /// The page of the same plug-in that a link names by its file; `None` when there is no such page and the link stays a
 /// URL.
-fn by_file(site: &Site, root: &Root, link: &Written<'_>) -> Option<Target> {
+fn by_file(site: &Site, root: &Root, link: &ParsedLink<'_>) -> Option<Target> {
     for file in named_files(site, root, link) {
         if !site.has_any(&file) {
             continue;
@@ -88,7 +89,7 @@ fn is_in_language_of(site: &Site, root: &Root, other: &Root, file: &str) -> bool
 }
 
 /// The non-page file that a link leads to: relative to the page, or in a static folder.
-fn asset(site: &Site, link: &Written<'_>) -> Option<String> {
+fn asset(site: &Site, link: &ParsedLink<'_>) -> Option<String> {
     let name = link.path.rsplit('/').next().unwrap_or_default();
     let has_ending = name.rsplit_once('.').is_some_and(|(stem, ending)| !stem.is_empty() && !ending.is_empty());
     if let Some(path) = link.path.strip_prefix("@site/") {
@@ -113,7 +114,7 @@ fn served_as_is(site: &Site, path: &str) -> Option<String> {
     })
 }
 
-fn by_url(site: &Site, root: &Root, link: &Written<'_>, is_file: bool) -> Target {
+fn by_url(site: &Site, root: &Root, link: &ParsedLink<'_>, is_file: bool) -> Target {
     let settings = &site.layout().options.docusaurus;
     let language = language_prefix(settings, root);
     let address = if link.is_absolute() {
@@ -173,7 +174,7 @@ fn beside(folder: &str, path: &str, base: &str) -> Option<String> {
     path_in(base, &parts.join("/")).map(str::to_owned)
 }
 
-fn at_address(site: &Site, address: &str, language: &str, link: &Written<'_>) -> Option<Target> {
+fn at_address(site: &Site, address: &str, language: &str, link: &ParsedLink<'_>) -> Option<Target> {
     if let Some(file) = site.file_at(address) {
         return Some(link.page(file));
     }
@@ -241,13 +242,13 @@ fn without_language<'a>(address: &'a str, language: &str) -> &'a str {
 
 /// Writes a link in the form of `like` if that form can name the page, else by file path within a plug-in and by
 /// address from one plug-in to another.
-pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
-    let Wanted { from, to, anchor, like, syntax } = *wanted;
+pub(super) fn write(site: &Site, wanted: &LinkRequest<'_>) -> String {
+    let LinkRequest { from, to, anchor, like, syntax } = *wanted;
     if site.layout().root(from).is_none() {
-        return respelled_by_names(site, wanted);
+        return retargeted_link_by_names(site, wanted);
     }
     let (written, _) = parts(like);
-    let by_file = respelled(&format!("./x.md{}", suffix_of(like, None)), from, to, anchor);
+    let by_file = retargeted_link(&format!("./x.md{}", suffix_of(like, None)), from, to, anchor);
     let candidates = forms(site, wanted, written).into_iter().chain([by_file.clone()]).chain(by_address(site, wanted));
     let leads_there = |candidate: &String| match site.resolve_in(from, candidate, syntax) {
         Target::Page { file, .. } => file == to,
@@ -259,8 +260,8 @@ pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
 }
 
 /// Candidate forms in the style of `like`, the closest first.
-fn forms(site: &Site, wanted: &Wanted<'_>, written: &str) -> Vec<String> {
-    let Wanted { from, to, anchor, like, .. } = *wanted;
+fn forms(site: &Site, wanted: &LinkRequest<'_>, written: &str) -> Vec<String> {
+    let LinkRequest { from, to, anchor, like, .. } = *wanted;
     let home = site.layout().home();
     let below_folder = |folder: &str| inside(folder, to);
     let at = |path: String| format!("{}{}", encoded(&path), suffix_of(like, anchor));
@@ -275,7 +276,7 @@ fn forms(site: &Site, wanted: &Wanted<'_>, written: &str) -> Vec<String> {
     }
     if has_markdown_ending(written) {
         if !is_absolute {
-            return vec![respelled(like, from, to, anchor)];
+            return vec![retargeted_link(like, from, to, anchor)];
         }
         let root = site.layout().root(from);
         let folders = root.map(|root| root.options.docusaurus.folders.clone()).unwrap_or_default();
@@ -290,7 +291,7 @@ fn forms(site: &Site, wanted: &Wanted<'_>, written: &str) -> Vec<String> {
 }
 
 /// The page's address as an absolute link, with the base path if `like` has it or the link is in HTML.
-fn by_address(site: &Site, wanted: &Wanted<'_>) -> Option<String> {
+fn by_address(site: &Site, wanted: &LinkRequest<'_>) -> Option<String> {
     let settings = &site.layout().options.docusaurus;
     let address = site.address(wanted.to)?;
     let language = site.layout().root(wanted.from).map_or("", |root| language_prefix(settings, root));
@@ -304,9 +305,9 @@ fn by_address(site: &Site, wanted: &Wanted<'_>) -> Option<String> {
     Some(format!("{}{}", encoded(&format!("/{path}{slash}")), suffix_of(wanted.like, wanted.anchor)))
 }
 
-fn by_relative_url(site: &Site, wanted: &Wanted<'_>, written: &str) -> Option<String> {
+fn by_relative_url(site: &Site, wanted: &LinkRequest<'_>, written: &str) -> Option<String> {
     let (folder, address) = (own_folder(site, wanted.from)?, site.address(wanted.to)?);
-    let mut path = dotted(written, relative_path(&folder, address));
+    let mut path = with_dot_slash_like(written, relative_path(&folder, address));
     if written.ends_with('/') || path == "." && written.starts_with("./") {
         path.push('/');
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use proptest::prelude::*;
 
-use crate::follow::{LinkSyntax, Wanted};
+use crate::follow::{LinkRequest, LinkSyntax};
 use crate::model::{Site, Target};
 use crate::tree::Tree;
 
@@ -215,7 +215,7 @@ fn links_are_written_in_the_form_of_the_one_before() {
         ("docs/welcome.mdx", "static/img/dot.svg", "/img/x.svg", "/img/dot.svg"),
     ] {
         assert_eq!(
-            site.link(&Wanted { from, to, anchor: None, like, syntax: LinkSyntax::Markdown }),
+            site.link(&LinkRequest { from, to, anchor: None, like, syntax: LinkSyntax::Markdown }),
             expected,
             "{like} from {from} to {to}"
         );
@@ -241,7 +241,7 @@ proptest! {
             // Each language is a site of its own.
             let is_translated = |file: &str| file.starts_with("i18n/");
             prop_assume!(is_translated(from) == is_translated(to));
-            let link = site.link(&Wanted { from, to, anchor: None, like, syntax: LinkSyntax::Markdown });
+            let link = site.link(&LinkRequest { from, to, anchor: None, like, syntax: LinkSyntax::Markdown });
             let leads_to = match site.resolve(from, &link) {
                 Target::Page { file, .. } => Some(file),
                 _ => None,
@@ -258,7 +258,7 @@ proptest! {
         }
         SITE.with(|site| {
             site.resolve("welcome.mdx", &target);
-            site.link(&Wanted { from: "welcome.mdx", to: "tools/saw.md", anchor: Some("x"), like: &target, syntax: LinkSyntax::Markdown });
+            site.link(&LinkRequest { from: "welcome.mdx", to: "tools/saw.md", anchor: Some("x"), like: &target, syntax: LinkSyntax::Markdown });
         });
     }
 }

@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::follow::{LinkSyntax, Wanted};
+use crate::follow::{LinkRequest, LinkSyntax};
 use crate::model::{Site, Target};
 use crate::sample::{as_docs_root, built_site, site};
 
@@ -150,8 +150,9 @@ fn each_language_is_a_book_of_its_own() {
     ] {
         assert_eq!(site.resolve(from, target), expected, "{target} in {from}");
     }
-    let link =
-        |to, like| site.link(&Wanted { from: "en/README.md", to, anchor: None, like, syntax: LinkSyntax::Markdown });
+    let link = |to, like| {
+        site.link(&LinkRequest { from: "en/README.md", to, anchor: None, like, syntax: LinkSyntax::Markdown })
+    };
     assert_eq!([link("de/b.md", "x.md"), link("en/guide/a.md", "x.md")], ["../de/b.html", "guide/a.md"]);
 }
 
@@ -260,7 +261,7 @@ proptest! {
             false => Site::read(&tree),
         };
         let (from, to) = (name(files[from]), name(files[to]));
-        let written = site.link(&Wanted { from: &from, to: &to, anchor: None, like, syntax: LinkSyntax::Markdown });
+        let written = site.link(&LinkRequest { from: &from, to: &to, anchor: None, like, syntax: LinkSyntax::Markdown });
         let found = match site.resolve(&from, &written) {
             Target::Page { file, .. } | Target::Asset { file } => file,
             other => format!("{other:?}"),

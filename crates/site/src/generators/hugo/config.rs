@@ -1,7 +1,7 @@
 //! Reads the configuration of Hugo: one file or a folder of files, in TOML, YAML or JSON, with case-insensitive keys.
 
 use crate::generators::yaml::{self, Yaml};
-use crate::tree::{Tree, at_home};
+use crate::tree::{Tree, from_config_folder};
 
 const NAMES: [&str; 2] = ["hugo", "config"];
 const ENDINGS: [&str; 4] = ["toml", "yaml", "yml", "json"];
@@ -37,14 +37,14 @@ pub(super) fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> O
     let main = |folder: &str| {
         let mut names =
             NAMES.iter().flat_map(|name| ENDINGS.iter().map(move |ending| format!("{folder}{name}.{ending}")));
-        names.find(|name| has(&at_home(tree, home, name)))
+        names.find(|name| has(&from_config_folder(tree, home, name)))
     };
     let single = main("");
     let shared = main(&format!("{FOLDER}/"));
     let name = single.clone().or(shared.clone())?;
     let mut read = Read { config: Yaml::Map(Vec::new()), trouble: Vec::new() };
     for (name, key) in single.into_iter().chain(shared).map(|name| (name, None)).chain(parts(tree, home)) {
-        let file = at_home(tree, home, &name);
+        let file = from_config_folder(tree, home, &name);
         let Some(text) = tree.text(&file) else { continue };
         match parsed(&name, &text) {
             Ok(value) => read.config.merge(wrapped(lowered(value), key.as_deref())),
@@ -53,7 +53,7 @@ pub(super) fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> O
     }
     let is_named = name.contains("hugo.");
     let is_own = OWN.iter().any(|key| read.config.get(key).is_some());
-    let content = at_home(tree, home, "content/");
+    let content = from_config_folder(tree, home, "content/");
     let has_content = || tree.paths().iter().chain(&tree.paths_outside()).any(|path| path.starts_with(&content));
     (is_named || is_own && (has_content() || read.config.get("baseurl").is_some())).then_some(read)
 }
@@ -61,7 +61,7 @@ pub(super) fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> O
 /// The files in the configuration folder that set the key they are named after; dots separate nested keys
 /// (`languages.fr.toml`).
 fn parts(tree: &dyn Tree, home: &str) -> Vec<(String, Option<String>)> {
-    let folder = format!("{}/", at_home(tree, home, FOLDER));
+    let folder = format!("{}/", from_config_folder(tree, home, FOLDER));
     let (paths, outside) = (tree.paths(), tree.paths_outside());
     let names = paths.iter().chain(&outside).filter_map(|path| path.strip_prefix(folder.as_str()));
     let mut parts: Vec<(String, Option<String>)> = names

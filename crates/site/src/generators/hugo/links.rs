@@ -7,7 +7,9 @@ use regex::Regex;
 
 use super::address::{language, language_folder};
 use super::{HugoSettings, LinkHook};
-use crate::follow::{LinkSyntax, Wanted, Written, dotted, encoded, is_external, parts, relative_path, suffix_of};
+use crate::follow::{
+    LinkRequest, LinkSyntax, ParsedLink, encoded, is_external, parts, relative_path, suffix_of, with_dot_slash_like,
+};
 use crate::generators::{Root, plain};
 use crate::layout::below;
 use crate::model::{Site, Target};
@@ -32,7 +34,7 @@ impl<'s> From<'s> {
     }
 }
 
-pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
+pub(super) fn follow(site: &Site, link: &ParsedLink<'_>) -> Target {
     // The file is not a page of the site, so its links are resolved as on a forge.
     let Some(from) = From::of(site, link.from).filter(|_| is_markdown_page(link.from)) else {
         return plain::follow(site, link);
@@ -299,8 +301,8 @@ pub(super) fn shortcode(site: &Site, from: &str, target: &str) -> Target {
 }
 
 /// Writes the first candidate form of a link that leads to the target.
-pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
-    let Wanted { from, to, anchor, like, syntax } = *wanted;
+pub(super) fn write(site: &Site, wanted: &LinkRequest<'_>) -> String {
+    let LinkRequest { from, to, anchor, like, syntax } = *wanted;
     let Some(page) = From::of(site, from) else { return plain::write(site, wanted) };
     let suffix = suffix_of(like, anchor);
     let (like_path, _) = parts(like);
@@ -346,7 +348,7 @@ pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
             let absolute = format!("/{}{slash}{suffix}", encoded(&below(base, &address)));
             if !is_absolute && let Some(own) = address_of(site, from) {
                 let own = if own.ends_with(".html") { folder(&own) } else { &own };
-                let way = dotted(like_path, relative_path(own, &address));
+                let way = with_dot_slash_like(like_path, relative_path(own, &address));
                 ways.push(format!("{}{slash}{suffix}", encoded(&way)));
             }
             ways.push(absolute);
@@ -362,7 +364,7 @@ pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
         _ => !is_known,
     };
     let found = ways.iter().chain(&last).find(leads).or(ways.last()).cloned();
-    found.or(last).unwrap_or_else(|| crate::follow::respelled(like, from, to, wanted.anchor))
+    found.or(last).unwrap_or_else(|| crate::follow::retargeted_link(like, from, to, wanted.anchor))
 }
 
 /// The address of a page, or the address it will have: a page that is being moved is not in the tree yet.

@@ -16,7 +16,7 @@ use super::{Root, RootOptions, Rules, released};
 use crate::layout::{Generator, Layout};
 use crate::paths::{path_in, path_of_url};
 use crate::skip_reason::SkipReason;
-use crate::tree::{Tree, at_home, joined_in};
+use crate::tree::{Tree, from_config_folder, joined_in};
 use crate::variants::Stage;
 use crate::version_names::VersionName;
 
@@ -120,7 +120,10 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
     bundles.retain(|bundle| folders.iter().all(|(folder, ..)| folder != bundle));
     let theme = theme(config);
     let has_theme = |name: &str| {
-        let folder = format!("{}/", at_home(tree, home, &format!("{}/{name}", text("themesdir").unwrap_or("themes"))));
+        let folder = format!(
+            "{}/",
+            from_config_folder(tree, home, &format!("{}/{name}", text("themesdir").unwrap_or("themes")))
+        );
         all().any(|path| path.starts_with(folder.as_str()))
     };
     let imports = config.get("module").and_then(|module| module.get("imports")).is_some();
@@ -329,7 +332,7 @@ fn hook<'p>(
     if embedded == Some("always") {
         return LinkHook::Embedded;
     }
-    let layouts = ["layouts/", "themes/"].map(|folder| at_home(tree, home, folder));
+    let layouts = ["layouts/", "themes/"].map(|folder| from_config_folder(tree, home, folder));
     let own: Vec<&str> = paths
         .filter(|path| {
             path.contains("_markup/render-link.") && layouts.iter().any(|folder| path.starts_with(folder.as_str()))

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 
-use crate::follow::{LinkSyntax, Wanted};
+use crate::follow::{LinkRequest, LinkSyntax};
 use crate::layout::Generator;
 use crate::model::{Site, Target};
 
@@ -198,7 +198,7 @@ fn links_to_a_page_that_is_being_moved_are_written() {
         ("../leaf/#x", "../../guide/leaf/#x"),
         ("{{< ref \"leaf\" >}}", "{{< ref \"../guide/leaf/index\" >}}"),
     ] {
-        let wanted = Wanted { from: "content/docs/one.md", to, anchor: None, like, syntax: LinkSyntax::Markdown };
+        let wanted = LinkRequest { from: "content/docs/one.md", to, anchor: None, like, syntax: LinkSyntax::Markdown };
         assert_eq!(site.link(&wanted), expected, "{like}");
     }
 }
@@ -217,7 +217,7 @@ proptest! {
         let site = Site::read(&tree(&format!("{base}{config}"), &[]));
         let files: Vec<String> = site.served().into_values().map(str::to_owned).collect();
         let (from, to) = (&files[from % files.len()], &files[to % files.len()]);
-        let spelled = site.link(&Wanted { from, to, anchor, like, syntax: LinkSyntax::Markdown });
+        let spelled = site.link(&LinkRequest { from, to, anchor, like, syntax: LinkSyntax::Markdown });
         prop_assert_eq!(site.resolve(from, &spelled), page(to, anchor), "{} in {}", spelled, from);
     }
 }

@@ -4,7 +4,7 @@ use docent_markdown::{Field, FieldValue, text_of};
 
 use crate::generators::hugo;
 use crate::generators::yaml::Yaml;
-use crate::tree::{Tree, at_home};
+use crate::tree::{Tree, from_config_folder};
 
 const NAMES: [&str; 3] = ["_config.yml", "_config.yaml", "_config.toml"];
 
@@ -70,8 +70,8 @@ pub(super) struct Read {
 
 /// Reads Jekyll's configuration, if the folder has one.
 pub(super) fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Read> {
-    let file = NAMES.iter().map(|name| at_home(tree, home, name)).find(|file| has(file))?;
-    if has(&at_home(tree, home, CONTENTS)) {
+    let file = NAMES.iter().map(|name| from_config_folder(tree, home, name)).find(|file| has(file))?;
+    if has(&from_config_folder(tree, home, CONTENTS)) {
         return None;
     }
     let (config, trouble) = match hugo::config::parsed(&file, &tree.text(&file)?) {
@@ -101,7 +101,7 @@ pub(super) struct Plugins {
 
 impl Plugins {
     pub(super) fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool, config: &Yaml) -> Self {
-        let gemfile = [at_home(tree, home, GEMS), crate::tree::from_root(tree.root(), GEMS)]
+        let gemfile = [from_config_folder(tree, home, GEMS), crate::tree::from_root(tree.root(), GEMS)]
             .into_iter()
             .find(|file| has(file))
             .and_then(|file| tree.read(&file));
@@ -113,8 +113,10 @@ impl Plugins {
             .filter_map(Yaml::text)
             .map(str::to_owned)
             .collect();
-        let own =
-            format!("{}/", at_home(tree, home, config.get("plugins_dir").and_then(Yaml::text).unwrap_or("_plugins")));
+        let own = format!(
+            "{}/",
+            from_config_folder(tree, home, config.get("plugins_dir").and_then(Yaml::text).unwrap_or("_plugins"))
+        );
         let (paths, outside) = (tree.paths(), tree.paths_outside());
         let has_own = paths.iter().chain(&outside).any(|path| path.starts_with(own.as_str()) && path.ends_with(".rb"));
         names.extend(gems.iter().flatten().filter(|gem| gem.is_plugin).map(|gem| gem.name.clone()));

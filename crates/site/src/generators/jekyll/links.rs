@@ -5,7 +5,8 @@ use docent_markdown::{FrontMatter, is_markdown_page, joined};
 use super::address::{self, FileKind, Served};
 use super::{JekyllSettings, from_source, templates};
 use crate::follow::{
-    LinkSyntax, Wanted, Written, dotted, encoded, has_markdown_ending, parts, relative_path, suffix_of,
+    LinkRequest, LinkSyntax, ParsedLink, encoded, has_markdown_ending, parts, relative_path, suffix_of,
+    with_dot_slash_like,
 };
 use crate::generators::plain;
 use crate::layout::below;
@@ -46,7 +47,7 @@ impl<'s> SourceFile<'s> {
     }
 }
 
-pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
+pub(super) fn follow(site: &Site, link: &ParsedLink<'_>) -> Target {
     // The file is not a page of the site, so its links are resolved as on a forge.
     let Some(place) = SourceFile::of(site, link.from).filter(|_| is_markdown_page(link.from)) else {
         return plain::follow(site, link);
@@ -170,8 +171,8 @@ fn is_made(place: &SourceFile<'_>, served: &str) -> bool {
 }
 
 /// Writes the first candidate form of a link that leads to the target.
-pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
-    let Wanted { from, to, anchor, like, .. } = *wanted;
+pub(super) fn write(site: &Site, wanted: &LinkRequest<'_>) -> String {
+    let LinkRequest { from, to, anchor, like, .. } = *wanted;
     let Some(place) = SourceFile::of(site, from).filter(|_| is_markdown_page(from)) else {
         return plain::write(site, wanted);
     };
@@ -200,7 +201,7 @@ pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
                 true => format!("/{}{suffix}", encoded(&target.path)),
                 false => {
                     let way = relative_path(docent_markdown::folder(&place.path), &target.path);
-                    format!("{}{suffix}", encoded(&dotted(like_path, way)))
+                    format!("{}{suffix}", encoded(&with_dot_slash_like(like_path, way)))
                 }
             });
         }
@@ -209,7 +210,7 @@ pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
             let bare = url.path.strip_suffix(".html").filter(|_| is_bare(like_path) && !url.is_folder);
             for path in bare.into_iter().chain([url.path.as_str()]) {
                 if !is_absolute && !like_path.is_empty() {
-                    let way = dotted(like_path, relative_path(address::base(&own), path));
+                    let way = with_dot_slash_like(like_path, relative_path(address::base(&own), path));
                     ways.push(format!("{}{slash}{suffix}", encoded(&way)));
                 }
             }
@@ -228,7 +229,7 @@ pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
         _ => !is_known,
     };
     let found = ways.iter().chain(&last).find(leads).or(ways.first()).cloned();
-    found.or(last).unwrap_or_else(|| crate::follow::respelled(like, from, to, wanted.anchor))
+    found.or(last).unwrap_or_else(|| crate::follow::retargeted_link(like, from, to, wanted.anchor))
 }
 
 impl SourceFile<'_> {

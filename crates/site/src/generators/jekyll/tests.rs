@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use crate::LinkSyntax;
-use crate::follow::Wanted;
+use crate::follow::LinkRequest;
 use crate::layout::Generator;
 use crate::model::{Site, Target};
 
@@ -297,7 +297,7 @@ fn links_to_a_page_that_is_being_moved_are_written() {
         ("{{ site.baseurl }}/docs/a", "{{ site.baseurl }}/docs/moved/c"),
         ("", "/b/docs/moved/c/"),
     ] {
-        let wanted = Wanted { from: "guide/page.md", to, anchor: None, like, syntax: LinkSyntax::Markdown };
+        let wanted = LinkRequest { from: "guide/page.md", to, anchor: None, like, syntax: LinkSyntax::Markdown };
         assert_eq!(site.link(&wanted), expected, "{like}");
     }
 }
@@ -324,7 +324,7 @@ proptest! {
         let site = Site::read(&files);
         let pages: Vec<String> = site.served().into_values().map(str::to_owned).collect();
         let (from, to) = (&pages[from % pages.len()], &pages[to % pages.len()]);
-        let spelled = site.link(&Wanted { from, to, anchor, like, syntax: LinkSyntax::Markdown });
+        let spelled = site.link(&LinkRequest { from, to, anchor, like, syntax: LinkSyntax::Markdown });
         match site.resolve(from, &spelled) {
             Target::Page { file, anchor: found } => {
                 prop_assert_eq!(&file, to, "{} in {}", spelled, from);
@@ -338,6 +338,6 @@ proptest! {
     fn any_target_is_read_without_a_panic(from in "\\PC{0,12}", target in "[{}%|'\" a-z./#:]{0,32}") {
         let site = site("");
         site.resolve(&from, &target);
-        site.link(&Wanted { from: "index.md", to: "_docs/a.md", anchor: None, like: &target, syntax: LinkSyntax::Markdown });
+        site.link(&LinkRequest { from: "index.md", to: "_docs/a.md", anchor: None, like: &target, syntax: LinkSyntax::Markdown });
     }
 }

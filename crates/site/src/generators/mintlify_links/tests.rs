@@ -123,7 +123,7 @@ fn a_site_is_found_below_the_root_and_above_it() {
         site.resolve("docs/guides/a.mdx", "../nowhere"),
         Target::Missing { path: Some("docs/nowhere".into()), anchor: None }
     );
-    let wanted = Wanted {
+    let wanted = LinkRequest {
         from: "docs/index.mdx",
         to: "docs/guides/a.mdx",
         anchor: None,
@@ -154,7 +154,8 @@ fn a_site_is_found_below_the_root_and_above_it() {
     assert_eq!(site.resolve("a.mdx", "./v1.2"), page("v1.2.md"));
     assert_eq!(site.resolve("a.mdx", "../both"), Target::Asset { file: "../both.mdx".into() });
     assert_eq!(site.resolve("a.mdx", "/nowhere"), Target::Missing { path: Some("../nowhere".into()), anchor: None });
-    let wanted = Wanted { from: "index.mdx", to: "a.mdx", anchor: Some("x"), like: "/b", syntax: LinkSyntax::Markdown };
+    let wanted =
+        LinkRequest { from: "index.mdx", to: "a.mdx", anchor: Some("x"), like: "/b", syntax: LinkSyntax::Markdown };
     assert_eq!(site.link(&wanted), "/guides/a#x");
 }
 
@@ -169,7 +170,7 @@ proptest! {
         anchor in prop::option::of(Just("z")),
     ) {
         let site = Site::read(&sample());
-        let link = site.link(&Wanted { from, to, anchor, like, syntax: LinkSyntax::Markdown });
+        let link = site.link(&LinkRequest { from, to, anchor, like, syntax: LinkSyntax::Markdown });
         let Target::Page { file, anchor: found } = site.resolve(from, &link) else {
             return Err(TestCaseError::fail(format!("{link} in {from} leads to {:?}", site.resolve(from, &link))));
         };

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 
-use crate::follow::{LinkSyntax, Wanted};
+use crate::follow::{LinkRequest, LinkSyntax};
 use crate::layout::Generator;
 use crate::model::{Site, Target};
 
@@ -238,7 +238,7 @@ proptest! {
         let (from, to) = (*from.get(&pages), *to.get(&pages));
         // A link without a language may lead to a page or to its translation.
         prop_assume!(!from.ends_with(".de.mdx") || to != "content/news/first.mdx");
-        let link = site.link(&Wanted { from, to, anchor: None, like, syntax: LinkSyntax::Markdown });
+        let link = site.link(&LinkRequest { from, to, anchor: None, like, syntax: LinkSyntax::Markdown });
         let leads_to = match site.resolve(from, &link) {
             Target::Page { file, .. } => Some(file),
             _ => None,

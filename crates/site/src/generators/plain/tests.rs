@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 
-use crate::follow::{LinkSyntax, Wanted};
+use crate::follow::{LinkRequest, LinkSyntax};
 use crate::model::{Site, Target};
 use crate::sample::site;
 use crate::tree::{Tree, from_root};
@@ -91,7 +91,7 @@ proptest! {
         let site = Site::read(&Repository::seen_from(root));
         let files: Vec<String> = site.served().into_values().map(str::to_owned).collect();
         let (from, to) = (&files[from % files.len()], &files[to % files.len()]);
-        let spelled = site.link(&Wanted { from, to, anchor: Some("z"), like, syntax: LinkSyntax::Markdown });
+        let spelled = site.link(&LinkRequest { from, to, anchor: Some("z"), like, syntax: LinkSyntax::Markdown });
         prop_assert_eq!(
             site.resolve(from, &spelled),
             Target::Page { file: to.clone(), anchor: Some("z".to_owned()) },
@@ -149,7 +149,7 @@ fn asciidoc_is_read_as_a_forge_shows_it() {
     let parsed = site.parse("docs/a.adoc", &files["docs/a.adoc"]);
     let anchors: Vec<_> = parsed.anchors().collect();
     assert_eq!(anchors, ["a", "two-words", "two-words-2"]);
-    let wanted = Wanted {
+    let wanted = LinkRequest {
         from: "docs/README.adoc",
         to: "docs/in/c.adoc",
         anchor: None,

@@ -10,7 +10,7 @@
 use docent_markdown::{AnchorStyle, Format, folder, is_page, joined, stem};
 
 use super::document;
-use crate::follow::{Wanted, Written, encoded, has_page_ending, parts, relative, relative_path, suffix_of};
+use crate::follow::{LinkRequest, ParsedLink, encoded, has_page_ending, parts, relative, relative_path, suffix_of};
 use crate::model::{Site, Target};
 
 /// Extensions of image files.
@@ -86,7 +86,7 @@ fn from_folder(site: &Site, from: &str, path: &str) -> Option<String> {
 }
 
 /// Resolves a link that is no role.
-pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
+pub(super) fn follow(site: &Site, link: &ParsedLink<'_>) -> Target {
     let options = &site.layout().options.sphinx;
     let Some(path) = from_folder(site, link.from, &link.path) else { return Target::NotUnderstood };
     if Format::of(&path) == Format::Notebook && options.notebook_anchors != AnchorStyle::Nbsphinx {
@@ -112,8 +112,8 @@ pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
 }
 
 /// Writes a link in the form of `like`; a new link to a document is a role.
-pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
-    let Wanted { from, to, anchor, like, .. } = *wanted;
+pub(super) fn write(site: &Site, wanted: &LinkRequest<'_>) -> String {
+    let LinkRequest { from, to, anchor, like, .. } = *wanted;
     let source = site.layout().options.sphinx.source.as_str();
     let is_document = site.address(to).is_some();
     let name = |file: &str| match is_document {
@@ -248,7 +248,7 @@ mod tests {
                 false => Site::read(&docs()),
             };
             let (from, to) = (name(files[from]), name(files[to]));
-            let written = site.link(&Wanted { from: &from, to: &to, anchor: None, like, syntax: LinkSyntax::Markdown });
+            let written = site.link(&LinkRequest { from: &from, to: &to, anchor: None, like, syntax: LinkSyntax::Markdown });
             let found = match site.resolve(&from, &written) {
                 Target::Page { file, .. } | Target::Asset { file } => file,
                 other => format!("{other:?}"),
@@ -261,7 +261,7 @@ mod tests {
             let site = Site::read(&docs());
             let target = format!("{name}{target}");
             site.resolve("docs/index.rst", &target);
-            site.link(&Wanted { from: "docs/index.rst", to: "docs/guide/start.rst", anchor: None, like: &target, syntax: LinkSyntax::Markdown });
+            site.link(&LinkRequest { from: "docs/index.rst", to: "docs/guide/start.rst", anchor: None, like: &target, syntax: LinkSyntax::Markdown });
         }
     }
 }

@@ -4,10 +4,10 @@ use docent_markdown::{folder, joined};
 
 use super::{Slashes, StarlightOptions};
 use crate::follow::{
-    LinkSyntax, Wanted, Written, dotted, encoded_with, has_markdown_ending, parts, relative_path, respelled, suffix_of,
-    way,
+    LinkRequest, LinkSyntax, ParsedLink, encoded_with, has_markdown_ending, parts, relative_file_path, relative_path,
+    retargeted_link, suffix_of, with_dot_slash_like,
 };
-use crate::generators::by_names::{by_names, respelled_by_names};
+use crate::generators::by_names::{by_names, retargeted_link_by_names};
 use crate::layout::below;
 use crate::model::{Site, Target};
 use crate::paths::path_in;
@@ -22,7 +22,7 @@ struct Links<'s> {
     home: &'s str,
 }
 
-pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
+pub(super) fn follow(site: &Site, link: &ParsedLink<'_>) -> Target {
     let links = Links::of(site);
     let Some(address) = site.address(link.from) else {
         let is_inside = link.from.starts_with(&format!("{}/", below(links.home, "src")));
@@ -59,28 +59,30 @@ pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
     }
 }
 
-pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
-    let Wanted { from, to, anchor, like, .. } = *wanted;
+pub(super) fn write(site: &Site, wanted: &LinkRequest<'_>) -> String {
+    let LinkRequest { from, to, anchor, like, .. } = *wanted;
     let links = Links::of(site);
     let (path, _) = parts(like);
     let suffix = suffix_of(like, anchor);
     let (Some(own), Some(base)) = (site.address(from), &links.options.base) else {
-        return respelled_by_names(site, wanted);
+        return retargeted_link_by_names(site, wanted);
     };
     let base = if base.is_empty() { String::new() } else { format!("/{base}") };
     let Some(address) = site.address(to) else {
         let public = format!("{}/", below(links.home, "public"));
         return match to.strip_prefix(&public) {
             Some(served) => format!("{base}/{}{suffix}", escaped(served)),
-            None if path.is_empty() || path.starts_with('/') => format!("{}{suffix}", respelled("x", from, to, None)),
-            None => respelled(like, from, to, anchor),
+            None if path.is_empty() || path.starts_with('/') => {
+                format!("{}{suffix}", retargeted_link("x", from, to, None))
+            }
+            None => retargeted_link(like, from, to, anchor),
         };
     };
     if path.is_empty() && from == to && !like.is_empty() {
         return suffix;
     }
     if has_markdown_ending(path) && links.options.changes_links && !path.starts_with('/') {
-        return respelled(like, from, to, anchor);
+        return retargeted_link(like, from, to, anchor);
     }
     // A page that replaces a missing translation is linked to in the language of that translation.
     let like_name = path.strip_prefix('/').map(|path| path.strip_prefix(base.trim_start_matches('/')).unwrap_or(path));
@@ -99,8 +101,8 @@ pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
             let folder = links.folder_of(own);
             // Without a trailing slash, the link has to contain the last segment of the address.
             match has_slash || address.is_empty() {
-                true => format!("{}/", dotted(path, relative_path(&folder, &address))),
-                false => dotted(path, way(&folder, &address)),
+                true => format!("{}/", with_dot_slash_like(path, relative_path(&folder, &address))),
+                false => with_dot_slash_like(path, relative_file_path(&folder, &address)),
             }
         }
         false => {
@@ -125,7 +127,7 @@ impl<'s> Links<'s> {
         }
     }
 
-    fn absolute(&self, link: &Written<'_>) -> Target {
+    fn absolute(&self, link: &ParsedLink<'_>) -> Target {
         let Some(path) = joined("", &link.path) else { return Target::NotUnderstood };
         let Some(base) = self.options.base.as_deref() else { return Target::NotUnderstood };
         match path_in(base, &path) {
@@ -136,7 +138,7 @@ impl<'s> Links<'s> {
     }
 
     /// What is served at a path relative to the base path.
-    fn served(&self, link: &Written<'_>, name: &str) -> Target {
+    fn served(&self, link: &ParsedLink<'_>, name: &str) -> Target {
         if self.options.addresses_computed {
             return Target::NotUnderstood;
         }

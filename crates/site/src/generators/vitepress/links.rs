@@ -4,10 +4,11 @@ use docent_markdown::{folder, is_markdown_page, joined, stem};
 
 use super::VitePressOptions;
 use crate::follow::{
-    LinkSyntax, Wanted, Written, dotted, encoded_with, has_markdown_ending, parts, respelled, suffix_of, way,
+    LinkRequest, LinkSyntax, ParsedLink, encoded_with, has_markdown_ending, parts, relative_file_path, retargeted_link,
+    suffix_of, with_dot_slash_like,
 };
 use crate::generators::Root;
-use crate::generators::by_names::{by_names, respelled_by_names};
+use crate::generators::by_names::{by_names, retargeted_link_by_names};
 use crate::layout::below;
 use crate::model::{Site, Target};
 use crate::paths::{index_path, path_in};
@@ -28,7 +29,7 @@ struct Links<'s> {
     options: &'s VitePressOptions,
 }
 
-pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
+pub(super) fn follow(site: &Site, link: &ParsedLink<'_>) -> Target {
     let Some(links) = Links::of(site) else { return by_names(site, link) };
     let Some(inside) = links.root.inside(link.from) else { return by_names(site, link) };
     if site.address(link.from).is_none() && !link.is_absolute() {
@@ -57,13 +58,13 @@ pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
     })
 }
 
-pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
-    let Wanted { from, to, anchor, like, syntax } = *wanted;
+pub(super) fn write(site: &Site, wanted: &LinkRequest<'_>) -> String {
+    let LinkRequest { from, to, anchor, like, syntax } = *wanted;
     let Some(links) = Links::of(site).filter(|links| !links.options.addresses_computed) else {
-        return respelled_by_names(site, wanted);
+        return retargeted_link_by_names(site, wanted);
     };
     let (Some(inside), true) = (links.root.inside(from), site.address(from).is_some()) else {
-        return respelled_by_names(site, wanted);
+        return retargeted_link_by_names(site, wanted);
     };
     let (path, _) = parts(like);
     let suffix = suffix_of(like, anchor);
@@ -77,8 +78,8 @@ pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
         let path = match (served, links.root.inside(to)) {
             (Some(served), _) => served,
             (None, Some(inside)) if path.starts_with('/') => inside,
-            _ if path.is_empty() => return respelled(&format!("x{like}"), from, to, anchor),
-            _ => return respelled(like, from, to, anchor),
+            _ if path.is_empty() => return retargeted_link(&format!("x{like}"), from, to, anchor),
+            _ => return retargeted_link(like, from, to, anchor),
         };
         return format!("{base}/{}{suffix}", escaped(path));
     }
@@ -105,10 +106,10 @@ pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
     let written = match is_absolute {
         true => format!("{base}/{target}"),
         false => {
-            let way = way(folder(&links.root.rewritten(inside)), &target);
+            let way = relative_file_path(folder(&links.root.rewritten(inside)), &target);
             // A name with a colon would be read as a scheme.
             let is_dotted = way.is_empty() || target.rsplit('/').next().is_some_and(|name| name.contains(':'));
-            if is_dotted { format!("./{way}") } else { dotted(path, way) }
+            if is_dotted { format!("./{way}") } else { with_dot_slash_like(path, way) }
         }
     };
     format!("{}{suffix}", escaped(&written))
@@ -135,7 +136,7 @@ impl<'s> Links<'s> {
     }
 
     /// The page or HTML file at a path relative to the base path.
-    fn page(&self, link: &Written<'_>, name: &str) -> Option<Target> {
+    fn page(&self, link: &ParsedLink<'_>, name: &str) -> Option<Target> {
         let is_folder = link.path.ends_with('/') || name.is_empty();
         let name = name.strip_suffix(".md").or_else(|| name.strip_suffix(".html")).unwrap_or(name);
         let index = below(name, "index");
@@ -155,7 +156,7 @@ impl<'s> Links<'s> {
 
     /// Resolves a path that VitePress leaves to the browser: an absolute one includes the base path. The source file of
     /// a page is not served.
-    fn in_html(&self, link: &Written<'_>, name: &str) -> Target {
+    fn in_html(&self, link: &ParsedLink<'_>, name: &str) -> Target {
         let has_base = self.options.base.as_deref().is_some_and(|base| !base.is_empty()) && link.is_absolute();
         let inside = if has_base { self.without_base(link, name) } else { Some(name) };
         match inside {
@@ -167,7 +168,7 @@ impl<'s> Links<'s> {
     }
 
     /// The target of a path that leads to no page: a redirect, something that only the build knows, or missing.
-    fn nothing(&self, link: &Written<'_>, name: &str) -> Target {
+    fn nothing(&self, link: &ParsedLink<'_>, name: &str) -> Target {
         if let Some(destination) = self.site.redirect(name) {
             return Target::Redirect { destination: destination.to_owned() };
         }
@@ -192,7 +193,7 @@ impl<'s> Links<'s> {
         })
     }
 
-    fn asset(&self, link: &Written<'_>, inside: &str) -> Target {
+    fn asset(&self, link: &ParsedLink<'_>, inside: &str) -> Target {
         let source = &self.root.folder;
         let rewritten = self.root.rewritten(inside);
         let is_there = |path: &String| self.site.has_any(path);
@@ -220,7 +221,7 @@ impl<'s> Links<'s> {
 
     /// Strips the base path, which absolute links in HTML have to include and which VitePress adds to those in
     /// Markdown.
-    fn without_base<'n>(&self, link: &Written<'_>, name: &'n str) -> Option<&'n str> {
+    fn without_base<'n>(&self, link: &ParsedLink<'_>, name: &'n str) -> Option<&'n str> {
         let base = self.options.base.as_deref().filter(|base| !base.is_empty() && link.is_absolute())?;
         path_in(base, name)
     }

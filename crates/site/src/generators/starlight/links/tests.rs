@@ -101,7 +101,7 @@ fn urls_without_slashes_start_from_the_folder() {
     assert_eq!(site.resolve(&in_content("en/guides/first.md"), "second-page"), page("en/guides/Second Page.md"));
     let (from, to) = (in_content("en/guides/first.md"), in_content("en/guides/index.md"));
     assert_eq!(
-        site.link(&Wanted { from: &from, to: &to, anchor: None, like: "x/", syntax: LinkSyntax::Markdown }),
+        site.link(&LinkRequest { from: &from, to: &to, anchor: None, like: "x/", syntax: LinkSyntax::Markdown }),
         "../guides"
     );
 }
@@ -128,7 +128,7 @@ fn links_are_written_in_the_style_of_others() {
     ] {
         let (from, to) = (in_content(from), in_content(to));
         assert_eq!(
-            site.link(&Wanted { from: &from, to: &to, anchor: None, like, syntax: LinkSyntax::Markdown }),
+            site.link(&LinkRequest { from: &from, to: &to, anchor: None, like, syntax: LinkSyntax::Markdown }),
             expected,
             "{to} from {from}, like {like}"
         );
@@ -152,7 +152,7 @@ proptest! {
     ) {
         let site = Site::read(&odd(more));
         let (from, to) = (in_content(from), joined("", &in_content(to)).expect("a path of the repository"));
-        let written = site.link(&Wanted { from: &from, to: &to, anchor, like, syntax: LinkSyntax::Markdown });
+        let written = site.link(&LinkRequest { from: &from, to: &to, anchor, like, syntax: LinkSyntax::Markdown });
         match site.resolve(&from, &written) {
             Target::Page { file, anchor: found } => {
                 prop_assert_eq!(&file, &to, "{}", written);

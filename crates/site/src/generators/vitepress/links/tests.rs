@@ -164,7 +164,7 @@ fn links_are_written_in_the_style_of_others() {
         ("src/both.md", "src/guide/a picture.png", "b.png", "guide/a%20picture.png"),
     ] {
         assert_eq!(
-            site.link(&Wanted { from, to, anchor: None, like, syntax: LinkSyntax::Markdown }),
+            site.link(&LinkRequest { from, to, anchor: None, like, syntax: LinkSyntax::Markdown }),
             expected,
             "{to} from {from}, like {like}"
         );
@@ -193,7 +193,7 @@ proptest! {
         let site = Site::read(&odd(home, ""));
         let at = |path: &str| below(home, path);
         let (from, to) = (at(from), at(to));
-        let written = site.link(&Wanted { from: &from, to: &to, anchor, like, syntax: LinkSyntax::Markdown });
+        let written = site.link(&LinkRequest { from: &from, to: &to, anchor, like, syntax: LinkSyntax::Markdown });
         match site.resolve(&from, &written) {
             Target::Page { file, anchor: found } => {
                 prop_assert_eq!(&file, &to, "{}", written);
