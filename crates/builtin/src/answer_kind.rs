@@ -93,7 +93,7 @@ const LIST: &[&str] = &[
 const NO_PLURAL: &[&str] = &["does", "happens", "was", "is", "has", "status", "process", "address", "means"];
 
 impl AnswerKind {
-    pub(crate) fn by(question: &str) -> Self {
+    pub(crate) fn expected_by(question: &str) -> Self {
         let question = question.to_lowercase();
         let contains = |phrases: &[&str]| phrases.iter().any(|phrase| question.contains(phrase));
         let begins = |phrases: &[&str]| {
@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn a_question_says_what_it_wants() {
-        for (question, wanted) in [
+        for (question, expected) in [
             ("How do I rotate a key?", AnswerKind::Steps),
             ("In which file, and how do I set it?", AnswerKind::Steps),
             ("Wie kann ich einen Schlüssel erneuern?", AnswerKind::Steps),
@@ -145,7 +145,7 @@ mod tests {
             ("Can I use it with Vite?", AnswerKind::Statement),
             ("", AnswerKind::Statement),
         ] {
-            assert_eq!(AnswerKind::by(question), wanted, "{question}");
+            assert_eq!(AnswerKind::expected_by(question), expected, "{question}");
         }
     }
 }

@@ -17,13 +17,13 @@ pub(crate) const SEARCH: &str = "search";
 
 /// Minimum search score of a page that is quoted. It is below one half: if the docs answer in other words, a refusal
 /// costs the reader more than a quote that does not fit.
-const LIKELY: f32 = 0.25;
+const MIN_QUOTE_SCORE: f32 = 0.25;
 /// The minimum for a question with words that the docs never mention, which is mostly about something else.
-const LIKELY_OF_UNKNOWN: f32 = 0.5;
+const MIN_QUOTE_SCORE_WITH_UNKNOWN_WORDS: f32 = 0.5;
 /// Minimum search score of a page that is linked as related.
-const NEAR: f32 = 0.05;
+const MIN_RELATED_SCORE: f32 = 0.05;
 /// Maximum number of links to further passages.
-const MENTIONED: usize = 3;
+const MAX_RELATED_LINKS: usize = 3;
 
 /// Names of the notes that a system prompt may request. The notes are HTML comments, which readers do not see.
 const UNANSWERED: &str = "docent:unanswered";
@@ -62,7 +62,7 @@ pub(crate) fn next(messages: &[Message], may_search: bool, notes: Notes) -> Draf
     let earlier = found.as_ref().and_then(|found| found.after.clone()).unwrap_or_default();
     let phrases = phrases_for(&question);
     if question.is_empty() {
-        return Draft { text: phrases.unasked.to_owned(), calls: Vec::new() };
+        return Draft { text: phrases.no_question.to_owned(), calls: Vec::new() };
     }
     match found {
         None if may_search => {
@@ -86,16 +86,18 @@ struct Search {
 
 /// The last search for the newest question; `None` when there was no search, or its result could not be parsed.
 fn search(messages: &[Message], may_search: bool) -> Option<Search> {
-    let asked = messages.iter().rposition(|message| message.role == Role::User && !message.plain_text().is_empty());
-    let since = &messages[asked.unwrap_or(0)..];
+    let question_at =
+        messages.iter().rposition(|message| message.role == Role::User && !message.plain_text().is_empty());
+    let since = &messages[question_at.unwrap_or(0)..];
     // A caller that does not offer the search tool has searched itself, before or after the question.
     let all = if may_search { since } else { messages };
     [since, all].into_iter().find_map(|messages| {
         let answers = answered(messages);
         let found = answers.iter().rev().find(|answer| answer.name == SEARCH && !answer.is_error)?;
         let result = serde_json::from_str::<SearchResult>(found.output).ok()?;
-        let asked = |name: &str| found.input[name].as_str().filter(|asked| !asked.trim().is_empty()).map(str::to_owned);
-        Some(Search { query: asked("query"), after: asked("after"), result })
+        let text_input =
+            |name: &str| found.input[name].as_str().filter(|text| !text.trim().is_empty()).map(str::to_owned);
+        Some(Search { query: text_input("query"), after: text_input("after"), result })
     })
 }
 
@@ -103,25 +105,27 @@ fn answer(question: &str, earlier: &str, result: &SearchResult, phrases: &'stati
     let passages = result.results.as_slice();
     let topic = Topic::following(question, earlier);
     let mut ranked: Vec<(f32, Candidate<'_>)> =
-        passages.iter().map(|passage| (fit(&topic, passage), candidate(passage, passages))).collect();
+        passages.iter().map(|passage| (term_coverage(&topic, passage), candidate(passage, passages))).collect();
     // A stable sort: candidates that fit equally stay in the order of the search.
     ranked.sort_by(|(a, one), (b, other)| (b + other.score).total_cmp(&(a + one.score)));
-    let least = if result.never_mentioned.is_empty() { LIKELY } else { LIKELY_OF_UNKNOWN };
+    let min_score =
+        if result.never_mentioned.is_empty() { MIN_QUOTE_SCORE } else { MIN_QUOTE_SCORE_WITH_UNKNOWN_WORDS };
     // A passage that has only terms of the earlier question answers the earlier question.
-    let answering = ranked.iter().filter(|(fit, candidate)| *fit > 0.0 && candidate.score >= least);
+    let answering =
+        ranked.iter().filter(|(term_coverage, candidate)| *term_coverage > 0.0 && candidate.score >= min_score);
     let pages: Vec<&str> = answering.map(|(_, candidate)| candidate.passage.path.as_str()).collect();
     // Other passages of a page that answers may answer too.
-    let (good, rest): (Vec<_>, Vec<_>) =
+    let (quotable, rest): (Vec<_>, Vec<_>) =
         ranked.iter().copied().partition(|(_, candidate)| pages.contains(&candidate.passage.path.as_str()));
-    let good: Vec<Candidate<'_>> = good.into_iter().map(|(_, candidate)| candidate).collect();
-    let quotes = quotes(&good, &topic, AnswerKind::by(question), question);
+    let quotable: Vec<Candidate<'_>> = quotable.into_iter().map(|(_, candidate)| candidate).collect();
+    let quotes = quotes(&quotable, &topic, AnswerKind::expected_by(question), question);
     if quotes.is_empty() {
         let near: Vec<&Passage> = ranked
             .iter()
-            .filter(|(fit, candidate)| *fit > 0.0 && candidate.passage.score >= NEAR)
+            .filter(|(term_coverage, candidate)| *term_coverage > 0.0 && candidate.passage.score >= MIN_RELATED_SCORE)
             .map(|(_, candidate)| candidate.passage)
             .collect();
-        let links = links(&near, MENTIONED, &[]);
+        let links = links(&near, MAX_RELATED_LINKS, &[]);
         let mut text = phrases.nothing.to_owned();
         if !result.never_mentioned.is_empty() {
             text.push(' ');
@@ -136,24 +140,28 @@ fn answer(question: &str, earlier: &str, result: &SearchResult, phrases: &'stati
         return text;
     }
     let mut text = phrases.opening.to_owned();
-    let mut shown: Vec<&str> = Vec::new();
+    let mut quoted_links: Vec<&str> = Vec::new();
     for quote in quotes {
-        let passage = good[quote.passage].passage;
-        shown.push(&passage.href);
+        let passage = quotable[quote.passage].passage;
+        quoted_links.push(&passage.href);
         text.push_str(&format!("\n\n{} {}:\n\n{}", phrases.from, link(passage), quoted(&quote.text)));
     }
-    let found: Vec<&Passage> =
-        good.iter().map(|candidate| candidate.passage).filter(|passage| passage.score >= NEAR).collect();
-    let more = links(&found, MENTIONED, &shown);
+    let found: Vec<&Passage> = quotable
+        .iter()
+        .map(|candidate| candidate.passage)
+        .filter(|passage| passage.score >= MIN_RELATED_SCORE)
+        .collect();
+    let more = links(&found, MAX_RELATED_LINKS, &quoted_links);
     if !more.is_empty() {
         text.push_str(&format!("\n\n{} {more}", phrases.more));
     }
     if notes.suggestions {
         // Further sections of a page have no score of their own.
-        let others = rest.iter().filter(|(_, candidate)| candidate.score >= NEAR);
-        let others = others.map(|(_, candidate)| candidate.passage);
-        let sections = good.iter().map(|candidate| candidate.passage);
-        let questions = questions(question, found.iter().copied().chain(sections).chain(others), &shown, phrases);
+        let other_passages = rest.iter().filter(|(_, candidate)| candidate.score >= MIN_RELATED_SCORE);
+        let other_passages = other_passages.map(|(_, candidate)| candidate.passage);
+        let sections = quotable.iter().map(|candidate| candidate.passage);
+        let questions =
+            questions(question, found.iter().copied().chain(sections).chain(other_passages), &quoted_links, phrases);
         if !questions.is_empty() {
             text.push_str(&format!("\n\n<!--{SUGGESTIONS}\n{}\n-->", questions.join("\n")));
         }
@@ -177,9 +185,12 @@ fn candidate<'p>(passage: &'p Passage, all: &[Passage]) -> Candidate<'p> {
 }
 
 /// The share of the question's terms that the passage has, in its title, headings or text.
-fn fit(topic: &Topic, passage: &Passage) -> f32 {
-    let headings = passage.headings.iter().fold(topic.met_by(&passage.title), |met, text| met | topic.met_by(text));
-    topic.share(headings | topic.met_by(&passage.content))
+fn term_coverage(topic: &Topic, passage: &Passage) -> f32 {
+    let headings = passage
+        .headings
+        .iter()
+        .fold(topic.matched_terms(&passage.title), |matched, text| matched | topic.matched_terms(text));
+    topic.share(headings | topic.matched_terms(&passage.content))
 }
 
 /// A text as a Markdown block quote.
@@ -250,7 +261,7 @@ mod tests {
         }
     }
 
-    fn asked(question: &str, passages: &[Passage]) -> Vec<Message> {
+    fn searched_transcript(question: &str, passages: &[Passage]) -> Vec<Message> {
         let call = ContentPart::ToolCall { id: "s1".into(), name: SEARCH.into(), input: json!({}) };
         let output = json!({ "results": passages }).to_string();
         let result = ContentPart::ToolResult { call_id: "s1".into(), output, is_error: false };
@@ -267,7 +278,8 @@ mod tests {
             passage("Webhooks", "Retries", "Nothing else.\n\nA failed webhook is retried five times.", 0.9),
             passage("Colours", "Red", "Nothing of the kind.", 0.2),
         ];
-        let draft = next(&asked("How often is a failed webhook retried?", &passages), true, Notes::default());
+        let draft =
+            next(&searched_transcript("How often is a failed webhook retried?", &passages), true, Notes::default());
         assert_eq!(
             draft.text,
             "Here is what the docs say.\n\nFrom [Webhooks › Retries](/webhooks#retries):\n\n> A failed webhook is retried five times."
@@ -278,17 +290,24 @@ mod tests {
     #[test]
     fn it_says_so_when_the_docs_do_not_answer() {
         let passages = [passage("Webhooks", "Retries", "A failed webhook is retried five times.", 0.9)];
-        let draft =
-            next(&asked("What is the airspeed velocity of an unladen swallow?", &passages), true, Notes::default());
+        let draft = next(
+            &searched_transcript("What is the airspeed velocity of an unladen swallow?", &passages),
+            true,
+            Notes::default(),
+        );
         assert_eq!(draft.text, "The docs do not answer this.");
         assert_eq!(
-            next(&asked("What about webhooks?", &[]), true, Notes::default()).text,
+            next(&searched_transcript("What about webhooks?", &[]), true, Notes::default()).text,
             "The docs do not answer this."
         );
         let none = [passage("Webhooks", "Retries", "A failed webhook is retried.", 0.0)];
-        assert_eq!(next(&asked("failed webhook", &none), true, Notes::default()).text, "The docs do not answer this.");
+        assert_eq!(
+            next(&searched_transcript("failed webhook", &none), true, Notes::default()).text,
+            "The docs do not answer this."
+        );
         let weak = [passage("Webhooks", "Retries", "A failed webhook is retried five times.", 0.2)];
-        let near = next(&asked("Which webhook supports quantum teleportation?", &weak), true, Notes::default());
+        let near =
+            next(&searched_transcript("Which webhook supports quantum teleportation?", &weak), true, Notes::default());
         assert_eq!(
             near.text,
             "The docs do not answer this. The nearest pages: [Webhooks › Retries](/webhooks#retries)"
@@ -298,20 +317,21 @@ mod tests {
     #[test]
     fn it_names_the_words_that_the_docs_never_mention() {
         let passages = [passage("Keys", "Rotation", "A key is rotated with the rotate command.", 0.4)];
-        let told = |question: &str| {
-            let mut messages = asked(question, &passages);
+        let answer_to = |question: &str| {
+            let mut messages = searched_transcript(question, &passages);
             let ContentPart::ToolResult { output, .. } = &mut messages[2].parts[0] else { panic!("a result") };
             *output = json!({ "results": passages, "neverMentioned": ["COBOL", "[x](y)"] }).to_string();
             next(&messages, true, Notes::default()).text
         };
         let nearest = "[Keys › Rotation](/keys#rotation)";
         assert_eq!(
-            told("How do I rotate a key in COBOL?"),
+            answer_to("How do I rotate a key in COBOL?"),
             format!("The docs do not answer this. They never mention “COBOL”, “xy”. The nearest pages: {nearest}")
         );
-        let known = next(&asked("How do I rotate a key in Java?", &passages), true, Notes::default()).text;
+        let known =
+            next(&searched_transcript("How do I rotate a key in Java?", &passages), true, Notes::default()).text;
         assert!(known.contains("> A key is rotated with the rotate command."), "{known}");
-        let german = told("Wie kann ich einen Key in COBOL ist rotate?");
+        let german = answer_to("Wie kann ich einen Key in COBOL ist rotate?");
         assert!(
             german.starts_with("Die Dokumentation beantwortet das nicht. Sie erwähnt nirgends „COBOL“"),
             "{german}"
@@ -326,24 +346,26 @@ mod tests {
             passage("Webhooks", "Signatures", "Every webhook is signed.", 0.4),
         ];
         let weak = [passage("Webhooks", "Signatures", "Every webhook is signed.", 0.2)];
-        let near = next(&asked("Which webhook supports quantum teleportation?", &weak), true, notes);
+        let near = next(&searched_transcript("Which webhook supports quantum teleportation?", &weak), true, notes);
         assert!(
             near.text.ends_with("[Webhooks › Signatures](/webhooks#signatures)<!--docent:unanswered-->"),
             "{near:?}"
         );
-        let nothing = next(&asked("Was ist das?", &[]), true, notes);
+        let nothing = next(&searched_transcript("Was ist das?", &[]), true, notes);
         assert_eq!(nothing.text, "Die Dokumentation beantwortet das nicht.<!--docent:unanswered-->");
-        let answer = next(&asked("How often is a failed webhook retried?", &passages), true, notes);
+        let answer = next(&searched_transcript("How often is a failed webhook retried?", &passages), true, notes);
         let next_question = "\n\n<!--docent:suggestions\nWhat can you tell me about “Webhooks › Signatures”?\n-->";
         assert!(answer.text.ends_with(next_question), "{answer:?}");
-        let unasked = next(&asked("How often is a failed webhook retried?", &passages), true, Notes::default());
-        assert_eq!(answer.text.strip_suffix(next_question), Some(unasked.text.as_str()));
+        let without_notes =
+            next(&searched_transcript("How often is a failed webhook retried?", &passages), true, Notes::default());
+        assert_eq!(answer.text.strip_suffix(next_question), Some(without_notes.text.as_str()));
     }
 
     #[test]
     fn what_was_searched_for_is_the_question() {
         let passages = [passage("Webhooks", "Retries", "A failed webhook is retried five times.", 0.9)];
-        let mut messages = asked("Why?\n\nCode the reader points at:\n```\nlet unrelated = words();\n```", &passages);
+        let mut messages =
+            searched_transcript("Why?\n\nCode the reader points at:\n```\nlet unrelated = words();\n```", &passages);
         let ContentPart::ToolCall { input, .. } = &mut messages[1].parts[0] else { panic!("a call") };
         *input = json!({ "query": "Why is a webhook retried?" });
         assert!(next(&messages, false, Notes::default()).text.contains("> A failed webhook is retried five times."));

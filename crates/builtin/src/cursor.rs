@@ -2,10 +2,10 @@
 //! leaves it where it was.
 
 /// The longest text between quotes, in characters. Bounded so that parsing takes linear time for any prompt.
-const LONGEST_QUOTE: usize = 1_000;
+const MAX_QUOTE_CHARS: usize = 1_000;
 
 /// Maximum number of closing quotes that are tried.
-const CLOSINGS: usize = 8;
+const MAX_CLOSING_QUOTES: usize = 8;
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Cursor<'a> {
@@ -35,14 +35,14 @@ impl<'a> Cursor<'a> {
     }
 
     /// Skips white space, including line breaks.
-    pub(crate) fn spaces(&mut self) {
+    pub(crate) fn skip_spaces(&mut self) {
         while self.peek().is_some_and(is_space) {
             self.bump();
         }
     }
 
     /// Skips white space on this line.
-    pub(crate) fn blanks(&mut self) {
+    pub(crate) fn skip_blanks(&mut self) {
         while self.peek().is_some_and(|c| is_space(c) && c != '\n') {
             self.bump();
         }
@@ -51,17 +51,17 @@ impl<'a> Cursor<'a> {
     /// One word, ignoring ASCII case, after any whitespace.
     pub(crate) fn word(&mut self, word: &str) -> bool {
         let mut next = *self;
-        next.spaces();
+        next.skip_spaces();
         let rest = next.rest();
         let Some(head) = rest.get(..word.len()) else { return false };
         // `page` does not match in `page.md`, nor `in` in `in/out`.
         let mut after = rest[word.len()..].chars();
-        let bounded = match after.next() {
+        let is_word_end = match after.next() {
             None => true,
             Some(c) if ".,;:!?)".contains(c) => after.next().is_none_or(is_space),
             Some(c) => is_space(c) || closing(c).is_some_and(|_| c != '\'' && c != '’') || c == '。' || c == '，',
         };
-        if !head.eq_ignore_ascii_case(word) || !bounded {
+        if !head.eq_ignore_ascii_case(word) || !is_word_end {
             return false;
         }
         next.at += word.len();
@@ -87,7 +87,7 @@ impl<'a> Cursor<'a> {
     /// One character, after any white space.
     pub(crate) fn mark(&mut self, mark: char) -> bool {
         let mut next = *self;
-        next.spaces();
+        next.skip_spaces();
         if next.peek() != Some(mark) {
             return false;
         }
@@ -109,7 +109,7 @@ impl<'a> Cursor<'a> {
     /// (`"A"with`) or at an inner quote.
     pub(crate) fn quotations(&self) -> Vec<(String, Self)> {
         let mut next = *self;
-        next.spaces();
+        next.skip_spaces();
         let Some(open) = next.peek() else { return Vec::new() };
         let Some(closing) = closing(open) else { return Vec::new() };
         next.bump();
@@ -118,7 +118,7 @@ impl<'a> Cursor<'a> {
         let mut length = 0;
         let mut inner = 0usize;
         while let Some(c) = next.peek() {
-            if c == '\n' || length >= LONGEST_QUOTE || readings.len() >= CLOSINGS {
+            if c == '\n' || length >= MAX_QUOTE_CHARS || readings.len() >= MAX_CLOSING_QUOTES {
                 break;
             }
             next.bump();
@@ -152,7 +152,7 @@ impl<'a> Cursor<'a> {
     /// and punctuation at its end is removed.
     pub(crate) fn path(&mut self) -> Option<String> {
         let mut next = *self;
-        next.spaces();
+        next.skip_spaces();
         if next.peek().is_some_and(|c| closing(c).is_some()) {
             let path = next.quoted().map(|path| path.trim().to_owned()).filter(|path| !path.is_empty())?;
             *self = next;

@@ -14,9 +14,9 @@ use crate::rules::is_path;
 use crate::scope::scope;
 
 /// The longest text that is examined, in characters.
-const LONGEST: usize = 1_000;
+const MAX_CHARS: usize = 1_000;
 /// Maximum number of words of a text without quotes.
-const WORDS: usize = 4;
+const MAX_UNQUOTED_WORDS: usize = 4;
 
 const VERBS: [(Verb, &[&str]); 8] = [
     (Verb::Set, &["set"]),
@@ -34,11 +34,11 @@ const FIELDS: &[&str] =
     &["title", "description", "sidebarTitle", "sidebar_label", "slug", "icon", "tag", "hidden", "draft"];
 
 /// Words without meaning: before an instruction, around the name of a page, and around a text.
-const LEADS: &[&str] =
+const LEAD_IN_WORDS: &[&str] =
     &["please", "kindly", "also", "and", "then", "now", "can", "could", "would", "you", "i", "want", "to", "let's"];
-const PAGE: &[&str] =
+const PAGE_WORDS: &[&str] =
     &["the", "a", "an", "this", "our", "new", "page", "file", "doc", "document", "at", "named", "called"];
-const TEXT: &[&str] = &[
+const TEXT_WORDS: &[&str] = &[
     "all",
     "every",
     "each",
@@ -53,13 +53,13 @@ const TEXT: &[&str] = &[
     "text",
     "string",
 ];
-const LINKS: &[&str] = &["link", "links", "url", "urls", "anchor", "anchors"];
-const ABOUT_LINKS: &[&str] =
+const LINK_WORDS: &[&str] = &["link", "links", "url", "urls", "anchor", "anchors"];
+const LINK_QUALIFIERS: &[&str] =
     &["the", "all", "any", "every", "our", "my", "broken", "dead", "bad", "invalid", "wrong", "internal", "of"];
-const ABOUT_FIELDS: &[&str] =
+const MISSING_FIELD_QUALIFIERS: &[&str] =
     &["the", "all", "any", "missing", "empty", "page", "front", "matter", "frontmatter", "meta", "seo", "in", "and"];
-const ABOUT_FIELD: &[&str] = &["the", "front", "matter", "frontmatter", "field"];
-const JOINTS: &[&str] = &["with", "by", "to", "into", "for", "as", "->", "=>", "→"];
+const FIELD_QUALIFIERS: &[&str] = &["the", "front", "matter", "frontmatter", "field"];
+const CONNECTIVES: &[&str] = &["with", "by", "to", "into", "for", "as", "->", "=>", "→"];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Verb {
@@ -94,22 +94,22 @@ impl Token {
 
 /// The instructions that were probably meant, in their canonical form and as code.
 pub(crate) fn suggested_instruction(text: &str) -> Option<String> {
-    if text.chars().nth(LONGEST).is_some() {
+    if text.chars().nth(MAX_CHARS).is_some() {
         return None;
     }
     let tokens = tokens(text);
     if tokens.iter().any(|token| token.is(&CONDITIONS)) {
         return None;
     }
-    let start = tokens.iter().position(|token| !token.is(LEADS))?;
+    let start = tokens.iter().position(|token| !token.is(LEAD_IN_WORDS))?;
     let (verb, rest) = (&tokens[start], &tokens[start + 1..]);
     let verbs = VERBS.iter().filter(|(_, words)| !verb.is_quoted && words.iter().any(|word| is_like(&verb.text, word)));
     verbs.filter_map(|(verb, _)| chores(*verb, rest, text)).find_map(|chores| {
-        let spelled: Vec<String> = chores.iter().map(Chore::to_string).collect();
-        let (code, spelled) = (format!("`{}`", spelled.join("`, `")), spelled.join("\n"));
+        let canonical: Vec<String> = chores.iter().map(Chore::to_string).collect();
+        let (code, canonical) = (format!("`{}`", canonical.join("`, `")), canonical.join("\n"));
         // A suggestion must parse to the chores it was made from.
         let expected: Vec<Instruction> = chores.into_iter().map(Instruction::Chore).collect();
-        (read(&spelled) == expected && chores_are_allowed(&expected)).then_some(code)
+        (read(&canonical) == expected && chores_are_allowed(&expected)).then_some(code)
     })
 }
 
@@ -162,13 +162,13 @@ fn chores(verb: Verb, rest: &[Token], text: &str) -> Option<Vec<Chore>> {
         Verb::Rename => move_page(rest, true).or_else(|| replace_text(rest, text)),
         Verb::Move => move_page(rest, true),
         Verb::Delete => {
-            let page = only(rest, PAGE).filter(|page| page.is_path() || names_page(rest))?;
+            let page = only(rest, PAGE_WORDS).filter(|page| page.is_path() || names_page(rest))?;
             Some(vec![Chore::DeletePage { page: page.text.clone() }])
         }
         Verb::Fix => {
-            let at = rest.iter().position(|token| token.is(LINKS))?;
+            let at = rest.iter().position(|token| token.is(LINK_WORDS))?;
             let scope =
-                named_scope(rest, at + 1, text).filter(|_| rest[..at].iter().all(|token| token.is(ABOUT_LINKS)))?;
+                named_scope(rest, at + 1, text).filter(|_| rest[..at].iter().all(|token| token.is(LINK_QUALIFIERS)))?;
             Some(vec![Chore::FixLinks { scope }])
         }
         Verb::Add => add_missing(rest, text).or_else(|| add_page(rest)),
@@ -179,8 +179,8 @@ fn chores(verb: Verb, rest: &[Token], text: &str) -> Option<Vec<Chore>> {
 
 /// `page P to Q`.
 fn move_page(rest: &[Token], may_lack_ending: bool) -> Option<Vec<Chore>> {
-    let at = single(rest, JOINTS)?;
-    let (from, to) = (only(&rest[..at], PAGE)?, only(&rest[at + 1..], PAGE)?);
+    let at = position_of_only(rest, CONNECTIVES)?;
+    let (from, to) = (only(&rest[..at], PAGE_WORDS)?, only(&rest[at + 1..], PAGE_WORDS)?);
     let is_page = names_page(&rest[..at]) || (may_lack_ending && from.is_path() && to.is_path());
     let fits = is_page && !to.text.contains(is_space) && !from.text.contains(is_space);
     fits.then(|| vec![Chore::MovePage { from: from.text.clone(), to: to.text.clone() }])
@@ -188,13 +188,14 @@ fn move_page(rest: &[Token], may_lack_ending: bool) -> Option<Vec<Chore>> {
 
 /// `A with B`, with or without quotes.
 fn replace_text(rest: &[Token], text: &str) -> Option<Vec<Chore>> {
-    let joint = rest.iter().position(|token| token.is(JOINTS))?;
-    let (after, scope) = (joint + 2..=rest.len()).find_map(|end| Some((end, named_scope(rest, end, text)?)))?;
-    let operands = [&rest[..joint], &rest[joint + 1..after]];
+    let connective = rest.iter().position(|token| token.is(CONNECTIVES))?;
+    let (after, scope) = (connective + 2..=rest.len()).find_map(|end| Some((end, named_scope(rest, end, text)?)))?;
+    let operands = [&rest[..connective], &rest[connective + 1..after]];
     let is_quoted = operands.iter().any(|operand| operand.iter().any(|token| token.is_quoted));
     // Without quotes, only a few words are taken as texts: `Change the intro to be shorter` is another kind of
     // instruction.
-    if !is_quoted && (rest[0].is(&["the", "a", "an", "our"]) || single(&rest[..after], JOINTS).is_none()) {
+    if !is_quoted && (rest[0].is(&["the", "a", "an", "our"]) || position_of_only(&rest[..after], CONNECTIVES).is_none())
+    {
         return None;
     }
     let [from, to] = operands.map(operand);
@@ -203,10 +204,10 @@ fn replace_text(rest: &[Token], text: &str) -> Option<Vec<Chore>> {
 
 /// A text to be replaced, or its replacement.
 fn operand(tokens: &[Token]) -> Option<String> {
-    let plain = tokens.iter().position(|token| !token.is(TEXT))?;
+    let plain = tokens.iter().position(|token| !token.is(TEXT_WORDS))?;
     match &tokens[plain..] {
         [quoted] if quoted.is_quoted => Some(quoted.text.clone()),
-        words if words.len() <= WORDS && words.iter().all(|word| !word.is_quoted) => {
+        words if words.len() <= MAX_UNQUOTED_WORDS && words.iter().all(|word| !word.is_quoted) => {
             Some(words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" "))
         }
         _ => None,
@@ -217,7 +218,7 @@ fn operand(tokens: &[Token]) -> Option<String> {
 fn add_missing(rest: &[Token], text: &str) -> Option<Vec<Chore>> {
     let is_field = |token: &Token| token.is(&["title", "titles", "description", "descriptions"]);
     let last = rest.iter().rposition(is_field)?;
-    let fits = rest[..last].iter().all(|token| is_field(token) || token.is(ABOUT_FIELDS));
+    let fits = rest[..last].iter().all(|token| is_field(token) || token.is(MISSING_FIELD_QUALIFIERS));
     let scope = named_scope(rest, last + 1, text).filter(|_| fits)?;
     let fields = rest[..=last].iter().filter(|token| is_field(token)).map(|field| {
         let scope = scope.clone();
@@ -228,15 +229,15 @@ fn add_missing(rest: &[Token], text: &str) -> Option<Vec<Chore>> {
 
 /// `a page P`, with or without a title of any kind.
 fn add_page(rest: &[Token]) -> Option<Vec<Chore>> {
-    const TITLED: &[&str] = &["titled", "entitled", "title", "with", "the", "called", "named", "and"];
-    let at = rest.iter().position(|token| !token.is(PAGE))?;
+    const TITLE_WORDS: &[&str] = &["titled", "entitled", "title", "with", "the", "called", "named", "and"];
+    let at = rest.iter().position(|token| !token.is(PAGE_WORDS))?;
     let page = rest.get(at).filter(|page| names_page(&rest[..at]) && !page.text.contains(is_space))?;
     let named = &rest[at + 1..];
-    let title = &named[named.iter().position(|token| !token.is(TITLED)).unwrap_or(named.len())..];
+    let title = &named[named.iter().position(|token| !token.is(TITLE_WORDS)).unwrap_or(named.len())..];
     let title = match title {
         [] if named.is_empty() => title_of(&page.text),
         [quoted] if quoted.is_quoted => quoted.text.clone(),
-        words if named[0].is(TITLED) => operand(words)?,
+        words if named[0].is(TITLE_WORDS) => operand(words)?,
         _ => return None,
     };
     Some(vec![Chore::AddPage { page: page.text.clone(), title, outline: Vec::new() }])
@@ -252,13 +253,13 @@ fn title_of(path: &str) -> String {
 
 /// The name of the field, which comes first.
 fn first_field(rest: &[Token]) -> Option<&Token> {
-    rest.iter().find(|token| !token.is(ABOUT_FIELD))
+    rest.iter().find(|token| !token.is(FIELD_QUALIFIERS))
 }
 
 /// `FIELD in P to V`, `FIELD = V in P`.
 fn set_field(rest: &[Token], text: &str) -> Option<Vec<Chore>> {
     const TO: &[&str] = &["to", "=", "as", ":"];
-    let field = rest.iter().position(|token| !token.is(ABOUT_FIELD))?;
+    let field = rest.iter().position(|token| !token.is(FIELD_QUALIFIERS))?;
     let to = rest.iter().position(|token| token.is(TO))?;
     let (scope, value) = match rest.get(field + 1)? {
         // The scope comes first, and ends before `to`.
@@ -285,7 +286,7 @@ fn only<'t>(tokens: &'t [Token], but: &[&str]) -> Option<&'t Token> {
 }
 
 /// The position of the only token that is one of these words.
-fn single(tokens: &[Token], words: &[&str]) -> Option<usize> {
+fn position_of_only(tokens: &[Token], words: &[&str]) -> Option<usize> {
     let mut found = (0..tokens.len()).filter(|at| tokens[*at].is(words));
     found.next().filter(|_| found.next().is_none())
 }

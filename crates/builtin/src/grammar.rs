@@ -36,7 +36,7 @@ pub fn read(prompt: &str) -> Vec<Instruction> {
     let mut instructions = Vec::new();
     let mut cursor = Cursor::new(prompt);
     loop {
-        fillers(&mut cursor);
+        skip_fillers(&mut cursor);
         if cursor.is_done() {
             return instructions;
         }
@@ -81,13 +81,13 @@ const FILLERS: [&str; 22] = [
 ];
 
 /// Skips everything between two instructions: white space, punctuation, list markers, fillers.
-fn fillers(cursor: &mut Cursor<'_>) {
+fn skip_fillers(cursor: &mut Cursor<'_>) {
     loop {
         let before = cursor.at;
-        cursor.spaces();
+        cursor.skip_spaces();
         while cursor.peek().is_some_and(|c| ".,;:!?。，；！？、&".contains(c)) {
             cursor.bump();
-            cursor.spaces();
+            cursor.skip_spaces();
         }
         if let Some(length) = list_mark(cursor.rest()).filter(|_| starts_line(cursor)) {
             cursor.at += length;
@@ -110,13 +110,13 @@ fn instruction(cursor: Cursor<'_>) -> Option<Parsed<'_>> {
 }
 
 /// The end of a clause: the end of the prompt, the line or the sentence, or a conjunction that no condition follows.
-pub(crate) fn ended(mut cursor: Cursor<'_>) -> Option<Cursor<'_>> {
-    let mut polite = cursor;
-    polite.mark(',');
-    if polite.any(&["please", "thanks", "thank you", "for me"]) {
-        cursor = polite;
+pub(crate) fn clause_end(mut cursor: Cursor<'_>) -> Option<Cursor<'_>> {
+    let mut after_courtesy = cursor;
+    after_courtesy.mark(',');
+    if after_courtesy.any(&["please", "thanks", "thank you", "for me"]) {
+        cursor = after_courtesy;
     }
-    cursor.blanks();
+    cursor.skip_blanks();
     let Some(c) = cursor.peek() else { return Some(cursor) };
     let mut after = cursor;
     after.bump();
@@ -124,18 +124,18 @@ pub(crate) fn ended(mut cursor: Cursor<'_>) -> Option<Cursor<'_>> {
         return Some(cursor);
     }
     if ".;!?。；！？".contains(c) {
-        let whole = c > '\u{7f}' || after.peek().is_none_or(is_space);
-        return whole.then_some(cursor);
+        let is_sentence_end = c > '\u{7f}' || after.peek().is_none_or(is_space);
+        return is_sentence_end.then_some(cursor);
     }
-    let mut joint = cursor;
-    let comma = joint.mark(',') || joint.mark('，');
-    let joined = joint.any(&["and", "then", "also", "&"]) || comma || joint.mark('&');
-    if !joined {
+    let mut ahead = cursor;
+    let comma = ahead.mark(',') || ahead.mark('，');
+    let has_conjunction = ahead.any(&["and", "then", "also", "&"]) || comma || ahead.mark('&');
+    if !has_conjunction {
         return None;
     }
-    fillers(&mut joint);
-    let opens_quote = joint.peek().is_some_and(|c| closing(c).is_some());
-    (!opens_quote && !joint.any(&CONDITIONS)).then_some(cursor)
+    skip_fillers(&mut ahead);
+    let opens_quote = ahead.peek().is_some_and(|c| closing(c).is_some());
+    (!opens_quote && !ahead.any(&CONDITIONS)).then_some(cursor)
 }
 
 /// Words that restrict the clause before them, so that it is not carried out.
@@ -191,11 +191,11 @@ fn unreadable(start: Cursor<'_>) -> usize {
                 if "。；！？".contains(c) || (".;!?".contains(c) && after.peek().is_none_or(is_space)) {
                     return after.at;
                 }
-                let mut joint = cursor;
-                let joins = c == ',' || (is_space(c) && joint.any(&["and", "then", "also"]));
-                if joins && !conditional {
+                let mut ahead = cursor;
+                let is_conjunction = c == ',' || (is_space(c) && ahead.any(&["and", "then", "also"]));
+                if is_conjunction && !conditional {
                     let mut next = cursor;
-                    fillers(&mut next);
+                    skip_fillers(&mut next);
                     if next.at > cursor.at && instruction(next).is_some() {
                         return cursor.at;
                     }

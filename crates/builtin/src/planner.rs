@@ -17,11 +17,11 @@ pub(crate) const FINISH: &str = "finish";
 const TODO_WRITE: &str = "todo_write";
 
 /// The longest title, in characters: the usual limit of the first line of a commit message.
-const TITLE: usize = 72;
+const MAX_TITLE_CHARS: usize = 72;
 /// Maximum number of chores in the todo list.
-const TODOS: usize = 100;
+const MAX_TODOS: usize = 100;
 /// Maximum number of unreadable instructions that are listed one by one.
-const UNREADABLE: usize = 10;
+const MAX_LISTED_UNREADABLE: usize = 10;
 
 /// The next step of the newest turn.
 pub(crate) fn next(messages: &[Message]) -> Draft {
@@ -72,7 +72,7 @@ impl<'a> NewestTurn<'a> {
         for instruction in texts.iter().flat_map(|text| read(text)) {
             match instruction {
                 Instruction::Chore(chore) => match chore.refusal() {
-                    Some(why) => refused.push((chore, why)),
+                    Some(reason) => refused.push((chore, reason)),
                     None => chores.push(chore),
                 },
                 Instruction::Unreadable(text) => unreadable.push(text),
@@ -85,7 +85,7 @@ impl<'a> NewestTurn<'a> {
 
     /// The `todo_write` call with the state of every chore before the next one is carried out.
     fn todos(&self) -> (&'static str, Value) {
-        let chores = self.chores.iter().enumerate().take(TODOS).map(|(index, chore)| {
+        let chores = self.chores.iter().enumerate().take(MAX_TODOS).map(|(index, chore)| {
             let status = match self.done.get(index) {
                 Some(answer) if answer.is_error => "cancelled",
                 Some(_) => "completed",
@@ -95,11 +95,11 @@ impl<'a> NewestTurn<'a> {
             json!({ "content": chore.to_string(), "status": status, "priority": "medium" })
         });
         let refused = self.refused.iter().map(|(chore, _)| chore.to_string());
-        let left = refused
+        let not_done = refused
             .chain(self.unreadable.iter().cloned())
-            .take(UNREADABLE)
+            .take(MAX_LISTED_UNREADABLE)
             .map(|text| json!({ "content": shortened(&text, 200), "status": "cancelled", "priority": "low" }));
-        (TODO_WRITE, json!({ "todos": chores.chain(left).collect::<Vec<_>>() }))
+        (TODO_WRITE, json!({ "todos": chores.chain(not_done).collect::<Vec<_>>() }))
     }
 
     fn finish(&self) -> Draft {
@@ -135,35 +135,38 @@ impl<'a> NewestTurn<'a> {
             2 => " and one more".to_owned(),
             count => format!(" and {} more", count - 1),
         };
-        format!("{}{more}", shortened(&first, TITLE - more.chars().count()))
+        format!("{}{more}", shortened(&first, MAX_TITLE_CHARS - more.chars().count()))
     }
 
     /// What was done, and what was not and why.
     fn report(&self) -> String {
         let mut done = Vec::new();
-        let mut left = Vec::new();
+        let mut not_done = Vec::new();
         for (chore, answer) in self.chores.iter().zip(&self.done) {
             if answer.is_error {
-                left.push(format!("- `{chore}`: {}", item(answer.output)));
+                not_done.push(format!("- `{chore}`: {}", item(answer.output)));
             } else {
                 done.push(format!("- {}", item(answer.output)));
             }
         }
-        left.extend(self.refusals());
-        for text in self.unreadable.iter().take(UNREADABLE) {
-            let why = "not one of the chores I carry out without a language model.";
-            left.push(format!("- “{}”: {why}{}", shortened(text, 300), did_you_mean(text)));
+        not_done.extend(self.refusals());
+        for text in self.unreadable.iter().take(MAX_LISTED_UNREADABLE) {
+            let reason = "not one of the chores I carry out without a language model.";
+            not_done.push(format!("- “{}”: {reason}{}", shortened(text, 300), did_you_mean(text)));
         }
-        if self.unreadable.len() > UNREADABLE {
-            left.push(format!("- {} more instructions I could not read.", self.unreadable.len() - UNREADABLE));
+        if self.unreadable.len() > MAX_LISTED_UNREADABLE {
+            not_done.push(format!(
+                "- {} more instructions I could not read.",
+                self.unreadable.len() - MAX_LISTED_UNREADABLE
+            ));
         }
         let mut report = done.join("\n");
-        if !left.is_empty() {
+        if !not_done.is_empty() {
             if !report.is_empty() {
                 report.push_str("\n\n");
             }
             report.push_str("Left:\n\n");
-            report.push_str(&left.join("\n"));
+            report.push_str(&not_done.join("\n"));
         }
         if !self.unreadable.is_empty() {
             report.push_str("\n\n");
@@ -173,7 +176,7 @@ impl<'a> NewestTurn<'a> {
     }
 
     fn refusals(&self) -> impl Iterator<Item = String> {
-        self.refused.iter().map(|(chore, why)| format!("- `{chore}`: {why}"))
+        self.refused.iter().map(|(chore, reason)| format!("- `{chore}`: {reason}"))
     }
 
     /// The message when there is no chore to carry out.
@@ -208,10 +211,10 @@ fn unreadable_report(unreadable: &[String]) -> String {
         many => {
             let items: Vec<String> = many
                 .iter()
-                .take(UNREADABLE)
+                .take(MAX_LISTED_UNREADABLE)
                 .map(|text| format!("- “{}”{}", shortened(text, 300), did_you_mean(text)))
                 .collect();
-            let more = many.len().saturating_sub(UNREADABLE);
+            let more = many.len().saturating_sub(MAX_LISTED_UNREADABLE);
             let more = if more > 0 { format!("\n- and {more} more") } else { String::new() };
             format!("I could not read these as instructions:\n\n{}{more}", items.join("\n"))
         }

@@ -12,34 +12,34 @@ use crate::blocks::{Block, BlockKind, blocks};
 use crate::words::{TermSet, Topic, Weights};
 
 /// Maximum number of characters quoted from the best, second and third passage.
-const LONGEST: [usize; 3] = [900, 500, 400];
+const MAX_QUOTE_CHARS: [usize; 3] = [900, 500, 400];
 /// A passage is quoted when it scores at least this share of the best one.
 const NEAR_BEST: f32 = 0.4;
 /// A block is quoted when it scores at least this share of the best one of its passage.
 const BLOCK_NEAR_BEST: f32 = 0.5;
 /// Maximum number of characters of a quote that is extended with the blocks after the answering one: if the question
 /// expects steps, and otherwise.
-const GOES_ON: [usize; 2] = [900, 500];
+const MAX_EXTENDED_QUOTE_CHARS: [usize; 2] = [900, 500];
 /// Weights of a term by its position: in code, where words may occur by chance; in the text that introduces the block;
 /// in the block's heading; in a higher heading. In any other text of the block itself the weight is 1.
-const CODE: f32 = 0.85;
-const LEAD: f32 = 0.9;
-const HEADING: f32 = 0.7;
-const UPPER_HEADING: f32 = 0.55;
+const CODE_WEIGHT: f32 = 0.85;
+const LEAD_WEIGHT: f32 = 0.9;
+const HEADING_WEIGHT: f32 = 0.7;
+const UPPER_HEADING_WEIGHT: f32 = 0.55;
 /// Share of the score for terms that occur together in one sentence, item or row.
-const TOGETHER: f32 = 0.3;
+const CO_OCCURRENCE_SHARE: f32 = 0.3;
 /// Factor for a block of the kind that the question expects.
-const GAIN: f32 = 1.25;
+const EXPECTED_KIND_FACTOR: f32 = 1.25;
 /// Factor for a page with score 0, and the share that is subtracted for each passage that precedes the page in the
 /// search results.
-const PAGE: f32 = 0.5;
-const LATER: f32 = 0.05;
+const MIN_PAGE_FACTOR: f32 = 0.5;
+const RANK_PENALTY: f32 = 0.05;
 /// Minimum factor for a section that the search did not find, on a page that it did find. The factor is higher if the
 /// heading has terms of the question.
-const UNFOUND: f32 = 0.5;
+const MIN_UNMATCHED_FACTOR: f32 = 0.5;
 /// Factors for sections that only link to other pages, and for deprecated features.
-const LINKS_ONLY: f32 = 0.3;
-const OUTDATED: f32 = 0.5;
+const LINKS_ONLY_FACTOR: f32 = 0.3;
+const OUTDATED_FACTOR: f32 = 0.5;
 
 /// A quote, and which of the passages it is from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,25 +63,25 @@ struct Section<'p> {
     above: TermSet,
     blocks: Vec<Block<'p>>,
     /// The terms that each block has in its own text.
-    met: Vec<TermSet>,
+    matched: Vec<TermSet>,
     /// Factor for the whole section, by its page and its heading.
-    share: f32,
+    factor: f32,
 }
 
 /// The quotes that answer, best first. Links are replaced by their text, because a target that works on its page may
 /// not work in an answer.
-pub(crate) fn quotes(candidates: &[Candidate<'_>], topic: &Topic, wanted: AnswerKind, asked: &str) -> Vec<Quote> {
+pub(crate) fn quotes(candidates: &[Candidate<'_>], topic: &Topic, expected: AnswerKind, question: &str) -> Vec<Quote> {
     let best_page = candidates.iter().map(|candidate| candidate.score).fold(f32::MIN_POSITIVE, f32::max);
     let sections: Vec<Section<'_>> =
-        candidates.iter().map(|candidate| Section::of(candidate, topic, best_page, asked)).collect();
+        candidates.iter().map(|candidate| Section::of(candidate, topic, best_page, question)).collect();
     let texts: Vec<TermSet> = sections
         .iter()
-        .map(|section| section.met.iter().fold(section.heading | section.above, |all, met| all | met))
+        .map(|section| section.matched.iter().fold(section.heading | section.above, |all, matched| all | matched))
         .collect();
     let weights = topic.weights(&texts);
     let scores: Vec<Vec<f32>> = sections
         .iter()
-        .map(|section| (0..section.blocks.len()).map(|at| section.score(at, topic, &weights, wanted)).collect())
+        .map(|section| (0..section.blocks.len()).map(|at| section.score(at, topic, &weights, expected)).collect())
         .collect();
     let best: Vec<f32> = scores.iter().map(|blocks| blocks.iter().copied().fold(0.0, f32::max)).collect();
     let mut order: Vec<usize> = (0..sections.len()).filter(|at| best[*at] > 0.0).collect();
@@ -90,57 +90,59 @@ pub(crate) fn quotes(candidates: &[Candidate<'_>], topic: &Topic, wanted: Answer
     let least = order.first().map_or(0.0, |first| best[*first] * NEAR_BEST);
     let order = order.into_iter().take_while(|at| best[*at] >= least);
     order
-        .zip(LONGEST)
-        .map(|(at, room)| {
-            let parts = sections[at].chosen(&scores[at], wanted, room).into_iter();
-            let parts = parts.map(|block| (block, shown(&sections[at].blocks[block], topic, &weights, room)));
+        .zip(MAX_QUOTE_CHARS)
+        .map(|(at, max_chars)| {
+            let parts = sections[at].blocks_to_quote(&scores[at], expected, max_chars).into_iter();
+            let parts =
+                parts.map(|block| (block, quoted_text(&sections[at].blocks[block], topic, &weights, max_chars)));
             Quote { passage: at, text: joined(parts.collect()) }
         })
         .collect()
 }
 
 impl<'p> Section<'p> {
-    fn of(candidate: &Candidate<'p>, topic: &Topic, best_page: f32, asked: &str) -> Self {
+    fn of(candidate: &Candidate<'p>, topic: &Topic, best_page: f32, question: &str) -> Self {
         let passage = candidate.passage;
         let heading = passage.headings.last().unwrap_or(&passage.title);
         let above = passage.headings.iter().rev().skip(1).chain([&passage.title]);
-        let above = above.fold(0, |met, heading| met | topic.met_by(heading));
+        let above = above.fold(0, |matched, heading| matched | topic.matched_terms(heading));
         let blocks = blocks(&passage.content);
-        let met = blocks.iter().map(|block| topic.met_by(block.text)).collect();
-        let mut share = PAGE + (1.0 - PAGE) * candidate.score / best_page;
-        share *= 1.0 - LATER * candidate.rank as f32;
+        let matched = blocks.iter().map(|block| topic.matched_terms(block.text)).collect();
+        let mut factor = MIN_PAGE_FACTOR + (1.0 - MIN_PAGE_FACTOR) * candidate.score / best_page;
+        factor *= 1.0 - RANK_PENALTY * candidate.rank as f32;
         if passage.score <= 0.0 {
-            share *= UNFOUND + (1.0 - UNFOUND) * topic.share(topic.met_by(heading)).sqrt();
+            factor *=
+                MIN_UNMATCHED_FACTOR + (1.0 - MIN_UNMATCHED_FACTOR) * topic.share(topic.matched_terms(heading)).sqrt();
         }
         if only_links_elsewhere(heading) {
-            share *= LINKS_ONLY;
+            factor *= LINKS_ONLY_FACTOR;
         }
-        if is_outdated(heading) && !is_outdated(asked) {
-            share *= OUTDATED;
+        if is_outdated(heading) && !is_outdated(question) {
+            factor *= OUTDATED_FACTOR;
         }
-        Self { heading: topic.met_by(heading), above, blocks, met, share }
+        Self { heading: topic.matched_terms(heading), above, blocks, matched, factor }
     }
 
-    fn score(&self, at: usize, topic: &Topic, weights: &Weights, wanted: AnswerKind) -> f32 {
+    fn score(&self, at: usize, topic: &Topic, weights: &Weights, expected: AnswerKind) -> f32 {
         let block = &self.blocks[at];
         let leads = (0..at)
             .rev()
             .take_while(|before| self.blocks[*before].introduces_next())
-            .fold(0, |met, at| met | self.met[at]);
-        let under = self.label_above(at).map_or(0, |label| self.met[label]);
-        let (own, lead, heading) = (self.met[at], leads | under, self.heading);
-        let worth = if block.kind == BlockKind::Code { CODE } else { 1.0 };
+            .fold(0, |matched, at| matched | self.matched[at]);
+        let under = self.label_above(at).map_or(0, |label| self.matched[label]);
+        let (own, lead, heading) = (self.matched[at], leads | under, self.heading);
+        let own_weight = if block.kind == BlockKind::Code { CODE_WEIGHT } else { 1.0 };
         let above = self.above & !(own | lead | heading);
-        let held = worth * weights.of(own)
-            + LEAD * weights.of(lead & !own)
-            + HEADING * weights.of(heading & !(own | lead))
-            + UPPER_HEADING * weights.of(above);
+        let weighted = own_weight * weights.of(own)
+            + LEAD_WEIGHT * weights.of(lead & !own)
+            + HEADING_WEIGHT * weights.of(heading & !(own | lead))
+            + UPPER_HEADING_WEIGHT * weights.of(above);
         let units = block.units();
-        let together = units.iter().map(|unit| weights.of(topic.met_by(unit))).fold(0.0, f32::max);
-        let fits = match wanted {
+        let together = units.iter().map(|unit| weights.of(topic.matched_terms(unit))).fold(0.0, f32::max);
+        let is_expected = match expected {
             AnswerKind::Steps => block.kind == BlockKind::Code || block.is_steps() || self.leads_to_code(at),
             AnswerKind::Value => {
-                units.iter().any(|unit| has_value(unit) && (units.len() == 1 || topic.met_by(unit) != 0))
+                units.iter().any(|unit| has_value(unit) && (units.len() == 1 || topic.matched_terms(unit) != 0))
             }
             AnswerKind::List => {
                 let names_many = block.kind == BlockKind::Prose && block.text.matches('`').count() >= 6;
@@ -148,9 +150,12 @@ impl<'p> Section<'p> {
             }
             AnswerKind::Statement => block.kind == BlockKind::Prose,
         };
-        let gain = if fits { GAIN } else { 1.0 };
-        let links = if block.kind == BlockKind::List && is_of_links(&units) { LINKS_ONLY } else { 1.0 };
-        (held * (1.0 - TOGETHER) + together * TOGETHER) * gain * links * self.share
+        let kind_factor = if is_expected { EXPECTED_KIND_FACTOR } else { 1.0 };
+        let links_factor = if block.kind == BlockKind::List && is_of_links(&units) { LINKS_ONLY_FACTOR } else { 1.0 };
+        (weighted * (1.0 - CO_OCCURRENCE_SHARE) + together * CO_OCCURRENCE_SHARE)
+            * kind_factor
+            * links_factor
+            * self.factor
     }
 
     /// The label above the block: `**timeout**` above its description.
@@ -164,24 +169,25 @@ impl<'p> Section<'p> {
     }
 
     /// The indices of the blocks to quote, in order: the best-scored blocks with their introductions, then the blocks
-    /// after them, as far as `all` and [`GOES_ON`] allow. The best block is chosen even if it is longer than `all`.
-    fn chosen(&self, scores: &[f32], wanted: AnswerKind, all: usize) -> Vec<usize> {
-        let mut room = all;
+    /// after them, as far as `max_chars` and [`MAX_EXTENDED_QUOTE_CHARS`] allow. The best block is chosen even if it is
+    /// longer than `max_chars`.
+    fn blocks_to_quote(&self, scores: &[f32], expected: AnswerKind, max_chars: usize) -> Vec<usize> {
+        let mut room = max_chars;
         let size = |blocks: &[Block<'_>]| blocks.iter().map(|block| block.text.chars().count()).sum::<usize>();
         let mut order: Vec<usize> = (0..self.blocks.len()).filter(|at| !self.blocks[*at].introduces_next()).collect();
         order.sort_by(|a, b| scores[*b].total_cmp(&scores[*a]));
         let mut chosen: Vec<usize> = Vec::new();
         let least = order.first().map_or(0.0, |best| scores[*best] * BLOCK_NEAR_BEST);
         for at in order.into_iter().filter(|at| scores[*at] >= least) {
-            let blocks = self.with_context(at, wanted);
+            let blocks = self.with_context(at, expected);
             let size = size(&self.blocks[blocks.clone()]);
             if chosen.is_empty() || size <= room {
                 room = room.saturating_sub(size);
                 chosen.extend(blocks);
             }
         }
-        let goes_on = GOES_ON[usize::from(wanted != AnswerKind::Steps)];
-        let mut room = room.saturating_sub(all.saturating_sub(goes_on));
+        let max_extended = MAX_EXTENDED_QUOTE_CHARS[usize::from(expected != AnswerKind::Steps)];
+        let mut room = room.saturating_sub(max_chars.saturating_sub(max_extended));
         while let Some(next) = chosen.iter().max().map(|last| last + 1).filter(|next| *next < self.blocks.len()) {
             let size = size(&self.blocks[next..=next]);
             if size > room {
@@ -200,14 +206,14 @@ impl<'p> Section<'p> {
     }
 
     /// A block with the text that introduces or explains it.
-    fn with_context(&self, at: usize, wanted: AnswerKind) -> std::ops::Range<usize> {
+    fn with_context(&self, at: usize, expected: AnswerKind) -> std::ops::Range<usize> {
         let (mut from, mut to) = (at, at + 1);
         while from > 0 && self.blocks[from - 1].introduces_next() {
             from -= 1;
         }
         let is_code = |at: usize| self.blocks.get(at).is_some_and(|block| block.kind == BlockKind::Code);
         // Adjacent code blocks are variants of one example, such as for several operating systems.
-        while wanted == AnswerKind::Steps && is_code(to) && to - at < 3 {
+        while expected == AnswerKind::Steps && is_code(to) && to - at < 3 {
             to += 1;
         }
         if is_code(at) && from == at && at > 0 && self.blocks[at - 1].kind == BlockKind::Prose {
@@ -272,26 +278,26 @@ fn joined(parts: Vec<(usize, String)>) -> String {
 }
 
 /// A block as it is quoted: whole if it is short, else its best units.
-fn shown(block: &Block<'_>, topic: &Topic, weights: &Weights, most: usize) -> String {
+fn quoted_text(block: &Block<'_>, topic: &Topic, weights: &Weights, max_chars: usize) -> String {
     let text = match block.kind {
-        BlockKind::Code => return cut_code(block.text, most),
-        _ if block.text.chars().count() <= most => block.text.to_owned(),
-        _ => best_units(block, topic, weights, most),
+        BlockKind::Code => return cut_code(block.text, max_chars),
+        _ if block.text.chars().count() <= max_chars => block.text.to_owned(),
+        _ => best_units(block, topic, weights, max_chars),
     };
     without_links(&text)
 }
 
 /// The best units of a block in order, with `…` for gaps.
-fn best_units(block: &Block<'_>, topic: &Topic, weights: &Weights, most: usize) -> String {
+fn best_units(block: &Block<'_>, topic: &Topic, weights: &Weights, max_chars: usize) -> String {
     let units = block.units();
     let head: String = match block.kind {
         BlockKind::Table => block.text.split_inclusive('\n').take(2).collect(),
         _ => String::new(),
     };
-    let scores: Vec<f32> = units.iter().map(|unit| weights.of(topic.met_by(unit))).collect();
+    let scores: Vec<f32> = units.iter().map(|unit| weights.of(topic.matched_terms(unit))).collect();
     let mut order: Vec<usize> = (0..units.len()).collect();
     order.sort_by(|a, b| scores[*b].total_cmp(&scores[*a]));
-    let mut room = most.saturating_sub(head.chars().count());
+    let mut room = max_chars.saturating_sub(head.chars().count());
     let mut chosen = Vec::new();
     for unit in order {
         let size = units[unit].chars().count();
@@ -301,7 +307,7 @@ fn best_units(block: &Block<'_>, topic: &Topic, weights: &Weights, most: usize) 
         }
     }
     if chosen.is_empty() {
-        return block.text.chars().take(most).chain(['…']).collect();
+        return block.text.chars().take(max_chars).chain(['…']).collect();
     }
     chosen.sort_unstable();
     let gap = if block.kind == BlockKind::Prose { "… " } else { "" };
@@ -319,12 +325,12 @@ fn best_units(block: &Block<'_>, topic: &Topic, weights: &Weights, most: usize) 
 }
 
 /// Code cut after a line, with the fence closed.
-fn cut_code(code: &str, most: usize) -> String {
-    if code.chars().count() <= most {
+fn cut_code(code: &str, max_chars: usize) -> String {
+    if code.chars().count() <= max_chars {
         return code.to_owned();
     }
     let fence: String = code.trim_start().chars().take_while(|c| "`~".contains(*c)).collect();
-    let end = code.char_indices().nth(most).map_or(code.len(), |(end, _)| end);
+    let end = code.char_indices().nth(max_chars).map_or(code.len(), |(end, _)| end);
     let end = code[..end].rfind('\n').unwrap_or(end);
     format!("{}\n{fence}\n\n…", &code[..end])
 }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::chore::{Chore, Scope};
 use crate::cursor::Cursor;
-use crate::grammar::ended;
+use crate::grammar::clause_end;
 use crate::outline::outline;
 use crate::scope::scope;
 
@@ -17,7 +17,7 @@ pub(crate) const RULES: [fn(Cursor<'_>) -> Option<Parsed<'_>>; 7] =
 
 /// `Replace "A" with "B"`, `Rename "A" to "B"`.
 fn replace(mut cursor: Cursor<'_>) -> Option<Parsed<'_>> {
-    let joints: &[&str] = if cursor.word("replace") {
+    let connectives: &[&str] = if cursor.word("replace") {
         &["with", "by"]
     } else if cursor.word("rename") {
         &["to", "into", "as"]
@@ -32,7 +32,7 @@ fn replace(mut cursor: Cursor<'_>) -> Option<Parsed<'_>> {
     }
     kind_of_text(&mut cursor);
     cursor.quotations().into_iter().find_map(|(from, mut after)| {
-        if from.trim().is_empty() || !after.any(joints) {
+        if from.trim().is_empty() || !after.any(connectives) {
             return None;
         }
         after.word("the");
@@ -40,7 +40,7 @@ fn replace(mut cursor: Cursor<'_>) -> Option<Parsed<'_>> {
         after.quotations().into_iter().find_map(|(to, mut after)| {
             let scope = scope(&mut after, &[]).unwrap_or(Scope::Everywhere);
             let chore = Chore::ReplaceText { from: from.clone(), to, scope };
-            Some((vec![chore], ended(after)?))
+            Some((vec![chore], clause_end(after)?))
         })
     })
 }
@@ -66,7 +66,7 @@ fn move_page(mut cursor: Cursor<'_>) -> Option<Parsed<'_>> {
     }
     let to = cursor.path()?;
     whole_site(&mut cursor);
-    Some((vec![Chore::MovePage { from, to }], ended(cursor)?))
+    Some((vec![Chore::MovePage { from, to }], clause_end(cursor)?))
 }
 
 /// `Delete page P`.
@@ -80,7 +80,7 @@ fn delete_page(mut cursor: Cursor<'_>) -> Option<Parsed<'_>> {
         return None;
     }
     whole_site(&mut cursor);
-    Some((vec![Chore::DeletePage { page }], ended(cursor)?))
+    Some((vec![Chore::DeletePage { page }], clause_end(cursor)?))
 }
 
 /// Skips `everywhere` or `in all pages`: links to the page are updated on all pages anyway.
@@ -123,7 +123,7 @@ fn fix_links(mut cursor: Cursor<'_>) -> Option<Parsed<'_>> {
         return None;
     }
     let scope = scope(&mut cursor, &[]).unwrap_or(Scope::Everywhere);
-    Some((vec![Chore::FixLinks { scope }], ended(cursor)?))
+    Some((vec![Chore::FixLinks { scope }], clause_end(cursor)?))
 }
 
 /// `Add missing descriptions`, `Add missing titles`, or both.
@@ -153,7 +153,7 @@ fn add_missing(mut cursor: Cursor<'_>) -> Option<Parsed<'_>> {
         Missing::Titles => Chore::AddTitles { scope: scope.clone() },
         Missing::Descriptions => Chore::AddDescriptions { scope: scope.clone() },
     });
-    Some((chores.collect(), ended(cursor)?))
+    Some((chores.collect(), clause_end(cursor)?))
 }
 
 enum Missing {
@@ -197,15 +197,15 @@ fn add_page(mut cursor: Cursor<'_>) -> Option<Parsed<'_>> {
             cursor = announced;
         }
     }
-    cursor.blanks();
+    cursor.skip_blanks();
     if cursor.peek() == Some(':') {
         cursor.bump();
     }
-    let mut after = ended(cursor)?;
+    let mut after = clause_end(cursor)?;
     let mut line = after;
     if line.peek() == Some('.') {
         line.bump();
-        line.blanks();
+        line.skip_blanks();
     }
     let outline = outline(&start, &mut line);
     if !outline.is_empty() {
@@ -233,7 +233,7 @@ fn set_field(mut cursor: Cursor<'_>) -> Option<Parsed<'_>> {
     };
     values.into_iter().find_map(|(value, mut after)| {
         let scope = scope(&mut after, &["for"])?;
-        Some((vec![Chore::SetFrontMatter { field: field.clone(), value, scope }], ended(after)?))
+        Some((vec![Chore::SetFrontMatter { field: field.clone(), value, scope }], clause_end(after)?))
     })
 }
 
@@ -255,6 +255,6 @@ fn bare_value(mut cursor: Cursor<'_>) -> Option<(Value, Cursor<'_>)> {
         }
         _ => return None,
     };
-    let opened = cursor.text[..cursor.at].chars().next_back().is_some_and(|c| c.is_ascii_alphanumeric());
-    opened.then_some((value, cursor))
+    let is_unquoted = cursor.text[..cursor.at].chars().next_back().is_some_and(|c| c.is_ascii_alphanumeric());
+    is_unquoted.then_some((value, cursor))
 }

@@ -56,7 +56,7 @@ fn paths(cursor: &mut Cursor<'_>) -> Option<Vec<String>> {
         names_pages(&mut next);
         let quoted = {
             let mut ahead = next;
-            ahead.spaces();
+            ahead.skip_spaces();
             ahead.peek().is_some_and(|c| closing(c).is_some())
         };
         match next.path() {

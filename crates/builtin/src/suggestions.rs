@@ -5,10 +5,10 @@ use docent_types::Passage;
 use crate::language::{Phrases, phrases_for};
 
 /// Maximum number of suggested questions, and maximum length of one, in characters.
-const MOST: usize = 3;
-const LONGEST: usize = 90;
+const MAX_SUGGESTIONS: usize = 3;
+const MAX_QUESTION_CHARS: usize = 90;
 
-/// Up to [`MOST`] questions, in the order of the passages. Passages whose link is in `quoted` are skipped.
+/// Up to [`MAX_SUGGESTIONS`] questions, in the order of the passages. Passages whose link is in `quoted` are skipped.
 pub(crate) fn questions<'p>(
     asked: &str,
     passages: impl Iterator<Item = &'p Passage>,
@@ -22,7 +22,7 @@ pub(crate) fn questions<'p>(
         if !same(asked) && !questions.iter().any(|other| same(other)) {
             questions.push(question);
         }
-        if questions.len() == MOST {
+        if questions.len() == MAX_SUGGESTIONS {
             break;
         }
     }
@@ -48,7 +48,8 @@ fn question(passage: &Passage, phrases: &'static Phrases) -> Option<String> {
         format!("{}{about}{}", phrases.about.0, phrases.about.1)
     };
     // The question is one line of an HTML comment, so it must not end the line or the comment.
-    let fits = question.chars().count() <= LONGEST && !question.contains(|c: char| c.is_control() || "<>".contains(c));
+    let fits = question.chars().count() <= MAX_QUESTION_CHARS
+        && !question.contains(|c: char| c.is_control() || "<>".contains(c));
     fits.then_some(question)
 }
 
@@ -109,7 +110,7 @@ mod tests {
 
     #[test]
     fn a_heading_that_would_break_the_comment_is_left_out() {
-        let long = "x".repeat(LONGEST);
+        let long = "x".repeat(MAX_QUESTION_CHARS);
         for heading in ["a --> b", "<!-- a", "Two\nlines", "- a dash", "", long.as_str()] {
             assert_eq!(of("what is it", &[section("Webhooks", Some(heading))]), Vec::<String>::new(), "{heading:?}");
         }

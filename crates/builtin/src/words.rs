@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::LazyLock;
 
 /// Maximum number of terms of a topic: each is one bit of a [`TermSet`].
-const MOST_TERMS: usize = 32;
+const MAX_TERMS: usize = 32;
 
 /// The topic of a question, as terms.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,7 +12,7 @@ pub(crate) struct Topic {
     terms: Vec<String>,
     /// The number of terms of the question itself. The terms after them come from an earlier question and have less
     /// weight.
-    asked: usize,
+    own_count: usize,
 }
 
 /// The terms of a topic that a text has, one bit each.
@@ -25,28 +25,28 @@ impl Topic {
     pub(crate) fn following(question: &str, earlier: &str) -> Self {
         let all = unique(terms(question));
         let specific = |all: &[String]| all.iter().filter(|term| !is_common(term)).cloned().collect::<Vec<String>>();
-        let (mut asked, mut helping) = (specific(&all), specific(&unique(terms(earlier))));
-        if asked.is_empty() {
-            asked = if helping.is_empty() { all } else { std::mem::take(&mut helping) };
+        let (mut own_terms, mut earlier_terms) = (specific(&all), specific(&unique(terms(earlier))));
+        if own_terms.is_empty() {
+            own_terms = if earlier_terms.is_empty() { all } else { std::mem::take(&mut earlier_terms) };
         }
-        helping.retain(|term| !asked.contains(term));
-        asked.truncate(MOST_TERMS);
-        helping.truncate(MOST_TERMS - asked.len());
-        let count = asked.len();
-        asked.append(&mut helping);
-        Self { terms: asked, asked: count }
+        earlier_terms.retain(|term| !own_terms.contains(term));
+        own_terms.truncate(MAX_TERMS);
+        earlier_terms.truncate(MAX_TERMS - own_terms.len());
+        let count = own_terms.len();
+        own_terms.append(&mut earlier_terms);
+        Self { terms: own_terms, own_count: count }
     }
 
     /// Which of the terms a text has.
-    pub(crate) fn met_by(&self, text: &str) -> TermSet {
+    pub(crate) fn matched_terms(&self, text: &str) -> TermSet {
         let places = terms(text).into_iter().filter_map(|found| self.terms.iter().position(|term| *term == found));
-        places.fold(0, |met, at| met | 1 << at)
+        places.fold(0, |matched, at| matched | 1 << at)
     }
 
     /// The share of the question's own terms in a set, 0 to 1.
-    pub(crate) fn share(&self, met: TermSet) -> f32 {
-        let asked = met & u32::MAX.checked_shr(u32::BITS - self.asked as u32).unwrap_or_default();
-        if self.asked == 0 { 0.0 } else { asked.count_ones() as f32 / self.asked as f32 }
+    pub(crate) fn share(&self, matched: TermSet) -> f32 {
+        let own_terms = matched & u32::MAX.checked_shr(u32::BITS - self.own_count as u32).unwrap_or_default();
+        if self.own_count == 0 { 0.0 } else { own_terms.count_ones() as f32 / self.own_count as f32 }
     }
 
     /// The weight of each term, by inverse document frequency: the fewer of the texts have the term, the more it
@@ -54,8 +54,8 @@ impl Topic {
     pub(crate) fn weights(&self, texts: &[TermSet]) -> Weights {
         let mut weights: Vec<f32> = (0..self.terms.len())
             .map(|at| {
-                let having = texts.iter().filter(|met| **met & 1 << at != 0).count();
-                let factor = if at < self.asked { 1.0 } else { EARLIER };
+                let having = texts.iter().filter(|matched| **matched & 1 << at != 0).count();
+                let factor = if at < self.own_count { 1.0 } else { EARLIER_TERM_FACTOR };
                 if having == 0 {
                     0.0
                 } else {
@@ -73,15 +73,15 @@ impl Topic {
 /// passages were found for the same question.
 const IDF_EXPONENT: f32 = 0.25;
 /// Factor for a term of an earlier question.
-const EARLIER: f32 = 0.4;
+const EARLIER_TERM_FACTOR: f32 = 0.4;
 
 /// How much each term of a topic weighs; the sum is 1.
 #[derive(Debug, Clone)]
 pub(crate) struct Weights(Vec<f32>);
 
 impl Weights {
-    pub(crate) fn of(&self, met: TermSet) -> f32 {
-        self.0.iter().enumerate().filter(|(at, _)| met & 1 << at != 0).map(|(_, weight)| weight).sum()
+    pub(crate) fn of(&self, matched: TermSet) -> f32 {
+        self.0.iter().enumerate().filter(|(at, _)| matched & 1 << at != 0).map(|(_, weight)| weight).sum()
     }
 }
 
@@ -170,7 +170,7 @@ fn unique(terms: Vec<String>) -> Vec<String> {
 }
 
 /// Stop words, in the form that [`terms`] returns, in the languages of [`Phrases`](crate::language::Phrases).
-const COMMON: &str = "\
+const STOP_WORDS: &str = "\
 a an the i me my we our you your it its they them this that these those there here is are was were be been being am \
 do does did doing done can could may might must shall should will would have has had having of in on at to from for \
 with without by about into over under as if or and not no so than then too very just also only how what when where \
@@ -188,7 +188,7 @@ da über dit sur se dic sobr diz cosa si su staat er over что сказано 
 ";
 
 fn is_common(term: &str) -> bool {
-    static SET: LazyLock<HashSet<&str>> = LazyLock::new(|| COMMON.split_whitespace().collect());
+    static SET: LazyLock<HashSet<&str>> = LazyLock::new(|| STOP_WORDS.split_whitespace().collect());
     term.chars().count() < 2 && term.is_ascii() && !term.starts_with(|c: char| c.is_ascii_digit()) || SET.contains(term)
 }
 
@@ -239,11 +239,11 @@ mod tests {
     #[test]
     fn words_of_an_earlier_question_help_and_are_not_missed() {
         let topic = Topic::following("And retries?", "How do I sign a webhook?");
-        assert!(topic.share(topic.met_by("Retries")) > 0.99);
-        assert_eq!(topic.share(topic.met_by("Sign a webhook")), 0.0);
-        let weights = topic.weights(&[topic.met_by("retries"), topic.met_by("signed webhook")]);
-        assert!(weights.of(topic.met_by("retries")) > weights.of(topic.met_by("webhook")));
-        assert!(weights.of(topic.met_by("webhook")) > 0.0);
+        assert!(topic.share(topic.matched_terms("Retries")) > 0.99);
+        assert_eq!(topic.share(topic.matched_terms("Sign a webhook")), 0.0);
+        let weights = topic.weights(&[topic.matched_terms("retries"), topic.matched_terms("signed webhook")]);
+        assert!(weights.of(topic.matched_terms("retries")) > weights.of(topic.matched_terms("webhook")));
+        assert!(weights.of(topic.matched_terms("webhook")) > 0.0);
         assert_eq!(
             Topic::following("And why?", "How do I sign a webhook?"),
             Topic::following("How do I sign a webhook?", "")
@@ -258,6 +258,6 @@ mod tests {
 
     fn share(question: &str, text: &str) -> f32 {
         let topic = Topic::following(question, "");
-        topic.share(topic.met_by(text))
+        topic.share(topic.matched_terms(text))
     }
 }

@@ -16,7 +16,7 @@ fn passage(heading: &str, content: &str) -> Passage {
 fn answers(question: &str, passages: &[Passage]) -> Vec<(usize, String)> {
     let candidates: Vec<Candidate<'_>> =
         passages.iter().map(|passage| Candidate { passage, score: passage.score, rank: 0 }).collect();
-    let quotes = quotes(&candidates, &Topic::following(question, ""), AnswerKind::by(question), question);
+    let quotes = quotes(&candidates, &Topic::following(question, ""), AnswerKind::expected_by(question), question);
     quotes.into_iter().map(|quote| (quote.passage, quote.text)).collect()
 }
 
@@ -87,7 +87,7 @@ fn a_long_paragraph_is_cut_to_its_best_sentences() {
     let content = format!("{filler}Rotate the signing key every month. {filler}");
     let quote = &answers("rotate signing key", &[passage("Keys", &content)])[0].1;
     assert!(quote.contains("Rotate the signing key every month."), "{quote}");
-    assert!(quote.chars().count() < LONGEST[0] + 20);
+    assert!(quote.chars().count() < MAX_QUOTE_CHARS[0] + 20);
 }
 
 #[test]
@@ -102,8 +102,8 @@ fn an_answer_stays_an_answer() {
     let passages: Vec<Passage> =
         (0..30).map(|n| passage(&format!("Keys {n}"), &"A key is a key.\n\n".repeat(30))).collect();
     let quotes = answers("What is a key?", &passages);
-    assert!(quotes.len() <= LONGEST.len());
-    assert!(quotes.iter().map(|(_, text)| text.chars().count()).sum::<usize>() < LONGEST.iter().sum());
+    assert!(quotes.len() <= MAX_QUOTE_CHARS.len());
+    assert!(quotes.iter().map(|(_, text)| text.chars().count()).sum::<usize>() < MAX_QUOTE_CHARS.iter().sum());
 }
 
 #[test]
