@@ -13,16 +13,16 @@ use http::{HeaderValue, Method, Request, StatusCode, Uri};
 use serde::{Deserialize, Serialize};
 
 /// Maximum number of texts in a request.
-const AT_A_TIME: usize = 64;
+const MAX_BATCH_TEXTS: usize = 64;
 /// Maximum bytes of a text that are sent: about the 512 tokens that embedding models usually read. Some servers refuse
 /// longer texts instead of truncating them.
-const MOST_TEXT: usize = 2_000;
+const MAX_TEXT_BYTES: usize = 2_000;
 /// Maximum bytes of an answer. 64 vectors of 8,192 decimal numbers take less.
-const LARGEST_ANSWER: usize = 32 << 20;
+const MAX_ANSWER_BYTES: usize = 32 << 20;
 /// Maximum length of a vector.
-const MOST_DIMENSIONS: usize = 8_192;
+const MAX_DIMENSIONS: usize = 8_192;
 /// Maximum bytes of the server's own message that an error repeats.
-const MOST_WORDS: usize = 300;
+const MAX_MESSAGE_BYTES: usize = 300;
 
 /// Which server to request embeddings from, and how.
 #[derive(Debug, Clone)]
@@ -49,13 +49,13 @@ pub enum EndpointError {
         #[source]
         source: SendError,
     },
-    #[error("{base} does not accept the key for embeddings ({status}{words})")]
-    Key { base: String, status: StatusCode, words: String },
+    #[error("{base} does not accept the key for embeddings ({status}{message})")]
+    Key { base: String, status: StatusCode, message: String },
     /// Trying again later helps.
-    #[error("{base} is overloaded ({status}{words})")]
-    Busy { base: String, status: StatusCode, words: String },
-    #[error("{base} refuses to embed with the model `{model}` ({status}{words})")]
-    Refused { base: String, model: String, status: StatusCode, words: String },
+    #[error("{base} is overloaded ({status}{message})")]
+    Busy { base: String, status: StatusCode, message: String },
+    #[error("{base} refuses to embed with the model `{model}` ({status}{message})")]
+    Refused { base: String, model: String, status: StatusCode, message: String },
     #[error("the answer of {base} is not a list of embeddings: {problem}")]
     Unreadable { base: String, problem: String },
 }
@@ -94,8 +94,8 @@ struct Item {
 impl EmbeddingsEndpoint {
     pub fn new(client: Client, options: EndpointOptions) -> Result<Self, EndpointError> {
         let base = options.base_url.trim().trim_end_matches('/').trim_end_matches("/embeddings").to_owned();
-        let shown = base.rsplit_once('@').map_or(base.as_str(), |(_, host)| host);
-        let unusable = || EndpointError::Base(shown.to_owned());
+        let without_credentials = base.rsplit_once('@').map_or(base.as_str(), |(_, host)| host);
+        let unusable = || EndpointError::Base(without_credentials.to_owned());
         let url = BaseUrl::parse(&format!("{base}/embeddings")).map_err(|_| unusable())?;
         let length = options.dimensions.map_or_else(String::new, |dimensions| format!(":{dimensions}"));
         let id = format!("endpoint:{base}:{}{length}", options.model);
@@ -103,8 +103,8 @@ impl EmbeddingsEndpoint {
         Ok(Self { client, options, base, uri: url.uri().clone(), id, dimensions })
     }
 
-    async fn ask(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EndpointError> {
-        let cut = |text: &&'_ str| -> usize { text.floor_char_boundary(MOST_TEXT) };
+    async fn request_embeddings(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EndpointError> {
+        let cut = |text: &&'_ str| -> usize { text.floor_char_boundary(MAX_TEXT_BYTES) };
         let input = texts.iter().map(|text| &text[..cut(text)]).collect();
         let (model, dimensions) = (self.options.model.as_str(), self.options.dimensions);
         let body = Body { model, input, encoding_format: "float", dimensions };
@@ -119,7 +119,7 @@ impl EmbeddingsEndpoint {
         let unsent = |source| EndpointError::Unsent { base: self.base.clone(), source };
         let answer = self.client.send(request).await.map_err(unsent)?;
         let status = answer.status();
-        let bytes = answer.bytes(LARGEST_ANSWER).await.map_err(unsent)?;
+        let bytes = answer.bytes(MAX_ANSWER_BYTES).await.map_err(unsent)?;
         if !status.is_success() {
             return Err(self.refused(status, &bytes));
         }
@@ -135,36 +135,38 @@ impl EmbeddingsEndpoint {
             _ => expected,
         };
         let mut vectors = vec![Vec::new(); texts];
-        let given = answer.data.len();
-        for (place, item) in answer.data.into_iter().enumerate() {
+        let count = answer.data.len();
+        for (position, item) in answer.data.into_iter().enumerate() {
             let vector = item.embedding;
-            if vector.len() != length || !(1..=MOST_DIMENSIONS).contains(&length) {
+            if vector.len() != length || !(1..=MAX_DIMENSIONS).contains(&length) {
                 return Err(self.unreadable(format!("a vector has {} numbers, not {length}", vector.len())));
             }
-            match vectors.get_mut(item.index.unwrap_or(place)) {
-                Some(free) if free.is_empty() => *free = unit(vector),
+            match vectors.get_mut(item.index.unwrap_or(position)) {
+                Some(free) if free.is_empty() => *free = normalized(vector),
                 _ => return Err(self.unreadable("it numbers its vectors otherwise than the texts".to_owned())),
             }
         }
-        if given != texts {
-            return Err(self.unreadable(format!("it has {given} vectors for {texts} texts")));
+        if count != texts {
+            return Err(self.unreadable(format!("it has {count} vectors for {texts} texts")));
         }
         self.dimensions.store(length, Ordering::Relaxed);
         Ok(vectors)
     }
 
     fn refused(&self, status: StatusCode, body: &[u8]) -> EndpointError {
-        let (base, words) = (self.base.clone(), self.words(body));
+        let (base, message) = (self.base.clone(), self.message(body));
         match status {
-            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => EndpointError::Key { base, status, words },
-            StatusCode::TOO_MANY_REQUESTS | StatusCode::REQUEST_TIMEOUT => EndpointError::Busy { base, status, words },
-            status if status.is_server_error() => EndpointError::Busy { base, status, words },
-            status => EndpointError::Refused { base, model: self.options.model.clone(), status, words },
+            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => EndpointError::Key { base, status, message },
+            StatusCode::TOO_MANY_REQUESTS | StatusCode::REQUEST_TIMEOUT => {
+                EndpointError::Busy { base, status, message }
+            }
+            status if status.is_server_error() => EndpointError::Busy { base, status, message },
+            status => EndpointError::Refused { base, model: self.options.model.clone(), status, message },
         }
     }
 
     /// The server's error message, shortened and with the key removed.
-    fn words(&self, body: &[u8]) -> String {
+    fn message(&self, body: &[u8]) -> String {
         let json: serde_json::Value = serde_json::from_slice(body).unwrap_or_default();
         let message = [&json["error"]["message"], &json["error"], &json["message"], &json["detail"]];
         let Some(message) = message.iter().find_map(|message| message.as_str()) else { return String::new() };
@@ -173,7 +175,7 @@ impl EmbeddingsEndpoint {
             None => message.to_owned(),
         };
         let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
-        format!(": {}", &message[..message.floor_char_boundary(MOST_WORDS)])
+        format!(": {}", &message[..message.floor_char_boundary(MAX_MESSAGE_BYTES)])
     }
 
     fn unreadable(&self, problem: String) -> EndpointError {
@@ -181,7 +183,7 @@ impl EmbeddingsEndpoint {
     }
 }
 
-fn unit(mut vector: Vec<f32>) -> Vec<f32> {
+fn normalized(mut vector: Vec<f32>) -> Vec<f32> {
     let length = vector.iter().map(|number| number * number).sum::<f32>().sqrt();
     match length > 0.0 && length.is_finite() {
         true => vector.iter_mut().for_each(|number| *number /= length),
@@ -203,12 +205,12 @@ impl Embedder for EmbeddingsEndpoint {
     async fn embed(&self, texts: &[&str], _role: Role) -> Result<Vec<Vec<f32>>, BoxError> {
         // Servers refuse empty texts, each with another error. They are not sent; their vectors are zeros, added once
         // the length of the vectors is known.
-        let asked: Vec<usize> = (0..texts.len()).filter(|at| !texts[*at].trim().is_empty()).collect();
+        let non_empty: Vec<usize> = (0..texts.len()).filter(|at| !texts[*at].trim().is_empty()).collect();
         let mut vectors = vec![Vec::new(); texts.len()];
-        for some in asked.chunks(AT_A_TIME) {
-            let batch: Vec<&str> = some.iter().map(|at| texts[*at]).collect();
-            let found = self.ask(&batch).await?;
-            for (at, vector) in some.iter().zip(found) {
+        for chunk in non_empty.chunks(MAX_BATCH_TEXTS) {
+            let batch: Vec<&str> = chunk.iter().map(|at| texts[*at]).collect();
+            let found = self.request_embeddings(&batch).await?;
+            for (at, vector) in chunk.iter().zip(found) {
                 vectors[*at] = vector;
             }
         }

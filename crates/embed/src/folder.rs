@@ -40,20 +40,20 @@ pub fn hub_cache(variable: impl Fn(&str) -> Option<String>) -> PathBuf {
 
 /// The snapshot of a model in the cache: the one that `refs/main` names, else the most recently modified.
 fn cached(name: &str, cache: &Path) -> Result<PathBuf, ModelError> {
-    let part = |part: &str| {
+    let is_valid_part = |part: &str| {
         !part.is_empty()
             && !part.starts_with('.')
             && part.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'))
     };
     let parts: Vec<&str> = name.split('/').collect();
-    if parts.len() > 2 || !parts.iter().copied().all(part) {
+    if parts.len() > 2 || !parts.iter().copied().all(is_valid_part) {
         return Err(ModelError::BadName(name.to_owned()));
     }
     let missing = || ModelError::NotCached { name: name.to_owned(), cache: cache.to_owned() };
     let model = cache.join(format!("models--{}", parts.join("--")));
     let snapshots = model.join("snapshots");
-    let named = std::fs::read_to_string(model.join("refs/main")).ok().map(|commit| commit.trim().to_owned());
-    if let Some(folder) = named.filter(|commit| part(commit)).map(|commit| snapshots.join(commit))
+    let ref_commit = std::fs::read_to_string(model.join("refs/main")).ok().map(|commit| commit.trim().to_owned());
+    if let Some(folder) = ref_commit.filter(|commit| is_valid_part(commit)).map(|commit| snapshots.join(commit))
         && folder.is_dir()
     {
         return Ok(folder);

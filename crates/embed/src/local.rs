@@ -37,12 +37,12 @@ impl Threads {
     }
 }
 
-fn pool(place: &OnceLock<ThreadPool>, threads: usize) -> Result<&ThreadPool, BoxError> {
-    if let Some(pool) = place.get() {
+fn pool(cell: &OnceLock<ThreadPool>, threads: usize) -> Result<&ThreadPool, BoxError> {
+    if let Some(pool) = cell.get() {
         return Ok(pool);
     }
-    let made = ThreadPoolBuilder::new().num_threads(threads).thread_name(|n| format!("embed-{n}")).build()?;
-    Ok(place.get_or_init(|| made))
+    let built = ThreadPoolBuilder::new().num_threads(threads).thread_name(|n| format!("embed-{n}")).build()?;
+    Ok(cell.get_or_init(|| built))
 }
 
 async fn run<T: Send + 'static>(pool: &ThreadPool, work: impl FnOnce() -> T + Send + 'static) -> Result<T, BoxError> {

@@ -21,13 +21,13 @@ use parking_lot::Mutex;
 use tokio::time::{Instant, timeout};
 
 /// Maximum bytes of cached vectors and their questions.
-const MOST_KEPT: usize = 16 << 20;
+const MAX_CACHE_BYTES: usize = 16 << 20;
 /// Maximum length of the cache key of a question, in bytes: a longer question is unlikely to be asked twice.
-const LONGEST_KEPT: usize = 2_000;
+const MAX_KEY_BYTES: usize = 2_000;
 /// Maximum duration of a request, even if no caller waits for it any more. Operators wait that long.
-const LONGEST: Duration = Duration::from_secs(20);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(20);
 /// Maximum number of concurrent requests, including those without a waiting caller.
-const AT_A_TIME: usize = 64;
+const MAX_CONCURRENT_REQUESTS: usize = 64;
 /// Minimum interval between two log lines about answers by words alone.
 const LOG_INTERVAL: Duration = Duration::from_secs(60);
 
@@ -49,7 +49,7 @@ impl Waits {
         match asker {
             Asker::Assistant => self.assistant,
             Asker::SearchBox => self.search_box,
-            Asker::Operator => LONGEST,
+            Asker::Operator => REQUEST_TIMEOUT,
         }
     }
 }
@@ -74,7 +74,7 @@ pub struct QuestionCounts {
 pub enum QuestionError {
     #[error("the embedder took longer than {} ms for a question", .0.as_millis())]
     Late(Duration),
-    #[error("the embedder has {AT_A_TIME} questions to answer already")]
+    #[error("the embedder has {MAX_CONCURRENT_REQUESTS} questions to answer already")]
     Full,
     #[error("the embedder failed on a question")]
     Broken,
@@ -92,18 +92,18 @@ impl QuestionError {
 }
 
 /// A request in progress, shared by all callers with the same question.
-type Flight = Shared<BoxFuture<'static, Result<Arc<[f32]>, QuestionError>>>;
-type Flights = Mutex<HashMap<String, Flight>>;
+type SharedRequest = Shared<BoxFuture<'static, Result<Arc<[f32]>, QuestionError>>>;
+type RequestsInFlight = Mutex<HashMap<String, SharedRequest>>;
 
 /// Removes a request from those in progress when dropped, however the request ends, even by a panic.
-struct Landing {
-    flights: Arc<Flights>,
+struct RemoveOnDrop {
+    in_flight: Arc<RequestsInFlight>,
     key: String,
 }
 
-impl Drop for Landing {
+impl Drop for RemoveOnDrop {
     fn drop(&mut self) {
-        self.flights.lock().remove(&self.key);
+        self.in_flight.lock().remove(&self.key);
     }
 }
 
@@ -111,8 +111,8 @@ impl Drop for Landing {
 pub struct Questions {
     embedder: Arc<dyn Embedder>,
     waits: Waits,
-    kept: Arc<Mutex<VectorCache>>,
-    flights: Arc<Flights>,
+    cache: Arc<Mutex<VectorCache>>,
+    in_flight: Arc<RequestsInFlight>,
     counts: [AtomicU64; 5],
     fallbacks: Mutex<Fallbacks>,
 }
@@ -130,18 +130,18 @@ enum Outcome {
 /// Answers by words alone since the last log line.
 #[derive(Debug, Default)]
 struct Fallbacks {
-    last: Option<Instant>,
-    since: u64,
+    last_logged: Option<Instant>,
+    since_logged: u64,
 }
 
 impl Questions {
     pub fn new(embedder: Arc<dyn Embedder>, waits: Waits) -> Self {
-        let kept = VectorCache { vectors: LruCache::unbounded(), bytes: 0, most: MOST_KEPT };
+        let cache = VectorCache { vectors: LruCache::unbounded(), bytes: 0, max_bytes: MAX_CACHE_BYTES };
         Self {
             embedder,
             waits,
-            kept: Arc::new(Mutex::new(kept)),
-            flights: Arc::default(),
+            cache: Arc::new(Mutex::new(cache)),
+            in_flight: Arc::default(),
             counts: Default::default(),
             fallbacks: Mutex::default(),
         }
@@ -169,14 +169,14 @@ impl Questions {
     /// The vector of a question, and the outcome to count.
     async fn vector(&self, text: &str, asker: Asker) -> (Outcome, Result<Vec<f32>, BoxError>) {
         let key = key(self.embedder.id(), text);
-        if let Some(known) = self.kept.lock().get(&key) {
+        if let Some(known) = self.cache.lock().get(&key) {
             return (Outcome::Cached, Ok(known.to_vec()));
         }
-        let Some(flight) = self.flight(key, text) else {
+        let Some(request) = self.request(key, text) else {
             return (Outcome::Late, Err(QuestionError::Full.into()));
         };
         let limit = self.waits.of(asker);
-        match timeout(limit, flight).await {
+        match timeout(limit, request).await {
             Ok(Ok(vector)) => (Outcome::Embedded, Ok(vector.to_vec())),
             Ok(Err(error)) => (Outcome::Failed, Err(error.into())),
             Err(_) => (Outcome::Late, Err(QuestionError::Late(limit).into())),
@@ -184,41 +184,42 @@ impl Questions {
     }
 
     /// The request for a question: the one in progress, or a new one. `None` when there are too many.
-    fn flight(&self, key: String, text: &str) -> Option<Flight> {
-        let mut flights = self.flights.lock();
-        if let Some(flight) = flights.get(&key) {
-            return Some(flight.clone());
+    fn request(&self, key: String, text: &str) -> Option<SharedRequest> {
+        let mut in_flight = self.in_flight.lock();
+        if let Some(request) = in_flight.get(&key) {
+            return Some(request.clone());
         }
-        if flights.len() >= AT_A_TIME {
+        if in_flight.len() >= MAX_CONCURRENT_REQUESTS {
             return None;
         }
         let (embedder, text) = (Arc::clone(&self.embedder), text.to_owned());
-        let (kept, all, own) = (Arc::clone(&self.kept), Arc::clone(&self.flights), key.clone());
+        let (cache, requests, own_key) = (Arc::clone(&self.cache), Arc::clone(&self.in_flight), key.clone());
         // A separate task, which continues when its callers stop waiting.
-        let made = tokio::spawn(async move {
-            let _landing = Landing { flights: all, key: own.clone() };
-            let made = timeout(LONGEST, embedder.embed(&[&text], Role::Question)).await;
-            let made =
-                made.map_err(|_| QuestionError::Late(LONGEST))?.map_err(|error| QuestionError::failed(&*error))?;
-            let vector: Arc<[f32]> = made.into_iter().next().ok_or(QuestionError::Broken)?.into();
-            kept.lock().put(own, &vector);
+        let task = tokio::spawn(async move {
+            let _remove = RemoveOnDrop { in_flight: requests, key: own_key.clone() };
+            let answer = timeout(REQUEST_TIMEOUT, embedder.embed(&[&text], Role::Question)).await;
+            let vectors = answer
+                .map_err(|_| QuestionError::Late(REQUEST_TIMEOUT))?
+                .map_err(|error| QuestionError::failed(&*error))?;
+            let vector: Arc<[f32]> = vectors.into_iter().next().ok_or(QuestionError::Broken)?.into();
+            cache.lock().put(own_key, &vector);
             Ok(vector)
         });
-        let flight = made.map(|made| made.unwrap_or(Err(QuestionError::Broken))).boxed().shared();
-        flights.insert(key, flight.clone());
-        Some(flight)
+        let request = task.map(|answer| answer.unwrap_or(Err(QuestionError::Broken))).boxed().shared();
+        in_flight.insert(key, request.clone());
+        Some(request)
     }
 
     /// Logs that words alone answer, at most once per [`LOG_INTERVAL`].
     fn log_fallback(&self, error: &BoxError) {
         let mut fallbacks = self.fallbacks.lock();
-        fallbacks.since += 1;
+        fallbacks.since_logged += 1;
         let now = Instant::now();
-        if fallbacks.last.is_some_and(|last| now.duration_since(last) < LOG_INTERVAL) {
+        if fallbacks.last_logged.is_some_and(|at| now.duration_since(at) < LOG_INTERVAL) {
             return;
         }
-        let questions = std::mem::take(&mut fallbacks.since);
-        fallbacks.last = Some(now);
+        let questions = std::mem::take(&mut fallbacks.since_logged);
+        fallbacks.last_logged = Some(now);
         drop(fallbacks);
         let error = &**error as &dyn std::error::Error;
         tracing::warn!(error, questions, "questions are answered by words alone; `docent doctor` checks the embedder");
@@ -276,7 +277,7 @@ fn key(model: &str, text: &str) -> String {
 struct VectorCache {
     vectors: LruCache<String, Arc<[f32]>>,
     bytes: usize,
-    most: usize,
+    max_bytes: usize,
 }
 
 impl VectorCache {
@@ -285,21 +286,21 @@ impl VectorCache {
     }
 
     fn put(&mut self, key: String, vector: &[f32]) {
-        if key.len() > LONGEST_KEPT {
+        if key.len() > MAX_KEY_BYTES {
             return;
         }
-        self.bytes += weight(&key, vector.len());
+        self.bytes += entry_bytes(&key, vector.len());
         if let Some((key, before)) = self.vectors.push(key, vector.into()) {
-            self.bytes -= weight(&key, before.len());
+            self.bytes -= entry_bytes(&key, before.len());
         }
-        while self.bytes > self.most {
+        while self.bytes > self.max_bytes {
             let Some((key, vector)) = self.vectors.pop_lru() else { return };
-            self.bytes -= weight(&key, vector.len());
+            self.bytes -= entry_bytes(&key, vector.len());
         }
     }
 }
 
-fn weight(key: &str, numbers: usize) -> usize {
+fn entry_bytes(key: &str, numbers: usize) -> usize {
     // The constant is the approximate overhead of an entry in the map and in the list.
     key.len() + numbers * size_of::<f32>() + 128
 }
@@ -310,19 +311,19 @@ mod tests {
 
     #[test]
     fn what_was_asked_last_is_kept_within_its_room() {
-        let mut kept = VectorCache { vectors: LruCache::unbounded(), bytes: 0, most: 10_000 };
+        let mut cache = VectorCache { vectors: LruCache::unbounded(), bytes: 0, max_bytes: 10_000 };
         for number in 0..1_000 {
-            kept.put(key("m", &number.to_string()), &[0.5; 100]);
-            kept.put(key("m", "0"), &[0.5; 100]);
-            assert!(kept.bytes <= 10_000, "{}", kept.bytes);
+            cache.put(key("m", &number.to_string()), &[0.5; 100]);
+            cache.put(key("m", "0"), &[0.5; 100]);
+            assert!(cache.bytes <= 10_000, "{}", cache.bytes);
         }
-        assert!(kept.get(&key("m", "0")).is_some() && kept.get(&key("m", "999")).is_some());
-        assert!(kept.get(&key("m", "1")).is_none() && kept.get(&key("other", "999")).is_none());
-        kept.put(key("m", &"long ".repeat(1_000)), &[0.5; 100]);
-        assert!(kept.get(&key("m", &"long ".repeat(1_000))).is_none());
-        while let Some((key, vector)) = kept.vectors.pop_lru() {
-            kept.bytes -= weight(&key, vector.len());
+        assert!(cache.get(&key("m", "0")).is_some() && cache.get(&key("m", "999")).is_some());
+        assert!(cache.get(&key("m", "1")).is_none() && cache.get(&key("other", "999")).is_none());
+        cache.put(key("m", &"long ".repeat(1_000)), &[0.5; 100]);
+        assert!(cache.get(&key("m", &"long ".repeat(1_000))).is_none());
+        while let Some((key, vector)) = cache.vectors.pop_lru() {
+            cache.bytes -= entry_bytes(&key, vector.len());
         }
-        assert_eq!(kept.bytes, 0);
+        assert_eq!(cache.bytes, 0);
     }
 }

@@ -19,9 +19,9 @@ use crate::tokens::{SpecialTokens, Tokens};
 use crate::weights::{Table, WeightsFile};
 
 /// Maximum number of tokens of a text. An average over more becomes less and less specific.
-const MOST_TOKENS: usize = 512;
+const MAX_TOKENS: usize = 512;
 /// Names of the tensor with the token vectors, the usual name first.
-const NAMES: [&str; 4] = ["embeddings", "embedding.weight", "embeddings.weight", "0"];
+const TABLE_NAMES: [&str; 4] = ["embeddings", "embedding.weight", "embeddings.weight", "0"];
 
 /// A loaded static model.
 pub struct StaticModel {
@@ -44,17 +44,20 @@ impl StaticModel {
     /// Reads a model's folder. Blocks.
     pub fn load(folder: &Path) -> Result<Self, ModelError> {
         let file = WeightsFile::read(&folder.join("model.safetensors"))?;
-        let (tokens, tokenizer) = Tokens::read(&crate::tokens::file(folder), MOST_TOKENS)?;
-        let all = file.tensors()?;
-        let name = NAMES.iter().find(|name| all.has(name)).ok_or_else(|| {
-            all.unusable(format!("it has no table of tokens: none of its tensors is called {}", NAMES.join(", ")))
+        let (tokens, tokenizer) = Tokens::read(&crate::tokens::tokenizer_path(folder), MAX_TOKENS)?;
+        let tensors = file.tensors()?;
+        let name = TABLE_NAMES.iter().find(|name| tensors.has(name)).ok_or_else(|| {
+            tensors.unusable(format!(
+                "it has no table of tokens: none of its tensors is called {}",
+                TABLE_NAMES.join(", ")
+            ))
         })?;
-        let table = all.table(name)?;
+        let table = tensors.table(name)?;
         let count = tokens.vocabulary();
-        let weights = all.has("weights").then(|| all.numbers("weights", &[count])).transpose()?;
-        let rows = all.has("mapping").then(|| all.indices("mapping", count, table.rows())).transpose()?;
+        let weights = tensors.has("weights").then(|| tensors.numbers("weights", &[count])).transpose()?;
+        let rows = tensors.has("mapping").then(|| tensors.indices("mapping", count, table.rows())).transpose()?;
         if rows.is_none() && table.rows() < count {
-            return Err(all.unusable(format!("it has {} rows for the tokeniser's {count} tokens", table.rows())));
+            return Err(tensors.unusable(format!("it has {} rows for the tokeniser's {count} tokens", table.rows())));
         }
         let unknown = tokens.unknown();
         let id = model_id("static", &[file.bytes(), &tokenizer]);
@@ -66,7 +69,7 @@ impl Inner {
     fn vector(&self, text: &str) -> Result<Vec<f32>, BoxError> {
         let mut sum = vec![0.0; self.table.width()];
         for token in
-            self.tokens.of(text, SpecialTokens::LeftOut)?.into_iter().filter(|token| Some(*token) != self.unknown)
+            self.tokens.of(text, SpecialTokens::Omitted)?.into_iter().filter(|token| Some(*token) != self.unknown)
         {
             let token = token as usize;
             let row = self.rows.as_ref().map_or(Some(token), |rows| rows.get(token).copied());

@@ -33,16 +33,16 @@ use crate::tokens::{SpecialTokens, Tokens};
 use crate::weights::WeightsFile;
 
 /// Maximum size of a configuration file, 1 MiB.
-const LARGEST_CONFIG: u64 = 1 << 20;
+const MAX_CONFIG_BYTES: u64 = 1 << 20;
 /// Maximum number of tokens of a text, even if the model allows more: a section says at its beginning what it is about,
 /// and the time grows with the square of the length.
-const MOST_TOKENS: usize = 256;
+const MAX_TOKENS: usize = 256;
 /// Maximum number of tokens in a batch, so that intermediate results stay in the CPU cache.
-const TOKENS_A_BATCH: usize = 256;
+const MAX_BATCH_TOKENS: usize = 256;
 
 /// Version of the arithmetic, a part of the model id. It is incremented when the same model gives other vectors than
 /// before.
-const ARITHMETIC: &[u8] = b"2";
+const ARITHMETIC_VERSION: &[u8] = b"2";
 
 /// A loaded sentence model.
 pub struct Transformer {
@@ -98,7 +98,7 @@ impl Transformer {
     /// sentence model for pooling, maximum length and prompts. Blocks, for about a second.
     pub fn load(folder: &Path) -> Result<Self, ModelError> {
         let config_path = folder.join("config.json");
-        let config = read_file(&config_path, LARGEST_CONFIG)?;
+        let config = read_file(&config_path, MAX_CONFIG_BYTES)?;
         let shape = Shape::parse(&config_path, &config)?;
         let pooling = match optional::<PoolingFile>(&folder.join("1_Pooling/config.json"))? {
             None => Pooling::Mean,
@@ -110,20 +110,21 @@ impl Transformer {
             }
         };
         let sentences = optional::<SentencesFile>(&folder.join("sentence_bert_config.json"))?;
-        let length = sentences.and_then(|file| file.max_seq_length).unwrap_or(MOST_TOKENS);
-        let most = length.min(MOST_TOKENS).min(shape.positions).max(3);
+        let length = sentences.and_then(|file| file.max_seq_length).unwrap_or(MAX_TOKENS);
+        let max_tokens = length.min(MAX_TOKENS).min(shape.positions).max(3);
         let prompts = optional::<PromptsFile>(&folder.join("config_sentence_transformers.json"))?;
         let prompts = prompts.map(|file| file.prompts).unwrap_or_default();
         let weights = WeightsFile::read(&folder.join("model.safetensors"))?;
-        let (tokens, tokenizer) = Tokens::read(&crate::tokens::file(folder), most)?;
-        let all = weights.tensors()?;
-        let bert = Bert::load(&all, shape)?;
+        let (tokens, tokenizer) = Tokens::read(&crate::tokens::tokenizer_path(folder), max_tokens)?;
+        let tensors = weights.tensors()?;
+        let bert = Bert::load(&tensors, shape)?;
         if bert.vocabulary() < tokens.vocabulary() {
             let (rows, count) = (bert.vocabulary(), tokens.vocabulary());
-            return Err(all.unusable(format!("it has {rows} words for the tokeniser's {count} tokens")));
+            return Err(tensors.unusable(format!("it has {rows} words for the tokeniser's {count} tokens")));
         }
-        let told = format!("{pooling:?} {most} {prompts:?}");
-        let id = model_id("transformer", &[ARITHMETIC, weights.bytes(), &tokenizer, &config, told.as_bytes()]);
+        let settings = format!("{pooling:?} {max_tokens} {prompts:?}");
+        let id =
+            model_id("transformer", &[ARITHMETIC_VERSION, weights.bytes(), &tokenizer, &config, settings.as_bytes()]);
         let inner = Arc::new(Inner { bert, tokens, pooling, prompts });
         Ok(Self { id, threads: Threads::new(), inner })
     }
@@ -134,7 +135,7 @@ fn optional<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<Option<T>, Mode
     if !path.exists() {
         return Ok(None);
     }
-    let bytes = read_file(path, LARGEST_CONFIG)?;
+    let bytes = read_file(path, MAX_CONFIG_BYTES)?;
     serde_json::from_slice(&bytes).map(Some).map_err(|error| ModelError::unusable(path, error.to_string()))
 }
 
@@ -147,14 +148,15 @@ impl Inner {
         let tokens: Vec<Vec<u32>> = texts
             .par_iter()
             .map(|text| match prompt.is_empty() {
-                true => self.tokens.of(text, SpecialTokens::Kept),
-                false => self.tokens.of(&format!("{prompt}{text}"), SpecialTokens::Kept),
+                true => self.tokens.of(text, SpecialTokens::Added),
+                false => self.tokens.of(&format!("{prompt}{text}"), SpecialTokens::Added),
             })
             .collect::<Result<_, _>>()?;
         let batches = batches(&tokens);
-        let done: Vec<Vec<(usize, Vec<f32>)>> = batches.par_iter().map(|batch| self.batch(&tokens, batch)).collect();
+        let embedded: Vec<Vec<(usize, Vec<f32>)>> =
+            batches.par_iter().map(|batch| self.batch(&tokens, batch)).collect();
         let mut vectors = vec![Vec::new(); texts.len()];
-        for (text, vector) in done.into_iter().flatten() {
+        for (text, vector) in embedded.into_iter().flatten() {
             vectors[text] = vector;
         }
         Ok(vectors)
@@ -167,8 +169,8 @@ impl Inner {
         let width = self.bert.shape().hidden;
         let mut rest = encoded.as_slice();
         let pooled = batch.iter().zip(&texts).map(|(text, tokens)| {
-            let (rows, behind) = rest.split_at(tokens.len() * width);
-            rest = behind;
+            let (rows, remaining) = rest.split_at(tokens.len() * width);
+            rest = remaining;
             (*text, self.pool(rows, width))
         });
         pooled.collect()
@@ -176,11 +178,11 @@ impl Inner {
 
     fn pool(&self, rows: &[f32], width: usize) -> Vec<f32> {
         let mut vector = vec![0.0; width];
-        let counting = match self.pooling {
+        let pooled_rows = match self.pooling {
             Pooling::Mean => rows,
             Pooling::First => rows.get(..width).unwrap_or_default(),
         };
-        for row in counting.chunks_exact(width) {
+        for row in pooled_rows.chunks_exact(width) {
             vector.iter_mut().zip(row).for_each(|(sum, number)| *sum += number);
         }
         normalize(&mut vector);
@@ -201,7 +203,7 @@ fn batches(tokens: &[Vec<u32>]) -> Vec<Vec<usize>> {
             Some(batch) => batch.push(text),
             None => {
                 batches.push(vec![text]);
-                room = TOKENS_A_BATCH;
+                room = MAX_BATCH_TOKENS;
             }
         }
         room = room.saturating_sub(length);

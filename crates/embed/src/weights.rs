@@ -11,7 +11,7 @@ use crate::error::ModelError;
 use crate::folder::read_file;
 
 /// Maximum size of a file of weights, 4 GiB. A larger model would exhaust the memory and answer too slowly.
-const LARGEST_FILE: u64 = 4 << 30;
+const MAX_FILE_BYTES: u64 = 4 << 30;
 
 /// The bytes of a file of weights.
 pub(crate) struct WeightsFile {
@@ -21,7 +21,7 @@ pub(crate) struct WeightsFile {
 
 impl WeightsFile {
     pub(crate) fn read(path: &Path) -> Result<Self, ModelError> {
-        Ok(Self { path: path.to_owned(), bytes: read_file(path, LARGEST_FILE)? })
+        Ok(Self { path: path.to_owned(), bytes: read_file(path, MAX_FILE_BYTES)? })
     }
 
     pub(crate) fn bytes(&self) -> &[u8] {
@@ -53,8 +53,8 @@ impl Weights<'_> {
         if tensor.shape() != shape {
             return Err(self.unusable(format!("`{name}` has the shape {:?}, not {shape:?}", tensor.shape())));
         }
-        let kind = Kind::of(tensor.dtype()).ok_or_else(|| self.kind_problem(name, tensor.dtype()))?;
-        let numbers: Vec<f32> = kind.decode(tensor.data()).collect();
+        let format = NumberFormat::of(tensor.dtype()).ok_or_else(|| self.format_problem(name, tensor.dtype()))?;
+        let numbers: Vec<f32> = format.decode(tensor.data()).collect();
         if numbers.iter().all(|number| number.is_finite()) {
             Ok(numbers)
         } else {
@@ -71,8 +71,8 @@ impl Weights<'_> {
         if rows == 0 || width == 0 {
             return Err(self.unusable(format!("`{name}` is empty")));
         }
-        let kind = Kind::of(tensor.dtype()).ok_or_else(|| self.kind_problem(name, tensor.dtype()))?;
-        Ok(Table { kind, rows, width, bytes: tensor.data().to_vec() })
+        let format = NumberFormat::of(tensor.dtype()).ok_or_else(|| self.format_problem(name, tensor.dtype()))?;
+        Ok(Table { format, rows, width, bytes: tensor.data().to_vec() })
     }
 
     /// A list of `count` row numbers, each below `rows`.
@@ -103,7 +103,7 @@ impl Weights<'_> {
         self.tensors.tensor(name).map_err(|_| self.unusable(format!("it has no tensor `{name}`")))
     }
 
-    fn kind_problem(&self, name: &str, found: Dtype) -> ModelError {
+    fn format_problem(&self, name: &str, found: Dtype) -> ModelError {
         self.unusable(format!("`{name}` is stored as {found:?}; F32, F16, BF16 and I8 can be read"))
     }
 }
@@ -111,7 +111,7 @@ impl Weights<'_> {
 /// A table with one row of numbers per token, decoded when a row is read.
 #[derive(Debug, Clone)]
 pub(crate) struct Table {
-    kind: Kind,
+    format: NumberFormat,
     rows: usize,
     width: usize,
     bytes: Vec<u8>,
@@ -128,22 +128,22 @@ impl Table {
 
     /// The numbers of a row; empty if there is no such row.
     pub(crate) fn row(&self, row: usize) -> impl Iterator<Item = f32> + '_ {
-        let length = self.width * self.kind.size();
+        let length = self.width * self.format.size();
         let bytes = row.checked_mul(length).and_then(|start| self.bytes.get(start..start + length)).unwrap_or_default();
-        self.kind.decode(bytes)
+        self.format.decode(bytes)
     }
 }
 
 /// The number format of a tensor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum NumberFormat {
     F32,
     F16,
     Bf16,
     I8,
 }
 
-impl Kind {
+impl NumberFormat {
     fn of(dtype: Dtype) -> Option<Self> {
         match dtype {
             Dtype::F32 => Some(Self::F32),

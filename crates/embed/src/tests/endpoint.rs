@@ -18,27 +18,27 @@ const KEY: &str = "sk-test-0123456789";
 struct Server {
     address: SocketAddr,
     /// The heads and bodies of the requests received.
-    asked: Arc<Mutex<Vec<(String, Value)>>>,
+    requests: Arc<Mutex<Vec<(String, Value)>>>,
 }
 
 #[derive(Clone)]
 enum Answer {
-    Told(u16, String),
+    Reply(u16, String),
     Never,
 }
 
 impl Server {
-    async fn start(told: Vec<Answer>) -> Self {
+    async fn start(answers: Vec<Answer>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let address = listener.local_addr().expect("bound");
-        let asked = Arc::new(Mutex::new(Vec::new()));
-        let (seen, told) = (Arc::clone(&asked), Arc::new(Mutex::new(VecDeque::from(told))));
+        let requests = Arc::new(Mutex::new(Vec::new()));
+        let (received, answers) = (Arc::clone(&requests), Arc::new(Mutex::new(VecDeque::from(answers))));
         tokio::spawn(async move {
             while let Ok((socket, _)) = listener.accept().await {
-                tokio::spawn(serve(socket, Arc::clone(&seen), Arc::clone(&told)));
+                tokio::spawn(serve(socket, Arc::clone(&received), Arc::clone(&answers)));
             }
         });
-        Self { address, asked }
+        Self { address, requests }
     }
 
     fn embedder(&self, dimensions: Option<usize>) -> EmbeddingsEndpoint {
@@ -53,7 +53,11 @@ impl Server {
     }
 }
 
-async fn serve(mut socket: TcpStream, seen: Arc<Mutex<Vec<(String, Value)>>>, told: Arc<Mutex<VecDeque<Answer>>>) {
+async fn serve(
+    mut socket: TcpStream,
+    received: Arc<Mutex<Vec<(String, Value)>>>,
+    answers: Arc<Mutex<VecDeque<Answer>>>,
+) {
     let mut bytes = Vec::new();
     loop {
         let (head, length) = loop {
@@ -73,10 +77,10 @@ async fn serve(mut socket: TcpStream, seen: Arc<Mutex<Vec<(String, Value)>>>, to
         }
         let body: Value = serde_json::from_slice(&bytes[head.len()..][..length]).expect("JSON");
         bytes.drain(..head.len() + length);
-        seen.lock().push((head, body.clone()));
-        let next = told.lock().pop_front();
+        received.lock().push((head, body.clone()));
+        let next = answers.lock().pop_front();
         let (status, text) = match next {
-            Some(Answer::Told(status, text)) => (status, text),
+            Some(Answer::Reply(status, text)) => (status, text),
             Some(Answer::Never) => return std::future::pending().await,
             None => (200, embeddings(&body).await),
         };
@@ -107,9 +111,9 @@ async fn an_endpoint_is_an_embedder() {
     let embedder = Arc::new(server.embedder(None));
     assert_eq!(embedder.dimensions(), 0, "not known before the first answer");
     conformance::run(embedder).await;
-    let asked = server.asked.lock();
-    assert!(asked.iter().all(|(_, body)| body["input"].as_array().is_some_and(|texts| texts.len() <= 64)));
-    let (head, body) = &asked[0];
+    let requests = server.requests.lock();
+    assert!(requests.iter().all(|(_, body)| body["input"].as_array().is_some_and(|texts| texts.len() <= 64)));
+    let (head, body) = &requests[0];
     assert!(
         head.starts_with("post /v1/embeddings ") && head.contains(&format!("authorization: bearer {KEY}")),
         "{head}"
@@ -122,20 +126,20 @@ async fn an_endpoint_is_an_embedder() {
 
 #[tokio::test]
 async fn what_goes_wrong_is_said_without_the_key() {
-    let told = |status, body: Value| Answer::Told(status, body.to_string());
+    let reply = |status, body: Value| Answer::Reply(status, body.to_string());
     for (answer, sentence) in [
-        (told(401, json!({"error": {"message": format!("bad key {KEY}")}})), "does not accept the key"),
-        (told(429, json!({"error": "slow down"})), "is overloaded (429 Too Many Requests: slow down)"),
-        (told(503, json!(null)), "is overloaded"),
+        (reply(401, json!({"error": {"message": format!("bad key {KEY}")}})), "does not accept the key"),
+        (reply(429, json!({"error": "slow down"})), "is overloaded (429 Too Many Requests: slow down)"),
+        (reply(503, json!(null)), "is overloaded"),
         (
-            told(404, json!({"detail": "no such model"})),
+            reply(404, json!({"detail": "no such model"})),
             "refuses to embed with the model `small` (404 Not Found: no such model)",
         ),
-        (Answer::Told(200, "<html>".to_owned()), "not a list of embeddings"),
-        (told(200, json!({"data": []})), "0 vectors for 1 texts"),
-        (told(200, json!({"data": [{"index": 3, "embedding": [1.0]}]})), "numbers its vectors otherwise"),
-        (told(200, json!({"data": [{"index": 0, "embedding": []}]})), "0 numbers"),
-        (told(302, json!(null)), "refuses to embed with the model"),
+        (Answer::Reply(200, "<html>".to_owned()), "not a list of embeddings"),
+        (reply(200, json!({"data": []})), "0 vectors for 1 texts"),
+        (reply(200, json!({"data": [{"index": 3, "embedding": [1.0]}]})), "numbers its vectors otherwise"),
+        (reply(200, json!({"data": [{"index": 0, "embedding": []}]})), "0 numbers"),
+        (reply(302, json!(null)), "refuses to embed with the model"),
     ] {
         let server = Server::start(vec![answer]).await;
         let error = server.embedder(None).embed(&["text"], Role::Passage).await.expect_err(sentence).to_string();

@@ -11,20 +11,20 @@ use crate::{QuestionCounts, Questions, Waits};
 
 /// The [`Twin`] with a delay, like a remote server.
 #[derive(Debug)]
-struct Far {
+struct DelayedTwin {
     twin: Twin,
-    takes: Duration,
-    asked: AtomicUsize,
+    delay: Duration,
+    requests: AtomicUsize,
 }
 
-impl Far {
-    fn away(takes: u64) -> Arc<Self> {
-        Arc::new(Self { twin: Twin::named("far"), takes: Duration::from_millis(takes), asked: AtomicUsize::new(0) })
+impl DelayedTwin {
+    fn with_delay(millis: u64) -> Arc<Self> {
+        Arc::new(Self { twin: Twin::named("far"), delay: Duration::from_millis(millis), requests: AtomicUsize::new(0) })
     }
 }
 
 #[async_trait]
-impl Embedder for Far {
+impl Embedder for DelayedTwin {
     fn id(&self) -> &str {
         self.twin.id()
     }
@@ -34,17 +34,17 @@ impl Embedder for Far {
     }
 
     async fn embed(&self, texts: &[&str], role: Role) -> Result<Vec<Vec<f32>>, BoxError> {
-        self.asked.fetch_add(1, Ordering::Relaxed);
-        tokio::time::sleep(self.takes).await;
+        self.requests.fetch_add(1, Ordering::Relaxed);
+        tokio::time::sleep(self.delay).await;
         if texts.contains(&"fail") { Err("out of order".into()) } else { self.twin.embed(texts, role).await }
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_reply_waits_where_a_search_box_does_not_and_both_are_served_the_second_time() {
-    let far = Far::away(400);
-    let questions = Questions::new(Arc::clone(&far) as _, Waits::default());
-    let twin = far.twin.question("why?", Asker::Assistant).await.expect("a vector");
+    let remote = DelayedTwin::with_delay(400);
+    let questions = Questions::new(Arc::clone(&remote) as _, Waits::default());
+    let twin = remote.twin.question("why?", Asker::Assistant).await.expect("a vector");
 
     assert_eq!(questions.question("why?", Asker::Assistant).await.expect("in time"), twin);
     assert_eq!(questions.question(" why?", Asker::SearchBox).await.expect("known"), twin);
@@ -55,20 +55,20 @@ async fn a_reply_waits_where_a_search_box_does_not_and_both_are_served_the_secon
     questions.question("fail", Asker::Assistant).await.expect_err("out of order");
     questions.passed_over();
     assert_eq!(questions.counts(), QuestionCounts { embedded: 1, cached: 2, late: 1, failed: 1, unready: 1 });
-    assert_eq!(far.asked.load(Ordering::Relaxed), 3);
-    let same = (0..5).map(|_| questions.question("who?", Asker::Assistant));
-    futures::future::join_all(same).await.into_iter().for_each(|vector| drop(vector.expect("in time")));
-    assert_eq!(far.asked.load(Ordering::Relaxed), 4, "one request for all who ask the same");
+    assert_eq!(remote.requests.load(Ordering::Relaxed), 3);
+    let askers = (0..5).map(|_| questions.question("who?", Asker::Assistant));
+    futures::future::join_all(askers).await.into_iter().for_each(|vector| drop(vector.expect("in time")));
+    assert_eq!(remote.requests.load(Ordering::Relaxed), 4, "one request for all who ask the same");
 }
 
 #[tokio::test(start_paused = true)]
 async fn questions_that_nobody_waits_for_do_not_pile_up() {
-    let far = Far::away(10_000);
-    let questions = Questions::new(Arc::clone(&far) as _, Waits::default());
+    let remote = DelayedTwin::with_delay(10_000);
+    let questions = Questions::new(Arc::clone(&remote) as _, Waits::default());
     let texts: Vec<String> = (0..100).map(|number| number.to_string()).collect();
     let all = texts.iter().map(|text| questions.question(text, Asker::SearchBox));
     assert!(futures::future::join_all(all).await.iter().all(Result::is_err));
-    assert_eq!(far.asked.load(Ordering::Relaxed), 64);
+    assert_eq!(remote.requests.load(Ordering::Relaxed), 64);
     tokio::time::sleep(Duration::from_secs(10)).await;
     questions.question("0", Asker::SearchBox).await.expect("known by now");
     questions.question("one more", Asker::Operator).await.expect("there is room again");
@@ -76,5 +76,5 @@ async fn questions_that_nobody_waits_for_do_not_pile_up() {
 
 #[tokio::test]
 async fn it_is_an_embedder_as_any_other() {
-    conformance::run(Arc::new(Questions::new(Far::away(0), Waits::default()))).await;
+    conformance::run(Arc::new(Questions::new(DelayedTwin::with_delay(0), Waits::default()))).await;
 }

@@ -15,7 +15,7 @@ use rten_simd::{SimdOp, SimdUnaryOp};
 use rten_tensor::NdTensorView;
 use rten_vecmath::{ApproxGelu, Gelu, Normalize, NormalizeOptions, Softmax, Sum, SumSquareSub};
 
-use super::linear::{Integers, Linear, Scratch};
+use super::linear::{IntegerGemm, Linear, Scratch};
 use super::shape::{Activation, Shape};
 use crate::error::ModelError;
 use crate::weights::{Table, Weights};
@@ -42,18 +42,19 @@ impl Bert {
     /// Loads the tensors by the names that BERT models are saved with, with or without the prefix `bert.`.
     pub(crate) fn load(weights: &Weights<'_>, shape: Shape) -> Result<Self, ModelError> {
         let prefix = if weights.has("bert.embeddings.word_embeddings.weight") { "bert." } else { "" };
-        let wide = shape.hidden;
+        let hidden = shape.hidden;
         let words = weights.table(&format!("{prefix}embeddings.word_embeddings.weight"))?;
-        if words.width() != wide {
-            return Err(weights.unusable(format!("its words have {} numbers, and its layers {wide}", words.width())));
+        if words.width() != hidden {
+            return Err(weights.unusable(format!("its words have {} numbers, and its layers {hidden}", words.width())));
         }
-        let embedding = |name: &str, rows| weights.numbers(&format!("{prefix}embeddings.{name}.weight"), &[rows, wide]);
+        let embedding =
+            |name: &str, rows| weights.numbers(&format!("{prefix}embeddings.{name}.weight"), &[rows, hidden]);
         let mut positions = embedding("position_embeddings", shape.positions)?;
-        let kind = embedding("token_type_embeddings", shape.kinds)?;
-        for row in positions.chunks_exact_mut(wide) {
-            add(row, &kind[..wide]);
+        let token_type = embedding("token_type_embeddings", shape.token_types)?;
+        for row in positions.chunks_exact_mut(hidden) {
+            add(row, &token_type[..hidden]);
         }
-        let integers = Integers::new();
+        let integers = IntegerGemm::new();
         let layers = (0..shape.layers)
             .map(|layer| Layer::load(weights, &integers, &format!("{prefix}encoder.layer.{layer}"), &shape))
             .collect::<Result<_, _>>()?;
@@ -98,37 +99,40 @@ impl Bert {
         head_out: &mut Vec<f32>,
         out: &mut [f32],
     ) {
-        let wide = self.shape.hidden;
-        let head = wide / self.shape.heads;
-        let stride = 3 * wide;
+        let hidden = self.shape.hidden;
+        let head_width = hidden / self.shape.heads;
+        let stride = 3 * hidden;
         scores.resize(tokens * tokens, 0.0);
-        head_out.resize(tokens * head, 0.0);
-        for start in (0..wide).step_by(head) {
+        head_out.resize(tokens * head_width, 0.0);
+        for start in (0..hidden).step_by(head_width) {
             // A view of the columns from `offset` on of each row of `query_key_value`; the part of the last row is
             // within the slice, too.
             let part = |offset: usize, shape: [usize; 2], strides: [usize; 2]| {
                 NdTensorView::from_data_with_strides(shape, &query_key_value[offset..], strides)
                     .expect("a part of each row is within the rows")
             };
-            let query = part(start, [tokens, head], [stride, 1]);
-            let key = part(wide + start, [head, tokens], [1, stride]);
-            let value = part(2 * wide + start, [tokens, head], [stride, 1]);
-            let alpha = 1.0 / (head as f32).sqrt();
+            let query = part(start, [tokens, head_width], [stride, 1]);
+            let key = part(hidden + start, [head_width, tokens], [1, stride]);
+            let value = part(2 * hidden + start, [tokens, head_width], [stride, 1]);
+            let alpha = 1.0 / (head_width as f32).sqrt();
             let options = GemmOptions { alpha, ..GemmOptions::default() };
-            let fits = floats.gemm(scores, GemmInputA::Unpacked(query), GemmInputB::Unpacked(key), options);
+            let score_result = floats.gemm(scores, GemmInputA::Unpacked(query), GemmInputB::Unpacked(key), options);
             for row in scores.chunks_exact_mut(tokens) {
                 Softmax::new_mut(row).dispatch();
             }
             let weights = NdTensorView::from_data([tokens, tokens], scores.as_slice());
-            let gathered = floats.gemm(
+            let head_result = floats.gemm(
                 head_out,
                 GemmInputA::Unpacked(weights),
                 GemmInputB::Unpacked(value),
                 GemmOptions::default(),
             );
-            debug_assert!(fits.is_ok() && gathered.is_ok(), "shapes are made from each other: {fits:?} {gathered:?}");
-            for (row, from) in out.chunks_exact_mut(wide).zip(head_out.chunks_exact(head)) {
-                row[start..start + head].copy_from_slice(from);
+            debug_assert!(
+                score_result.is_ok() && head_result.is_ok(),
+                "shapes are made from each other: {score_result:?} {head_result:?}"
+            );
+            for (row, from) in out.chunks_exact_mut(hidden).zip(head_out.chunks_exact(head_width)) {
+                row[start..start + head_width].copy_from_slice(from);
             }
         }
     }
@@ -137,12 +141,12 @@ impl Bert {
 /// Multipliers and buffers that the layers use one after the other. Created for each batch, because a batch stays on
 /// one thread.
 struct Buffers {
-    integers: Integers,
+    integers: IntegerGemm,
     floats: GemmExecutor,
-    room: Scratch,
+    scratch: Scratch,
     query_key_value: Vec<f32>,
     attended: Vec<f32>,
-    wide: Vec<f32>,
+    intermediate: Vec<f32>,
     out: Vec<f32>,
     scores: Vec<f32>,
     head: Vec<f32>,
@@ -151,12 +155,12 @@ struct Buffers {
 impl Buffers {
     fn new() -> Self {
         Self {
-            integers: Integers::new(),
+            integers: IntegerGemm::new(),
             floats: GemmExecutor::new(),
-            room: Scratch::default(),
+            scratch: Scratch::default(),
             query_key_value: Vec::new(),
             attended: Vec::new(),
-            wide: Vec::new(),
+            intermediate: Vec::new(),
             out: Vec::new(),
             scores: Vec::new(),
             head: Vec::new(),
@@ -165,8 +169,8 @@ impl Buffers {
 }
 
 impl Layer {
-    fn load(weights: &Weights<'_>, integers: &Integers, prefix: &str, shape: &Shape) -> Result<Self, ModelError> {
-        let (wide, inner) = (shape.hidden, shape.inner);
+    fn load(weights: &Weights<'_>, integers: &IntegerGemm, prefix: &str, shape: &Shape) -> Result<Self, ModelError> {
+        let (hidden, intermediate) = (shape.hidden, shape.intermediate);
         let matrix =
             |name: &str, outputs, inputs| weights.numbers(&format!("{prefix}.{name}.weight"), &[outputs, inputs]);
         let bias = |name: &str, outputs| weights.numbers(&format!("{prefix}.{name}.bias"), &[outputs]);
@@ -175,23 +179,23 @@ impl Layer {
         };
         let (mut all_weights, mut all_bias) = (Vec::new(), Vec::new());
         for name in ["attention.self.query", "attention.self.key", "attention.self.value"] {
-            all_weights.extend(matrix(name, wide, wide)?);
-            all_bias.extend(bias(name, wide)?);
+            all_weights.extend(matrix(name, hidden, hidden)?);
+            all_bias.extend(bias(name, hidden)?);
         }
         Ok(Self {
             query_key_value: Linear::new(integers, &all_weights, all_bias),
-            attended: linear("attention.output.dense", wide, wide)?,
+            attended: linear("attention.output.dense", hidden, hidden)?,
             attended_norm: Norm::load(weights, &format!("{prefix}.attention.output.LayerNorm"), shape)?,
-            up: linear("intermediate.dense", inner, wide)?,
-            down: linear("output.dense", wide, inner)?,
+            up: linear("intermediate.dense", intermediate, hidden)?,
+            down: linear("output.dense", hidden, intermediate)?,
             norm: Norm::load(weights, &format!("{prefix}.output.LayerNorm"), shape)?,
         })
     }
 
     fn apply(&self, bert: &Bert, texts: &[&[u32]], x: &mut [f32], buffers: &mut Buffers) {
-        let Buffers { integers, floats, room, query_key_value, attended, wide, out, scores, head } = buffers;
+        let Buffers { integers, floats, scratch, query_key_value, attended, intermediate, out, scores, head } = buffers;
         let hidden = bert.shape.hidden;
-        self.query_key_value.apply(integers, x, room, query_key_value);
+        self.query_key_value.apply(integers, x, scratch, query_key_value);
         attended.resize(x.len(), 0.0);
         let mut first = 0;
         for tokens in texts.iter().map(|text| text.len()) {
@@ -206,16 +210,16 @@ impl Layer {
             );
             first = rows.end;
         }
-        self.attended.apply(integers, attended, room, out);
+        self.attended.apply(integers, attended, scratch, out);
         add(x, out);
         self.attended_norm.apply(x);
-        self.up.apply(integers, x, room, wide);
+        self.up.apply(integers, x, scratch, intermediate);
         match bert.shape.activation {
-            Activation::Gelu => Gelu {}.map_mut(wide),
-            Activation::GeluTanh => ApproxGelu {}.map_mut(wide),
-            Activation::Relu => wide.iter_mut().for_each(|value| *value = value.max(0.0)),
+            Activation::Gelu => Gelu {}.map_mut(intermediate),
+            Activation::GeluTanh => ApproxGelu {}.map_mut(intermediate),
+            Activation::Relu => intermediate.iter_mut().for_each(|value| *value = value.max(0.0)),
         }
-        self.down.apply(integers, wide, room, out);
+        self.down.apply(integers, intermediate, scratch, out);
         add(x, out);
         self.norm.apply(x);
     }

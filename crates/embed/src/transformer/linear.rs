@@ -15,7 +15,7 @@ use rten_tensor::NdTensorView;
 use rten_vecmath::{ExtendInit, MinMax, Quantize};
 
 /// Multiplies integer matrices; selects the fastest kernel of the processor when it is created.
-pub(crate) type Integers = GemmExecutor<u8, i8, i32>;
+pub(crate) type IntegerGemm = GemmExecutor<u8, i8, i32>;
 
 /// The quantised weights and the bias of one layer.
 pub(crate) struct Linear {
@@ -32,23 +32,23 @@ pub(crate) struct Linear {
 /// Buffers that are reused from layer to layer.
 #[derive(Default)]
 pub(crate) struct Scratch {
-    rounded: Vec<u8>,
-    rows: Vec<Rounded>,
+    quantized: Vec<u8>,
+    rows: Vec<RowQuantization>,
     sums: Vec<i32>,
 }
 
-/// The quantisation of a row: 0.0 becomes `zero`, and one step is `scale`.
-struct Rounded {
-    zero: i32,
+/// The quantisation of a row: 0.0 becomes `zero_point`, and one step is `scale`.
+struct RowQuantization {
+    zero_point: i32,
     scale: f32,
 }
 
 impl Linear {
     /// `weights` has a row for each output, as models store them.
-    pub(crate) fn new(integers: &Integers, weights: &[f32], bias: Vec<f32>) -> Self {
+    pub(crate) fn new(integers: &IntegerGemm, weights: &[f32], bias: Vec<f32>) -> Self {
         let outputs = bias.len();
         let inputs = weights.len() / outputs.max(1);
-        let mut rounded: Vec<i8> = Vec::with_capacity(weights.len());
+        let mut quantized: Vec<i8> = Vec::with_capacity(weights.len());
         let (mut scales, mut weight_sums) = (Vec::with_capacity(outputs), Vec::with_capacity(outputs));
         for row in weights.chunks_exact(inputs.max(1)) {
             let largest = row.iter().fold(0.0_f32, |largest, weight| largest.max(weight.abs()));
@@ -56,17 +56,17 @@ impl Linear {
             // The quotient is within ±127.
             let row = row.iter().map(|weight| (weight / scale).round() as i8);
             weight_sums.push(row.clone().map(i32::from).sum());
-            rounded.extend(row);
+            quantized.extend(row);
             scales.push(scale);
         }
         let pack =
             |weights: &[i8]| integers.prepack_b(NdTensorView::from_data([outputs, inputs], weights).transposed());
         let weights = if integers.may_saturate() {
-            let (halves, others): (Vec<i8>, Vec<i8>) =
-                rounded.iter().map(|weight| (weight / 2, weight - weight / 2)).unzip();
-            vec![pack(&halves), pack(&others)]
+            let (halves, remainders): (Vec<i8>, Vec<i8>) =
+                quantized.iter().map(|weight| (weight / 2, weight - weight / 2)).unzip();
+            vec![pack(&halves), pack(&remainders)]
         } else {
-            vec![pack(&rounded)]
+            vec![pack(&quantized)]
         };
         Self { weights, inputs, scales, weight_sums, bias }
     }
@@ -76,15 +76,15 @@ impl Linear {
     }
 
     /// Writes the outputs for each row of `x` to `out`, row by row.
-    pub(crate) fn apply(&self, integers: &Integers, x: &[f32], room: &mut Scratch, out: &mut Vec<f32>) {
+    pub(crate) fn apply(&self, integers: &IntegerGemm, x: &[f32], scratch: &mut Scratch, out: &mut Vec<f32>) {
         let rows = x.len() / self.inputs;
-        room.round(x, self.inputs);
-        room.sums.clear();
-        room.sums.resize(rows * self.outputs(), 0);
+        scratch.quantize(x, self.inputs);
+        scratch.sums.clear();
+        scratch.sums.resize(rows * self.outputs(), 0);
         for weights in &self.weights {
             let result = integers.gemm(
-                &mut room.sums,
-                GemmInputA::Unpacked(NdTensorView::from_data([rows, self.inputs], room.rounded.as_slice())),
+                &mut scratch.sums,
+                GemmInputA::Unpacked(NdTensorView::from_data([rows, self.inputs], scratch.quantized.as_slice())),
                 GemmInputB::Packed(weights),
                 GemmOptions { beta: 1, ..GemmOptions::default() },
             );
@@ -93,32 +93,31 @@ impl Linear {
             debug_assert!(result.is_ok(), "{result:?}");
         }
         out.clear();
-        out.reserve(room.sums.len());
-        for (sums, row) in room.sums.chunks_exact(self.outputs()).zip(&room.rows) {
+        out.reserve(scratch.sums.len());
+        for (sums, row) in scratch.sums.chunks_exact(self.outputs()).zip(&scratch.rows) {
             let columns = sums.iter().zip(&self.weight_sums).zip(&self.scales).zip(&self.bias);
-            out.extend(
-                columns.map(|(((sum, weights), scale), bias)| {
-                    (sum - row.zero * weights) as f32 * (row.scale * scale) + bias
-                }),
-            );
+            out.extend(columns.map(|(((sum, weights), scale), bias)| {
+                (sum - row.zero_point * weights) as f32 * (row.scale * scale) + bias
+            }));
         }
     }
 }
 
 impl Scratch {
     /// Quantises each row to 0..=255 between its own minimum and maximum; 0.0 is represented exactly.
-    fn round(&mut self, x: &[f32], width: usize) {
-        self.rounded.clear();
-        self.rounded.reserve(x.len());
+    fn quantize(&mut self, x: &[f32], width: usize) {
+        self.quantized.clear();
+        self.quantized.reserve(x.len());
         self.rows.clear();
         for row in x.chunks_exact(width) {
             let (least, greatest) = MinMax::new(row).dispatch();
             let (least, greatest) = (least.min(0.0), greatest.max(0.0));
             let scale = ((greatest - least) / 255.0).max(f32::MIN_POSITIVE);
             // Within 0..=255, because 0 ≤ -least ≤ 255 × scale.
-            let zero = (-least / scale).round() as u8;
-            self.rounded.extend_init(|room| Quantize::new(row, &mut room[..width], 1.0 / scale, zero).dispatch());
-            self.rows.push(Rounded { zero: i32::from(zero), scale });
+            let zero_point = (-least / scale).round() as u8;
+            self.quantized
+                .extend_init(|buffer| Quantize::new(row, &mut buffer[..width], 1.0 / scale, zero_point).dispatch());
+            self.rows.push(RowQuantization { zero_point: i32::from(zero_point), scale });
         }
     }
 }
@@ -136,17 +135,17 @@ mod tests {
             weights in proptest::collection::vec(prop_oneof![Just(1.0_f32), Just(-1.0), -1.0_f32..1.0], 3 * 64),
             x in proptest::collection::vec(prop_oneof![Just(0.0_f32), Just(255.0), 0.0_f32..255.0], 2 * 64),
         ) {
-            let integers = Integers::new();
+            let integers = IntegerGemm::new();
             let linear = Linear::new(&integers, &weights, vec![0.0; 3]);
-            let (mut room, mut out) = (Scratch::default(), Vec::new());
-            linear.apply(&integers, &x, &mut room, &mut out);
+            let (mut scratch, mut out) = (Scratch::default(), Vec::new());
+            linear.apply(&integers, &x, &mut scratch, &mut out);
             let mut expected = Vec::new();
-            for (row, rounded) in room.rounded.chunks_exact(64).zip(&room.rows) {
+            for (row, quantization) in scratch.quantized.chunks_exact(64).zip(&scratch.rows) {
                 for (weights, scale) in weights.chunks_exact(64).zip(&linear.scales) {
                     let products = row.iter().zip(weights).map(|(x, weight)| {
-                        (i32::from(*x) - rounded.zero) * (weight / scale).round() as i32
+                        (i32::from(*x) - quantization.zero_point) * (weight / scale).round() as i32
                     });
-                    expected.push(products.sum::<i32>() as f32 * (rounded.scale * scale));
+                    expected.push(products.sum::<i32>() as f32 * (quantization.scale * scale));
                 }
             }
             prop_assert_eq!(out, expected);

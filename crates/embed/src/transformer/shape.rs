@@ -14,11 +14,11 @@ pub(crate) struct Shape {
     pub(crate) layers: usize,
     pub(crate) heads: usize,
     /// Length of a token's vector inside the feed-forward part of a layer.
-    pub(crate) inner: usize,
+    pub(crate) intermediate: usize,
     /// Number of positions, which is the maximum number of tokens of a text.
     pub(crate) positions: usize,
     /// Number of token types that the model was trained with; only the first is used.
-    pub(crate) kinds: usize,
+    pub(crate) token_types: usize,
     pub(crate) activation: Activation,
     pub(crate) epsilon: f32,
 }
@@ -73,9 +73,9 @@ impl Shape {
             hidden: config.hidden_size,
             layers: config.num_hidden_layers,
             heads: config.num_attention_heads,
-            inner: config.intermediate_size,
+            intermediate: config.intermediate_size,
             positions: config.max_position_embeddings,
-            kinds: config.type_vocab_size,
+            token_types: config.type_vocab_size,
             activation,
             epsilon: config.layer_norm_eps.unwrap_or(1e-12),
         };
@@ -89,9 +89,9 @@ impl Shape {
             ("hidden_size", self.hidden, 1..=16_384),
             ("num_hidden_layers", self.layers, 1..=256),
             ("num_attention_heads", self.heads, 1..=1_024),
-            ("intermediate_size", self.inner, 1..=65_536),
+            ("intermediate_size", self.intermediate, 1..=65_536),
             ("max_position_embeddings", self.positions, 3..=65_536),
-            ("type_vocab_size", self.kinds, 1..=1_024),
+            ("type_vocab_size", self.token_types, 1..=1_024),
         ];
         for (name, value, range) in within {
             if !range.contains(&value) {
