@@ -12,7 +12,7 @@ use crate::identity::Identity;
 use crate::link::{LINK_LIFETIME, Link, LinkTarget};
 use crate::operator::{Credential, Operator, OperatorId, OperatorName, OperatorRole};
 use crate::password::PasswordHash;
-use crate::ports::{Account, OperatorChange, OperatorStore, Redemption, WriteError};
+use crate::ports::{LinkUse, OperatorChange, OperatorStore, Redemption, WriteError};
 use crate::session::OperatorSession;
 use crate::token::TokenHash;
 
@@ -86,7 +86,7 @@ fn session(seed: u8, operator: OperatorId) -> OperatorSession {
 async fn join<S: OperatorStore>(store: &S, operator: Operator, seed: u8) -> Operator {
     store.add_link(invitation(seed)).await.expect("the link is added");
     let session = session(seed, operator.id);
-    let redemption = Redemption { link: hash(seed), account: Account::New(operator), session };
+    let redemption = Redemption { link: hash(seed), link_use: LinkUse::New(operator), session };
     store.redeem(redemption).await.expect("joins")
 }
 
@@ -205,7 +205,7 @@ pub async fn a_link_makes_one_operator<S: OperatorStore>(store: &S) {
     let use_it = async |text: &str, at: Timestamp| {
         let operator = sample_operator(text, OperatorRole::Editor);
         let session = OperatorSession { created_at: at, ..session(1, operator.id) };
-        store.redeem(Redemption { link: hash(1), account: Account::New(operator), session }).await
+        store.redeem(Redemption { link: hash(1), link_use: LinkUse::New(operator), session }).await
     };
     assert!(matches!(use_it("late", NOW.plus(LINK_LIFETIME)).await, Err(WriteError::NoLink)));
     let ann = use_it("Ann", NOW).await.expect("joins");
@@ -222,11 +222,11 @@ pub async fn a_refused_link_can_be_used_again<S: OperatorStore>(store: &S) {
         id: sample_operator("other", OperatorRole::Editor).id,
         ..sample_operator("ANN", OperatorRole::Editor)
     };
-    let redemption = Redemption { link: hash(2), session: session(2, other.id), account: Account::New(other) };
+    let redemption = Redemption { link: hash(2), session: session(2, other.id), link_use: LinkUse::New(other) };
     assert!(matches!(store.redeem(redemption).await, Err(WriteError::NameTaken(name)) if name.as_str() == "Ann"));
     assert!(!is_open(store, 2).await);
     let bob = sample_operator("Bob", OperatorRole::Editor);
-    let redemption = Redemption { link: hash(2), session: session(2, bob.id), account: Account::New(bob) };
+    let redemption = Redemption { link: hash(2), session: session(2, bob.id), link_use: LinkUse::New(bob) };
     store.redeem(redemption).await.expect("joins");
 }
 
@@ -237,7 +237,7 @@ pub async fn of_many_who_use_a_link_one_wins<S: OperatorStore>(store: Arc<S>) {
             let store = Arc::clone(&store);
             let operator = sample_operator(&format!("operator {seed}"), OperatorRole::Editor);
             let session = session(seed, operator.id);
-            let redemption = Redemption { link: hash(1), account: Account::New(operator), session };
+            let redemption = Redemption { link: hash(1), link_use: LinkUse::New(operator), session };
             tokio::spawn(async move { store.redeem(redemption).await.is_ok() })
         })
         .collect();
@@ -256,8 +256,8 @@ pub async fn a_reset_ends_what_the_old_password_began<S: OperatorStore>(store: &
         store.add_link(link(seed, LinkTarget::Reset(ann.id))).await.expect("is added");
     }
     let password = PasswordHash::from_stored("new");
-    let account = Account::Reset { operator: ann.id, password: password.clone() };
-    let redemption = Redemption { link: hash(3), account, session: session(5, ann.id) };
+    let link_use = LinkUse::Reset { operator: ann.id, password: password.clone() };
+    let redemption = Redemption { link: hash(3), link_use, session: session(5, ann.id) };
     let reset = store.redeem(redemption.clone()).await.expect("is reset");
     assert_eq!(reset, Operator { credential: Credential::Password(password), ..ann });
     for (seed, open) in [(1, false), (2, true), (5, true)] {
@@ -271,7 +271,7 @@ pub async fn a_link_to_sign_in_changes_nothing_else<S: OperatorStore>(store: &S)
     let ann = join(store, sample_operator("Ann", OperatorRole::Owner), 1).await;
     store.add_link(link(2, LinkTarget::SignIn(ann.id))).await.expect("is added");
     let redemption =
-        |seed, id| Redemption { link: hash(seed), account: Account::SignIn(id), session: session(seed, id) };
+        |seed, id| Redemption { link: hash(seed), link_use: LinkUse::SignIn(id), session: session(seed, id) };
     assert_eq!(store.redeem(redemption(2, ann.id)).await.expect("signs in"), ann);
     assert!(is_open(store, 1).await && is_open(store, 2).await);
     assert!(matches!(store.redeem(redemption(2, ann.id)).await, Err(WriteError::NoLink)));

@@ -14,9 +14,9 @@ use thiserror::Error;
 use crate::operator::OperatorRole;
 
 /// Maximum time between leaving for the provider and coming back.
-const PATIENCE: Duration = Duration::from_secs(10 * 60);
+const SIGN_IN_TIMEOUT: Duration = Duration::from_secs(10 * 60);
 /// Maximum number of sign-ins that wait for their browsers to return. Beyond that, a new one replaces the oldest.
-const WAITING: usize = 1000;
+const MAX_PENDING_SIGN_INS: usize = 1000;
 
 /// A person's identity at an identity provider. A name or an e-mail address may pass from one person to another there;
 /// an identity does not.
@@ -125,42 +125,42 @@ pub trait IdentityProvider: Send + Sync + fmt::Debug + 'static {
 pub(crate) struct ProviderSignIn {
     pub(crate) provider: Arc<dyn IdentityProvider>,
     pub(crate) roles: GroupRoles,
-    waiting: Mutex<VecDeque<WaitingSignIn>>,
+    pending: Mutex<VecDeque<PendingSignIn>>,
 }
 
 /// A sign-in whose browser was sent to the provider.
 #[derive(Debug)]
-pub(crate) struct WaitingSignIn {
+pub(crate) struct PendingSignIn {
     pub(crate) request: AuthorizationRequest,
     /// The hash of the browser's cookie.
     browser: [u8; 32],
     /// The path to go to afterwards.
-    pub(crate) to: String,
-    since: Timestamp,
+    pub(crate) return_path: String,
+    began_at: Timestamp,
 }
 
 impl ProviderSignIn {
     pub(crate) fn new(provider: Arc<dyn IdentityProvider>, roles: GroupRoles) -> Self {
-        Self { provider, roles, waiting: Mutex::default() }
+        Self { provider, roles, pending: Mutex::default() }
     }
 
-    pub(crate) fn wait(&self, request: AuthorizationRequest, browser: &str, to: &str, now: Timestamp) {
-        let mut waiting = self.waiting.lock();
-        if waiting.len() == WAITING {
-            waiting.pop_front();
+    pub(crate) fn add_pending(&self, request: AuthorizationRequest, browser: &str, return_path: &str, now: Timestamp) {
+        let mut pending = self.pending.lock();
+        if pending.len() == MAX_PENDING_SIGN_INS {
+            pending.pop_front();
         }
         let browser = Sha256::digest(browser).into();
-        waiting.push_back(WaitingSignIn { request, browser, to: to.to_owned(), since: now });
+        pending.push_back(PendingSignIn { request, browser, return_path: return_path.to_owned(), began_at: now });
     }
 
     /// Removes and returns the sign-in with this state. `None` if there is none, the browser is another one, or it took
     /// too long.
-    pub(crate) fn returned(&self, state: &str, browser: &str, now: Timestamp) -> Option<WaitingSignIn> {
-        let mut waiting = self.waiting.lock();
-        let at = waiting.iter().position(|one| one.request.state == state)?;
-        let found = waiting.remove(at)?;
+    pub(crate) fn take_pending(&self, state: &str, browser: &str, now: Timestamp) -> Option<PendingSignIn> {
+        let mut pending = self.pending.lock();
+        let at = pending.iter().position(|one| one.request.state == state)?;
+        let found = pending.remove(at)?;
         let browser: [u8; 32] = Sha256::digest(browser).into();
-        (found.browser == browser && now.since(found.since) <= PATIENCE).then_some(found)
+        (found.browser == browser && now.since(found.began_at) <= SIGN_IN_TIMEOUT).then_some(found)
     }
 }
 

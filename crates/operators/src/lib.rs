@@ -31,6 +31,6 @@ pub use link::{LINK_LIFETIME, Link, LinkTarget};
 pub use operator::{Credential, NameError, Operator, OperatorId, OperatorName, OperatorRole};
 pub use operators::{Operators, SignInError};
 pub use password::{PasswordError, PasswordHash};
-pub use ports::{Account, OperatorChange, OperatorStore, Redemption, WriteError};
+pub use ports::{LinkUse, OperatorChange, OperatorStore, Redemption, WriteError};
 pub use session::{OperatorSession, SignedIn};
 pub use token::{CsrfToken, LinkToken, SessionToken, TokenHash};

@@ -8,7 +8,7 @@ use crate::audit::AuditEntry;
 use crate::identity::Identity;
 use crate::link::{Link, LinkTarget};
 use crate::operator::{Credential, Operator, OperatorId, OperatorName, OperatorRole};
-use crate::ports::{Account, OperatorChange, OperatorStore, Redemption, WriteError};
+use crate::ports::{LinkUse, OperatorChange, OperatorStore, Redemption, WriteError};
 use crate::session::OperatorSession;
 use crate::token::TokenHash;
 
@@ -34,32 +34,32 @@ impl MemoryOperators {
 }
 
 impl State {
-    fn of(&mut self, id: OperatorId) -> Result<&mut Operator, WriteError> {
+    fn operator_mut(&mut self, id: OperatorId) -> Result<&mut Operator, WriteError> {
         self.operators.iter_mut().find(|operator| operator.id == id).ok_or(WriteError::NoOperator)
     }
 
-    fn of_identity(&self, identity: &Identity) -> Option<&Operator> {
+    fn with_identity(&self, identity: &Identity) -> Option<&Operator> {
         let is_same =
             |operator: &&Operator| matches!(&operator.credential, Credential::Identity(one) if one == identity);
         self.operators.iter().find(is_same)
     }
 
-    fn is_free(&self, name: &OperatorName, of: OperatorId) -> Result<(), WriteError> {
-        match self.operators.iter().find(|operator| operator.name == *name && operator.id != of) {
+    fn check_name_free(&self, name: &OperatorName, except: OperatorId) -> Result<(), WriteError> {
+        match self.operators.iter().find(|operator| operator.name == *name && operator.id != except) {
             Some(other) => Err(WriteError::NameTaken(other.name.clone())),
             None => Ok(()),
         }
     }
 
-    fn leaves_an_owner(&self, id: OperatorId) -> Result<(), WriteError> {
+    fn check_owner_remains(&self, id: OperatorId) -> Result<(), WriteError> {
         let owns = |operator: &&Operator| operator.role == OperatorRole::Owner;
         let is_owner = self.operators.iter().filter(owns).any(|operator| operator.id == id);
-        let others = self.operators.iter().filter(owns).any(|operator| operator.id != id);
-        if is_owner && !others { Err(WriteError::LastOwner) } else { Ok(()) }
+        let has_other_owner = self.operators.iter().filter(owns).any(|operator| operator.id != id);
+        if is_owner && !has_other_owner { Err(WriteError::LastOwner) } else { Ok(()) }
     }
 
     /// Ends sessions and withdraws links, after the password was changed or the operator removed.
-    fn end_old(&mut self, id: OperatorId, except: Option<&TokenHash>) {
+    fn end_access(&mut self, id: OperatorId, except: Option<&TokenHash>) {
         self.sessions.retain(|session| session.operator != id || Some(&session.hash) == except);
         self.links.retain(|link| ![LinkTarget::Reset(id), LinkTarget::SignIn(id)].contains(&link.target));
     }
@@ -80,36 +80,36 @@ impl OperatorStore for MemoryOperators {
     }
 
     async fn by_identity(&self, identity: &Identity) -> Result<Option<Operator>, StoreError> {
-        Ok(self.state.lock().of_identity(identity).cloned())
+        Ok(self.state.lock().with_identity(identity).cloned())
     }
 
     async fn change(&self, id: OperatorId, change: OperatorChange) -> Result<Operator, WriteError> {
         let mut state = self.state.lock();
-        state.of(id)?;
+        state.operator_mut(id)?;
         match change {
             OperatorChange::Name(name) => {
-                state.is_free(&name, id)?;
-                state.of(id)?.name = name;
+                state.check_name_free(&name, id)?;
+                state.operator_mut(id)?.name = name;
             }
             OperatorChange::Role(role) => {
                 if role != OperatorRole::Owner {
-                    state.leaves_an_owner(id)?;
+                    state.check_owner_remains(id)?;
                 }
-                state.of(id)?.role = role;
+                state.operator_mut(id)?.role = role;
             }
             OperatorChange::Password { password, except } => {
-                state.of(id)?.credential = Credential::Password(password);
-                state.end_old(id, Some(&except));
+                state.operator_mut(id)?.credential = Credential::Password(password);
+                state.end_access(id, Some(&except));
             }
         }
-        state.of(id).cloned()
+        state.operator_mut(id).cloned()
     }
 
     async fn remove(&self, id: OperatorId) -> Result<Operator, WriteError> {
         let mut state = self.state.lock();
-        let removed = state.of(id)?.clone();
-        state.leaves_an_owner(id)?;
-        state.end_old(id, None);
+        let removed = state.operator_mut(id)?.clone();
+        state.check_owner_remains(id)?;
+        state.end_access(id, None);
         state.operators.retain(|operator| operator.id != id);
         Ok(removed)
     }
@@ -117,7 +117,7 @@ impl OperatorStore for MemoryOperators {
     async fn add_link(&self, link: Link) -> Result<(), WriteError> {
         let mut state = self.state.lock();
         if let LinkTarget::Reset(id) | LinkTarget::SignIn(id) = link.target {
-            state.of(id)?;
+            state.operator_mut(id)?;
         }
         state.links.push(link);
         Ok(())
@@ -137,28 +137,28 @@ impl OperatorStore for MemoryOperators {
 
     async fn redeem(&self, redemption: Redemption) -> Result<Operator, WriteError> {
         let mut state = self.state.lock();
-        let Redemption { link, account, session } = redemption;
+        let Redemption { link, link_use, session } = redemption;
         let now = session.created_at;
         if !state.links.iter().any(|known| known.hash == link && known.expires_at > now) {
             return Err(WriteError::NoLink);
         }
-        let id = match account {
-            Account::New(operator) => {
-                state.is_free(&operator.name, operator.id)?;
+        let id = match link_use {
+            LinkUse::New(operator) => {
+                state.check_name_free(&operator.name, operator.id)?;
                 let id = operator.id;
                 state.operators.push(operator);
                 id
             }
-            Account::Reset { operator, password } => {
-                state.of(operator)?.credential = Credential::Password(password);
-                state.end_old(operator, None);
+            LinkUse::Reset { operator, password } => {
+                state.operator_mut(operator)?.credential = Credential::Password(password);
+                state.end_access(operator, None);
                 operator
             }
-            Account::SignIn(operator) => state.of(operator)?.id,
+            LinkUse::SignIn(operator) => state.operator_mut(operator)?.id,
         };
         state.links.retain(|known| known.hash != link);
         state.sessions.push(session);
-        let operator = state.of(id)?;
+        let operator = state.operator_mut(id)?;
         operator.last_seen_at = Some(now);
         Ok(operator.clone())
     }
@@ -170,16 +170,16 @@ impl OperatorStore for MemoryOperators {
     ) -> Result<Operator, WriteError> {
         let mut state = self.state.lock();
         let known = match &operator.credential {
-            Credential::Identity(identity) => state.of_identity(identity).map(|known| known.id),
+            Credential::Identity(identity) => state.with_identity(identity).map(|known| known.id),
             Credential::Password(_) => None,
         };
         let (id, role) = (known.unwrap_or(operator.id), operator.role);
         if known.is_none() {
-            state.is_free(&operator.name, operator.id)?;
+            state.check_name_free(&operator.name, operator.id)?;
             state.operators.push(operator);
         }
         session.operator = id;
-        let operator = state.of(id)?;
+        let operator = state.operator_mut(id)?;
         (operator.role, operator.last_seen_at) = (role, Some(session.seen_at));
         let operator = operator.clone();
         state.sessions.push(session);
@@ -188,7 +188,7 @@ impl OperatorStore for MemoryOperators {
 
     async fn add_session(&self, session: OperatorSession) -> Result<(), WriteError> {
         let mut state = self.state.lock();
-        state.of(session.operator)?.last_seen_at = Some(session.seen_at);
+        state.operator_mut(session.operator)?.last_seen_at = Some(session.seen_at);
         state.sessions.push(session);
         Ok(())
     }
@@ -196,8 +196,8 @@ impl OperatorStore for MemoryOperators {
     async fn session(&self, hash: &TokenHash) -> Result<Option<(OperatorSession, Operator)>, StoreError> {
         let state = self.state.lock();
         let Some(session) = state.sessions.iter().find(|session| session.hash == *hash) else { return Ok(None) };
-        let of = state.operators.iter().find(|operator| operator.id == session.operator);
-        Ok(of.map(|operator| (session.clone(), operator.clone())))
+        let owner = state.operators.iter().find(|operator| operator.id == session.operator);
+        Ok(owner.map(|operator| (session.clone(), operator.clone())))
     }
 
     async fn touch_session(
@@ -210,7 +210,7 @@ impl OperatorStore for MemoryOperators {
         let Some(session) = state.sessions.iter_mut().find(|session| session.hash == *hash) else { return Ok(()) };
         (session.seen_at, session.expires_at) = (seen_at, expires_at);
         let id = session.operator;
-        if let Ok(operator) = state.of(id) {
+        if let Ok(operator) = state.operator_mut(id) {
             operator.last_seen_at = operator.last_seen_at.max(Some(seen_at));
         }
         Ok(())

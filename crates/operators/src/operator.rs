@@ -11,7 +11,7 @@ use uuid::Uuid;
 use crate::identity::Identity;
 use crate::password::PasswordHash;
 
-const LONGEST_NAME: usize = 100;
+const MAX_NAME_CHARS: usize = 100;
 
 /// What an operator may do. Each role may do what the ones before it may: `role >= OperatorRole::Editor`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -87,9 +87,9 @@ impl OperatorName {
     /// Reads a name, without the white space around it.
     pub fn parse(text: &str) -> Result<Self, NameError> {
         let name = text.trim();
-        let fits = (1..=LONGEST_NAME).contains(&name.chars().count())
+        let is_valid = (1..=MAX_NAME_CHARS).contains(&name.chars().count())
             && !name.contains(|c| c == '\t' || c == '\n' || is_obeyed(c));
-        if fits { Ok(Self(name.to_owned())) } else { Err(NameError) }
+        if is_valid { Ok(Self(name.to_owned())) } else { Err(NameError) }
     }
 
     /// The name in its original letter case.

@@ -18,17 +18,17 @@ use crate::identity::{
 use crate::link::{LINK_LIFETIME, Link, LinkTarget};
 use crate::operator::{Credential, Operator, OperatorId, OperatorName, OperatorRole};
 use crate::password::{self, PasswordError, Passwords};
-use crate::ports::{Account, OperatorChange, OperatorStore, Redemption, WriteError};
+use crate::ports::{LinkUse, OperatorChange, OperatorStore, Redemption, WriteError};
 use crate::session::{OperatorSession, SignedIn};
 use crate::token::{LinkToken, SessionToken, TokenHash};
 
-const WINDOW: Duration = Duration::from_secs(15 * 60);
-const PER_ACCOUNT: u32 = 10;
-const PER_ADDRESS: u32 = 30;
+const ATTEMPT_WINDOW: Duration = Duration::from_secs(15 * 60);
+const MAX_ATTEMPTS_PER_ACCOUNT: u32 = 10;
+const MAX_ATTEMPTS_PER_ADDRESS: u32 = 30;
 /// Maximum number of characters of a name from a provider that are kept when a number must be appended.
-const LONGEST_CALLED: usize = 90;
+const MAX_NUMBERED_NAME_CHARS: usize = 90;
 /// Maximum number of rows that are deleted at once, of each kind.
-const FORGET: usize = 500;
+const FORGET_BATCH_ROWS: usize = 500;
 
 /// Why a sign-in or a change of password was refused, or failed.
 #[derive(Debug, Error)]
@@ -131,7 +131,7 @@ impl Operators {
 
     /// Makes a link with which an operator sets a new password.
     pub async fn reset_link(&self, id: OperatorId) -> Result<LinkToken, WriteError> {
-        self.has_password(id).await?;
+        self.check_has_password(id).await?;
         self.add_link(LinkTarget::Reset(id)).await
     }
 
@@ -151,7 +151,7 @@ impl Operators {
         Ok(self.add_link(LinkTarget::SignIn(id)).await?)
     }
 
-    async fn has_password(&self, id: OperatorId) -> Result<(), WriteError> {
+    async fn check_has_password(&self, id: OperatorId) -> Result<(), WriteError> {
         let operator = self.store.by_id(id).await?.ok_or(WriteError::NoOperator)?;
         operator.password().map(drop).ok_or(WriteError::ByIdentity(operator.name))
     }
@@ -174,7 +174,7 @@ impl Operators {
     }
 
     /// What a link is for, if it can still be used. Does not use it.
-    pub async fn look_at_link(&self, token: &str) -> Result<Option<LinkTarget>, StoreError> {
+    pub async fn peek_link(&self, token: &str) -> Result<Option<LinkTarget>, StoreError> {
         let Some(token) = LinkToken::parse(token) else { return Ok(None) };
         Ok(self.store.link(&token.hash(), self.now()).await?.map(|link| link.target))
     }
@@ -188,11 +188,11 @@ impl Operators {
         password: &str,
         from: IpAddr,
     ) -> Result<(SessionToken, SignedIn), SignInError> {
-        self.attempt(None, Some(from))?;
+        self.count_attempt(None, Some(from))?;
         let now = self.now();
         let link = LinkToken::parse(token).ok_or(WriteError::NoLink)?.hash();
         let target = self.store.link(&link, now).await?.ok_or(WriteError::NoLink)?.target;
-        let (action, account) = match target {
+        let (action, link_use) = match target {
             LinkTarget::New { name: given, role } => {
                 let name = given.or(name).ok_or(SignInError::NameNeeded)?;
                 password::check(password, &name)?;
@@ -203,25 +203,25 @@ impl Operators {
                 let id = OperatorId::new(self.ids.ordered(now));
                 let credential = Credential::Password(password);
                 let operator = Operator { id, name, role, credential, created_at: now, last_seen_at: None };
-                ("operator.join", Account::New(operator))
+                ("operator.join", LinkUse::New(operator))
             }
             LinkTarget::Reset(id) => {
                 let operator = self.store.by_id(id).await?.ok_or(WriteError::NoLink)?;
                 password::check(password, &operator.name)?;
                 let password = self.passwords.hash(password).await.map_err(SignInError::Hash)?;
-                ("operator.password", Account::Reset { operator: id, password })
+                ("operator.password", LinkUse::Reset { operator: id, password })
             }
-            LinkTarget::SignIn(id) if from.to_canonical().is_loopback() => ("sign_in", Account::SignIn(id)),
+            LinkTarget::SignIn(id) if from.to_canonical().is_loopback() => ("sign_in", LinkUse::SignIn(id)),
             LinkTarget::SignIn(_) => return Err(WriteError::NoLink.into()),
         };
-        let (id, credential) = match &account {
-            Account::New(operator) => (operator.id, operator.credential.clone()),
-            Account::Reset { operator, password } => (*operator, Credential::Password(password.clone())),
-            Account::SignIn(id) => (*id, self.store.by_id(*id).await?.ok_or(WriteError::NoLink)?.credential),
+        let (id, credential) = match &link_use {
+            LinkUse::New(operator) => (operator.id, operator.credential.clone()),
+            LinkUse::Reset { operator, password } => (*operator, Credential::Password(password.clone())),
+            LinkUse::SignIn(id) => (*id, self.store.by_id(*id).await?.ok_or(WriteError::NoLink)?.credential),
         };
         let token = SessionToken::random()?;
         let session = OperatorSession::begin(&token, id, &credential, now);
-        let operator = self.store.redeem(Redemption { link, account, session }).await?;
+        let operator = self.store.redeem(Redemption { link, link_use, session }).await?;
         self.audit_own(&operator.name, action, None, Some(from)).await?;
         Ok(signed_in(token, operator))
     }
@@ -234,16 +234,16 @@ impl Operators {
         from: IpAddr,
     ) -> Result<(SessionToken, SignedIn), SignInError> {
         let name = OperatorName::parse(name).ok();
-        self.attempt(name.as_ref(), Some(from))?;
+        self.count_attempt(name.as_ref(), Some(from))?;
         let known = match &name {
             Some(name) => self.store.by_name(name).await?,
             None => None,
         };
-        let fits = self.passwords.fits(password, known.as_ref().and_then(Operator::password)).await;
-        let fits = fits.map_err(SignInError::Hash)?;
+        let is_right = self.passwords.verify(password, known.as_ref().and_then(Operator::password)).await;
+        let is_right = is_right.map_err(SignInError::Hash)?;
         // Attempts with unknown names are not audited: people sometimes type a password there.
         let Some(operator) = known else { return Err(SignInError::Wrong) };
-        if !fits {
+        if !is_right {
             self.audit_own(&operator.name, "sign_in.failed", None, Some(from)).await?;
             return Err(SignInError::Wrong);
         }
@@ -255,13 +255,18 @@ impl Operators {
     }
 
     /// Begins a sign-in at the identity provider; returns the address to send the browser to. `browser` is a secret of
-    /// that browser, and `to` is the path to go to afterwards.
-    pub async fn begin_at_provider(&self, browser: &str, to: &str, from: IpAddr) -> Result<String, SignInError> {
+    /// that browser, and `return_path` is the path to go to afterwards.
+    pub async fn begin_at_provider(
+        &self,
+        browser: &str,
+        return_path: &str,
+        from: IpAddr,
+    ) -> Result<String, SignInError> {
         let sign_in = self.provider.as_ref().ok_or(SignInError::NoProvider)?;
-        self.attempt(None, Some(from))?;
+        self.count_attempt(None, Some(from))?;
         let request = sign_in.provider.begin().await?;
         let url = request.url.clone();
-        sign_in.wait(request, browser, to, self.now());
+        sign_in.add_pending(request, browser, return_path, self.now());
         Ok(url)
     }
 
@@ -275,13 +280,13 @@ impl Operators {
     ) -> Result<(SessionToken, SignedIn, String), SignInError> {
         let sign_in = self.provider.as_ref().ok_or(SignInError::NoProvider)?;
         let now = self.now();
-        let waiting = sign_in.returned(&response.state, browser, now).ok_or(SignInError::Stale)?;
+        let pending = sign_in.take_pending(&response.state, browser, now).ok_or(SignInError::Stale)?;
         let provider = &sign_in.provider;
         if response.issuer.is_some_and(|issuer| issuer != provider.issuer()) {
             return Err(IdentityError::Unproven("the browser returned from another issuer".into()).into());
         }
         let code = response.code.map_err(SignInError::Declined)?;
-        let claims = provider.identify(code, &waiting.request).await?;
+        let claims = provider.identify(code, &pending.request).await?;
         let known = self.store.by_identity(&claims.identity).await?;
         let name = match &known {
             Some(operator) => operator.name.clone(),
@@ -309,20 +314,20 @@ impl Operators {
         }
         self.audit_own(&operator.name, "sign_in", at, Some(from)).await?;
         let (token, who) = signed_in(token, operator);
-        Ok((token, who, waiting.to))
+        Ok((token, who, pending.return_path))
     }
 
     /// A free name for a new operator: the provider's name for the person, with a number if another operator has that
     /// name.
     async fn free_name(&self, claims: &IdentityClaims) -> Result<OperatorName, StoreError> {
-        let called = claims.names.iter().find_map(|name| OperatorName::parse(name).ok());
-        let called = called.map_or_else(|| "somebody".to_owned(), |name| name.as_str().to_owned());
+        let base_name = claims.names.iter().find_map(|name| OperatorName::parse(name).ok());
+        let base_name = base_name.map_or_else(|| "somebody".to_owned(), |name| name.as_str().to_owned());
         let mut number = 1_u32;
         loop {
             let numbered = if number == 1 {
-                called.clone()
+                base_name.clone()
             } else {
-                format!("{} {number}", called.chars().take(LONGEST_CALLED).collect::<String>())
+                format!("{} {number}", base_name.chars().take(MAX_NUMBERED_NAME_CHARS).collect::<String>())
             };
             match OperatorName::parse(&numbered) {
                 Ok(name) if self.store.by_name(&name).await?.is_none() => return Ok(name),
@@ -336,9 +341,9 @@ impl Operators {
     pub async fn signed_in(&self, token: &str) -> Result<Option<SignedIn>, StoreError> {
         let Some(token) = SessionToken::parse(token) else { return Ok(None) };
         let (hash, now) = (token.hash(), self.now());
-        let found = self.store.session(&hash).await?.filter(|(session, _)| !session.is_over(now));
+        let found = self.store.session(&hash).await?.filter(|(session, _)| !session.is_expired(now));
         let Some((session, operator)) = found else { return Ok(None) };
-        if let Some(expires_at) = session.seen(&operator.credential, now) {
+        if let Some(expires_at) = session.renewed_expiry(&operator.credential, now) {
             self.store.touch_session(&hash, now, expires_at).await?;
         }
         Ok(Some(signed_in(token, operator).1))
@@ -357,10 +362,10 @@ impl Operators {
     /// Changes the password of an operator who knows the old one, and ends all other sessions.
     pub async fn change_password(&self, who: &SignedIn, old: &str, new: &str) -> Result<(), SignInError> {
         let operator = &who.operator;
-        self.has_password(operator.id).await?;
-        self.attempt(Some(&operator.name), None)?;
+        self.check_has_password(operator.id).await?;
+        self.count_attempt(Some(&operator.name), None)?;
         password::check(new, &operator.name)?;
-        if !self.passwords.fits(old, operator.password()).await.map_err(SignInError::Hash)? {
+        if !self.passwords.verify(old, operator.password()).await.map_err(SignInError::Hash)? {
             return Err(SignInError::Wrong);
         }
         let password = self.passwords.hash(new).await.map_err(SignInError::Hash)?;
@@ -370,7 +375,7 @@ impl Operators {
 
     /// Refused if it would leave no owner, or if the operator signs in at the identity provider.
     pub async fn set_role(&self, id: OperatorId, role: OperatorRole) -> Result<Operator, WriteError> {
-        self.has_password(id).await?;
+        self.check_has_password(id).await?;
         self.store.change(id, OperatorChange::Role(role)).await
     }
 
@@ -399,7 +404,7 @@ impl Operators {
     /// deleted rows; 0 means that there are no more.
     pub async fn forget_expired(&self) -> Result<usize, StoreError> {
         let now = self.now();
-        self.store.forget_expired(now, now.minus(AUDIT_KEPT), FORGET).await
+        self.store.forget_expired(now, now.minus(AUDIT_KEPT), FORGET_BATCH_ROWS).await
     }
 
     async fn audit_own(
@@ -422,10 +427,11 @@ impl Operators {
     }
 
     /// Counts an attempt, before any password is hashed.
-    fn attempt(&self, name: Option<&OperatorName>, from: Option<IpAddr>) -> Result<(), SignInError> {
-        let quota = |bucket, limit| Quota { bucket, limit, window: WINDOW };
-        let of_account = name.map(|name| quota(format!("account:{}", name.folded()), PER_ACCOUNT));
-        let of_address = from.map(|ip| quota(format!("address:{}", AddressRange::of_caller(ip)), PER_ADDRESS));
+    fn count_attempt(&self, name: Option<&OperatorName>, from: Option<IpAddr>) -> Result<(), SignInError> {
+        let quota = |bucket, limit| Quota { bucket, limit, window: ATTEMPT_WINDOW };
+        let of_account = name.map(|name| quota(format!("account:{}", name.folded()), MAX_ATTEMPTS_PER_ACCOUNT));
+        let of_address =
+            from.map(|ip| quota(format!("address:{}", AddressRange::of_caller(ip)), MAX_ATTEMPTS_PER_ADDRESS));
         let quotas: Vec<Quota> = of_account.into_iter().chain(of_address).collect();
         let too_many = |status: QuotaStatus| SignInError::TooMany {
             retry_after: Duration::from_secs(retry_after_seconds(status.retry_after)),

@@ -12,11 +12,11 @@ use tokio::sync::Semaphore;
 
 use crate::operator::OperatorName;
 
-const SHORTEST: usize = 12;
-const LONGEST: usize = 256;
+const MIN_CHARS: usize = 12;
+const MAX_CHARS: usize = 256;
 /// Maximum number of concurrent hashes. Each takes 19 MiB and a core for tens of milliseconds.
-const AT_ONCE: usize = 2;
-const SALT: usize = 16;
+const MAX_CONCURRENT_HASHES: usize = 2;
+const SALT_BYTES: usize = 16;
 
 /// The stored form of a password: a PHC string with algorithm, cost, salt and hash.
 #[derive(Clone, PartialEq, Eq)]
@@ -56,8 +56,8 @@ pub(crate) fn check(password: &str, name: &OperatorName) -> Result<(), PasswordE
         return Err(PasswordError::IsName);
     }
     match password.chars().count() {
-        ..SHORTEST => Err(PasswordError::TooShort),
-        SHORTEST..=LONGEST => Ok(()),
+        ..MIN_CHARS => Err(PasswordError::TooShort),
+        MIN_CHARS..=MAX_CHARS => Ok(()),
         _ => Err(PasswordError::TooLong),
     }
 }
@@ -66,13 +66,13 @@ pub(crate) fn check(password: &str, name: &OperatorName) -> Result<(), PasswordE
 #[derive(Debug, Clone)]
 pub(crate) struct Passwords {
     cost: Params,
-    at_once: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
 }
 
 impl Passwords {
     /// Argon2id with 19 MiB, two passes and one lane, as OWASP advises.
     pub(crate) fn new() -> Self {
-        Self { cost: Params::DEFAULT, at_once: Arc::new(Semaphore::new(AT_ONCE)) }
+        Self { cost: Params::DEFAULT, permits: Arc::new(Semaphore::new(MAX_CONCURRENT_HASHES)) }
     }
 
     #[cfg(test)]
@@ -81,21 +81,21 @@ impl Passwords {
     }
 
     pub(crate) async fn hash(&self, password: &str) -> Result<PasswordHash, BoxError> {
-        let (argon, password) = (self.argon(), password.to_owned());
-        self.away(move || {
-            let mut salt = [0; SALT];
+        let (argon2id, password) = (self.argon2id(), password.to_owned());
+        self.run_blocking(move || {
+            let mut salt = [0; SALT_BYTES];
             system_randomness(&mut salt)?;
-            Ok(PasswordHash(argon.hash_password_with_salt(password.as_bytes(), &salt)?.to_string()))
+            Ok(PasswordHash(argon2id.hash_password_with_salt(password.as_bytes(), &salt)?.to_string()))
         })
         .await
     }
 
     /// Whether the password matches the hash. `None` is the hash of an unknown operator: it never matches, in the same
     /// time.
-    pub(crate) async fn fits(&self, password: &str, hash: Option<&PasswordHash>) -> Result<bool, BoxError> {
+    pub(crate) async fn verify(&self, password: &str, hash: Option<&PasswordHash>) -> Result<bool, BoxError> {
         let Some(hash) = hash.cloned() else { return self.hash(password).await.map(|_| false) };
-        let (argon, password) = (self.argon(), password.to_owned());
-        self.away(move || match argon.verify_password(password.as_bytes(), hash.as_str()) {
+        let (argon2id, password) = (self.argon2id(), password.to_owned());
+        self.run_blocking(move || match argon2id.verify_password(password.as_bytes(), hash.as_str()) {
             Ok(()) => Ok(true),
             Err(HashError::PasswordInvalid) => Ok(false),
             Err(error) => Err(error.into()),
@@ -103,20 +103,20 @@ impl Passwords {
         .await
     }
 
-    fn argon(&self) -> Argon2<'static> {
+    fn argon2id(&self) -> Argon2<'static> {
         Argon2::new(Algorithm::Argon2id, Version::V0x13, self.cost.clone())
     }
 
-    async fn away<T: Send + 'static>(
+    async fn run_blocking<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> Result<T, BoxError> + Send + 'static,
     ) -> Result<T, BoxError> {
-        let permit = Arc::clone(&self.at_once).acquire_owned().await?;
+        let permit = Arc::clone(&self.permits).acquire_owned().await?;
         // The work continues when its caller is dropped, so it holds the permit itself.
         tokio::task::spawn_blocking(move || {
-            let done = work();
+            let result = work();
             drop(permit);
-            done
+            result
         })
         .await?
     }
@@ -151,15 +151,15 @@ mod tests {
         assert_ne!(passwords.hash("correct horse").await.expect("hashes"), hash);
         assert_eq!(format!("{hash:?}"), "PasswordHash(…)");
         for (password, fits) in [("correct horse", true), ("correct horse ", false), ("", false)] {
-            assert_eq!(passwords.fits(password, Some(&hash)).await.expect("hashes"), fits, "{password}");
+            assert_eq!(passwords.verify(password, Some(&hash)).await.expect("hashes"), fits, "{password}");
         }
-        assert!(!passwords.fits("correct horse", None).await.expect("hashes"));
-        assert!(passwords.fits("x", Some(&PasswordHash::from_stored("torn"))).await.is_err());
+        assert!(!passwords.verify("correct horse", None).await.expect("hashes"));
+        assert!(passwords.verify("x", Some(&PasswordHash::from_stored("torn"))).await.is_err());
     }
 
     #[tokio::test]
     async fn a_hash_of_another_cost_is_still_checked() {
         let hash = Passwords::cheap().hash("correct horse").await.expect("hashes");
-        assert!(Passwords::new().fits("correct horse", Some(&hash)).await.expect("hashes"));
+        assert!(Passwords::new().verify("correct horse", Some(&hash)).await.expect("hashes"));
     }
 }

@@ -28,7 +28,7 @@ pub enum OperatorChange {
 
 /// What a link does when it is used, beyond beginning a session.
 #[derive(Debug, Clone)]
-pub enum Account {
+pub enum LinkUse {
     New(Operator),
     /// Also ends the operator's sessions, and withdraws all links of the operator.
     Reset {
@@ -43,7 +43,7 @@ pub enum Account {
 #[derive(Debug, Clone)]
 pub struct Redemption {
     pub link: TokenHash,
-    pub account: Account,
+    pub link_use: LinkUse,
     pub session: OperatorSession,
 }
 

@@ -8,13 +8,13 @@ use crate::operator::{Credential, Operator, OperatorId};
 use crate::token::{CsrfToken, SessionToken, TokenHash};
 
 /// Maximum time of a session without a request.
-const IDLE: Duration = Duration::from_secs(14 * 24 * 3600);
+const IDLE_TIMEOUT: Duration = Duration::from_secs(14 * 24 * 3600);
 /// Maximum length of a session.
-const LONGEST: Duration = Duration::from_secs(90 * 24 * 3600);
+const MAX_LIFETIME: Duration = Duration::from_secs(90 * 24 * 3600);
 /// Maximum length of a session that began at an identity provider: changes there take effect at the next sign-in.
-const LONGEST_BY_IDENTITY: Duration = Duration::from_secs(24 * 3600);
+const MAX_LIFETIME_BY_IDENTITY: Duration = Duration::from_secs(24 * 3600);
 /// Precision of the time of the last request, which is stored at most once in this interval.
-const TOUCH: Duration = Duration::from_secs(60);
+const TOUCH_INTERVAL: Duration = Duration::from_secs(60);
 
 /// One browser in which an operator is signed in, as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,25 +29,26 @@ pub struct OperatorSession {
 
 impl OperatorSession {
     pub(crate) fn begin(token: &SessionToken, operator: OperatorId, credential: &Credential, now: Timestamp) -> Self {
-        let expires_at = now.plus(IDLE.min(longest(credential)));
+        let expires_at = now.plus(IDLE_TIMEOUT.min(max_lifetime(credential)));
         Self { hash: token.hash(), operator, created_at: now, seen_at: now, expires_at }
     }
 
-    pub(crate) fn is_over(&self, now: Timestamp) -> bool {
+    pub(crate) fn is_expired(&self, now: Timestamp) -> bool {
         self.expires_at <= now
     }
 
-    /// The new expiry time if a request comes now; `None` if it need not be stored, because less than [`TOUCH`] has
-    /// passed.
-    pub(crate) fn seen(&self, credential: &Credential, now: Timestamp) -> Option<Timestamp> {
-        (now.since(self.seen_at) >= TOUCH).then(|| now.plus(IDLE).min(self.created_at.plus(longest(credential))))
+    /// The new expiry time if a request comes now; `None` if it need not be stored, because less than
+    /// [`TOUCH_INTERVAL`] has passed.
+    pub(crate) fn renewed_expiry(&self, credential: &Credential, now: Timestamp) -> Option<Timestamp> {
+        (now.since(self.seen_at) >= TOUCH_INTERVAL)
+            .then(|| now.plus(IDLE_TIMEOUT).min(self.created_at.plus(max_lifetime(credential))))
     }
 }
 
-const fn longest(credential: &Credential) -> Duration {
+const fn max_lifetime(credential: &Credential) -> Duration {
     match credential {
-        Credential::Password(_) => LONGEST,
-        Credential::Identity(_) => LONGEST_BY_IDENTITY,
+        Credential::Password(_) => MAX_LIFETIME,
+        Credential::Identity(_) => MAX_LIFETIME_BY_IDENTITY,
     }
 }
 
@@ -71,19 +72,19 @@ mod tests {
         let token = SessionToken::random().expect("randomness");
         let password = Credential::Password(PasswordHash::from_stored(""));
         let mut session = OperatorSession::begin(&token, OperatorId::new(uuid::Uuid::nil()), &password, at(0));
-        assert!(!session.is_over(at(13)) && session.is_over(at(14)));
+        assert!(!session.is_expired(at(13)) && session.is_expired(at(14)));
         assert_eq!(
-            session.seen(&password, at(0).plus(TOUCH - Duration::from_millis(1))),
+            session.renewed_expiry(&password, at(0).plus(TOUCH_INTERVAL - Duration::from_millis(1))),
             None,
             "once a minute is enough"
         );
         for day in (13..=89).step_by(10) {
-            assert!(!session.is_over(at(day)), "day {day}");
-            session.expires_at = session.seen(&password, at(day)).expect("a day later");
+            assert!(!session.is_expired(at(day)), "day {day}");
+            session.expires_at = session.renewed_expiry(&password, at(day)).expect("a day later");
             session.seen_at = at(day);
             assert_eq!(session.expires_at, at(90).min(at(day + 14)));
         }
-        assert!(session.is_over(at(90)));
+        assert!(session.is_expired(at(90)));
     }
 
     #[test]
@@ -93,6 +94,6 @@ mod tests {
         let identity = Credential::Identity(Identity { issuer: "https://id.test".to_owned(), subject: "1".to_owned() });
         let session = OperatorSession::begin(&token, OperatorId::new(uuid::Uuid::nil()), &identity, at(0));
         assert_eq!(session.expires_at, at(24));
-        assert_eq!(session.seen(&identity, at(23)), Some(at(24)));
+        assert_eq!(session.renewed_expiry(&identity, at(23)), Some(at(24)));
     }
 }

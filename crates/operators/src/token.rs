@@ -7,7 +7,7 @@ use docent_types::{StoreError, hex};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
-const BYTES: usize = 32;
+const TOKEN_BYTES: usize = 32;
 
 /// The SHA-256 of a token: what is stored.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -56,7 +56,7 @@ macro_rules! token {
         impl $type {
             /// 32 random bytes, as 64 hexadecimal digits.
             pub(crate) fn random() -> Result<Self, StoreError> {
-                let mut bytes = [0; BYTES];
+                let mut bytes = [0; TOKEN_BYTES];
                 system_randomness(&mut bytes).map_err(|error| StoreError::new("make a token", error))?;
                 Ok(Self(hex(&bytes)))
             }
@@ -124,7 +124,7 @@ impl fmt::Debug for CsrfToken {
 }
 
 fn is_hex(text: &str) -> bool {
-    text.len() == 2 * BYTES && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+    text.len() == 2 * TOKEN_BYTES && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 #[cfg(test)]

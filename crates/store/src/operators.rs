@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use docent_operators::{
-    Account, AuditEntry, Credential, Identity, Link, LinkTarget, Operator, OperatorChange, OperatorId, OperatorName,
+    AuditEntry, Credential, Identity, Link, LinkTarget, LinkUse, Operator, OperatorChange, OperatorId, OperatorName,
     OperatorRole, OperatorSession, OperatorStore, PasswordHash, Redemption, TokenHash, WriteError,
 };
 use docent_types::{BoxError, StoreError, Timestamp};
@@ -137,25 +137,25 @@ impl OperatorStore for SqliteStore {
 
     async fn redeem(&self, redemption: Redemption) -> Result<Operator, WriteError> {
         self.write("use the link", move |connection| {
-            let Redemption { link, account, session } = redemption;
+            let Redemption { link, link_use, session } = redemption;
             let used = connection
                 .prepare_cached("DELETE FROM operator_links WHERE hash = ?1 AND expires_at > ?2")?
                 .execute((link.as_bytes(), session.created_at.millis()))?;
             if used == 0 {
                 return Err(Abort::Refused(WriteError::NoLink));
             }
-            let id = match account {
-                Account::New(operator) => {
+            let id = match link_use {
+                LinkUse::New(operator) => {
                     is_free(connection, &operator.name, operator.id)?;
                     insert(connection, &operator)?;
                     operator.id
                 }
-                Account::Reset { operator, password } => {
+                LinkUse::Reset { operator, password } => {
                     known(connection, operator)?;
                     set_password(connection, operator, &password, None)?;
                     operator
                 }
-                Account::SignIn(operator) => operator,
+                LinkUse::SignIn(operator) => operator,
             };
             begin(connection, &session)?;
             known(connection, id)

@@ -47,7 +47,7 @@ pub(crate) async fn serve(
         PageRoute::SignInReturn => come_back(dashboard, request).await,
         PageRoute::Join(link) if is_write => join(dashboard, request, link).await,
         PageRoute::Join(link) => {
-            let target = dashboard.parts.operators.look_at_link(link).await.map_err(HttpError::internal)?;
+            let target = dashboard.parts.operators.peek_link(link).await.map_err(HttpError::internal)?;
             let target = target.ok_or_else(used_up)?;
             if matches!(target, LinkTarget::SignIn(_)) && *request.method() == Method::GET {
                 return enter(dashboard, request, link).await;
@@ -136,7 +136,7 @@ async fn join(dashboard: &Dashboard, request: &mut Request, link: &str) -> Resul
     let form = Form::read(request).await?;
     check_visit(&form, dashboard.cookies.read(request, Cookie::Visit))?;
     let operators = &dashboard.parts.operators;
-    let target = operators.look_at_link(link).await.map_err(HttpError::internal)?.ok_or_else(used_up)?;
+    let target = operators.peek_link(link).await.map_err(HttpError::internal)?.ok_or_else(used_up)?;
     let given = form.text("name").to_owned();
     let again = |dashboard: &Dashboard, request: &Request, status, sentence: &str| {
         shown(dashboard, request, status, join_title(&target), |token| {

@@ -195,7 +195,7 @@ async fn somebody_is_invited_joins_and_signs_in_and_out() {
     assert!(!operators.has_any().await.expect("the store answers"));
     let link = operators.invite(None, OperatorRole::Owner).await.expect("invites");
     for _ in 0..2 {
-        let target = operators.look_at_link(link.expose()).await.expect("the store answers");
+        let target = operators.peek_link(link.expose()).await.expect("the store answers");
         assert_eq!(target, Some(LinkTarget::New { name: None, role: OperatorRole::Owner }));
     }
     let (token, who) = operators.redeem(link.expose(), Some(name("Ann")), PASSWORD, ip(1)).await.expect("joins");
@@ -203,7 +203,7 @@ async fn somebody_is_invited_joins_and_signs_in_and_out() {
     assert_eq!(who.session, token.hash());
     assert!(who.csrf.fits(token.csrf().expose()));
     assert!(operators.has_any().await.expect("the store answers"));
-    assert_eq!(operators.look_at_link(link.expose()).await.expect("the store answers"), None);
+    assert_eq!(operators.peek_link(link.expose()).await.expect("the store answers"), None);
 
     let (second, _) = operators.sign_in(" ANN ", PASSWORD, ip(1)).await.expect("signs in");
     operators.sign_out(&who).await.expect("signs out");
@@ -229,7 +229,7 @@ async fn a_link_waits_until_everything_else_is_right() {
     let again = redeem(Some(name("Bea")), PASSWORD).await;
     assert!(matches!(again, Err(SignInError::Write(WriteError::NoLink))));
     for none in ["", "x", &"0".repeat(64)] {
-        assert_eq!(operators.look_at_link(none).await.expect("the store answers"), None);
+        assert_eq!(operators.peek_link(none).await.expect("the store answers"), None);
     }
 }
 
@@ -253,7 +253,7 @@ async fn a_link_is_good_for_a_day_unless_it_is_withdrawn() {
     ];
     assert!(operators.withdraw(&withdrawn.hash()).await.expect("the store answers"));
     assert_eq!(operators.links().await.expect("the store answers").len(), 1);
-    assert_eq!(operators.look_at_link(withdrawn.expose()).await.expect("the store answers"), None);
+    assert_eq!(operators.peek_link(withdrawn.expose()).await.expect("the store answers"), None);
     fixture.clock.advance(DAY);
     let late = operators.redeem(old.expose(), Some(name("Ann")), PASSWORD, ip(1)).await;
     assert!(matches!(late, Err(SignInError::Write(WriteError::NoLink))));
@@ -279,7 +279,7 @@ async fn a_reset_ends_all_sessions_and_keeps_role_and_name() {
     let fixture = fixture();
     let (old, who) = fixture.joined("Ann", OperatorRole::Owner).await;
     let link = fixture.operators.reset_link(who.operator.id).await.expect("makes a link");
-    let target = fixture.operators.look_at_link(link.expose()).await.expect("the store answers");
+    let target = fixture.operators.peek_link(link.expose()).await.expect("the store answers");
     assert_eq!(target, Some(LinkTarget::Reset(who.operator.id)));
     let (new, who) = fixture.operators.redeem(link.expose(), None, "another good one", ip(1)).await.expect("resets");
     assert_eq!((who.operator.name.as_str(), who.operator.role), ("Ann", OperatorRole::Owner));
