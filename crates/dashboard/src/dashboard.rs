@@ -28,11 +28,11 @@ use crate::route::{Needs, PagePath, PageRoute};
 use crate::text::in_url;
 use crate::turns::TurnSums;
 
-const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
+const CSP: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
                       form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'";
 /// Maximum number of large pages that are rendered at a time. They take megabytes or seconds: changes of a repository,
 /// filtered journals.
-const LARGE_PAGES: usize = 8;
+const MAX_LARGE_PAGES: usize = 8;
 
 pub(crate) const DAY: Duration = Duration::from_secs(24 * 3600);
 
@@ -70,9 +70,9 @@ pub struct Dashboard {
 }
 
 /// An authorized request of a signed-in operator.
-pub(crate) struct Visit<'v> {
+pub(crate) struct AuthorizedRequest<'v> {
     pub(crate) dashboard: &'v Dashboard,
-    pub(crate) request: &'v Request,
+    pub(crate) http: &'v Request,
     pub(crate) signed_in: &'v SignedIn,
     /// The form of a write, its token checked; empty for a read.
     pub(crate) form: &'v Form,
@@ -81,13 +81,13 @@ pub(crate) struct Visit<'v> {
 impl Dashboard {
     pub fn new(parts: DashboardParts) -> Self {
         let cookies = Cookies::new(parts.public_url.as_deref());
-        Self { parts, cookies, large_pages: Arc::new(Semaphore::new(LARGE_PAGES)), turns: TurnSums::default() }
+        Self { parts, cookies, large_pages: Arc::new(Semaphore::new(MAX_LARGE_PAGES)), turns: TurnSums::default() }
     }
 
     /// Answers requests for `/`, below `/dashboard` and for the links of pull requests; `None` for any other path.
     pub async fn answer(&self, request: &mut Request) -> Option<Response> {
         if request.path() == "/" && matches!(*request.method(), Method::GET | Method::HEAD) {
-            return Some(see("/dashboard"));
+            return Some(redirect("/dashboard"));
         }
         let path = request.path().to_owned();
         let segments: Vec<String> = request.segments().into_iter().map(str::to_owned).collect();
@@ -125,8 +125,8 @@ impl Dashboard {
             Ok(signed_in) => signed_in,
             Err(error) => return self.failed(request, &error, None).await,
         };
-        let done = self.serve(target, request, signed_in.as_ref(), path).await;
-        let mut response = match done {
+        let outcome = self.serve(target, request, signed_in.as_ref(), path).await;
+        let mut response = match outcome {
             Ok(response) => response,
             Err(error) => self.failed(request, &error, signed_in.as_ref()).await,
         };
@@ -175,8 +175,8 @@ impl Dashboard {
         if is_write && !signed_in.csrf.fits(form.text(TOKEN)) {
             return Err(stale());
         }
-        let visit = Visit { dashboard: self, request, signed_in, form: &form };
-        Box::pin(pages::serve(&visit, target.route, is_write)).await
+        let authorized = AuthorizedRequest { dashboard: self, http: request, signed_in, form: &form };
+        Box::pin(pages::serve(&authorized, target.route, is_write)).await
     }
 
     /// A page with an error. An internal error is logged here and nowhere else.
@@ -224,7 +224,7 @@ impl Dashboard {
         let domain = known.map_or_else(|| project.to_owned(), |project| project.domain.to_string());
         let (domain, id) = (in_url(&domain), in_url(id));
         let query = query.map(|query| format!("?{query}")).unwrap_or_default();
-        see(&format!("/dashboard/{domain}/pulls/{id}{query}"))
+        redirect(&format!("/dashboard/{domain}/pulls/{id}{query}"))
     }
 
     /// The project of a domain.
@@ -240,7 +240,7 @@ impl Dashboard {
     }
 }
 
-impl Visit<'_> {
+impl AuthorizedRequest<'_> {
     pub(crate) const fn parts(&self) -> &DashboardParts {
         &self.dashboard.parts
     }
@@ -266,7 +266,7 @@ impl Visit<'_> {
             project: project.cloned(),
             subject: subject.into(),
             detail,
-            address: Some(self.request.client()),
+            address: Some(self.http.client()),
         };
         if let Err(error) = self.parts().operators.audit(entry.clone()).await {
             tracing::error!(error = &error as &dyn std::error::Error, ?entry, "the audit list lacks an entry");
@@ -275,14 +275,14 @@ impl Visit<'_> {
 
     /// Whether a table is requested as a CSV file.
     pub(crate) fn wants_csv(&self) -> bool {
-        self.request.query("format").as_deref() == Some("csv")
+        self.http.query("format").as_deref() == Some("csv")
     }
 
     /// The beginning of the day (in UTC) in this query parameter, if there is one.
     pub(crate) fn day(&self, name: &str) -> Result<Option<Timestamp>, HttpError> {
-        let Some(text) = self.request.query(name).filter(|text| !text.trim().is_empty()) else { return Ok(None) };
-        let moment = Timestamp::parse(&format!("{}T00:00:00Z", text.trim()));
-        Ok(Some(moment.ok_or_else(|| Refusal::invalid(format!("{name}: a day is written 2026-01-31")))?))
+        let Some(text) = self.http.query(name).filter(|text| !text.trim().is_empty()) else { return Ok(None) };
+        let midnight = Timestamp::parse(&format!("{}T00:00:00Z", text.trim()));
+        Ok(Some(midnight.ok_or_else(|| Refusal::invalid(format!("{name}: a day is written 2026-01-31")))?))
     }
 
     /// The indexed docs of a project.
@@ -295,7 +295,7 @@ impl Visit<'_> {
 
     /// A page of this dashboard.
     pub(crate) fn page(&self, title: &str, section: Section, project: Option<&Project>, body: &Markup) -> Response {
-        let done = self.request.query("done");
+        let done = self.http.query("done");
         let done = done.as_deref().and_then(done_sentence);
         page(StatusCode::OK, Page { title, section, project, signed_in: self.signed_in, done }.html(body))
     }
@@ -330,7 +330,7 @@ pub(crate) fn page(status: StatusCode, html: Markup) -> Response {
 }
 
 /// A redirect to another page, which the browser fetches with GET.
-pub(crate) fn see(path: &str) -> Response {
+pub(crate) fn redirect(path: &str) -> Response {
     let mut response = respond::empty(StatusCode::SEE_OTHER);
     if let Ok(path) = HeaderValue::try_from(path) {
         response.headers_mut().insert(LOCATION, path);
@@ -347,7 +347,7 @@ fn sign_in_first(request: &Request, path: &str) -> Response {
         );
     }
     let query = request.raw_query().map(|query| format!("?{query}")).unwrap_or_default();
-    see(&format!("/dashboard/-/sign-in?to={}", in_url(&format!("{path}{query}"))))
+    redirect(&format!("/dashboard/-/sign-in?to={}", in_url(&format!("{path}{query}"))))
 }
 
 fn signed_out() -> HttpError {
@@ -366,7 +366,7 @@ fn nowhere() -> HttpError {
 fn secured(response: &mut Response) {
     let headers = response.headers_mut();
     let fixed: [(HeaderName, &'static str); 5] = [
-        (CONTENT_SECURITY_POLICY, POLICY),
+        (CONTENT_SECURITY_POLICY, CSP),
         // With `no-referrer`, browsers would not send the `Origin` of forms.
         (REFERRER_POLICY, "same-origin"),
         (http::header::X_CONTENT_TYPE_OPTIONS, "nosniff"),

@@ -6,13 +6,13 @@ use docent_authoring::{Diff, FileDiff};
 use docent_types::printable;
 use maud::{Markup, html};
 
-use crate::colours::{Coloured, Colours};
-use crate::text::{Foreign, counted, in_url};
+use crate::highlight::{Highlight, Highlighter};
+use crate::text::{Untrusted, counted, in_url};
 
 /// The longest line in which changed words are marked, in bytes.
-const LONGEST_MARKED: usize = 2_000;
+const MAX_MARKED_LINE_BYTES: usize = 2_000;
 /// Maximum number of highlighted parts of lines on a page: each takes some thirty bytes of markup.
-const MOST_COLOURED: usize = 20_000;
+const MAX_HIGHLIGHTS: usize = 20_000;
 
 /// A line of a unified diff.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,34 +45,34 @@ struct Row<'d> {
     new: Option<usize>,
     line: Line<'d>,
     /// The counterpart of a changed line: for a removed line the added one, and vice versa.
-    other: Option<&'d str>,
-    coloured: Vec<Coloured>,
+    counterpart: Option<&'d str>,
+    highlights: Vec<Highlight>,
 }
 
-/// Highlights the lines of both sides of a change. `left` is how many parts may still be highlighted.
+/// Highlights the lines of both sides of a change. `highlights_left` is how many parts may still be highlighted.
 struct Reader<'f> {
     file: &'f FileDiff,
-    old: Colours,
-    new: Colours,
-    left: usize,
+    old: Highlighter,
+    new: Highlighter,
+    highlights_left: usize,
 }
 
 impl<'f> Reader<'f> {
-    fn new(file: &'f FileDiff, left: usize) -> Self {
+    fn new(file: &'f FileDiff, highlights_left: usize) -> Self {
         let [old, new] =
-            [file.old_path.as_ref().unwrap_or(&file.path), &file.path].map(|path| Colours::of(path, false));
-        Self { file, old, new, left }
+            [file.old_path.as_ref().unwrap_or(&file.path), &file.path].map(|path| Highlighter::of(path, false));
+        Self { file, old, new, highlights_left }
     }
 
     /// Restarts the highlighting at a hunk with these first line numbers, counted from 1.
-    fn hunk(&mut self, begins: Option<(usize, usize)>) {
-        let (old, new) = begins.map_or((false, false), |(old, new)| (old == 1, new == 1));
-        self.old = Colours::of(self.file.old_path.as_ref().unwrap_or(&self.file.path), old);
-        self.new = Colours::of(&self.file.path, new);
+    fn hunk(&mut self, starts: Option<(usize, usize)>) {
+        let (old, new) = starts.map_or((false, false), |(old, new)| (old == 1, new == 1));
+        self.old = Highlighter::of(self.file.old_path.as_ref().unwrap_or(&self.file.path), old);
+        self.new = Highlighter::of(&self.file.path, new);
     }
 
-    fn coloured(&mut self, line: Line<'_>) -> Vec<Coloured> {
-        let coloured = match line {
+    fn highlights(&mut self, line: Line<'_>) -> Vec<Highlight> {
+        let highlights = match line {
             Line::Same(text) => {
                 self.old.line(text);
                 self.new.line(text)
@@ -81,11 +81,11 @@ impl<'f> Reader<'f> {
             Line::Removed(text) => self.old.line(text),
             Line::Hunk(_) | Line::Note(_) => return Vec::new(),
         };
-        if coloured.len() > self.left {
+        if highlights.len() > self.highlights_left {
             return Vec::new();
         }
-        self.left -= coloured.len();
-        coloured
+        self.highlights_left -= highlights.len();
+        highlights
     }
 }
 
@@ -112,9 +112,9 @@ pub(crate) fn counts(diff: &Diff) -> Markup {
 pub(crate) fn files(diff: &Diff, first: usize, layout: Layout) -> Markup {
     let next = first + diff.files.len();
     let split = if layout == Layout::Split { "&layout=split" } else { "" };
-    let mut left = MOST_COLOURED;
+    let mut highlights_left = MAX_HIGHLIGHTS;
     html! {
-        @for file in &diff.files { (shown(file, 0, layout, &mut left)) }
+        @for file in &diff.files { (file_section(file, 0, layout, &mut highlights_left)) }
         @if next < diff.files_in_all {
             p { a href=(format_args!("?from={}{split}", next + 1)) { "More files: " (diff.files_in_all - next) " are left" } }
         }
@@ -123,19 +123,19 @@ pub(crate) fn files(diff: &Diff, first: usize, layout: Layout) -> Markup {
 
 /// The change of one file. `first` is the number of the first line in `file`, counted from 0.
 pub(crate) fn file_of(file: &FileDiff, first: usize, layout: Layout) -> Markup {
-    shown(file, first, layout, &mut { MOST_COLOURED })
+    file_section(file, first, layout, &mut { MAX_HIGHLIGHTS })
 }
 
-/// `left`: how many parts of lines may still be highlighted.
-fn shown(file: &FileDiff, first: usize, layout: Layout, left: &mut usize) -> Markup {
-    let shown = file.unified.lines().count();
-    let next = first + shown.max(1);
+/// `highlights_left`: how many parts of lines may still be highlighted.
+fn file_section(file: &FileDiff, first: usize, layout: Layout, highlights_left: &mut usize) -> Markup {
+    let shown_lines = file.unified.lines().count();
+    let next = first + shown_lines.max(1);
     let split = if layout == Layout::Split { "&layout=split" } else { "" };
     html! {
         section.diff aria-label=(file.path) {
             header {
-                @if let Some(old) = &file.old_path { code { (Foreign(old)) } " → " }
-                code { (Foreign(&file.path)) } " "
+                @if let Some(old) = &file.old_path { code { (Untrusted(old)) } " → " }
+                code { (Untrusted(&file.path)) } " "
                 span.count { ins { "+" (file.additions) } " " del { "−" (file.deletions) } }
             }
             div.scroll tabindex="0" role="region" aria-label=(format_args!("Changes of {}", file.path)) {
@@ -146,11 +146,11 @@ fn shown(file: &FileDiff, first: usize, layout: Layout, left: &mut usize) -> Mar
                             Layout::Split => { col.n; col; col.n; col; },
                         }
                     }
-                    tbody { (body(file, first > 0, layout, left)) }
+                    tbody { (body(file, first > 0, layout, highlights_left)) }
                 }
             }
-            @if next < file.lines || (shown == 0 && first < file.lines) {
-                @let from = if shown == 0 { first } else { next };
+            @if next < file.lines || (shown_lines == 0 && first < file.lines) {
+                @let from = if shown_lines == 0 { first } else { next };
                 p { a href=(format_args!("?file={}&line={}{split}", in_url(&file.path), from + 1)) { "More: " (file.lines - from) " lines are left" } }
             }
         }
@@ -158,10 +158,10 @@ fn shown(file: &FileDiff, first: usize, layout: Layout, left: &mut usize) -> Mar
 }
 
 /// `is_rest`: the lines begin after the headers of the file, possibly in the middle of a hunk.
-fn body(file: &FileDiff, is_rest: bool, layout: Layout, left: &mut usize) -> Markup {
-    let mut reader = Reader::new(file, *left);
+fn body(file: &FileDiff, is_rest: bool, layout: Layout, highlights_left: &mut usize) -> Markup {
+    let mut reader = Reader::new(file, *highlights_left);
     let rows = rows(&mut reader, is_rest);
-    *left = reader.left;
+    *highlights_left = reader.highlights_left;
     html! {
         @match layout {
             Layout::Unified => { @for row in &rows { (unified_row(row)) } },
@@ -188,16 +188,16 @@ fn rows<'f>(reader: &mut Reader<'f>, is_rest: bool) -> Vec<Row<'f>> {
         match line {
             Line::Hunk(text) => {
                 in_hunk = true;
-                let begins = beginnings(text);
-                reader.hunk(begins);
-                (old, new) = begins.unzip();
+                let starts = hunk_starts(text);
+                reader.hunk(starts);
+                (old, new) = starts.unzip();
             }
             Line::Same(_) => (of_old, of_new) = (next(&mut old), next(&mut new)),
             Line::Added(_) => of_new = next(&mut new),
             Line::Removed(_) => of_old = next(&mut old),
             Line::Note(_) => {}
         }
-        rows.push(Row { old: of_old, new: of_new, line, other: None, coloured: reader.coloured(line) });
+        rows.push(Row { old: of_old, new: of_new, line, counterpart: None, highlights: reader.highlights(line) });
     }
     pair(&mut rows);
     rows
@@ -210,10 +210,10 @@ fn pair(rows: &mut [Row<'_>]) {
         let removed = rows[at..].iter().take_while(|row| matches!(row.line, Line::Removed(_))).count();
         let added = rows[at + removed..].iter().take_while(|row| matches!(row.line, Line::Added(_))).count();
         for pair in 0..removed.min(added) {
-            let (one, other) = (at + pair, at + removed + pair);
-            if let (Line::Removed(before), Line::Added(after)) = (rows[one].line, rows[other].line) {
-                rows[one].other = Some(after);
-                rows[other].other = Some(before);
+            let (removed_at, added_at) = (at + pair, at + removed + pair);
+            if let (Line::Removed(before), Line::Added(after)) = (rows[removed_at].line, rows[added_at].line) {
+                rows[removed_at].counterpart = Some(after);
+                rows[added_at].counterpart = Some(before);
             }
         }
         at += (removed + added).max(1);
@@ -221,7 +221,7 @@ fn pair(rows: &mut [Row<'_>]) {
 }
 
 /// The first line numbers of a hunk: `@@ -1,4 +2,5 @@`.
-fn beginnings(hunk: &str) -> Option<(usize, usize)> {
+fn hunk_starts(hunk: &str) -> Option<(usize, usize)> {
     let mut parts = hunk.split(' ').skip(1);
     let mut number = |sign: char| parts.next()?.strip_prefix(sign)?.split(',').next()?.parse().ok();
     Some((number('-')?, number('+')?))
@@ -234,7 +234,7 @@ fn number(number: Option<usize>) -> Markup {
 fn unified_row(row: &Row<'_>) -> Markup {
     html! {
         @match row.line {
-            Line::Hunk(text) | Line::Note(text) => tr.hunk { td.n {} td.n {} td { (Foreign(text)) } },
+            Line::Hunk(text) | Line::Note(text) => tr.hunk { td.n {} td.n {} td { (Untrusted(text)) } },
             Line::Same(text) => tr { (number(row.old)) (number(row.new)) td { "  " (piece(row, text, 0..text.len())) } },
             Line::Added(text) => tr.add { (number(row.old)) (number(row.new)) td { "+ " (marked(row, text)) } },
             Line::Removed(text) => tr.del { (number(row.old)) (number(row.new)) td { "− " (marked(row, text)) } },
@@ -264,7 +264,7 @@ fn split_rows(rows: &[Row<'_>]) -> Markup {
                 let same = piece(row, text, 0..text.len());
                 html! { tr { (number(row.old)) td { "  " (same) } (number(row.new)) td { "  " (same) } } }
             }
-            Line::Hunk(text) | Line::Note(text) => html! { tr.hunk { td.n {} td colspan="3" { (Foreign(text)) } } },
+            Line::Hunk(text) | Line::Note(text) => html! { tr.hunk { td.n {} td colspan="3" { (Untrusted(text)) } } },
             // Handled as runs above.
             Line::Added(_) | Line::Removed(_) => html! {},
         });
@@ -287,14 +287,17 @@ fn side(row: Option<&Row<'_>>) -> Markup {
 /// whole words.
 fn marked(row: &Row<'_>, text: &str) -> Markup {
     let whole = 0..text.len();
-    let Some(other) = row.other.filter(|other| other.len().max(text.len()) <= LONGEST_MARKED) else {
+    let Some(counterpart) =
+        row.counterpart.filter(|counterpart| counterpart.len().max(text.len()) <= MAX_MARKED_LINE_BYTES)
+    else {
         return piece(row, text, whole);
     };
     let words = words(text);
-    let others = self::words(other);
-    let start = words.iter().zip(&others).take_while(|(one, two)| one == two).count();
-    let rest = words.len().min(others.len()) - start;
-    let end = words.iter().rev().zip(others.iter().rev()).take(rest).take_while(|(one, two)| one == two).count();
+    let counterpart_words = self::words(counterpart);
+    let start = words.iter().zip(&counterpart_words).take_while(|(one, two)| one == two).count();
+    let rest = words.len().min(counterpart_words.len()) - start;
+    let end =
+        words.iter().rev().zip(counterpart_words.iter().rev()).take(rest).take_while(|(one, two)| one == two).count();
     let length = |words: &[&str]| words.iter().map(|word| word.len()).sum::<usize>();
     let from = length(&words[..start]);
     let to = text.len() - length(&words[words.len() - end..]);
@@ -315,19 +318,19 @@ fn piece(row: &Row<'_>, text: &str, of: Range<usize>) -> Markup {
     if of.is_empty() {
         return html! {};
     }
-    let inside = row.coloured.iter().filter(|part| part.at.end > of.start && part.at.start < of.end);
+    let overlapping = row.highlights.iter().filter(|part| part.at.end > of.start && part.at.start < of.end);
     let mut parts = Vec::new();
     let mut at = of.start;
-    for part in inside {
+    for part in overlapping {
         let (start, end) = (part.at.start.max(of.start), part.at.end.min(of.end));
         parts.push((&text[at..start], part.class.as_str(), &text[start..end]));
         at = end;
     }
     html! {
         bdi {
-            @for (before, class, coloured) in parts {
+            @for (before, class, highlighted) in parts {
                 (printable(before))
-                span class=(class) { (printable(coloured)) }
+                span class=(class) { (printable(highlighted)) }
             }
             (printable(&text[at..of.end]))
         }
@@ -371,7 +374,7 @@ mod tests {
     }
 
     fn read(file: &FileDiff, is_rest: bool) -> Vec<Row<'_>> {
-        rows(&mut Reader::new(file, MOST_COLOURED), is_rest)
+        rows(&mut Reader::new(file, MAX_HIGHLIGHTS), is_rest)
     }
 
     const DIFF: &str = "--- a/x.md\n+++ b/x.md\n@@ -3,3 +3,4 @@\n same\n-- the old word\n+- the new word\n+more\n";
@@ -395,7 +398,7 @@ mod tests {
         );
         assert_eq!(found[0].line, Line::Note("--- a/x.md"));
         assert_eq!(
-            (found[4].other, found[5].other, found[6].other),
+            (found[4].counterpart, found[5].counterpart, found[6].counterpart),
             (Some("- the new word"), Some("- the old word"), None)
         );
     }
@@ -411,8 +414,8 @@ mod tests {
 
     #[test]
     fn only_the_words_that_differ_are_marked() {
-        let marks = |other: Option<&'static str>, text: &'static str| {
-            let row = Row { old: None, new: Some(1), line: Line::Added(text), other, coloured: Vec::new() };
+        let marks = |counterpart: Option<&'static str>, text: &'static str| {
+            let row = Row { old: None, new: Some(1), line: Line::Added(text), counterpart, highlights: Vec::new() };
             marked(&row, text).into_string().replace("<bdi>", "").replace("</bdi>", "")
         };
         assert_eq!(marks(Some("the old word"), "the new word"), "the <ins>new</ins> word");
@@ -422,9 +425,9 @@ mod tests {
     }
 
     #[test]
-    fn colours_and_marks_go_together() {
+    fn highlights_and_marks_go_together() {
         let file = file("x.yml", "@@ -1 +1 @@\n-title: \"an old <b>\"\n+title: \"a new <b>\"\n");
-        let shown = body(&file, false, Layout::Unified, &mut { MOST_COLOURED }).into_string();
+        let shown = body(&file, false, Layout::Unified, &mut { MAX_HIGHLIGHTS }).into_string();
         let expected = concat!(
             "<bdi><span class=\"c-name\">title</span>: <span class=\"c-lit\">&quot;</span></bdi>",
             "<ins><bdi><span class=\"c-lit\">a new</span></bdi></ins>",
@@ -437,14 +440,14 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn any_text_is_some_diff(text in ".{0,300}", other in ".{0,60}") {
-            let text = format!("@@ -1 +1 @@\n{text}\n-{other}\n+{text}");
+        fn any_text_is_some_diff(text in ".{0,300}", counterpart in ".{0,60}") {
+            let text = format!("@@ -1 +1 @@\n{text}\n-{counterpart}\n+{text}");
             let file = file("x.md", &text);
             assert_eq!(read(&file, false).len(), text.lines().count());
             for (is_rest, layout) in [(false, Layout::Unified), (true, Layout::Split)] {
-                let _ = body(&file, is_rest, layout, &mut { MOST_COLOURED });
+                let _ = body(&file, is_rest, layout, &mut { MAX_HIGHLIGHTS });
             }
-            assert_eq!(words(&other).concat(), other);
+            assert_eq!(words(&counterpart).concat(), counterpart);
         }
     }
 }

@@ -4,7 +4,7 @@ use docent_types::Refusal;
 use docent_web::{HttpError, Request};
 
 /// Largest body of a form, in bytes: a prompt has at most 100,000 characters, each of which may take twelve.
-const LARGEST_FORM: usize = 2 << 20;
+const MAX_FORM_BYTES: usize = 2 << 20;
 
 /// The fields of a form, decoded, in order.
 #[derive(Debug)]
@@ -22,7 +22,7 @@ impl Form {
             let sentence = "The body must be a form: `application/x-www-form-urlencoded`.";
             return Err(HttpError::UnsupportedMediaType(sentence.to_owned()));
         }
-        let body = request.body(LARGEST_FORM).await?;
+        let body = request.body(MAX_FORM_BYTES).await?;
         Ok(Self::parse(&body))
     }
 

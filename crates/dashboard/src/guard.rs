@@ -3,7 +3,7 @@
 //! | who sends the request | is known by |
 //! |---|---|
 //! | an operator | the session cookie; their forms carry a token derived from the session |
-//! | a visitor who signs in | the visit cookie, set with the form; the form carries a token derived from it |
+//! | a visitor who signs in | the pre-session cookie, set with the form; the form carries a token derived from it |
 //!
 //! A write is carried out only when the browser says that it comes from the same origin and the token fits its cookie.
 
@@ -33,7 +33,7 @@ pub(crate) struct Cookies {
 pub(crate) enum Cookie {
     Session,
     /// The cookie of a visitor who is about to sign in.
-    Visit,
+    PreSession,
 }
 
 impl Cookies {
@@ -52,8 +52,8 @@ impl Cookies {
         match (cookie, self.is_https) {
             (Cookie::Session, true) => "__Host-docent-session",
             (Cookie::Session, false) => "docent-session",
-            (Cookie::Visit, true) => "__Host-docent-visit",
-            (Cookie::Visit, false) => "docent-visit",
+            (Cookie::PreSession, true) => "__Host-docent-visit",
+            (Cookie::PreSession, false) => "docent-visit",
         }
     }
 
@@ -107,9 +107,9 @@ impl Cookies {
     }
 }
 
-/// The token of a form for a visitor who is not signed in, from the value of the visit cookie.
-pub(crate) fn visit_token(visit: &str) -> String {
-    let digest = Sha256::new().chain_update(b"docent visit").chain_update(visit.as_bytes()).finalize();
+/// The token of a form for a visitor who is not signed in, from the value of the pre-session cookie.
+pub(crate) fn pre_session_token(pre_session: &str) -> String {
+    let digest = Sha256::new().chain_update(b"docent visit").chain_update(pre_session.as_bytes()).finalize();
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
@@ -117,9 +117,9 @@ pub(crate) fn visit_token(visit: &str) -> String {
 ///
 /// # Errors
 /// 403.
-pub(crate) fn check_visit(form: &Form, visit: Option<&str>) -> Result<(), HttpError> {
-    let fits = visit.filter(|visit| !visit.is_empty()).is_some_and(|visit| {
-        let expected = visit_token(visit);
+pub(crate) fn check_pre_session(form: &Form, pre_session: Option<&str>) -> Result<(), HttpError> {
+    let fits = pre_session.filter(|pre_session| !pre_session.is_empty()).is_some_and(|pre_session| {
+        let expected = pre_session_token(pre_session);
         bool::from(expected.as_bytes().ct_eq(form.text(TOKEN).as_bytes()))
     });
     if fits { Ok(()) } else { Err(stale()) }

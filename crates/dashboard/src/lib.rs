@@ -8,7 +8,7 @@
 //! |---|---|
 //! | `dashboard.rs`, `route.rs` | handling of requests; paths, and the roles that they require |
 //! | `guard.rs`, `form.rs` | cookies, and the checks of origin and token before a write; the fields of forms |
-//! | `layout.rs`, `text.rs`, `diff.rs`, `colours.rs`, `assets.rs` | what pages have in common |
+//! | `layout.rs`, `text.rs`, `diff.rs`, `highlight.rs`, `assets.rs` | what pages have in common |
 //! | `pages/` | the pages |
 //! | `cost.rs` | what tokens cost |
 //! | `live.rs` | the event stream of live pages |
@@ -19,12 +19,12 @@
 //! This crate refuses to know the insides of the store, git and models.
 
 mod assets;
-mod colours;
 mod cost;
 mod dashboard;
 mod diff;
 mod form;
 mod guard;
+mod highlight;
 mod layout;
 mod live;
 mod operations;
@@ -37,5 +37,5 @@ mod turns;
 pub use cost::{Prices, TokenPrice};
 pub use dashboard::{Dashboard, DashboardParts};
 pub use operations::{
-    CheckFinding, Findings, FoundProject, IndexStatus, Level, Operations, ProjectError, ProjectForm, Setting,
+    CheckFinding, CheckedProject, Findings, IndexStatus, Level, Operations, ProjectError, ProjectForm, Setting,
 };

@@ -15,46 +15,50 @@ use futures::stream::{BoxStream, SelectAll, StreamExt};
 use futures::{future, stream};
 use serde_json::{Value, json};
 
-use crate::dashboard::{DashboardParts, Visit};
+use crate::dashboard::{AuthorizedRequest, DashboardParts};
 
 /// Maximum number of topics of a stream: a browser has no more tabs in view.
-const MOST_TOPICS: usize = 16;
+const MAX_TOPICS: usize = 16;
 /// Polling interval of lists, and of a job that has ended.
-const GLANCE: Duration = Duration::from_secs(1);
-const SILENCE: Duration = Duration::from_secs(15);
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
+const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(15);
 /// Maximum duration of a stream. The browser then reconnects by itself, and its session is checked again.
-const LIFE: Duration = Duration::from_secs(600);
+const MAX_STREAM_DURATION: Duration = Duration::from_secs(600);
 
-pub(crate) async fn stream(visit: &Visit<'_>) -> Result<Response, HttpError> {
-    let parts = visit.parts();
-    let query = visit.request.raw_query().unwrap_or_default();
+pub(crate) async fn stream(request: &AuthorizedRequest<'_>) -> Result<Response, HttpError> {
+    let parts = request.parts();
+    let query = request.http.raw_query().unwrap_or_default();
     let mut topics: Vec<String> = form_urlencoded::parse(query.as_bytes())
         .filter(|(name, _)| name == "topic")
         .map(|(_, topic)| topic.into_owned())
-        .take(MOST_TOPICS)
+        .take(MAX_TOPICS)
         .collect();
     topics.sort();
     topics.dedup();
-    let mut all: SelectAll<BoxStream<'static, Value>> = SelectAll::new();
+    let mut topic_events: SelectAll<BoxStream<'static, Value>> = SelectAll::new();
     for topic in topics {
         match topic.split(':').collect::<Vec<_>>().as_slice() {
-            ["jobs"] => all.push(lists(parts.clone()).boxed()),
+            ["jobs"] => topic_events.push(list_changes(parts.clone()).boxed()),
             ["job", domain, id] => {
                 // A topic of an unknown project or job has no events.
-                let Ok(project) = visit.dashboard.project(domain).await else { continue };
+                let Ok(project) = request.dashboard.project(domain).await else { continue };
                 let Some(id) = JobId::parse(id) else { continue };
-                all.push(job(parts.jobs.clone(), project, id, topic.clone()).boxed());
+                topic_events.push(job_changes(parts.jobs.clone(), project, id, topic.clone()).boxed());
             }
             _ => {}
         }
     }
-    let draining = visit.request.draining().clone();
+    let draining = request.http.draining().clone();
     let end = async move {
-        future::select(Box::pin(tokio::time::sleep(LIFE)), Box::pin(async move { draining.begun().await })).await;
+        future::select(
+            Box::pin(tokio::time::sleep(MAX_STREAM_DURATION)),
+            Box::pin(async move { draining.begun().await }),
+        )
+        .await;
     };
     // Keeps the stream open when there is no topic.
-    all.push(stream::pending().boxed());
-    let events = all.take_until(Box::pin(end));
+    topic_events.push(stream::pending().boxed());
+    let events = topic_events.take_until(Box::pin(end));
     let mut has_begun = false;
     let bytes = framed(events, move |event, out| {
         if !std::mem::replace(&mut has_begun, true) {
@@ -65,18 +69,18 @@ pub(crate) async fn stream(visit: &Visit<'_>) -> Result<Response, HttpError> {
         }
         ControlFlow::Continue(())
     });
-    let alive = with_keep_alive(bytes, Bytes::from_static(b": keep-alive\n\n"), SILENCE);
-    Ok(respond::stream("text/event-stream", alive))
+    let body = with_keep_alive(bytes, Bytes::from_static(b": keep-alive\n\n"), KEEP_ALIVE_INTERVAL);
+    Ok(respond::stream("text/event-stream", body))
 }
 
 /// Emits an event when a job of any project was written, or the progress of an index changed; at most once a second.
-fn lists(parts: DashboardParts) -> impl stream::Stream<Item = Value> + Send {
+fn list_changes(parts: DashboardParts) -> impl stream::Stream<Item = Value> + Send {
     stream::unfold((parts, None), |(parts, mut before)| async move {
         loop {
             let now = progress(&parts).await;
             let is_new = before.as_ref().is_some_and(|before| *before != now);
             before = Some(now);
-            tokio::time::sleep(GLANCE).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
             if is_new {
                 return Some((json!({ "topic": "jobs" }), (parts, before)));
             }
@@ -92,14 +96,14 @@ async fn progress(parts: &DashboardParts) -> (Option<u64>, Vec<Option<(usize, us
 }
 
 /// Emits an event when a job's journal grew, and with the text that its agent is writing.
-fn job(jobs: Jobs, project: Project, id: JobId, topic: String) -> impl stream::Stream<Item = Value> + Send {
+fn job_changes(jobs: Jobs, project: Project, id: JobId, topic: String) -> impl stream::Stream<Item = Value> + Send {
     stream::unfold((jobs, project.id, None::<Watch>), move |(jobs, project, watch)| {
         let topic = topic.clone();
         async move {
             let Some(mut watch) = watch else {
                 // Entries that were written since the page was rendered are not announced; this event makes the page
                 // fetch them.
-                let watch = begun(&jobs, &project, id).await?;
+                let watch = watch_new_entries(&jobs, &project, id).await?;
                 return Some((json!({ "topic": topic }), (jobs, project, Some(watch))));
             };
             loop {
@@ -128,14 +132,14 @@ fn job(jobs: Jobs, project: Project, id: JobId, topic: String) -> impl stream::S
     })
 }
 
-async fn begun(jobs: &Jobs, project: &ProjectId, id: JobId) -> Option<Watch> {
+async fn watch_new_entries(jobs: &Jobs, project: &ProjectId, id: JobId) -> Option<Watch> {
     let last = jobs.last_entry(project, id).await.ok()?;
     jobs.watch(project, id, last).await.ok()
 }
 
 async fn wait_for_more(jobs: &Jobs, project: &ProjectId, id: JobId) -> Option<()> {
     loop {
-        tokio::time::sleep(GLANCE).await;
+        tokio::time::sleep(POLL_INTERVAL).await;
         if jobs.job(project, id).await.ok()?.status == JobStatus::Active {
             return Some(());
         }

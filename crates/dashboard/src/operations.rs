@@ -31,7 +31,7 @@ pub trait Operations: Send + Sync + fmt::Debug + 'static {
     ///
     /// # Errors
     /// [`ProjectError::Form`], with the field and the remedy.
-    async fn look(&self, form: ProjectForm) -> Result<FoundProject, ProjectError>;
+    async fn check_project(&self, form: ProjectForm) -> Result<CheckedProject, ProjectError>;
 
     /// Stores a new project.
     async fn add(&self, project: Project) -> Result<(), ProjectError>;
@@ -97,7 +97,7 @@ pub struct ProjectForm {
 
 /// The result of checking a project.
 #[derive(Debug, Clone)]
-pub struct FoundProject {
+pub struct CheckedProject {
     pub project: Project,
     /// The number of pages in the docs; `None` if the repository was not read, because no setting of it changed.
     pub pages: Option<usize>,

@@ -9,9 +9,9 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, PercentEncode, utf8_percent_e
 
 /// Untrusted text, of repositories, models and readers. Characters that would reorder or hide the surrounding text are
 /// removed, and the text's direction is isolated from that of the surrounding text.
-pub(crate) struct Foreign<'t>(pub(crate) &'t str);
+pub(crate) struct Untrusted<'t>(pub(crate) &'t str);
 
-impl Render for Foreign<'_> {
+impl Render for Untrusted<'_> {
     fn render_to(&self, buffer: &mut String) {
         html! { bdi { (printable(self.0)) } }.render_to(buffer);
     }
@@ -25,26 +25,26 @@ pub(crate) fn in_url(text: &str) -> PercentEncode<'_> {
 }
 
 /// At most this many characters, with an ellipsis if the text was cut.
-pub(crate) fn shortened(text: &str, most: usize) -> Cow<'_, str> {
-    match text.char_indices().nth(most) {
+pub(crate) fn shortened(text: &str, max_chars: usize) -> Cow<'_, str> {
+    match text.char_indices().nth(max_chars) {
         None => Cow::Borrowed(text),
         Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
     }
 }
 
 /// A time relative to now, such as `3 minutes ago` or `in 2 hours`, with the exact time for machines and as a tooltip.
-pub(crate) fn moment(at: Timestamp, now: Timestamp) -> Markup {
-    let said = if at > now {
-        format!("in {}", rough(at.since(now)))
+pub(crate) fn relative_time(at: Timestamp, now: Timestamp) -> Markup {
+    let relative = if at > now {
+        format!("in {}", rounded_duration(at.since(now)))
     } else {
         let since = now.since(at);
-        if since < Duration::from_secs(5) { "just now".to_owned() } else { format!("{} ago", rough(since)) }
+        if since < Duration::from_secs(5) { "just now".to_owned() } else { format!("{} ago", rounded_duration(since)) }
     };
-    html! { time datetime=(at) title=(at) { (said) } }
+    html! { time datetime=(at) title=(at) { (relative) } }
 }
 
 /// A duration in its largest unit: `3 minutes`.
-pub(crate) fn rough(span: Duration) -> String {
+pub(crate) fn rounded_duration(span: Duration) -> String {
     let seconds = span.as_secs();
     let (count, unit) = match seconds {
         0..60 => (seconds, "second"),
@@ -57,7 +57,7 @@ pub(crate) fn rough(span: Duration) -> String {
 }
 
 /// A short duration in seconds or milliseconds: `1.2 s`, `340 ms`.
-pub(crate) fn exact(span: Duration) -> String {
+pub(crate) fn precise_duration(span: Duration) -> String {
     match span.as_millis() {
         millis @ 0..1_000 => format!("{millis} ms"),
         1_000..60_000 => format!("{:.1} s", span.as_secs_f64()),
@@ -97,7 +97,7 @@ mod tests {
 
     #[test]
     fn spans_and_numbers_are_told_in_their_largest_unit() {
-        for (seconds, told) in [
+        for (seconds, text) in [
             (0, "0 seconds"),
             (61, "1 minute"),
             (7_300, "2 hours"),
@@ -105,16 +105,19 @@ mod tests {
             (7_776_000, "90 days"),
             (11_000_000, "4 months"),
         ] {
-            assert_eq!(rough(Duration::from_secs(seconds)), told);
+            assert_eq!(rounded_duration(Duration::from_secs(seconds)), text);
         }
-        assert_eq!([exact(Duration::from_millis(340)), exact(Duration::from_millis(1_240))], ["340 ms", "1.2 s"]);
+        assert_eq!(
+            [precise_duration(Duration::from_millis(340)), precise_duration(Duration::from_millis(1_240))],
+            ["340 ms", "1.2 s"]
+        );
         assert_eq!([counted(1, "query"), counted(1_234_567, "query")], ["1 query", "1,234,567 queries"]);
         assert_eq!(shortened("añb", 2), "añ…");
     }
 
     #[test]
-    fn foreign_text_is_text() {
-        let shown = html! { (Foreign("<script>alert(1)</script>\u{202e}evil")) }.into_string();
+    fn untrusted_text_is_text() {
+        let shown = html! { (Untrusted("<script>alert(1)</script>\u{202e}evil")) }.into_string();
         assert_eq!(shown, "<bdi>&lt;script&gt;alert(1)&lt;/script&gt;evil</bdi>");
     }
 }

@@ -13,16 +13,16 @@ use maud::{Markup, html};
 use parking_lot::Mutex;
 
 use crate::layout::table;
-use crate::text::{counted, exact, grouped, moment};
+use crate::text::{counted, grouped, precise_duration, relative_time};
 
 /// Maximum number of jobs whose sums are cached.
-const KEPT: usize = 64;
+const MAX_CACHED_JOBS: usize = 64;
 /// Entries read at a time.
 const BATCH: u32 = 500;
 /// Maximum time that a page spends on summing up a long journal. The next request continues.
-const PATIENCE: Duration = Duration::from_millis(200);
+const MAX_READ_TIME: Duration = Duration::from_millis(200);
 /// Maximum number of turns shown, the newest ones. The totals include all.
-const SHOWN: usize = 20;
+const MAX_SHOWN_TURNS: usize = 20;
 
 /// A turn of a job: from an instruction to its answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,7 +89,7 @@ impl Turns {
     /// `here` is the address of the job, `cost` what the tokens of its model cost, if that is configured.
     pub(crate) fn table(&self, here: &str, now: Timestamp, cost: impl Fn(Usage) -> Option<String>) -> Markup {
         let total = cost(self.usage());
-        let hidden = self.turns.len().saturating_sub(SHOWN);
+        let hidden = self.turns.len().saturating_sub(MAX_SHOWN_TURNS);
         let head = html! {
             th { "Turn" } th { "Began" } th.num { "Took" } th.num { "Model calls" } th.num { "In the model" } th.num { "In tools" }
             th.num { "Tokens in" } th.num { "Tokens out" } @if total.is_some() { th.num { "Cost" } } th { "Ended" }
@@ -99,11 +99,11 @@ impl Turns {
                 @let JobTurn { first, began, ended, sums } = turn;
                 tr {
                     td { a href=(format_args!("{here}?at={first}#e{first}")) { (at + 1) } }
-                    td { (moment(*began, now)) }
-                    td.num { (exact(ended.map_or(now, |(at, _)| at).since(*began))) }
+                    td { (relative_time(*began, now)) }
+                    td.num { (precise_duration(ended.map_or(now, |(at, _)| at).since(*began))) }
                     td.num { (grouped(sums.model_calls)) }
-                    td.num { (exact(sums.model_time)) }
-                    td.num { (exact(sums.tools_time)) }
+                    td.num { (precise_duration(sums.model_time)) }
+                    td.num { (precise_duration(sums.tools_time)) }
                     td.num { (grouped(sums.usage.input_tokens)) }
                     td.num { (grouped(sums.usage.output_tokens)) }
                     @if total.is_some() { td.num { (cost(sums.usage).unwrap_or_default()) } }
@@ -119,7 +119,7 @@ impl Turns {
                 p.soft {
                     (counted(usage.input_tokens, "token")) " in, " (counted(usage.output_tokens, "token")) " out in "
                     (counted(self.turns.len() as u64, "turn")) @if let Some(total) = &total { ", " (total) } "."
-                    @if hidden > 0 { " The newest " (SHOWN) " turns are shown." }
+                    @if hidden > 0 { " The newest " (MAX_SHOWN_TURNS) " turns are shown." }
                     @if self.read_to < self.last {
                         " Up to entry " (grouped(self.read_to)) " of " (grouped(self.last)) "; look again for the rest."
                     }
@@ -136,22 +136,22 @@ pub(crate) struct TurnSums(Arc<Mutex<Vec<(JobId, Turns)>>>);
 impl TurnSums {
     /// The turns of a project's job.
     pub(crate) async fn of(&self, jobs: &Jobs, project: &Project, id: JobId) -> Result<Turns, HttpError> {
-        let kept = self.0.lock().iter().find(|(known, _)| *known == id).map(|(_, turns)| turns.clone());
-        let mut turns = kept.unwrap_or_default();
+        let cached = self.0.lock().iter().find(|(known, _)| *known == id).map(|(_, turns)| turns.clone());
+        let mut turns = cached.unwrap_or_default();
         turns.last = jobs.last_entry(&project.id, id).await?;
         let begun = Instant::now();
-        while turns.read_to < turns.last && begun.elapsed() < PATIENCE {
+        while turns.read_to < turns.last && begun.elapsed() < MAX_READ_TIME {
             let entries = jobs.journal(&project.id, id, turns.read_to, BATCH).await?;
             if entries.is_empty() {
                 break;
             }
             entries.iter().for_each(|entry| turns.add(entry));
         }
-        let mut kept = self.0.lock();
-        kept.retain(|(known, _)| *known != id);
-        kept.push((id, turns.clone()));
-        let surplus = kept.len().saturating_sub(KEPT);
-        kept.drain(..surplus);
+        let mut cache = self.0.lock();
+        cache.retain(|(known, _)| *known != id);
+        cache.push((id, turns.clone()));
+        let surplus = cache.len().saturating_sub(MAX_CACHED_JOBS);
+        cache.drain(..surplus);
         Ok(turns)
     }
 }

@@ -9,16 +9,16 @@ use docent_types::{Project, Refusal, Timestamp};
 use docent_web::{Csv, HttpError, Response};
 use maud::{Markup, html};
 
-use crate::dashboard::Visit;
+use crate::dashboard::AuthorizedRequest;
 use crate::layout::{Section, table};
-use crate::text::{Foreign, counted, grouped, in_url, moment, shortened};
+use crate::text::{Untrusted, counted, grouped, in_url, relative_time, shortened};
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
 /// The periods to choose from, in days.
 const PERIODS: [u32; 4] = [7, 30, 90, 365];
-const USUAL: u32 = 30;
+const DEFAULT_PERIOD_DAYS: u32 = 30;
 /// Gaps on a page.
-const GAPS: usize = 50;
+const MAX_GAPS: usize = 50;
 
 /// The period that a page is about.
 pub(super) struct Period {
@@ -28,9 +28,9 @@ pub(super) struct Period {
 }
 
 impl Period {
-    pub(super) fn of(visit: &Visit<'_>) -> Result<Self, HttpError> {
-        let days = visit.request.query_number("days", 1..=3_650, USUAL)?;
-        let (from, to) = last_days(days, visit.parts().clock.now());
+    pub(super) fn of(request: &AuthorizedRequest<'_>) -> Result<Self, HttpError> {
+        let days = request.http.query_number("days", 1..=3_650, DEFAULT_PERIOD_DAYS)?;
+        let (from, to) = last_days(days, request.parts().clock.now());
         Ok(Self { days, from, to })
     }
 
@@ -57,16 +57,16 @@ pub(super) fn last_days(days: u32, now: Timestamp) -> (Timestamp, Timestamp) {
 }
 
 /// A day in the format of forms and lists, such as `2026-01-31`.
-pub(super) fn date(moment: Timestamp) -> String {
-    moment.to_string().chars().take(10).collect()
+pub(super) fn date(time: Timestamp) -> String {
+    time.to_string().chars().take(10).collect()
 }
 
-pub(crate) async fn analytics(visit: &Visit<'_>, project: &Project) -> Result<Response, HttpError> {
-    let period = Period::of(visit)?;
+pub(crate) async fn analytics(request: &AuthorizedRequest<'_>, project: &Project) -> Result<Response, HttpError> {
+    let period = Period::of(request)?;
     let span = Days::touched(Some(period.from), Some(period.to));
-    let summary = visit.parts().assistant.summary(&project.domain, span).await.map_err(HttpError::internal)?;
-    if visit.wants_csv() {
-        return file(&summary, visit.request.query("of").as_deref());
+    let summary = request.parts().assistant.summary(&project.domain, span).await.map_err(HttpError::internal)?;
+    if request.wants_csv() {
+        return file(&summary, request.http.query("of").as_deref());
     }
     let lists = Lists { project, period: &period };
     let (first, last) = period.ends();
@@ -89,7 +89,7 @@ pub(crate) async fn analytics(visit: &Visit<'_>, project: &Project) -> Result<Re
             (languages(&summary, &list, &lists))
         }
     };
-    Ok(visit.page("Analytics", Section::Analytics, Some(project), &body))
+    Ok(request.page("Analytics", Section::Analytics, Some(project), &body))
 }
 
 /// The targets of the links of a page: lists of questions, and tables as files.
@@ -207,9 +207,9 @@ fn latency(latency: Option<Latency>, list: &str, lists: &Lists<'_>) -> Markup {
 fn sources(summary: &Summary, list: &str, lists: &Lists<'_>) -> Markup {
     let rows = html! {
         @for source in &summary.newest.sources {
-            @let list = narrowed(list, "source", &source.url);
+            @let list = with_filter(list, "source", &source.url);
             tr {
-                td { (Foreign(&source.title)) br; code { (Foreign(&source.url)) } }
+                td { (Untrusted(&source.title)) br; code { (Untrusted(&source.url)) } }
                 td.num { (number(source.answers, &format!("{list}&which=answered"))) }
                 td.num { (number(source.down, &format!("{list}&which=answered&rated=down"))) }
             }
@@ -227,7 +227,7 @@ fn sources(summary: &Summary, list: &str, lists: &Lists<'_>) -> Markup {
 fn unanswered_pages(summary: &Summary, list: &str, lists: &Lists<'_>) -> Markup {
     let rows = html! {
         @for (page, count) in &summary.newest.unanswered_pages {
-            tr { td { code { (Foreign(page)) } } td.num { (number(*count, &format!("{}&which=unanswered", narrowed(list, "page", page)))) } }
+            tr { td { code { (Untrusted(page)) } } td.num { (number(*count, &format!("{}&which=unanswered", with_filter(list, "page", page)))) } }
         }
     };
     html! {
@@ -242,8 +242,8 @@ fn unanswered_pages(summary: &Summary, list: &str, lists: &Lists<'_>) -> Markup 
 fn languages(summary: &Summary, list: &str, lists: &Lists<'_>) -> Markup {
     let rows = html! {
         @for (language, count) in &summary.newest.languages {
-            @let list = narrowed(list, "language", language.as_deref().unwrap_or(UNKNOWN_LANGUAGE));
-            tr { td { @match language { Some(language) => { (Foreign(language)) }, None => "unknown" } } td.num { (number(*count, &list)) } }
+            @let list = with_filter(list, "language", language.as_deref().unwrap_or(UNKNOWN_LANGUAGE));
+            tr { td { @match language { Some(language) => { (Untrusted(language)) }, None => "unknown" } } td.num { (number(*count, &list)) } }
         }
     };
     html! {
@@ -255,7 +255,7 @@ fn languages(summary: &Summary, list: &str, lists: &Lists<'_>) -> Markup {
     }
 }
 
-fn narrowed(list: &str, name: &str, value: &str) -> String {
+fn with_filter(list: &str, name: &str, value: &str) -> String {
     format!("{list}&{name}={}", in_url(value))
 }
 
@@ -306,18 +306,19 @@ fn day_file(by_day: &[DayCount]) -> Csv {
 }
 
 /// Questions that the docs do not answer, grouped by likeness.
-pub(crate) async fn gaps(visit: &Visit<'_>, project: &Project) -> Result<Response, HttpError> {
-    let period = Period::of(visit)?;
-    let docs = visit.docs(project)?;
-    let found = visit.parts().assistant.gaps(&project.domain, docs, Some(period.from), Some(period.to), GAPS).await;
+pub(crate) async fn gaps(request: &AuthorizedRequest<'_>, project: &Project) -> Result<Response, HttpError> {
+    let period = Period::of(request)?;
+    let docs = request.docs(project)?;
+    let found =
+        request.parts().assistant.gaps(&project.domain, docs, Some(period.from), Some(period.to), MAX_GAPS).await;
     let gaps = found.map_err(HttpError::internal)?;
-    if visit.wants_csv() {
+    if request.wants_csv() {
         return gaps_file(&gaps).response("gaps");
     }
-    if let Some(id) = visit.request.query("group").filter(|id| !id.is_empty()) {
-        return Ok(gap_page(visit, project, &period, &gaps, &id));
+    if let Some(id) = request.http.query("group").filter(|id| !id.is_empty()) {
+        return Ok(gap_page(request, project, &period, &gaps, &id));
     }
-    let now = visit.parts().clock.now();
+    let now = request.parts().clock.now();
     let body = html! {
         p { "Questions without an answer, and answers that readers found not helpful, grouped by what they have in common." }
         (period.form())
@@ -325,16 +326,16 @@ pub(crate) async fn gaps(visit: &Visit<'_>, project: &Project) -> Result<Respons
         @for gap in &gaps {
             @let list = gap_list(gap, &period);
             section.box {
-                h2 { a href=(list) { (counted(gap.questions.len() as u64, "question")) } @if !gap.words.is_empty() { ": " (Foreign(&gap.words.join(", "))) } }
+                h2 { a href=(list) { (counted(gap.questions.len() as u64, "question")) } @if !gap.words.is_empty() { ": " (Untrusted(&gap.words.join(", "))) } }
                 @if gap.down() > 0 { p { a href=(format_args!("{list}&rated=down")) { (grouped(gap.down() as u64)) " of them" } " were answered, and readers found it not helpful." } }
-                @if !gap.unknown_words.is_empty() { p { "The docs never mention: " (Foreign(&gap.unknown_words.join(", "))) "." } }
+                @if !gap.unknown_words.is_empty() { p { "The docs never mention: " (Untrusted(&gap.unknown_words.join(", "))) "." } }
                 (gap_questions(project, &gap.examples(), now))
-                (gap_job(visit, project, gap))
+                (gap_job(request, project, gap))
             }
         }
         @if !gaps.is_empty() { p { a href=(format_args!("?days={}&format=csv", period.days)) { "As CSV" } } }
     };
-    Ok(visit.page("Gaps", Section::Gaps, Some(project), &body))
+    Ok(request.page("Gaps", Section::Gaps, Some(project), &body))
 }
 
 /// The query for all questions of a group. A group is identified by any of its questions, since new ones may join it.
@@ -344,37 +345,37 @@ fn gap_list(gap: &Gap, period: &Period) -> String {
 }
 
 /// All questions of the group that contains the question `id`.
-fn gap_page(visit: &Visit<'_>, project: &Project, period: &Period, gaps: &[Gap], id: &str) -> Response {
+fn gap_page(request: &AuthorizedRequest<'_>, project: &Project, period: &Period, gaps: &[Gap], id: &str) -> Response {
     let gap = gaps.iter().find(|gap| gap.questions.iter().any(|question| question.answer_id == id));
-    let only_down = visit.request.query("rated").is_some_and(|rated| rated == "down");
+    let only_down = request.http.query("rated").is_some_and(|rated| rated == "down");
     let body = html! {
         @match gap {
             None => p.soft { "No group of these days has this question: it may be answered by now, or be older." },
             Some(gap) => {
                 @let questions: Vec<&GapQuestion> = gap.questions.iter().filter(|question| question.is_down || !only_down).collect();
-                h2 { (counted(questions.len() as u64, "question")) @if only_down { " with an answer that readers found not helpful" } @if !gap.words.is_empty() { ": " (Foreign(&gap.words.join(", "))) } }
-                (gap_questions(project, &questions, visit.parts().clock.now()))
-                (gap_job(visit, project, gap))
+                h2 { (counted(questions.len() as u64, "question")) @if only_down { " with an answer that readers found not helpful" } @if !gap.words.is_empty() { ": " (Untrusted(&gap.words.join(", "))) } }
+                (gap_questions(project, &questions, request.parts().clock.now()))
+                (gap_job(request, project, gap))
             }
         }
         nav.pages aria-label="Pages" { a href=(format_args!("?days={}", period.days)) { "All gaps" } }
     };
-    visit.page("Gaps", Section::Gaps, Some(project), &body)
+    request.page("Gaps", Section::Gaps, Some(project), &body)
 }
 
 fn gap_questions(project: &Project, questions: &[&GapQuestion], now: Timestamp) -> Markup {
     html! {
         ul {
             @for question in questions {
-                li { a href=(format_args!("/dashboard/{}/conversations/{}", project.domain, question.thread)) { (Foreign(&shortened(&question.question, 200))) } " " (moment(question.asked_at, now)) }
+                li { a href=(format_args!("/dashboard/{}/conversations/{}", project.domain, question.thread)) { (Untrusted(&shortened(&question.question, 200))) } " " (relative_time(question.asked_at, now)) }
             }
         }
     }
 }
 
-fn gap_job(visit: &Visit<'_>, project: &Project, gap: &Gap) -> Markup {
+fn gap_job(request: &AuthorizedRequest<'_>, project: &Project, gap: &Gap) -> Markup {
     html! {
-        @if visit.is_editor() { p { a.button.quiet href=(format_args!("/dashboard/{}/jobs/new?prompt={}", project.domain, in_url(&shortened(&gap.suggestion, 1_500)))) { "Make a job of it" } } }
+        @if request.is_editor() { p { a.button.quiet href=(format_args!("/dashboard/{}/jobs/new?prompt={}", project.domain, in_url(&shortened(&gap.suggestion, 1_500)))) { "Make a job of it" } } }
     }
 }
 

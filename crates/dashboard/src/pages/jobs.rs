@@ -6,13 +6,13 @@ use docent_types::{AgentJob, JobEvent, JobId, JobStatus, ListPage, Message, Proj
 use docent_web::{HttpError, Response};
 use maud::{Markup, html};
 
-use crate::dashboard::{DAY, Visit, see};
+use crate::dashboard::{AuthorizedRequest, DAY, redirect};
 use crate::layout::{Section, page_links, state_links, table, token};
-use crate::text::{Foreign, in_url, moment, shortened};
+use crate::text::{Untrusted, in_url, relative_time, shortened};
 
-const PAGE: usize = 50;
+const PAGE_ROWS: usize = 50;
 /// The longest instruction, in characters.
-const LONGEST_PROMPT: usize = 100_000;
+const MAX_PROMPT_CHARS: usize = 100_000;
 const STATES: [(&str, Option<JobStatus>); 5] = [
     ("", None),
     ("active", Some(JobStatus::Active)),
@@ -31,8 +31,8 @@ struct Filter {
 }
 
 impl Filter {
-    fn of(visit: &Visit<'_>, projects: &[Project]) -> Result<Self, HttpError> {
-        let given = |name| visit.request.query(name).map(|text| text.trim().to_owned()).unwrap_or_default();
+    fn of(request: &AuthorizedRequest<'_>, projects: &[Project]) -> Result<Self, HttpError> {
+        let given = |name| request.http.query(name).map(|text| text.trim().to_owned()).unwrap_or_default();
         let named = given("status");
         let status = STATES.iter().find(|(name, _)| *name == named);
         let (status, wanted) =
@@ -47,10 +47,10 @@ impl Filter {
             projects: projects.iter().map(|project| project.id.clone()).collect(),
             status: wanted,
             text: given("text"),
-            from: visit.day("from")?.map(JobId::first_at),
-            to: visit.day("to")?.map(|day| JobId::first_at(day.plus(DAY))),
+            from: request.day("from")?.map(JobId::first_at),
+            to: request.day("to")?.map(|day| JobId::first_at(day.plus(DAY))),
             page,
-            limit: PAGE,
+            limit: PAGE_ROWS,
         };
         Ok(Self { status, from: given("from"), to: given("to"), search })
     }
@@ -64,35 +64,39 @@ impl Filter {
 }
 
 /// The jobs of all projects.
-pub(crate) async fn all(visit: &Visit<'_>) -> Result<Response, HttpError> {
-    let projects = visit.parts().projects.projects().await.map_err(HttpError::internal)?;
-    let filter = Filter::of(visit, &projects)?;
-    let found = visit.parts().jobs.search(filter.search.clone()).await?;
-    let body = list(&found, &filter, visit.parts().clock.now(), true);
-    Ok(visit.page("Jobs", Section::Jobs, None, &body))
+pub(crate) async fn all(request: &AuthorizedRequest<'_>) -> Result<Response, HttpError> {
+    let projects = request.parts().projects.projects().await.map_err(HttpError::internal)?;
+    let filter = Filter::of(request, &projects)?;
+    let found = request.parts().jobs.search(filter.search.clone()).await?;
+    let body = list(&found, &filter, request.parts().clock.now(), true);
+    Ok(request.page("Jobs", Section::Jobs, None, &body))
 }
 
-pub(crate) async fn of_project(visit: &Visit<'_>, project: &Project) -> Result<Response, HttpError> {
-    let filter = Filter::of(visit, std::slice::from_ref(project))?;
-    let found = visit.parts().jobs.search(filter.search.clone()).await?;
+pub(crate) async fn of_project(request: &AuthorizedRequest<'_>, project: &Project) -> Result<Response, HttpError> {
+    let filter = Filter::of(request, std::slice::from_ref(project))?;
+    let found = request.parts().jobs.search(filter.search.clone()).await?;
     let body = html! {
-        @if visit.is_editor() { p { a.button href=(format_args!("/dashboard/{}/jobs/new", project.domain)) { "New job" } } }
-        (list(&found, &filter, visit.parts().clock.now(), false))
+        @if request.is_editor() { p { a.button href=(format_args!("/dashboard/{}/jobs/new", project.domain)) { "New job" } } }
+        (list(&found, &filter, request.parts().clock.now(), false))
     };
-    Ok(visit.page("Jobs", Section::Jobs, Some(project), &body))
+    Ok(request.page("Jobs", Section::Jobs, Some(project), &body))
 }
 
 /// The newest jobs of some projects.
-pub(crate) async fn latest(visit: &Visit<'_>, projects: &[Project], most: usize) -> Result<Vec<FoundJob>, HttpError> {
+pub(crate) async fn latest(
+    request: &AuthorizedRequest<'_>,
+    projects: &[Project],
+    limit: usize,
+) -> Result<Vec<FoundJob>, HttpError> {
     let projects = projects.iter().map(|project| project.id.clone()).collect();
-    let search = JobSearch { projects, limit: most, ..JobSearch::default() };
-    Ok(visit.parts().jobs.search(search).await?.jobs)
+    let search = JobSearch { projects, limit, ..JobSearch::default() };
+    Ok(request.parts().jobs.search(search).await?.jobs)
 }
 
 /// The first instruction of a job, which is among the first entries of its journal.
-pub(crate) async fn prompt(visit: &Visit<'_>, job: &AgentJob) -> Result<Option<String>, HttpError> {
+pub(crate) async fn prompt(request: &AuthorizedRequest<'_>, job: &AgentJob) -> Result<Option<String>, HttpError> {
     const FIRST: u32 = 3;
-    let entries = visit.parts().jobs.journal(&job.project, job.id, 0, FIRST).await?;
+    let entries = request.parts().jobs.journal(&job.project, job.id, 0, FIRST).await?;
     Ok(entries.iter().flat_map(job_events).find_map(|event| match event {
         JobEvent::Asked { text } => Some(text),
         _ => None,
@@ -136,12 +140,12 @@ pub(crate) fn table_of(jobs: &[FoundJob], now: Timestamp, with_project: bool) ->
                 td { (state(job.status)) }
                 td {
                     a href=(format_args!("/dashboard/{}/jobs/{}", job.domain, job.id)) {
-                        @match prompt { Some(prompt) => (Foreign(&shortened(prompt, 160))), None => code { (job.source.branch) } }
+                        @match prompt { Some(prompt) => (Untrusted(&shortened(prompt, 160))), None => code { (job.source.branch) } }
                     }
-                    @if job.status == JobStatus::Failed { @if let Some(message) = &job.message { br; span.soft { (Foreign(&shortened(message, 160))) } } }
+                    @if job.status == JobStatus::Failed { @if let Some(message) = &job.message { br; span.soft { (Untrusted(&shortened(message, 160))) } } }
                 }
                 @if with_project { td { a href=(format_args!("/dashboard/{}", job.domain)) { (job.domain) } } }
-                td { (moment(job.created_at, now)) }
+                td { (relative_time(job.created_at, now)) }
                 td { (pull_link(job)) }
             }
         }
@@ -158,26 +162,26 @@ pub(crate) fn pull_link(job: &AgentJob) -> Markup {
     html! {
         @if let Some(link) = &job.pr_link {
             @if link.starts_with("https://") || link.starts_with("http://") { a href=(link) rel="noopener" { "Open" } }
-            @else { (Foreign(link)) }
+            @else { (Untrusted(link)) }
         }
     }
 }
 
 /// The form of a new job, with values from the URL if it has any.
-pub(crate) fn new(visit: &Visit<'_>, project: &Project) -> Result<Response, HttpError> {
-    let given = |name| visit.request.query(name).map(|text| text.into_owned()).unwrap_or_default();
-    let body = form(visit, &given("prompt"), &given("branch"));
-    Ok(visit.page("New job", Section::Jobs, Some(project), &body))
+pub(crate) fn new(request: &AuthorizedRequest<'_>, project: &Project) -> Result<Response, HttpError> {
+    let given = |name| request.http.query(name).map(|text| text.into_owned()).unwrap_or_default();
+    let body = form(request, &given("prompt"), &given("branch"));
+    Ok(request.page("New job", Section::Jobs, Some(project), &body))
 }
 
-fn form(visit: &Visit<'_>, prompt: &str, branch: &str) -> Markup {
-    let models = &visit.parts().models;
+fn form(request: &AuthorizedRequest<'_>, prompt: &str, branch: &str) -> Markup {
+    let models = &request.parts().models;
     html! {
         form.fields method="post" {
-            (token(visit.signed_in))
+            (token(request.signed_in))
             div {
                 label for="prompt" { "What should be done?" } small.hint #prompt-hint { "For example: Document the new retry option, with an example for each language." }
-                textarea #prompt aria-describedby="prompt-hint" name="prompt" rows="8" required maxlength=(LONGEST_PROMPT) { (prompt) }
+                textarea #prompt aria-describedby="prompt-hint" name="prompt" rows="8" required maxlength=(MAX_PROMPT_CHARS) { (prompt) }
             }
             div { label for="branch" { "Branch" } small.hint #branch-hint { "Empty for a new one. A branch that exists is continued." } input #branch aria-describedby="branch-hint" name="branch" value=(branch) autocomplete="off"; }
             div {
@@ -189,7 +193,7 @@ fn form(visit: &Visit<'_>, prompt: &str, branch: &str) -> Markup {
             label.tick { input type="checkbox" name="draft"; "Open the pull request as a draft" }
             div { button type="submit" { "Start" } }
         }
-        @if !visit.parts().has_language_model {
+        @if !request.parts().has_language_model {
             h2 { "Without a language model" }
             p { "No model is configured, so the builtin one carries out chores in these forms:" }
             ul {
@@ -211,19 +215,19 @@ const EXAMPLES: [&str; 8] = [
     "Set sidebarTitle to \"Start\" in index.mdx",
 ];
 
-pub(crate) async fn create(visit: &Visit<'_>, project: &Project) -> Result<Response, HttpError> {
-    let form = visit.form;
+pub(crate) async fn create(request: &AuthorizedRequest<'_>, project: &Project) -> Result<Response, HttpError> {
+    let form = request.form;
     let new = NewJob {
         project,
         messages: instruction(form.text("prompt"))?,
         branch: requested_branch(form.given("branch"))?,
         as_draft: form.is_ticked("draft"),
-        model: visit.parts().models.choose(form.given("model").map(str::to_owned))?,
+        model: request.parts().models.choose(form.given("model").map(str::to_owned))?,
     };
-    let written = visit.parts().jobs.submit(new, None).await?;
+    let written = request.parts().jobs.submit(new, None).await?;
     let job = &written.job;
-    visit.audit("job.create", Some(&project.id), job.id.to_string(), None).await;
-    Ok(see(&format!("/dashboard/{}/jobs/{}", project.domain, job.id)))
+    request.audit("job.create", Some(&project.id), job.id.to_string(), None).await;
+    Ok(redirect(&format!("/dashboard/{}/jobs/{}", project.domain, job.id)))
 }
 
 /// An instruction as messages.
@@ -234,9 +238,9 @@ pub(crate) fn instruction(text: &str) -> Result<Vec<Message>, Refusal> {
     if text.is_empty() {
         return Err(Refusal::invalid("Say what should be done."));
     }
-    if text.chars().count() > LONGEST_PROMPT {
+    if text.chars().count() > MAX_PROMPT_CHARS {
         return Err(Refusal::invalid(format!(
-            "The instruction is longer than {LONGEST_PROMPT} characters. Shorten it."
+            "The instruction is longer than {MAX_PROMPT_CHARS} characters. Shorten it."
         )));
     }
     Ok(vec![Message::text(Role::User, text)])

@@ -10,21 +10,21 @@ use docent_types::{JobEvent, JobId, JobStatus, Project, Timestamp};
 use docent_web::HttpError;
 use maud::{Markup, html};
 
-use crate::dashboard::Visit;
+use crate::dashboard::AuthorizedRequest;
 use crate::pages::jobs::state;
-use crate::text::{Foreign, counted, exact, in_url, moment, shortened};
+use crate::text::{Untrusted, counted, in_url, precise_duration, relative_time, shortened};
 
 /// Maximum number of rows on a page, and in a response to a live page.
-const ROWS: usize = 300;
+const MAX_ROWS: usize = 300;
 /// Entries read at a time.
 pub(crate) const BATCH: u64 = 200;
 /// Number of entries read before the shown ones for context: the tool that a result belongs to, and the duration of a
 /// step.
-const CONTEXT: u64 = 4;
+const CONTEXT_ENTRIES: u64 = 4;
 /// Number of rows shown above the one that the query parameter `at` names.
-const ABOVE: u64 = 10;
+const ROWS_ABOVE: u64 = 10;
 /// Maximum number of characters shown of a tool's input or output. The journal as a file has the rest.
-const LONGEST_SHOWN: usize = 4_000;
+const MAX_SHOWN_CHARS: usize = 4_000;
 
 /// Which entries are shown, from the URL.
 #[derive(Debug, Default)]
@@ -36,8 +36,8 @@ pub(crate) struct JournalFilter {
 }
 
 impl JournalFilter {
-    pub(crate) fn of(visit: &Visit<'_>) -> Self {
-        let query = |name| visit.request.query(name).map(|text| text.trim().to_owned()).unwrap_or_default();
+    pub(crate) fn of(request: &AuthorizedRequest<'_>) -> Self {
+        let query = |name| request.http.query(name).map(|text| text.trim().to_owned()).unwrap_or_default();
         let text = query("text");
         let folded = text.to_lowercase();
         Self { only_failed: query("only") == "failed", tool: query("tool"), text, folded }
@@ -105,10 +105,10 @@ pub(crate) enum JournalPage {
 }
 
 impl JournalPage {
-    pub(crate) fn of(visit: &Visit<'_>) -> Self {
-        let number = |name| visit.request.query(name).and_then(|text| text.parse::<u64>().ok());
+    pub(crate) fn of(request: &AuthorizedRequest<'_>) -> Self {
+        let number = |name| request.http.query(name).and_then(|text| text.parse::<u64>().ok());
         match (number("at"), number("before"), number("after")) {
-            (Some(at), ..) => Self::Before(at.saturating_add(1 + ABOVE)),
+            (Some(at), ..) => Self::Before(at.saturating_add(1 + ROWS_ABOVE)),
             (_, Some(before), _) => Self::Before(before),
             (_, _, Some(after)) => Self::After(after),
             _ => Self::Newest,
@@ -128,17 +128,17 @@ pub(crate) struct JournalRows {
 
 /// A page of the entries that match a filter.
 pub(crate) async fn page(
-    visit: &Visit<'_>,
+    request: &AuthorizedRequest<'_>,
     project: &Project,
     id: JobId,
     filter: &JournalFilter,
     shown: JournalPage,
 ) -> Result<JournalRows, HttpError> {
-    let last = visit.parts().jobs.last_entry(&project.id, id).await?;
-    let now = visit.parts().clock.now();
+    let last = request.parts().jobs.last_entry(&project.id, id).await?;
+    let now = request.parts().clock.now();
     match shown {
         JournalPage::After(after) => {
-            let (rows, has_newer) = forwards(visit, project, id, filter, after, last).await?;
+            let (rows, has_newer) = forwards(request, project, id, filter, after, last).await?;
             let (oldest, newest) = (rows.first().map(|row| row.0), rows.last().map(|row| row.0));
             let newer = newest.filter(|_| has_newer);
             let rows = rows.into_iter().rev().map(|row| row.1).collect();
@@ -153,11 +153,11 @@ pub(crate) async fn page(
             while first > 1 {
                 let batch_end = first;
                 first = first.saturating_sub(BATCH).max(1);
-                for row in read(visit, project, id, first, batch_end).await?.into_iter().rev() {
+                for row in read(request, project, id, first, batch_end).await?.into_iter().rev() {
                     if !filter.has(&row) {
                         continue;
                     }
-                    if rows.len() == ROWS {
+                    if rows.len() == MAX_ROWS {
                         let older = rows.last().map(|row| row.0);
                         return Ok(JournalRows { newer: newer(&rows, before, last), older, last, rows: markup(rows) });
                     }
@@ -180,34 +180,39 @@ fn newer(rows: &[(u64, Markup)], before: u64, last: u64) -> Option<u64> {
 }
 
 /// The rows that a live page lacks: those after the last one it has.
-pub(crate) async fn new(visit: &Visit<'_>, project: &Project, id: JobId, after: u64) -> Result<JournalRows, HttpError> {
-    let end = visit.parts().jobs.last_entry(&project.id, id).await?;
-    let last = end.min(after.saturating_add(ROWS as u64)).max(after);
-    let now = visit.parts().clock.now();
-    let rows = read(visit, project, id, after.saturating_add(1), last + 1).await?;
+pub(crate) async fn new(
+    request: &AuthorizedRequest<'_>,
+    project: &Project,
+    id: JobId,
+    after: u64,
+) -> Result<JournalRows, HttpError> {
+    let end = request.parts().jobs.last_entry(&project.id, id).await?;
+    let last = end.min(after.saturating_add(MAX_ROWS as u64)).max(after);
+    let now = request.parts().clock.now();
+    let rows = read(request, project, id, after.saturating_add(1), last + 1).await?;
     let rows = rows.into_iter().rev().map(|row| row.markup(now)).collect();
     Ok(JournalRows { rows, last, newer: (last < end).then_some(last), older: None })
 }
 
 /// The first rows after an entry, oldest first, and whether there are more.
 async fn forwards(
-    visit: &Visit<'_>,
+    request: &AuthorizedRequest<'_>,
     project: &Project,
     id: JobId,
     filter: &JournalFilter,
     after: u64,
     last: u64,
 ) -> Result<(Vec<(u64, Markup)>, bool), HttpError> {
-    let now = visit.parts().clock.now();
+    let now = request.parts().clock.now();
     let mut rows = Vec::new();
     let mut first = after.saturating_add(1);
     while first <= last {
         let end = first.saturating_add(BATCH).min(last + 1);
-        for row in read(visit, project, id, first, end).await? {
+        for row in read(request, project, id, first, end).await? {
             if !filter.has(&row) {
                 continue;
             }
-            if rows.len() == ROWS {
+            if rows.len() == MAX_ROWS {
                 return Ok((rows, true));
             }
             rows.push((row.entry.seq, row.markup(now)));
@@ -219,15 +224,15 @@ async fn forwards(
 
 /// The entries from `first` to before `end` that have events, oldest first.
 async fn read(
-    visit: &Visit<'_>,
+    request: &AuthorizedRequest<'_>,
     project: &Project,
     id: JobId,
     first: u64,
     end: u64,
 ) -> Result<Vec<JournalRow>, HttpError> {
-    let after = first.saturating_sub(1 + CONTEXT);
+    let after = first.saturating_sub(1 + CONTEXT_ENTRIES);
     let limit = u32::try_from(end.saturating_sub(1 + after)).unwrap_or(u32::MAX);
-    let entries = visit.parts().jobs.journal(&project.id, id, after, limit).await?;
+    let entries = request.parts().jobs.journal(&project.id, id, after, limit).await?;
     Ok(rows(entries).filter(|row| row.entry.seq >= first && !row.events.is_empty()).collect())
 }
 
@@ -277,8 +282,8 @@ impl JournalRow {
         html! {
             article class=(if failed { "event failed" } else { "event" }) id=(format_args!("e{seq}")) {
                 header {
-                    a href=(format_args!("?at={seq}#e{seq}")) { "#" (seq) } " " (moment(self.entry.at, now))
-                    @if let Some(took) = self.took.filter(|took| !took.is_zero()) { ", took " (exact(took)) }
+                    a href=(format_args!("?at={seq}#e{seq}")) { "#" (seq) } " " (relative_time(self.entry.at, now))
+                    @if let Some(took) = self.took.filter(|took| !took.is_zero()) { ", took " (precise_duration(took)) }
                 }
                 @for event in &self.events { (shown(event)) }
             }
@@ -290,28 +295,28 @@ fn shown(ToolEvent { event, tool }: &ToolEvent) -> Markup {
     let tool = tool.as_deref().unwrap_or("a tool");
     html! {
         @match event {
-            JobEvent::Asked { text } => { strong { "Instruction" } p.text { (Foreign(text)) } },
-            JobEvent::Said { text } | JobEvent::Delta { text, .. } => p.text { (Foreign(text)) },
+            JobEvent::Asked { text } => { strong { "Instruction" } p.text { (Untrusted(text)) } },
+            JobEvent::Said { text } | JobEvent::Delta { text, .. } => p.text { (Untrusted(text)) },
             JobEvent::Called { name, input, .. } => (folded(&format!("Calls {name}"), &serde_json::to_string_pretty(input).unwrap_or_default(), true)),
             JobEvent::Answered { output, is_error: true, .. } => (folded(&format!("Failed: {tool}"), output, true)),
             JobEvent::Answered { output, .. } => (folded(&format!("Result of {tool}"), output, false)),
             JobEvent::Replied { usage, .. } => p.soft { (counted(usage.input_tokens, "token")) " in, " (counted(usage.output_tokens, "token")) " out" },
             JobEvent::Planned { todos } => p.soft { "The plan has " (counted(todos.len() as u64, "step")) "." },
-            JobEvent::StartedOver { why } => p { "Started over: " (Foreign(why)) },
-            JobEvent::Waiting { why, until } => p { "Waits until " time datetime=(until) { (until) } ": " (Foreign(why)) },
+            JobEvent::StartedOver { why } => p { "Started over: " (Untrusted(why)) },
+            JobEvent::Waiting { why, until } => p { "Waits until " time datetime=(until) { (until) } ": " (Untrusted(why)) },
             JobEvent::Pushed { commit } => p { "Pushed commit " code { (shortened(commit, 12)) } },
-            JobEvent::PullRequest { url } => p { "Pull request: " (Foreign(url)) },
+            JobEvent::PullRequest { url } => p { "Pull request: " (Untrusted(url)) },
             JobEvent::Status { status, .. } => p { (state(*status)) },
         }
     }
 }
 
 fn folded(title: &str, text: &str, is_open: bool) -> Markup {
-    let is_long = text.chars().nth(LONGEST_SHOWN).is_some();
+    let is_long = text.chars().nth(MAX_SHOWN_CHARS).is_some();
     html! {
         details open[is_open && text.len() < 400] {
-            summary { (Foreign(title)) }
-            pre { (Foreign(&shortened(text, LONGEST_SHOWN))) }
+            summary { (Untrusted(title)) }
+            pre { (Untrusted(&shortened(text, MAX_SHOWN_CHARS))) }
             @if is_long { p.soft { "Shortened; the journal as NDJSON has all of it." } }
         }
     }

@@ -7,9 +7,9 @@ use docent_types::{Project, Refusal, Timestamp};
 use docent_web::{HttpError, Response};
 use maud::{Markup, html};
 
-use crate::dashboard::{Visit, see};
+use crate::dashboard::{AuthorizedRequest, redirect};
 use crate::layout::{Section, danger, table, token};
-use crate::text::{Foreign, moment};
+use crate::text::{Untrusted, relative_time};
 
 const KINDS: [(&str, KeyKind); 2] = [("assistant", KeyKind::Assistant), ("admin", KeyKind::Admin)];
 const SCOPES: [(&str, Scope); 2] = [("write", Scope::Write), ("read", Scope::Read)];
@@ -17,19 +17,23 @@ const SCOPES: [(&str, Scope); 2] = [("write", Scope::Write), ("read", Scope::Rea
 const LIFETIMES: [(&str, u64); 5] = [("90", 90), ("30", 30), ("7", 7), ("365", 365), ("0", 0)];
 const DAY: Duration = Duration::from_secs(24 * 3600);
 /// The longest name of a key, in characters.
-const LONGEST_NAME: usize = 100;
+const MAX_NAME_CHARS: usize = 100;
 
-pub(crate) async fn list(visit: &Visit<'_>, project: &Project) -> Result<Response, HttpError> {
-    let body = page_of(visit, project, None).await?;
-    Ok(visit.page("API keys", Section::Keys, Some(project), &body))
+pub(crate) async fn list(request: &AuthorizedRequest<'_>, project: &Project) -> Result<Response, HttpError> {
+    let body = page_of(request, project, None).await?;
+    Ok(request.page("API keys", Section::Keys, Some(project), &body))
 }
 
-async fn page_of(visit: &Visit<'_>, project: &Project, made: Option<(&str, &KeyRecord)>) -> Result<Markup, HttpError> {
-    let mut keys = visit.parts().keys.keys(Some(&project.id)).await.map_err(HttpError::internal)?;
-    let now = visit.parts().clock.now();
+async fn page_of(
+    request: &AuthorizedRequest<'_>,
+    project: &Project,
+    new_key: Option<(&str, &KeyRecord)>,
+) -> Result<Markup, HttpError> {
+    let mut keys = request.parts().keys.keys(Some(&project.id)).await.map_err(HttpError::internal)?;
+    let now = request.parts().clock.now();
     keys.sort_by_key(|key| (has_ended(key, now), std::cmp::Reverse(key.created_at)));
     Ok(html! {
-        @if let Some((key, record)) = made {
+        @if let Some((key, record)) = new_key {
             div.box.good role="status" {
                 p { "This is the only time the key is shown. Its id is " code { (record.id) } "." }
                 p.secret { code #key { (key) } button.quiet type="button" data-copy="key" hidden { "Copy the key" } }
@@ -40,9 +44,9 @@ async fn page_of(visit: &Visit<'_>, project: &Project, made: Option<(&str, &KeyR
             (copied("domain", "Domain (for assistant endpoints)", project.domain.as_str()))
         }
         @if keys.is_empty() { p { "There is no key yet. An admin key starts jobs; an assistant key is public and asks questions." } }
-        @else { (rows(visit, project, &keys, now)) }
+        @else { (rows(request, project, &keys, now)) }
         h2 { "Make a key" }
-        (form(visit))
+        (form(request))
     })
 }
 
@@ -57,22 +61,22 @@ fn has_ended(key: &KeyRecord, now: Timestamp) -> bool {
     key.revoked_at.is_some() || key.grant.expires_at.is_some_and(|expires| expires <= now)
 }
 
-fn rows(visit: &Visit<'_>, project: &Project, keys: &[KeyRecord], now: Timestamp) -> Markup {
+fn rows(request: &AuthorizedRequest<'_>, project: &Project, keys: &[KeyRecord], now: Timestamp) -> Markup {
     let head = html! { th { "Key" } th { "Kind" } th { "Limits" } th { "Made" } th { "Last used" } th { "State" } };
     let rows = html! {
         @for key in keys {
             tr {
-                td { code { (key.id) } @if let Some(name) = &key.name { br; (Foreign(name)) } }
+                td { code { (key.id) } @if let Some(name) = &key.name { br; (Untrusted(name)) } }
                 td { (key.grant.kind.as_str()) ", " (key.grant.scope.as_str()) }
                 td { (limits(&key.grant)) }
-                td { (moment(key.created_at, now)) br; @match &key.made_by { Some(name) => { "by " (Foreign(name)) }, None => "on the command line" } }
-                td { @match key.used_at { Some(at) => (moment(at, now)), None => "never" } }
+                td { (relative_time(key.created_at, now)) br; @match &key.made_by { Some(name) => { "by " (Untrusted(name)) }, None => "on the command line" } }
+                td { @match key.used_at { Some(at) => (relative_time(at, now)), None => "never" } }
                 td {
-                    @if let Some(at) = key.revoked_at { "revoked " (moment(at, now)) }
-                    @else if let Some(at) = key.grant.expires_at.filter(|at| *at <= now) { "expired " (moment(at, now)) }
+                    @if let Some(at) = key.revoked_at { "revoked " (relative_time(at, now)) }
+                    @else if let Some(at) = key.grant.expires_at.filter(|at| *at <= now) { "expired " (relative_time(at, now)) }
                     @else {
-                        @if let Some(at) = key.grant.expires_at { "expires " (moment(at, now)) } @else { "never expires" }
-                        (danger(visit.signed_in, &format!("/dashboard/{}/keys/{}/revoke", project.domain, key.id), "Revoke",
+                        @if let Some(at) = key.grant.expires_at { "expires " (relative_time(at, now)) } @else { "never expires" }
+                        (danger(request.signed_in, &format!("/dashboard/{}/keys/{}/revoke", project.domain, key.id), "Revoke",
                             &stops(key)))
                     }
                 }
@@ -102,10 +106,10 @@ fn limits(grant: &Grant) -> Markup {
     }
 }
 
-fn form(visit: &Visit<'_>) -> Markup {
+fn form(request: &AuthorizedRequest<'_>) -> Markup {
     html! {
         form.fields method="post" {
-            (token(visit.signed_in))
+            (token(request.signed_in))
             div {
                 label for="kind" { "Kind" }
                 select #kind name="kind" {
@@ -113,7 +117,7 @@ fn form(visit: &Visit<'_>) -> Markup {
                     option value="admin" { "admin: secret, for jobs and analytics" }
                 }
             }
-            div { label for="name" { "Name" } small.hint #name-hint { "What it is for, so that you know it later." } input #name aria-describedby="name-hint" name="name" maxlength=(LONGEST_NAME) autocomplete="off"; }
+            div { label for="name" { "Name" } small.hint #name-hint { "What it is for, so that you know it later." } input #name aria-describedby="name-hint" name="name" maxlength=(MAX_NAME_CHARS) autocomplete="off"; }
             div {
                 label for="scope" { "May" }
                 select #scope name="scope" { option value="write" { "read and write" } option value="read" { "only read" } }
@@ -133,8 +137,8 @@ fn form(visit: &Visit<'_>) -> Markup {
     }
 }
 
-pub(crate) async fn create(visit: &Visit<'_>, project: &Project) -> Result<Response, HttpError> {
-    let (form, now) = (visit.form, visit.parts().clock.now());
+pub(crate) async fn create(request: &AuthorizedRequest<'_>, project: &Project) -> Result<Response, HttpError> {
+    let (form, now) = (request.form, request.parts().clock.now());
     let mut grant = Grant::new(form.one_of("kind", &KINDS)?, project.id.clone(), now);
     grant.scope = form.one_of("scope", &SCOPES)?;
     let days = form.one_of("days", &LIFETIMES)?;
@@ -148,28 +152,32 @@ pub(crate) async fn create(visit: &Visit<'_>, project: &Project) -> Result<Respo
         grant.allow_origin.push(origin);
     }
     let name = form.given("name").map(str::to_owned);
-    if name.as_ref().is_some_and(|name| name.chars().count() > LONGEST_NAME) {
-        return Err(Refusal::invalid(format!("name: at most {LONGEST_NAME} characters")).into());
+    if name.as_ref().is_some_and(|name| name.chars().count() > MAX_NAME_CHARS) {
+        return Err(Refusal::invalid(format!("name: at most {MAX_NAME_CHARS} characters")).into());
     }
     let (key, record) = mint(grant, now, system_randomness).map_err(HttpError::Internal)?;
-    let made_by = Some(visit.signed_in.operator.name.as_str().to_owned());
+    let made_by = Some(request.signed_in.operator.name.as_str().to_owned());
     let record = KeyRecord { name, made_by, ..record };
-    visit.parts().keys.insert(record.clone()).await.map_err(HttpError::internal)?;
+    request.parts().keys.insert(record.clone()).await.map_err(HttpError::internal)?;
     let detail = format!("{}, {}", record.grant.kind.as_str(), record.grant.scope.as_str());
-    visit.audit("key.create", Some(&project.id), record.id.as_str(), Some(detail)).await;
-    let body = page_of(visit, project, Some((key.expose(), &record))).await?;
-    Ok(visit.page("API keys", Section::Keys, Some(project), &body))
+    request.audit("key.create", Some(&project.id), record.id.as_str(), Some(detail)).await;
+    let body = page_of(request, project, Some((key.expose(), &record))).await?;
+    Ok(request.page("API keys", Section::Keys, Some(project), &body))
 }
 
-pub(crate) async fn revoke(visit: &Visit<'_>, project: &Project, id: &str) -> Result<Response, HttpError> {
+pub(crate) async fn revoke(
+    request: &AuthorizedRequest<'_>,
+    project: &Project,
+    id: &str,
+) -> Result<Response, HttpError> {
     let id = KeyId::new(id);
     let missing = || HttpError::from(Refusal::not_found("This project has no such key."));
-    let keys = visit.parts().keys.keys(Some(&project.id)).await.map_err(HttpError::internal)?;
+    let keys = request.parts().keys.keys(Some(&project.id)).await.map_err(HttpError::internal)?;
     if !keys.iter().any(|key| key.id == id) {
         return Err(missing());
     }
-    let revoked = visit.parts().keys.revoke(&id, visit.parts().clock.now()).await.map_err(HttpError::internal)?;
+    let revoked = request.parts().keys.revoke(&id, request.parts().clock.now()).await.map_err(HttpError::internal)?;
     let record = revoked.ok_or_else(missing)?;
-    visit.audit("key.revoke", Some(&project.id), record.id.as_str(), record.name).await;
-    Ok(see(&format!("/dashboard/{}/keys?done=key-revoked", project.domain)))
+    request.audit("key.revoke", Some(&project.id), record.id.as_str(), record.name).await;
+    Ok(redirect(&format!("/dashboard/{}/keys?done=key-revoked", project.domain)))
 }

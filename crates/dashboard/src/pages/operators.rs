@@ -5,51 +5,51 @@ use docent_types::Refusal;
 use docent_web::{HttpError, Response};
 use maud::{Markup, html};
 
-use crate::dashboard::{Visit, see};
+use crate::dashboard::{AuthorizedRequest, redirect};
 use crate::layout::{Section, danger, table, token};
-use crate::text::{Foreign, moment};
+use crate::text::{Untrusted, relative_time};
 
 const ROLES: [(&str, OperatorRole); 3] =
     [("viewer", OperatorRole::Viewer), ("editor", OperatorRole::Editor), ("owner", OperatorRole::Owner)];
 /// Entries of the audit list on a page.
 const ENTRIES: usize = 100;
 
-pub(crate) async fn list(visit: &Visit<'_>) -> Result<Response, HttpError> {
-    let body = page_of(visit, None).await?;
-    Ok(visit.page("Operators", Section::Operators, None, &body))
+pub(crate) async fn list(request: &AuthorizedRequest<'_>) -> Result<Response, HttpError> {
+    let body = page_of(request, None).await?;
+    Ok(request.page("Operators", Section::Operators, None, &body))
 }
 
-async fn page_of(visit: &Visit<'_>, link: Option<&str>) -> Result<Markup, HttpError> {
-    let operators = visit.parts().operators.operators().await.map_err(HttpError::internal)?;
-    let now = visit.parts().clock.now();
-    let me = visit.signed_in.operator.id;
+async fn page_of(request: &AuthorizedRequest<'_>, link: Option<&str>) -> Result<Markup, HttpError> {
+    let operators = request.parts().operators.operators().await.map_err(HttpError::internal)?;
+    let now = request.parts().clock.now();
+    let me = request.signed_in.operator.id;
     let head = html! { th { "Name" } th { "Role" } th { "Last seen" } th { "Since" } th { "Change" } };
     let rows = html! {
         @for operator in &operators {
             tr {
-                td { (Foreign(operator.name.as_str())) @if operator.id == me { " (you)" } }
+                td { (Untrusted(operator.name.as_str())) @if operator.id == me { " (you)" } }
                 td { (operator.role.as_str()) }
-                td { @match operator.last_seen_at { Some(at) => (moment(at, now)), None => "never" } }
-                td { (moment(operator.created_at, now)) }
+                td { @match operator.last_seen_at { Some(at) => (relative_time(at, now)), None => "never" } }
+                td { (relative_time(operator.created_at, now)) }
                 td {
                     @match &operator.credential {
-                        Credential::Identity(identity) => p.soft { "Signs in at " (Foreign(&identity.issuer)) },
+                        Credential::Identity(identity) => p.soft { "Signs in at " (Untrusted(&identity.issuer)) },
                         Credential::Password(_) => {
                             form.row method="post" action=(format_args!("/dashboard/-/operators/{}/role", operator.id)) {
-                                (token(visit.signed_in))
+                                (token(request.signed_in))
                                 select name="role" aria-label=(format_args!("Role of {}", operator.name)) {
                                     @for (name, role) in ROLES { option value=(name) selected[role == operator.role] { (name) } }
                                 }
                                 button.quiet type="submit" { "Set" }
                             }
                             form method="post" action=(format_args!("/dashboard/-/operators/{}/reset", operator.id)) {
-                                (token(visit.signed_in)) button.quiet type="submit" { "Link for a new password" }
+                                (token(request.signed_in)) button.quiet type="submit" { "Link for a new password" }
                             }
                         }
                     }
                     @if operator.id != me {
-                        (danger(visit.signed_in, &format!("/dashboard/-/operators/{}/remove", operator.id), "Remove",
-                            &html! { (Foreign(operator.name.as_str())) " will be signed out everywhere and can sign in no more." }))
+                        (danger(request.signed_in, &format!("/dashboard/-/operators/{}/remove", operator.id), "Remove",
+                            &html! { (Untrusted(operator.name.as_str())) " will be signed out everywhere and can sign in no more." }))
                     }
                 }
             }
@@ -65,7 +65,7 @@ async fn page_of(visit: &Visit<'_>, link: Option<&str>) -> Result<Markup, HttpEr
         (table("Operators", &head, &rows))
         h2 { "Invite somebody" }
         form.fields method="post" {
-            (token(visit.signed_in))
+            (token(request.signed_in))
             div { label for="name" { "Name" } small.hint #name-hint { "They can change it when they choose a password. May stay empty." } input #name aria-describedby="name-hint" name="name" maxlength="100" autocomplete="off"; }
             div {
                 label for="role" { "Role" }
@@ -80,70 +80,70 @@ async fn page_of(visit: &Visit<'_>, link: Option<&str>) -> Result<Markup, HttpEr
     })
 }
 
-pub(crate) async fn invite(visit: &Visit<'_>) -> Result<Response, HttpError> {
-    let role = visit.form.one_of("role", &ROLES)?;
-    let name = visit.form.given("name").map(OperatorName::parse).transpose();
+pub(crate) async fn invite(request: &AuthorizedRequest<'_>) -> Result<Response, HttpError> {
+    let role = request.form.one_of("role", &ROLES)?;
+    let name = request.form.given("name").map(OperatorName::parse).transpose();
     let name = name.map_err(|error| Refusal::invalid(error.to_string()))?;
     let subject = name.as_ref().map_or_else(|| "somebody".to_owned(), |name| name.as_str().to_owned());
-    let link = visit.parts().operators.invite(name, role).await.map_err(refusal)?;
-    visit.audit("operator.invite", None, subject, Some(role.as_str().to_owned())).await;
-    with_link(visit, link.expose()).await
+    let link = request.parts().operators.invite(name, role).await.map_err(refusal)?;
+    request.audit("operator.invite", None, subject, Some(role.as_str().to_owned())).await;
+    with_link(request, link.expose()).await
 }
 
-pub(crate) async fn reset(visit: &Visit<'_>, id: &str) -> Result<Response, HttpError> {
-    let (id, name) = known(visit, id).await?;
-    let link = visit.parts().operators.reset_link(id).await.map_err(refusal)?;
-    visit.audit("operator.reset", None, name, None).await;
-    with_link(visit, link.expose()).await
+pub(crate) async fn reset(request: &AuthorizedRequest<'_>, id: &str) -> Result<Response, HttpError> {
+    let (id, name) = known(request, id).await?;
+    let link = request.parts().operators.reset_link(id).await.map_err(refusal)?;
+    request.audit("operator.reset", None, name, None).await;
+    with_link(request, link.expose()).await
 }
 
-async fn with_link(visit: &Visit<'_>, token: &str) -> Result<Response, HttpError> {
-    let parts = visit.parts();
+async fn with_link(request: &AuthorizedRequest<'_>, token: &str) -> Result<Response, HttpError> {
+    let parts = request.parts();
     let base = parts
         .public_url
         .clone()
-        .unwrap_or_else(|| format!("http://{}", visit.request.header(http::header::HOST).unwrap_or("127.0.0.1")));
+        .unwrap_or_else(|| format!("http://{}", request.http.header(http::header::HOST).unwrap_or("127.0.0.1")));
     let link = format!("{}/dashboard/-/join/{token}", base.trim_end_matches('/'));
-    let body = page_of(visit, Some(&link)).await?;
-    Ok(visit.page("Operators", Section::Operators, None, &body))
+    let body = page_of(request, Some(&link)).await?;
+    Ok(request.page("Operators", Section::Operators, None, &body))
 }
 
-pub(crate) async fn set_role(visit: &Visit<'_>, id: &str) -> Result<Response, HttpError> {
-    let role = visit.form.one_of("role", &ROLES)?;
-    let (id, name) = known(visit, id).await?;
-    visit.parts().operators.set_role(id, role).await.map_err(refusal)?;
-    visit.audit("operator.role", None, name, Some(role.as_str().to_owned())).await;
-    Ok(see("/dashboard/-/operators?done=role"))
+pub(crate) async fn set_role(request: &AuthorizedRequest<'_>, id: &str) -> Result<Response, HttpError> {
+    let role = request.form.one_of("role", &ROLES)?;
+    let (id, name) = known(request, id).await?;
+    request.parts().operators.set_role(id, role).await.map_err(refusal)?;
+    request.audit("operator.role", None, name, Some(role.as_str().to_owned())).await;
+    Ok(redirect("/dashboard/-/operators?done=role"))
 }
 
-pub(crate) async fn remove(visit: &Visit<'_>, id: &str) -> Result<Response, HttpError> {
-    let (id, name) = known(visit, id).await?;
-    visit.parts().operators.remove(id).await.map_err(refusal)?;
-    visit.audit("operator.remove", None, name, None).await;
-    Ok(see("/dashboard/-/operators?done=operator-removed"))
+pub(crate) async fn remove(request: &AuthorizedRequest<'_>, id: &str) -> Result<Response, HttpError> {
+    let (id, name) = known(request, id).await?;
+    request.parts().operators.remove(id).await.map_err(refusal)?;
+    request.audit("operator.remove", None, name, None).await;
+    Ok(redirect("/dashboard/-/operators?done=operator-removed"))
 }
 
-async fn known(visit: &Visit<'_>, id: &str) -> Result<(OperatorId, String), HttpError> {
+async fn known(request: &AuthorizedRequest<'_>, id: &str) -> Result<(OperatorId, String), HttpError> {
     let missing = || HttpError::from(Refusal::not_found("There is no such operator; somebody may have removed them."));
-    let operators = visit.parts().operators.operators().await.map_err(HttpError::internal)?;
+    let operators = request.parts().operators.operators().await.map_err(HttpError::internal)?;
     let found = operators.into_iter().find(|operator| operator.id.to_string() == id).ok_or_else(missing)?;
     Ok((found.id, found.name.as_str().to_owned()))
 }
 
 /// The audit list, newest first.
-pub(crate) async fn audit(visit: &Visit<'_>) -> Result<Response, HttpError> {
-    let before = visit.request.query("before").and_then(|before| before.parse::<u64>().ok());
-    let entries = visit.parts().operators.audited(before, ENTRIES).await.map_err(HttpError::internal)?;
-    let now = visit.parts().clock.now();
+pub(crate) async fn audit(request: &AuthorizedRequest<'_>) -> Result<Response, HttpError> {
+    let before = request.http.query("before").and_then(|before| before.parse::<u64>().ok());
+    let entries = request.parts().operators.audited(before, ENTRIES).await.map_err(HttpError::internal)?;
+    let now = request.parts().clock.now();
     let head = html! { th { "When" } th { "Who" } th { "What" } th { "Project" } th { "Of" } th { "From" } };
     let rows = html! {
         @for (_, entry) in &entries {
             tr {
-                td { (moment(entry.at, now)) }
-                td { @match &entry.operator { Some(name) => (Foreign(name.as_str())), None => "command line" } }
-                td { code { (entry.action) } @if let Some(detail) = &entry.detail { " " (Foreign(detail)) } }
+                td { (relative_time(entry.at, now)) }
+                td { @match &entry.operator { Some(name) => (Untrusted(name.as_str())), None => "command line" } }
+                td { code { (entry.action) } @if let Some(detail) = &entry.detail { " " (Untrusted(detail)) } }
                 td { @if let Some(project) = &entry.project { (project) } }
-                td { (Foreign(&entry.subject)) }
+                td { (Untrusted(&entry.subject)) }
                 td { @if let Some(address) = entry.address { (address) } }
             }
         }
@@ -155,7 +155,7 @@ pub(crate) async fn audit(visit: &Visit<'_>) -> Result<Response, HttpError> {
             p.pages { a href=(format_args!("?before={last}")) rel="next" { "Older" } }
         }
     };
-    Ok(visit.page("Audit", Section::Audit, None, &body))
+    Ok(request.page("Audit", Section::Audit, None, &body))
 }
 
 /// An error of the operators as a refusal.

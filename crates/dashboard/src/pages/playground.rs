@@ -14,24 +14,24 @@ use futures::{Stream, StreamExt, stream};
 use maud::{Markup, html};
 use serde_json::{Map, Value, json};
 
-use crate::dashboard::Visit;
+use crate::dashboard::AuthorizedRequest;
 use crate::guard::TOKEN;
 use crate::layout::{Section, table};
 use crate::pages::snippets::SampleCall;
-use crate::text::{Foreign, counted, exact};
+use crate::text::{Untrusted, counted, precise_duration};
 
 /// Number of passages that a search shows.
-const SHOWN: usize = 10;
+const SHOWN_PASSAGES: usize = 10;
 /// Number of passages that an answer is made from, as if a client did not set it.
-const PASSAGES: usize = 5;
+const ANSWER_PASSAGES: usize = 5;
 /// Number of passages that are explained: passages found by meaning may rank far lower by words.
-const EXPLAINED: usize = 20;
+const EXPLAINED_PASSAGES: usize = 20;
 /// Used as the fingerprint of an operator who tries the assistant.
-const FP: &str = "dashboard-playground";
-const LONGEST_QUESTION: usize = 8_000;
+const FINGERPRINT: &str = "dashboard-playground";
+const MAX_QUESTION_CHARS: usize = 8_000;
 
 /// The fields of the form.
-struct Wanted {
+struct PlaygroundForm {
     question: String,
     model: String,
     version: String,
@@ -40,7 +40,7 @@ struct Wanted {
     page: String,
 }
 
-impl Wanted {
+impl PlaygroundForm {
     fn of(text: impl Fn(&str) -> String) -> Self {
         Self {
             question: text("q"),
@@ -52,17 +52,17 @@ impl Wanted {
         }
     }
 
-    fn in_url(visit: &Visit<'_>) -> Self {
-        Self::of(|name| visit.request.query(name).map(|text| text.trim().to_owned()).unwrap_or_default())
+    fn in_url(request: &AuthorizedRequest<'_>) -> Self {
+        Self::of(|name| request.http.query(name).map(|text| text.trim().to_owned()).unwrap_or_default())
     }
 
-    fn in_form(visit: &Visit<'_>) -> Result<Self, HttpError> {
-        let wanted = Self::of(|name| visit.form.text(name).to_owned());
-        if wanted.question.is_empty() || wanted.question.chars().count() > LONGEST_QUESTION {
-            let sentence = format!("Ask something, in at most {LONGEST_QUESTION} characters.");
+    fn in_form(request: &AuthorizedRequest<'_>) -> Result<Self, HttpError> {
+        let fields = Self::of(|name| request.form.text(name).to_owned());
+        if fields.question.is_empty() || fields.question.chars().count() > MAX_QUESTION_CHARS {
+            let sentence = format!("Ask something, in at most {MAX_QUESTION_CHARS} characters.");
             return Err(Refusal::invalid(sentence).into());
         }
-        Ok(wanted)
+        Ok(fields)
     }
 
     fn filter(&self) -> Filter {
@@ -95,11 +95,11 @@ impl Wanted {
             project: project.uid,
             domain: project.domain.clone(),
             docs,
-            fp: FP.to_owned(),
+            fp: FINGERPRINT.to_owned(),
             said: vec![ChatMessage { id: None, role: Role::User, text: self.question.clone() }],
             thread: None,
             thread_key: None,
-            passages: PASSAGES,
+            passages: ANSWER_PASSAGES,
             filter: self.filter(),
             context: Vec::new(),
             current_path: self.page(),
@@ -107,8 +107,8 @@ impl Wanted {
     }
 
     /// The assistant with the selected model.
-    fn assistant(&self, visit: &Visit<'_>) -> Result<Arc<Assistant>, HttpError> {
-        let parts = visit.parts();
+    fn assistant(&self, request: &AuthorizedRequest<'_>) -> Result<Arc<Assistant>, HttpError> {
+        let parts = request.parts();
         if self.model.is_empty() {
             return Ok(Arc::clone(&parts.assistant));
         }
@@ -118,7 +118,7 @@ impl Wanted {
     }
 
     /// The same question for code samples.
-    fn sample_call(&self, visit: &Visit<'_>, project: &Project) -> SampleCall {
+    fn sample_call(&self, request: &AuthorizedRequest<'_>, project: &Project) -> SampleCall {
         let mut options = Map::new();
         options.insert("fp".to_owned(), "anonymous".into());
         let filter: Map<String, Value> = [("version", &self.version), ("language", &self.language), ("tag", &self.tag)]
@@ -130,8 +130,8 @@ impl Wanted {
             options.insert("filter".to_owned(), filter.into());
         }
         options.extend(self.page().map(|page| ("currentPath".to_owned(), page.into())));
-        let host = || visit.request.header(http::header::HOST).unwrap_or("127.0.0.1");
-        let base = visit.parts().public_url.clone().unwrap_or_else(|| format!("http://{}", host()));
+        let host = || request.http.header(http::header::HOST).unwrap_or("127.0.0.1");
+        let base = request.parts().public_url.clone().unwrap_or_else(|| format!("http://{}", host()));
         SampleCall {
             base: base.trim_end_matches('/').to_owned(),
             domain: project.domain.to_string(),
@@ -142,34 +142,34 @@ impl Wanted {
 }
 
 /// The form; with a question in the URL, also what a search finds for it.
-pub(crate) async fn playground(visit: &Visit<'_>, project: &Project) -> Result<Response, HttpError> {
-    let wanted = Wanted::in_url(visit);
-    let found = if wanted.question.is_empty() {
+pub(crate) async fn playground(request: &AuthorizedRequest<'_>, project: &Project) -> Result<Response, HttpError> {
+    let fields = PlaygroundForm::in_url(request);
+    let found = if fields.question.is_empty() {
         html! {}
     } else {
-        let docs = visit.docs(project)?;
-        let query = wanted.query(&wanted.question, SHOWN);
+        let docs = request.docs(project)?;
+        let query = fields.query(&fields.question, SHOWN_PASSAGES);
         let began = Instant::now();
         let passages: Vec<_> = docs.find(&query).await.into_iter().map(Arc::new).collect();
         let took = began.elapsed();
         let unknown = docs.never_mentioned(&query.text);
         html! {
-            h2 { "Found in " (exact(took)) }
-            @if !unknown.is_empty() { p { "These docs never mention: " (Foreign(&unknown.join(", "))) "." } }
+            h2 { "Found in " (precise_duration(took)) }
+            @if !unknown.is_empty() { p { "These docs never mention: " (Untrusted(&unknown.join(", "))) "." } }
             (explained(docs, query, passages).await?)
         }
     };
-    let body = html! { (form(visit, project, &wanted)) (found) (snippets(visit, project, &wanted)) };
-    Ok(visit.page("Playground", Section::Playground, Some(project), &body))
+    let body = html! { (form(request, project, &fields)) (found) (snippets(request, project, &fields)) };
+    Ok(request.page("Playground", Section::Playground, Some(project), &body))
 }
 
-fn form(visit: &Visit<'_>, project: &Project, wanted: &Wanted) -> Markup {
+fn form(request: &AuthorizedRequest<'_>, project: &Project, fields: &PlaygroundForm) -> Markup {
     let here = format!("/dashboard/{}/playground", project.domain);
-    let assistants = &visit.parts().assistants;
-    let has_options = !wanted.filter().eq(&Filter::default()) || !wanted.page.is_empty() || !wanted.model.is_empty();
+    let assistants = &request.parts().assistants;
+    let has_options = !fields.filter().eq(&Filter::default()) || !fields.page.is_empty() || !fields.model.is_empty();
     html! {
         form.fields #ask method="get" action=(here) data-stream=(format_args!("{here}/ask")) {
-            div { label for="q" { "Question" } textarea #q name="q" rows="3" required maxlength=(LONGEST_QUESTION) { (wanted.question) } }
+            div { label for="q" { "Question" } textarea #q name="q" rows="3" required maxlength=(MAX_QUESTION_CHARS) { (fields.question) } }
             details open[has_options] {
                 summary { "Filter, model and page" }
                 @if assistants.len() > 1 {
@@ -177,19 +177,19 @@ fn form(visit: &Visit<'_>, project: &Project, wanted: &Wanted) -> Markup {
                         label for="model" { "Model" }
                         select #model name="model" {
                             option value="" { "the one readers get" }
-                            @for (name, _) in assistants { option value=(name) selected[*name == wanted.model] { (name) } }
+                            @for (name, _) in assistants { option value=(name) selected[*name == fields.model] { (name) } }
                         }
                     }
                 }
-                div { label for="version" { "Version" } input #version name="version" value=(wanted.version); }
-                div { label for="language" { "Language" } input #language name="language" value=(wanted.language); }
-                div { label for="tag" { "Tag" } input #tag name="tag" value=(wanted.tag); }
-                div { label for="page" { "Page the reader is on" } small.hint #page-hint { "Its path on the site." } input #page aria-describedby="page-hint" name="page" value=(wanted.page); }
+                div { label for="version" { "Version" } input #version name="version" value=(fields.version); }
+                div { label for="language" { "Language" } input #language name="language" value=(fields.language); }
+                div { label for="tag" { "Tag" } input #tag name="tag" value=(fields.tag); }
+                div { label for="page" { "Page the reader is on" } small.hint #page-hint { "Its path on the site." } input #page aria-describedby="page-hint" name="page" value=(fields.page); }
             }
             div {
                 // The button holds the token, so that the token is not in the URL of a search.
-                @if visit.signed_in.operator.role >= OperatorRole::Editor {
-                    button type="submit" formmethod="post" name=(TOKEN) value=(visit.signed_in.csrf.expose()) { "Ask" } " "
+                @if request.signed_in.operator.role >= OperatorRole::Editor {
+                    button type="submit" formmethod="post" name=(TOKEN) value=(request.signed_in.csrf.expose()) { "Ask" } " "
                 }
                 button.quiet type="submit" { "Search only" }
             }
@@ -203,7 +203,7 @@ fn form(visit: &Visit<'_>, project: &Project, wanted: &Wanted) -> Markup {
 
 /// Passages with their scores, and with the words that contributed to them.
 async fn explained(docs: Arc<Snapshot>, query: Query, passages: Vec<Arc<Passage>>) -> Result<Markup, HttpError> {
-    let query = Query { limit: query.limit.max(EXPLAINED), ..query };
+    let query = Query { limit: query.limit.max(EXPLAINED_PASSAGES), ..query };
     let work = move || {
         let explanations = docs.explain(&query);
         html! {
@@ -220,15 +220,15 @@ async fn explained(docs: Arc<Snapshot>, query: Query, passages: Vec<Arc<Passage>
 
 fn shown(passage: &Passage, explanation: Option<&Explanation>) -> Markup {
     html! {
-        p { strong { (Foreign(&passage.title)) } @for heading in &passage.headings { " › " (Foreign(heading)) } " " code { (Foreign(&passage.href)) } " score " (format!("{:.2}", passage.score)) @if let Some(version) = &passage.version { ", version " (Foreign(version)) } @if let Some(language) = &passage.language { ", " (Foreign(language)) } }
-        details { summary { "Passage" } pre { (Foreign(&passage.content)) } }
+        p { strong { (Untrusted(&passage.title)) } @for heading in &passage.headings { " › " (Untrusted(heading)) } " " code { (Untrusted(&passage.href)) } " score " (format!("{:.2}", passage.score)) @if let Some(version) = &passage.version { ", version " (Untrusted(version)) } @if let Some(language) = &passage.language { ", " (Untrusted(language)) } }
+        details { summary { "Passage" } pre { (Untrusted(&passage.content)) } }
         details {
             summary { "Why it is here" }
             @if let Some(explanation) = explanation {
                 @let head = html! { th { "Word" } th { "Found in" } th.num { "Adds" } };
                 @let rows = html! {
                     @for found in &explanation.matches {
-                        tr { td { (Foreign(&found.word)) @if !found.instead.is_empty() { " as " (Foreign(&found.instead.join(", "))) } } td { (found.place) } td.num { (format!("{:.2}", found.weight)) } }
+                        tr { td { (Untrusted(&found.word)) @if !found.instead.is_empty() { " as " (Untrusted(&found.instead.join(", "))) } } td { (found.place) } td.num { (format!("{:.2}", found.weight)) } }
                     }
                 };
                 (table("Why it is here", &head, &rows))
@@ -240,9 +240,9 @@ fn shown(passage: &Passage, explanation: Option<&Explanation>) -> Markup {
     }
 }
 
-fn snippets(visit: &Visit<'_>, project: &Project, wanted: &Wanted) -> Markup {
+fn snippets(request: &AuthorizedRequest<'_>, project: &Project, fields: &PlaygroundForm) -> Markup {
     let keys = format!("/dashboard/{}/keys", project.domain);
-    html! { div #snippets { (wanted.sample_call(visit, project).html(&keys)) } }
+    html! { div #snippets { (fields.sample_call(request, project).html(&keys)) } }
 }
 
 /// A part of a reply, as the page shows it.
@@ -257,7 +257,7 @@ impl Shown {
     fn as_json(&self) -> Value {
         match self {
             Self::Found { query, count, list } => {
-                let title = html! { h2 { "Found for “" (Foreign(query)) "”" } (list) };
+                let title = html! { h2 { "Found for “" (Untrusted(query)) "”" } (list) };
                 json!({ "passages": count, "found": title.into_string() })
             }
             Self::Text(text) => json!({ "text": text }),
@@ -271,10 +271,10 @@ impl Shown {
 fn shown_of(
     events: BoxStream<'static, StreamEvent>,
     docs: Arc<Snapshot>,
-    wanted: Wanted,
+    fields: PlaygroundForm,
 ) -> impl Stream<Item = Shown> + Send + 'static {
     stream::unfold((events, String::new()), move |(mut events, mut query)| {
-        let (docs, all) = (Arc::clone(&docs), wanted.query("", PASSAGES));
+        let (docs, all) = (Arc::clone(&docs), fields.query("", ANSWER_PASSAGES));
         async move {
             loop {
                 let shown = match events.next().await? {
@@ -303,13 +303,13 @@ fn shown_of(
 }
 
 /// The whole answer on a page, for browsers without scripts.
-pub(crate) async fn answered(visit: &Visit<'_>, project: &Project) -> Result<Response, HttpError> {
-    let wanted = Wanted::in_form(visit)?;
-    let docs = visit.docs(project)?;
-    let (form, snippets) = (form(visit, project, &wanted), snippets(visit, project, &wanted));
+pub(crate) async fn answered(request: &AuthorizedRequest<'_>, project: &Project) -> Result<Response, HttpError> {
+    let fields = PlaygroundForm::in_form(request)?;
+    let docs = request.docs(project)?;
+    let (form, snippets) = (form(request, project, &fields), snippets(request, project, &fields));
     let began = Instant::now();
-    let answer = wanted.assistant(visit)?.answer(wanted.ask(project, Arc::clone(&docs))).await?;
-    let mut parts = Box::pin(shown_of(answer.events, docs, wanted));
+    let answer = fields.assistant(request)?.answer(fields.ask(project, Arc::clone(&docs))).await?;
+    let mut parts = Box::pin(shown_of(answer.events, docs, fields));
     let (mut text, mut searches, mut sources, mut problems) = (String::new(), Vec::new(), Vec::new(), Vec::new());
     let mut first_word: Option<Duration> = None;
     while let Some(part) = parts.next().await {
@@ -327,26 +327,26 @@ pub(crate) async fn answered(visit: &Visit<'_>, project: &Project) -> Result<Res
         (form)
         h2 { "Answer" }
         p.soft {
-            @if let Some((_, _, after)) = searches.first() { "searched: " (exact(*after)) " · " }
-            @if let Some(after) = first_word { "first word: " (exact(after)) " · " }
-            "end: " (exact(began.elapsed()))
+            @if let Some((_, _, after)) = searches.first() { "searched: " (precise_duration(*after)) " · " }
+            @if let Some(after) = first_word { "first word: " (precise_duration(after)) " · " }
+            "end: " (precise_duration(began.elapsed()))
         }
-        p.said { (Foreign(&text)) }
-        @for problem in &problems { div.box.bad role="alert" { p { (Foreign(problem)) } } }
-        ul { @for (title, href) in &sources { li { (Foreign(title)) " (" (Foreign(href)) ")" } } }
-        @for (query, list, _) in &searches { h2 { "Found for “" (Foreign(query)) "”" } (list) }
+        p.said { (Untrusted(&text)) }
+        @for problem in &problems { div.box.bad role="alert" { p { (Untrusted(problem)) } } }
+        ul { @for (title, href) in &sources { li { (Untrusted(title)) " (" (Untrusted(href)) ")" } } }
+        @for (query, list, _) in &searches { h2 { "Found for “" (Untrusted(query)) "”" } (list) }
         (snippets)
     };
-    Ok(visit.page("Playground", Section::Playground, Some(project), &body))
+    Ok(request.page("Playground", Section::Playground, Some(project), &body))
 }
 
 /// Streams the answer while it is written: one JSON object per line.
-pub(crate) async fn stream(visit: &Visit<'_>, project: &Project) -> Result<Response, HttpError> {
-    let wanted = Wanted::in_form(visit)?;
-    let docs = visit.docs(project)?;
-    let snippets = json!({ "snippets": snippets(visit, project, &wanted).into_string() });
-    let answer = wanted.assistant(visit)?.answer(wanted.ask(project, Arc::clone(&docs))).await?;
-    let parts = shown_of(answer.events, docs, wanted).map(|part| part.as_json());
+pub(crate) async fn stream(request: &AuthorizedRequest<'_>, project: &Project) -> Result<Response, HttpError> {
+    let fields = PlaygroundForm::in_form(request)?;
+    let docs = request.docs(project)?;
+    let snippets = json!({ "snippets": snippets(request, project, &fields).into_string() });
+    let answer = fields.assistant(request)?.answer(fields.ask(project, Arc::clone(&docs))).await?;
+    let parts = shown_of(answer.events, docs, fields).map(|part| part.as_json());
     let lines = stream::once(async { snippets }).chain(parts).map(|part| Bytes::from(format!("{part}\n")));
     Ok(respond::stream("application/x-ndjson", lines))
 }

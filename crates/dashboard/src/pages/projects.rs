@@ -6,16 +6,16 @@ use docent_web::{HttpError, Response};
 use http::StatusCode;
 use maud::{Markup, html};
 
-use crate::dashboard::{Visit, see};
+use crate::dashboard::{AuthorizedRequest, redirect};
 use crate::layout::{Section, danger, table, token};
 use crate::operations::{CheckFinding, ProjectError, ProjectForm};
 use crate::pages::home::index_line;
-use crate::text::{Foreign, counted, moment};
+use crate::text::{Untrusted, counted, relative_time};
 
 const FORGES: [&str; 4] = ["local", "github", "gitlab", "gitea"];
 
-pub(crate) async fn list(visit: &Visit<'_>) -> Result<Response, HttpError> {
-    let parts = visit.parts();
+pub(crate) async fn list(request: &AuthorizedRequest<'_>) -> Result<Response, HttpError> {
+    let parts = request.parts();
     let projects = parts.projects.projects().await.map_err(HttpError::internal)?;
     let now = parts.clock.now();
     let head = html! { th { "Project" } th { "Domain" } th { "Repository" } th { "Index" } th { "Added" } };
@@ -26,7 +26,7 @@ pub(crate) async fn list(visit: &Visit<'_>) -> Result<Response, HttpError> {
                 td { code { (project.domain) } }
                 td { code { (repository_url(&project.repository)) } " on " code { (project.branch) } }
                 td { (index_line(&parts.operations.index(project), now)) }
-                td { (moment(project.created_at, now)) }
+                td { (relative_time(project.created_at, now)) }
             }
         }
     };
@@ -34,25 +34,25 @@ pub(crate) async fn list(visit: &Visit<'_>) -> Result<Response, HttpError> {
         div data-live="jobs" {
             @if projects.is_empty() { p { "There is no project yet." } } @else { (table("Projects", &head, &rows)) }
         }
-        @if visit.signed_in.operator.role == OperatorRole::Owner { p { a.button href="/dashboard/-/projects/new" { "Add a project" } } }
+        @if request.signed_in.operator.role == OperatorRole::Owner { p { a.button href="/dashboard/-/projects/new" { "Add a project" } } }
     };
-    Ok(visit.page("Projects", Section::Projects, None, &body))
+    Ok(request.page("Projects", Section::Projects, None, &body))
 }
 
-pub(crate) fn new(visit: &Visit<'_>) -> Result<Response, HttpError> {
+pub(crate) fn new(request: &AuthorizedRequest<'_>) -> Result<Response, HttpError> {
     let form = ProjectForm { forge: "local".to_owned(), ..ProjectForm::default() };
-    Ok(form_page(visit, &form, None, &[]))
+    Ok(form_page(request, &form, None, &[]))
 }
 
 /// Checks the repository, and adds the project unless only the check was requested.
-pub(crate) async fn add(visit: &Visit<'_>) -> Result<Response, HttpError> {
-    let form = filled(visit, None);
-    let operations = &visit.parts().operations;
-    let found = match operations.look(form.clone()).await {
+pub(crate) async fn add(request: &AuthorizedRequest<'_>) -> Result<Response, HttpError> {
+    let form = filled(request, None);
+    let operations = &request.parts().operations;
+    let found = match operations.check_project(form.clone()).await {
         Ok(found) => found,
-        Err(error) => return refused(visit, &form, error),
+        Err(error) => return refused(request, &form, error),
     };
-    if visit.form.text("do") == "check" {
+    if request.form.text("do") == "check" {
         let mut checks = found.checks.clone();
         checks.extend(found.pages.map(|pages| CheckFinding {
             level: crate::operations::Level::Good,
@@ -60,78 +60,83 @@ pub(crate) async fn add(visit: &Visit<'_>) -> Result<Response, HttpError> {
             what: format!("{} on `{}`", counted(pages as u64, "page"), found.project.branch),
             fix: None,
         }));
-        return Ok(form_page(visit, &form, None, &checks));
+        return Ok(form_page(request, &form, None, &checks));
     }
     let project = found.project;
     if let Err(error) = operations.add(project.clone()).await {
-        return refused(visit, &form, error);
+        return refused(request, &form, error);
     }
     operations.reindex(&project);
-    visit.audit("project.add", Some(&project.id), repository_url(&project.repository), None).await;
-    Ok(see(&format!("/dashboard/{}?done=reindex", project.domain)))
+    request.audit("project.add", Some(&project.id), repository_url(&project.repository), None).await;
+    Ok(redirect(&format!("/dashboard/{}?done=reindex", project.domain)))
 }
 
 /// The form with the submitted values and the error.
-fn refused(visit: &Visit<'_>, form: &ProjectForm, error: ProjectError) -> Result<Response, HttpError> {
+fn refused(request: &AuthorizedRequest<'_>, form: &ProjectForm, error: ProjectError) -> Result<Response, HttpError> {
     match error {
         ProjectError::Failed(error) => Err(HttpError::Internal(error)),
         ProjectError::Form { field, sentence } => {
-            let mut response = form_page(visit, form, Some(&Problem { field, sentence }), &[]);
+            let mut response = form_page(request, form, Some(&Problem { field, sentence }), &[]);
             *response.status_mut() = StatusCode::UNPROCESSABLE_ENTITY;
             Ok(response)
         }
     }
 }
 
-fn form_page(visit: &Visit<'_>, form: &ProjectForm, problem: Option<&Problem>, checks: &[CheckFinding]) -> Response {
-    let body = fields(visit, form, problem, checks);
+fn form_page(
+    request: &AuthorizedRequest<'_>,
+    form: &ProjectForm,
+    problem: Option<&Problem>,
+    checks: &[CheckFinding],
+) -> Response {
+    let body = fields(request, form, problem, checks);
     match &form.of {
-        None => visit.page("Add a project", Section::Projects, None, &body),
-        Some(project) => visit.page("Project settings", Section::Settings, Some(project), &body),
+        None => request.page("Add a project", Section::Projects, None, &body),
+        Some(project) => request.page("Project settings", Section::Settings, Some(project), &body),
     }
 }
 
-pub(crate) fn settings(visit: &Visit<'_>, project: &Project) -> Result<Response, HttpError> {
+pub(crate) fn settings(request: &AuthorizedRequest<'_>, project: &Project) -> Result<Response, HttpError> {
     let body = html! {
-        (fields(visit, &of(project), None, &[]))
+        (fields(request, &of(project), None, &[]))
         h2 { "Remove" }
-        (danger(visit.signed_in, &format!("/dashboard/{}/remove", project.domain), "Remove the project",
+        (danger(request.signed_in, &format!("/dashboard/{}/remove", project.domain), "Remove the project",
             &html! { "The project, its index and its keys go: every page and program that uses one of its keys gets 401 from then on. The repository stays as it is." }))
     };
-    Ok(visit.page("Project settings", Section::Settings, Some(project), &body))
+    Ok(request.page("Project settings", Section::Settings, Some(project), &body))
 }
 
-pub(crate) async fn change(visit: &Visit<'_>, project: &Project) -> Result<Response, HttpError> {
-    let form = filled(visit, Some(project));
-    let operations = &visit.parts().operations;
+pub(crate) async fn change(request: &AuthorizedRequest<'_>, project: &Project) -> Result<Response, HttpError> {
+    let form = filled(request, Some(project));
+    let operations = &request.parts().operations;
     let changed = async {
-        let changed = operations.look(form.clone()).await?.project;
+        let changed = operations.check_project(form.clone()).await?.project;
         operations.change(changed.clone()).await.map(|()| changed)
     };
     match changed.await {
         Ok(changed) => {
-            visit.audit("project.change", Some(&project.id), project.id.as_str(), None).await;
-            Ok(see(&format!("/dashboard/{}/settings?done=saved", changed.domain)))
+            request.audit("project.change", Some(&project.id), project.id.as_str(), None).await;
+            Ok(redirect(&format!("/dashboard/{}/settings?done=saved", changed.domain)))
         }
-        Err(error) => refused(visit, &form, error),
+        Err(error) => refused(request, &form, error),
     }
 }
 
-pub(crate) async fn reindex(visit: &Visit<'_>, project: &Project) -> Result<Response, HttpError> {
-    visit.parts().operations.reindex(project);
-    visit.audit("project.reindex", Some(&project.id), project.id.as_str(), None).await;
-    Ok(see(&format!("/dashboard/{}?done=reindex", project.domain)))
+pub(crate) async fn reindex(request: &AuthorizedRequest<'_>, project: &Project) -> Result<Response, HttpError> {
+    request.parts().operations.reindex(project);
+    request.audit("project.reindex", Some(&project.id), project.id.as_str(), None).await;
+    Ok(redirect(&format!("/dashboard/{}?done=reindex", project.domain)))
 }
 
-pub(crate) async fn remove(visit: &Visit<'_>, project: &Project) -> Result<Response, HttpError> {
-    visit.parts().operations.remove(project).await.map_err(HttpError::Internal)?;
-    visit.audit("project.remove", Some(&project.id), repository_url(&project.repository), None).await;
-    Ok(see("/dashboard/-/projects?done=project-removed"))
+pub(crate) async fn remove(request: &AuthorizedRequest<'_>, project: &Project) -> Result<Response, HttpError> {
+    request.parts().operations.remove(project).await.map_err(HttpError::Internal)?;
+    request.audit("project.remove", Some(&project.id), repository_url(&project.repository), None).await;
+    Ok(redirect("/dashboard/-/projects?done=project-removed"))
 }
 
 /// The submitted form.
-fn filled(visit: &Visit<'_>, of: Option<&Project>) -> ProjectForm {
-    let text = |name| visit.form.text(name).to_owned();
+fn filled(request: &AuthorizedRequest<'_>, of: Option<&Project>) -> ProjectForm {
+    let text = |name| request.form.text(name).to_owned();
     ProjectForm {
         id: of.map_or_else(|| text("id"), |project| project.id.to_string()),
         domain: text("domain"),
@@ -143,7 +148,7 @@ fn filled(visit: &Visit<'_>, of: Option<&Project>) -> ProjectForm {
         base_url: text("base_url"),
         allow_paths: text("allow_paths"),
         author: text("author"),
-        sign_off: visit.form.is_ticked("sign_off"),
+        sign_off: request.form.is_ticked("sign_off"),
         of: of.cloned(),
     }
 }
@@ -172,13 +177,18 @@ struct Problem {
     sentence: String,
 }
 
-fn fields(visit: &Visit<'_>, form: &ProjectForm, problem: Option<&Problem>, checks: &[CheckFinding]) -> Markup {
+fn fields(
+    request: &AuthorizedRequest<'_>,
+    form: &ProjectForm,
+    problem: Option<&Problem>,
+    checks: &[CheckFinding],
+) -> Markup {
     let is_new = form.of.is_none();
     let is_wrong = |name: &str| problem.is_some_and(|problem| problem.field == Some(name));
-    let said = |name: &str| {
+    let problem_box = |name: &str| {
         html! {
             @if let Some(problem) = problem.filter(|_| is_wrong(name)) {
-                p.box.bad role="alert" id=(format_args!("{name}-problem")) { (Foreign(&problem.sentence)) }
+                p.box.bad role="alert" id=(format_args!("{name}-problem")) { (Untrusted(&problem.sentence)) }
             }
         }
     };
@@ -189,7 +199,7 @@ fn fields(visit: &Visit<'_>, form: &ProjectForm, problem: Option<&Problem>, chec
             div {
                 label for=(name) { (label) }
                 small.hint id=(format_args!("{name}-hint")) { (hint) }
-                (said(name))
+                (problem_box(name))
                 input id=(name) aria-describedby=(described(name)) aria-invalid=[is_wrong(name).then_some("true")] autofocus[is_wrong(name)] name=(name) value=(value) required[required] autocomplete="off" spellcheck="false";
             }
         }
@@ -199,12 +209,12 @@ fn fields(visit: &Visit<'_>, form: &ProjectForm, problem: Option<&Problem>, chec
         || ["allow_paths", "author"].into_iter().any(is_wrong)
         || !form.author.is_empty();
     html! {
-        @if let Some(problem) = problem.filter(|problem| problem.field.is_none()) { div.box.bad role="alert" { p { (Foreign(&problem.sentence)) } } }
+        @if let Some(problem) = problem.filter(|problem| problem.field.is_none()) { div.box.bad role="alert" { p { (Untrusted(&problem.sentence)) } } }
         @if !checks.is_empty() {
-            div.box.good role="status" { ul { @for check in checks { li { (check.check) ": " (Foreign(&check.what)) @if let Some(fix) = &check.fix { " → " (Foreign(fix)) } } } } }
+            div.box.good role="status" { ul { @for check in checks { li { (check.check) ": " (Untrusted(&check.what)) @if let Some(fix) = &check.fix { " → " (Untrusted(fix)) } } } } }
         }
         form.fields method="post" {
-            (token(visit.signed_in))
+            (token(request.signed_in))
             @if is_new { (input("id", "Project id", "A short name such as acme: lower-case letters, digits, - _ .", &form.id, true)) }
             (input("domain", "Domain", if is_new { "What the assistant's addresses call the site; empty for the project id." } else { "What the assistant's addresses call the site. Widgets that use the old one stop working." }, &form.domain, !is_new))
             (input("repository", "Repository", "A URL as git takes it, or a folder on the server.", &form.repository, true))
@@ -220,7 +230,7 @@ fn fields(visit: &Visit<'_>, form: &ProjectForm, problem: Option<&Problem>, chec
             (input("base_url", "Address of the forge", "Empty where it follows from the repository's.", &form.base_url, false))
             details open[is_more_open] {
                 summary { "More" }
-                div { label for="allow_paths" { "Files an agent may change besides documents" } small.hint #allow_paths-hint { "Globs relative to the docs folder, one a line." } (said("allow_paths")) textarea #allow_paths aria-describedby=(described("allow_paths")) aria-invalid=[is_wrong("allow_paths").then_some("true")] name="allow_paths" rows="2" { (form.allow_paths) } }
+                div { label for="allow_paths" { "Files an agent may change besides documents" } small.hint #allow_paths-hint { "Globs relative to the docs folder, one a line." } (problem_box("allow_paths")) textarea #allow_paths aria-describedby=(described("allow_paths")) aria-invalid=[is_wrong("allow_paths").then_some("true")] name="allow_paths" rows="2" { (form.allow_paths) } }
                 (input("author", "Author of commits", "Name <mail@example.com>; empty for Docent.", &form.author, false))
                 label.tick { input type="checkbox" name="sign_off" checked[form.sign_off]; "Commits carry a Signed-off-by line" }
             }

@@ -11,17 +11,17 @@ use docent_web::{HttpError, Response};
 use maud::{Markup, html};
 use uuid::Uuid;
 
-use crate::dashboard::{Visit, busy, see};
+use crate::dashboard::{AuthorizedRequest, busy, redirect};
 use crate::diff::{self, Layout};
 use crate::layout::{Section, button, danger, page_links, state_links, table, token};
 use crate::pull_api::refusal;
 use crate::route::PullAction;
-use crate::text::{Foreign, counted, in_url, moment, shortened};
+use crate::text::{Untrusted, counted, in_url, relative_time, shortened};
 
 /// Pull requests on a page.
-const PAGE: usize = 50;
+const PAGE_ROWS: usize = 50;
 /// The longest comment, in characters.
-const LONGEST_COMMENT: usize = 20_000;
+const MAX_COMMENT_CHARS: usize = 20_000;
 const STATES: [(&str, Option<PullState>); 4] = [
     ("", None),
     ("open", Some(PullState::Open)),
@@ -29,13 +29,13 @@ const STATES: [(&str, Option<PullState>); 4] = [
     ("closed", Some(PullState::Closed)),
 ];
 /// Maximum number of files of a change on a page, and of lines and bytes of each file.
-const FILES: usize = 50;
-const LINES_OF_EACH: usize = 400;
-const BYTES_OF_EACH: usize = 64 << 10;
+const MAX_FILES: usize = 50;
+const MAX_LINES_PER_FILE: usize = 400;
+const MAX_BYTES_PER_FILE: usize = 64 << 10;
 /// Maximum number of lines of a file that is shown alone.
-const LINES_OF_ONE: usize = 2_000;
+const MAX_LINES_OF_SINGLE_FILE: usize = 2_000;
 /// Maximum bytes of all changes on a page. As HTML they take up to seven times as much.
-const BYTES: usize = 512 << 10;
+const MAX_TOTAL_BYTES: usize = 512 << 10;
 
 /// Which pull requests a list shows, from the URL.
 struct PullFilter {
@@ -44,8 +44,8 @@ struct PullFilter {
 }
 
 impl PullFilter {
-    fn of(visit: &Visit<'_>, projects: &[Project]) -> Result<Self, HttpError> {
-        let given = |name| visit.request.query(name).map(|text| text.trim().to_owned()).unwrap_or_default();
+    fn of(request: &AuthorizedRequest<'_>, projects: &[Project]) -> Result<Self, HttpError> {
+        let given = |name| request.http.query(name).map(|text| text.trim().to_owned()).unwrap_or_default();
         let named = given("state");
         let state = STATES.iter().find(|(name, _)| *name == named);
         let (state, wanted) = *state.ok_or_else(|| Refusal::invalid("state: it is open, merged or closed"))?;
@@ -55,7 +55,7 @@ impl PullFilter {
             (None, None) => ListPage::Newest,
         };
         let projects = projects.iter().map(|project| project.id.clone()).collect();
-        Ok(Self { state, search: PullSearch { projects, state: wanted, text: given("text"), page, limit: PAGE } })
+        Ok(Self { state, search: PullSearch { projects, state: wanted, text: given("text"), page, limit: PAGE_ROWS } })
     }
 
     /// The filter as a query string, with another state.
@@ -75,31 +75,35 @@ fn parsed_key(text: &str) -> Option<PullKey> {
     Some(PullKey { created_at: Timestamp::from_millis(millis.parse().ok()?), id: Uuid::try_parse(id).ok()? })
 }
 
-pub(crate) async fn all(visit: &Visit<'_>) -> Result<Response, HttpError> {
-    let projects = visit.parts().projects.projects().await.map_err(HttpError::internal)?;
+pub(crate) async fn all(request: &AuthorizedRequest<'_>) -> Result<Response, HttpError> {
+    let projects = request.parts().projects.projects().await.map_err(HttpError::internal)?;
     let body = html! {
         p.soft { "Pull requests of repositories on this machine. Those on GitHub, GitLab, Gitea and Forgejo are there." }
-        (list(visit, &projects, true).await?)
+        (list(request, &projects, true).await?)
     };
-    Ok(visit.page("Pull requests", Section::Pulls, None, &body))
+    Ok(request.page("Pull requests", Section::Pulls, None, &body))
 }
 
-pub(crate) async fn of_project(visit: &Visit<'_>, project: &Project) -> Result<Response, HttpError> {
-    let body = list(visit, std::slice::from_ref(project), false).await?;
-    Ok(visit.page("Pull requests", Section::Pulls, Some(project), &body))
+pub(crate) async fn of_project(request: &AuthorizedRequest<'_>, project: &Project) -> Result<Response, HttpError> {
+    let body = list(request, std::slice::from_ref(project), false).await?;
+    Ok(request.page("Pull requests", Section::Pulls, Some(project), &body))
 }
 
 /// The newest pull requests of some projects.
-pub(crate) async fn latest(visit: &Visit<'_>, projects: &[Project], most: usize) -> Result<Markup, HttpError> {
+pub(crate) async fn latest(
+    request: &AuthorizedRequest<'_>,
+    projects: &[Project],
+    limit: usize,
+) -> Result<Markup, HttpError> {
     let ids = projects.iter().map(|project| project.id.clone()).collect();
-    let search = PullSearch { projects: ids, limit: most, ..PullSearch::default() };
-    let found = visit.parts().pulls.search(search).await.map_err(HttpError::internal)?;
-    Ok(rows(visit, projects, &found.pulls, projects.len() > 1))
+    let search = PullSearch { projects: ids, limit, ..PullSearch::default() };
+    let found = request.parts().pulls.search(search).await.map_err(HttpError::internal)?;
+    Ok(rows(request, projects, &found.pulls, projects.len() > 1))
 }
 
-async fn list(visit: &Visit<'_>, projects: &[Project], with_project: bool) -> Result<Markup, HttpError> {
-    let filter = PullFilter::of(visit, projects)?;
-    let found = visit.parts().pulls.search(filter.search.clone()).await.map_err(HttpError::internal)?;
+async fn list(request: &AuthorizedRequest<'_>, projects: &[Project], with_project: bool) -> Result<Markup, HttpError> {
+    let filter = PullFilter::of(request, projects)?;
+    let found = request.parts().pulls.search(filter.search.clone()).await.map_err(HttpError::internal)?;
     let here = filter.query(filter.state);
     let newer = found.pulls.first().map(key).filter(|_| found.has_newer);
     let older = found.pulls.last().map(key).filter(|_| found.has_older);
@@ -111,7 +115,7 @@ async fn list(visit: &Visit<'_>, projects: &[Project], with_project: bool) -> Re
             @if !here.is_empty() { a href="?" { "All" } }
         }
         (state_links(STATES.map(|(name, state)| (name, count(&found, state))), filter.state, |name| filter.query(name)))
-        (rows(visit, projects, &found.pulls, with_project))
+        (rows(request, projects, &found.pulls, with_project))
         (page_links(&here, filter.search.page == ListPage::Newest, newer, older))
     })
 }
@@ -121,17 +125,17 @@ fn count(found: &FoundPulls, state: Option<PullState>) -> u64 {
     counts.filter(|(known, _)| state.is_none_or(|state| state == **known)).map(|(_, count)| count).sum()
 }
 
-fn rows(visit: &Visit<'_>, projects: &[Project], pulls: &[PullRecord], with_project: bool) -> Markup {
-    let now = visit.parts().clock.now();
+fn rows(request: &AuthorizedRequest<'_>, projects: &[Project], pulls: &[PullRecord], with_project: bool) -> Markup {
+    let now = request.parts().clock.now();
     let head = html! { th { "State" } th { "Pull request" } @if with_project { th { "Project" } } th { "Opened" } };
     let project = |record: &PullRecord| projects.iter().find(|project| project.id == record.project);
     let rows = html! {
         @for (record, project) in pulls.iter().filter_map(|record| Some((record, project(record)?))) {
             tr {
                 td { (state(record)) }
-                td { a href=(format_args!("/dashboard/{}/pulls/{}", project.domain, record.id)) { "#" (record.number) " " (Foreign(&record.title)) } }
+                td { a href=(format_args!("/dashboard/{}/pulls/{}", project.domain, record.id)) { "#" (record.number) " " (Untrusted(&record.title)) } }
                 @if with_project { td { (project.domain) } }
-                td { (moment(record.created_at, now)) }
+                td { (relative_time(record.created_at, now)) }
             }
         }
     };
@@ -161,68 +165,80 @@ struct DiffRequest {
 }
 
 impl DiffRequest {
-    fn of(visit: &Visit<'_>) -> Result<Self, HttpError> {
-        let is_split = visit.request.query("layout").as_deref() == Some("split");
-        Ok(Self { part: Part::of(visit)?, layout: if is_split { Layout::Split } else { Layout::Unified } })
+    fn of(request: &AuthorizedRequest<'_>) -> Result<Self, HttpError> {
+        let is_split = request.http.query("layout").as_deref() == Some("split");
+        Ok(Self { part: Part::of(request)?, layout: if is_split { Layout::Split } else { Layout::Unified } })
     }
 }
 
 impl Part {
-    fn of(visit: &Visit<'_>) -> Result<Self, HttpError> {
-        let number = |name| Ok::<_, HttpError>(visit.request.query_number(name, 1..=u32::MAX, 1)? as usize - 1);
-        Ok(match visit.request.query("file") {
+    fn of(request: &AuthorizedRequest<'_>) -> Result<Self, HttpError> {
+        let number = |name| Ok::<_, HttpError>(request.http.query_number(name, 1..=u32::MAX, 1)? as usize - 1);
+        Ok(match request.http.query("file") {
             Some(path) => Self::File { path: path.into_owned(), line: number("line")? },
             None => Self::Files { first: number("from")? },
         })
     }
 
     fn view(&self) -> DiffView {
-        let view =
-            DiffView { compared_bytes: 16 << 20, bytes: BYTES, time: Duration::from_secs(2), ..DiffView::default() };
+        let view = DiffView {
+            compared_bytes: 16 << 20,
+            bytes: MAX_TOTAL_BYTES,
+            time: Duration::from_secs(2),
+            ..DiffView::default()
+        };
         match self {
-            Self::Files { first } => {
-                DiffView { first_file: *first, files: FILES, lines: LINES_OF_EACH, file_bytes: BYTES_OF_EACH, ..view }
-            }
-            Self::File { path, line } => {
-                DiffView { only: Some(path.clone()), first_line: *line, lines: LINES_OF_ONE, file_bytes: BYTES, ..view }
-            }
+            Self::Files { first } => DiffView {
+                first_file: *first,
+                files: MAX_FILES,
+                lines: MAX_LINES_PER_FILE,
+                file_bytes: MAX_BYTES_PER_FILE,
+                ..view
+            },
+            Self::File { path, line } => DiffView {
+                only: Some(path.clone()),
+                first_line: *line,
+                lines: MAX_LINES_OF_SINGLE_FILE,
+                file_bytes: MAX_TOTAL_BYTES,
+                ..view
+            },
         }
     }
 }
 
-async fn found(visit: &Visit<'_>, project: &Project, id: &str) -> Result<PullRecord, HttpError> {
+async fn found(request: &AuthorizedRequest<'_>, project: &Project, id: &str) -> Result<PullRecord, HttpError> {
     let missing = || HttpError::from(Refusal::not_found("This project has no such pull request; check the link."));
     let id = Uuid::try_parse(id).map_err(|_| missing())?;
-    visit.parts().pulls.record(&project.id, id).await.map_err(HttpError::internal)?.ok_or_else(missing)
+    request.parts().pulls.record(&project.id, id).await.map_err(HttpError::internal)?.ok_or_else(missing)
 }
 
-pub(crate) async fn pull(visit: &Visit<'_>, project: &Project, id: &str) -> Result<Response, HttpError> {
-    let record = found(visit, project, id).await?;
-    let wanted = DiffRequest::of(visit)?;
-    let _place = Arc::clone(&visit.dashboard.large_pages).try_acquire_owned().map_err(|_| busy())?;
-    let found = visit.parts().pulls.changes(project, &record, wanted.part.view()).await;
+pub(crate) async fn pull(request: &AuthorizedRequest<'_>, project: &Project, id: &str) -> Result<Response, HttpError> {
+    let record = found(request, project, id).await?;
+    let wanted = DiffRequest::of(request)?;
+    let _place = Arc::clone(&request.dashboard.large_pages).try_acquire_owned().map_err(|_| busy())?;
+    let found = request.parts().pulls.changes(project, &record, wanted.part.view()).await;
     let here = format!("/dashboard/{}/pulls/{}", project.domain, record.id);
-    let now = visit.parts().clock.now();
+    let now = request.parts().clock.now();
     let (commits, changes) = compared(project, found, wanted, &here, now).await?;
-    let comments = visit.parts().pulls.comments(&record).await.map_err(HttpError::internal)?;
+    let comments = request.parts().pulls.comments(&record).await.map_err(HttpError::internal)?;
     let body = html! {
         p {
-            (state(&record)) " " code { (Foreign(&record.head)) } " → " code { (Foreign(&record.base)) } ", opened " (moment(record.created_at, now))
-            @if let Some(at) = record.ended_at { ", " (record.state.as_str()) " " (moment(at, now)) }
+            (state(&record)) " " code { (Untrusted(&record.head)) } " → " code { (Untrusted(&record.base)) } ", opened " (relative_time(record.created_at, now))
+            @if let Some(at) = record.ended_at { ", " (record.state.as_str()) " " (relative_time(at, now)) }
         }
-        @if !record.body.trim().is_empty() { div.box { p.said { (Foreign(&record.body)) } } }
-        @if visit.is_editor() { (actions(visit, &record, &here)) }
+        @if !record.body.trim().is_empty() { div.box { p.said { (Untrusted(&record.body)) } } }
+        @if request.is_editor() { (actions(request, &record, &here)) }
         h2 { "Comments" }
         @for comment in &comments {
             article.event {
-                header { (Foreign(&comment.author)) ", " (moment(comment.at, now)) }
-                p.text { (Foreign(&comment.text)) }
+                header { (Untrusted(&comment.author)) ", " (relative_time(comment.at, now)) }
+                p.text { (Untrusted(&comment.text)) }
             }
         }
-        @if visit.is_editor() {
+        @if request.is_editor() {
             form.fields method="post" action=(format_args!("{here}/comment")) {
-                (token(visit.signed_in))
-                div { label for="comment" { "Comment" } textarea #comment name="comment" rows="3" required maxlength=(LONGEST_COMMENT) {} }
+                (token(request.signed_in))
+                div { label for="comment" { "Comment" } textarea #comment name="comment" rows="3" required maxlength=(MAX_COMMENT_CHARS) {} }
                 div { button.quiet type="submit" { "Add the comment" } }
             }
         }
@@ -231,28 +247,32 @@ pub(crate) async fn pull(visit: &Visit<'_>, project: &Project, id: &str) -> Resu
         (changes)
     };
     let title = format!("#{} {}", record.number, docent_types::printable(&record.title));
-    Ok(visit.page(&title, Section::Pulls, Some(project), &body))
+    Ok(request.page(&title, Section::Pulls, Some(project), &body))
 }
 
 /// The changes on the branch of a job, on whichever forge its pull request is.
-pub(crate) async fn of_job(visit: &Visit<'_>, project: &Project, id: &str) -> Result<Response, HttpError> {
+pub(crate) async fn of_job(
+    request: &AuthorizedRequest<'_>,
+    project: &Project,
+    id: &str,
+) -> Result<Response, HttpError> {
     let id = Jobs::id(&project.id, id)?;
-    let job = visit.parts().jobs.job(&project.id, id).await?;
-    let wanted = DiffRequest::of(visit)?;
-    let _place = Arc::clone(&visit.dashboard.large_pages).try_acquire_owned().map_err(|_| busy())?;
+    let job = request.parts().jobs.job(&project.id, id).await?;
+    let wanted = DiffRequest::of(request)?;
+    let _place = Arc::clone(&request.dashboard.large_pages).try_acquire_owned().map_err(|_| busy())?;
     let (base, head) = (&project.branch, &job.source.branch);
-    let found = visit.parts().pulls.branch_changes(project, base, head, wanted.part.view()).await;
+    let found = request.parts().pulls.branch_changes(project, base, head, wanted.part.view()).await;
     let here = format!("/dashboard/{}/jobs/{id}", project.domain);
     let (commits, changes) =
-        compared(project, found, wanted, &format!("{here}/changes"), visit.parts().clock.now()).await?;
+        compared(project, found, wanted, &format!("{here}/changes"), request.parts().clock.now()).await?;
     let body = html! {
-        p { code { (Foreign(head)) } " → " code { (Foreign(base)) } ", made by " a href=(here) { "a job" } "." }
+        p { code { (Untrusted(head)) } " → " code { (Untrusted(base)) } ", made by " a href=(here) { "a job" } "." }
         p.soft { "Nothing is shown before the job has pushed its branch, and once the branch is merged or deleted." }
         (commits)
         h2 { "Changes" }
         (changes)
     };
-    Ok(visit.page("Changes of a job", Section::Jobs, Some(project), &body))
+    Ok(request.page("Changes of a job", Section::Jobs, Some(project), &body))
 }
 
 /// The commits and the changes that were found; `here` is the address of the page.
@@ -279,19 +299,19 @@ async fn compared(
     }
 }
 
-fn actions(visit: &Visit<'_>, record: &PullRecord, here: &str) -> Markup {
+fn actions(request: &AuthorizedRequest<'_>, record: &PullRecord, here: &str) -> Markup {
     html! {
         @match record.state {
             PullState::Open => {
                 div.actions {
-                    (button(visit.signed_in, &format!("{here}/merge"), "Merge"))
-                    (button(visit.signed_in, &format!("{here}/squash"), "Squash and merge"))
-                    (button(visit.signed_in, &format!("{here}/update"), "Update branch"))
+                    (button(request.signed_in, &format!("{here}/merge"), "Merge"))
+                    (button(request.signed_in, &format!("{here}/squash"), "Squash and merge"))
+                    (button(request.signed_in, &format!("{here}/update"), "Update branch"))
                     a href=(format_args!("{here}/conflicts")) { "Look for conflicts" }
                 }
-                (danger(visit.signed_in, &format!("{here}/close"), "Close without merging", &html! { "The branch stays in the repository." }))
+                (danger(request.signed_in, &format!("{here}/close"), "Close without merging", &html! { "The branch stays in the repository." }))
             },
-            PullState::Closed => (button(visit.signed_in, &format!("{here}/reopen"), "Reopen")),
+            PullState::Closed => (button(request.signed_in, &format!("{here}/reopen"), "Reopen")),
             PullState::Merged => {},
         }
     }
@@ -305,11 +325,11 @@ fn commit_list(commits: &[CommitSummary], now: Timestamp) -> Markup {
             tr {
                 td { code { (shortened(&commit.id.to_string(), 10)) } }
                 td {
-                    (Foreign(&shortened(first, 200)))
-                    @if !rest.trim().is_empty() { details { summary { "More" } pre { (Foreign(&shortened(rest.trim(), 4_000))) } } }
+                    (Untrusted(&shortened(first, 200)))
+                    @if !rest.trim().is_empty() { details { summary { "More" } pre { (Untrusted(&shortened(rest.trim(), 4_000))) } } }
                 }
-                td { (Foreign(&shortened(&commit.author, 100))) }
-                td { (moment(Timestamp::from_millis(commit.seconds.saturating_mul(1_000)), now)) }
+                td { (Untrusted(&shortened(&commit.author, 100))) }
+                td { (relative_time(Timestamp::from_millis(commit.seconds.saturating_mul(1_000)), now)) }
             }
         }
     };
@@ -337,20 +357,20 @@ fn changes(diff: &Diff, wanted: &DiffRequest, here: &str) -> Markup {
 }
 
 pub(crate) async fn act(
-    visit: &Visit<'_>,
+    request: &AuthorizedRequest<'_>,
     project: &Project,
     id: &str,
     action: PullAction,
 ) -> Result<Response, HttpError> {
-    let record = found(visit, project, id).await?;
-    let pulls = &visit.parts().pulls;
-    let by = visit.signed_in.operator.name.as_str();
+    let record = found(request, project, id).await?;
+    let pulls = &request.parts().pulls;
+    let by = request.signed_in.operator.name.as_str();
     let done = match action {
         PullAction::Merge => pulls.merge(project, &record).await.map(|_| "merged"),
         PullAction::Squash => pulls.squash(project, &record, by).await.map(|_| "squashed"),
         PullAction::Close => pulls.close(project, &record).await.map(|_| "closed"),
         PullAction::Reopen => pulls.reopen(project, &record).await.map(|_| "reopened"),
-        PullAction::Comment => pulls.comment(&record, by, comment(visit)?).await.map(|()| "commented"),
+        PullAction::Comment => pulls.comment(&record, by, comment(request)?).await.map(|()| "commented"),
         PullAction::Update => pulls.update(project, &record).await.map(|updated| match updated {
             Updated::Merged => "updated",
             Updated::UpToDate => "up-to-date",
@@ -358,30 +378,36 @@ pub(crate) async fn act(
     };
     let here = format!("/dashboard/{}/pulls/{}", project.domain, record.id);
     let done = match done {
-        Err(MergeError::Conflict(_)) => return Ok(see(&format!("{here}/conflicts"))),
+        Err(MergeError::Conflict(_)) => return Ok(redirect(&format!("{here}/conflicts"))),
         done => done.map_err(refusal)?,
     };
     let subject = format!("#{} {}", record.number, record.title);
-    visit.audit(&format!("pull.{done}"), Some(&project.id), subject, None).await;
-    Ok(see(&format!("{here}?done={done}")))
+    request.audit(&format!("pull.{done}"), Some(&project.id), subject, None).await;
+    Ok(redirect(&format!("{here}?done={done}")))
 }
 
-fn comment<'v>(visit: &'v Visit<'_>) -> Result<&'v str, Refusal> {
-    let text = visit.form.text("comment");
+fn comment<'v>(request: &'v AuthorizedRequest<'_>) -> Result<&'v str, Refusal> {
+    let text = request.form.text("comment");
     if text.is_empty() {
         return Err(Refusal::invalid("Write the comment."));
     }
-    if text.chars().count() > LONGEST_COMMENT {
-        return Err(Refusal::invalid(format!("The comment is longer than {LONGEST_COMMENT} characters. Shorten it.")));
+    if text.chars().count() > MAX_COMMENT_CHARS {
+        return Err(Refusal::invalid(format!(
+            "The comment is longer than {MAX_COMMENT_CHARS} characters. Shorten it."
+        )));
     }
     Ok(text)
 }
 
 /// What keeps a pull request from being merged, and how to resolve it.
-pub(crate) async fn conflicts(visit: &Visit<'_>, project: &Project, id: &str) -> Result<Response, HttpError> {
-    let record = found(visit, project, id).await?;
-    let _place = Arc::clone(&visit.dashboard.large_pages).try_acquire_owned().map_err(|_| busy())?;
-    let files = visit.parts().pulls.conflicts(project, &record).await.map_err(refusal)?;
+pub(crate) async fn conflicts(
+    request: &AuthorizedRequest<'_>,
+    project: &Project,
+    id: &str,
+) -> Result<Response, HttpError> {
+    let record = found(request, project, id).await?;
+    let _place = Arc::clone(&request.dashboard.large_pages).try_acquire_owned().map_err(|_| busy())?;
+    let files = request.parts().pulls.conflicts(project, &record).await.map_err(refusal)?;
     let body = html! {
         p { a href=(format_args!("/dashboard/{}/pulls/{}", project.domain, record.id)) { "Back to the pull request" } }
         @if files.is_empty() {
@@ -389,24 +415,24 @@ pub(crate) async fn conflicts(visit: &Visit<'_>, project: &Project, id: &str) ->
         } @else {
             div.box.bad role="alert" {
                 p {
-                    "It was not merged: " code { (Foreign(&record.base)) } " and " code { (Foreign(&record.head)) } " changed "
+                    "It was not merged: " code { (Untrusted(&record.base)) } " and " code { (Untrusted(&record.head)) } " changed "
                     (counted(files.len() as u64, "file")) " in ways that do not fit together."
                 }
             }
-            @for file in files.iter().take(FILES) { (conflict(file, &record)) }
-            @if files.len() > FILES { p { "And " (counted((files.len() - FILES) as u64, "other file")) "." } }
+            @for file in files.iter().take(MAX_FILES) { (conflict(file, &record)) }
+            @if files.len() > MAX_FILES { p { "And " (counted((files.len() - MAX_FILES) as u64, "other file")) "." } }
             h2 { "To resolve them" }
             p { "Merge the base into the branch, say for each file what is right, and push. Then merge here." }
-            pre { "git fetch origin\ngit switch " (Foreign(&record.head)) "\ngit merge origin/" (Foreign(&record.base)) "\n# edit the files, git add them\ngit commit\ngit push" }
+            pre { "git fetch origin\ngit switch " (Untrusted(&record.head)) "\ngit merge origin/" (Untrusted(&record.base)) "\n# edit the files, git add them\ngit commit\ngit push" }
         }
     };
-    Ok(visit.page(&format!("Conflicts of #{}", record.number), Section::Pulls, Some(project), &body))
+    Ok(request.page(&format!("Conflicts of #{}", record.number), Section::Pulls, Some(project), &body))
 }
 
 fn conflict(file: &FileConflict, record: &PullRecord) -> Markup {
-    let (base, head) = (html! { code { (Foreign(&record.base)) } }, html! { code { (Foreign(&record.head)) } });
+    let (base, head) = (html! { code { (Untrusted(&record.base)) } }, html! { code { (Untrusted(&record.head)) } });
     html! {
-        h3 { code { (Foreign(&file.path)) } }
+        h3 { code { (Untrusted(&file.path)) } }
         @match &file.kind {
             ConflictKind::Lines(lines) => {
                 p { "Both changed the same lines." }
@@ -430,6 +456,6 @@ fn conflict(file: &FileConflict, record: &PullRecord) -> Markup {
 fn side(label: &Markup, lines: &str) -> Markup {
     html! {
         p { (label) ":" @if lines.is_empty() { " these lines are gone." } }
-        @if !lines.is_empty() { pre { (Foreign(lines)) } }
+        @if !lines.is_empty() { pre { (Untrusted(lines)) } }
     }
 }

@@ -5,35 +5,35 @@ use docent_types::{Project, Refusal, Timestamp};
 use docent_web::{Csv, HttpError, Response};
 use maud::{Markup, html};
 
-use crate::dashboard::Visit;
+use crate::dashboard::AuthorizedRequest;
 use crate::layout::{Section, table};
 use crate::pages::analytics::{Period, date, number};
-use crate::text::{Foreign, grouped, in_url, moment, shortened};
+use crate::text::{Untrusted, grouped, in_url, relative_time, shortened};
 
-const PAGE: u32 = 50;
+const PAGE_ROWS: u32 = 50;
 /// Maximum number of terms in a file.
-const FILE: u32 = 10_000;
+const MAX_FILE_ROWS: u32 = 10_000;
 
-pub(crate) async fn searches(visit: &Visit<'_>, project: &Project) -> Result<Response, HttpError> {
-    let period = Period::of(visit)?;
+pub(crate) async fn searches(request: &AuthorizedRequest<'_>, project: &Project) -> Result<Response, HttpError> {
+    let period = Period::of(request)?;
     let days = Days::touched(Some(period.from), Some(period.to));
-    if let Some(term) = visit.request.query("term").filter(|term| !term.is_empty()) {
-        return one(visit, project, &period, days, &term).await;
+    if let Some(term) = request.http.query("term").filter(|term| !term.is_empty()) {
+        return one(request, project, &period, days, &term).await;
     }
-    let without_results = match visit.request.query("which").as_deref() {
+    let without_results = match request.http.query("which").as_deref() {
         None | Some("") => false,
         Some("nothing") => true,
         Some(_) => return Err(Refusal::invalid("which: choose one of the list").into()),
     };
     let after = || {
-        let count = visit.request.query("count")?.parse().ok()?;
-        Some(TermCursor { count, term: visit.request.query("after")?.into_owned() })
+        let count = request.http.query("count")?.parse().ok()?;
+        Some(TermCursor { count, term: request.http.query("after")?.into_owned() })
     };
-    let limit = if visit.wants_csv() { FILE } else { PAGE };
+    let limit = if request.wants_csv() { MAX_FILE_ROWS } else { PAGE_ROWS };
     let query = TermQuery { domain: project.domain.clone(), days, without_results, after: after(), limit };
     let is_first = query.after.is_none();
-    let found = visit.parts().searches.terms(query).await.map_err(HttpError::internal)?;
-    if visit.wants_csv() {
+    let found = request.parts().searches.terms(query).await.map_err(HttpError::internal)?;
+    if request.wants_csv() {
         return file(&found.terms).response("searches");
     }
     let query = |which: &str| format!("days={}&which={which}", period.days);
@@ -46,14 +46,14 @@ pub(crate) async fn searches(visit: &Visit<'_>, project: &Project) -> Result<Res
             li { b { (grouped(searches)) } a href=(format_args!("?{}", query(""))) aria-current=[(!without_results).then_some("true")] { "searches" } }
             li { b { (grouped(nothing)) } a href=(format_args!("?{}", query("nothing"))) aria-current=[without_results.then_some("true")] { "found nothing" } }
         }
-        @if found.terms.is_empty() { p.soft { "There are none here." } } @else { (rows(&found, &period, visit.parts().clock.now())) }
+        @if found.terms.is_empty() { p.soft { "There are none here." } } @else { (rows(&found, &period, request.parts().clock.now())) }
         nav.pages aria-label="Pages" {
             @if !is_first { a href=(format_args!("?{here}")) { "Most frequent" } }
             @if let Some(TermCursor { count, term }) = &found.next { a href=(format_args!("?{here}&count={count}&after={}", in_url(term))) rel="next" { "Next" } }
-            a href=(format_args!("?{here}&format=csv")) { "As CSV" } span.soft { "the first " (grouped(FILE.into())) " at most" }
+            a href=(format_args!("?{here}&format=csv")) { "As CSV" } span.soft { "the first " (grouped(MAX_FILE_ROWS.into())) " at most" }
         }
     };
-    Ok(visit.page("Searches", Section::Searches, Some(project), &body))
+    Ok(request.page("Searches", Section::Searches, Some(project), &body))
 }
 
 fn rows(found: &SearchTerms, period: &Period, now: Timestamp) -> Markup {
@@ -62,10 +62,10 @@ fn rows(found: &SearchTerms, period: &Period, now: Timestamp) -> Markup {
         @for SearchTerm { term, counts, last_at } in &found.terms {
             @let days = format!("?days={}&term={}", period.days, in_url(term));
             tr {
-                td { a href=(days) { (Foreign(&shortened(term, 120))) } }
+                td { a href=(days) { (Untrusted(&shortened(term, 120))) } }
                 td.num { (number(counts.searches, &days)) }
                 td.num { (number(counts.without_results, &days)) }
-                td { (moment(*last_at, now)) }
+                td { (relative_time(*last_at, now)) }
             }
         }
     };
@@ -74,14 +74,14 @@ fn rows(found: &SearchTerms, period: &Period, now: Timestamp) -> Markup {
 
 /// The page of one term, by day.
 async fn one(
-    visit: &Visit<'_>,
+    request: &AuthorizedRequest<'_>,
     project: &Project,
     period: &Period,
     days: Days,
     term: &str,
 ) -> Result<Response, HttpError> {
-    let found = visit.parts().searches.term_by_day(&project.domain, days, term).await.map_err(HttpError::internal)?;
-    if visit.wants_csv() {
+    let found = request.parts().searches.term_by_day(&project.domain, days, term).await.map_err(HttpError::internal)?;
+    if request.wants_csv() {
         return day_file(&found).response("search-days");
     }
     let rows = html! {
@@ -93,7 +93,7 @@ async fn one(
         format!("Readers search for “{}” and find nothing. Document it where it belongs.", shortened(term, 1_000));
     let here = format!("days={}&term={}", period.days, in_url(term));
     let body = html! {
-        p { "Searches for " strong { (Foreign(term)) } " by day." }
+        p { "Searches for " strong { (Untrusted(term)) } " by day." }
         @if found.is_empty() { p.soft { "There are none in these days." } }
         @else { (table("Searches by day", &html! { th { "Day" } th.num { "Searches" } th.num { "Found nothing" } }, &rows)) }
         nav.pages aria-label="Pages" {
@@ -101,11 +101,11 @@ async fn one(
             a href=(format_args!("/dashboard/{}/playground?q={}", project.domain, in_url(term))) { "What is found now" }
             a href=(format_args!("?{here}&format=csv")) { "As CSV" }
         }
-        @if visit.is_editor() && found.iter().any(|(_, counts)| counts.without_results > 0) {
+        @if request.is_editor() && found.iter().any(|(_, counts)| counts.without_results > 0) {
             p { a.button.quiet href=(format_args!("/dashboard/{}/jobs/new?prompt={}", project.domain, in_url(&prompt))) { "Make a job of it" } }
         }
     };
-    Ok(visit.page("Searches", Section::Searches, Some(project), &body))
+    Ok(request.page("Searches", Section::Searches, Some(project), &body))
 }
 
 fn file(terms: &[SearchTerm]) -> Csv {

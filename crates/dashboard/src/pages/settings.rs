@@ -5,13 +5,13 @@ use docent_types::{StoreError, Timestamp};
 use docent_web::{HttpError, Response};
 use maud::{Markup, html};
 
-use crate::dashboard::Visit;
+use crate::dashboard::AuthorizedRequest;
 use crate::layout::{Section, table};
 use crate::pages::home::finding_list;
-use crate::text::{Foreign, counted, moment};
+use crate::text::{Untrusted, counted, relative_time};
 
-pub(crate) async fn settings(visit: &Visit<'_>) -> Result<Response, HttpError> {
-    let parts = visit.parts();
+pub(crate) async fn settings(request: &AuthorizedRequest<'_>) -> Result<Response, HttpError> {
+    let parts = request.parts();
     let settings = parts.operations.settings();
     let findings = parts.operations.findings().await;
     let hooks = parts.operations.hooks().await.map_err(|error| StoreError::new("read the webhooks", error))?;
@@ -19,7 +19,7 @@ pub(crate) async fn settings(visit: &Visit<'_>) -> Result<Response, HttpError> {
     let head = html! { th { "Setting" } th { "Value" } th { "From" } };
     let rows = html! {
         @for setting in &settings {
-            tr { td { code { (setting.key) } } td { (Foreign(&setting.value)) } td { (Foreign(&setting.source)) } }
+            tr { td { code { (setting.key) } } td { (Untrusted(&setting.value)) } td { (Untrusted(&setting.source)) } }
         }
     };
     let body = html! {
@@ -33,16 +33,16 @@ pub(crate) async fn settings(visit: &Visit<'_>) -> Result<Response, HttpError> {
         @match findings.at {
             None => p.soft { "Not finished yet." },
             Some(at) => {
-                p.soft { "Checked " (moment(at, now)) "." }
+                p.soft { "Checked " (relative_time(at, now)) "." }
                 (finding_list(&findings.findings))
                 details {
                     summary { "What passed" }
-                    ul { @for finding in findings.findings.iter().filter(|finding| finding.level == crate::operations::Level::Good) { li { (finding.check) ": " (Foreign(&finding.what)) } } }
+                    ul { @for finding in findings.findings.iter().filter(|finding| finding.level == crate::operations::Level::Good) { li { (finding.check) ": " (Untrusted(&finding.what)) } } }
                 }
             }
         }
     };
-    Ok(visit.page("Settings", Section::Settings, None, &body))
+    Ok(request.page("Settings", Section::Settings, None, &body))
 }
 
 fn deliveries(hooks: &[HookState], now: Timestamp) -> Markup {
@@ -53,8 +53,8 @@ fn deliveries(hooks: &[HookState], now: Timestamp) -> Markup {
                 @match &hook.last {
                     None => { td { "none yet" } td {} },
                     Some(attempt) => {
-                        td { (moment(attempt.at, now)) ": " @if attempt.delivered { "delivered" } @else { "failed" } }
-                        td { (Foreign(&attempt.answer)) }
+                        td { (relative_time(attempt.at, now)) ": " @if attempt.delivered { "delivered" } @else { "failed" } }
+                        td { (Untrusted(&attempt.answer)) }
                     }
                 }
                 td { (counted(hook.queued, "event")) }

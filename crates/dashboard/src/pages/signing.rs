@@ -9,17 +9,17 @@ use http::{Method, StatusCode};
 use maud::{Markup, html};
 
 use crate::assets;
-use crate::dashboard::{Dashboard, page, see};
+use crate::dashboard::{Dashboard, page, redirect};
 use crate::form::Form;
-use crate::guard::{Cookie, TOKEN, check_visit, visit_token};
+use crate::guard::{Cookie, TOKEN, check_pre_session, pre_session_token};
 use crate::layout::bare;
 use crate::route::PageRoute;
 use crate::text::in_url;
 
 /// How long a browser keeps the session's cookie after it was last set, in seconds: as long as an idle session lives.
 pub(crate) const SESSION_SECONDS: u64 = 14 * 24 * 3600;
-/// Maximum time for signing in, in seconds.
-const VISIT_SECONDS: u64 = 3600;
+/// How long a browser keeps the pre-session cookie, in seconds: the maximum time for signing in.
+const PRE_SESSION_SECONDS: u64 = 3600;
 /// The page to go to after signing in, unless another one is requested.
 const HOME: &str = "/dashboard";
 
@@ -36,23 +36,25 @@ pub(crate) async fn serve(
             let to = request.query("to").map(|to| to.into_owned()).unwrap_or_default();
             let is_done = request.query("done").as_deref() == Some("signed-out");
             let is_first = !dashboard.parts.operators.has_any().await.map_err(HttpError::internal)?;
-            shown(dashboard, request, StatusCode::OK, "Sign in", |token| {
+            form_page(dashboard, request, StatusCode::OK, "Sign in", |token| {
                 html! {
                     @if is_done { div.box.good role="status" { p { "You are signed out." } } }
-                    @if is_first { (first_run()) (elsewhere(dashboard, &to)) } @else { (sign_in_form(dashboard, token, &to, "", None)) }
+                    @if is_first { (first_run()) (provider_button(dashboard, &to)) } @else { (sign_in_form(dashboard, token, &to, "", None)) }
                 }
             })
         }
-        PageRoute::SignInElsewhere => leave(dashboard, request).await,
-        PageRoute::SignInReturn => come_back(dashboard, request).await,
+        PageRoute::SignInElsewhere => begin_at_provider(dashboard, request).await,
+        PageRoute::SignInReturn => return_from_provider(dashboard, request).await,
         PageRoute::Join(link) if is_write => join(dashboard, request, link).await,
         PageRoute::Join(link) => {
             let target = dashboard.parts.operators.peek_link(link).await.map_err(HttpError::internal)?;
-            let target = target.ok_or_else(used_up)?;
+            let target = target.ok_or_else(link_used_up)?;
             if matches!(target, LinkTarget::SignIn(_)) && *request.method() == Method::GET {
-                return enter(dashboard, request, link).await;
+                return sign_in_by_link(dashboard, request, link).await;
             }
-            shown(dashboard, request, StatusCode::OK, join_title(&target), |token| join_form(token, &target, "", None))
+            form_page(dashboard, request, StatusCode::OK, join_title(&target), |token| {
+                join_form(token, &target, "", None)
+            })
         }
         PageRoute::Asset(name) => assets::of(name).ok_or_else(|| Refusal::not_found("There is no such file.").into()),
         _ => Ok(respond::empty(StatusCode::NOT_FOUND)),
@@ -61,36 +63,36 @@ pub(crate) async fn serve(
 
 async fn sign_in(dashboard: &Dashboard, request: &mut Request) -> Result<Response, HttpError> {
     let form = Form::read(request).await?;
-    check_visit(&form, dashboard.cookies.read(request, Cookie::Visit))?;
+    check_pre_session(&form, dashboard.cookies.read(request, Cookie::PreSession))?;
     let (name, to) = (form.text("name").to_owned(), form.text("to").to_owned());
-    let signed = dashboard.parts.operators.sign_in(&name, form.exact("password"), request.client()).await;
-    match signed {
-        Ok((session, _)) => Ok(signed_in(dashboard, &session, inside(&to))),
+    let sign_in_result = dashboard.parts.operators.sign_in(&name, form.exact("password"), request.client()).await;
+    match sign_in_result {
+        Ok((session, _)) => Ok(signed_in(dashboard, &session, safe_return_path(&to))),
         Err(error) => {
-            let (status, sentence) = refused(error)?;
+            let (status, sentence) = refusal(error)?;
             let form = |token: &str| sign_in_form(dashboard, token, &to, &name, Some(&sentence));
-            shown(dashboard, request, status, "Sign in", form)
+            form_page(dashboard, request, status, "Sign in", form)
         }
     }
 }
 
 /// Signs in by a link that needs no name and no password.
-async fn enter(dashboard: &Dashboard, request: &Request, link: &str) -> Result<Response, HttpError> {
+async fn sign_in_by_link(dashboard: &Dashboard, request: &Request, link: &str) -> Result<Response, HttpError> {
     match dashboard.parts.operators.redeem(link, None, "", request.client()).await {
         Ok((session, _)) => Ok(signed_in(dashboard, &session, HOME)),
-        Err(SignInError::Write(WriteError::NoLink)) => Err(used_up()),
+        Err(SignInError::Write(WriteError::NoLink)) => Err(link_used_up()),
         Err(error) => not_signed_in(dashboard, request, error, HOME),
     }
 }
 
 /// Redirects to the identity provider. This is a link and not a form, because the page's Content Security Policy
 /// restricts where forms may lead.
-async fn leave(dashboard: &Dashboard, request: &Request) -> Result<Response, HttpError> {
-    let (visit, to) = (visit_of(dashboard, request)?, request.query("to").unwrap_or_default().into_owned());
-    match dashboard.parts.operators.begin_at_provider(&visit, inside(&to), request.client()).await {
+async fn begin_at_provider(dashboard: &Dashboard, request: &Request) -> Result<Response, HttpError> {
+    let (pre_session, to) = (pre_session_of(dashboard, request)?, request.query("to").unwrap_or_default().into_owned());
+    match dashboard.parts.operators.begin_at_provider(&pre_session, safe_return_path(&to), request.client()).await {
         Ok(url) => {
-            let mut response = see(&url);
-            dashboard.cookies.set(&mut response, Cookie::Visit, &visit, VISIT_SECONDS);
+            let mut response = redirect(&url);
+            dashboard.cookies.set(&mut response, Cookie::PreSession, &pre_session, PRE_SESSION_SECONDS);
             Ok(response)
         }
         Err(error) => not_signed_in(dashboard, request, error, &to),
@@ -98,16 +100,16 @@ async fn leave(dashboard: &Dashboard, request: &Request) -> Result<Response, Htt
 }
 
 /// Completes a sign-in when the browser comes back from the identity provider.
-async fn come_back(dashboard: &Dashboard, request: &Request) -> Result<Response, HttpError> {
+async fn return_from_provider(dashboard: &Dashboard, request: &Request) -> Result<Response, HttpError> {
     let given = |name| request.query(name).map(|value| value.into_owned());
-    let word = || given("error").unwrap_or_default().chars().filter(char::is_ascii_graphic).take(60).collect();
+    let error_code = || given("error").unwrap_or_default().chars().filter(char::is_ascii_graphic).take(60).collect();
     let response = AuthorizationResponse {
         state: given("state").unwrap_or_default(),
         issuer: given("iss"),
-        code: given("code").ok_or_else(word),
+        code: given("code").ok_or_else(error_code),
     };
-    let visit = dashboard.cookies.read(request, Cookie::Visit).unwrap_or_default();
-    match dashboard.parts.operators.return_from_provider(visit, response, request.client()).await {
+    let pre_session = dashboard.cookies.read(request, Cookie::PreSession).unwrap_or_default();
+    match dashboard.parts.operators.return_from_provider(pre_session, response, request.client()).await {
         Ok((session, _, to)) => Ok(signed_in(dashboard, &session, &to)),
         Err(error) => not_signed_in(dashboard, request, error, HOME),
     }
@@ -119,27 +121,27 @@ fn not_signed_in(
     error: SignInError,
     to: &str,
 ) -> Result<Response, HttpError> {
-    let (status, sentence) = refused(error)?;
+    let (status, sentence) = refusal(error)?;
     let form = |token: &str| sign_in_form(dashboard, token, to, "", Some(&sentence));
-    shown(dashboard, request, status, "Sign in", form)
+    form_page(dashboard, request, status, "Sign in", form)
 }
 
 /// Redirects to `to`, and sets the cookie of the session.
 fn signed_in(dashboard: &Dashboard, session: &SessionToken, to: &str) -> Response {
-    let mut response = see(to);
+    let mut response = redirect(to);
     dashboard.cookies.set(&mut response, Cookie::Session, session.expose(), SESSION_SECONDS);
-    dashboard.cookies.set(&mut response, Cookie::Visit, "", 0);
+    dashboard.cookies.set(&mut response, Cookie::PreSession, "", 0);
     response
 }
 
 async fn join(dashboard: &Dashboard, request: &mut Request, link: &str) -> Result<Response, HttpError> {
     let form = Form::read(request).await?;
-    check_visit(&form, dashboard.cookies.read(request, Cookie::Visit))?;
+    check_pre_session(&form, dashboard.cookies.read(request, Cookie::PreSession))?;
     let operators = &dashboard.parts.operators;
-    let target = operators.peek_link(link).await.map_err(HttpError::internal)?.ok_or_else(used_up)?;
+    let target = operators.peek_link(link).await.map_err(HttpError::internal)?.ok_or_else(link_used_up)?;
     let given = form.text("name").to_owned();
     let again = |dashboard: &Dashboard, request: &Request, status, sentence: &str| {
-        shown(dashboard, request, status, join_title(&target), |token| {
+        form_page(dashboard, request, status, join_title(&target), |token| {
             join_form(token, &target, &given, Some(sentence))
         })
     };
@@ -158,14 +160,14 @@ async fn join(dashboard: &Dashboard, request: &mut Request, link: &str) -> Resul
     match operators.redeem(link, name, form.exact("password"), request.client()).await {
         Ok((session, _)) => Ok(signed_in(dashboard, &session, HOME)),
         Err(error) => {
-            let (status, sentence) = refused(error)?;
+            let (status, sentence) = refusal(error)?;
             again(dashboard, request, status, &sentence)
         }
     }
 }
 
 /// The status and the sentence of a refusal; an internal error is passed on.
-fn refused(error: SignInError) -> Result<(StatusCode, String), HttpError> {
+fn refusal(error: SignInError) -> Result<(StatusCode, String), HttpError> {
     match error {
         SignInError::Write(WriteError::Store(source)) => Err(HttpError::internal(source)),
         SignInError::Hash(source) => Err(HttpError::Internal(source)),
@@ -185,38 +187,39 @@ fn refused(error: SignInError) -> Result<(StatusCode, String), HttpError> {
     }
 }
 
-/// A page with a form for a visitor who is not signed in. The form's token is derived from the visit cookie.
-fn shown(
+/// A page with a form for a visitor who is not signed in. The form's token is derived from the pre-session
+/// cookie.
+fn form_page(
     dashboard: &Dashboard,
     request: &Request,
     status: StatusCode,
     title: &str,
     body: impl FnOnce(&str) -> Markup,
 ) -> Result<Response, HttpError> {
-    let visit = visit_of(dashboard, request)?;
-    let mut response = page(status, bare(title, &body(&visit_token(&visit))));
-    dashboard.cookies.set(&mut response, Cookie::Visit, &visit, VISIT_SECONDS);
+    let pre_session = pre_session_of(dashboard, request)?;
+    let mut response = page(status, bare(title, &body(&pre_session_token(&pre_session))));
+    dashboard.cookies.set(&mut response, Cookie::PreSession, &pre_session, PRE_SESSION_SECONDS);
     Ok(response)
 }
 
-/// The value of the browser's visit cookie, or a new one.
-fn visit_of(dashboard: &Dashboard, request: &Request) -> Result<String, HttpError> {
-    let known = dashboard.cookies.read(request, Cookie::Visit).filter(|visit| is_visit(visit));
-    known.map_or_else(fresh_visit, |visit| Ok(visit.to_owned()))
+/// The value of the browser's pre-session cookie, or a new one.
+fn pre_session_of(dashboard: &Dashboard, request: &Request) -> Result<String, HttpError> {
+    let known = dashboard.cookies.read(request, Cookie::PreSession).filter(|pre_session| is_pre_session(pre_session));
+    known.map_or_else(new_pre_session, |pre_session| Ok(pre_session.to_owned()))
 }
 
-fn is_visit(text: &str) -> bool {
+fn is_pre_session(text: &str) -> bool {
     text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-fn fresh_visit() -> Result<String, HttpError> {
+fn new_pre_session() -> Result<String, HttpError> {
     let mut bytes = [0; 16];
     docent_access::system_randomness(&mut bytes).map_err(HttpError::Internal)?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// The page to go to after signing in: only one of the dashboard's own.
-fn inside(to: &str) -> &str {
+fn safe_return_path(to: &str) -> &str {
     let is_plain = to.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
     let is_ours = to == HOME || to.starts_with("/dashboard/");
     if is_plain && is_ours && !to.starts_with("/dashboard/-/sign") { to } else { HOME }
@@ -227,10 +230,10 @@ fn problem(sentence: Option<&str>) -> Markup {
 }
 
 /// The button to sign in at the identity provider, if there is one.
-fn elsewhere(dashboard: &Dashboard, to: &str) -> Markup {
+fn provider_button(dashboard: &Dashboard, to: &str) -> Markup {
     html! {
         @if let Some(provider) = dashboard.parts.operators.provider() {
-            p { a.button href=(format_args!("/dashboard/-/sign-in/openid?to={}", in_url(inside(to)))) { "Sign in with " (provider.label()) } }
+            p { a.button href=(format_args!("/dashboard/-/sign-in/openid?to={}", in_url(safe_return_path(to)))) { "Sign in with " (provider.label()) } }
         }
     }
 }
@@ -238,7 +241,7 @@ fn elsewhere(dashboard: &Dashboard, to: &str) -> Markup {
 fn sign_in_form(dashboard: &Dashboard, token: &str, to: &str, name: &str, sentence: Option<&str>) -> Markup {
     html! {
         (problem(sentence))
-        (elsewhere(dashboard, to))
+        (provider_button(dashboard, to))
         form.fields method="post" action="/dashboard/-/sign-in" {
             input type="hidden" name=(TOKEN) value=(token);
             input type="hidden" name="to" value=(to);
@@ -277,8 +280,8 @@ fn join_form(token: &str, target: &LinkTarget, given: &str, sentence: Option<&st
         form.fields method="post" {
             input type="hidden" name=(TOKEN) value=(token);
             @if let LinkTarget::New { name, .. } = target {
-                @let shown = if given.is_empty() { name.as_ref().map(OperatorName::as_str).unwrap_or_default() } else { given };
-                div { label for="name" { "Name" } small.hint #name-hint { "For example your e-mail address." } input #name aria-describedby="name-hint" name="name" value=(shown) autocomplete="username" required maxlength="100"; }
+                @let prefilled = if given.is_empty() { name.as_ref().map(OperatorName::as_str).unwrap_or_default() } else { given };
+                div { label for="name" { "Name" } small.hint #name-hint { "For example your e-mail address." } input #name aria-describedby="name-hint" name="name" value=(prefilled) autocomplete="username" required maxlength="100"; }
             }
             div { label for="password" { "Password" } small.hint #password-hint { "At least 12 characters. A few words in a row are easy to keep." } input #password aria-describedby="password-hint" type="password" name="password" autocomplete="new-password" required minlength="12" maxlength="256"; }
             div { label for="repeated" { "The password again" } input #repeated type="password" name="repeated" autocomplete="new-password" required minlength="12" maxlength="256"; }
@@ -287,7 +290,7 @@ fn join_form(token: &str, target: &LinkTarget, given: &str, sentence: Option<&st
     }
 }
 
-fn used_up() -> HttpError {
+fn link_used_up() -> HttpError {
     Refusal::not_found(
         "This link was used already, is older than a day, or was not copied whole. Ask an owner for a new one, or run `docent \
          operator link` on the server.",
@@ -301,10 +304,10 @@ mod tests {
 
     #[test]
     fn signing_in_leads_nowhere_else() {
-        for kept in ["/dashboard", "/dashboard/acme/jobs?status=failed"] {
-            assert_eq!(inside(kept), kept);
+        for safe_path in ["/dashboard", "/dashboard/acme/jobs?status=failed"] {
+            assert_eq!(safe_return_path(safe_path), safe_path);
         }
-        for refused in [
+        for unsafe_path in [
             "",
             "//evil.example",
             "https://evil.example",
@@ -315,7 +318,7 @@ mod tests {
             "/dashboard/-/sign-out",
             "/dashboard/\r\nset-cookie: a=b",
         ] {
-            assert_eq!(inside(refused), HOME, "{refused:?}");
+            assert_eq!(safe_return_path(unsafe_path), HOME, "{unsafe_path:?}");
         }
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use docent_dashboard::{
-    CheckFinding, Findings, FoundProject, IndexStatus, Level, Operations, ProjectError, ProjectForm, Setting,
+    CheckFinding, CheckedProject, Findings, IndexStatus, Level, Operations, ProjectError, ProjectForm, Setting,
 };
 use docent_jobs::{HookState, Outbox as _};
 use docent_llm::Model as _;
@@ -172,7 +172,7 @@ impl Operations for ServerOperations {
         last
     }
 
-    async fn look(&self, form: ProjectForm) -> Result<FoundProject, ProjectError> {
+    async fn check_project(&self, form: ProjectForm) -> Result<CheckedProject, ProjectError> {
         let options = options(&form)?;
         let app = &self.app;
         let branch = form.branch.clone();
@@ -201,7 +201,7 @@ impl Operations for ServerOperations {
         };
         let checks = doctor::of_project(app, &project).await;
         let checks = checks.into_iter().map(|(check, finding)| self::finding(check, finding)).collect();
-        Ok(FoundProject { project, pages, checks })
+        Ok(CheckedProject { project, pages, checks })
     }
 
     async fn add(&self, project: Project) -> Result<(), ProjectError> {

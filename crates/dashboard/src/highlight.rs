@@ -7,11 +7,11 @@
 use std::ops::Range;
 
 /// The longest line that is highlighted, in bytes.
-const LONGEST: usize = 1_000;
+const MAX_LINE_BYTES: usize = 1_000;
 
 /// A highlighted part of a line. The parts of a line are in order and do not overlap.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Coloured {
+pub(crate) struct Highlight {
     pub(crate) at: Range<usize>,
     pub(crate) class: Class,
 }
@@ -19,13 +19,13 @@ pub(crate) struct Coloured {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Class {
     /// A comment.
-    Note,
+    Comment,
     /// A quoted string, or inline code in prose.
     Literal,
     /// A number, a constant, the target of a link.
     Value,
     /// A keyword, or a marker of Markdown.
-    Word,
+    Keyword,
     /// The name of a field or tag.
     Name,
     Heading,
@@ -35,10 +35,10 @@ impl Class {
     /// The CSS class.
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
-            Self::Note => "c-note",
+            Self::Comment => "c-note",
             Self::Literal => "c-lit",
             Self::Value => "c-val",
-            Self::Word => "c-word",
+            Self::Keyword => "c-word",
             Self::Name => "c-name",
             Self::Heading => "c-head",
         }
@@ -77,15 +77,21 @@ impl Language {
     }
 
     const fn rules(self) -> Rules {
-        const NONE: Rules = Rules { comment: "", block: ("", ""), lasting: &[], words: &[] };
+        const NONE: Rules = Rules { comment: "", block: ("", ""), multiline_strings: &[], keywords: &[] };
         match self {
             Self::Markdown | Self::Markup => Rules { block: ("<!--", "-->"), ..NONE },
-            Self::Yaml => Rules { comment: "#", words: &["true", "false", "null", "yes", "no"], ..NONE },
-            Self::Json => Rules { comment: "//", block: ("/*", "*/"), words: &["true", "false", "null"], ..NONE },
-            Self::Toml => Rules { comment: "#", lasting: &["\"\"\"", "'''"], words: &["true", "false"], ..NONE },
-            Self::Script => Rules { comment: "//", block: ("/*", "*/"), lasting: &["`"], words: SCRIPT },
-            Self::Python => Rules { comment: "#", lasting: &["\"\"\"", "'''"], words: PYTHON, ..NONE },
-            Self::Shell => Rules { comment: "#", words: SHELL, ..NONE },
+            Self::Yaml => Rules { comment: "#", keywords: &["true", "false", "null", "yes", "no"], ..NONE },
+            Self::Json => Rules { comment: "//", block: ("/*", "*/"), keywords: &["true", "false", "null"], ..NONE },
+            Self::Toml => {
+                Rules { comment: "#", multiline_strings: &["\"\"\"", "'''"], keywords: &["true", "false"], ..NONE }
+            }
+            Self::Script => {
+                Rules { comment: "//", block: ("/*", "*/"), multiline_strings: &["`"], keywords: SCRIPT_KEYWORDS }
+            }
+            Self::Python => {
+                Rules { comment: "#", multiline_strings: &["\"\"\"", "'''"], keywords: PYTHON_KEYWORDS, ..NONE }
+            }
+            Self::Shell => Rules { comment: "#", keywords: SHELL_KEYWORDS, ..NONE },
             Self::Style => Rules { block: ("/*", "*/"), ..NONE },
         }
     }
@@ -97,11 +103,11 @@ struct Rules {
     comment: &'static str,
     block: (&'static str, &'static str),
     /// Delimiters of strings that may extend over several lines.
-    lasting: &'static [&'static str],
-    words: &'static [&'static str],
+    multiline_strings: &'static [&'static str],
+    keywords: &'static [&'static str],
 }
 
-const SCRIPT: &[&str] = &[
+const SCRIPT_KEYWORDS: &[&str] = &[
     "as",
     "async",
     "await",
@@ -160,131 +166,131 @@ const SCRIPT: &[&str] = &[
     "while",
     "yield",
 ];
-const PYTHON: &[&str] = &[
+const PYTHON_KEYWORDS: &[&str] = &[
     "False", "None", "True", "and", "as", "async", "await", "break", "class", "continue", "def", "elif", "else",
     "except", "finally", "for", "from", "if", "import", "in", "is", "lambda", "not", "or", "pass", "raise", "return",
     "self", "try", "while", "with", "yield",
 ];
-const SHELL: &[&str] =
+const SHELL_KEYWORDS: &[&str] =
     &["case", "do", "done", "elif", "else", "esac", "export", "fi", "for", "function", "if", "in", "then", "while"];
 
 /// Highlights the lines of one file, one after another.
 #[derive(Debug, Clone)]
-pub(crate) struct Colours {
+pub(crate) struct Highlighter {
     language: Option<Language>,
     /// The delimiter that ends a comment or string of an earlier line, and the class of that part.
     open: Option<(&'static str, Class)>,
-    inner: Option<Box<Inner>>,
+    embedded: Option<Box<Embedded>>,
     /// `Some(true)` before the first line of the file. `Some(false)` if reading begins further down, until the first
     /// fence (in other languages than Markdown, the first line).
-    begins: Option<bool>,
+    at_start: Option<bool>,
 }
 
 /// Front matter or fenced code in Markdown.
 #[derive(Debug, Clone)]
-struct Inner {
+struct Embedded {
     /// The beginning of the line that ends it.
     end: String,
-    colours: Colours,
+    highlighter: Highlighter,
 }
 
-impl Colours {
+impl Highlighter {
     /// For the file at this path. `at_first_line`: the next line is the first of the file.
     pub(crate) fn of(path: &str, at_first_line: bool) -> Self {
         let name = path.rsplit('/').next().unwrap_or_default();
-        let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
-        Self::new(Language::of(ending), Some(at_first_line))
+        let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
+        Self::new(Language::of(extension), Some(at_first_line))
     }
 
-    const fn new(language: Option<Language>, begins: Option<bool>) -> Self {
-        Self { language, open: None, inner: None, begins }
+    const fn new(language: Option<Language>, at_start: Option<bool>) -> Self {
+        Self { language, open: None, embedded: None, at_start }
     }
 
     /// The highlighted parts of the next line.
-    pub(crate) fn line(&mut self, text: &str) -> Vec<Coloured> {
-        let begins = self.begins.take();
-        let Some(language) = self.language.filter(|_| text.len() <= LONGEST) else { return Vec::new() };
-        let mut line = Line { text, at: 0, found: Vec::new() };
+    pub(crate) fn line(&mut self, text: &str) -> Vec<Highlight> {
+        let at_start = self.at_start.take();
+        let Some(language) = self.language.filter(|_| text.len() <= MAX_LINE_BYTES) else { return Vec::new() };
+        let mut line = Line { text, at: 0, highlights: Vec::new() };
         match language {
-            Language::Markdown => self.markdown(&mut line, begins),
+            Language::Markdown => self.markdown(&mut line, at_start),
             _ => self.code(&mut line, language),
         }
-        line.found
+        line.highlights
     }
 
-    fn markdown(&mut self, line: &mut Line<'_>, begins: Option<bool>) {
+    fn markdown(&mut self, line: &mut Line<'_>, at_start: Option<bool>) {
         let trimmed = line.text.trim_start();
-        if let Some(inner) = &mut self.inner {
-            if trimmed.starts_with(&inner.end) && trimmed.trim_end().chars().all(|c| inner.end.contains(c)) {
-                self.inner = None;
-                line.rest(Class::Note);
+        if let Some(embedded) = &mut self.embedded {
+            if trimmed.starts_with(&embedded.end) && trimmed.trim_end().chars().all(|c| embedded.end.contains(c)) {
+                self.embedded = None;
+                line.take_rest(Class::Comment);
             } else {
-                line.found = inner.colours.line(line.text);
+                line.highlights = embedded.highlighter.line(line.text);
             }
             return;
         }
-        if begins == Some(true) && line.text.trim_end() == "---" {
-            self.enclose("---", Some(Language::Yaml));
-            return line.rest(Class::Note);
+        if at_start == Some(true) && line.text.trim_end() == "---" {
+            self.embed("---", Some(Language::Yaml));
+            return line.take_rest(Class::Comment);
         }
         if self.open.is_none() {
             let fence: String =
                 trimmed.chars().take_while(|c| ['`', '~'].contains(c) && trimmed.starts_with(*c)).collect();
             let info = trimmed[fence.len()..].trim();
             if fence.len() >= 3 && !info.contains('`') {
-                line.rest(Class::Note);
+                line.take_rest(Class::Comment);
                 // If reading began further down, a first fence without info string closes code whose beginning is not
                 // shown.
-                let ends = begins == Some(false) && info.is_empty();
+                let ends = at_start == Some(false) && info.is_empty();
                 if !ends {
                     let word = info.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
-                    self.enclose(&fence, Language::of(word));
+                    self.embed(&fence, Language::of(word));
                 }
                 return;
             }
-            if begins == Some(false) {
-                self.begins = begins;
+            if at_start == Some(false) {
+                self.at_start = at_start;
             }
             let level = trimmed.bytes().take_while(|byte| *byte == b'#').count();
             if (1..=6).contains(&level) && trimmed[level..].starts_with(' ') {
-                return line.rest(Class::Heading);
+                return line.take_rest(Class::Heading);
             }
             if trimmed.starts_with("import ") || trimmed.starts_with("export ") {
                 return self.code(line, Language::Script);
             }
             line.at = line.text.len() - trimmed.len();
-            line.marker();
+            line.take_marker();
         }
         self.code(line, Language::Markdown);
     }
 
-    fn enclose(&mut self, end: &str, language: Option<Language>) {
-        let colours = Self::new(language, None);
-        self.inner = Some(Box::new(Inner { end: end.to_owned(), colours }));
+    fn embed(&mut self, end: &str, language: Option<Language>) {
+        let highlighter = Self::new(language, None);
+        self.embedded = Some(Box::new(Embedded { end: end.to_owned(), highlighter }));
     }
 
     /// Highlights the rest of a line, of code or of prose.
     fn code(&mut self, line: &mut Line<'_>, language: Language) {
         let rules = language.rules();
         if let Some((end, class)) = self.open.take() {
-            self.until(line, 0, end, class);
+            self.take_until(line, 0, end, class);
         }
         if matches!(language, Language::Yaml | Language::Toml) && line.at == 0 {
-            line.field(if language == Language::Yaml { ':' } else { '=' });
+            line.take_key(if language == Language::Yaml { ':' } else { '=' });
         }
         // Quotes and brackets that are not closed in this line, which are not searched for again.
         let mut unclosed = String::new();
-        while let Some(c) = line.rest_of().chars().next() {
-            let rest = line.rest_of();
+        while let Some(c) = line.remaining().chars().next() {
+            let rest = line.remaining();
             let after_word = line.text[..line.at].chars().next_back().is_some_and(|c| c.is_alphanumeric() || c == '_');
             let (comment, block) = (rules.comment, rules.block);
-            let lasting = rules.lasting.iter().find(|quote| rest.starts_with(**quote));
+            let multiline_quote = rules.multiline_strings.iter().find(|quote| rest.starts_with(**quote));
             if !comment.is_empty() && rest.starts_with(comment) && !(comment == "#" && after_word) {
-                line.rest(Class::Note);
+                line.take_rest(Class::Comment);
             } else if !block.0.is_empty() && rest.starts_with(block.0) {
-                self.until(line, block.0.len(), block.1, Class::Note);
-            } else if let Some(quote) = lasting {
-                self.until(line, quote.len(), quote, Class::Literal);
+                self.take_until(line, block.0.len(), block.1, Class::Comment);
+            } else if let Some(quote) = multiline_quote {
+                self.take_until(line, quote.len(), quote, Class::Literal);
             } else if language == Language::Markdown && c == '`' {
                 let ticks = rest.len() - rest.trim_start_matches('`').len();
                 match rest[ticks..].find(&rest[..ticks]) {
@@ -321,8 +327,8 @@ impl Colours {
                 let is_number = c.is_ascii_digit() && !after_word;
                 if language != Language::Markdown && is_number {
                     line.take(end, Class::Value);
-                } else if rules.words.contains(&&rest[..end]) {
-                    line.take(end, Class::Word);
+                } else if rules.keywords.contains(&&rest[..end]) {
+                    line.take(end, Class::Keyword);
                 } else {
                     line.at += end;
                 }
@@ -333,13 +339,13 @@ impl Colours {
     }
 
     /// Takes everything up to the end of a comment or string, or to the end of the line, which leaves it open.
-    fn until(&mut self, line: &mut Line<'_>, beginning: usize, end: &'static str, class: Class) {
-        let rest = line.rest_of();
+    fn take_until(&mut self, line: &mut Line<'_>, beginning: usize, end: &'static str, class: Class) {
+        let rest = line.remaining();
         match rest[beginning..].find(end) {
             Some(at) => line.take(beginning + at + end.len(), class),
             None => {
                 self.open = Some((end, class));
-                line.rest(class);
+                line.take_rest(class);
             }
         }
     }
@@ -359,50 +365,50 @@ fn closing(text: &str, quote: char) -> Option<usize> {
 struct Line<'l> {
     text: &'l str,
     at: usize,
-    found: Vec<Coloured>,
+    highlights: Vec<Highlight>,
 }
 
 impl<'l> Line<'l> {
-    fn rest_of(&self) -> &'l str {
+    fn remaining(&self) -> &'l str {
         &self.text[self.at..]
     }
 
     fn take(&mut self, length: usize, class: Class) {
         if length > 0 {
-            self.found.push(Coloured { at: self.at..self.at + length, class });
+            self.highlights.push(Highlight { at: self.at..self.at + length, class });
         }
         self.at += length;
     }
 
-    fn rest(&mut self, class: Class) {
+    fn take_rest(&mut self, class: Class) {
         self.take(self.text.len() - self.at, class);
     }
 
     /// The marker of a block quote, list item or admonition.
-    fn marker(&mut self) {
-        let rest = self.rest_of();
+    fn take_marker(&mut self) {
+        let rest = self.remaining();
         let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
         let word = rest.split(' ').next().unwrap_or_default();
         if rest.starts_with(":::") || rest.starts_with("!!! ") {
-            self.rest(Class::Word);
+            self.take_rest(Class::Keyword);
         } else if matches!(word, "-" | "*" | "+" | ">") || word.strip_suffix(['.', ')']).is_some_and(is_number) {
-            self.take(word.len(), Class::Word);
+            self.take(word.len(), Class::Keyword);
         }
     }
 
     /// The key before the separator `sign`, or the header of a TOML table.
-    fn field(&mut self, sign: char) {
+    fn take_key(&mut self, sign: char) {
         let trimmed = self.text.trim_start_matches([' ', '-']);
         let begin = self.text.len() - trimmed.len();
         if trimmed.starts_with('[') && sign == '=' {
-            return self.rest(Class::Heading);
+            return self.take_rest(Class::Heading);
         }
         let Some(end) = trimmed.find(sign) else { return };
         let is_name = |c: char| c.is_alphanumeric() || "_-./$ \"'".contains(c);
-        let behind = &trimmed[end + sign.len_utf8()..];
+        let following = &trimmed[end + sign.len_utf8()..];
         if end > 0
             && trimmed[..end].chars().all(is_name)
-            && (behind.is_empty() || behind.starts_with(' ') || sign == '=')
+            && (following.is_empty() || following.starts_with(' ') || sign == '=')
         {
             self.at = begin;
             self.take(trimmed[..end].trim_end().len(), Class::Name);
@@ -416,10 +422,10 @@ mod tests {
 
     /// The highlighted parts of each line, as `class:text`.
     fn read(path: &str, at_first_line: bool, text: &str) -> Vec<String> {
-        let mut colours = Colours::of(path, at_first_line);
+        let mut highlighter = Highlighter::of(path, at_first_line);
         let parts = |line: &str| -> Vec<String> {
-            let found = colours.line(line);
-            found.iter().map(|part| format!("{}:{}", &part.class.as_str()[2..], &line[part.at.clone()])).collect()
+            let highlights = highlighter.line(line);
+            highlights.iter().map(|part| format!("{}:{}", &part.class.as_str()[2..], &line[part.at.clone()])).collect()
         };
         text.lines().map(parts).map(|parts| parts.join(" | ")).collect()
     }
@@ -479,10 +485,10 @@ mod tests {
     fn hostile_lines_come_to_an_end() {
         for unit in ["`", "`a``b```", "](", "<a", "'", "\"\\", "[", "/*", "${", "::"] {
             for path in ["a.md", "a.ts", "a.yml", "a.json", "a.toml"] {
-                let line = unit.repeat(LONGEST / unit.len());
-                let mut colours = Colours::of(path, true);
-                colours.line(&line);
-                assert_eq!(colours.line(&unit.repeat(1 << 20)), [], "{path}: too long a line has none");
+                let line = unit.repeat(MAX_LINE_BYTES / unit.len());
+                let mut highlighter = Highlighter::of(path, true);
+                highlighter.line(&line);
+                assert_eq!(highlighter.line(&unit.repeat(1 << 20)), [], "{path}: too long a line has none");
             }
         }
     }
@@ -490,12 +496,12 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn parts_are_in_order_and_inside_of_their_line(
-            lines in proptest::collection::vec("([#`~<>/*\"'=:a-z0-9 ]|\\PC){0,60}", 0..8), ending in "(md|ts|yml|json|toml|html|sh)",
+            lines in proptest::collection::vec("([#`~<>/*\"'=:a-z0-9 ]|\\PC){0,60}", 0..8), extension in "(md|ts|yml|json|toml|html|sh)",
         ) {
-            let mut colours = Colours::of(&format!("a.{ending}"), true);
+            let mut highlighter = Highlighter::of(&format!("a.{extension}"), true);
             for line in &lines {
                 let mut last = 0;
-                for part in colours.line(line) {
+                for part in highlighter.line(line) {
                     proptest::prop_assert!(part.at.start >= last && part.at.end > part.at.start);
                     proptest::prop_assert!(line.get(part.at.clone()).is_some());
                     last = part.at.end;
