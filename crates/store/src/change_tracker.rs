@@ -3,7 +3,7 @@
 //!
 //! Only the writer can tell commits of other processes from its own: on its connection, `PRAGMA data_version` changes
 //! with theirs only. It checks at the beginning of each transaction, and between two when asked to. A check is valid
-//! for [`FRESH`]; a caller that finds it older reads the database instead of waiting for the next.
+//! for [`MAX_CHECK_AGE`]; a caller that finds it older reads the database instead of waiting for the next.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -18,12 +18,12 @@ use rusqlite::Connection;
 use crate::write_connection::Job;
 
 /// How long a check is relied on. Together with the time that one takes, changes are noticed within 200 ms.
-const FRESH: Duration = Duration::from_millis(150);
+const MAX_CHECK_AGE: Duration = Duration::from_millis(150);
 /// Age of the last check from which a caller requests the next.
-const AGING: Duration = Duration::from_millis(50);
+const RECHECK_AGE: Duration = Duration::from_millis(50);
 
 /// Capacity of the job cache.
-const CACHED_JOBS: NonZeroUsize = NonZeroUsize::new(4096).unwrap();
+const JOB_CACHE_CAPACITY: NonZeroUsize = NonZeroUsize::new(4096).unwrap();
 
 #[derive(Debug)]
 pub(crate) struct ChangeTracker {
@@ -33,22 +33,22 @@ pub(crate) struct ChangeTracker {
     /// Whether a check was requested that has not begun yet.
     check_requested: AtomicBool,
     /// How many times other processes were found to have written.
-    others: AtomicU64,
+    external_writes: AtomicU64,
     /// How many times this process has written to keys or projects.
-    access: AtomicU64,
+    access_writes: AtomicU64,
     jobs: Mutex<LruCache<JobId, Arc<Job>>>,
 }
 
 impl ChangeTracker {
     pub(crate) fn new() -> Self {
-        let (checked_at, others, access) = Default::default();
+        let (checked_at, external_writes, access_writes) = Default::default();
         Self {
             opened: Instant::now(),
             checked_at,
             check_requested: AtomicBool::new(false),
-            others,
-            access,
-            jobs: Mutex::new(LruCache::new(CACHED_JOBS)),
+            external_writes,
+            access_writes,
+            jobs: Mutex::new(LruCache::new(JOB_CACHE_CAPACITY)),
         }
     }
 
@@ -63,7 +63,7 @@ impl ChangeTracker {
         let changed = version.replace(found).is_some_and(|before| before != found);
         if changed {
             self.jobs.lock().clear();
-            self.others.fetch_add(1, Ordering::SeqCst);
+            self.external_writes.fetch_add(1, Ordering::SeqCst);
         }
         self.checked_at.store(now, Ordering::SeqCst);
         self.check_requested.store(false, Ordering::SeqCst);
@@ -77,46 +77,46 @@ impl ChangeTracker {
         self.jobs.lock().clear();
     }
 
-    /// How many times other processes were found to have written, if the last check is recent. `ask` is called when a
-    /// new check is due.
-    pub(crate) fn others(&self, ask: impl FnOnce()) -> Option<u64> {
+    /// How many times other processes were found to have written, if the last check is recent. `request_check` is called
+    /// when a new check is due.
+    pub(crate) fn external_writes(&self, request_check: impl FnOnce()) -> Option<u64> {
         let age = match self.checked_at.load(Ordering::SeqCst) {
             0 => Duration::MAX,
             checked_at => Duration::from_millis(self.now().saturating_sub(checked_at)),
         };
-        if age > AGING && !self.check_requested.swap(true, Ordering::SeqCst) {
-            ask();
+        if age > RECHECK_AGE && !self.check_requested.swap(true, Ordering::SeqCst) {
+            request_check();
         }
-        (age <= FRESH).then(|| self.others.load(Ordering::SeqCst))
+        (age <= MAX_CHECK_AGE).then(|| self.external_writes.load(Ordering::SeqCst))
     }
 
     /// How many times this process has written to keys or projects.
-    pub(crate) fn access(&self) -> u64 {
-        self.access.load(Ordering::SeqCst)
+    pub(crate) fn access_writes(&self) -> u64 {
+        self.access_writes.load(Ordering::SeqCst)
     }
 
     /// Counts a write of this process to keys or projects.
-    pub(crate) fn changed_access(&self) {
-        self.access.fetch_add(1, Ordering::SeqCst);
+    pub(crate) fn count_access_write(&self) {
+        self.access_writes.fetch_add(1, Ordering::SeqCst);
     }
 
     /// Caches committed jobs. For the writer, in the order of the commits.
-    pub(crate) fn wrote(&self, jobs: &[Arc<Job>]) {
-        let mut known = self.jobs.lock();
+    pub(crate) fn cache_jobs(&self, jobs: &[Arc<Job>]) {
+        let mut cache = self.jobs.lock();
         for job in jobs {
             if job.is_small() {
-                known.put(job.id(), Arc::clone(job));
+                cache.put(job.id(), Arc::clone(job));
             } else {
-                known.pop(&job.id());
+                cache.pop(&job.id());
             }
         }
     }
 
     /// Drops jobs from the cache that were changed or deleted without their new state at hand.
     pub(crate) fn forget(&self, ids: &[JobId]) {
-        let mut known = self.jobs.lock();
+        let mut cache = self.jobs.lock();
         for id in ids {
-            known.pop(id);
+            cache.pop(id);
         }
     }
 

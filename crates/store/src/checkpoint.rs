@@ -16,7 +16,7 @@ use rusqlite::Connection;
 use crate::error::OpenError;
 
 /// Interval between two checks of the log's length.
-const PAUSE: Duration = Duration::from_millis(250);
+const CHECK_INTERVAL: Duration = Duration::from_millis(250);
 /// Number of pages in the log that justify the two flushes of a checkpoint.
 const CHECKPOINT_PAGES: i64 = 1000;
 /// Number of pages in the log from which the writer checkpoints and restarts it.
@@ -24,9 +24,9 @@ const RESTART_PAGES: u32 = 8000;
 
 /// The length of the log after the last commit, for the writer.
 #[derive(Debug)]
-pub(crate) struct Log(AtomicU32);
+pub(crate) struct LogLength(AtomicU32);
 
-impl Log {
+impl LogLength {
     /// The log of a database that was just opened.
     pub(crate) const fn new() -> Self {
         Self(AtomicU32::new(0))
@@ -79,7 +79,7 @@ impl Drop for Checkpoints {
 
 fn serve(connection: &Connection, file: &Path, stopped: &Receiver<()>) {
     let mut flushed = None;
-    while stopped.recv_timeout(PAUSE) == Err(RecvTimeoutError::Timeout) {
+    while stopped.recv_timeout(CHECK_INTERVAL) == Err(RecvTimeoutError::Timeout) {
         let Ok((written, moved)) = pages(connection, "PRAGMA wal_checkpoint(NOOP)") else { continue };
         if written - moved >= CHECKPOINT_PAGES {
             // A failed checkpoint is tried again, and the writer checkpoints itself when the log grows too long.

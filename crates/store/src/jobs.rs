@@ -118,12 +118,12 @@ impl Store for SqliteStore {
         let changes = Arc::clone(self.changes());
         let forget = move |(_, touched): &(Pruned, Vec<JobId>)| changes.forget(touched);
         let step = move |connection: &WriteConnection| prune::step(connection, pruning);
-        let how = (Durability::Ordered, Decides::WhileWriting);
-        Ok(self.write_then("prune the journals", how, step, forget).await?.0)
+        let mode = (Durability::Ordered, Decides::WhileWriting);
+        Ok(self.write_then("prune the journals", mode, step, forget).await?.0)
     }
 
     fn changes(&self) -> Option<u64> {
-        self.others()
+        self.external_writes()
     }
 }
 
@@ -134,16 +134,17 @@ fn guarded<D>(
     decide: impl FnOnce() -> Result<D, Abort<WriteError>>,
     write: impl FnOnce(D) -> Result<Arc<Job>, Abort<WriteError>>,
 ) -> Result<(WriteOutcome, Vec<Arc<Job>>), Abort<WriteError>> {
-    if let Some(written) = write_guards::answered(connection, guards)? {
+    if let Some(written) = write_guards::stored_answer(connection, guards)? {
         return Ok((written, Vec::new()));
     }
     let decided = decide()?;
-    let usage = guards.quota.as_ref().map(|quota| write_guards::admit(connection, quota, guards.now)).transpose()?;
+    let usage =
+        guards.quota.as_ref().map(|quota| write_guards::check_quota(connection, quota, guards.now)).transpose()?;
     let written = write(decided)?;
     let job = written.row.job.clone();
     let quota_status = usage.map(|usage| usage.count(connection)).transpose()?;
     if let Some(key) = &guards.key {
-        write_guards::remember(connection, key, guards.now, &job)?;
+        write_guards::store_answer(connection, key, guards.now, &job)?;
     }
     Ok((WriteOutcome { job, repeat: false, quota_status }, vec![written]))
 }
@@ -171,9 +172,9 @@ fn list(connection: &Connection, query: &JobQuery) -> Result<Vec<AgentJob>, BoxE
         values.push((":after", after));
     }
     let statuses = query.status.as_ref().map_or(&JobStatus::ALL[..], std::slice::from_ref);
-    let places = statuses.iter().flat_map(|status| QueueState::all_of(*status));
-    let parts = places.map(|place| {
-        format!("SELECT id, body FROM jobs WHERE place = {} AND project = :project{older}", *place as i64)
+    let states = statuses.iter().flat_map(|status| QueueState::all_of(*status));
+    let parts = states.map(|state| {
+        format!("SELECT id, body FROM jobs WHERE place = {} AND project = :project{older}", *state as i64)
     });
     let parts = parts.collect::<Vec<_>>().join(" UNION ALL ");
     let mut select = connection.prepare_cached(&format!("{parts} ORDER BY id DESC LIMIT :limit OFFSET :skip"))?;

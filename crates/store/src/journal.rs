@@ -8,10 +8,10 @@ use docent_types::{BoxError, JobId, Timestamp};
 use rusqlite::{Connection, OptionalExtension};
 
 /// A journal with more text than this, in bytes, is not cached.
-const CACHED_BYTES: usize = 4096;
+const MAX_CACHED_BYTES: usize = 4096;
 /// Largest first batch, in bytes, that is stored in the job's row. The limit is low because every change of a job
 /// rewrites its whole row.
-const IN_ROW: usize = 1024;
+const MAX_IN_ROW_BYTES: usize = 1024;
 
 /// The batches of a job's journal after an entry: the one in the job's row, and those in the table of entries.
 const BATCHES: &str = "SELECT began AS last, began_at, beginning FROM jobs WHERE id = ?1 AND began > ?2
@@ -55,7 +55,7 @@ impl Journal {
     }
 
     /// The journal with the next batch; `None` if it becomes too long to be cached.
-    pub(crate) fn grown(self, written: Option<PreparedEntries>) -> Option<Self> {
+    pub(crate) fn extended(self, written: Option<PreparedEntries>) -> Option<Self> {
         match written {
             Some(PreparedEntries { batch, text }) => self.with(batch, text.len()),
             None => Some(self),
@@ -66,7 +66,7 @@ impl Journal {
     fn with(mut self, batch: Batch, bytes: usize) -> Option<Self> {
         self.batches.push(Arc::new(batch));
         self.bytes += bytes;
-        (self.bytes <= CACHED_BYTES).then_some(self)
+        (self.bytes <= MAX_CACHED_BYTES).then_some(self)
     }
 }
 
@@ -90,7 +90,7 @@ impl PreparedEntries {
 
     /// Whether the entries are short enough to be stored in the row of the job that begins with them.
     pub(crate) fn fits_in_row(&self) -> bool {
-        self.text.len() <= IN_ROW
+        self.text.len() <= MAX_IN_ROW_BYTES
     }
 
     /// The number of entries, their time in milliseconds, and their text.
@@ -127,21 +127,21 @@ pub(crate) fn read(connection: &Connection, job: JobId, after: u64, limit: u32) 
 
 /// The whole journal, if it is short enough to be cached. One with more than a few entries is not read.
 pub(crate) fn short(connection: &Connection, job: JobId, entries: u64) -> Result<Option<Journal>, BoxError> {
-    const FEW: u64 = 4;
-    if entries > FEW {
+    const MAX_ENTRIES: u64 = 4;
+    if entries > MAX_ENTRIES {
         return Ok(None);
     }
     let mut select = connection.prepare_cached(BATCHES)?;
-    let mut rows = select.query((job.uuid().into_bytes(), 0, FEW))?;
+    let mut rows = select.query((job.uuid().into_bytes(), 0, MAX_ENTRIES))?;
     let mut journal = Journal::default();
     while let Some(row) = rows.next()? {
         let text = row.get_ref(2)?.as_str()?;
-        if journal.bytes + text.len() > CACHED_BYTES {
+        if journal.bytes + text.len() > MAX_CACHED_BYTES {
             return Ok(None);
         }
         let batch = Batch::read(row.get(0)?, Timestamp::from_millis(row.get(1)?), text)?;
         match journal.with(batch, text.len()) {
-            Some(grown) => journal = grown,
+            Some(extended) => journal = extended,
             None => return Ok(None),
         }
     }

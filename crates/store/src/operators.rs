@@ -46,17 +46,17 @@ impl OperatorStore for SqliteStore {
 
     async fn change(&self, id: OperatorId, change: OperatorChange) -> Result<Operator, WriteError> {
         self.write("change the operator", move |connection| {
-            known(connection, id)?;
+            require(connection, id)?;
             match change {
                 OperatorChange::Name(name) => {
-                    is_free(connection, &name, id)?;
+                    check_name_free(connection, &name, id)?;
                     connection
                         .prepare_cached("UPDATE operators SET name = ?2, folded = ?3 WHERE id = ?1")?
                         .execute((id.uuid().into_bytes(), name.as_str(), name.folded()))?;
                 }
                 OperatorChange::Role(role) => {
                     if role != OperatorRole::Owner {
-                        leaves_an_owner(connection, id)?;
+                        check_owner_remains(connection, id)?;
                     }
                     connection
                         .prepare_cached("UPDATE operators SET role = ?2 WHERE id = ?1")?
@@ -66,15 +66,15 @@ impl OperatorStore for SqliteStore {
                     set_password(connection, id, &password, Some(&except))?;
                 }
             }
-            known(connection, id)
+            require(connection, id)
         })
         .await
     }
 
     async fn remove(&self, id: OperatorId) -> Result<Operator, WriteError> {
         self.write("remove the operator", move |connection| {
-            let removed = known(connection, id)?;
-            leaves_an_owner(connection, id)?;
+            let removed = require(connection, id)?;
+            check_owner_remains(connection, id)?;
             connection.prepare_cached("DELETE FROM operators WHERE id = ?1")?.execute([id.uuid().into_bytes()])?;
             Ok(removed)
         })
@@ -85,7 +85,9 @@ impl OperatorStore for SqliteStore {
         self.write("add the link", move |connection| {
             let operator = match &link.target {
                 LinkTarget::New { .. } => None,
-                LinkTarget::Reset(id) | LinkTarget::SignIn(id) => Some(known(connection, *id)?.id.uuid().into_bytes()),
+                LinkTarget::Reset(id) | LinkTarget::SignIn(id) => {
+                    Some(require(connection, *id)?.id.uuid().into_bytes())
+                }
             };
             connection
                 .prepare_cached(
@@ -146,19 +148,19 @@ impl OperatorStore for SqliteStore {
             }
             let id = match link_use {
                 LinkUse::New(operator) => {
-                    is_free(connection, &operator.name, operator.id)?;
+                    check_name_free(connection, &operator.name, operator.id)?;
                     insert(connection, &operator)?;
                     operator.id
                 }
                 LinkUse::Reset { operator, password } => {
-                    known(connection, operator)?;
+                    require(connection, operator)?;
                     set_password(connection, operator, &password, None)?;
                     operator
                 }
                 LinkUse::SignIn(operator) => operator,
             };
-            begin(connection, &session)?;
-            known(connection, id)
+            insert_session(connection, &session)?;
+            require(connection, id)
         })
         .await
     }
@@ -176,7 +178,7 @@ impl OperatorStore for SqliteStore {
             session.operator = match known {
                 Some(known) => known.id,
                 None => {
-                    is_free(connection, &operator.name, operator.id)?;
+                    check_name_free(connection, &operator.name, operator.id)?;
                     insert(connection, &operator)?;
                     operator.id
                 }
@@ -184,16 +186,16 @@ impl OperatorStore for SqliteStore {
             connection
                 .prepare_cached("UPDATE operators SET role = ?2 WHERE id = ?1")?
                 .execute((session.operator.uuid().into_bytes(), operator.role.as_str()))?;
-            begin(connection, &session)?;
-            self::known(connection, session.operator)
+            insert_session(connection, &session)?;
+            require(connection, session.operator)
         })
         .await
     }
 
     async fn add_session(&self, session: OperatorSession) -> Result<(), WriteError> {
         self.write("begin the session", move |connection| {
-            known(connection, session.operator)?;
-            begin(connection, &session)
+            require(connection, session.operator)?;
+            insert_session(connection, &session)
         })
         .await
     }
@@ -233,7 +235,7 @@ impl OperatorStore for SqliteStore {
                 .query_row((hash.as_bytes(), seen_at.millis(), expires_at.millis()), |row| row.get(0))
                 .optional()?;
             if let Some(operator) = operator {
-                see(connection, operator, seen_at)?;
+                update_last_seen(connection, operator, seen_at)?;
             }
             Ok::<_, Abort<StoreError>>(())
         })
@@ -290,7 +292,7 @@ impl OperatorStore for SqliteStore {
     ) -> Result<usize, StoreError> {
         self.write_in_order("forget what is over", move |connection| {
             let mut forgotten = 0;
-            for (table, condition, moment) in [
+            for (table, condition, before) in [
                 ("operator_sessions", "expires_at <= ?1", now),
                 ("operator_links", "expires_at <= ?1", now),
                 ("audit", "at < ?1", audited_before),
@@ -298,7 +300,7 @@ impl OperatorStore for SqliteStore {
                 let delete = format!(
                     "DELETE FROM {table} WHERE rowid IN (SELECT rowid FROM {table} WHERE {condition} LIMIT ?2)"
                 );
-                forgotten += connection.prepare_cached(&delete)?.execute((moment.millis(), limit))?;
+                forgotten += connection.prepare_cached(&delete)?.execute((before.millis(), limit))?;
             }
             Ok::<_, Abort<StoreError>>(forgotten)
         })
@@ -318,18 +320,18 @@ fn find_identity(connection: &Connection, identity: &Identity) -> Result<Option<
     select.query_row((issuer, subject), |row| Ok(operator(row))).optional()?.transpose()
 }
 
-fn known(connection: &Connection, id: OperatorId) -> Result<Operator, Refusal> {
+fn require(connection: &Connection, id: OperatorId) -> Result<Operator, Refusal> {
     find(connection, "id = ?1", id.uuid().into_bytes())?.ok_or(Abort::Refused(WriteError::NoOperator))
 }
 
-fn is_free(connection: &Connection, name: &OperatorName, of: OperatorId) -> Result<(), Refusal> {
+fn check_name_free(connection: &Connection, name: &OperatorName, except: OperatorId) -> Result<(), Refusal> {
     match find(connection, "folded = ?1", name.folded())? {
-        Some(other) if other.id != of => Err(Abort::Refused(WriteError::NameTaken(other.name))),
+        Some(other) if other.id != except => Err(Abort::Refused(WriteError::NameTaken(other.name))),
         _ => Ok(()),
     }
 }
 
-fn leaves_an_owner(connection: &Connection, id: OperatorId) -> Result<(), Refusal> {
+fn check_owner_remains(connection: &Connection, id: OperatorId) -> Result<(), Refusal> {
     let mut owner = connection.prepare_cached("SELECT 1 FROM operators WHERE role = ?1 AND (id = ?2) = ?3")?;
     let mut is_there = |same: bool| owner.exists((OperatorRole::Owner.as_str(), id.uuid().into_bytes(), same));
     if is_there(true)? && !is_there(false)? {
@@ -385,7 +387,7 @@ fn end_sessions(connection: &Connection, id: OperatorId, except: Option<&TokenHa
         .map(drop)
 }
 
-fn begin(connection: &Connection, session: &OperatorSession) -> Result<(), Refusal> {
+fn insert_session(connection: &Connection, session: &OperatorSession) -> Result<(), Refusal> {
     let operator = session.operator.uuid().into_bytes();
     connection
         .prepare_cached(
@@ -399,10 +401,10 @@ fn begin(connection: &Connection, session: &OperatorSession) -> Result<(), Refus
             session.seen_at.millis(),
             session.expires_at.millis(),
         ))?;
-    Ok(see(connection, operator, session.seen_at)?)
+    Ok(update_last_seen(connection, operator, session.seen_at)?)
 }
 
-fn see(connection: &Connection, operator: [u8; 16], at: Timestamp) -> rusqlite::Result<()> {
+fn update_last_seen(connection: &Connection, operator: [u8; 16], at: Timestamp) -> rusqlite::Result<()> {
     connection
         .prepare_cached("UPDATE operators SET last_seen_at = max(coalesce(last_seen_at, ?2), ?2) WHERE id = ?1")?
         .execute((operator, at.millis()))

@@ -14,7 +14,7 @@ use crate::error::NotCommitted;
 
 /// Maximum time that a writer waits for another process.
 pub(crate) const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
-const PAUSE: Duration = Duration::from_millis(1);
+const RETRY_INTERVAL: Duration = Duration::from_millis(1);
 
 #[derive(Debug)]
 pub(crate) struct ProcessLock(File);
@@ -33,19 +33,19 @@ impl ProcessLock {
         loop {
             match self.0.try_lock() {
                 Ok(()) => break,
-                Err(TryLockError::WouldBlock) if begun.elapsed() < LOCK_TIMEOUT => std::thread::sleep(PAUSE),
+                Err(TryLockError::WouldBlock) if begun.elapsed() < LOCK_TIMEOUT => std::thread::sleep(RETRY_INTERVAL),
                 Err(TryLockError::WouldBlock) => return Err(NotCommitted::Busy),
                 Err(TryLockError::Error(error)) => return Err(NotCommitted::ProcessLock(Arc::new(error))),
             }
         }
-        let done = work();
+        let result = work();
         self.0.unlock().map_err(|error| NotCommitted::ProcessLock(Arc::new(error)))?;
-        Ok(done)
+        Ok(result)
     }
 }
 
 /// SQLite's busy handler: retries every millisecond, up to [`LOCK_TIMEOUT`].
 pub(crate) fn retry_lock(times: i32) -> bool {
-    std::thread::sleep(PAUSE);
+    std::thread::sleep(RETRY_INTERVAL);
     Duration::from_millis(u64::try_from(times).unwrap_or(0)) < LOCK_TIMEOUT
 }

@@ -64,12 +64,12 @@ impl Projects for SqliteStore {
             Ok::<_, Abort<StoreError>>((found, jobs.unwrap_or_default()))
         };
         let changes = Arc::clone(self.changes());
-        let done = move |(_, jobs): &(Option<Project>, Vec<JobId>)| {
-            changes.changed_access();
+        let on_committed = move |(_, jobs): &(Option<Project>, Vec<JobId>)| {
+            changes.count_access_write();
             changes.forget(jobs);
         };
-        let how = (Durability::Flushed, Decides::WhileWriting);
-        Ok(self.write_then("remove the project", how, remove, done).await?.0)
+        let mode = (Durability::Flushed, Decides::WhileWriting);
+        Ok(self.write_then("remove the project", mode, remove, on_committed).await?.0)
     }
 
     async fn projects(&self) -> Result<Vec<Project>, StoreError> {

@@ -34,7 +34,7 @@ pub(crate) fn read(connection: &Connection, id: JobId) -> Result<Option<(i64, Ro
 pub(crate) struct PreparedJob {
     row: Row,
     body: String,
-    draft: Option<PreparedEntries>,
+    prepared: Option<PreparedEntries>,
     prompt: Option<String>,
     now: Timestamp,
 }
@@ -43,20 +43,20 @@ impl PreparedJob {
     pub(crate) fn of(mut row: Row, entries: Vec<EntryBody>, now: Timestamp) -> Result<Self, BoxError> {
         row.last_seq = entries.len() as u64;
         let prompt = prompt(&entries);
-        let draft = PreparedEntries::of(0, now, entries)?;
-        Ok(Self { body: serde_json::to_string(&row)?, draft, prompt, row, now })
+        let prepared = PreparedEntries::of(0, now, entries)?;
+        Ok(Self { body: serde_json::to_string(&row)?, prepared, prompt, row, now })
     }
 }
 
 /// Writes a new job with its first entries.
 pub(crate) fn insert<E>(connection: &WriteConnection, new: PreparedJob) -> Result<Arc<Job>, Abort<E>> {
-    let PreparedJob { row, body, mut draft, prompt, now } = new;
+    let PreparedJob { row, body, mut prepared, prompt, now } = new;
     let id = row.id().uuid().into_bytes();
     if connection.prepare_cached("SELECT 1 FROM jobs WHERE id = ?1")?.exists([id])? {
         return Err(Abort::Failed("there is a job of this id already".into()));
     }
-    let place = queue::place_of_new(connection, &row, now)?;
-    let beginning = draft.as_ref().filter(|draft| draft.fits_in_row()).map(PreparedEntries::columns);
+    let state = queue::initial_state(connection, &row, now)?;
+    let beginning = prepared.as_ref().filter(|prepared| prepared.fits_in_row()).map(PreparedEntries::columns);
     connection.prepare_cached(
         "INSERT INTO jobs (id, project, place, lane, not_before, lease_until, ended_at, kept, body, began, began_at, beginning)
          VALUES (?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?)",
@@ -64,7 +64,7 @@ pub(crate) fn insert<E>(connection: &WriteConnection, new: PreparedJob) -> Resul
     .execute(params![
         id,
         row.job.project.as_str(),
-        place,
+        state,
         concurrency_key::stored(&row),
         row.attempt.not_before.millis(),
         row.lease.as_ref().map(|lease| lease.until.millis()),
@@ -76,16 +76,16 @@ pub(crate) fn insert<E>(connection: &WriteConnection, new: PreparedJob) -> Resul
     ])?;
     let n = connection.last_insert_rowid();
     if beginning.is_none() {
-        draft = draft.map(|draft| draft.append(connection, n)).transpose()?;
+        prepared = prepared.map(|prepared| prepared.append(connection, n)).transpose()?;
     }
     if let Some(prompt) = prompt {
         connection.prepare_cached("INSERT INTO prompts (n, text) VALUES (?1, ?2)")?.execute((n, prompt))?;
     }
-    if place == QueueState::Ready {
-        queue::wake(connection, row.job.project.as_str())?;
+    if state == QueueState::Ready {
+        queue::mark_waiting(connection, row.job.project.as_str())?;
     }
-    let job = Arc::new(Job { n, row, journal: Journal::default().grown(draft) });
-    connection.wrote(&job);
+    let job = Arc::new(Job { n, row, journal: Journal::default().extended(prepared) });
+    connection.cache_job(&job);
     Ok(job)
 }
 
@@ -98,39 +98,39 @@ pub(crate) fn apply<E>(
 ) -> Result<Arc<Job>, Abort<E>> {
     let (row, Change { mut next, entries }) = (&job.row, change);
     next.last_seq = row.last_seq + entries.len() as u64;
-    let draft = PreparedEntries::of(row.last_seq, now, entries)?;
-    let written = draft.map(|draft| draft.append(connection, job.n)).transpose()?;
-    let journal = job.journal.clone().and_then(|journal| journal.grown(written));
+    let prepared = PreparedEntries::of(row.last_seq, now, entries)?;
+    let written = prepared.map(|prepared| prepared.append(connection, job.n)).transpose()?;
+    let journal = job.journal.clone().and_then(|journal| journal.extended(written));
     let (n, body) = (job.n, serde_json::to_string(&next)?);
-    if stays(row, &next) {
+    if keeps_state(row, &next) {
         // No index covers the difference.
         connection.prepare_cached("UPDATE jobs SET body = ?2 WHERE n = ?1")?.execute((n, body))?;
     } else {
-        let place = QueueState::of(&next, now);
-        put(connection, n, &next, place, now, &body)?;
-        queue::wrote(connection, &next, place)?;
+        let state = QueueState::of(&next, now);
+        put(connection, n, &next, state, now, &body)?;
+        queue::update(connection, &next, state)?;
         outbox::add(connection, row, &next, now)?;
     }
     let job = Arc::new(Job { n, row: next, journal });
-    connection.wrote(&job);
+    connection.cache_job(&job);
     Ok(job)
 }
 
-/// Writes a row that moves to another queue state. A job that is behind does not become ready by itself.
+/// Writes a row that moves to another queue state. A blocked job does not become ready by itself.
 fn put(
     connection: &WriteConnection,
     n: i64,
     next: &Row,
-    place: QueueState,
+    state: QueueState,
     now: Timestamp,
     body: &str,
 ) -> rusqlite::Result<()> {
     let lease_until = next.lease.as_ref().map(|lease| lease.until.millis());
-    if place == QueueState::Leased {
+    if state == QueueState::Leased {
         // Its concurrency key and due time are unchanged, or in no index that it is in.
         return connection
             .prepare_cached("UPDATE jobs SET place = ?2, lease_until = ?3, body = ?4 WHERE n = ?1")?
-            .execute((n, place, lease_until, body))
+            .execute((n, state, lease_until, body))
             .map(drop);
     }
     connection
@@ -142,7 +142,7 @@ fn put(
         )?
         .execute(params![
             n,
-            place,
+            state,
             next.attempt.not_before.millis(),
             lease_until,
             now.millis(),
@@ -153,7 +153,7 @@ fn put(
 }
 
 /// Whether an active job remains waiting, or remains leased.
-fn stays(row: &Row, next: &Row) -> bool {
+fn keeps_state(row: &Row, next: &Row) -> bool {
     row.job.status == JobStatus::Active
         && next.job.status == JobStatus::Active
         && row.lease == next.lease

@@ -102,8 +102,8 @@ impl SqliteStore {
         E: From<StoreError> + Send + 'static,
         F: FnOnce(&Connection) -> Result<T, Abort<E>> + Send + 'static,
     {
-        let how = (Durability::Flushed, Decides::WhileWriting);
-        self.write_then(doing, how, move |connection| work(connection), |_| ()).await
+        let mode = (Durability::Flushed, Decides::WhileWriting);
+        self.write_then(doing, mode, move |connection| work(connection), |_| ()).await
     }
 
     /// Like [`write`](Self::write), for changes of keys or projects.
@@ -114,17 +114,18 @@ impl SqliteStore {
         F: FnOnce(&WriteConnection) -> Result<T, Abort<E>> + Send + 'static,
     {
         let changes = Arc::clone(&self.changes);
-        let how = (Durability::Flushed, Decides::WhileWriting);
-        self.write_then(doing, how, work, move |_| changes.changed_access()).await
+        let mode = (Durability::Flushed, Decides::WhileWriting);
+        self.write_then(doing, mode, work, move |_| changes.count_access_write()).await
     }
 
-    /// Like [`write`](Self::write), with the durability named; `done` gets the result, in the order of the commits.
+    /// Like [`write`](Self::write), with the durability named; `on_committed` gets the result, in the order of
+    /// the commits.
     pub(crate) fn write_then<T, E, F, D>(
         &self,
         doing: &'static str,
-        how: (Durability, Decides),
+        mode: (Durability, Decides),
         work: F,
-        done: D,
+        on_committed: D,
     ) -> impl Future<Output = Result<T, E>> + Send + use<T, E, F, D>
     where
         T: Send + 'static,
@@ -132,7 +133,7 @@ impl SqliteStore {
         F: FnOnce(&WriteConnection) -> Result<T, Abort<E>> + Send + 'static,
         D: FnOnce(&T) + Send + 'static,
     {
-        self.writer.write(doing, how, work, done)
+        self.writer.write(doing, mode, work, on_committed)
     }
 
     /// Like [`write_then`](Self::write_then), [ordered](Durability::Ordered): durable with the next flushed commit.
@@ -154,7 +155,7 @@ impl SqliteStore {
     pub(crate) fn write_jobs<T, E, F>(
         &self,
         doing: &'static str,
-        how: (Durability, Decides),
+        mode: (Durability, Decides),
         work: F,
     ) -> impl Future<Output = Result<(T, Vec<Arc<Job>>), E>> + Send + use<T, E, F>
     where
@@ -163,26 +164,26 @@ impl SqliteStore {
         F: FnOnce(&WriteConnection) -> Result<(T, Vec<Arc<Job>>), Abort<E>> + Send + 'static,
     {
         let changes = Arc::clone(&self.changes);
-        let know = move |(_, jobs): &(T, Vec<Arc<Job>>)| changes.wrote(jobs);
-        self.writer.write(doing, how, work, know)
+        let cache_jobs = move |(_, jobs): &(T, Vec<Arc<Job>>)| changes.cache_jobs(jobs);
+        self.writer.write(doing, mode, work, cache_jobs)
     }
 
     /// A job from the cache, if the cache is valid at the moment.
     pub(crate) fn cached(&self, id: JobId) -> Option<Arc<Job>> {
-        self.others().and_then(|_| self.changes.job(id))
+        self.external_writes().and_then(|_| self.changes.job(id))
     }
 
     /// How many times other processes were found to have written, if the last check is recent.
-    pub(crate) fn others(&self) -> Option<u64> {
-        self.changes.others(|| self.writer.check_other_processes())
+    pub(crate) fn external_writes(&self) -> Option<u64> {
+        self.changes.external_writes(|| self.writer.check_other_processes())
     }
 
     /// A number that changes when keys or projects may have changed: by a write of this process to them, or by any
     /// write of another process. `None` if the last check of other processes is not recent.
     pub(crate) fn access_changes(&self) -> Option<u64> {
         // A write of our own is counted before its caller is answered, so it is read first.
-        let own = self.changes.access();
-        Some(self.others()? + own)
+        let own = self.changes.access_writes();
+        Some(self.external_writes()? + own)
     }
 
     pub(crate) fn path(&self) -> &Path {

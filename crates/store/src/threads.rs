@@ -31,8 +31,8 @@ impl Threads for SqliteStore {
                     thread.created_at.millis(),
                     touched_at,
                 ))?;
-            for (place, turn) in (0..).zip(&thread.turns) {
-                put(connection, &id, thread.domain.as_str(), place, turn)?;
+            for (position, turn) in (0..).zip(&thread.turns) {
+                put(connection, &id, thread.domain.as_str(), position, turn)?;
             }
             Ok::<_, Abort<StoreError>>(())
         })
@@ -59,21 +59,23 @@ impl Threads for SqliteStore {
         self.write_in_order("keep the turn", move |connection| {
             let id = id.to_string();
             let Some(domain) = touch(connection, &id, turn.asked_at)? else { return Ok(()) };
-            if let Some(from) = instead_of.map(|gone| place_of(connection, &id, &gone)).transpose()?.flatten() {
+            if let Some(from) =
+                instead_of.map(|replaced_answer| position_of(connection, &id, &replaced_answer)).transpose()?.flatten()
+            {
                 connection
                     .prepare_cached("DELETE FROM turns WHERE thread = ?1 AND place >= ?2")?
                     .execute((&id, from))?;
             }
-            let place = match place_of(connection, &id, &turn.answer_id)? {
-                Some(place) => {
-                    turn.feedback = turn_at(connection, &id, place)?.feedback;
-                    place
+            let position = match position_of(connection, &id, &turn.answer_id)? {
+                Some(position) => {
+                    turn.feedback = turn_at(connection, &id, position)?.feedback;
+                    position
                 }
                 None => connection
                     .prepare_cached("SELECT coalesce(max(place) + 1, 0) FROM turns WHERE thread = ?1")?
                     .query_row([&id], |row| row.get(0))?,
             };
-            put(connection, &id, &domain, place, &turn)
+            put(connection, &id, &domain, position, &turn)
         })
         .await
     }
@@ -91,10 +93,10 @@ impl Threads for SqliteStore {
             let cached = connection
                 .prepare_cached("SELECT 1 FROM threads WHERE id = ?1 AND domain = ?2")?
                 .exists((&id, domain.as_str()))?;
-            let Some(place) = place_of(connection, &id, &answer_id)?.filter(|_| cached) else { return Ok(false) };
+            let Some(position) = position_of(connection, &id, &answer_id)?.filter(|_| cached) else { return Ok(false) };
             touch(connection, &id, feedback.at)?;
-            let turn = Turn { feedback: Some(feedback), ..turn_at(connection, &id, place)? };
-            put(connection, &id, domain.as_str(), place, &turn)?;
+            let turn = Turn { feedback: Some(feedback), ..turn_at(connection, &id, position)? };
+            put(connection, &id, domain.as_str(), position, &turn)?;
             Ok::<_, Abort<StoreError>>(true)
         })
         .await
@@ -163,21 +165,27 @@ fn last_turns(connection: &Connection, thread: &str, most: usize) -> Result<Vec<
     Ok(turns)
 }
 
-fn turn_at(connection: &Connection, thread: &str, place: i64) -> Result<Turn, BoxError> {
+fn turn_at(connection: &Connection, thread: &str, position: i64) -> Result<Turn, BoxError> {
     let body: String = connection
         .prepare_cached("SELECT body FROM turns WHERE thread = ?1 AND place = ?2")?
-        .query_row((thread, place), |row| row.get(0))?;
+        .query_row((thread, position), |row| row.get(0))?;
     Ok(serde_json::from_str(&body)?)
 }
 
-fn place_of(connection: &Connection, thread: &str, answer: &str) -> rusqlite::Result<Option<i64>> {
+fn position_of(connection: &Connection, thread: &str, answer: &str) -> rusqlite::Result<Option<i64>> {
     connection
         .prepare_cached("SELECT place FROM turns WHERE thread = ?1 AND answer_id = ?2 ORDER BY place LIMIT 1")?
         .query_row((thread, answer), |row| row.get(0))
         .optional()
 }
 
-fn put(connection: &Connection, thread: &str, domain: &str, place: i64, turn: &Turn) -> Result<(), Abort<StoreError>> {
+fn put(
+    connection: &Connection,
+    thread: &str,
+    domain: &str,
+    position: i64,
+    turn: &Turn,
+) -> Result<(), Abort<StoreError>> {
     connection
         .prepare_cached(
             "INSERT INTO turns (thread, place, answer_id, answered, asked_at, body, domain)
@@ -187,7 +195,7 @@ fn put(connection: &Connection, thread: &str, domain: &str, place: i64, turn: &T
         )?
         .execute((
             thread,
-            place,
+            position,
             &turn.answer_id,
             turn.answered,
             turn.asked_at.millis(),

@@ -19,7 +19,7 @@ use rusqlite::Connection;
 use rusqlite::hooks::Wal;
 
 use crate::change_tracker::ChangeTracker;
-use crate::checkpoint::Log;
+use crate::checkpoint::LogLength;
 use crate::error::NotCommitted;
 use crate::process_lock::ProcessLock;
 use crate::write_connection::WriteConnection;
@@ -53,11 +53,11 @@ pub(crate) trait Command: Send {
 
 /// How much of a command's writes is in the transaction after the command ran.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Done {
+enum Applied {
     /// All of the command's writes, or none.
     Whole,
     /// A part of the command's writes.
-    Torn,
+    Partial,
 }
 
 /// The writing connection, and its state between two transactions.
@@ -68,7 +68,7 @@ pub(crate) struct Transactions {
     /// The durability of the next commit.
     durability: Durability,
     version: Option<i64>,
-    log: Arc<Log>,
+    log: Arc<LogLength>,
 }
 
 impl Transactions {
@@ -78,10 +78,10 @@ impl Transactions {
         lock: ProcessLock,
         changes: Arc<ChangeTracker>,
     ) -> rusqlite::Result<Self> {
-        let log = Arc::new(Log::new());
-        let grown = Arc::clone(&log);
+        let log = Arc::new(LogLength::new());
+        let hook_log = Arc::clone(&log);
         let committed = move |_: &mut Wal, pages| {
-            grown.set_length(pages);
+            hook_log.set_length(pages);
             Ok(())
         };
         connection.wal_hook(Some(committed))?;
@@ -103,19 +103,19 @@ impl Transactions {
     }
 
     /// Ends the transaction; its commands have been answered.
-    pub(crate) fn clean(&self) {
-        self.connection.clean();
+    pub(crate) fn end_transaction(&self) {
+        self.connection.end_transaction();
     }
 
     /// Checkpoints the log when it is long. A failed checkpoint is tried again.
     pub(crate) fn checkpoint_if_long(&self) {
         if self.log.is_long() {
-            let _ = self.move_log();
+            let _ = self.checkpoint();
         }
     }
 
     /// Checkpoints the log. Passive: it does not wait for other users of the file.
-    pub(crate) fn move_log(&self) -> rusqlite::Result<()> {
+    pub(crate) fn checkpoint(&self) -> rusqlite::Result<()> {
         self.connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))
     }
 
@@ -127,7 +127,7 @@ impl Transactions {
         let committed =
             begun.and_then(|()| self.commit(group).unwrap_or_else(|error| Err(NotCommitted::Commit(Arc::new(error)))));
         if committed.is_err() {
-            self.connection.undone();
+            self.connection.mark_undone();
         }
         if !self.connection.is_autocommit() {
             // If even this fails, the next BEGIN fails and reports it.
@@ -159,11 +159,11 @@ impl Transactions {
             return self.commit_alone(&mut **command);
         }
         for command in group {
-            let done = match command.decides() {
+            let applied = match command.decides() {
                 Decides::BeforeWriting => self.carry_out(&mut **command),
                 Decides::WhileWriting => self.carry_out_or_undo(&mut **command)?,
             };
-            if self.connection.is_autocommit() || done == Done::Torn {
+            if self.connection.is_autocommit() || applied == Applied::Partial {
                 return Ok(Err(NotCommitted::RolledBack));
             }
         }
@@ -180,28 +180,28 @@ impl Transactions {
         if keep || (command.decides() == Decides::BeforeWriting && self.connection.total_changes() == before) {
             return self.run("COMMIT").map(Ok);
         }
-        self.connection.undone();
+        self.connection.mark_undone();
         self.run("ROLLBACK").map(Ok)
     }
 
-    fn carry_out(&self, command: &mut dyn Command) -> Done {
+    fn carry_out(&self, command: &mut dyn Command) -> Applied {
         let before = self.connection.total_changes();
         let keep = command.run(&self.connection);
-        if keep || self.connection.total_changes() == before { Done::Whole } else { Done::Torn }
+        if keep || self.connection.total_changes() == before { Applied::Whole } else { Applied::Partial }
     }
 
-    fn carry_out_or_undo(&self, command: &mut dyn Command) -> rusqlite::Result<Done> {
+    fn carry_out_or_undo(&self, command: &mut dyn Command) -> rusqlite::Result<Applied> {
         self.run("SAVEPOINT command")?;
         let keep = command.run(&self.connection);
         if self.connection.is_autocommit() {
-            return Ok(Done::Torn);
+            return Ok(Applied::Partial);
         }
         if !keep {
             self.run("ROLLBACK TO command")?;
-            self.connection.undone();
+            self.connection.mark_undone();
         }
         self.run("RELEASE command")?;
-        Ok(Done::Whole)
+        Ok(Applied::Whole)
     }
 
     fn run(&self, sql: &str) -> rusqlite::Result<()> {

@@ -17,9 +17,9 @@ use crate::change_tracker::ChangeTracker;
 use crate::journal::Journal;
 
 /// A row with more text than this, in bytes, is not cached.
-const CACHED_BYTES: usize = 16 * 1024;
+const MAX_CACHED_JOB_BYTES: usize = 16 * 1024;
 /// Maximum size of the set of waiting projects.
-const WAITING_PROJECTS: usize = 4096;
+const MAX_WAITING_PROJECTS: usize = 4096;
 
 /// A job as stored.
 #[derive(Debug)]
@@ -40,7 +40,7 @@ impl Job {
     pub(crate) fn is_small(&self) -> bool {
         let job = &self.row.job;
         let todos = job.todos.iter().map(|todo| todo.content.len()).sum::<usize>();
-        job.message.as_ref().map_or(0, String::len) + todos <= CACHED_BYTES
+        job.message.as_ref().map_or(0, String::len) + todos <= MAX_CACHED_JOB_BYTES
     }
 }
 
@@ -60,40 +60,40 @@ struct Uncommitted {
 pub(crate) struct WriteConnection {
     connection: Connection,
     changes: Arc<ChangeTracker>,
-    known: RefCell<Uncommitted>,
+    uncommitted: RefCell<Uncommitted>,
 }
 
 impl WriteConnection {
     pub(crate) fn new(connection: Connection, changes: Arc<ChangeTracker>) -> Self {
-        Self { connection, changes, known: RefCell::default() }
+        Self { connection, changes, uncommitted: RefCell::default() }
     }
 
     /// A job, if it is cached.
     pub(crate) fn job(&self, id: JobId) -> Option<Arc<Job>> {
-        let known = self.known();
-        match known.jobs.get(&id) {
+        let uncommitted = self.uncommitted();
+        match uncommitted.jobs.get(&id) {
             Some(written) => written.clone(),
-            None if known.undone => None,
+            None if uncommitted.undone => None,
             None => self.changes.job(id),
         }
     }
 
-    pub(crate) fn wrote(&self, job: &Arc<Job>) {
-        self.known().jobs.insert(job.id(), job.is_small().then(|| Arc::clone(job)));
+    pub(crate) fn cache_job(&self, job: &Arc<Job>) {
+        self.uncommitted().jobs.insert(job.id(), job.is_small().then(|| Arc::clone(job)));
     }
 
     /// Drops a job that was changed or deleted without its new state at hand.
     pub(crate) fn forget_job(&self, id: JobId) {
-        self.known().jobs.insert(id, None);
+        self.uncommitted().jobs.insert(id, None);
     }
 
     /// Records that a project waits; returns whether that is new.
-    pub(crate) fn waits(&self, project: &str) -> bool {
-        let waiting = &mut self.known().waiting;
+    pub(crate) fn set_waiting(&self, project: &str) -> bool {
+        let waiting = &mut self.uncommitted().waiting;
         if waiting.contains(project) {
             return false;
         }
-        if waiting.len() >= WAITING_PROJECTS {
+        if waiting.len() >= MAX_WAITING_PROJECTS {
             waiting.clear();
         }
         waiting.insert(project.to_owned())
@@ -101,31 +101,31 @@ impl WriteConnection {
 
     /// Records that a project no longer waits.
     pub(crate) fn clear_waiting(&self, project: &str) {
-        self.known().waiting.remove(project);
+        self.uncommitted().waiting.remove(project);
     }
 
     /// Checks whether other processes have written. None can during a transaction.
     pub(crate) fn check_other_processes(&self, version: &mut Option<i64>) -> rusqlite::Result<()> {
         if self.changes.check_other_processes(&self.connection, version)? {
-            *self.known() = Uncommitted::default();
+            *self.uncommitted() = Uncommitted::default();
         }
         Ok(())
     }
 
     /// Ends the transaction; its commands have been answered.
-    pub(crate) fn clean(&self) {
-        let known = &mut *self.known();
-        known.jobs.clear();
-        known.undone = false;
+    pub(crate) fn end_transaction(&self) {
+        let uncommitted = &mut *self.uncommitted();
+        uncommitted.jobs.clear();
+        uncommitted.undone = false;
     }
 
     /// Records that writes of this transaction were undone.
-    pub(crate) fn undone(&self) {
-        *self.known() = Uncommitted { undone: true, ..Uncommitted::default() };
+    pub(crate) fn mark_undone(&self) {
+        *self.uncommitted() = Uncommitted { undone: true, ..Uncommitted::default() };
     }
 
-    fn known(&self) -> RefMut<'_, Uncommitted> {
-        self.known.borrow_mut()
+    fn uncommitted(&self) -> RefMut<'_, Uncommitted> {
+        self.uncommitted.borrow_mut()
     }
 }
 

@@ -10,7 +10,7 @@ use rusqlite::{Connection, OptionalExtension};
 use crate::error::Abort;
 
 /// The first answer to the idempotency key, while it is stored.
-pub(crate) fn answered(
+pub(crate) fn stored_answer(
     connection: &Connection,
     guards: &WriteGuards,
 ) -> Result<Option<WriteOutcome>, Abort<WriteError>> {
@@ -29,7 +29,7 @@ pub(crate) fn answered(
 }
 
 /// Stores the first answer, and deletes expired ones.
-pub(crate) fn remember(
+pub(crate) fn store_answer(
     connection: &Connection,
     key: &IdempotencyKey,
     now: Timestamp,
@@ -73,12 +73,13 @@ impl<'a> Usage<'a> {
             Duration::ZERO
         } else {
             // The next use is free when enough have left the window.
-            let freed: Option<i64> = connection
+            let freed_at: Option<i64> = connection
                 .prepare_cached("SELECT at FROM uses WHERE bucket = ?1 AND at > ?2 AND total > ?3 ORDER BY at LIMIT 1")?
                 .query_row((&quota.bucket, now.minus(quota.window).millis(), before + used - limit), |row| row.get(0))
                 .optional()?;
             // A use written by a process whose clock is ahead would yield a longer wait than the window.
-            freed.map_or(quota.window, |at| Timestamp::from_millis(at).plus(quota.window).since(now).min(quota.window))
+            freed_at
+                .map_or(quota.window, |at| Timestamp::from_millis(at).plus(quota.window).since(now).min(quota.window))
         };
         let remaining = u32::try_from((limit - used).max(0)).unwrap_or(u32::MAX);
         Ok(QuotaStatus { limit: quota.limit, window: quota.window, remaining, retry_after })
@@ -112,7 +113,7 @@ impl<'a> Usage<'a> {
 }
 
 /// Checks that one more use is within the quota, or refuses.
-pub(crate) fn admit<'a>(
+pub(crate) fn check_quota<'a>(
     connection: &Connection,
     quota: &'a Quota,
     now: Timestamp,

@@ -23,7 +23,7 @@ use crate::transaction::{Command, Decides, Durability, Transactions};
 use crate::write_connection::WriteConnection;
 
 /// Maximum number of commands in one transaction.
-const GROUP: usize = 512;
+const MAX_GROUP_COMMANDS: usize = 512;
 /// How much was written since the store was opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct WriteCounts {
@@ -39,12 +39,12 @@ pub struct WriteCounts {
 pub(crate) struct Writer {
     queue: Sender<WriterMessage>,
     thread: Option<JoinHandle<()>>,
-    written: Arc<Mutex<WriteCounts>>,
+    counts: Arc<Mutex<WriteCounts>>,
 }
 
 enum WriterMessage {
     Command(Box<dyn Command>),
-    CheckOthers,
+    CheckOtherProcesses,
     Close(oneshot::Sender<Result<(), StoreError>>),
 }
 
@@ -53,7 +53,7 @@ struct PendingCommand<T, E, F, D> {
     durability: Durability,
     decides: Decides,
     work: Option<F>,
-    done: D,
+    on_committed: D,
     result: Option<Result<T, Abort<E>>>,
     reply: oneshot::Sender<Result<T, E>>,
 }
@@ -86,7 +86,7 @@ where
         let answer = match (committed, self.result) {
             // The command's own error says more than that of the group.
             (_, Some(Err(Abort::Failed(source)))) => Err(Abort::Failed(source)),
-            (Ok(()), Some(result)) => result.inspect(self.done),
+            (Ok(()), Some(result)) => result.inspect(self.on_committed),
             (Ok(()), None) => Err(Abort::Failed(Closed.into())),
             (Err(error), _) => Err(Abort::Failed(error.into())),
         };
@@ -98,18 +98,18 @@ where
 impl Writer {
     pub(crate) fn start(transactions: Transactions, changes: Arc<ChangeTracker>) -> Result<Self, OpenError> {
         let (queue, commands) = channel();
-        let written = Arc::<Mutex<WriteCounts>>::default();
+        let counts = Arc::<Mutex<WriteCounts>>::default();
         let write = {
-            let written = Arc::clone(&written);
-            move || serve(transactions, &commands, &written, &changes)
+            let counts = Arc::clone(&counts);
+            move || serve(transactions, &commands, &counts, &changes)
         };
         let thread = std::thread::Builder::new().name("store-writer".to_owned()).spawn(write);
         let thread = Some(thread.map_err(|source| OpenError::Thread { source })?);
-        Ok(Self { queue, thread, written })
+        Ok(Self { queue, thread, counts })
     }
 
     /// Runs `work` in a transaction, and returns when it is as durable as requested. Right after the commit, in the
-    /// order of the commits, `done` gets the result. `doing` completes "could not …".
+    /// order of the commits, `on_committed` gets the result. `doing` completes "could not …".
     ///
     /// The work is queued when this returns; the future waits for its result.
     pub(crate) fn write<T, E, F, D>(
@@ -117,7 +117,7 @@ impl Writer {
         doing: &'static str,
         (durability, decides): (Durability, Decides),
         work: F,
-        done: D,
+        on_committed: D,
     ) -> impl Future<Output = Result<T, E>> + Send + use<T, E, F, D>
     where
         T: Send + 'static,
@@ -126,7 +126,8 @@ impl Writer {
         D: FnOnce(&T) + Send + 'static,
     {
         let (reply, answer) = oneshot::channel();
-        let command = PendingCommand { doing, durability, decides, work: Some(work), done, result: None, reply };
+        let command =
+            PendingCommand { doing, durability, decides, work: Some(work), on_committed, result: None, reply };
         // A closed queue drops the command, and with it the sender of its reply.
         let _ = self.queue.send(WriterMessage::Command(Box::new(command)));
         async move { answer.await.unwrap_or_else(|_| Err(StoreError::new(doing, Closed).into())) }
@@ -143,11 +144,11 @@ impl Writer {
 
     /// Requests a check whether other processes have written.
     pub(crate) fn check_other_processes(&self) {
-        let _ = self.queue.send(WriterMessage::CheckOthers);
+        let _ = self.queue.send(WriterMessage::CheckOtherProcesses);
     }
 
     pub(crate) fn writes(&self) -> WriteCounts {
-        *self.written.lock()
+        *self.counts.lock()
     }
 }
 
@@ -167,7 +168,7 @@ impl Drop for Writer {
 fn serve(
     mut transactions: Transactions,
     commands: &Receiver<WriterMessage>,
-    written: &Mutex<WriteCounts>,
+    counts: &Mutex<WriteCounts>,
     changes: &ChangeTracker,
 ) {
     let mut closing = None;
@@ -178,10 +179,10 @@ fn serve(
         while let Some(message) = next.take() {
             match message {
                 WriterMessage::Command(command) => group.push(command),
-                WriterMessage::CheckOthers => check_other_processes = true,
+                WriterMessage::CheckOtherProcesses => check_other_processes = true,
                 WriterMessage::Close(reply) => closing = Some(reply),
             }
-            if closing.is_none() && group.len() < GROUP {
+            if closing.is_none() && group.len() < MAX_GROUP_COMMANDS {
                 next = commands.try_recv().ok();
             }
         }
@@ -192,19 +193,19 @@ fn serve(
         if !group.is_empty() {
             let durability = group.iter().map(|command| command.durability()).max().unwrap_or(Durability::Flushed);
             let committed = transactions.write(durability, &mut group);
-            written.lock().count(group.len(), durability, committed.is_ok());
+            counts.lock().count(group.len(), durability, committed.is_ok());
             for command in group {
                 command.answer(committed.clone());
             }
-            transactions.clean();
+            transactions.end_transaction();
             transactions.checkpoint_if_long();
         }
     }
     changes.close();
-    let moved = transactions.move_log();
+    let checkpointed = transactions.checkpoint();
     drop(transactions);
     if let Some(reply) = closing {
-        let _ = reply.send(moved.map_err(|error| StoreError::new("checkpoint the database", error)));
+        let _ = reply.send(checkpointed.map_err(|error| StoreError::new("checkpoint the database", error)));
     }
 }
 

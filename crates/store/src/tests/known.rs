@@ -3,10 +3,10 @@
 use super::*;
 
 /// Waits until the store can tell whether other processes have written.
-async fn told(store: &SqliteStore) -> u64 {
+async fn checked_changes(store: &SqliteStore) -> u64 {
     loop {
-        if let Some(told) = Store::changes(store) {
-            return told;
+        if let Some(changes) = Store::changes(store) {
+            return changes;
         }
         tokio::task::yield_now().await;
     }
@@ -17,7 +17,7 @@ async fn a_row_that_was_written_here_is_known() {
     let database = TemporaryDatabase::new();
     let store = database.open();
     create(&store, sample_job(1), open_gate()).await.expect("a job is created");
-    told(&store).await;
+    checked_changes(&store).await;
     let cached = store.changes().job(sample_job(1).id).expect("known").row.clone();
     let read = store.read("read", |connection| {
         Ok(connection.query_row("SELECT body FROM jobs", [], |row| row.get::<_, String>(0))?)
@@ -38,20 +38,20 @@ async fn what_others_write_is_noticed_and_then_read() {
     let database = TemporaryDatabase::new();
     let (server, other) = (database.open(), database.open());
     create(&server, sample_job(1), open_gate()).await.expect("a job is created");
-    let before = told(&server).await;
+    let before = checked_changes(&server).await;
     assert!(server.changes().job(sample_job(1).id).is_some());
     let archive = Arc::new(|row: &Row| state::archive(row, NOW));
     other.change(sample_job(1).id, open_gate(), archive).await.expect("the change is written");
     let written = std::time::Instant::now();
-    while told(&server).await == before {
+    while checked_changes(&server).await == before {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
     assert!(written.elapsed() < Duration::from_secs(5), "soon: 200 ms on a machine that has nothing else to do");
     let row = server.row(sample_job(1).id).await.expect("the store answers").expect("there");
     assert_eq!(row.job.archived_at, Some(NOW));
-    let now = told(&server).await;
+    let now = checked_changes(&server).await;
     create(&server, sample_job(2), open_gate()).await.expect("a job is created");
-    assert_eq!(told(&server).await, now, "what is written here is no news");
+    assert_eq!(checked_changes(&server).await, now, "what is written here is no news");
 }
 
 #[tokio::test]
@@ -93,12 +93,12 @@ async fn only_so_much_is_known() {
         Arc::new(crate::write_connection::Job { n: 1, row, journal: None })
     };
     for n in 1..=10_000 {
-        changes.wrote(&[job(sample_job(n))]);
+        changes.cache_jobs(&[job(sample_job(n))]);
     }
     let cached = (1..=10_000).filter(|n| changes.job(sample_job(*n).id).is_some()).count();
     assert_eq!(cached, 4096);
     assert!(changes.job(sample_job(10_000).id).is_some(), "the newest are");
-    changes.wrote(&[job(AgentJob { message: Some("x".repeat(100_000)), ..sample_job(10_000) })]);
+    changes.cache_jobs(&[job(AgentJob { message: Some("x".repeat(100_000)), ..sample_job(10_000) })]);
     assert!(changes.job(sample_job(10_000).id).is_none(), "what is long is read");
 }
 

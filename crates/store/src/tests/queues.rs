@@ -66,10 +66,10 @@ async fn passed_over(jobs: u32) -> usize {
     let in_one_lane = rows.iter().filter(|row| row.job.source.branch == "one").count();
     assert_eq!(in_one_lane, 1, "of one lane there is one");
     assert_eq!(store.writes().commits - begun.commits, 1);
-    let behind = |connection: &rusqlite::Connection| {
+    let count_blocked = |connection: &rusqlite::Connection| {
         Ok(connection.query_row("SELECT count(*) FROM jobs WHERE place = 1", [], |row| row.get(0))?)
     };
-    store.read("count", behind).await.expect("counts")
+    store.read("count", count_blocked).await.expect("counts")
 }
 
 #[tokio::test]
