@@ -281,8 +281,8 @@ fn set_field(rest: &[Token], text: &str) -> Option<Vec<Chore>> {
 
 /// The only token that is not one of these words.
 fn only<'t>(tokens: &'t [Token], but: &[&str]) -> Option<&'t Token> {
-    let mut others = tokens.iter().filter(|token| !token.is(but));
-    others.next().filter(|_| others.next().is_none())
+    let mut rest = tokens.iter().filter(|token| !token.is(but));
+    rest.next().filter(|_| rest.next().is_none())
 }
 
 /// The position of the only token that is one of these words.

@@ -245,17 +245,17 @@ const FREQUENT_WORDS: [(&Phrases, &[&str]); 7] = [
 pub(crate) fn phrases_for(question: &str) -> &'static Phrases {
     let count = |is: fn(char) -> bool| question.chars().filter(|c| is(*c)).count();
     let letters = count(char::is_alphabetic).max(1);
-    let most = |part: usize| part * 4 >= letters;
-    if count(|c| matches!(c, '\u{3040}'..='\u{30ff}')) > 0 && most(count(is_unspaced)) {
+    let is_most = |part: usize| part * 4 >= letters;
+    if count(|c| matches!(c, '\u{3040}'..='\u{30ff}')) > 0 && is_most(count(is_unspaced)) {
         return &JAPANESE;
     }
-    if most(count(|c| matches!(c, '\u{ac00}'..='\u{d7a3}'))) {
+    if is_most(count(|c| matches!(c, '\u{ac00}'..='\u{d7a3}'))) {
         return &KOREAN;
     }
-    if most(count(|c| matches!(c, '\u{4e00}'..='\u{9fff}'))) {
+    if is_most(count(|c| matches!(c, '\u{4e00}'..='\u{9fff}'))) {
         return &CHINESE;
     }
-    if most(count(|c| matches!(c, '\u{0400}'..='\u{04ff}'))) {
+    if is_most(count(|c| matches!(c, '\u{0400}'..='\u{04ff}'))) {
         return &RUSSIAN;
     }
     let lower = question.to_lowercase();

@@ -87,8 +87,8 @@ pub(crate) fn quotes(candidates: &[Candidate<'_>], topic: &Topic, expected: Answ
     let mut order: Vec<usize> = (0..sections.len()).filter(|at| best[*at] > 0.0).collect();
     // A stable sort: passages with the same score stay in order.
     order.sort_by(|a, b| best[*b].total_cmp(&best[*a]));
-    let least = order.first().map_or(0.0, |first| best[*first] * NEAR_BEST);
-    let order = order.into_iter().take_while(|at| best[*at] >= least);
+    let min_score = order.first().map_or(0.0, |first| best[*first] * NEAR_BEST);
+    let order = order.into_iter().take_while(|at| best[*at] >= min_score);
     order
         .zip(MAX_QUOTE_CHARS)
         .map(|(at, max_chars)| {
@@ -177,8 +177,8 @@ impl<'p> Section<'p> {
         let mut order: Vec<usize> = (0..self.blocks.len()).filter(|at| !self.blocks[*at].introduces_next()).collect();
         order.sort_by(|a, b| scores[*b].total_cmp(&scores[*a]));
         let mut chosen: Vec<usize> = Vec::new();
-        let least = order.first().map_or(0.0, |best| scores[*best] * BLOCK_NEAR_BEST);
-        for at in order.into_iter().filter(|at| scores[*at] >= least) {
+        let min_score = order.first().map_or(0.0, |best| scores[*best] * BLOCK_NEAR_BEST);
+        for at in order.into_iter().filter(|at| scores[*at] >= min_score) {
             let blocks = self.with_context(at, expected);
             let size = size(&self.blocks[blocks.clone()]);
             if chosen.is_empty() || size <= room {

@@ -10,7 +10,7 @@ const MAX_QUESTION_CHARS: usize = 90;
 
 /// Up to [`MAX_SUGGESTIONS`] questions, in the order of the passages. Passages whose link is in `quoted` are skipped.
 pub(crate) fn questions<'p>(
-    asked: &str,
+    current_question: &str,
     passages: impl Iterator<Item = &'p Passage>,
     quoted: &[&str],
     phrases: &'static Phrases,
@@ -19,7 +19,7 @@ pub(crate) fn questions<'p>(
     for passage in passages.filter(|passage| !quoted.contains(&passage.href.as_str())) {
         let Some(question) = question(passage, phrases) else { continue };
         let same = |other: &str| words(other) == words(&question);
-        if !same(asked) && !questions.iter().any(|other| same(other)) {
+        if !same(current_question) && !questions.iter().any(|other| same(other)) {
             questions.push(question);
         }
         if questions.len() == MAX_SUGGESTIONS {
@@ -76,13 +76,13 @@ mod tests {
         }
     }
 
-    fn of(asked: &str, passages: &[Passage]) -> Vec<String> {
-        questions(asked, passages.iter(), &["/Webhooks#Quoted"], phrases_for(asked))
+    fn of(current_question: &str, passages: &[Passage]) -> Vec<String> {
+        questions(current_question, passages.iter(), &["/Webhooks#Quoted"], phrases_for(current_question))
     }
 
     #[test]
     fn headings_become_questions() {
-        for (asked, heading, question) in [
+        for (current_question, heading, question) in [
             ("How are calls retried?", "Why was my call refused?", "Why was my call refused?"),
             ("How are calls retried?", "How to verify a signature", "How to verify a signature?"),
             ("How are calls retried?", "Signatures", "What can you tell me about “Webhooks › Signatures”?"),
@@ -92,7 +92,7 @@ mod tests {
             ("¿Cómo puedo hacer los pagos?", "Cómo se anula una factura", "¿Cómo se anula una factura?"),
             ("Comment est-ce que je paie ?", "Comment est calculé le prix", "Comment est calculé le prix ?"),
         ] {
-            assert_eq!(of(asked, &[section("Webhooks", Some(heading))]), [question], "{heading}");
+            assert_eq!(of(current_question, &[section("Webhooks", Some(heading))]), [question], "{heading}");
         }
         let page = of("How are calls retried?", &[section("Webhooks", None)]);
         assert_eq!(page, ["What can you tell me about “Webhooks”?"]);

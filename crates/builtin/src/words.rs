@@ -128,7 +128,7 @@ fn stem(word: &str) -> String {
     if count < 4 || !word.is_ascii() {
         return word.to_owned();
     }
-    for (ending, instead, least) in [
+    for (ending, replacement, min_chars) in [
         ("ies", "y", 5),
         ("ied", "y", 6),
         ("ing", "", 6),
@@ -138,7 +138,7 @@ fn stem(word: &str) -> String {
         ("e", "", 4),
         ("y", "y", 4),
     ] {
-        if count >= least
+        if count >= min_chars
             && let Some(stem) = word.strip_suffix(ending)
             && !(ending == "s" && (stem.ends_with('s') || stem.ends_with('u') || stem.ends_with('i')))
         {
@@ -146,7 +146,7 @@ fn stem(word: &str) -> String {
             if matches!(ending, "ing" | "ed") {
                 undouble(&mut stem);
             }
-            stem.push_str(instead);
+            stem.push_str(replacement);
             return stem.strip_suffix('e').map_or(stem.clone(), str::to_owned);
         }
     }

@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn a_turn_is_summed_up_from_its_instruction_to_its_end() {
-        let asked = || EntryBody::Instruction(Instruction { messages: vec![Message::text(Role::User, "Do it")] });
+        let instruction = || EntryBody::Instruction(Instruction { messages: vec![Message::text(Role::User, "Do it")] });
         let went = |to| EntryBody::Transition { to, halt: None, message: None };
         let did = |kind: &str, data| EntryBody::Work { kind: kind.to_owned(), data };
         let usage = json!({ "input_tokens": 100, "output_tokens": 7, "cached_input_tokens": 0 });
@@ -174,15 +174,15 @@ mod tests {
         let replied = json!({ "did": "replied", "message": message, "reason": "tool-calls", "usage": usage });
         let journal = [
             (0, went(JobStatus::Active)),
-            (0, asked()),
+            (0, instruction()),
             (10, EntryBody::Leased { token: 1, holder: "here".into(), rescued: false }),
             (1_010, did("replied", replied.clone())),
             (1_210, did("ran", json!({ "did": "ran", "results": [], "digest": "" }))),
-            (1_300, asked()),
+            (1_300, instruction()),
             (2_000, did("replied", replied)),
             (2_500, did("pushed", json!({ "did": "newer" }))),
             (3_000, went(JobStatus::Completed)),
-            (9_000, asked()),
+            (9_000, instruction()),
         ];
         let mut turns = Turns::default();
         for (seq, (at, body)) in (1..).zip(journal) {

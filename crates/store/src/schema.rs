@@ -37,10 +37,10 @@ const APPLICATION: i32 = 0x446f_636e;
 /// Opens the database for writing, creating it if there is none, and migrates it. Its log is checkpointed by
 /// [`Checkpoints`](crate::checkpoint::Checkpoints) and the writer, and not by SQLite.
 pub(crate) fn open_for_writing(path: &Path) -> Result<Connection, OpenError> {
-    let made = make(path).map_err(|source| OpenError::Create { path: path.to_owned(), source })?;
+    let is_new = make(path).map_err(|source| OpenError::Create { path: path.to_owned(), source })?;
     let mut connection = connect(path).map_err(|source| OpenError::Open { path: path.to_owned(), source })?;
     migrate(&mut connection, path, MIGRATIONS)?;
-    if made {
+    if is_new {
         sync_folder(path).map_err(|source| OpenError::Create { path: path.to_owned(), source })?;
     }
     Ok(connection)

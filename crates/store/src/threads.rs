@@ -17,8 +17,8 @@ impl Threads for SqliteStore {
     async fn begin(&self, thread: NewThread) -> Result<(), StoreError> {
         self.write_in_order("begin the thread", move |connection| {
             let id = thread.id.to_string();
-            let asked = thread.turns.iter().map(|turn| turn.asked_at);
-            let touched_at = asked.fold(thread.created_at, Timestamp::max).millis();
+            let asked_times = thread.turns.iter().map(|turn| turn.asked_at);
+            let touched_at = asked_times.fold(thread.created_at, Timestamp::max).millis();
             connection
                 .prepare_cached(
                     "INSERT INTO threads (id, domain, fp, key, created_at, touched_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
@@ -153,10 +153,10 @@ fn touch(connection: &Connection, thread: &str, at: Timestamp) -> rusqlite::Resu
 }
 
 /// The last turns of a thread, in order.
-fn last_turns(connection: &Connection, thread: &str, most: usize) -> Result<Vec<Turn>, BoxError> {
+fn last_turns(connection: &Connection, thread: &str, limit: usize) -> Result<Vec<Turn>, BoxError> {
     let mut select =
         connection.prepare_cached("SELECT body FROM turns WHERE thread = ?1 ORDER BY place DESC LIMIT ?2")?;
-    let mut rows = select.query((thread, i64::try_from(most).unwrap_or(i64::MAX)))?;
+    let mut rows = select.query((thread, i64::try_from(limit).unwrap_or(i64::MAX)))?;
     let mut turns = Vec::new();
     while let Some(row) = rows.next()? {
         turns.push(serde_json::from_str(row.get_ref(0)?.as_str()?)?);

@@ -132,9 +132,9 @@ fn chart(by_day: &[DayCount], lists: &Lists<'_>) -> Markup {
     const HEIGHT: f64 = 120.0;
     let (first, last) = lists.period.ends();
     let day = DAY.as_millis() as i64;
-    let most = by_day.iter().map(|day| day.counts.questions).max().unwrap_or(0).max(1);
+    let max_questions = by_day.iter().map(|day| day.counts.questions).max().unwrap_or(0).max(1);
     let step = WIDTH / f64::from(lists.period.days);
-    let height = |count: u64| HEIGHT * count as f64 / most as f64;
+    let height = |count: u64| HEIGHT * count as f64 / max_questions as f64;
     let bar = |x: f64, class: &str, count: u64| {
         let (x, y) = (format!("{x:.1}"), format!("{:.1}", HEIGHT - height(count)));
         let (width, height) = (format!("{:.1}", (step * 0.85).max(0.5)), format!("{:.1}", height(count)));
@@ -153,7 +153,7 @@ fn chart(by_day: &[DayCount], lists: &Lists<'_>) -> Markup {
             }
             text x="0" y="134" { (first) }
             text x="800" y="134" text-anchor="end" { (last) }
-            text x="0" y="10" { (grouped(most)) }
+            text x="0" y="10" { (grouped(max_questions)) }
         }
         p.legend { span { "questions" } span.un { "unanswered" } }
     }

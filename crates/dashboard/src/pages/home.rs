@@ -117,11 +117,11 @@ pub(crate) fn index_line(index: &IndexStatus, now: Timestamp) -> Markup {
 }
 
 pub(crate) fn finding_list(findings: &[CheckFinding]) -> Markup {
-    let mut shown: Vec<&CheckFinding> = findings.iter().filter(|finding| finding.level != Level::Good).collect();
-    shown.sort_by_key(|finding| std::cmp::Reverse(finding.level));
+    let mut notable: Vec<&CheckFinding> = findings.iter().filter(|finding| finding.level != Level::Good).collect();
+    notable.sort_by_key(|finding| std::cmp::Reverse(finding.level));
     html! {
-        @if shown.is_empty() { p { "Nothing. " (counted(findings.len() as u64, "check")) " passed." } }
-        @for finding in shown {
+        @if notable.is_empty() { p { "Nothing. " (counted(findings.len() as u64, "check")) " passed." } }
+        @for finding in notable {
             div class=(format_args!("box {}", finding.level.as_str())) {
                 p { strong { (finding.check) } ": " (Untrusted(&finding.what)) }
                 @if let Some(fix) = &finding.fix { p { "→ " (Untrusted(fix)) } }

@@ -33,16 +33,16 @@ async fn found(
 pub(crate) async fn job(request: &AuthorizedRequest<'_>, project: &Project, id: &str) -> Result<Response, HttpError> {
     let (id, job) = found(request, project, id).await?;
     let filter = JournalFilter::of(request);
-    let shown = JournalPage::of(request);
+    let journal_page = JournalPage::of(request);
     // A filter may have to read the whole journal.
     let _place = match filter.is_open() {
         true => None,
         false => Some(Arc::clone(&request.dashboard.large_pages).try_acquire_owned().map_err(|_| busy())?),
     };
-    let rows = journal::page(request, project, id, &filter, shown).await?;
+    let rows = journal::page(request, project, id, &filter, journal_page).await?;
     let turns = request.dashboard.turns.of(&request.parts().jobs, project, id).await?;
     let here = format!("/dashboard/{}/jobs/{id}", project.domain);
-    let is_live = filter.is_open() && shown == JournalPage::Newest;
+    let is_live = filter.is_open() && journal_page == JournalPage::Newest;
     let topic = is_live.then(|| format!("job:{}:{id}", project.domain));
     let prompt = prompt(request, &job).await?;
     let query = filter.query();

@@ -35,7 +35,7 @@ impl Filter {
         let given = |name| request.http.query(name).map(|text| text.trim().to_owned()).unwrap_or_default();
         let named = given("status");
         let status = STATES.iter().find(|(name, _)| *name == named);
-        let (status, wanted) =
+        let (status, status_filter) =
             *status.ok_or_else(|| Refusal::invalid("status: it is active, completed, failed or archived"))?;
         let cursor = |name| JobId::parse(&given(name));
         let page = match (cursor("after"), cursor("before")) {
@@ -45,7 +45,7 @@ impl Filter {
         };
         let search = JobSearch {
             projects: projects.iter().map(|project| project.id.clone()).collect(),
-            status: wanted,
+            status: status_filter,
             text: given("text"),
             from: request.day("from")?.map(JobId::first_at),
             to: request.day("to")?.map(|day| JobId::first_at(day.plus(DAY))),

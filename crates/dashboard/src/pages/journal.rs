@@ -132,11 +132,11 @@ pub(crate) async fn page(
     project: &Project,
     id: JobId,
     filter: &JournalFilter,
-    shown: JournalPage,
+    journal_page: JournalPage,
 ) -> Result<JournalRows, HttpError> {
     let last = request.parts().jobs.last_entry(&project.id, id).await?;
     let now = request.parts().clock.now();
-    match shown {
+    match journal_page {
         JournalPage::After(after) => {
             let (rows, has_newer) = forwards(request, project, id, filter, after, last).await?;
             let (oldest, newest) = (rows.first().map(|row| row.0), rows.last().map(|row| row.0));
@@ -147,7 +147,7 @@ pub(crate) async fn page(
         }
         JournalPage::Newest | JournalPage::Before(_) => {
             let end = last + 1;
-            let before = if let JournalPage::Before(before) = shown { before.clamp(1, end) } else { end };
+            let before = if let JournalPage::Before(before) = journal_page { before.clamp(1, end) } else { end };
             let mut rows: Vec<(u64, Markup)> = Vec::new();
             let mut first = before;
             while first > 1 {
@@ -285,13 +285,13 @@ impl JournalRow {
                     a href=(format_args!("?at={seq}#e{seq}")) { "#" (seq) } " " (relative_time(self.entry.at, now))
                     @if let Some(took) = self.took.filter(|took| !took.is_zero()) { ", took " (precise_duration(took)) }
                 }
-                @for event in &self.events { (shown(event)) }
+                @for event in &self.events { (event_markup(event)) }
             }
         }
     }
 }
 
-fn shown(ToolEvent { event, tool }: &ToolEvent) -> Markup {
+fn event_markup(ToolEvent { event, tool }: &ToolEvent) -> Markup {
     let tool = tool.as_deref().unwrap_or("a tool");
     html! {
         @match event {

@@ -210,7 +210,7 @@ async fn explained(docs: Arc<Snapshot>, query: Query, passages: Vec<Arc<Passage>
             @if passages.is_empty() { p { "Nothing." } }
             ol {
                 @for passage in &passages {
-                    li { (shown(passage, explanations.iter().find(|explanation| explanation.path == passage.path))) }
+                    li { (passage_markup(passage, explanations.iter().find(|explanation| explanation.path == passage.path))) }
                 }
             }
         }
@@ -218,7 +218,7 @@ async fn explained(docs: Arc<Snapshot>, query: Query, passages: Vec<Arc<Passage>
     tokio::task::spawn_blocking(work).await.map_err(HttpError::internal)
 }
 
-fn shown(passage: &Passage, explanation: Option<&Explanation>) -> Markup {
+fn passage_markup(passage: &Passage, explanation: Option<&Explanation>) -> Markup {
     html! {
         p { strong { (Untrusted(&passage.title)) } @for heading in &passage.headings { " › " (Untrusted(heading)) } " " code { (Untrusted(&passage.href)) } " score " (format!("{:.2}", passage.score)) @if let Some(version) = &passage.version { ", version " (Untrusted(version)) } @if let Some(language) = &passage.language { ", " (Untrusted(language)) } }
         details { summary { "Passage" } pre { (Untrusted(&passage.content)) } }
@@ -246,14 +246,14 @@ fn snippets(request: &AuthorizedRequest<'_>, project: &Project, fields: &Playgro
 }
 
 /// A part of a reply, as the page shows it.
-enum Shown {
+enum ReplyPart {
     Found { query: String, count: usize, list: Markup },
     Text(String),
     Source { title: String, href: String },
     Problem(String),
 }
 
-impl Shown {
+impl ReplyPart {
     fn as_json(&self) -> Value {
         match self {
             Self::Found { query, count, list } => {
@@ -268,35 +268,35 @@ impl Shown {
 }
 
 /// Converts the events of a reply into the parts that the page shows.
-fn shown_of(
+fn reply_parts(
     events: BoxStream<'static, StreamEvent>,
     docs: Arc<Snapshot>,
     fields: PlaygroundForm,
-) -> impl Stream<Item = Shown> + Send + 'static {
+) -> impl Stream<Item = ReplyPart> + Send + 'static {
     stream::unfold((events, String::new()), move |(mut events, mut query)| {
         let (docs, all) = (Arc::clone(&docs), fields.query("", ANSWER_PASSAGES));
         async move {
             loop {
-                let shown = match events.next().await? {
+                let part = match events.next().await? {
                     StreamEvent::ToolCall { input, .. } => {
                         input.get("query").and_then(Value::as_str).unwrap_or_default().clone_into(&mut query);
                         continue;
                     }
                     StreamEvent::ToolResult { output: ToolOutput::Passages(passages), .. } => {
-                        let (count, asked) = (passages.len(), Query { text: query.clone(), ..all.clone() });
-                        let list = explained(Arc::clone(&docs), asked, passages).await;
+                        let (count, search_query) = (passages.len(), Query { text: query.clone(), ..all.clone() });
+                        let list = explained(Arc::clone(&docs), search_query, passages).await;
                         // An answer continues even if its passages cannot be explained.
                         let list = list.unwrap_or_else(|_| html! {});
-                        Shown::Found { query: query.clone(), count, list }
+                        ReplyPart::Found { query: query.clone(), count, list }
                     }
-                    StreamEvent::TextDelta { text, .. } => Shown::Text(text),
+                    StreamEvent::TextDelta { text, .. } => ReplyPart::Text(text),
                     StreamEvent::Source { passage, .. } => {
-                        Shown::Source { title: passage.title.clone(), href: passage.href.clone() }
+                        ReplyPart::Source { title: passage.title.clone(), href: passage.href.clone() }
                     }
-                    StreamEvent::Error { sentence } => Shown::Problem(sentence),
+                    StreamEvent::Error { sentence } => ReplyPart::Problem(sentence),
                     _ => continue,
                 };
-                return Some((shown, (events, query)));
+                return Some((part, (events, query)));
             }
         }
     })
@@ -309,18 +309,18 @@ pub(crate) async fn answered(request: &AuthorizedRequest<'_>, project: &Project)
     let (form, snippets) = (form(request, project, &fields), snippets(request, project, &fields));
     let began = Instant::now();
     let answer = fields.assistant(request)?.answer(fields.ask(project, Arc::clone(&docs))).await?;
-    let mut parts = Box::pin(shown_of(answer.events, docs, fields));
+    let mut parts = Box::pin(reply_parts(answer.events, docs, fields));
     let (mut text, mut searches, mut sources, mut problems) = (String::new(), Vec::new(), Vec::new(), Vec::new());
     let mut first_word: Option<Duration> = None;
     while let Some(part) = parts.next().await {
         match part {
-            Shown::Found { query, list, .. } => searches.push((query, list, began.elapsed())),
-            Shown::Text(more) => {
+            ReplyPart::Found { query, list, .. } => searches.push((query, list, began.elapsed())),
+            ReplyPart::Text(more) => {
                 first_word.get_or_insert_with(|| began.elapsed());
                 text.push_str(&more);
             }
-            Shown::Source { title, href } => sources.push((title, href)),
-            Shown::Problem(sentence) => problems.push(sentence),
+            ReplyPart::Source { title, href } => sources.push((title, href)),
+            ReplyPart::Problem(sentence) => problems.push(sentence),
         }
     }
     let body = html! {
@@ -346,7 +346,7 @@ pub(crate) async fn stream(request: &AuthorizedRequest<'_>, project: &Project) -
     let docs = request.docs(project)?;
     let snippets = json!({ "snippets": snippets(request, project, &fields).into_string() });
     let answer = fields.assistant(request)?.answer(fields.ask(project, Arc::clone(&docs))).await?;
-    let parts = shown_of(answer.events, docs, fields).map(|part| part.as_json());
+    let parts = reply_parts(answer.events, docs, fields).map(|part| part.as_json());
     let lines = stream::once(async { snippets }).chain(parts).map(|part| Bytes::from(format!("{part}\n")));
     Ok(respond::stream("application/x-ndjson", lines))
 }

@@ -48,14 +48,17 @@ impl PullFilter {
         let given = |name| request.http.query(name).map(|text| text.trim().to_owned()).unwrap_or_default();
         let named = given("state");
         let state = STATES.iter().find(|(name, _)| *name == named);
-        let (state, wanted) = *state.ok_or_else(|| Refusal::invalid("state: it is open, merged or closed"))?;
+        let (state, state_filter) = *state.ok_or_else(|| Refusal::invalid("state: it is open, merged or closed"))?;
         let page = match (parsed_key(&given("after")), parsed_key(&given("before"))) {
             (Some(key), _) => ListPage::OlderThan(key),
             (None, Some(key)) => ListPage::NewerThan(key),
             (None, None) => ListPage::Newest,
         };
         let projects = projects.iter().map(|project| project.id.clone()).collect();
-        Ok(Self { state, search: PullSearch { projects, state: wanted, text: given("text"), page, limit: PAGE_ROWS } })
+        Ok(Self {
+            state,
+            search: PullSearch { projects, state: state_filter, text: given("text"), page, limit: PAGE_ROWS },
+        })
     }
 
     /// The filter as a query string, with another state.
@@ -214,12 +217,12 @@ async fn found(request: &AuthorizedRequest<'_>, project: &Project, id: &str) -> 
 
 pub(crate) async fn pull(request: &AuthorizedRequest<'_>, project: &Project, id: &str) -> Result<Response, HttpError> {
     let record = found(request, project, id).await?;
-    let wanted = DiffRequest::of(request)?;
+    let diff_request = DiffRequest::of(request)?;
     let _place = Arc::clone(&request.dashboard.large_pages).try_acquire_owned().map_err(|_| busy())?;
-    let found = request.parts().pulls.changes(project, &record, wanted.part.view()).await;
+    let found = request.parts().pulls.changes(project, &record, diff_request.part.view()).await;
     let here = format!("/dashboard/{}/pulls/{}", project.domain, record.id);
     let now = request.parts().clock.now();
-    let (commits, changes) = compared(project, found, wanted, &here, now).await?;
+    let (commits, changes) = compared(project, found, diff_request, &here, now).await?;
     let comments = request.parts().pulls.comments(&record).await.map_err(HttpError::internal)?;
     let body = html! {
         p {
@@ -258,13 +261,13 @@ pub(crate) async fn of_job(
 ) -> Result<Response, HttpError> {
     let id = Jobs::id(&project.id, id)?;
     let job = request.parts().jobs.job(&project.id, id).await?;
-    let wanted = DiffRequest::of(request)?;
+    let diff_request = DiffRequest::of(request)?;
     let _place = Arc::clone(&request.dashboard.large_pages).try_acquire_owned().map_err(|_| busy())?;
     let (base, head) = (&project.branch, &job.source.branch);
-    let found = request.parts().pulls.branch_changes(project, base, head, wanted.part.view()).await;
+    let found = request.parts().pulls.branch_changes(project, base, head, diff_request.part.view()).await;
     let here = format!("/dashboard/{}/jobs/{id}", project.domain);
     let (commits, changes) =
-        compared(project, found, wanted, &format!("{here}/changes"), request.parts().clock.now()).await?;
+        compared(project, found, diff_request, &format!("{here}/changes"), request.parts().clock.now()).await?;
     let body = html! {
         p { code { (Untrusted(head)) } " → " code { (Untrusted(base)) } ", made by " a href=(here) { "a job" } "." }
         p.soft { "Nothing is shown before the job has pushed its branch, and once the branch is merged or deleted." }
@@ -279,7 +282,7 @@ pub(crate) async fn of_job(
 async fn compared(
     project: &Project,
     found: Result<PullChanges, impl std::error::Error + 'static>,
-    wanted: DiffRequest,
+    diff_request: DiffRequest,
     here: &str,
     now: Timestamp,
 ) -> Result<(Markup, Markup), HttpError> {
@@ -293,7 +296,7 @@ async fn compared(
         Ok(PullChanges { commits, diff }) => {
             // Rendering megabytes of markup would block other requests, so it runs on another thread.
             let here = here.to_owned();
-            let writes = tokio::task::spawn_blocking(move || changes(&diff, &wanted, &here));
+            let writes = tokio::task::spawn_blocking(move || changes(&diff, &diff_request, &here));
             Ok((commit_list(&commits, now), writes.await.map_err(HttpError::internal)?))
         }
     }
@@ -336,8 +339,8 @@ fn commit_list(commits: &[CommitSummary], now: Timestamp) -> Markup {
     html! { @if !commits.is_empty() { h2 { "Commits" } (table("Commits", &head, &rows)) } }
 }
 
-fn changes(diff: &Diff, wanted: &DiffRequest, here: &str) -> Markup {
-    let layout = wanted.layout;
+fn changes(diff: &Diff, diff_request: &DiffRequest, here: &str) -> Markup {
+    let layout = diff_request.layout;
     if diff.files.is_empty() {
         return html! { p { "There are no changes." } };
     }
@@ -349,7 +352,7 @@ fn changes(diff: &Diff, wanted: &DiffRequest, here: &str) -> Markup {
                 Layout::Split => a href="?" { "One below the other" },
             }
         }
-        @match &wanted.part {
+        @match &diff_request.part {
             Part::Files { first } => (diff::files(diff, *first, layout)),
             Part::File { line, .. } => { @for file in &diff.files { (diff::file_of(file, *line, layout)) } p { a href=(here) { "All files" } } },
         }

@@ -110,11 +110,11 @@ impl Scratch {
         self.quantized.reserve(x.len());
         self.rows.clear();
         for row in x.chunks_exact(width) {
-            let (least, greatest) = MinMax::new(row).dispatch();
-            let (least, greatest) = (least.min(0.0), greatest.max(0.0));
-            let scale = ((greatest - least) / 255.0).max(f32::MIN_POSITIVE);
-            // Within 0..=255, because 0 ≤ -least ≤ 255 × scale.
-            let zero_point = (-least / scale).round() as u8;
+            let (min, max) = MinMax::new(row).dispatch();
+            let (min, max) = (min.min(0.0), max.max(0.0));
+            let scale = ((max - min) / 255.0).max(f32::MIN_POSITIVE);
+            // Within 0..=255, because 0 ≤ -min ≤ 255 × scale.
+            let zero_point = (-min / scale).round() as u8;
             self.quantized
                 .extend_init(|buffer| Quantize::new(row, &mut buffer[..width], 1.0 / scale, zero_point).dispatch());
             self.rows.push(RowQuantization { zero_point: i32::from(zero_point), scale });
