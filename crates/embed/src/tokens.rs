@@ -20,8 +20,8 @@ pub(crate) struct Tokens {
 }
 
 impl Tokens {
-    /// Reads the tokeniser; returns it with the bytes of its file. Texts are truncated to at most `max_tokens` tokens, or
-    /// to the tokeniser's own limit if that is lower. Special tokens count.
+    /// Reads the tokeniser; returns it with the bytes of its file. Texts are truncated to at most `max_tokens` tokens,
+    /// or to the tokeniser's own limit if that is lower. Special tokens count.
     pub(crate) fn read(path: &Path, max_tokens: usize) -> Result<(Self, Vec<u8>), ModelError> {
         let bytes = read_file(path, MAX_FILE_BYTES)?;
         let tokens = Self::parse(path, &bytes, max_tokens)?;

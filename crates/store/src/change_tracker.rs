@@ -77,8 +77,8 @@ impl ChangeTracker {
         self.jobs.lock().clear();
     }
 
-    /// How many times other processes were found to have written, if the last check is recent. `request_check` is called
-    /// when a new check is due.
+    /// How many times other processes were found to have written, if the last check is recent. `request_check` is
+    /// called when a new check is due.
     pub(crate) fn external_writes(&self, request_check: impl FnOnce()) -> Option<u64> {
         let age = match self.checked_at.load(Ordering::SeqCst) {
             0 => Duration::MAX,
