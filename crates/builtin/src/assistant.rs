@@ -126,7 +126,7 @@ fn answer(question: &str, earlier: &str, result: &SearchResult, phrases: &'stati
             .map(|(_, candidate)| candidate.passage)
             .collect();
         let links = links(&near, MAX_RELATED_LINKS, &[]);
-        let mut text = phrases.nothing.to_owned();
+        let mut text = phrases.no_answer.to_owned();
         if !result.never_mentioned.is_empty() {
             text.push(' ');
             text.push_str(&unmentioned(&result.never_mentioned, phrases));
