@@ -184,8 +184,8 @@ impl Layout {
             language: owned(front.language())
                 .or_else(|| entry.and_then(|entry| entry.language.clone()))
                 .or_else(|| root.language_of(file)),
-            listed: !(rules(root.generator).is_part)(file)
-                && root.keeps(file)
+            listed: !(rules(root.generator).is_partial)(file)
+                && root.is_page(file)
                 && self.is_shown(file, &path)
                 && !front.is_excluded_from_listings(),
             site_path: path,
@@ -195,7 +195,7 @@ impl Layout {
     /// The front matter that determines a page's address, for generators that do not read all front matter.
     pub(crate) fn front_matter_of(&self, file: &str, bytes: &dyn Fn() -> Vec<u8>) -> Option<FrontMatter> {
         let root = self.root(file)?;
-        (rules(root.generator).read_front_matter)(root, root.inside(file)?, bytes)
+        (rules(root.generator).read_front_matter)(root, root.relative_path(file)?, bytes)
     }
 
     /// Whether the navigation shows a page to readers; true if it does not decide that. The navigation may name a page
@@ -241,7 +241,7 @@ impl Layout {
     /// description.
     pub fn holds_pages(&self, file: &str) -> bool {
         match is_page(file) {
-            true => self.root(file).is_some_and(|root| root.keeps(file)),
+            true => self.root(file).is_some_and(|root| root.is_page(file)),
             false => self.may_describe_api(file),
         }
     }
@@ -280,7 +280,7 @@ impl Layout {
     /// unchanged, except for pages whose front matter influences their place.
     pub fn read_fingerprint(&self) -> ReadFingerprint {
         let Self { generator, home, anchors, snippets, descriptions, operations, .. } = self;
-        let of_pages = (generator, home, anchors, (rules(*generator).reading)(self), snippets, descriptions);
+        let of_pages = (generator, home, anchors, (rules(*generator).parse_options_key)(self), snippets, descriptions);
         let of_descriptions = (generator, anchors, operations);
         ReadFingerprint { pages: format!("{of_pages:?}"), descriptions: format!("{of_descriptions:?}") }
     }
@@ -307,7 +307,7 @@ impl Layout {
             || NOT_DESCRIPTIONS.contains(&name)
             || name.contains("sidebars");
         let description_folders = ["static", "public", "openapi", "api", "specs", "schemas", "reference"];
-        let is_inside = self.root(file).is_some_and(|root| root.keeps(file))
+        let is_inside = self.root(file).is_some_and(|root| root.is_page(file))
             || folder == self.home
             || description_folders.iter().any(|known| path_in(&below(&self.home, known), folder).is_some());
         is_data && is_inside && !is_excluded

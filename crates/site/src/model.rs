@@ -90,7 +90,7 @@ impl Site {
             false => layout.front_matter_of(file, &|| bytes_of(file)).unwrap_or_default(),
         };
         let is_served = |file: &&String| {
-            is_page(file.trim_start_matches("../")) && layout.root(file).is_some_and(|root| root.keeps(file))
+            is_page(file.trim_start_matches("../")) && layout.root(file).is_some_and(|root| root.is_page(file))
         };
         let served_outside =
             outside.iter().filter(is_served).map(|file| layout.place_of(file, &front_of(file)).site_path).collect();
@@ -106,9 +106,9 @@ impl Site {
                 continue;
             }
             let front = front_of(file);
-            if let Some((root, inside)) = layout.root(file).and_then(|root| Some((root, root.inside(file)?))) {
+            if let Some((root, inside)) = layout.root(file).and_then(|root| Some((root, root.relative_path(file)?))) {
                 let rules = rules(layout.generator());
-                if !(rules.builds)(root, inside, &front, &has_any) {
+                if !(rules.is_published)(root, inside, &front, &has_any) {
                     continue;
                 }
                 if (rules.is_directory)(root, inside, &front) {
@@ -166,7 +166,7 @@ impl Site {
 
     /// Whether front matter is stripped from a page. If not, readers see it as text.
     pub fn takes_front_matter(&self) -> bool {
-        rules(self.generator()).takes_front_matter
+        rules(self.generator()).strips_front_matter
     }
 
     /// Parses a page; its headings get the anchors that this site generates.
@@ -175,7 +175,7 @@ impl Site {
             Some(page) => page,
             None => self.layout.parse(&self.root, file, bytes, Format::of(file)),
         };
-        (rules(self.generator()).complete)(&self.layout, &text_of(bytes), &mut page);
+        (rules(self.generator()).post_process)(&self.layout, &text_of(bytes), &mut page);
         page
     }
 
@@ -184,11 +184,11 @@ impl Site {
         let path = trimmed(path);
         let mut found = Vec::new();
         for root in &self.layout.roots {
-            let Some(inside) = path.strip_prefix(root.served.as_str()) else { continue };
+            let Some(inside) = path.strip_prefix(root.base_path.as_str()) else { continue };
             let inside = inside.trim_start_matches('/');
             for ending in [".md", ".mdx", "/index.md", "/index.mdx", "/README.md", "/_index.md"] {
                 let file = below(&root.folder, format!("{inside}{ending}").trim_start_matches('/'));
-                if is_page(&file) && root.keeps(&file) && self.layout.place(&file).site_path == path {
+                if is_page(&file) && root.is_page(&file) && self.layout.place(&file).site_path == path {
                     found.push(file);
                 }
             }
@@ -332,7 +332,7 @@ impl Site {
     /// The destination of `target` in the file `from`, in this link syntax.
     pub fn resolve_in(&self, from: &str, target: &str, syntax: LinkSyntax) -> Target {
         let target = target.trim();
-        if let Some(named) = (rules(self.generator()).name)(self, from, target, syntax) {
+        if let Some(named) = (rules(self.generator()).resolve_name)(self, from, target, syntax) {
             return named;
         }
         if is_external(target) {
@@ -343,7 +343,7 @@ impl Site {
             return Target::NotUnderstood;
         }
         let Some(mut link) = ParsedLink::read(from, target, syntax) else {
-            return (rules(self.generator()).expression)(self, from, target);
+            return (rules(self.generator()).resolve_template)(self, from, target);
         };
         // If the site's own code generates the anchors, the generator's rule does not apply.
         if self.layout.knows_anchors() {

@@ -63,7 +63,7 @@ impl Layout {
         if file.split('/').any(|part| part.starts_with('.')) || is_agents_file(file) {
             return Some(SkipReason::ForEditors);
         }
-        let Some((root, inside)) = self.root(file).and_then(|root| Some((root, root.inside(file)?))) else {
+        let Some((root, inside)) = self.root(file).and_then(|root| Some((root, root.relative_path(file)?))) else {
             return Some(SkipReason::Outside);
         };
         let rules = rules(root.generator);
@@ -87,7 +87,7 @@ impl Layout {
                 _ => SkipReason::Excluded,
             });
         }
-        (rules.is_part)(file).then_some(SkipReason::Partial)
+        (rules.is_partial)(file).then_some(SkipReason::Partial)
     }
 
     /// Why a file makes no page that readers can find. `None` for a file that makes one, and for a file in no
@@ -155,7 +155,7 @@ impl Layout {
 
     /// The line of a configuration whose pattern excludes a file.
     fn excluding(&self, tree: &dyn Tree, file: &str) -> Option<RuleAt> {
-        let inside = self.root(file)?.inside(file)?;
+        let inside = self.root(file)?.relative_path(file)?;
         let is_meant = |word: &str| {
             // A pattern that consists only of wildcards could belong to any list.
             word.contains(char::is_alphanumeric) && {

@@ -14,7 +14,7 @@ pub(crate) struct Browser<'s> {
     /// Base path of the site on its host, without leading and trailing slash.
     pub(crate) base: &'s str,
     /// Whether pages are served as directories (`/a/b/`) rather than as files (`/a/b.html`).
-    pub(crate) folders: bool,
+    pub(crate) directory_urls: bool,
     /// The folder whose non-page files (assets) are served unchanged.
     pub(crate) assets: &'s str,
 }
@@ -45,7 +45,7 @@ impl Browser<'_> {
     pub(crate) fn find(&self, path: &str, anchor: Option<&str>) -> Option<Target> {
         let address = match path.strip_suffix("index.html") {
             Some(folder) if folder.is_empty() || folder.ends_with('/') => folder,
-            _ if self.folders => path,
+            _ if self.directory_urls => path,
             _ => path.strip_suffix(".html").unwrap_or(path),
         };
         if let Some(file) = self.site.file_at(address) {
@@ -66,13 +66,13 @@ impl Browser<'_> {
     /// The folder that relative links of a page start from.
     fn folder_of(&self, file: &str) -> Option<String> {
         let address = self.site.address(file)?;
-        Some(if self.folders || is_index(file) { address } else { folder(address) }.to_owned())
+        Some(if self.directory_urls || is_index(file) { address } else { folder(address) }.to_owned())
     }
 
     /// A page's URL relative to the base path, without leading slash.
     fn url(&self, file: &str) -> Option<String> {
         let address = self.site.address(file)?;
-        Some(match (self.folders || is_index(file), address) {
+        Some(match (self.directory_urls || is_index(file), address) {
             (true, "") => String::new(),
             (true, address) => format!("{address}/"),
             (false, address) => format!("{address}.html"),
@@ -81,7 +81,7 @@ impl Browser<'_> {
 
     /// The absolute path on the host of a page or an asset.
     pub(crate) fn absolute(&self, to: &str) -> Option<String> {
-        let url = self.url(to).or_else(|| Some(inside(self.assets, to)?.to_owned()))?;
+        let url = self.url(to).or_else(|| Some(path_in_folder(self.assets, to)?.to_owned()))?;
         Some(match self.base {
             "" => format!("/{}", encoded(&url)),
             base => format!("/{base}/{}", encoded(&url)),
@@ -90,7 +90,7 @@ impl Browser<'_> {
 
     /// The relative path from a page's address to another page or to an asset.
     pub(crate) fn relative(&self, from: &str, to: &str) -> Option<String> {
-        let url = self.url(to).or_else(|| Some(inside(self.assets, to)?.to_owned()))?;
+        let url = self.url(to).or_else(|| Some(path_in_folder(self.assets, to)?.to_owned()))?;
         let way = relative(&self.folder_of(from)?, url.trim_end_matches('/'));
         let slash = if url.ends_with('/') || url.is_empty() { "/" } else { "" };
         Some(format!("{}{slash}", encoded(&way)))
@@ -98,7 +98,7 @@ impl Browser<'_> {
 }
 
 /// A file's path relative to a folder; `None` if the file is not in it.
-pub(in crate::generators) fn inside<'f>(folder: &str, file: &'f str) -> Option<&'f str> {
+pub(in crate::generators) fn path_in_folder<'f>(folder: &str, file: &'f str) -> Option<&'f str> {
     match folder {
         "" => Some(file).filter(|file| !file.starts_with("../")),
         folder => file.strip_prefix(folder)?.strip_prefix('/'),

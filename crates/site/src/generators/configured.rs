@@ -11,7 +11,7 @@ use crate::paths::{below, path_in};
 use crate::tree::Tree;
 
 /// Folders in which the configuration of a site is looked for; `""` is the docs root.
-const HOMES: [&str; 18] = [
+const CONFIG_FOLDERS: [&str; 18] = [
     "",
     "docs",
     "website",
@@ -67,18 +67,18 @@ impl Layout {
 
     fn of_configuration(tree: &dyn Tree, configurations: &[&str]) -> Self {
         let has = |name: &str| configurations.contains(&name);
-        let above = (1..=depth(tree.root())).map(|levels| ["..", "../..", "../../.."][levels - 1]);
-        let homes: Vec<&str> = HOMES.into_iter().chain(above).collect();
+        let enclosing = (1..=depth(tree.root())).map(|levels| ["..", "../..", "../../.."][levels - 1]);
+        let config_folders: Vec<&str> = CONFIG_FOLDERS.into_iter().chain(enclosing).collect();
         // A forge may build any repository with Jekyll, so the configuration of any other generator takes precedence.
         let of_all = |home: &&str| ALL.iter().find_map(|generator| (rules(*generator).read)(tree, home, &has));
         let of_jekyll = |home: &&str| (rules(Generator::Jekyll).read)(tree, home, &has);
-        homes
+        config_folders
             .iter()
             .find_map(of_all)
             .or_else(|| without_configuration(tree, configurations))
-            .or_else(|| homes.iter().find_map(|home| gitbook::without_configuration(tree, home, &has)))
-            .or_else(|| antora::anywhere(tree, configurations))
-            .or_else(|| homes.iter().find_map(of_jekyll))
+            .or_else(|| config_folders.iter().find_map(|home| gitbook::without_configuration(tree, home, &has)))
+            .or_else(|| antora::detect_in_any_folder(tree, configurations))
+            .or_else(|| config_folders.iter().find_map(of_jekyll))
             .or_else(|| hugo::without_configuration(tree, configurations))
             .unwrap_or_else(Self::plain)
     }
@@ -103,25 +103,25 @@ pub(crate) fn is_configuration(path: &str) -> bool {
     {
         return true;
     }
-    HOMES.iter().any(|home| {
-        path_in(home, folder).is_some_and(|inside| {
-            is_script_of_configuration(inside, name)
-                || is_of_application(inside, name)
-                || mkdocs::is_file(name) && inside.is_empty()
-                || mdbook::is_file(inside, name)
-                || hugo::config::is_file(inside, name)
-                || sphinx::is_file(inside, name)
-                || gitbook::is_file(inside, name)
-                || docfx::is_file(inside, name)
-                || jekyll::config::is_file(inside, name)
-                || redirects::is_file(inside, name)
+    CONFIG_FOLDERS.iter().any(|home| {
+        path_in(home, folder).is_some_and(|relative_folder| {
+            is_script_of_configuration(relative_folder, name)
+                || is_of_application(relative_folder, name)
+                || mkdocs::is_file(name) && relative_folder.is_empty()
+                || mdbook::is_file(relative_folder, name)
+                || hugo::config::is_file(relative_folder, name)
+                || sphinx::is_file(relative_folder, name)
+                || gitbook::is_file(relative_folder, name)
+                || docfx::is_file(relative_folder, name)
+                || jekyll::config::is_file(relative_folder, name)
+                || redirects::is_file(relative_folder, name)
         })
     })
 }
 
 /// Whether a script may belong to a configuration; `folder` is relative to the folder of the configuration.
 fn is_script_of_configuration(folder: &str, name: &str) -> bool {
-    let is_script = name.rsplit_once('.').is_some_and(|(_, ending)| super::SCRIPTS.contains(&ending));
+    let is_script = name.rsplit_once('.').is_some_and(|(_, ending)| super::SCRIPT_EXTENSIONS.contains(&ending));
     let is_other = ["package.json", "package-lock.json", "tsconfig.json"].contains(&name) || name.contains(".test.");
     let folder_fits = folder.is_empty()
         || ["config", "sidebars", "versioned_sidebars", ".vitepress"].contains(&folder)

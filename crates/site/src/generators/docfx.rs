@@ -5,7 +5,7 @@ use std::sync::Arc;
 use docent_markdown::{AnchorStyle, FrontMatter, folder, joined, regex};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
-use super::script::{Script, value_at};
+use super::script::{ScriptValue, value_at};
 use super::{Root, RootOptions, Rules, docfx_links};
 use crate::layout::{Generator, Layout, below};
 use crate::paths::{index_path, path_of_url};
@@ -13,14 +13,14 @@ use crate::skip_reason::SkipReason;
 use crate::tree::{Tree, from_config_folder, joined_in};
 use crate::version_names::VersionName;
 
-const FILE: &str = "docfx.json";
+const CONFIG_FILE: &str = "docfx.json";
 
 /// Maximum number of patterns read from one list.
-const MOST: usize = 1_000;
+const MAX_PATTERNS: usize = 1_000;
 
 /// Whether a file is a configuration; `folder` is relative to the folder of the site.
 pub(crate) fn is_file(folder: &str, name: &str) -> bool {
-    name == FILE && folder.is_empty()
+    name == CONFIG_FILE && folder.is_empty()
 }
 
 /// Settings that links depend on.
@@ -29,8 +29,8 @@ pub(crate) struct DocfxOptions {
     /// Base path of the site, without leading and trailing slash; `None` if it is unknown.
     pub(crate) base: Option<String>,
     /// Folders of files that docfx generates from source code; `makes_pages` says whether any pages have no file.
-    pub(crate) made: Vec<String>,
-    pub(crate) makes_pages: bool,
+    pub(crate) generated_folders: Vec<String>,
+    pub(crate) generates_pages: bool,
     /// Whether assets are served at other paths than those of their files.
     pub(crate) moves_assets: bool,
 }
@@ -46,7 +46,7 @@ struct Item {
     /// The folder that its patterns are relative to.
     source: String,
     /// The base path of its files.
-    served: String,
+    base_path: String,
     files: GlobSet,
     excluded: GlobSet,
     /// The group of its files; the files of a group have one version.
@@ -57,11 +57,12 @@ impl Content {
     /// The path a file is served at, with the extension of the file.
     pub(super) fn place(&self, file: &str) -> Option<String> {
         self.items.iter().find_map(|item| {
-            let inside = match item.source.as_str() {
+            let relative_path = match item.source.as_str() {
                 "" => Some(file).filter(|file| !file.starts_with("../")),
                 source => file.strip_prefix(source)?.strip_prefix('/'),
             }?;
-            (item.files.is_match(inside) && !item.excluded.is_match(inside)).then(|| below(&item.served, inside))
+            (item.files.is_match(relative_path) && !item.excluded.is_match(relative_path))
+                .then(|| below(&item.base_path, relative_path))
         })
     }
 }
@@ -73,12 +74,12 @@ pub(super) const RULES: Rules = Rules {
     // The title of a tab is a heading with a link to the tab's name, `#tab/name`.
     is_label: |_, anchor| anchor.starts_with("tab/"),
     // A leading underscore does not mark a partial.
-    is_part: |_| false,
-    ..Rules::of(of_home, address, docfx_links::follow, docfx_links::write)
+    is_partial: |_| false,
+    ..Rules::of(read_home, address, docfx_links::follow, docfx_links::write)
 };
 
-fn of_home(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
-    let file = from_config_folder(tree, home, FILE);
+fn read_home(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
+    let file = from_config_folder(tree, home, CONFIG_FILE);
     let mut layout = read(tree, home, &tree.text(&file).filter(|_| has(&file))?)?;
     if layout.roots.is_empty() {
         layout.problem(&file, "the configuration names no files of the site");
@@ -87,10 +88,14 @@ fn of_home(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<La
     Some(layout)
 }
 
-fn address(root: &Root, inside: &str, front: &FrontMatter) -> String {
-    let file = below(&root.folder, inside);
-    let place =
-        root.options.docfx.as_ref().and_then(|content| content.place(&file)).unwrap_or_else(|| inside.to_owned());
+fn address(root: &Root, relative_path: &str, front: &FrontMatter) -> String {
+    let file = below(&root.folder, relative_path);
+    let place = root
+        .options
+        .docfx
+        .as_ref()
+        .and_then(|content| content.place(&file))
+        .unwrap_or_else(|| relative_path.to_owned());
     let place = match front.get("output_file_name").filter(|name| !name.contains('/')) {
         Some(name) => below(folder(&place), name),
         None => place,
@@ -100,15 +105,16 @@ fn address(root: &Root, inside: &str, front: &FrontMatter) -> String {
     index_path(stem, &["index"])
 }
 
-fn hides(root: &Root, inside: &str) -> bool {
-    let name = inside.rsplit('/').next().unwrap_or(inside).to_ascii_lowercase();
-    let is_named =
-        || root.options.docfx.as_ref().is_none_or(|content| content.place(&below(&root.folder, inside)).is_some());
-    !name.ends_with(".md") || name == "toc.md" || !is_named()
+fn hides(root: &Root, relative_path: &str) -> bool {
+    let name = relative_path.rsplit('/').next().unwrap_or(relative_path).to_ascii_lowercase();
+    let is_content = || {
+        root.options.docfx.as_ref().is_none_or(|content| content.place(&below(&root.folder, relative_path)).is_some())
+    };
+    !name.ends_with(".md") || name == "toc.md" || !is_content()
 }
 
-fn why_hidden(_root: &Root, inside: &str) -> SkipReason {
-    let name = inside.rsplit('/').next().unwrap_or(inside).to_ascii_lowercase();
+fn why_hidden(_root: &Root, relative_path: &str) -> SkipReason {
+    let name = relative_path.rsplit('/').next().unwrap_or(relative_path).to_ascii_lowercase();
     match name.as_str() {
         "toc.md" => SkipReason::Configuration,
         _ if name.ends_with(".md") => SkipReason::Excluded,
@@ -137,21 +143,24 @@ fn read(tree: &dyn Tree, home: &str, text: &str) -> Option<Layout> {
     let mut layout = Layout::of(Generator::Docfx, home, sources.into_iter().map(root).collect());
     let metadata = config.get("metadata");
     let entries = match metadata {
-        Some(Script::List(entries)) => entries.as_slice(),
+        Some(ScriptValue::List(entries)) => entries.as_slice(),
         Some(entry) => std::slice::from_ref(entry),
         None => &[],
     };
-    let made = entries.iter().map(|entry| entry.text_of("output").or(entry.text_of("dest")).unwrap_or("api"));
+    let outputs = entries.iter().map(|entry| entry.text_of("output").or(entry.text_of("dest")).unwrap_or("api"));
     let resources = items("resource");
     layout.options.docfx = DocfxOptions {
         base: build
             .get("sitemap")
             .and_then(|sitemap| sitemap.text_of("baseUrl"))
             .map(|url| path_of_url(url).to_owned()),
-        made: made.filter_map(|folder| joined_in(tree.root(), home, folder)).collect(),
+        generated_folders: outputs.filter_map(|folder| joined_in(tree.root(), home, folder)).collect(),
         // Descriptions of APIs become pages, and so do files of metadata.
-        makes_pages: metadata.is_some() || text.contains("yml") || text.contains("swagger"),
-        moves_assets: resources.iter().chain(&content.items).any(|item| item.source != home || !item.served.is_empty()),
+        generates_pages: metadata.is_some() || text.contains("yml") || text.contains("swagger"),
+        moves_assets: resources
+            .iter()
+            .chain(&content.items)
+            .any(|item| item.source != home || !item.base_path.is_empty()),
     };
     layout.anchors = AnchorStyle::Docfx;
     let extensions = build.get("markdownEngineProperties").and_then(|engine| engine.get("markdigExtensions"));
@@ -160,7 +169,7 @@ fn read(tree: &dyn Tree, home: &str, text: &str) -> Option<Layout> {
 }
 
 /// The version of the files in a folder, if they are all in one group of a single version: `7.4` for `powershell-7.4`.
-fn version(build: &Script, content: &Content, source: &str) -> Option<String> {
+fn version(build: &ScriptValue, content: &Content, source: &str) -> Option<String> {
     let mut groups = content.items.iter().filter(|item| item.source == source).map(|item| item.group.as_deref());
     let group = groups.next()??;
     if groups.any(|other| other != Some(group)) {
@@ -172,9 +181,9 @@ fn version(build: &Script, content: &Content, source: &str) -> Option<String> {
 }
 
 /// Whether the configuration names Markdown extensions that change the anchors of headings.
-fn changes_anchors(extensions: &Script) -> bool {
-    let names = |item: &Script| match item {
-        Script::Text(name) => vec![name.to_ascii_lowercase()],
+fn changes_anchors(extensions: &ScriptValue) -> bool {
+    let names = |item: &ScriptValue| match item {
+        ScriptValue::Text(name) => vec![name.to_ascii_lowercase()],
         item => item.members().iter().map(|(name, _)| name.to_ascii_lowercase()).collect(),
     };
     let known = ["attributes", "genericattributes", "advanced", "autoidentifiers"];
@@ -182,37 +191,37 @@ fn changes_anchors(extensions: &Script) -> bool {
 }
 
 /// Parses a list of files: a pattern, an object, or a list of either.
-fn items(tree: &dyn Tree, home: &str, value: &Script) -> Vec<Item> {
+fn items(tree: &dyn Tree, home: &str, value: &ScriptValue) -> Vec<Item> {
     match value {
-        Script::List(list) => list.iter().flat_map(|value| items(tree, home, value)).collect(),
-        Script::Text(pattern) => {
+        ScriptValue::List(list) => list.iter().flat_map(|value| items(tree, home, value)).collect(),
+        ScriptValue::Text(pattern) => {
             let files = globs([pattern.as_str()].into_iter());
             vec![Item {
                 source: home.to_owned(),
-                served: String::new(),
+                base_path: String::new(),
                 files,
                 excluded: GlobSet::empty(),
                 group: None,
             }]
         }
-        Script::Object(_) => {
+        ScriptValue::Object(_) => {
             let source = value.text_of("src").or(value.text_of("cwd")).unwrap_or_default();
             let Some(source) = joined_in(tree.root(), home, source) else { return Vec::new() };
-            let served = value.text_of("dest").unwrap_or_default();
+            let base_path = value.text_of("dest").unwrap_or_default();
             let patterns = |name: &str| globs(strings(value.get(name)).into_iter());
-            let served = joined("", served).unwrap_or_default();
+            let base_path = joined("", base_path).unwrap_or_default();
             let group = value.text_of("group").map(str::to_owned);
-            vec![Item { source, served, files: patterns("files"), excluded: patterns("exclude"), group }]
+            vec![Item { source, base_path, files: patterns("files"), excluded: patterns("exclude"), group }]
         }
         _ => Vec::new(),
     }
 }
 
 /// One string or several.
-fn strings(value: Option<&Script>) -> Vec<&str> {
+fn strings(value: Option<&ScriptValue>) -> Vec<&str> {
     match value {
-        Some(Script::Text(text)) => vec![text.as_str()],
-        Some(list) => list.list().iter().filter_map(Script::text).collect(),
+        Some(ScriptValue::Text(text)) => vec![text.as_str()],
+        Some(list) => list.list().iter().filter_map(ScriptValue::text).collect(),
         None => Vec::new(),
     }
 }
@@ -221,7 +230,7 @@ fn strings(value: Option<&Script>) -> Vec<&str> {
 fn globs<'g>(patterns: impl Iterator<Item = &'g str>) -> GlobSet {
     regex!(SHORT, r"(^|/)\*{2,}([^/*])");
     let mut set = GlobSetBuilder::new();
-    for pattern in patterns.take(MOST) {
+    for pattern in patterns.take(MAX_PATTERNS) {
         let pattern = SHORT.replace_all(pattern.trim_start_matches('/'), "$1**/*$2");
         if let Ok(glob) = GlobBuilder::new(&pattern).literal_separator(true).case_insensitive(true).build() {
             set.add(glob);

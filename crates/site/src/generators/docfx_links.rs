@@ -21,35 +21,37 @@ pub(super) fn follow(site: &Site, link: &ParsedLink<'_>) -> Target {
     }
     if let Some(path) = link.path.strip_prefix('/') {
         // The path may belong to another site on the host.
-        let inside = options.base.as_ref().and_then(|base| path_in(base, path));
-        return inside.and_then(|inside| built(site, inside, link)).unwrap_or(Target::NotUnderstood);
+        let path_in_site = options.base.as_ref().and_then(|base| path_in(base, path));
+        return path_in_site
+            .and_then(|path_in_site| page_at(site, path_in_site, link))
+            .unwrap_or(Target::NotUnderstood);
     }
     let (base, path) = match link.path.strip_prefix("~/") {
         Some(path) => (site.layout().home(), path),
         None => (folder(link.from), link.path.as_str()),
     };
     let Some(file) = joined_in(site.root(), base, path) else { return Target::NotUnderstood };
-    let there = if site.has_any(&file) { Some(file.as_str()) } else { site.in_any_case(&file) };
-    if let Some(there) = there {
-        let file = there.to_owned();
-        return match site.address(there) {
+    let existing = if site.has_any(&file) { Some(file.as_str()) } else { site.in_any_case(&file) };
+    if let Some(existing) = existing {
+        let file = existing.to_owned();
+        return match site.address(existing) {
             Some(_) => link.page(file),
             // An include, a code snippet, or a file that the configuration names.
             None => Target::Asset { file },
         };
     }
-    let Some(own) = built_path(site, link.from) else { return Target::NotUnderstood };
+    let Some(page_path) = built_path(site, link.from) else { return Target::NotUnderstood };
     if !link.path.starts_with('~')
-        && let Some(target) = joined(folder(&own), path).and_then(|path| built(site, &path, link))
+        && let Some(target) = joined(folder(&page_path), path).and_then(|path| page_at(site, &path, link))
     {
         return target;
     }
     let name = path.rsplit('/').next().unwrap_or(path);
-    let is_below = |made: &String| file.strip_prefix(made.as_str()).is_some_and(|rest| rest.starts_with('/'));
+    let is_below = |folder: &String| file.strip_prefix(folder.as_str()).is_some_and(|rest| rest.starts_with('/'));
     let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
     let is_surely_gone = match ending.to_ascii_lowercase().as_str() {
-        "md" => !options.made.iter().any(is_below),
-        "html" | "htm" => !options.makes_pages,
+        "md" => !options.generated_folders.iter().any(is_below),
+        "html" | "htm" => !options.generates_pages,
         // Such files may be generated from source code or from the description of an API.
         "yml" | "yaml" | "json" | "" => false,
         _ => !options.moves_assets,
@@ -69,7 +71,7 @@ fn built_path(site: &Site, file: &str) -> Option<String> {
 }
 
 /// What a browser finds at a path.
-fn built(site: &Site, path: &str, link: &ParsedLink<'_>) -> Option<Target> {
+fn page_at(site: &Site, path: &str, link: &ParsedLink<'_>) -> Option<Target> {
     let path = path.trim_matches('/');
     let address = match path.strip_suffix(".html") {
         Some(stem) => index_path(stem, &["index"]),
@@ -96,7 +98,9 @@ pub(super) fn write(site: &Site, wanted: &LinkRequest<'_>) -> String {
         let base = site.layout().options.docfx.base.as_deref();
         forms.extend(base.and_then(|base| Some(format!("/{}", below(base, &address(to)?)))));
     } else if path.ends_with(".html") {
-        forms.extend(built_path(site, from).and_then(|own| Some(relative_path(folder(&own), &address(to)?))));
+        forms.extend(
+            built_path(site, from).and_then(|page_path| Some(relative_path(folder(&page_path), &address(to)?))),
+        );
     }
     forms.push(with_dot_slash_like(path, by_file.clone()));
     let mut forms = forms.iter().map(|form| encoded(form));

@@ -8,10 +8,10 @@ use std::collections::{HashMap, HashSet};
 use docent_markdown::{AnchorStyle, FrontMatter};
 
 pub(crate) use self::addresses::{id, without_number};
-use super::modules::{ENDINGS, Modules};
+use super::modules::{Modules, SCRIPT_EXTENSIONS};
 use super::patterns::globs;
 use super::roots::id_key;
-use super::script::Script;
+use super::script::ScriptValue;
 use super::vitepress::unwrapped;
 use super::yaml::{self, Yaml};
 use super::{Root, RootKind, RootOptions, Rules};
@@ -20,10 +20,11 @@ use crate::tree::{Tree, from_config_folder, joined_in};
 use crate::variants::Stage;
 
 /// Maximum nesting depth of a sidebar.
-const DEEPEST: usize = 32;
+const MAX_DEPTH: usize = 32;
 
 /// Files that are no pages unless the option `exclude` says otherwise.
-const NEVER: [&str; 4] = ["**/_*.{js,jsx,ts,tsx,md,mdx}", "**/_*/**", "**/*.test.{js,jsx,ts,tsx}", "**/__tests__/**"];
+const DEFAULT_EXCLUDES: [&str; 4] =
+    ["**/_*.{js,jsx,ts,tsx,md,mdx}", "**/_*/**", "**/*.test.{js,jsx,ts,tsx}", "**/__tests__/**"];
 
 /// Whether a file sets the label of a folder of pages.
 pub(crate) fn is_category(name: &str) -> bool {
@@ -32,16 +33,16 @@ pub(crate) fn is_category(name: &str) -> bool {
 
 pub(super) const RULES: Rules = Rules {
     reads_front_matter: true,
-    builds,
+    is_published,
     is_directory: addresses::is_directory,
     sidebars: |layout| &layout.options.docusaurus.sidebars,
     ..Rules::of(read, addresses::address, links::follow, links::write)
 };
 
-fn builds(root: &Root, inside: &str, front: &FrontMatter, has: &dyn Fn(&str) -> bool) -> bool {
+fn is_published(root: &Root, relative_path: &str, front: &FrontMatter, has: &dyn Fn(&str) -> bool) -> bool {
     // A translated file without an original is ignored.
     let original = root.options.docusaurus.folders.last().filter(|original| **original != root.folder);
-    !front.flag("draft") && original.is_none_or(|original| has(&below(original, inside)))
+    !front.flag("draft") && original.is_none_or(|original| has(&below(original, relative_path)))
 }
 
 /// Settings of the whole site.
@@ -56,7 +57,7 @@ pub(crate) struct DocusaurusSettings {
     /// Folders whose files are served unchanged.
     static_folders: Vec<String>,
     /// Addresses of generated index pages, which have no file.
-    generated: HashSet<String>,
+    generated_index_pages: HashSet<String>,
     /// Sidebar files, each with the key of its navigation ([`Root::navigation`]).
     sidebars: Vec<(String, String)>,
     redirects_are_computed: bool,
@@ -66,7 +67,7 @@ pub(crate) struct DocusaurusSettings {
 
 /// The instance of a content plug-in that a folder of pages belongs to.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Instance {
+pub(crate) struct PluginInstance {
     pub(super) name: String,
     /// Folders in which linked files are looked up: that of the translation first, the untranslated one last.
     pub(super) folders: Vec<String>,
@@ -76,33 +77,33 @@ pub(crate) struct Instance {
 
 /// Reads the layout, if the folder has a configuration of Docusaurus.
 fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
-    let file = ENDINGS
+    let file = SCRIPT_EXTENSIONS
         .iter()
         .map(|ending| from_config_folder(tree, home, &format!("docusaurus.config.{ending}")))
         .find(|file| has(file))?;
     let mut modules = Modules::new(tree, has);
-    let config = modules.default_export(&file).map_or(Script::Computed, unwrapped);
-    let mut site = Site {
+    let config = modules.default_export(&file).map_or(ScriptValue::Computed, unwrapped);
+    let mut reader = ConfigReader {
         tree,
         home,
         modules,
         layout: Layout::of(Generator::Docusaurus, home, Vec::new()),
         languages: Vec::new(),
-        default: None,
+        default_language: None,
         entries: Entries::default(),
-        computed: false,
+        is_computed: false,
     };
-    site.languages_of(&config);
-    site.settings_of(&config);
-    site.plugins_of(&config);
-    let Site { mut layout, entries, computed, .. } = site;
+    reader.read_languages(&config);
+    reader.read_settings(&config);
+    reader.read_plugins(&config);
+    let ConfigReader { mut layout, entries, is_computed, .. } = reader;
     layout.entries = entries.by_key;
     layout.anchors = AnchorStyle::Docusaurus;
     let anchors = config.get("markdown").and_then(|markdown| markdown.get("anchors"));
     layout.anchors_computed =
         anchors.and_then(|anchors| anchors.get("maintainCase")).is_some_and(|option| !option.is("false"));
     label_folders(tree, &mut layout);
-    if computed {
+    if is_computed {
         layout.problem(
             &file,
             "the configuration is computed in part; what it does not say in so many words is taken to be as usual",
@@ -113,21 +114,22 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
 
 /// The layout of a folder of pages whose configuration is elsewhere, recognised by its `_category_` files.
 pub(crate) fn without_configuration(tree: &dyn Tree, configurations: &[&str]) -> Option<Layout> {
-    configurations.iter().any(|file| is_category(name_of(file))).then_some(())?;
-    let root = Root { generator: Generator::Docusaurus, excluded: globs(NEVER.into_iter()), ..Root::default() };
+    configurations.iter().any(|file| is_category(file_name(file))).then_some(())?;
+    let root =
+        Root { generator: Generator::Docusaurus, excluded: globs(DEFAULT_EXCLUDES.into_iter()), ..Root::default() };
     let mut layout = Layout::of(Generator::Docusaurus, "", vec![root]);
     label_folders(tree, &mut layout);
     Some(layout)
 }
 
-fn name_of(file: &str) -> &str {
+fn file_name(file: &str) -> &str {
     file.rsplit('/').next().unwrap_or(file)
 }
 
 /// Reads the display names of folders from their `_category_` files.
 fn label_folders(tree: &dyn Tree, layout: &mut Layout) {
     let mut labels: HashMap<String, String> = HashMap::new();
-    for file in tree.paths().into_iter().filter(|file| is_category(name_of(file))) {
+    for file in tree.paths().into_iter().filter(|file| is_category(file_name(file))) {
         let Some(text) = tree.text(&file) else { continue };
         match yaml::read(&text) {
             Ok(category) => {
@@ -139,55 +141,57 @@ fn label_folders(tree: &dyn Tree, layout: &mut Layout) {
         }
     }
     for root in layout.roots.iter_mut().filter(|root| root.kind == RootKind::Docs) {
-        let inside = labels
+        let labels_inside = labels
             .iter()
             .filter(|(folder, _)| root.folder.is_empty() || folder.starts_with(&format!("{}/", root.folder)));
-        root.labels = inside.map(|(folder, label)| (folder.clone(), label.clone())).collect();
+        root.labels = labels_inside.map(|(folder, label)| (folder.clone(), label.clone())).collect();
     }
 }
 
-struct Site<'t> {
+struct ConfigReader<'t> {
     tree: &'t dyn Tree,
     home: &'t str,
     modules: Modules<'t>,
     layout: Layout,
     /// Languages besides the default one.
     languages: Vec<String>,
-    default: Option<String>,
+    default_language: Option<String>,
     entries: Entries,
-    computed: bool,
+    is_computed: bool,
 }
 
-impl Site<'_> {
-    fn languages_of(&mut self, config: &Script) {
+impl ConfigReader<'_> {
+    fn read_languages(&mut self, config: &ScriptValue) {
         let Some(options) = config.get("i18n") else { return };
         let default = options.text_of("defaultLocale");
         self.languages = match options.get("locales") {
-            Some(Script::List(names)) => {
-                let names = names.iter().filter_map(Script::text).filter(|name| Some(*name) != default);
+            Some(ScriptValue::List(names)) => {
+                let names = names.iter().filter_map(ScriptValue::text).filter(|name| Some(*name) != default);
                 names.map(str::to_owned).collect()
             }
             Some(_) => {
-                self.computed = true;
+                self.is_computed = true;
                 Vec::new()
             }
             None => Vec::new(),
         };
-        self.default = default.filter(|_| !self.languages.is_empty()).map(str::to_owned);
-        self.layout.declared.language.clone_from(&self.default);
+        self.default_language = default.filter(|_| !self.languages.is_empty()).map(str::to_owned);
+        self.layout.declared.language.clone_from(&self.default_language);
     }
 
-    fn settings_of(&mut self, config: &Script) {
+    fn read_settings(&mut self, config: &ScriptValue) {
         let folders = match config.get("staticDirectories") {
-            Some(Script::List(folders)) => folders.iter().filter_map(Script::text).map(str::to_owned).collect(),
+            Some(ScriptValue::List(folders)) => {
+                folders.iter().filter_map(ScriptValue::text).map(str::to_owned).collect()
+            }
             _ => vec!["static".to_owned()],
         };
         let folders = folders.iter().filter_map(|folder| joined_in(self.tree.root(), self.home, folder)).collect();
         self.layout.options.docusaurus = DocusaurusSettings {
             base: config.text_of("baseUrl").map(|base| base.trim_matches('/').to_owned()),
             trailing_slash: config.get("trailingSlash").and_then(|flag| match flag {
-                Script::Word(word) if word == "true" => Some(true),
-                Script::Word(word) if word == "false" => Some(false),
+                ScriptValue::Word(word) if word == "true" => Some(true),
+                ScriptValue::Word(word) if word == "false" => Some(false),
                 _ => None,
             }),
             languages: self.languages.clone(),
@@ -196,16 +200,16 @@ impl Site<'_> {
         };
     }
 
-    fn plugins_of(&mut self, config: &Script) {
-        let presets = config.get("presets").map(Script::list).unwrap_or_default();
+    fn read_plugins(&mut self, config: &ScriptValue) {
+        let presets = config.get("presets").map(ScriptValue::list).unwrap_or_default();
         let (mut docs, mut blog, mut pages) = (Vec::new(), Vec::new(), Vec::new());
-        let usual = || Script::Object(Vec::new());
+        let default_options = || ScriptValue::Object(Vec::new());
         for preset in presets {
-            match named(preset) {
+            match name_and_options(preset) {
                 Some((name, options)) if name.ends_with("classic") => {
-                    docs.push(options.get("docs").cloned().unwrap_or_else(usual));
-                    blog.push(options.get("blog").cloned().unwrap_or_else(usual));
-                    pages.push(options.get("pages").cloned().unwrap_or_else(usual));
+                    docs.push(options.get("docs").cloned().unwrap_or_else(default_options));
+                    blog.push(options.get("blog").cloned().unwrap_or_else(default_options));
+                    pages.push(options.get("pages").cloned().unwrap_or_else(default_options));
                 }
                 Some((_, options)) => {
                     self.layout.options.docusaurus.has_other_plugins = true;
@@ -213,88 +217,90 @@ impl Site<'_> {
                     blog.extend(options.get("blog").cloned());
                     pages.extend(options.get("pages").cloned());
                 }
-                None => self.computed = true,
+                None => self.is_computed = true,
             }
         }
-        for plugin in config.get("plugins").map(Script::list).unwrap_or_default() {
-            match named(plugin) {
+        for plugin in config.get("plugins").map(ScriptValue::list).unwrap_or_default() {
+            match name_and_options(plugin) {
                 Some((name, options)) if name.ends_with("content-docs") => docs.push(options),
                 Some((name, options)) if name.ends_with("content-blog") => blog.push(options),
                 Some((name, options)) if name.ends_with("content-pages") => pages.push(options),
-                Some((name, options)) if name.ends_with("client-redirects") => self.redirects(&options),
+                Some((name, options)) if name.ends_with("client-redirects") => self.add_redirects(&options),
                 Some((name, _)) if adds_no_pages(&name) => {}
                 _ => self.layout.options.docusaurus.has_other_plugins = true,
             }
         }
         if presets.is_empty() && docs.is_empty() {
             // Presets are missing or cannot be read: assume the default folders.
-            self.computed = true;
-            docs.push(usual());
-            blog.push(usual());
-            pages.push(usual());
+            self.is_computed = true;
+            docs.push(default_options());
+            blog.push(default_options());
+            pages.push(default_options());
         }
         for options in docs.iter().filter(|options| !options.is("false")) {
-            self.docs(options);
+            self.add_docs(options);
         }
         for options in blog.iter().filter(|options| !options.is("false")) {
-            self.blog(options);
+            self.add_blog(options);
         }
         for options in pages.iter().filter(|options| !options.is("false")) {
-            self.pages(options);
+            self.add_pages(options);
         }
     }
 
-    fn redirects(&mut self, options: &Script) {
+    fn add_redirects(&mut self, options: &ScriptValue) {
         let is_written_out = match options.get("redirects") {
-            Some(Script::List(redirects)) => redirects.iter().all(|redirect| matches!(redirect, Script::Object(_))),
+            Some(ScriptValue::List(redirects)) => {
+                redirects.iter().all(|redirect| matches!(redirect, ScriptValue::Object(_)))
+            }
             Some(_) => false,
             None => true,
         };
         self.layout.options.docusaurus.redirects_are_computed |=
             !is_written_out || options.get("createRedirects").is_some() || options.get("fromExtensions").is_some();
-        for redirect in options.get("redirects").map(Script::list).unwrap_or_default() {
+        for redirect in options.get("redirects").map(ScriptValue::list).unwrap_or_default() {
             let Some(to) = redirect.text_of("to") else { continue };
             let from = redirect.get("from");
             let sources = from
-                .and_then(Script::text)
+                .and_then(ScriptValue::text)
                 .into_iter()
-                .chain(from.map(Script::list).unwrap_or_default().iter().filter_map(Script::text));
+                .chain(from.map(ScriptValue::list).unwrap_or_default().iter().filter_map(ScriptValue::text));
             self.layout.redirects.extend(sources.map(|from| (from.to_owned(), to.to_owned())));
         }
     }
 
-    fn blog(&mut self, options: &Script) {
+    fn add_blog(&mut self, options: &ScriptValue) {
         let folder = options.text_of("path").unwrap_or("blog");
-        let served = options.text_of("routeBasePath").unwrap_or("blog").trim_matches('/');
-        let root = Root { kind: RootKind::Blog, excluded: excluded(options), ..Root::default() };
-        let plugin = translated("blog", options);
-        self.roots(&plugin, &plugin, folder, &root, served);
+        let base_path = options.text_of("routeBasePath").unwrap_or("blog").trim_matches('/');
+        let root = Root { kind: RootKind::Blog, excluded: exclude_globs(options), ..Root::default() };
+        let plugin = translation_folder("blog", options);
+        self.add_roots(&plugin, &plugin, folder, &root, base_path);
     }
 
-    fn pages(&mut self, options: &Script) {
+    fn add_pages(&mut self, options: &ScriptValue) {
         let folder = options.text_of("path").unwrap_or("src/pages");
-        let served = options.text_of("routeBasePath").unwrap_or_default().trim_matches('/');
-        let root = Root { kind: RootKind::Pages, excluded: excluded(options), ..Root::default() };
-        let plugin = translated("pages", options);
-        self.roots(&plugin, &plugin, folder, &root, served);
+        let base_path = options.text_of("routeBasePath").unwrap_or_default().trim_matches('/');
+        let root = Root { kind: RootKind::Pages, excluded: exclude_globs(options), ..Root::default() };
+        let plugin = translation_folder("pages", options);
+        self.add_roots(&plugin, &plugin, folder, &root, base_path);
     }
 
     /// Adds the folders of pages of a plug-in in each language. Pages can link by file to pages of the same `plugin`
     /// only.
-    fn roots(&mut self, plugin: &str, in_translation: &str, folder: &str, root: &Root, served: &str) {
-        let homes = self.homes(in_translation, folder);
-        let Some((_, original)) = homes.first().cloned() else { return };
-        for (language, home) in homes {
+    fn add_roots(&mut self, plugin: &str, translations_folder: &str, folder: &str, root: &Root, base_path: &str) {
+        let content_folders = self.content_folders(translations_folder, folder);
+        let Some((_, original)) = content_folders.first().cloned() else { return };
+        for (language, content_folder) in content_folders {
             let prefix = self.prefix(language.as_deref());
-            let mut folders = vec![home.clone()];
-            folders.extend((home != original).then(|| original.clone()));
+            let mut folders = vec![content_folder.clone()];
+            folders.extend((content_folder != original).then(|| original.clone()));
             self.layout.roots.push(Root {
-                folder: home,
-                served: below(&prefix, served),
+                folder: content_folder,
+                base_path: below(&prefix, base_path),
                 generator: Generator::Docusaurus,
                 language,
                 options: RootOptions {
-                    docusaurus: Instance { name: plugin.to_owned(), folders, ..root.options.docusaurus.clone() },
+                    docusaurus: PluginInstance { name: plugin.to_owned(), folders, ..root.options.docusaurus.clone() },
                     ..RootOptions::default()
                 },
                 ..root.clone()
@@ -303,31 +309,34 @@ impl Site<'_> {
     }
 
     /// The folders of a plug-in's pages: that of the default language first, then those of the others.
-    fn homes(&self, plugin: &str, folder: &str) -> Vec<(Option<String>, String)> {
-        let Some(own) = joined_in(self.tree.root(), self.home, folder) else { return Vec::new() };
-        let others = self.languages.iter().map(|language| {
-            (Some(language.clone()), from_config_folder(self.tree, self.home, &format!("i18n/{language}/{plugin}")))
+    fn content_folders(&self, translations_folder: &str, folder: &str) -> Vec<(Option<String>, String)> {
+        let Some(original) = joined_in(self.tree.root(), self.home, folder) else { return Vec::new() };
+        let translations = self.languages.iter().map(|language| {
+            (
+                Some(language.clone()),
+                from_config_folder(self.tree, self.home, &format!("i18n/{language}/{translations_folder}")),
+            )
         });
-        std::iter::once((self.default.clone(), own)).chain(others).collect()
+        std::iter::once((self.default_language.clone(), original)).chain(translations).collect()
     }
 
     fn prefix(&self, language: Option<&str>) -> String {
-        language.filter(|language| self.default.as_deref() != Some(language)).unwrap_or_default().to_owned()
+        language.filter(|language| self.default_language.as_deref() != Some(language)).unwrap_or_default().to_owned()
     }
 
-    fn docs(&mut self, options: &Script) {
+    fn add_docs(&mut self, options: &ScriptValue) {
         let folder = options.text_of("path").unwrap_or("docs");
-        let served = options.text_of("routeBasePath").unwrap_or("docs").trim_matches('/').to_owned();
+        let base_path = options.text_of("routeBasePath").unwrap_or("docs").trim_matches('/').to_owned();
         let id = options.text_of("id").unwrap_or("default").to_owned();
         let included = match options.get("include") {
-            Some(Script::List(patterns)) => Some(globs(patterns.iter().filter_map(Script::text))),
+            Some(ScriptValue::List(patterns)) => Some(globs(patterns.iter().filter_map(ScriptValue::text))),
             _ => None,
         };
         let keeps_numbers = options.get("numberPrefixParser").is_some_and(|parser| parser.is("false"));
-        let plugin = translated("docs", options);
-        let versions = self.versions(&id, options);
+        let plugin = translation_folder("docs", options);
+        let versions = self.read_versions(&id, options);
         for version in &versions {
-            let (own, in_translation) = match &version.name {
+            let (docs_folder, translations) = match &version.name {
                 Some(name) => {
                     let versioned =
                         if id == "default" { "versioned_docs".to_owned() } else { format!("{id}_versioned_docs") };
@@ -339,20 +348,20 @@ impl Site<'_> {
             let root = Root {
                 version: version.label.clone(),
                 navigation: navigation.clone(),
-                excluded: excluded(options),
+                excluded: exclude_globs(options),
                 included: included.clone(),
                 options: RootOptions {
-                    docusaurus: Instance { keeps_numbers, ..Instance::default() },
+                    docusaurus: PluginInstance { keeps_numbers, ..PluginInstance::default() },
                     ..RootOptions::default()
                 },
                 ..Root::default()
             };
-            self.roots(&plugin, &in_translation, &own, &root, &below(&served, &version.path));
-            self.sidebars(&id, version, options, &navigation, &below(&served, &version.path));
+            self.add_roots(&plugin, &translations, &docs_folder, &root, &below(&base_path, &version.path));
+            self.read_sidebars(&id, version, options, &navigation, &below(&base_path, &version.path));
         }
     }
 
-    fn versions(&mut self, id: &str, options: &Script) -> Vec<Version> {
+    fn read_versions(&mut self, id: &str, options: &ScriptValue) -> Vec<Version> {
         let file = if id == "default" { "versions.json".to_owned() } else { format!("{id}_versions.json") };
         let read = self.tree.read(&from_config_folder(self.tree, self.home, &file));
         let names: Vec<String> = read.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
@@ -360,31 +369,36 @@ impl Site<'_> {
             return vec![Version { name: None, label: None, path: String::new() }];
         }
         let last = options.text_of("lastVersion").map_or_else(|| names[0].clone(), str::to_owned);
-        let set = |name: &str, member: &str| {
+        let version_option = |name: &str, member: &str| {
             options.get("versions").and_then(|versions| versions.get(name)?.text_of(member)).map(str::to_owned)
         };
         let version = |name: Option<&String>| {
             let key = name.map_or("current", String::as_str);
-            let usual = if key == last { "" } else { name.map_or("next", String::as_str) };
+            let default_path = if key == last { "" } else { name.map_or("next", String::as_str) };
             Version {
                 name: name.cloned(),
-                label: Some(set(key, "label").unwrap_or_else(|| name.map_or("Next", String::as_str).to_owned())),
-                path: set(key, "path").unwrap_or_else(|| usual.to_owned()),
+                label: Some(
+                    version_option(key, "label").unwrap_or_else(|| name.map_or("Next", String::as_str).to_owned()),
+                ),
+                path: version_option(key, "path").unwrap_or_else(|| default_path.to_owned()),
             }
         };
-        let with_current = !options.get("includeCurrentVersion").is_some_and(|flag| flag.is("false"));
-        let only = options.get("onlyIncludeVersions").map(Script::list).unwrap_or_default();
-        let is_wanted = |name: &str| only.is_empty() || only.iter().any(|known| known.text() == Some(name));
+        let includes_current = !options.get("includeCurrentVersion").is_some_and(|flag| flag.is("false"));
+        let only_versions = options.get("onlyIncludeVersions").map(ScriptValue::list).unwrap_or_default();
+        let is_wanted =
+            |name: &str| only_versions.is_empty() || only_versions.iter().any(|known| known.text() == Some(name));
         let released = names.iter().filter(|name| is_wanted(name)).map(|name| version(Some(name)));
-        let current = (with_current && is_wanted("current")).then(|| version(None));
+        let current = (includes_current && is_wanted("current")).then(|| version(None));
         let versions: Vec<Version> = released.chain(current).collect();
-        let newest = names.iter().position(|name| *name == last);
+        let current_position = names.iter().position(|name| *name == last);
         for version in &versions {
-            let place = version.name.as_ref().and_then(|name| names.iter().position(|known| known == name));
+            let position = version.name.as_ref().and_then(|name| names.iter().position(|known| known == name));
             let is_last = version.name.as_deref().unwrap_or("current") == last;
-            let stage = match place {
+            let stage = match position {
                 _ if is_last => Stage::Current,
-                Some(place) if newest.is_none_or(|newest| place > newest) => Stage::Older,
+                Some(position) if current_position.is_none_or(|current_position| position > current_position) => {
+                    Stage::Older
+                }
                 _ => Stage::Preview,
             };
             version.label.iter().for_each(|label| self.layout.declared.add(label, stage));
@@ -392,7 +406,7 @@ impl Site<'_> {
         versions
     }
 
-    fn sidebars(&mut self, id: &str, version: &Version, options: &Script, navigation: &str, served: &str) {
+    fn read_sidebars(&mut self, id: &str, version: &Version, options: &ScriptValue, navigation: &str, base_path: &str) {
         let file = match &version.name {
             Some(name) => {
                 let folder =
@@ -404,35 +418,37 @@ impl Site<'_> {
         let Some(file) = file else { return };
         let Some(script) = self.modules.default_export(&file) else { return };
         self.layout.options.docusaurus.sidebars.push((file, navigation.to_owned()));
-        let mut walk = Walk { entries: &mut self.entries, navigation, computed: false, generated: Vec::new() };
+        let mut walk = Walk { entries: &mut self.entries, navigation, is_computed: false, generated_slugs: Vec::new() };
         for (_, sidebar) in script.members() {
             walk.items(sidebar, &[], 0);
         }
-        let generated = walk.generated.iter().map(|slug| below(served, slug));
-        self.layout.options.docusaurus.generated.extend(generated);
-        self.computed |= walk.computed || matches!(script, Script::Computed);
+        let generated = walk.generated_slugs.iter().map(|slug| below(base_path, slug));
+        self.layout.options.docusaurus.generated_index_pages.extend(generated);
+        self.is_computed |= walk.is_computed || matches!(script, ScriptValue::Computed);
     }
 
     /// The sidebar file of the current, unreleased version; the configuration may omit its extension.
-    fn current_sidebars(&mut self, options: &Script) -> Option<String> {
-        let named = match options.get("sidebarPath") {
-            Some(Script::Text(path)) => Some(path.clone()),
-            Some(Script::Call(_, arguments)) => arguments.iter().rev().find_map(Script::text).map(str::to_owned),
-            Some(Script::Word(_)) => return None,
+    fn current_sidebars(&mut self, options: &ScriptValue) -> Option<String> {
+        let configured_path = match options.get("sidebarPath") {
+            Some(ScriptValue::Text(path)) => Some(path.clone()),
+            Some(ScriptValue::Call(_, arguments)) => {
+                arguments.iter().rev().find_map(ScriptValue::text).map(str::to_owned)
+            }
+            Some(ScriptValue::Word(_)) => return None,
             _ => None,
         };
-        let file = named.and_then(|path| joined_in(self.tree.root(), self.home, &path));
+        let file = configured_path.and_then(|path| joined_in(self.tree.root(), self.home, &path));
         let stem = file.clone().unwrap_or_else(|| from_config_folder(self.tree, self.home, "sidebars"));
-        let endings = ENDINGS.iter().chain(&["json"]).map(|ending| format!("{stem}.{ending}"));
+        let endings = SCRIPT_EXTENSIONS.iter().chain(&["json"]).map(|ending| format!("{stem}.{ending}"));
         file.into_iter().chain(endings).find(|file| self.modules.text(file).is_some())
     }
 }
 
 /// Files that are no pages: those of the option `exclude`, or the default ones.
-fn excluded(options: &Script) -> globset::GlobSet {
+fn exclude_globs(options: &ScriptValue) -> globset::GlobSet {
     match options.get("exclude") {
-        Some(Script::List(patterns)) => globs(patterns.iter().filter_map(Script::text)),
-        _ => globs(NEVER.into_iter()),
+        Some(ScriptValue::List(patterns)) => globs(patterns.iter().filter_map(ScriptValue::text)),
+        _ => globs(DEFAULT_EXCLUDES.into_iter()),
     }
 }
 
@@ -460,7 +476,7 @@ fn adds_no_pages(name: &str) -> bool {
 }
 
 /// The folder of a plug-in's translations.
-fn translated(kind: &str, options: &Script) -> String {
+fn translation_folder(kind: &str, options: &ScriptValue) -> String {
     match options.text_of("id").filter(|id| *id != "default") {
         Some(id) => format!("docusaurus-plugin-content-{kind}-{id}"),
         None => format!("docusaurus-plugin-content-{kind}"),
@@ -468,18 +484,18 @@ fn translated(kind: &str, options: &Script) -> String {
 }
 
 /// The name and the options of a preset or plug-in. The name may be in a call: `require.resolve('…')`.
-fn named(script: &Script) -> Option<(String, Script)> {
-    let name_of = |script: &Script| match script {
-        Script::Text(name) => Some(name.clone()),
-        Script::Call(_, arguments) => arguments.first().and_then(Script::text).map(str::to_owned),
+fn name_and_options(script: &ScriptValue) -> Option<(String, ScriptValue)> {
+    let name_of = |script: &ScriptValue| match script {
+        ScriptValue::Text(name) => Some(name.clone()),
+        ScriptValue::Call(_, arguments) => arguments.first().and_then(ScriptValue::text).map(str::to_owned),
         _ => None,
     };
     match script {
-        Script::List(items) => {
-            let options = items.get(1).cloned().unwrap_or(Script::Object(Vec::new()));
+        ScriptValue::List(items) => {
+            let options = items.get(1).cloned().unwrap_or(ScriptValue::Object(Vec::new()));
             Some((name_of(items.first()?)?, options))
         }
-        other => Some((name_of(other)?, Script::Object(Vec::new()))),
+        other => Some((name_of(other)?, ScriptValue::Object(Vec::new()))),
     }
 }
 
@@ -493,24 +509,24 @@ struct Version {
 struct Walk<'e> {
     entries: &'e mut Entries,
     navigation: &'e str,
-    computed: bool,
+    is_computed: bool,
     /// Slugs of generated index pages, which have no file.
-    generated: Vec<String>,
+    generated_slugs: Vec<String>,
 }
 
 impl Walk<'_> {
-    fn items(&mut self, node: &Script, groups: &[String], depth: usize) {
-        if depth > DEEPEST {
+    fn items(&mut self, node: &ScriptValue, groups: &[String], depth: usize) {
+        if depth > MAX_DEPTH {
             return;
         }
         match node {
-            Script::List(items) => {
+            ScriptValue::List(items) => {
                 for item in items {
                     self.items(item, groups, depth + 1);
                 }
             }
-            Script::Text(id) => self.page(id, None, groups),
-            Script::Object(members) => match node.text_of("type") {
+            ScriptValue::Text(id) => self.page(id, None, groups),
+            ScriptValue::Object(members) => match node.text_of("type") {
                 Some("doc" | "ref") => {
                     if let Some(id) = node.text_of("id") {
                         self.page(id, node.text_of("label"), groups);
@@ -521,27 +537,27 @@ impl Walk<'_> {
                 Some(_) => {}
                 None => {
                     for (label, inner) in members {
-                        let mut inside = groups.to_vec();
-                        inside.push(label.clone());
-                        self.items(inner, &inside, depth + 1);
+                        let mut inner_groups = groups.to_vec();
+                        inner_groups.push(label.clone());
+                        self.items(inner, &inner_groups, depth + 1);
                     }
                 }
             },
-            _ => self.computed = true,
+            _ => self.is_computed = true,
         }
     }
 
-    fn category(&mut self, node: &Script, groups: &[String], depth: usize) {
+    fn category(&mut self, node: &ScriptValue, groups: &[String], depth: usize) {
         let label = node.text_of("label");
         if let Some(id) = node.get("link").and_then(|link| link.text_of("id")) {
             self.page(id, label, groups);
         }
         let link = node.get("link").filter(|link| link.text_of("type") == Some("generated-index"));
-        self.generated.extend(link.and_then(|link| link.text_of("slug")).map(str::to_owned));
-        let mut inside = groups.to_vec();
-        inside.extend(label.map(str::to_owned));
+        self.generated_slugs.extend(link.and_then(|link| link.text_of("slug")).map(str::to_owned));
+        let mut inner_groups = groups.to_vec();
+        inner_groups.extend(label.map(str::to_owned));
         if let Some(items) = node.get("items") {
-            self.items(items, &inside, depth + 1);
+            self.items(items, &inner_groups, depth + 1);
         }
     }
 

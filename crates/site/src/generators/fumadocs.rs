@@ -5,10 +5,10 @@ use std::collections::{HashMap, HashSet};
 
 use docent_markdown::{AnchorStyle, FrontMatter, is_markdown_page, regex};
 
-use super::modules::{ENDINGS, Modules};
+use super::modules::{Modules, SCRIPT_EXTENSIONS};
 use super::next;
 use super::next_config::{self, Languages};
-use super::script::{Script, value_at};
+use super::script::{ScriptValue, value_at};
 use super::{Root, Rules};
 use crate::follow::{LinkSyntax, ParsedLink, has_page_ending};
 use crate::layout::{Generator, Layout, below};
@@ -17,7 +17,8 @@ use crate::tree::{Tree, from_config_folder, joined_in};
 
 /// Whether a file of the application configures where pages are served or how their links resolve, judged by its path.
 pub(crate) fn is_of_application(folder: &str, name: &str) -> bool {
-    let stem = name.rsplit_once('.').filter(|(_, ending)| ENDINGS.contains(ending)).map_or("", |(stem, _)| stem);
+    let stem =
+        name.rsplit_once('.').filter(|(_, ending)| SCRIPT_EXTENSIONS.contains(ending)).map_or("", |(stem, _)| stem);
     let folder = folder.strip_prefix("src/").unwrap_or(folder);
     let is_page = stem == "page" && folder.contains("[...") && folder.starts_with("app/");
     is_page || is_of_loader(folder, stem)
@@ -32,13 +33,13 @@ fn is_of_loader(folder: &str, stem: &str) -> bool {
 
 pub(super) const RULES: Rules = Rules::of(read, address, follow, next::write);
 
-fn address(root: &Root, inside: &str, _front: &FrontMatter) -> String {
-    let (stem, language) = root.without_language(inside);
+fn address(root: &Root, relative_path: &str, _front: &FrontMatter) -> String {
+    let (stem, language) = root.without_language(relative_path);
     let (folder, name) = stem.rsplit_once('/').unwrap_or(("", stem));
     let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty() && !next::is_group(part)).collect();
     parts.extend(Some(name).filter(|name| *name != "index"));
-    let path = below(&root.served, &parts.join("/"));
-    let language = language.or(root.suffixes.first());
+    let path = below(&root.base_path, &parts.join("/"));
+    let language = language.or(root.language_suffixes.first());
     let prefix = root.languages.iter().find(|(_, name)| Some(name) == language).map_or("", |(prefix, _)| prefix);
     below(prefix, &path)
 }
@@ -65,7 +66,7 @@ fn follow(site: &Site, link: &ParsedLink<'_>) -> Target {
 fn by_file(site: &Site, link: &ParsedLink<'_>) -> Option<String> {
     let root = site.layout().root(link.from)?;
     let file = docent_markdown::joined(docent_markdown::folder(link.from), &link.path)?;
-    let (_, language) = root.without_language(root.inside(link.from)?);
+    let (_, language) = root.without_language(root.relative_path(link.from)?);
     let translated = language.and_then(|language| {
         let (stem, ending) = file.rsplit_once('.')?;
         Some(format!("{stem}.{language}.{ending}"))
@@ -79,16 +80,19 @@ struct Loader {
     /// The folders of its pages.
     folders: Vec<String>,
     /// Whether it has pages from other sources, too.
-    has_more: bool,
+    has_unknown_sources: bool,
     /// Whether addresses are computed by functions of the site.
     is_computed: bool,
-    languages: Option<Script>,
+    languages: Option<ScriptValue>,
 }
 
 /// Reads the layout, if the folder has a configuration of Fumadocs.
 fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
     let script = |name: &str| {
-        ENDINGS.iter().map(|ending| from_config_folder(tree, home, &format!("{name}.{ending}"))).find(|file| has(file))
+        SCRIPT_EXTENSIONS
+            .iter()
+            .map(|ending| from_config_folder(tree, home, &format!("{name}.{ending}")))
+            .find(|file| has(file))
     };
     let file = script("source.config")?;
     let mut modules = Modules::new(tree, has);
@@ -101,11 +105,12 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
     for script in &scripts {
         loaders.extend(loaders_in(&mut modules, script, &collections));
     }
-    let is_plain = !loaders.is_empty() && loaders.iter().all(|loader| loader.base.is_some() && !loader.is_computed);
+    let has_literal_urls =
+        !loaders.is_empty() && loaders.iter().all(|loader| loader.base.is_some() && !loader.is_computed);
     if loaders.is_empty() {
         let folder = collections.values().next().filter(|_| collections.len() == 1);
         let folders = vec![folder.cloned().unwrap_or_else(|| "content/docs".to_owned())];
-        loaders.push(Loader { base: None, folders, has_more: false, is_computed: true, languages: None });
+        loaders.push(Loader { base: None, folders, has_unknown_sources: false, is_computed: true, languages: None });
     }
     let mut layout = Layout::of(Generator::Fumadocs, home, Vec::new());
     layout.anchors = AnchorStyle::Fumadocs;
@@ -113,29 +118,29 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
         next_config::read(tree, &config, &text, has, &mut layout);
     }
     layout.options.next.follows_files = follows_files(tree, home);
-    layout.options.next.is_open |= !is_plain;
+    layout.options.next.has_computed_routes |= !has_literal_urls;
     let pages: Vec<String> =
         tree.paths().into_iter().chain(tree.paths_outside()).filter(|path| is_markdown_page(path)).collect();
     for loader in loaders {
-        let served = loader.base.as_deref().unwrap_or("/docs").trim_matches('/').to_owned();
-        let mut has_more = loader.has_more;
+        let base_path = loader.base.as_deref().unwrap_or("/docs").trim_matches('/').to_owned();
+        let mut has_unknown_sources = loader.has_unknown_sources;
         for folder in &loader.folders {
             let Some(folder) = joined_in(tree.root(), home, folder) else { continue };
-            let root = Root { folder, served: served.clone(), generator: Generator::Fumadocs, ..Root::default() };
-            let inside: Vec<&str> = pages.iter().filter_map(|page| root.inside(page)).collect();
+            let root = Root { folder, base_path: base_path.clone(), generator: Generator::Fumadocs, ..Root::default() };
+            let relative_paths: Vec<&str> = pages.iter().filter_map(|page| root.relative_path(page)).collect();
             // The build fills an empty folder, so its pages are unknown.
-            has_more |= inside.is_empty();
+            has_unknown_sources |= relative_paths.is_empty();
             let roots = match &loader.languages {
-                Some(languages) => in_languages(root, languages, &inside, &mut layout.options.next.languages),
+                Some(languages) => in_languages(root, languages, &relative_paths, &mut layout.options.next.languages),
                 None => vec![root],
             };
             layout.roots.extend(roots);
         }
-        if has_more {
-            layout.options.next.open.push(served);
+        if has_unknown_sources {
+            layout.options.next.dynamic_base_paths.push(base_path);
         }
     }
-    if !is_plain {
+    if !has_literal_urls {
         layout.problem(
             &file,
             "where pages are served is computed in part; they are taken to be as the template of Fumadocs has them",
@@ -149,11 +154,12 @@ fn loader_files(tree: &dyn Tree, home: &str) -> Vec<String> {
     let home = from_config_folder(tree, home, "");
     let mut files: Vec<String> = tree.paths().into_iter().chain(tree.paths_outside()).collect();
     files.retain(|file| {
-        let inside = if home.is_empty() { Some(file.as_str()) } else { file.strip_prefix(&format!("{home}/")) };
-        let Some((folder, name)) = inside.map(|inside| inside.rsplit_once('/').unwrap_or(("", inside))) else {
+        let path_in_home = if home.is_empty() { Some(file.as_str()) } else { file.strip_prefix(&format!("{home}/")) };
+        let Some((folder, name)) = path_in_home.map(|path| path.rsplit_once('/').unwrap_or(("", path))) else {
             return false;
         };
-        let stem = name.rsplit_once('.').filter(|(_, ending)| ENDINGS.contains(ending)).map_or("", |(stem, _)| stem);
+        let stem =
+            name.rsplit_once('.').filter(|(_, ending)| SCRIPT_EXTENSIONS.contains(ending)).map_or("", |(stem, _)| stem);
         is_of_loader(folder.strip_prefix("src/").unwrap_or(folder), stem)
     });
     files.sort_unstable();
@@ -165,7 +171,7 @@ fn collections_in(text: &str) -> Vec<(String, String)> {
     regex!(DEFINED, r"\b(?:const|let)\s+(\w+)\s*=\s*(define(?:Docs|Collections))\s*(?:<[^>]*>\s*)?\(");
     let defined = DEFINED.captures_iter(text).filter_map(|found| {
         let call = found.get(2)?;
-        let Script::Call(_, arguments) = value_at(text, call.start()).0 else { return None };
+        let ScriptValue::Call(_, arguments) = value_at(text, call.start()).0 else { return None };
         let folder = arguments.first().and_then(|options| options.text_of("dir").map(str::to_owned));
         let folder = folder.or_else(|| (call.as_str() == "defineDocs").then(|| "content/docs".to_owned()))?;
         Some((found[1].to_owned(), folder))
@@ -183,22 +189,22 @@ fn loaders_in(modules: &mut Modules<'_>, file: &str, collections: &HashMap<Strin
     let mut loaders = Vec::new();
     for at in calls {
         let (script, end) = value_at(&text, at);
-        let Script::Call(_, arguments) = script else { continue };
-        let Some(options) = arguments.into_iter().rfind(|argument| matches!(argument, Script::Object(_))) else {
+        let ScriptValue::Call(_, arguments) = script else { continue };
+        let Some(options) = arguments.into_iter().rfind(|argument| matches!(argument, ScriptValue::Object(_))) else {
             continue;
         };
         let mut loader = Loader {
             base: options.text_of("baseUrl").map(str::to_owned),
             folders: Vec::new(),
-            has_more: false,
+            has_unknown_sources: false,
             is_computed: ["url", "slugs"].iter().any(|name| options.get(name).is_some()),
-            languages: options.get("i18n").map(|languages| modules.settled(languages.clone(), file)),
+            languages: options.get("i18n").map(|languages| modules.resolve_names(languages.clone(), file)),
         };
         for found in SOURCE.captures_iter(&text[at + "loader(".len()..end]) {
             let name = found.get(1).or_else(|| found.get(2)).map_or("", |name| name.as_str());
             match collections.get(name) {
                 Some(folder) => loader.folders.push(folder.clone()),
-                None => loader.has_more = true,
+                None => loader.has_unknown_sources = true,
             }
         }
         loaders.push(loader);
@@ -207,38 +213,41 @@ fn loaders_in(modules: &mut Modules<'_>, file: &str, collections: &HashMap<Strin
 }
 
 /// The roots of a folder with pages in several languages, which are in the suffix of file names or in the folder.
-fn in_languages(root: Root, options: &Script, pages: &[&str], known: &mut Languages) -> Vec<Root> {
+fn in_languages(root: Root, options: &ScriptValue, pages: &[&str], all_languages: &mut Languages) -> Vec<Root> {
     // `defineI18n` returns its argument.
     let options = match options {
-        Script::Call(_, arguments) => arguments.first().unwrap_or(options),
+        ScriptValue::Call(_, arguments) => arguments.first().unwrap_or(options),
         options => options,
     };
     let by_folder = options.text_of("parser") == Some("dir");
     let default = options.text_of("defaultLanguage").unwrap_or("en").to_owned();
     let mut names: Vec<String> = vec![default.clone()];
     match options.get("languages") {
-        Some(Script::List(list)) => names.extend(list.iter().filter_map(Script::text).map(str::to_owned)),
+        Some(ScriptValue::List(list)) => names.extend(list.iter().filter_map(ScriptValue::text).map(str::to_owned)),
         // If the list is computed, the languages are those found in the files.
         _ => names.extend(pages.iter().filter_map(|page| language_of(page, by_folder))),
     }
     let mut seen = HashSet::new();
     names.retain(|name| seen.insert(name.clone()));
-    known.hides_default = options.text_of("hideLocale") == Some("default-locale");
-    known.default.clone_from(&default);
-    known.stands_in = !options.get("fallbackLanguage").is_some_and(|language| language.is("null"));
-    known.names.extend(names.iter().filter(|name| !known.names.contains(name)).cloned().collect::<Vec<_>>());
-    let prefix = |name: &String| if known.hides_default && *name == default { String::new() } else { name.clone() };
+    all_languages.hides_default = options.text_of("hideLocale") == Some("default-locale");
+    all_languages.default.clone_from(&default);
+    all_languages.falls_back_to_default = !options.get("fallbackLanguage").is_some_and(|language| language.is("null"));
+    all_languages
+        .names
+        .extend(names.iter().filter(|name| !all_languages.names.contains(name)).cloned().collect::<Vec<_>>());
+    let prefix =
+        |name: &String| if all_languages.hides_default && *name == default { String::new() } else { name.clone() };
     let of = |name: &String| (prefix(name), name.clone());
     if !by_folder {
         let languages = names.iter().map(of).collect();
-        return vec![Root { suffixes: names, languages, ..root }];
+        return vec![Root { language_suffixes: names, languages, ..root }];
     }
     let roots = names.iter().map(|name| Root {
         folder: below(&root.folder, name),
-        served: root.served.clone(),
+        base_path: root.base_path.clone(),
         language: Some(name.clone()),
         languages: vec![of(name)],
-        suffixes: vec![name.clone()],
+        language_suffixes: vec![name.clone()],
         ..root.clone()
     });
     roots.collect()
@@ -260,8 +269,8 @@ fn follows_files(tree: &dyn Tree, home: &str) -> bool {
     let paths = tree.paths().into_iter().chain(tree.paths_outside());
     let home = from_config_folder(tree, home, "");
     let mut pages = paths.filter(|path| {
-        let inside = if home.is_empty() { Some(path.as_str()) } else { path.strip_prefix(&format!("{home}/")) };
-        let parts = inside.and_then(|inside| inside.rsplit_once('/'));
+        let path_in_home = if home.is_empty() { Some(path.as_str()) } else { path.strip_prefix(&format!("{home}/")) };
+        let parts = path_in_home.and_then(|path| path.rsplit_once('/'));
         parts.is_some_and(|(folder, name)| name.starts_with("page.") && is_of_application(folder, name))
     });
     pages.any(|page| {

@@ -7,8 +7,8 @@ use globset::GlobSet;
 
 use super::mdbook::{chapters, links_of_summary};
 use super::modules::Modules;
-use super::patterns::{ignore_globs, only};
-use super::script::Script;
+use super::patterns::{exact_globs, ignore_globs};
+use super::script::ScriptValue;
 use super::yaml::{self, Yaml};
 use super::{Root, Rules, gitbook_links};
 use crate::follow::{parts, relative_path};
@@ -17,19 +17,20 @@ use crate::paths::index_path;
 use crate::skip_reason::SkipReason;
 use crate::tree::{Tree, from_config_folder, joined_in};
 
-const HOSTED: &str = ".gitbook.yaml";
-const SCRIPTS: [&str; 2] = ["book.js", "book.json"];
-const IGNORED: &str = ".bookignore";
+const HOSTED_CONFIG: &str = ".gitbook.yaml";
+const BOOK_FILES: [&str; 2] = ["book.js", "book.json"];
+const IGNORE_FILE: &str = ".bookignore";
 const SUMMARY: &str = "SUMMARY.md";
 const LANGUAGES: &str = "LANGS.md";
 
 /// Folders that are always ignored, in the syntax of `.gitignore`.
-const NEVER: &str = "node_modules\n_book\n_layouts\n";
+const ALWAYS_IGNORED: &str = "node_modules\n_book\n_layouts\n";
 
 /// Whether a file configures the layout of a book; `folder` is relative to the folder of the configuration. A
 /// configuration may rename the summary, but only a summary named `SUMMARY.md` is read.
 pub(crate) fn is_file(folder: &str, name: &str) -> bool {
-    let is_configuration = folder.is_empty() && (name == HOSTED || name == IGNORED || SCRIPTS.contains(&name));
+    let is_configuration =
+        folder.is_empty() && (name == HOSTED_CONFIG || name == IGNORE_FILE || BOOK_FILES.contains(&name));
     is_configuration || is_summary(name) || name.eq_ignore_ascii_case(LANGUAGES)
 }
 
@@ -58,15 +59,15 @@ pub(super) const RULES: Rules = Rules {
     ..Rules::of(read, address, gitbook_links::follow, gitbook_links::write)
 };
 
-fn address(root: &Root, inside: &str, _front: &FrontMatter) -> String {
-    let inside = root.rewritten(inside);
-    let stem = docent_markdown::stem(&inside).unwrap_or(&inside);
-    below(&root.served, &index_path(stem, &["README", "index"]))
+fn address(root: &Root, relative_path: &str, _front: &FrontMatter) -> String {
+    let rewritten = root.rewritten(relative_path);
+    let stem = docent_markdown::stem(&rewritten).unwrap_or(&rewritten);
+    below(&root.base_path, &index_path(stem, &["README", "index"]))
 }
 
-fn hides(_root: &Root, inside: &str) -> bool {
+fn hides(_root: &Root, relative_path: &str) -> bool {
     // The summary and the list of languages are no pages, even where every other file is one.
-    is_summary(inside) || inside.eq_ignore_ascii_case(LANGUAGES)
+    is_summary(relative_path) || relative_path.eq_ignore_ascii_case(LANGUAGES)
 }
 
 fn skips(layout: &Layout, file: &str) -> Option<SkipReason> {
@@ -74,7 +75,7 @@ fn skips(layout: &Layout, file: &str) -> Option<SkipReason> {
 }
 
 /// The paths of the special files of a book, configured or default.
-struct Names {
+struct SpecialFiles {
     /// Whether the configuration sets the path of the summary.
     has_summary: bool,
     root: String,
@@ -85,40 +86,40 @@ struct Names {
 }
 
 fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
-    let file = from_config_folder(tree, home, HOSTED);
-    let script = SCRIPTS.iter().map(|name| from_config_folder(tree, home, name)).find(|file| has(file));
+    let file = from_config_folder(tree, home, HOSTED_CONFIG);
+    let script = BOOK_FILES.iter().map(|name| from_config_folder(tree, home, name)).find(|file| has(file));
     if has(&file) {
-        let (config, trouble) = match yaml::read(&tree.text(&file)?) {
+        let (config, error) = match yaml::read(&tree.text(&file)?) {
             Ok(config) => (config, None),
             Err(message) => (Yaml::Empty, Some(message)),
         };
         let structure = config.get("structure");
-        let names = names(|part, name| match part {
+        let special_files = special_files(|part, name| match part {
             "" => config.get(name)?.text().map(str::to_owned),
             _ => structure?.get(name)?.text().map(str::to_owned),
         });
-        let mut layout = book(tree, home, has, &names, true)?;
-        let moved = config.get("redirects").map(Yaml::members).unwrap_or_default();
-        for (from, to) in moved {
+        let mut layout = book(tree, home, has, &special_files, true)?;
+        let redirects = config.get("redirects").map(Yaml::members).unwrap_or_default();
+        for (from, to) in redirects {
             let Some(to) = to.text() else { continue };
             let (path, anchor) = (parts(to).0, to.find('#').map_or("", |at| &to[at..]));
             let file = joined(&layout.options.gitbook.source, path).unwrap_or_default();
             let address = layout.place(&file).site_path;
             layout.redirects.push((format!("/{}", from.trim_matches('/')), format!("/{address}{anchor}")));
         }
-        if let Some(message) = trouble {
+        if let Some(message) = error {
             layout.problem(&file, format!("the configuration is not YAML: {message}"));
         }
         return Some(layout);
     }
     let script = Modules::new(tree, &|file| is_file("", file.rsplit('/').next().unwrap_or(file)))
         .default_export(&script?)
-        .unwrap_or(Script::Computed);
-    let names = names(|part, name| match part {
+        .unwrap_or(ScriptValue::Computed);
+    let special_files = special_files(|part, name| match part {
         "" => script.text_of(name).map(str::to_owned),
         _ => script.get("structure")?.text_of(name).map(str::to_owned),
     });
-    book(tree, home, has, &names, false)
+    book(tree, home, has, &special_files, false)
 }
 
 /// The layout of a book without configuration, recognised by a `SUMMARY.md` that links to the `README.md` beside it.
@@ -129,15 +130,15 @@ pub(crate) fn without_configuration(tree: &dyn Tree, home: &str, has: &dyn Fn(&s
         docent_markdown::joined("", parts(target).0).is_some_and(|path| path.eq_ignore_ascii_case("readme.md"))
     };
     links_of_summary(&bytes).iter().any(names_readme).then_some(())?;
-    book(tree, home, has, &names(|_, _| None), true)
+    book(tree, home, has, &special_files(|_, _| None), true)
 }
 
-fn names(text: impl Fn(&str, &str) -> Option<String>) -> Names {
+fn special_files(text: impl Fn(&str, &str) -> Option<String>) -> SpecialFiles {
     let path = |part: &str, name: &str, default: &str| {
         let path = text(part, name).unwrap_or_else(|| default.to_owned());
         joined("", &path).unwrap_or(path)
     };
-    Names {
+    SpecialFiles {
         has_summary: text("structure", "summary").is_some(),
         root: path("", "root", ""),
         readme: path("structure", "readme", "README.md"),
@@ -148,16 +149,22 @@ fn names(text: impl Fn(&str, &str) -> Option<String>) -> Names {
 }
 
 /// The layout of a book, if there is one.
-fn book(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool, names: &Names, is_hosted: bool) -> Option<Layout> {
-    let source = joined_in(tree.root(), home, &names.root)?;
-    let lines = tree.text(&from_config_folder(tree, home, IGNORED)).filter(|_| !is_hosted).unwrap_or_default();
+fn book(
+    tree: &dyn Tree,
+    home: &str,
+    has: &dyn Fn(&str) -> bool,
+    special_files: &SpecialFiles,
+    is_hosted: bool,
+) -> Option<Layout> {
+    let source = joined_in(tree.root(), home, &special_files.root)?;
+    let lines = tree.text(&from_config_folder(tree, home, IGNORE_FILE)).filter(|_| !is_hosted).unwrap_or_default();
     let mut options = GitBookOptions {
         source: source.clone(),
         is_hosted,
-        structure: SCRIPTS.iter().map(|name| from_config_folder(tree, home, name)).collect(),
-        ignored: ignore_globs(&format!("{NEVER}{lines}")),
+        structure: BOOK_FILES.iter().map(|name| from_config_folder(tree, home, name)).collect(),
+        ignored: ignore_globs(&format!("{ALWAYS_IGNORED}{lines}")),
     };
-    let languages = below(&source, &names.languages);
+    let languages = below(&source, &special_files.languages);
     let languages = tree.read(&languages).filter(|_| has(&languages) && !is_hosted).map(|bytes| {
         options.structure.push(languages.clone());
         links_of_summary(&bytes)
@@ -170,30 +177,32 @@ fn book(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool, names: &Names, 
         true => vec![None],
         false => languages.iter().map(|language| Some(language.as_str())).collect(),
     };
-    let mut has_summary = names.has_summary;
+    let mut has_summary = special_files.has_summary;
     for language in folders {
         let folder = below(&source, language.unwrap_or_default());
         let mut root = Root {
             folder: folder.clone(),
-            served: language.unwrap_or_default().to_owned(),
+            base_path: language.unwrap_or_default().to_owned(),
             generator: Generator::GitBook,
             language: language.map(str::to_owned),
             ..Root::default()
         };
-        if names.readme != "README.md" {
-            root.rewrites.push((names.readme.clone(), "README.md".to_owned()));
+        if special_files.readme != "README.md" {
+            root.rewrites.push((special_files.readme.clone(), "README.md".to_owned()));
         }
-        let summary = below(&folder, &names.summary);
+        let summary = below(&folder, &special_files.summary);
         // A summary under another name is no page either.
-        root.excluded = only(std::iter::once(&names.summary)).unwrap_or_default();
+        root.excluded = exact_globs(std::iter::once(&special_files.summary)).unwrap_or_default();
         let bytes = tree.read(&summary).filter(|_| is_summary(summary.rsplit('/').next().unwrap_or_default()));
         has_summary |= bytes.is_some();
         let chapters = bytes.map(|bytes| chapters(&bytes, is_hosted));
         options.structure.push(summary);
         root.included = chapters.as_ref().and_then(|chapters| {
-            let named = chapters.iter().map(|(path, _)| path).chain([&names.readme]);
-            let built = named.chain((!is_hosted).then_some(&names.glossary));
-            only(built.filter(|path| !options.ignored.is_match(from_home(tree.root(), home, &below(&folder, path)))))
+            let listed = chapters.iter().map(|(path, _)| path).chain([&special_files.readme]);
+            let built = listed.chain((!is_hosted).then_some(&special_files.glossary));
+            exact_globs(
+                built.filter(|path| !options.ignored.is_match(from_home(tree.root(), home, &below(&folder, path)))),
+            )
         });
         for (path, title) in chapters.into_iter().flatten() {
             let path = root.path(&below(&folder, &path), &FrontMatter::default());

@@ -27,26 +27,26 @@ pub(super) fn follow(site: &Site, link: &ParsedLink<'_>) -> Target {
         };
     };
     match layout.options.gitbook.is_hosted {
-        true => hosted(site, root, link),
-        false => built(site, root, link),
+        true => follow_hosted(site, root, link),
+        false => follow_built(site, root, link),
     }
 }
 
 /// Resolves a link as the command-line tool does. It looks up the target without decoding it, so a percent-encoded path
 /// matches no page.
-fn built(site: &Site, root: &Root, link: &ParsedLink<'_>) -> Target {
+fn follow_built(site: &Site, root: &Root, link: &ParsedLink<'_>) -> Target {
     let base = if link.is_absolute() { root.folder.as_str() } else { folder(link.from) };
-    let named = joined(base, parts(link.target).0).filter(|file| root.holds(file) && site.address(file).is_some());
-    if let Some(file) = named {
+    let file = joined(base, parts(link.target).0).filter(|file| root.holds(file) && site.address(file).is_some());
+    if let Some(file) = file {
         return link.page(file);
     }
     // The browser resolves other links; built files are in the same folders as their sources.
-    let inside = folder(root.inside(link.from).unwrap_or_default());
-    let base = if link.is_absolute() { root.served.clone() } else { below(&root.served, inside) };
+    let relative_folder = folder(root.relative_path(link.from).unwrap_or_default());
+    let base = if link.is_absolute() { root.base_path.clone() } else { below(&root.base_path, relative_folder) };
     let Some(path) = joined(&base, &link.path) else {
         return if has_markdown_ending(&link.path) { link.missing(None) } else { Target::NotUnderstood };
     };
-    if path.is_empty() && !root.served.is_empty() || path == "index.html" && !root.served.is_empty() {
+    if path.is_empty() && !root.base_path.is_empty() || path == "index.html" && !root.base_path.is_empty() {
         // The list of languages, a page that the tool generates.
         return Target::NotUnderstood;
     }
@@ -64,12 +64,12 @@ fn built(site: &Site, root: &Root, link: &ParsedLink<'_>) -> Target {
 
 fn is_copied(site: &Site, file: &str) -> bool {
     let options = &site.layout().options.gitbook;
-    let inside = from_home(site.root(), site.layout().home(), file);
-    !options.structure.iter().any(|known| known == file) && !options.ignored.is_match(inside)
+    let path_from_home = from_home(site.root(), site.layout().home(), file);
+    !options.structure.iter().any(|known| known == file) && !options.ignored.is_match(path_from_home)
 }
 
 /// Resolves a link as gitbook.com does: like a forge, to files and folders of the repository.
-fn hosted(site: &Site, root: &Root, link: &ParsedLink<'_>) -> Target {
+fn follow_hosted(site: &Site, root: &Root, link: &ParsedLink<'_>) -> Target {
     let base = if link.is_absolute() { root.folder.as_str() } else { folder(link.from) };
     let Some(path) =
         joined(base, &link.path).filter(|path| path.is_empty() || root.holds(path) || *path == root.folder)
@@ -84,7 +84,7 @@ fn hosted(site: &Site, root: &Root, link: &ParsedLink<'_>) -> Target {
             (None, false) => Target::Asset { file: path },
         };
     }
-    let address = below(&root.served, root.inside(&path).unwrap_or_default());
+    let address = below(&root.base_path, root.relative_path(&path).unwrap_or_default());
     if let Some(file) = site.file_at(&address) {
         return link.page(file);
     }
@@ -99,7 +99,7 @@ fn hosted(site: &Site, root: &Root, link: &ParsedLink<'_>) -> Target {
 }
 
 fn browser(site: &Site) -> Browser<'_> {
-    Browser { site, base: "", folders: false, assets: &site.layout().options.gitbook.source }
+    Browser { site, base: "", directory_urls: false, assets: &site.layout().options.gitbook.source }
 }
 
 /// Writes a link in the form of `like` if that leads to the target; else by file path, or by the path of the built
@@ -110,36 +110,36 @@ pub(super) fn write(site: &Site, wanted: &LinkRequest<'_>) -> String {
         return retargeted_link(like, from, to, anchor);
     };
     let (path, suffix) = (parts(like).0, suffix_of(like, anchor));
-    let by_file = relative(folder(from), to);
+    let file_path = relative(folder(from), to);
     let mut forms = Vec::new();
-    let built = |to: &str| match (site.address(to), docent_markdown::stem(to)) {
+    let built_path = |to: &str| match (site.address(to), docent_markdown::stem(to)) {
         (Some(_), Some(stem)) if site.layout().root(to).is_some_and(|root| is_index(root, to)) => {
             below(folder(stem), "index.html")
         }
         (Some(_), Some(stem)) => format!("{stem}.html"),
         _ => to.to_owned(),
     };
-    let way_to_folder = || {
-        let way = relative(folder(from), folder(to));
-        format!("{}/", if way.is_empty() { "." } else { &way })
+    let path_to_folder = || {
+        let path = relative(folder(from), folder(to));
+        format!("{}/", if path.is_empty() { "." } else { &path })
     };
     if path.starts_with('/') {
-        let inside = |file: &str| root.inside(file).map(|inside| format!("/{inside}"));
-        forms.extend(inside(&if path.ends_with(".html") { built(to) } else { to.to_owned() }));
+        let absolute_link = |file: &str| root.relative_path(file).map(|relative_path| format!("/{relative_path}"));
+        forms.extend(absolute_link(&if path.ends_with(".html") { built_path(to) } else { to.to_owned() }));
     } else if path.ends_with(".html") {
-        forms.push(with_dot_slash_like(path, relative(folder(from), &built(to))));
+        forms.push(with_dot_slash_like(path, relative(folder(from), &built_path(to))));
     } else if path.ends_with('/') && folder(to) != folder(from) {
-        forms.push(with_dot_slash_like(path, way_to_folder()));
+        forms.push(with_dot_slash_like(path, path_to_folder()));
     }
-    forms.push(with_dot_slash_like(path, by_file.clone()));
-    forms.push(with_dot_slash_like(path, relative(folder(from), &built(to))));
+    forms.push(with_dot_slash_like(path, file_path.clone()));
+    forms.push(with_dot_slash_like(path, relative(folder(from), &built_path(to))));
     let mut forms = forms.iter().map(|form| encoded(form));
-    let form = forms.find(|form| site.leads_there(wanted, form)).unwrap_or_else(|| encoded(&by_file));
+    let form = forms.find(|form| site.leads_there(wanted, form)).unwrap_or_else(|| encoded(&file_path));
     format!("{form}{suffix}")
 }
 
 /// Whether a page is the index of its folder.
 fn is_index(root: &Root, file: &str) -> bool {
-    let Some(inside) = root.inside(file) else { return false };
-    root.path(file, &docent_markdown::FrontMatter::default()) == below(&root.served, folder(inside))
+    let Some(relative_path) = root.relative_path(file) else { return false };
+    root.path(file, &docent_markdown::FrontMatter::default()) == below(&root.base_path, folder(relative_path))
 }

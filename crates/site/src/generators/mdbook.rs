@@ -5,7 +5,7 @@ use docent_markdown::{
 };
 
 use super::browser::Browser;
-use super::patterns::only;
+use super::patterns::exact_globs;
 use super::{Root, Rules};
 use crate::follow::{
     LinkRequest, LinkSyntax, ParsedLink, encoded, has_page_ending, is_external, parts, relative, retargeted_link,
@@ -18,7 +18,7 @@ use crate::paths::{index_path, path_of_url};
 use crate::skip_reason::SkipReason;
 use crate::tree::{Tree, from_config_folder, joined_in};
 
-const FILE: &str = "book.toml";
+const CONFIG_FILE: &str = "book.toml";
 const SUMMARY: &str = "SUMMARY.md";
 
 /// Settings that links depend on.
@@ -29,7 +29,7 @@ pub(crate) struct MdBookOptions {
     /// Base path of the book on its host, without leading and trailing slash.
     pub(crate) base: String,
     /// The first page, which is also shown at the address of the book.
-    pub(crate) first: Option<String>,
+    pub(crate) first_page: Option<String>,
 }
 
 /// Base path of the book on its host, without leading and trailing slash.
@@ -39,29 +39,29 @@ pub(crate) fn base(site: &Site) -> &str {
 
 /// Whether a file configures the layout of a book; `folder` is relative to the folder of the configuration.
 pub(crate) fn is_file(folder: &str, name: &str) -> bool {
-    (name == FILE && folder.is_empty()) || name == SUMMARY
+    (name == CONFIG_FILE && folder.is_empty()) || name == SUMMARY
 }
 
 pub(super) const RULES: Rules = Rules {
-    hides: |_, inside| inside == SUMMARY,
+    hides: |_, relative_path| relative_path == SUMMARY,
     why_hidden: |_, _| SkipReason::Configuration,
     summary: |layout| Some(below(&layout.options.mdbook.source, SUMMARY)),
     ..Rules::of(read, address, follow, write)
 };
 
-fn address(root: &Root, inside: &str, _front: &FrontMatter) -> String {
-    let stem = docent_markdown::stem(inside).unwrap_or(inside);
+fn address(root: &Root, relative_path: &str, _front: &FrontMatter) -> String {
+    let stem = docent_markdown::stem(relative_path).unwrap_or(relative_path);
     let name = stem.rsplit('/').next().unwrap_or(stem);
     let names = if name.eq_ignore_ascii_case("readme") { name } else { "index" };
-    below(&root.served, &index_path(stem, &[names]))
+    below(&root.base_path, &index_path(stem, &[names]))
 }
 
 fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
-    let file = from_config_folder(tree, home, FILE);
+    let file = from_config_folder(tree, home, CONFIG_FILE);
     if !has(&file) {
         return None;
     }
-    let (config, trouble) = match tree.text(&file)?.parse::<toml::Table>() {
+    let (config, error) = match tree.text(&file)?.parse::<toml::Table>() {
         Ok(config) => (config, None),
         Err(error) => (toml::Table::new(), Some(error.message().to_owned())),
     };
@@ -72,7 +72,7 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
     let source = joined_in(tree.root(), home, text(&["book", "src"]).unwrap_or("src"))?;
     let mut root = Root { folder: source.clone(), generator: Generator::MdBook, ..Root::default() };
     let chapters = tree.read(&below(&source, SUMMARY)).map(|bytes| chapters(&bytes, true)).unwrap_or_default();
-    root.included = only(chapters.iter().map(|(path, _)| path)).filter(|_| !chapters.is_empty());
+    root.included = exact_globs(chapters.iter().map(|(path, _)| path)).filter(|_| !chapters.is_empty());
     let mut layout = Layout::of(Generator::MdBook, home, vec![root.clone()]);
     let mut entries = Entries::default();
     for (path, title) in &chapters {
@@ -83,7 +83,7 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
     layout.anchors = AnchorStyle::MdBook;
     layout.options.mdbook = MdBookOptions {
         base: path_of_url(text(&["output", "html", "site-url"]).unwrap_or_default()).to_owned(),
-        first: chapters.first().map(|(path, _)| below(&source, path)),
+        first_page: chapters.first().map(|(path, _)| below(&source, path)),
         source,
     };
     let redirects = ["output", "html", "redirect"].iter().try_fold(&config, |table, name| table.get(*name)?.as_table());
@@ -95,7 +95,7 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
             layout.redirects.push((from, to.to_owned()));
         }
     }
-    if let Some(message) = trouble {
+    if let Some(message) = error {
         layout.problem(&file, format!("the configuration is not TOML: {message}"));
     }
     Some(layout)
@@ -143,10 +143,12 @@ fn follow(site: &Site, link: &ParsedLink<'_>) -> Target {
     let anchor = link.anchor.clone().filter(|_| !link.target.contains(".md?"));
     let built = ParsedLink { from: link.from, target: link.target, path, anchor, syntax: link.syntax };
     match browser(site).follow(&built) {
-        Target::Missing { path: Some(path), .. } if path.is_empty() || path == "index.html" => match &options.first {
-            Some(first) => link.page(first.clone()),
-            None => link.missing(Some(path)),
-        },
+        Target::Missing { path: Some(path), .. } if path.is_empty() || path == "index.html" => {
+            match &options.first_page {
+                Some(first) => link.page(first.clone()),
+                None => link.missing(Some(path)),
+            }
+        }
         // Pages that mdBook generates.
         Target::Missing { path: Some(path), .. } if ["print.html", "404.html", "toc.html"].contains(&path.as_str()) => {
             Target::NotUnderstood
@@ -166,13 +168,13 @@ fn follow(site: &Site, link: &ParsedLink<'_>) -> Target {
 
 fn browser(site: &Site) -> Browser<'_> {
     let options = &site.layout().options.mdbook;
-    Browser { site, base: &options.base, folders: false, assets: &options.source }
+    Browser { site, base: &options.base, directory_urls: false, assets: &options.source }
 }
 
 /// The path that a page is built at, whether or not its file exists yet: `guide/start.html`.
 pub(crate) fn built_path(site: &Site, file: &str) -> Option<String> {
-    let inside = super::browser::inside(&site.layout().options.mdbook.source, file)?;
-    let stem = docent_markdown::stem(inside)?;
+    let relative_path = super::browser::path_in_folder(&site.layout().options.mdbook.source, file)?;
+    let stem = docent_markdown::stem(relative_path)?;
     let name = stem.rsplit('/').next().unwrap_or(stem);
     let stem = if name.eq_ignore_ascii_case("readme") { below(folder(stem), "index") } else { stem.to_owned() };
     Some(format!("{stem}.html"))
@@ -278,12 +280,12 @@ mod tests {
             from in 0..6_usize,
             to in 0..7_usize,
             like in prop::sample::select(vec!["", "x.md", "./x.md#y", "../x/", "x.html", "/x.html", "/handbook/x.md", "x?q=1"]),
-            inside in any::<bool>(),
+            starts_in_source in any::<bool>(),
         ) {
             let files = ["preface.md", "guide/README.md", "guide/start.md", "guide/deep/index.md", "a page.md", "other/v1.2.md", "img/a.png"];
             let tree = built_site("mdbook");
-            let name = |file: &str| if inside { file.to_owned() } else { format!("src/{file}") };
-            let site = match inside {
+            let name = |file: &str| if starts_in_source { file.to_owned() } else { format!("src/{file}") };
+            let site = match starts_in_source {
                 true => Site::read(&as_docs_root("src", tree)),
                 false => Site::read(&tree),
             };

@@ -29,17 +29,17 @@ pub(crate) const FILES: [&str; 2] = Navigation::FILES;
 /// Whether a file may belong to a configuration: one of [`FILES`], `.mintignore`, or JSON data that the configuration
 /// may refer to.
 pub(crate) fn is_configuration(folder: &str, name: &str) -> bool {
-    let refers = ["navigation", "nav", "config", "docs-config", ".mintlify"];
+    let data_folders = ["navigation", "nav", "config", "docs-config", ".mintlify"];
     FILES.contains(&name)
         || name == ".mintignore"
-        || name.ends_with(".json") && folder.split('/').any(|part| refers.contains(&part))
+        || name.ends_with(".json") && folder.split('/').any(|part| data_folders.contains(&part))
 }
 
 /// Maximum length of a path in bytes; longer text names no file or folder.
-const LONGEST_PATH: usize = 512;
+const MAX_PATH_BYTES: usize = 512;
 
 /// Paths that Mintlify always ignores, in the syntax of `.gitignore`.
-const IGNORED: &str = ".git\n.github\n.claude\n.agents\n.idea\n.vscode\n.cursor\nnode_modules\nREADME.md\nLICENSE.md\nCHANGELOG.md\nCONTRIBUTING.md\n";
+const ALWAYS_IGNORED: &str = ".git\n.github\n.claude\n.agents\n.idea\n.vscode\n.cursor\nnode_modules\nREADME.md\nLICENSE.md\nCHANGELOG.md\nCONTRIBUTING.md\n";
 
 pub(super) const RULES: Rules = Rules {
     hides,
@@ -49,24 +49,24 @@ pub(super) const RULES: Rules = Rules {
 };
 
 /// Files in these top-level folders are included in pages and are not pages themselves.
-fn hides(root: &Root, inside: &str) -> bool {
-    root.served.is_empty() && ["snippets/", "_snippets/"].iter().any(|folder| inside.starts_with(folder))
+fn hides(root: &Root, relative_path: &str) -> bool {
+    root.base_path.is_empty() && ["snippets/", "_snippets/"].iter().any(|folder| relative_path.starts_with(folder))
 }
 
 /// Reads the layout, if the folder has a configuration of Mintlify.
 fn read(tree: &dyn Tree, home: &str, _has: &dyn Fn(&str) -> bool) -> Option<Layout> {
     let resolved = FILES.iter().find_map(|name| resolved(tree, home, name))?;
     let root = resolved.root.as_ref();
-    let says_so = root.is_some_and(|root| {
+    let is_mintlify = root.is_some_and(|root| {
         let schema = root.get("$schema").and_then(Json::text);
         root.get("navigation").is_some() || schema.is_some_and(|schema| schema.contains("mintlify"))
     });
     // In a subfolder, a file with this name may belong to another tool.
-    if !home.is_empty() && !says_so {
+    if !home.is_empty() && !is_mintlify {
         return None;
     }
     let navigation = Navigation::of(&resolved);
-    let mut layout = Layout::of(Generator::Mintlify, home, vec![pages(tree, home)]);
+    let mut layout = Layout::of(Generator::Mintlify, home, vec![content_root(tree, home)]);
     layout.anchors = AnchorStyle::Mintlify;
     if !home.is_empty() {
         layout.snippets = vec![home.to_owned()];
@@ -85,7 +85,7 @@ fn read(tree: &dyn Tree, home: &str, _has: &dyn Fn(&str) -> bool) -> Option<Layo
         let versions = Choices::of(contents, "version");
         for (at, name) in versions.names.iter().enumerate() {
             let is_unreleased = VersionName::of_label(name).kind == Kind::Unreleased;
-            let stage = match at.cmp(&versions.usual) {
+            let stage = match at.cmp(&versions.default_index) {
                 Ordering::Equal => Stage::Current,
                 Ordering::Greater if !is_unreleased => Stage::Older,
                 _ => Stage::Preview,
@@ -94,22 +94,22 @@ fn read(tree: &dyn Tree, home: &str, _has: &dyn Fn(&str) -> bool) -> Option<Layo
         }
         let mut languages = Choices::of(contents, "language");
         if !languages.names.is_empty() {
-            layout.declared.language = Some(languages.names.swap_remove(languages.usual));
+            layout.declared.language = Some(languages.names.swap_remove(languages.default_index));
         }
     }
     if let Some(root) = root {
-        let named = root.get("api").and_then(|api| api.get("openapi")).or_else(|| root.get("openapi"));
-        let descriptions = named.map(files_of).unwrap_or_default();
-        let mut walk = Walk { tree, home, operations: Vec::new(), descriptions, shown: HashSet::new() };
+        let openapi = root.get("api").and_then(|api| api.get("openapi")).or_else(|| root.get("openapi"));
+        let descriptions = openapi.map(files_of).unwrap_or_default();
+        let mut walk = Walk { tree, home, operations: Vec::new(), descriptions, visible_pages: HashSet::new() };
         if let Some(contents) = root.get("navigation") {
-            walk.node(contents, &Around::default());
+            walk.walk_node(contents, &InheritedContext::default());
         }
         layout.operations = walk.operations;
         // Pages that the navigation hides or does not name are reachable by address only, unless `seo.indexing` is
         // `all`.
         let indexing = root.get("seo").and_then(|seo| seo.get("indexing")).and_then(Json::text);
         if indexing != Some("all") && !layout.entries.is_empty() {
-            layout.shown = Some(walk.shown);
+            layout.shown = Some(walk.visible_pages);
         }
         walk.descriptions.dedup();
         for address in walk.descriptions.iter().filter(|file| is_external(file)) {
@@ -118,8 +118,8 @@ fn read(tree: &dyn Tree, home: &str, _has: &dyn Fn(&str) -> bool) -> Option<Layo
                 format!("`{address}` is elsewhere and is not read: put the description of the API into the docs"),
             );
         }
-        let own = walk.descriptions.iter().filter(|file| !is_external(file));
-        layout.descriptions = own.filter_map(|file| joined_in(tree.root(), home, file)).collect();
+        let local_files = walk.descriptions.iter().filter(|file| !is_external(file));
+        layout.descriptions = local_files.filter_map(|file| joined_in(tree.root(), home, file)).collect();
     }
     Some(layout)
 }
@@ -128,12 +128,12 @@ fn read(tree: &dyn Tree, home: &str, _has: &dyn Fn(&str) -> bool) -> Option<Layo
 struct Choices {
     names: Vec<String>,
     /// Index of the version or language that readers get by default.
-    usual: usize,
+    default_index: usize,
 }
 
 impl Choices {
     fn of(contents: &Json, member: &str) -> Self {
-        let mut choices = Self { names: Vec::new(), usual: 0 };
+        let mut choices = Self { names: Vec::new(), default_index: 0 };
         choices.walk(contents, member);
         choices
     }
@@ -144,12 +144,12 @@ impl Choices {
             Value::Object(members) => {
                 if let Some(name) = Navigation::name(node, member).filter(|name| !self.names.contains(name)) {
                     if node.get("default").is_some_and(|flag| flag.value == Value::Other("true".to_owned())) {
-                        self.usual = self.names.len();
+                        self.default_index = self.names.len();
                     }
                     self.names.push(name);
                 }
-                let inside = members.iter().filter(|(name, _)| Navigation::HOLDERS.contains(&name.as_str()));
-                inside.for_each(|(_, value)| self.walk(value, member));
+                let children = members.iter().filter(|(name, _)| Navigation::HOLDERS.contains(&name.as_str()));
+                children.for_each(|(_, value)| self.walk(value, member));
             }
             Value::Text(_) | Value::Other(_) => {}
         }
@@ -157,28 +157,28 @@ impl Choices {
 }
 
 /// The folder of pages of a site that is configured in `home`, which may be above the docs root.
-fn pages(tree: &dyn Tree, home: &str) -> Root {
+fn content_root(tree: &dyn Tree, home: &str) -> Root {
     let above = home.split('/').filter(|part| *part == "..").count();
     let ignored = tree.text(&from_config_folder(tree, home, ".mintignore")).unwrap_or_default();
     let root: Vec<&str> = tree.root().split('/').filter(|part| !part.is_empty()).collect();
     Root {
         folder: if above > 0 { String::new() } else { home.to_owned() },
-        served: root[root.len() - above.min(root.len())..].join("/"),
+        base_path: root[root.len() - above.min(root.len())..].join("/"),
         generator: Generator::Mintlify,
-        excluded: ignore_globs(&format!("{IGNORED}{ignored}")),
+        excluded: ignore_globs(&format!("{ALWAYS_IGNORED}{ignored}")),
         ..Root::default()
     }
 }
 
 /// The files that a value of `openapi` names: a string, a list of strings, or an object with a `source`.
 fn files_of(json: &Json) -> Vec<String> {
-    let own = json.text().or_else(|| json.get("source").and_then(Json::text));
-    own.into_iter().chain(json.list().iter().filter_map(Json::text)).map(str::to_owned).collect()
+    let file = json.text().or_else(|| json.get("source").and_then(Json::text));
+    file.into_iter().chain(json.list().iter().filter_map(Json::text)).map(str::to_owned).collect()
 }
 
 /// What a node of the navigation inherits from the nodes around it.
 #[derive(Debug, Clone, Default)]
-struct Around {
+struct InheritedContext {
     file: Option<String>,
     directory: Option<String>,
     groups: Arc<[String]>,
@@ -193,91 +193,91 @@ struct Walk<'t> {
     home: &'t str,
     operations: Vec<Operations>,
     /// Pages that are named outside of hidden nodes.
-    shown: HashSet<String>,
+    visible_pages: HashSet<String>,
     descriptions: Vec<String>,
 }
 
 impl Walk<'_> {
     /// Converts the path of a file in the navigation into one relative to the docs root.
-    fn at(&self, file: &str) -> Option<String> {
+    fn docs_path(&self, file: &str) -> Option<String> {
         joined_in(self.tree.root(), self.home, file)
     }
 
-    fn node(&mut self, node: &Json, around: &Around) {
+    fn walk_node(&mut self, node: &Json, context: &InheritedContext) {
         for item in node.list() {
             match item.text() {
-                Some(page) => self.page(page, around),
-                None => self.node(item, around),
+                Some(page) => self.add_page(page, context),
+                None => self.walk_node(item, context),
             }
         }
         let Value::Object(members) = &node.value else { return };
         let text = |name: &str| node.get(name).and_then(Json::text).map(str::to_owned);
-        let mut inside = around.clone();
-        inside.groups = Navigation::groups(&inside.groups, node);
-        inside.version = Navigation::name(node, "version").or(inside.version);
-        inside.language = Navigation::name(node, "language").or(inside.language);
-        inside.is_hidden |= says(node, "hidden") && !says(node, "searchable");
+        let mut inherited = context.clone();
+        inherited.groups = Navigation::groups(&inherited.groups, node);
+        inherited.version = Navigation::name(node, "version").or(inherited.version);
+        inherited.language = Navigation::name(node, "language").or(inherited.language);
+        inherited.is_hidden |= is_true(node, "hidden") && !is_true(node, "searchable");
         if let Some(page) = text("root") {
-            self.page(&page, &inside);
+            self.add_page(&page, &inherited);
         }
-        let named = node.get("openapi").map(files_of).unwrap_or_default();
-        self.descriptions.extend(named.iter().cloned());
+        let description_files = node.get("openapi").map(files_of).unwrap_or_default();
+        self.descriptions.extend(description_files.iter().cloned());
         let directory = node.get("openapi").and_then(|openapi| openapi.get("directory")).and_then(Json::text);
-        if let Some(directory) = directory.filter(|directory| directory.len() <= LONGEST_PATH) {
-            inside.directory = Some(directory.to_owned());
+        if let Some(directory) = directory.filter(|directory| directory.len() <= MAX_PATH_BYTES) {
+            inherited.directory = Some(directory.to_owned());
         }
-        let inner: Vec<&Json> = members
+        let children: Vec<&Json> = members
             .iter()
             .filter(|(name, _)| Navigation::HOLDERS.contains(&name.as_str()))
             .map(|(_, value)| value)
             .collect();
-        if inner.is_empty() {
+        if children.is_empty() {
             // A description without a list of operations stands for all of them.
-            for file in named.iter().filter(|file| !is_external(file)) {
-                self.add(self.at(file), None, &inside);
+            for file in description_files.iter().filter(|file| !is_external(file)) {
+                self.add_operation(self.docs_path(file), None, &inherited);
             }
             return;
         }
-        if let [file] = named.as_slice() {
-            inside.file = self.at(file).filter(|file| file.len() <= LONGEST_PATH);
+        if let [file] = description_files.as_slice() {
+            inherited.file = self.docs_path(file).filter(|file| file.len() <= MAX_PATH_BYTES);
         }
-        for value in inner {
-            self.node(value, &inside);
+        for value in children {
+            self.walk_node(value, &inherited);
         }
     }
 
     /// Adds a page, or an operation: `GET /users`, or `api.json GET /users`.
-    fn page(&mut self, page: &str, around: &Around) {
+    fn add_page(&mut self, page: &str, context: &InheritedContext) {
         let words: Vec<&str> = page.split_whitespace().collect();
         match words.as_slice() {
             [method, path] if is_operation(method) => {
-                self.add(around.file.clone(), Some(format!("{} {path}", method.to_uppercase())), around);
+                self.add_operation(context.file.clone(), Some(format!("{} {path}", method.to_uppercase())), context);
             }
             [file, method, path] if is_operation(method) => {
-                self.add(self.at(file), Some(format!("{} {path}", method.to_uppercase())), around);
+                self.add_operation(self.docs_path(file), Some(format!("{} {path}", method.to_uppercase())), context);
             }
-            _ if !around.is_hidden => {
+            _ if !context.is_hidden => {
                 let page = page.trim_matches('/');
-                self.shown.insert(index_path(stem(page).unwrap_or(page), &["index"]));
+                self.visible_pages.insert(index_path(stem(page).unwrap_or(page), &["index"]));
             }
             _ => {}
         }
     }
 
-    fn add(&mut self, file: Option<String>, operation: Option<String>, around: &Around) {
+    fn add_operation(&mut self, file: Option<String>, operation: Option<String>, context: &InheritedContext) {
         self.operations.push(Operations {
             file,
             operation,
-            directory: around.directory.clone(),
-            groups: around.groups.clone(),
-            version: around.version.clone(),
-            language: around.language.clone(),
+            directory: context.directory.clone(),
+            groups: context.groups.clone(),
+            version: context.version.clone(),
+            language: context.language.clone(),
         });
     }
 }
 
 /// Whether a member of a node is `true`.
-fn says(node: &Json, name: &str) -> bool {
+fn is_true(node: &Json, name: &str) -> bool {
     matches!(node.get(name).map(|json| &json.value), Some(Value::Other(value)) if value == "true")
 }
 

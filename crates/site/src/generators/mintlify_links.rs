@@ -12,16 +12,16 @@ use crate::layout::below;
 use crate::model::{Site, Target};
 use crate::tree::joined_in;
 
-const ENDINGS: [&str; 2] = ["mdx", "md"];
+const PAGE_EXTENSIONS: [&str; 2] = ["mdx", "md"];
 
 /// Resolves a link. A path is relative to the folder of the configuration, with or without a leading slash; one that
 /// begins with a dot is relative to the file. The extension of a file is optional.
 pub(super) fn follow(site: &Site, link: &ParsedLink<'_>) -> Target {
-    let Some((root, inside)) = root_of(site, link.from) else { return by_names(site, link) };
+    let Some((root, path_in_site)) = root_of(site, link.from) else { return by_names(site, link) };
     let anchor = link.anchor.as_deref().map(mintlify_anchor);
     let written = link.path.replace('\\', "/");
     let is_relative = written.starts_with('.');
-    let base = if is_relative { folder(&inside) } else { "" };
+    let base = if is_relative { folder(&path_in_site) } else { "" };
     let Some(path) = joined(base, &written) else {
         // Mintlify finds nothing outside of the folder that it publishes.
         return Target::Missing { path: None, anchor };
@@ -38,16 +38,16 @@ pub(super) fn follow(site: &Site, link: &ParsedLink<'_>) -> Target {
 /// The folder of pages that a file is in, and the path of the file relative to the folder of the configuration.
 fn root_of<'s>(site: &'s Site, file: &str) -> Option<(&'s Root, String)> {
     let root = site.layout().root(file)?;
-    Some((root, below(&root.served, root.inside(file)?)))
+    Some((root, below(&root.base_path, root.relative_path(file)?)))
 }
 
 /// Converts a path relative to the folder of the configuration into one relative to the docs root. If the docs root is
 /// below that folder, paths outside of the docs root begin with `../`.
 fn file_at(root: &Root, path: &str) -> String {
-    let up = "../".repeat(root.served.split('/').filter(|part| !part.is_empty()).count());
-    match root.served.is_empty() {
+    let up = "../".repeat(root.base_path.split('/').filter(|part| !part.is_empty()).count());
+    match root.base_path.is_empty() {
         true => below(&root.folder, path),
-        false => joined_in(&root.served, &up, path).unwrap_or_else(|| path.to_owned()),
+        false => joined_in(&root.base_path, &up, path).unwrap_or_else(|| path.to_owned()),
     }
 }
 
@@ -59,14 +59,14 @@ fn find(site: &Site, root: &Root, path: &str, anchor: Option<&str>) -> Option<Ta
     let file = file_at(root, path);
     if !path.is_empty() && site.has_any(&file) {
         return match is_markdown_page(&file) {
-            true if !file.starts_with("../") && !root.keeps(&file) => None,
+            true if !file.starts_with("../") && !root.is_page(&file) => None,
             true => Some(page(file)),
             false => Some(Target::Asset { file }),
         };
     }
     let with_ending = |name: &str| {
-        let files = ENDINGS.iter().map(|ending| format!("{}.{ending}", file_at(root, name)));
-        files.into_iter().find(|file| site.has_any(file) && (file.starts_with("../") || root.keeps(file)))
+        let files = PAGE_EXTENSIONS.iter().map(|ending| format!("{}.{ending}", file_at(root, name)));
+        files.into_iter().find(|file| site.has_any(file) && (file.starts_with("../") || root.is_page(file)))
     };
     if let Some(file) = with_ending(path).or_else(|| with_ending(&format!("{path}/index"))) {
         return Some(page(file));
@@ -82,50 +82,50 @@ fn find(site: &Site, root: &Root, path: &str, anchor: Option<&str>) -> Option<Ta
     {
         return Some(if has_markdown_ending(path) { page(file) } else { Target::NotUnderstood });
     }
-    let is_published = |name: &str| name.starts_with("../") || root.keeps(name);
-    let is_meant = |name: &str| {
+    let is_published = |name: &str| name.starts_with("../") || root.is_page(name);
+    let names_folder_or_file = |name: &str| {
         let rest = name.strip_prefix(file.as_str()).filter(|_| is_published(name));
         rest.is_some_and(|rest| rest.starts_with('/') || rest.rfind(['.', '/']) == Some(0))
     };
-    if site.all_files().any(is_meant) {
+    if site.all_files().any(names_folder_or_file) {
         // A folder, or a file that is no page and named without its ending.
         return Some(Target::NotUnderstood);
     }
     if let Some(destination) = site.redirect(path) {
         return redirected(site, root, destination);
     }
-    makes_pages(site, path).then_some(Target::NotUnderstood)
+    may_be_generated(site, path).then_some(Target::NotUnderstood)
 }
 
 /// The target of a redirect, if its destination exists.
 fn redirected(site: &Site, root: &Root, destination: &str) -> Option<Target> {
-    let there = || Some(Target::Redirect { destination: destination.to_owned() });
+    let redirect = || Some(Target::Redirect { destination: destination.to_owned() });
     let (path, _) = parts(destination);
     if is_external(destination) || path.contains([':', '*']) {
-        return there();
+        return redirect();
     }
     let path = joined("", path)?;
     let names = ["", ".mdx", ".md", "/index.mdx", "/index.md"].map(|ending| format!("{path}{ending}"));
-    let is_there = names.iter().any(|name| site.has_any(&file_at(root, name)));
+    let names_page = names.iter().any(|name| site.has_any(&file_at(root, name)));
     let file = file_at(root, &path);
     let is_folder =
         || site.all_files().any(|name| name.strip_prefix(file.as_str()).is_some_and(|r| r.starts_with('/')));
-    let is_again = || site.redirect(&path).is_some() || makes_pages(site, &path);
-    if path.is_empty() || is_there || is_folder() || is_again() { there() } else { None }
+    let leads_further = || site.redirect(&path).is_some() || may_be_generated(site, &path);
+    if path.is_empty() || names_page || is_folder() || leads_further() { redirect() } else { None }
 }
 
 /// Whether a page at this path may be generated from the description of an API.
-fn makes_pages(site: &Site, path: &str) -> bool {
+fn may_be_generated(site: &Site, path: &str) -> bool {
     let layout = site.layout();
     let below = |folder: &str| {
         let folder = folder.trim_matches('/');
         path.strip_prefix(folder).is_some_and(|rest| folder.is_empty() || rest.starts_with('/'))
     };
-    let describes = !layout.descriptions.is_empty()
+    let has_api_description = !layout.descriptions.is_empty()
         || !layout.operations.is_empty()
         || site.all_files().any(|file| file.contains("openapi") || file.contains("asyncapi"));
     let mut folders = layout.operations.iter().filter_map(|operations| operations.directory.as_deref());
-    describes && (below("api-reference") || folders.any(below))
+    has_api_description && (below("api-reference") || folders.any(below))
 }
 
 fn stem_of(path: &str) -> Option<&str> {
@@ -136,32 +136,32 @@ fn stem_of(path: &str) -> Option<&str> {
 /// Writes an absolute link without extension, unless `like` is relative or has one.
 pub(super) fn write(site: &Site, wanted: &LinkRequest<'_>) -> String {
     let LinkRequest { from, to, anchor, like, .. } = *wanted;
-    let (Some((_, from_inside)), Some((root, to_inside))) = (root_of(site, from), root_of(site, to)) else {
+    let (Some((_, from_path)), Some((root, to_path))) = (root_of(site, from), root_of(site, to)) else {
         return crate::follow::retargeted_link(like, from, to, anchor);
     };
-    let before = parts(like).0;
+    let like_path = parts(like).0;
     let suffix = suffix_of(like, anchor.map(encoded).as_deref());
-    let keeps_ending = has_markdown_ending(before) || !is_markdown_page(to);
-    let name = if keeps_ending { to_inside.clone() } else { named(site, root, to, &to_inside) };
-    let is_relative = before.starts_with('.') && !is_fragment(from);
+    let keeps_ending = has_markdown_ending(like_path) || !is_markdown_page(to);
+    let name = if keeps_ending { to_path.clone() } else { shortest_path(site, root, to, &to_path) };
+    let is_relative = like_path.starts_with('.') && !is_fragment(from);
     let path = if is_relative && !name.is_empty() {
-        with_dot_slash_like("./", relative_file_path(folder(&from_inside), &name))
-    } else if !before.is_empty() && !before.starts_with(['/', '.']) && !name.is_empty() && !name.contains(':') {
+        with_dot_slash_like("./", relative_file_path(folder(&from_path), &name))
+    } else if !like_path.is_empty() && !like_path.starts_with(['/', '.']) && !name.is_empty() && !name.contains(':') {
         name
     } else {
         format!("/{name}")
     };
-    let slash = if before.ends_with('/') && !keeps_ending && !path.ends_with('/') { "/" } else { "" };
+    let slash = if like_path.ends_with('/') && !keeps_ending && !path.ends_with('/') { "/" } else { "" };
     format!("{}{slash}{suffix}", encoded(&path))
 }
 
 /// The shortest path without extension that leads to a page.
-fn named(site: &Site, root: &Root, to: &str, inside: &str) -> String {
-    let own = stem(inside).unwrap_or(inside);
-    let names = [crate::paths::index_path(own, &["index"]), own.to_owned()];
+fn shortest_path(site: &Site, root: &Root, to: &str, path_in_site: &str) -> String {
+    let file_stem = stem(path_in_site).unwrap_or(path_in_site);
+    let names = [crate::paths::index_path(file_stem, &["index"]), file_stem.to_owned()];
     let leads = |name: &&String| matches!(find(site, root, name, None), Some(Target::Page { file, .. }) if file == to);
     names.iter().find(leads).cloned().unwrap_or_else(|| match site.has_file(to) {
-        true => inside.to_owned(),
+        true => path_in_site.to_owned(),
         // The page does not exist yet.
         false => names[0].clone(),
     })

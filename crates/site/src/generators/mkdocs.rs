@@ -23,10 +23,11 @@ pub(crate) fn is_file(name: &str) -> bool {
 }
 
 /// Plug-ins that generate pages from anything other than Markdown files in the docs folder.
-const MAKERS: [&str; 7] = ["gen-files", "api-autonav", "tags", "monorepo", "multirepo", "simple", "mkdoxy"];
+const PAGE_GENERATING_PLUGINS: [&str; 7] =
+    ["gen-files", "api-autonav", "tags", "monorepo", "multirepo", "simple", "mkdoxy"];
 
 /// Maximum nesting depth of the navigation, and of inherited configurations.
-const DEEPEST: usize = 32;
+const MAX_DEPTH: usize = 32;
 
 /// Settings that links depend on.
 #[derive(Debug, Clone, Default)]
@@ -36,11 +37,11 @@ pub(crate) struct MkDocsOptions {
     /// Base path of the site, without leading and trailing slash.
     pub(crate) base: String,
     /// Whether pages are served as files (`a.html`) rather than as folders (`a/`).
-    pub(crate) flat: bool,
+    pub(crate) file_urls: bool,
     /// Whether absolute links are file paths, relative to the docs folder.
     pub(crate) absolute_from_docs: bool,
     /// Whether a plug-in generates pages without a source file.
-    pub(crate) makes_pages: bool,
+    pub(crate) generates_pages: bool,
     /// Whether there are hooks: scripts of the site that may change pages before they are built.
     pub(crate) has_hooks: bool,
     /// The plug-in that reads the order of pages from files in their folders, if any.
@@ -48,43 +49,49 @@ pub(crate) struct MkDocsOptions {
 }
 
 pub(super) const RULES: Rules = Rules {
-    hides: |_, inside| !(inside.ends_with(".md") || inside.ends_with(".markdown")),
+    hides: |_, relative_path| !(relative_path.ends_with(".md") || relative_path.ends_with(".markdown")),
     read_front_matter,
-    builds,
-    complete,
-    referring: mkdocs_names::referring,
+    is_published,
+    post_process,
+    references_to_page: mkdocs_names::references_to_page,
     ..Rules::of(read, address, mkdocs_links::follow, mkdocs_links::write)
 };
 
-fn address(root: &Root, inside: &str, front: &FrontMatter) -> String {
+fn address(root: &Root, relative_path: &str, front: &FrontMatter) -> String {
     let mut blogs = root.options.blogs.iter();
-    if let Some(address) = blogs.find(|blog| blog.holds(inside)).and_then(|blog| blog.address(inside, front)) {
-        return below(&root.served, &address);
+    if let Some(address) =
+        blogs.find(|blog| blog.holds(relative_path)).and_then(|blog| blog.address(relative_path, front))
+    {
+        return below(&root.base_path, &address);
     }
-    let (stem, language) = root.without_language(inside);
+    let (stem, language) = root.without_language(relative_path);
     let path = index_path(stem, &["index", "README"]);
-    let prefix = language.filter(|language| root.suffixes.first() != Some(language));
-    below(&root.served, &below(prefix.map_or("", String::as_str), &path))
+    let prefix = language.filter(|language| root.language_suffixes.first() != Some(language));
+    below(&root.base_path, &below(prefix.map_or("", String::as_str), &path))
 }
 
-fn read_front_matter(root: &Root, inside: &str, bytes: &dyn Fn() -> Vec<u8>) -> Option<FrontMatter> {
-    root.options.blogs.iter().any(|blog| blog.holds(inside)).then(|| front_matter_of_post(inside, &bytes()))
+fn read_front_matter(root: &Root, relative_path: &str, bytes: &dyn Fn() -> Vec<u8>) -> Option<FrontMatter> {
+    root.options
+        .blogs
+        .iter()
+        .any(|blog| blog.holds(relative_path))
+        .then(|| front_matter_of_post(relative_path, &bytes()))
 }
 
-fn builds(root: &Root, inside: &str, front: &FrontMatter, _has: &dyn Fn(&str) -> bool) -> bool {
-    let blog = root.options.blogs.iter().find(|blog| blog.holds(inside));
-    blog.is_none_or(|blog| !front.flag("draft") && blog.address(inside, front).is_some())
+fn is_published(root: &Root, relative_path: &str, front: &FrontMatter, _has: &dyn Fn(&str) -> bool) -> bool {
+    let blog = root.options.blogs.iter().find(|blog| blog.holds(relative_path));
+    blog.is_none_or(|blog| !front.flag("draft") && blog.address(relative_path, front).is_some())
 }
 
-fn complete(layout: &Layout, text: &str, page: &mut Page) {
+fn post_process(layout: &Layout, text: &str, page: &mut Page) {
     if layout.options.mkdocs.has_hooks {
         // A heading without text gets its text from a hook, so its anchor is unknown.
         page.headings.iter_mut().filter(|heading| heading.text.is_empty()).for_each(|h| h.anchor.clear());
         page.links.extend(mkdocs_links::unused_definitions(text, page));
         page.links.sort_by_key(|link| (link.span.start, link.dest_span.start));
     }
-    let post = layout.root(&page.path).and_then(|root| Some((root, root.inside(&page.path)?)));
-    if post.is_some_and(|(root, inside)| root.options.blogs.iter().any(|blog| blog.holds(inside))) {
+    let post = layout.root(&page.path).and_then(|root| Some((root, root.relative_path(&page.path)?)));
+    if post.is_some_and(|(root, relative_path)| root.options.blogs.iter().any(|blog| blog.holds(relative_path))) {
         page.links.splice(0..0, mkdocs_blog::links(text, &page.front_matter));
     }
 }
@@ -93,42 +100,49 @@ fn complete(layout: &Layout, text: &str, page: &mut Page) {
 fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
     let file = FILES.iter().map(|name| from_config_folder(tree, home, name)).find(|file| has(file))?;
     let mut text = tree.text(&file)?;
-    let (config, trouble) = match yaml::read(&without_tags(&text)) {
-        Ok(config) => (inherited(tree, home, config, &mut text, 0), None),
+    let (config, error) = match yaml::read(&without_tags(&text)) {
+        Ok(config) => (with_inherited(tree, home, config, &mut text, 0), None),
         Err(message) => (Yaml::Empty, Some(message)),
     };
     let docs = config.get("docs_dir").and_then(Yaml::text).unwrap_or("docs");
     let folder = joined_in(tree.root(), home, docs).unwrap_or_default();
     let mut root = Root { folder: folder.clone(), generator: Generator::MkDocs, ..Root::default() };
-    root.excluded = excluded(&config);
+    root.excluded = exclude_globs(&config);
     let (suffixes, languages) = languages(&config);
-    root.suffixes = suffixes;
+    root.language_suffixes = suffixes;
     root.options.blogs = mkdocs_blog::blogs(&config);
 
     let mut roots = vec![root];
     for (language, is_default) in languages {
-        let served = if is_default { String::new() } else { language.clone() };
+        let base_path = if is_default { String::new() } else { language.clone() };
         let folder = below(&folder, &language);
-        roots.push(Root { folder, served, language: Some(language), generator: Generator::MkDocs, ..roots[0].clone() });
+        roots.push(Root {
+            folder,
+            base_path,
+            language: Some(language),
+            generator: Generator::MkDocs,
+            ..roots[0].clone()
+        });
     }
     let mut layout = Layout::of(Generator::MkDocs, home, roots);
     layout.anchors = anchors(&config, &text);
     layout.options.mkdocs = MkDocsOptions { docs: folder.clone(), ..options(&config) };
-    layout.templates_in_code = is_named(&config, "macros");
+    layout.templates_in_code = has_plugin(&config, "macros");
     layout.snippets = snippets(tree, &config, home, &folder);
-    let by_folders = layout.options.mkdocs.folder_navigation.clone();
+    let folder_navigation = layout.options.mkdocs.folder_navigation.clone();
     let mut entries = Entries::default();
-    if let Some(nav) = config.get("nav").filter(|_| by_folders.as_ref().is_none_or(FolderNavigation::keeps_nav)) {
+    if let Some(nav) = config.get("nav").filter(|_| folder_navigation.as_ref().is_none_or(FolderNavigation::keeps_nav))
+    {
         let mut walk = Walk { layout: &layout, entries };
         walk.items(nav, None, &[], 0);
         entries = walk.entries;
     }
-    if let Some(navigation) = by_folders {
+    if let Some(navigation) = folder_navigation {
         mkdocs_folders::read(tree, &layout, &navigation, &mut entries, has);
     }
     layout.entries = entries.by_key;
     layout.redirects = redirects(&config, &layout, &folder);
-    if let Some(message) = trouble {
+    if let Some(message) = error {
         layout.problem(&file, format!("the configuration is not YAML: {message}"));
     }
     Some(layout)
@@ -146,16 +160,16 @@ fn front_matter_of_post(file: &str, bytes: &[u8]) -> FrontMatter {
 
 /// A configuration merged with the one it inherits from (`INHERIT`). The text of the inherited file is appended to
 /// `text`.
-fn inherited(tree: &dyn Tree, home: &str, config: Yaml, text: &mut String, depth: usize) -> Yaml {
-    let parent = config.get("INHERIT").and_then(Yaml::text).filter(|_| depth < DEEPEST);
+fn with_inherited(tree: &dyn Tree, home: &str, config: Yaml, text: &mut String, depth: usize) -> Yaml {
+    let parent = config.get("INHERIT").and_then(Yaml::text).filter(|_| depth < MAX_DEPTH);
     let Some(file) = parent.and_then(|path| joined_in(tree.root(), home, path)) else { return config };
     let Some(parent_text) = tree.text(&file) else { return config };
     let Ok(parent) = yaml::read(&without_tags(&parent_text)) else { return config };
     text.push('\n');
     text.push_str(&parent_text);
-    let mut whole = inherited(tree, folder(&file), parent, text, depth + 1);
-    whole.merge(config);
-    whole
+    let mut merged = with_inherited(tree, folder(&file), parent, text, depth + 1);
+    merged.merge(config);
+    merged
 }
 
 fn options(config: &Yaml) -> MkDocsOptions {
@@ -167,10 +181,10 @@ fn options(config: &Yaml) -> MkDocsOptions {
     MkDocsOptions {
         docs: String::new(),
         base: path.split(['?', '#']).next().unwrap_or_default().trim_matches('/').to_owned(),
-        flat: config.get("use_directory_urls").and_then(Yaml::text) == Some("false"),
+        file_urls: config.get("use_directory_urls").and_then(Yaml::text) == Some("false"),
         absolute_from_docs: absolute.and_then(Yaml::text) == Some("relative_to_docs"),
         has_hooks: config.get("hooks").is_some(),
-        makes_pages: MAKERS.iter().any(|plugin| is_named(config, plugin)),
+        generates_pages: PAGE_GENERATING_PLUGINS.iter().any(|plugin| has_plugin(config, plugin)),
         folder_navigation: FolderNavigation::of(config),
     }
 }
@@ -181,7 +195,7 @@ fn without_tags(text: &str) -> Cow<'_, str> {
     TAG.replace_all(text, "$1")
 }
 
-fn excluded(config: &Yaml) -> GlobSet {
+fn exclude_globs(config: &Yaml) -> GlobSet {
     let lines = ["exclude_docs", "draft_docs"].iter().filter_map(|name| config.get(name)?.text());
     // Theme templates in the docs folder are no pages.
     let lines: Vec<&str> = std::iter::once("/templates/").chain(lines).collect();
@@ -196,7 +210,7 @@ pub(super) fn plugin<'y>(config: &'y Yaml, wanted: &str) -> Option<&'y Yaml> {
 }
 
 /// Whether the configuration lists a plug-in, with or without options.
-pub(super) fn is_named(config: &Yaml, wanted: &str) -> bool {
+pub(super) fn has_plugin(config: &Yaml, wanted: &str) -> bool {
     let plugins = config.get("plugins").map(Yaml::list).unwrap_or_default();
     let is = |name: &str| name == wanted || name.strip_prefix("material/") == Some(wanted);
     plugin(config, wanted).is_some() || plugins.iter().any(|item| item.text().is_some_and(is))
@@ -243,13 +257,13 @@ fn anchors(config: &Yaml, text: &str) -> AnchorStyle {
 
 fn snippets(tree: &dyn Tree, config: &Yaml, home: &str, docs: &str) -> Vec<String> {
     let extensions = config.get("markdown_extensions").map(Yaml::list).unwrap_or_default();
-    let named = extensions.iter().find_map(|item| item.get("pymdownx.snippets")?.get("base_path"));
-    let named: Vec<&str> = match named {
+    let base_paths = extensions.iter().find_map(|item| item.get("pymdownx.snippets")?.get("base_path"));
+    let base_paths: Vec<&str> = match base_paths {
         Some(Yaml::Text(path)) => vec![path.as_str()],
         Some(list) => list.list().iter().filter_map(Yaml::text).collect(),
         None => Vec::new(),
     };
-    let mut folders: Vec<String> = named
+    let mut folders: Vec<String> = base_paths
         .into_iter()
         .filter_map(|path| joined_in(tree.root(), home, path.trim_start_matches("!relative ")))
         .collect();
@@ -265,16 +279,16 @@ struct Walk<'l> {
 
 impl Walk<'_> {
     fn items(&mut self, node: &Yaml, title: Option<&str>, groups: &[String], depth: usize) {
-        if depth > DEEPEST {
+        if depth > MAX_DEPTH {
             return;
         }
         match node {
             Yaml::Text(path) => self.page(path, title, groups),
             Yaml::List(items) => {
-                let mut inside = groups.to_vec();
-                inside.extend(title.map(str::to_owned));
+                let mut inner_groups = groups.to_vec();
+                inner_groups.extend(title.map(str::to_owned));
                 for item in items {
-                    self.items(item, None, &inside, depth + 1);
+                    self.items(item, None, &inner_groups, depth + 1);
                 }
             }
             Yaml::Map(members) => {

@@ -11,7 +11,7 @@ pub(crate) struct Blog {
     /// The folder of its posts, relative to the folder of pages.
     posts: String,
     /// Base path of its posts.
-    served: String,
+    base_path: String,
     /// Patterns of the addresses and of the dates in them; `None` if a function of the site makes slugs.
     patterns: Option<(String, String)>,
     /// Maximum number of categories in an address.
@@ -23,22 +23,22 @@ pub(super) fn blogs(config: &Yaml) -> Vec<Blog> {
     let plugins = config.get("plugins");
     let is_blog = |name: &str| ["blog", "material/blog"].contains(&name);
     let listed = plugins.map(Yaml::list).unwrap_or_default().iter();
-    let plain = listed.clone().filter(|item| item.text().is_some_and(is_blog)).map(|_| &Yaml::Empty);
+    let without_options = listed.clone().filter(|item| item.text().is_some_and(is_blog)).map(|_| &Yaml::Empty);
     let members = listed.flat_map(Yaml::members).chain(plugins.map(Yaml::members).unwrap_or_default());
     let with_options = members.filter(|(name, _)| is_blog(name)).map(|(_, options)| options);
-    plain
+    without_options
         .chain(with_options)
         .filter(|options| text_of_option(options, "enabled", "true") != "false")
         .map(blog)
         .collect()
 }
 
-fn text_of_option<'y>(options: &'y Yaml, name: &str, otherwise: &'y str) -> &'y str {
-    options.get(name).and_then(Yaml::text).unwrap_or(otherwise)
+fn text_of_option<'y>(options: &'y Yaml, name: &str, default: &'y str) -> &'y str {
+    options.get(name).and_then(Yaml::text).unwrap_or(default)
 }
 
 fn blog(options: &Yaml) -> Blog {
-    let text = |name: &str, otherwise| text_of_option(options, name, otherwise);
+    let text = |name: &str, default| text_of_option(options, name, default);
     let dir = plain_path(text("blog_dir", "blog"));
     let posts = text("post_dir", "{blog}/posts").replace("{blog}", &dir);
     let is_computed = ["post_slugify", "post_slugify_separator", "categories_slugify", "categories_slugify_separator"]
@@ -47,7 +47,7 @@ fn blog(options: &Yaml) -> Blog {
     let (address, date) = (text("post_url_format", "{date}/{slug}"), text("post_url_date_format", "yyyy/MM/dd"));
     Blog {
         posts: plain_path(&posts),
-        served: dir,
+        base_path: dir,
         patterns: (!is_computed).then(|| (address.to_owned(), date.to_owned())),
         categories: text("post_url_max_categories", "1").parse().unwrap_or(1),
     }
@@ -60,24 +60,24 @@ fn plain_path(path: &str) -> String {
 
 impl Blog {
     /// Whether a file in the folder of pages is a post.
-    pub(super) fn holds(&self, inside: &str) -> bool {
-        inside.strip_prefix(self.posts.as_str()).is_some_and(|rest| rest.starts_with('/'))
+    pub(super) fn holds(&self, relative_path: &str) -> bool {
+        relative_path.strip_prefix(self.posts.as_str()).is_some_and(|rest| rest.starts_with('/'))
     }
 
     /// Whether the plug-in may generate a page at an address: an archive, a category, an author.
-    pub(super) fn may_make(&self, address: &str) -> bool {
-        path_in(&self.served, address).is_some()
+    pub(super) fn may_generate(&self, address: &str) -> bool {
+        path_in(&self.base_path, address).is_some()
     }
 
     /// Where a post is served; `None` where that is not known.
-    pub(super) fn address(&self, inside: &str, front: &FrontMatter) -> Option<String> {
+    pub(super) fn address(&self, relative_path: &str, front: &FrontMatter) -> Option<String> {
         let (pattern, date_pattern) = self.patterns.as_ref()?;
-        let name = inside.rsplit('/').next().unwrap_or(inside);
+        let name = relative_path.rsplit('/').next().unwrap_or(relative_path);
         let name = docent_markdown::stem(name).unwrap_or(name);
         let mut path = pattern.replace("{file}", name);
         if path.contains("{date}") {
             let created = front.get("date.created").or_else(|| front.get("date"))?;
-            path = path.replace("{date}", &dated(date_pattern, created)?);
+            path = path.replace("{date}", &format_date(date_pattern, created)?);
         }
         if path.contains("{categories}") {
             let categories = front.list("categories");
@@ -85,12 +85,12 @@ impl Blog {
             path = path.replace("{categories}", &slugs.join("/"));
         }
         if path.contains("{slug}") {
-            let own = front.get("slug").map(str::to_owned);
-            path = path.replace("{slug}", &own.or_else(|| front.title().map(slug))?);
+            let slug_field = front.get("slug").map(str::to_owned);
+            path = path.replace("{slug}", &slug_field.or_else(|| front.title().map(slug))?);
         }
         let path = plain_path(&path);
         (!path.contains(['{', '}']) && !path.split('/').any(|part| part == ".."))
-            .then(|| below(&self.served, &index_path(&path, &["index", "README"])))
+            .then(|| below(&self.base_path, &index_path(&path, &["index", "README"])))
     }
 }
 
@@ -99,7 +99,7 @@ fn slug(words: &str) -> String {
 }
 
 /// Formats a date by a pattern of `yyyy`, `MM` and `dd`; `None` if the pattern contains other letters.
-fn dated(pattern: &str, date: &str) -> Option<String> {
+fn format_date(pattern: &str, date: &str) -> Option<String> {
     let (year, month, day) = (date.get(..4)?, date.get(5..7)?, date.get(8..10)?);
     let digits = [year, month, day].iter().all(|part| part.bytes().all(|byte| byte.is_ascii_digit()));
     let is_date = digits && date.get(4..5) == Some("-") && date.get(7..8) == Some("-");

@@ -4,22 +4,22 @@
 use docent_markdown::{FrontMatter, text_of};
 use globset::GlobSet;
 
-use super::mkdocs::{is_named, plugin};
+use super::mkdocs::{has_plugin, plugin};
 use super::patterns::globs;
 use super::yaml::{self, Yaml};
 use crate::layout::{Entries, Entry, Layout, below};
 use crate::tree::Tree;
 
 /// Default names of navigation files.
-const NAMES: [&str; 2] = [".nav.yml", ".pages"];
+const DEFAULT_NAMES: [&str; 2] = [".nav.yml", ".pages"];
 
 /// Maximum nesting depth of sections and folders.
-const DEEPEST: usize = 32;
+const MAX_DEPTH: usize = 32;
 
 /// Whether this may be the name of a navigation file. The configuration can set any name, but only hidden YAML files
 /// are considered.
 pub(crate) fn is_file(name: &str) -> bool {
-    NAMES.contains(&name) || name.starts_with('.') && (name.ends_with(".yml") || name.ends_with(".yaml"))
+    DEFAULT_NAMES.contains(&name) || name.starts_with('.') && (name.ends_with(".yml") || name.ends_with(".yaml"))
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,17 +71,18 @@ pub(crate) enum Remaining {
 
 impl FolderNavigation {
     pub(super) fn of(config: &Yaml) -> Option<Self> {
-        let name = |plugin_name: &str, usual: &str| {
-            let named = plugin(config, plugin_name).and_then(|options| options.get("filename")).and_then(Yaml::text);
-            named.unwrap_or(usual).to_owned()
+        let name = |plugin_name: &str, default: &str| {
+            let configured =
+                plugin(config, plugin_name).and_then(|options| options.get("filename")).and_then(Yaml::text);
+            configured.unwrap_or(default).to_owned()
         };
-        if is_named(config, "awesome-nav") {
-            return Some(Self { plugin: FolderPlugin::AwesomeNav, name: name("awesome-nav", NAMES[0]) });
+        if has_plugin(config, "awesome-nav") {
+            return Some(Self { plugin: FolderPlugin::AwesomeNav, name: name("awesome-nav", DEFAULT_NAMES[0]) });
         }
         // `awesome-pages` ignores its files where the `nav` of `mkdocs.yml` has no `...`.
-        let leaves_rest = config.get("nav").is_none_or(|nav| has_rest(nav, 0));
-        (is_named(config, "awesome-pages") && leaves_rest)
-            .then(|| Self { plugin: FolderPlugin::AwesomePages, name: name("awesome-pages", NAMES[1]) })
+        let nav_has_rest = config.get("nav").is_none_or(|nav| has_rest(nav, 0));
+        (has_plugin(config, "awesome-pages") && nav_has_rest)
+            .then(|| Self { plugin: FolderPlugin::AwesomePages, name: name("awesome-pages", DEFAULT_NAMES[1]) })
     }
 
     /// Whether the `nav` of the configuration applies together with the navigation files.
@@ -114,7 +115,7 @@ impl FolderNavigation {
     }
 
     fn items(&self, list: &Yaml, depth: usize) -> Vec<FolderItem> {
-        if depth > DEEPEST {
+        if depth > MAX_DEPTH {
             return Vec::new();
         }
         let item = |yaml: &Yaml| match yaml {
@@ -204,7 +205,7 @@ pub(crate) struct Unnamed {
 fn has_rest(nav: &Yaml, depth: usize) -> bool {
     match nav {
         Yaml::Text(text) => text.starts_with("..."),
-        _ if depth > DEEPEST => false,
+        _ if depth > MAX_DEPTH => false,
         Yaml::List(items) => items.iter().any(|item| has_rest(item, depth + 1)),
         Yaml::Map(members) => members.iter().any(|(_, value)| has_rest(value, depth + 1)),
         Yaml::Empty => false,
@@ -232,38 +233,38 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// Reads the navigation file of a folder. `around` are the groups around the folder, `named` is the title in the
-    /// entry that names it; `None` for the docs folder, which no entry names.
-    fn folder(&mut self, folder: &str, around: &[String], named: Option<Option<&str>>, depth: usize) {
+    /// Reads the navigation file of a folder. `outer_groups` are the groups around the folder, `entry_title` is the
+    /// title in the entry that names it; `None` for the docs folder, which no entry names.
+    fn folder(&mut self, folder: &str, outer_groups: &[String], entry_title: Option<Option<&str>>, depth: usize) {
         let path = below(folder, &self.navigation.name);
-        if depth > DEEPEST || !(self.has)(&path) {
+        if depth > MAX_DEPTH || !(self.has)(&path) {
             return;
         }
         let file = self.navigation.read(&self.tree.read(&path).unwrap_or_default());
-        let mut groups = around.to_vec();
-        if let Some(title) = named {
-            let own = || title_of(folder.rsplit('/').next().unwrap_or(folder));
-            groups.push(title.map(str::to_owned).or_else(|| file.title.clone()).unwrap_or_else(own));
+        let mut groups = outer_groups.to_vec();
+        if let Some(title) = entry_title {
+            let folder_title = || title_of(folder.rsplit('/').next().unwrap_or(folder));
+            groups.push(title.map(str::to_owned).or_else(|| file.title.clone()).unwrap_or_else(folder_title));
         }
         self.items(folder, file.items.as_deref().unwrap_or_default(), &groups, depth);
     }
 
     fn items(&mut self, folder: &str, items: &[FolderItem], groups: &[String], depth: usize) {
-        if depth > DEEPEST {
+        if depth > MAX_DEPTH {
             return;
         }
         for item in items {
             match item {
                 FolderItem::Rest(_) => {}
                 FolderItem::Section { title, items } => {
-                    let mut inside = groups.to_vec();
-                    inside.push(title.clone());
-                    self.items(folder, items, &inside, depth + 1);
+                    let mut inner_groups = groups.to_vec();
+                    inner_groups.push(title.clone());
+                    self.items(folder, items, &inner_groups, depth + 1);
                 }
                 FolderItem::Name { name, .. } if name.split('/').any(|part| part == "..") => {}
                 FolderItem::Name { title, name } => {
                     let path = below(folder, name);
-                    let root = self.layout.root(&path).filter(|root| root.keeps(&path));
+                    let root = self.layout.root(&path).filter(|root| root.is_page(&path));
                     match root {
                         Some(root) => {
                             let key = root.path(&path, &FrontMatter::default());

@@ -16,7 +16,7 @@ use crate::layout::below;
 use crate::model::{Site, Target};
 
 /// Files that themes and the generator itself add to a site.
-const OF_THEMES: [&str; 5] = ["img/favicon.ico", "sitemap.xml", "sitemap.xml.gz", "404.html", "search.html"];
+const THEME_FILES: [&str; 5] = ["img/favicon.ico", "sitemap.xml", "sitemap.xml.gz", "404.html", "search.html"];
 
 pub(super) fn follow(site: &Site, link: &ParsedLink<'_>) -> Target {
     let options = &site.layout().options.mkdocs;
@@ -24,7 +24,7 @@ pub(super) fn follow(site: &Site, link: &ParsedLink<'_>) -> Target {
         let path = plain_path(&options.docs, &link.path);
         return match file_of(site, link, &path) {
             Some(found) => found,
-            None if options.makes_pages => Target::NotUnderstood,
+            None if options.generates_pages => Target::NotUnderstood,
             None => link.missing(Some(path)),
         };
     }
@@ -35,24 +35,24 @@ pub(super) fn follow(site: &Site, link: &ParsedLink<'_>) -> Target {
         // The file may be a snippet, whose relative links start from the page that includes it.
         return Target::NotUnderstood;
     }
-    let mut named = None;
+    let mut file_path = None;
     if link.syntax == LinkSyntax::Markdown && (!link.is_absolute() || options.absolute_from_docs) {
         let base = if link.is_absolute() { options.docs.as_str() } else { folder(link.from) };
         let path = plain_path(base, &link.path);
         if let Some(found) = file_of(site, link, &path) {
             return found;
         }
-        named = Some(path);
+        file_path = Some(path);
     }
     match browser(site, options).follow(link) {
-        Target::Missing { .. } if options.makes_pages => Target::NotUnderstood,
-        Target::Missing { path: Some(path), .. } if may_be_of_blog(site, link.from, &path) => Target::NotUnderstood,
-        Target::Missing { path: Some(path), .. } if OF_THEMES.contains(&path.as_str()) => Target::NotUnderstood,
-        Target::Missing { .. } if named.as_deref().is_some_and(|path| is_of_theme(options, path)) => {
+        Target::Missing { .. } if options.generates_pages => Target::NotUnderstood,
+        Target::Missing { path: Some(path), .. } if may_be_blog_page(site, link.from, &path) => Target::NotUnderstood,
+        Target::Missing { path: Some(path), .. } if THEME_FILES.contains(&path.as_str()) => Target::NotUnderstood,
+        Target::Missing { .. } if file_path.as_deref().is_some_and(|path| is_theme_file(options, path)) => {
             Target::NotUnderstood
         }
-        Target::Missing { anchor, .. } if has_markdown_ending(&link.path) && named.is_some() => {
-            Target::Missing { path: named.filter(|path| !path.starts_with("../")), anchor }
+        Target::Missing { anchor, .. } if has_markdown_ending(&link.path) && file_path.is_some() => {
+            Target::Missing { path: file_path.filter(|path| !path.starts_with("../")), anchor }
         }
         target => target,
     }
@@ -84,13 +84,13 @@ pub(super) fn unused_definitions(text: &str, page: &Page) -> Vec<Link> {
 }
 
 /// Whether a theme may provide a file, which can then be linked to like one in the docs folder.
-fn is_of_theme(options: &MkDocsOptions, path: &str) -> bool {
-    let inside = path.strip_prefix(options.docs.as_str()).unwrap_or(path);
-    OF_THEMES.contains(&inside.trim_start_matches('/'))
+fn is_theme_file(options: &MkDocsOptions, path: &str) -> bool {
+    let relative_path = path.strip_prefix(options.docs.as_str()).unwrap_or(path);
+    THEME_FILES.contains(&relative_path.trim_start_matches('/'))
 }
 
 fn browser<'s>(site: &'s Site, options: &'s MkDocsOptions) -> Browser<'s> {
-    Browser { site, base: &options.base, folders: !options.flat, assets: &options.docs }
+    Browser { site, base: &options.base, directory_urls: !options.file_urls, assets: &options.docs }
 }
 
 /// The target of a path to a file in the docs folder, in the language of the page with the link.
@@ -109,15 +109,16 @@ fn file_of(site: &Site, link: &ParsedLink<'_>, path: &str) -> Option<Target> {
     })
 }
 
-fn may_be_of_blog(site: &Site, from: &str, address: &str) -> bool {
-    site.layout().root(from).is_some_and(|root| root.options.blogs.iter().any(|blog| blog.may_make(address)))
+fn may_be_blog_page(site: &Site, from: &str, address: &str) -> bool {
+    site.layout().root(from).is_some_and(|root| root.options.blogs.iter().any(|blog| blog.may_generate(address)))
 }
 
 /// Whether a file is a post of a blog. A post has no address if it is a draft or if its address is computed.
 fn is_post(site: &Site, file: &str) -> bool {
     let root = site.layout().root(file);
     root.is_some_and(|root| {
-        root.inside(file).is_some_and(|inside| root.options.blogs.iter().any(|blog| blog.holds(inside)))
+        root.relative_path(file)
+            .is_some_and(|relative_path| root.options.blogs.iter().any(|blog| blog.holds(relative_path)))
     })
 }
 
@@ -131,33 +132,36 @@ fn is_in_docs(site: &Site, file: &str) -> bool {
 fn in_languages(site: &Site, from: &str, path: &str) -> Vec<String> {
     let layout = site.layout();
     let Some(root) = layout.root(from) else { return vec![path.to_owned()] };
-    let mut found = Vec::new();
-    if let Some(default) = root.suffixes.first() {
-        let own = root.inside(from).and_then(|inside| root.without_language(inside).1).unwrap_or(default);
+    let mut candidates = Vec::new();
+    if let Some(default_language) = root.language_suffixes.first() {
+        let page_language = root
+            .relative_path(from)
+            .and_then(|relative_path| root.without_language(relative_path).1)
+            .unwrap_or(default_language);
         if let Some((name, ending)) = path.rsplit_once('.').filter(|(_, ending)| !ending.contains('/')) {
-            found.extend([own, default].map(|language| format!("{name}.{language}.{ending}")));
+            candidates.extend([page_language, default_language].map(|language| format!("{name}.{language}.{ending}")));
         }
-        found.push(path.to_owned());
-    } else if let Some(own) = &root.language {
+        candidates.push(path.to_owned());
+    } else if let Some(page_language) = &root.language {
         // With a folder per language, files that one language lacks are taken from the default one.
         let docs = layout.options.mkdocs.docs.as_str();
-        let default = layout.roots.iter().find(|root| root.language.is_some() && root.served.is_empty());
-        let default = default.and_then(|root| root.language.as_ref()).unwrap_or(own);
-        let inside = path.strip_prefix(docs).unwrap_or(path).trim_start_matches('/');
-        let split = |language: &str| inside.strip_prefix(language).and_then(|rest| rest.strip_prefix('/'));
-        let (languages, rest) = match (split(own), split(default)) {
-            (Some(rest), _) => ([own, default], rest),
-            (None, Some(rest)) => ([default, own], rest),
-            (None, None) => ([own, default], inside),
+        let default_root = layout.roots.iter().find(|root| root.language.is_some() && root.base_path.is_empty());
+        let default_language = default_root.and_then(|root| root.language.as_ref()).unwrap_or(page_language);
+        let relative_path = path.strip_prefix(docs).unwrap_or(path).trim_start_matches('/');
+        let split = |language: &str| relative_path.strip_prefix(language).and_then(|rest| rest.strip_prefix('/'));
+        let (languages, rest) = match (split(page_language), split(default_language)) {
+            (Some(rest), _) => ([page_language, default_language], rest),
+            (None, Some(rest)) => ([default_language, page_language], rest),
+            (None, None) => ([page_language, default_language], relative_path),
         };
-        found.extend(languages.map(|language| below(docs, &below(language, rest))));
-        found.extend([below(docs, rest), path.to_owned()]);
+        candidates.extend(languages.map(|language| below(docs, &below(language, rest))));
+        candidates.extend([below(docs, rest), path.to_owned()]);
     } else {
-        found.push(path.to_owned());
+        candidates.push(path.to_owned());
     }
     let mut seen = HashSet::new();
-    found.retain(|path| seen.insert(path.clone()));
-    found
+    candidates.retain(|path| seen.insert(path.clone()));
+    candidates
 }
 
 /// Joins a folder and a path and resolves `.` and `..`; a path that leads out of the docs root begins with `../`.
@@ -178,8 +182,8 @@ pub(super) fn write(site: &Site, wanted: &LinkRequest<'_>) -> String {
     let LinkRequest { from, to, anchor, like, syntax } = *wanted;
     let options = &site.layout().options.mkdocs;
     if syntax == LinkSyntax::Field {
-        let inside = to.strip_prefix(options.docs.as_str()).unwrap_or(to).trim_start_matches('/');
-        return format!("{inside}{}", suffix_of(like, anchor));
+        let relative_path = to.strip_prefix(options.docs.as_str()).unwrap_or(to).trim_start_matches('/');
+        return format!("{relative_path}{}", suffix_of(like, anchor));
     }
     if site.address(from).is_none() {
         return retargeted_link(like, from, to, anchor);
@@ -190,8 +194,8 @@ pub(super) fn write(site: &Site, wanted: &LinkRequest<'_>) -> String {
     let mut forms: Vec<String> = Vec::new();
     if path.starts_with('/') {
         if options.absolute_from_docs && syntax == LinkSyntax::Markdown {
-            let inside = to.strip_prefix(options.docs.as_str()).unwrap_or(to).trim_start_matches('/');
-            forms.push(format!("/{}", encoded(inside)));
+            let relative_path = to.strip_prefix(options.docs.as_str()).unwrap_or(to).trim_start_matches('/');
+            forms.push(format!("/{}", encoded(relative_path)));
         }
         forms.extend(browser.absolute(to));
     }
@@ -341,16 +345,16 @@ mod tests {
             from in 0..6_usize,
             to in 0..7_usize,
             like in prop::sample::select(vec!["", "x.md", "./x.md#y", "../x/", "x", "/x/", "/x.md", "/handbook/x/#y", "../../x.png", "x?q=1"]),
-            flat in any::<bool>(),
-            inside in any::<bool>(),
+            has_file_urls in any::<bool>(),
+            starts_in_source in any::<bool>(),
         ) {
             let files = ["index.md", "guide/index.md", "guide/start.md", "folder/README.md", "a page.md", "other.markdown", "img/a.png"];
             let mut tree = built_site("mkdocs");
-            if flat {
+            if has_file_urls {
                 tree.insert("mkdocs.base.yml".to_owned(), b"use_directory_urls: false\nsite_url: https://x.y/handbook/\n".to_vec());
             }
-            let name = |file: &str| if inside { file.to_owned() } else { format!("docs/{file}") };
-            let site = match inside {
+            let name = |file: &str| if starts_in_source { file.to_owned() } else { format!("docs/{file}") };
+            let site = match starts_in_source {
                 true => Site::read(&as_docs_root("docs", tree)),
                 false => Site::read(&tree),
             };

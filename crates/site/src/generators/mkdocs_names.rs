@@ -8,7 +8,7 @@ use crate::model::Site;
 use crate::tree::Tree;
 
 /// References on other pages to the names that a page documents.
-pub(super) fn referring(tree: &dyn Tree, site: &Site, file: &str) -> Vec<Reference> {
+pub(super) fn references_to_page(tree: &dyn Tree, site: &Site, file: &str) -> Vec<Reference> {
     regex!(DOCUMENTED, r"(?m)^[ \t>#]*:::[ \t]+([\w.]+)");
     regex!(REFERENCE, r"\]\[`?([\w.]+)`?\]|\[`?([\w.]+)`?\]\[\]");
     let text = tree.text(file).unwrap_or_default();

@@ -53,7 +53,7 @@ pub(crate) struct Root {
     /// `""` for the whole tree.
     pub(crate) folder: String,
     /// The site path that its pages are served below.
-    pub(crate) served: String,
+    pub(crate) base_path: String,
     pub(crate) generator: Generator,
     pub(crate) kind: RootKind,
     pub(crate) version: Option<String>,
@@ -71,7 +71,7 @@ pub(crate) struct Root {
     /// Site paths, each with the language of what is served below it.
     pub(crate) languages: Vec<(String, String)>,
     /// Languages that file names may end in (`page.fr.md`), the default one first.
-    pub(crate) suffixes: Vec<String>,
+    pub(crate) language_suffixes: Vec<String>,
     /// Options that are specific to its generator.
     pub(crate) options: RootOptions,
 }
@@ -94,7 +94,7 @@ pub(crate) struct RootOptions {
     /// Blogs of MkDocs.
     blogs: Vec<mkdocs_blog::Blog>,
     docfx: Option<Arc<docfx::Content>>,
-    docusaurus: docusaurus::Instance,
+    docusaurus: docusaurus::PluginInstance,
     hugo: Option<Arc<hugo::HugoSettings>>,
     jekyll: Option<Arc<jekyll::JekyllSettings>>,
 }
@@ -134,18 +134,18 @@ pub(crate) struct Rules {
     /// Reads the layout of a tree that this generator builds, from its configuration in the folder `home`. `has` tells
     /// whether the tree has a file that [`Layout::files`] names.
     pub(crate) read: fn(tree: &dyn Tree, home: &str, has: &HasFile<'_>) -> Option<Layout>,
-    /// The address of a page, without leading and trailing slash; `""` is the home page. `inside` is the path of the
-    /// file relative to the folder of the root. Called for pages of [`RootKind::Pages`] only if the generator is
+    /// The address of a page, without leading and trailing slash; `""` is the home page. `relative_path` is the path of
+    /// the file relative to the folder of the root. Called for pages of [`RootKind::Pages`] only if the generator is
     /// Docusaurus.
-    pub(crate) address: fn(root: &Root, inside: &str, front: &FrontMatter) -> String,
+    pub(crate) address: fn(root: &Root, relative_path: &str, front: &FrontMatter) -> String,
     /// The file that lists the pages, if that is not the configuration.
     pub(crate) summary: fn(layout: &Layout) -> Option<String>,
     /// Whether front matter may set the address of a page, so that all of it has to be read to know the site.
     pub(crate) reads_front_matter: bool,
     /// Reads the front matter that the address of a page depends on, where not all front matter is read.
-    pub(crate) read_front_matter: fn(root: &Root, inside: &str, bytes: &FileBytes<'_>) -> Option<FrontMatter>,
+    pub(crate) read_front_matter: fn(root: &Root, relative_path: &str, bytes: &FileBytes<'_>) -> Option<FrontMatter>,
     /// Whether the generator removes front matter from pages. Otherwise, readers see it as text.
-    pub(crate) takes_front_matter: bool,
+    pub(crate) strips_front_matter: bool,
     /// Whether files of a format become pages.
     pub(crate) reads: fn(format: Format) -> bool,
     /// Parses a page, if the generator's Markdown has links that the common parser does not know.
@@ -153,32 +153,32 @@ pub(crate) struct Rules {
     /// The anchor style of notebooks, if it is not that of other pages.
     pub(crate) notebook_anchors: fn(layout: &Layout) -> Option<AnchorStyle>,
     /// The options that affect how pages are parsed, as text to be compared with those of another layout.
-    pub(crate) reading: fn(layout: &Layout) -> String,
+    pub(crate) parse_options_key: fn(layout: &Layout) -> String,
     /// The attributes that an AsciiDoc page is parsed with; `root` is the path of the docs root in its repository.
     pub(crate) attributes: fn(layout: &Layout, root: &str, file: &str) -> Option<AdocAttributes>,
     /// Corrects a parsed page by rules of the generator: adds links that only it reads, and clears anchors that only a
     /// build knows. `text` is the source that was parsed.
-    pub(crate) complete: fn(layout: &Layout, text: &str, page: &mut Page),
-    /// Whether a file in the folder of a root is no page; `inside` is its path relative to that folder.
-    pub(crate) hides: fn(root: &Root, inside: &str) -> bool,
+    pub(crate) post_process: fn(layout: &Layout, text: &str, page: &mut Page),
+    /// Whether a file in the folder of a root is no page; `relative_path` is its path relative to that folder.
+    pub(crate) hides: fn(root: &Root, relative_path: &str) -> bool,
     /// Sidebar files that name pages by id, each with the key of its navigation ([`Root::navigation`]).
     pub(crate) sidebars: fn(layout: &Layout) -> &[(String, String)],
     /// Why a file is no page, if [`Rules::hides`] says that it is none.
-    pub(crate) why_hidden: fn(root: &Root, inside: &str) -> SkipReason,
+    pub(crate) why_hidden: fn(root: &Root, relative_path: &str) -> SkipReason,
     /// Why the options exclude a file of the site from its pages, if they do.
     pub(crate) skips: fn(layout: &Layout, file: &str) -> Option<SkipReason>,
     /// Whether a file in the folder of a root is a page of the published site; drafts are not. `has` tells whether a
     /// file exists.
-    pub(crate) builds: fn(root: &Root, inside: &str, front: &FrontMatter, has: &HasFile<'_>) -> bool,
+    pub(crate) is_published: fn(root: &Root, relative_path: &str, front: &FrontMatter, has: &HasFile<'_>) -> bool,
     /// Whether the URL of a page ends in a slash, where the configuration leaves that to the page.
-    pub(crate) is_directory: fn(root: &Root, inside: &str, front: &FrontMatter) -> bool,
+    pub(crate) is_directory: fn(root: &Root, relative_path: &str, front: &FrontMatter) -> bool,
     /// Addresses from which a page's front matter redirects to it, without leading slash.
     pub(crate) aliases: fn(root: &Root, file: &str, front: &FrontMatter, address: &str) -> Vec<String>,
     /// The front matter field of a page that redirects an address to that page, and the address in the form of that
     /// field. `file` is the page that is served at the address now.
     pub(crate) alias: fn(root: &Root, file: &str, address: &str) -> Option<(&'static str, String)>,
     /// Whether a file is a partial, which other pages include, judged by its name.
-    pub(crate) is_part: fn(file: &str) -> bool,
+    pub(crate) is_partial: fn(file: &str) -> bool,
     /// Whether a link that is only an anchor (`#name`), in a file of this format, may refer to something other than a
     /// place on its page, such as a label on any page, so that only a build can resolve it.
     pub(crate) is_label: fn(format: Format, anchor: &str) -> bool,
@@ -187,17 +187,17 @@ pub(crate) struct Rules {
     /// Whether all pages have to be read for their labels.
     pub(crate) reads_labels: bool,
     /// References in pages and source code to names that only this page documents and that resolve from anywhere.
-    pub(crate) referring: fn(tree: &dyn Tree, site: &Site, file: &str) -> Vec<Reference>,
+    pub(crate) references_to_page: fn(tree: &dyn Tree, site: &Site, file: &str) -> Vec<Reference>,
     /// References in source code, whose docstrings are shown on pages, to a page or to one of its labels.
     pub(crate) named_in_sources: fn(tree: &dyn Tree, site: &Site, file: &str) -> Vec<Reference>,
     /// Resolves a target in AsciiDoc that is a name; `None` if it is a URL like any other.
-    pub(crate) name: fn(site: &Site, from: &str, target: &str, syntax: LinkSyntax) -> Option<Target>,
+    pub(crate) resolve_name: fn(site: &Site, from: &str, target: &str, syntax: LinkSyntax) -> Option<Target>,
     /// Resolves a link as this generator does, and then a browser.
     pub(crate) follow: fn(site: &Site, link: &ParsedLink<'_>) -> Target,
     /// The anchor of a link after the build, made from the anchor in the source.
     pub(crate) anchor: fn(written: String, syntax: LinkSyntax) -> String,
     /// Resolves a target that contains a template or an expression.
-    pub(crate) expression: fn(site: &Site, from: &str, target: &str) -> Target,
+    pub(crate) resolve_template: fn(site: &Site, from: &str, target: &str) -> Target,
     /// Writes a link in the style of the site. [`Wanted::like`] is the link that it replaces, whose style it takes.
     pub(crate) write: fn(site: &Site, wanted: &LinkRequest<'_>) -> String,
 }
@@ -216,31 +216,31 @@ impl Rules {
             summary: |_| None,
             reads_front_matter: false,
             read_front_matter: |_, _, _| None,
-            takes_front_matter: true,
+            strips_front_matter: true,
             reads: |format| format.is_markdown(),
             parse: |_, _| None,
             notebook_anchors: |_| None,
-            reading: |_| String::new(),
+            parse_options_key: |_| String::new(),
             attributes: |_, _, _| None,
-            complete: |_, _, _| {},
+            post_process: |_, _, _| {},
             hides: |_, _| false,
             sidebars: |_| &[],
-            why_hidden: |_, inside| {
-                let is_usual = is_markdown(inside) && Format::of(inside) == Format::Markdown;
+            why_hidden: |_, relative_path| {
+                let is_usual = is_markdown(relative_path) && Format::of(relative_path) == Format::Markdown;
                 if is_usual { SkipReason::Excluded } else { SkipReason::Unsupported }
             },
             skips: |_, _| None,
-            builds: |_, _, _, _| true,
+            is_published: |_, _, _, _| true,
             is_directory: |_, _, _| false,
             aliases: |_, _, _, _| Vec::new(),
             alias: |_, _, _| None,
-            is_part: is_partial,
+            is_partial,
             is_label: |_, _| false,
             labels: |_, _| Vec::new(),
             reads_labels: false,
-            referring: |_, _, _| Vec::new(),
+            references_to_page: |_, _, _| Vec::new(),
             named_in_sources: |_, _, _| Vec::new(),
-            name: |_, from, target, syntax| {
+            resolve_name: |_, from, target, syntax| {
                 let (before, rest) = target.split_once(':')?;
                 let is_name = Format::of(from) == Format::Adoc
                     && syntax != LinkSyntax::Html
@@ -250,7 +250,7 @@ impl Rules {
             },
             follow,
             anchor: |written, _| written,
-            expression: |_, _, _| Target::NotUnderstood,
+            resolve_template: |_, _, _| Target::NotUnderstood,
             write,
         }
     }
@@ -297,7 +297,9 @@ pub(crate) fn rules(generator: Generator) -> &'static Rules {
 /// Whether a file is the main configuration of a generator; `folder` is relative to the folder of the site.
 pub(crate) fn is_main_configuration(generator: Generator, folder: &str, name: &str) -> bool {
     let script = |stem: &str| {
-        name.strip_prefix(stem).and_then(|rest| rest.strip_prefix('.')).is_some_and(|ending| SCRIPTS.contains(&ending))
+        name.strip_prefix(stem)
+            .and_then(|rest| rest.strip_prefix('.'))
+            .is_some_and(|ending| SCRIPT_EXTENSIONS.contains(&ending))
     };
     match generator {
         Generator::Plain => false,
@@ -323,4 +325,4 @@ pub(crate) use docusaurus::{is_category, without_configuration};
 pub(crate) use fumadocs::is_of_application;
 pub(crate) use patterns::globs;
 
-pub(crate) use modules::ENDINGS as SCRIPTS;
+pub(crate) use modules::SCRIPT_EXTENSIONS;

@@ -3,7 +3,7 @@
 use docent_markdown::is_markdown_page;
 
 use super::Root;
-use super::next_config::is_served_otherwise;
+use super::next_config::is_served_by_application;
 use crate::follow::{
     LinkRequest, ParsedLink, encoded, has_page_ending, parts, relative_path, retargeted_link, suffix_of,
     with_dot_slash_like,
@@ -27,10 +27,10 @@ pub(super) fn by_url(site: &Site, link: &ParsedLink<'_>, path: &str) -> Target {
     let address = if path.starts_with('/') {
         path.trim_matches('/').to_owned()
     } else {
-        let Some(own) = site.address(link.from) else { return Target::NotUnderstood };
+        let Some(page_address) = site.address(link.from) else { return Target::NotUnderstood };
         let folder = match settings.trailing_slash {
-            true => own,
-            false => docent_markdown::folder(own),
+            true => page_address,
+            false => docent_markdown::folder(page_address),
         };
         // The path leads above the root. A browser stays at the root of the host, but the base path is unknown here.
         let Some(address) = docent_markdown::joined(folder, path) else { return Target::NotUnderstood };
@@ -38,7 +38,7 @@ pub(super) fn by_url(site: &Site, link: &ParsedLink<'_>, path: &str) -> Target {
     };
     match page_at(site, link.from, &address) {
         Found::Page(file) => return link.page(file),
-        Found::Either => return Target::NotUnderstood,
+        Found::Ambiguous => return Target::NotUnderstood,
         Found::Nothing => {}
     }
     if let Some(destination) = site.redirect(&address) {
@@ -48,16 +48,18 @@ pub(super) fn by_url(site: &Site, link: &ParsedLink<'_>, path: &str) -> Target {
     if let Some(file) = public.filter(|file| site.has_any(file)) {
         return Target::Asset { file };
     }
-    let beside = docent_markdown::joined(docent_markdown::folder(link.from), path);
-    if let Some(file) = beside.filter(|file| !path.starts_with('/') && site.has_any(file) && !is_markdown_page(file)) {
+    let relative_file = docent_markdown::joined(docent_markdown::folder(link.from), path);
+    if let Some(file) =
+        relative_file.filter(|file| !path.starts_with('/') && site.has_any(file) && !is_markdown_page(file))
+    {
         // The build includes files that are linked to relative to the page, such as images.
         return Target::Asset { file };
     }
     let rest = settings.languages.split(&address).map_or(address.as_str(), |(_, rest)| rest);
-    let is_inside = |root: &Root| !root.served.is_empty() && path_in(&root.served, rest).is_some();
+    let is_below_root = |root: &Root| !root.base_path.is_empty() && path_in(&root.base_path, rest).is_some();
     // The application may have routes besides the pages, which are unknown here.
-    let is_known = !settings.is_open && site.layout().roots.iter().any(is_inside);
-    match is_known && !site.is_served_outside(&address) && !is_served_otherwise(site, rest) {
+    let is_known = !settings.has_computed_routes && site.layout().roots.iter().any(is_below_root);
+    match is_known && !site.is_served_outside(&address) && !is_served_by_application(site, rest) {
         true => link.missing(Some(address)),
         false => Target::NotUnderstood,
     }
@@ -66,7 +68,7 @@ pub(super) fn by_url(site: &Site, link: &ParsedLink<'_>, path: &str) -> Target {
 enum Found {
     Page(String),
     /// The page in the default language or its translation, depending on the application.
-    Either,
+    Ambiguous,
     Nothing,
 }
 
@@ -76,23 +78,25 @@ fn page_at(site: &Site, from: &str, address: &str) -> Found {
     let languages = &site.layout().options.next.languages;
     let file = |address: &str| site.file_at(address).map(str::to_owned);
     let in_language = |language: &str, rest: &str| {
-        let own = file(&languages.address(language, rest));
-        own.or_else(|| file(&languages.address(&languages.default, rest)).filter(|_| languages.stands_in))
+        let translation = file(&languages.address(language, rest));
+        translation
+            .or_else(|| file(&languages.address(&languages.default, rest)).filter(|_| languages.falls_back_to_default))
     };
     let found = match languages.split(address) {
         Some((language, rest)) => file(address).or_else(|| in_language(language, rest)),
         None if languages.names.is_empty() => file(address),
         None => {
-            let own = site.address(from).and_then(|own| languages.split(own)).map(|(language, _)| language);
-            let own = own.unwrap_or(&languages.default);
-            let (plain, translated) = (file(address), in_language(own, address));
+            let page_language =
+                site.address(from).and_then(|address| languages.split(address)).map(|(language, _)| language);
+            let page_language = page_language.unwrap_or(&languages.default);
+            let (unprefixed, translated) = (file(address), in_language(page_language, address));
             let in_default = file(&languages.address(&languages.default, address));
             // Components may add the language, or not; Next.js and Nextra always do.
-            let may_be_either = languages.stands_in && languages.hides_default && plain != translated;
-            if may_be_either || translated.is_none() && in_default.is_some() {
-                return Found::Either;
+            let is_ambiguous = languages.falls_back_to_default && languages.hides_default && unprefixed != translated;
+            if is_ambiguous || translated.is_none() && in_default.is_some() {
+                return Found::Ambiguous;
             }
-            translated.or(plain)
+            translated.or(unprefixed)
         }
     };
     found.map_or(Found::Nothing, Found::Page)
@@ -113,19 +117,23 @@ pub(super) fn write(site: &Site, wanted: &LinkRequest<'_>) -> String {
     let tail = suffix_of(like, anchor);
     let absolute = format!("{}{tail}", encoded(&format!("/{address}{slash}")));
     let languages = &site.layout().options.next.languages;
-    let is_plain = written.starts_with('/') && languages.split(written.trim_matches('/')).is_none();
-    let plain = languages.split(&address).filter(|_| is_plain);
-    let plain = plain.map(|(_, rest)| format!("{}{tail}", encoded(&format!("/{rest}{slash}"))));
+    let is_unprefixed = written.starts_with('/') && languages.split(written.trim_matches('/')).is_none();
+    let unprefixed = languages.split(&address).filter(|_| is_unprefixed);
+    let unprefixed = unprefixed.map(|(_, rest)| format!("{}{tail}", encoded(&format!("/{rest}{slash}"))));
     let is_relative = !written.is_empty() && !written.starts_with('/') && !has_page_ending(written);
-    let own = site.address(from).filter(|_| is_relative);
-    let relative = own.map(|own| {
-        let folder = if site.layout().options.next.trailing_slash { own } else { docent_markdown::folder(own) };
+    let page_address = site.address(from).filter(|_| is_relative);
+    let relative = page_address.map(|page_address| {
+        let folder = if site.layout().options.next.trailing_slash {
+            page_address
+        } else {
+            docent_markdown::folder(page_address)
+        };
         format!(
             "{}{tail}",
             encoded(&format!("{}{slash}", with_dot_slash_like(written, relative_path(folder, &address))))
         )
     });
-    by_file.chain(relative).chain(plain).find(|link| site.leads_there(wanted, link)).unwrap_or(absolute)
+    by_file.chain(relative).chain(unprefixed).find(|link| site.leads_there(wanted, link)).unwrap_or(absolute)
 }
 
 #[cfg(test)]

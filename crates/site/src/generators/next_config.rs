@@ -4,7 +4,7 @@ use docent_markdown::regex;
 
 use super::modules::Modules;
 use super::next::is_group;
-use super::script::{Script, returned_at, value_at};
+use super::script::{ScriptValue, returned_at, value_at};
 use crate::layout::{Layout, below};
 use crate::model::{Site, redirects};
 use crate::paths::path_in;
@@ -16,9 +16,9 @@ pub(crate) struct NextSettings {
     /// Whether URLs of pages end in a slash.
     pub(super) trailing_slash: bool,
     /// Whether redirects or rewrites are computed, so that any address may lead somewhere.
-    pub(super) is_open: bool,
+    pub(super) has_computed_routes: bool,
     /// Base paths below which there may be pages without a file.
-    pub(super) open: Vec<String>,
+    pub(super) dynamic_base_paths: Vec<String>,
     /// Rewrites: the pattern of an address that something else is served at, and the extension of such addresses.
     pub(super) rewrites: Vec<(String, String)>,
     /// Whether file links that begin with `./` are resolved.
@@ -35,7 +35,7 @@ pub(super) struct Languages {
     /// Whether URLs in the default language omit it.
     pub(super) hides_default: bool,
     /// Whether a page that is not translated is shown in the default language.
-    pub(super) stands_in: bool,
+    pub(super) falls_back_to_default: bool,
 }
 
 impl Languages {
@@ -53,11 +53,12 @@ impl Languages {
 }
 
 /// File extensions of `next.config.*`.
-const ENDINGS: [&str; 5] = ["js", "mjs", "cjs", "ts", "mts"];
+const CONFIG_EXTENSIONS: [&str; 5] = ["js", "mjs", "cjs", "ts", "mts"];
 
 /// The name and the text of `next.config.*`, if the folder has one.
 pub(super) fn configuration(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<(String, String)> {
-    let mut files = ENDINGS.iter().map(|ending| from_config_folder(tree, home, &format!("next.config.{ending}")));
+    let mut files =
+        CONFIG_EXTENSIONS.iter().map(|ending| from_config_folder(tree, home, &format!("next.config.{ending}")));
     let file = files.find(|file| has(file))?;
     let text = String::from_utf8_lossy(&tree.read(&file)?).into_owned();
     Some((file, text))
@@ -65,34 +66,40 @@ pub(super) fn configuration(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> b
 
 /// Adds the literal settings in `next.config.*` to a layout.
 pub(super) fn read(tree: &dyn Tree, file: &str, text: &str, has: &dyn Fn(&str) -> bool, layout: &mut Layout) {
-    let squeezed: String = text.chars().filter(|c| !c.is_whitespace()).collect();
-    layout.options.next.trailing_slash = squeezed.contains("trailingSlash:true");
+    let text_without_whitespace: String = text.chars().filter(|c| !c.is_whitespace()).collect();
+    layout.options.next.trailing_slash = text_without_whitespace.contains("trailingSlash:true");
     let mut modules = Modules::new(tree, has);
-    for item in items(&mut modules, file, text, "redirects").unwrap_or_else(|| computed(&mut layout.options.next)) {
+    for item in
+        returned_items(&mut modules, file, text, "redirects").unwrap_or_else(|| mark_computed(&mut layout.options.next))
+    {
         match (item.text_of("source"), item.text_of("destination")) {
-            (Some(source), Some(to)) if applies(&item) => layout.redirects.push((pattern(source), to.to_owned())),
+            (Some(source), Some(to)) if applies_unconditionally(&item) => {
+                layout.redirects.push((pattern(source), to.to_owned()));
+            }
             (Some(_), Some(_)) => {}
-            _ => layout.options.next.is_open = true,
+            _ => layout.options.next.has_computed_routes = true,
         }
     }
-    for item in items(&mut modules, file, text, "rewrites").unwrap_or_else(|| computed(&mut layout.options.next)) {
+    for item in
+        returned_items(&mut modules, file, text, "rewrites").unwrap_or_else(|| mark_computed(&mut layout.options.next))
+    {
         match item.text_of("source") {
             Some(source) => {
                 let ending = source.rsplit_once("*.").map(|(_, ending)| format!(".{ending}")).unwrap_or_default();
                 layout.options.next.rewrites.push((pattern(source), ending));
             }
-            None => layout.options.next.is_open = true,
+            None => layout.options.next.has_computed_routes = true,
         }
     }
 }
 
-fn computed(settings: &mut NextSettings) -> Vec<Script> {
-    settings.is_open = true;
+fn mark_computed(settings: &mut NextSettings) -> Vec<ScriptValue> {
+    settings.has_computed_routes = true;
     Vec::new()
 }
 
 /// The list that a function of the configuration returns; `None` when it is computed.
-fn items(modules: &mut Modules<'_>, file: &str, text: &str, name: &str) -> Option<Vec<Script>> {
+fn returned_items(modules: &mut Modules<'_>, file: &str, text: &str, name: &str) -> Option<Vec<ScriptValue>> {
     regex!(
         FUNCTION,
         r"\b(redirects|rewrites)\s*(?::\s*(?:async\s*)?(?:function\s*)?)?\(\s*\)\s*(?:=>\s*)?(\(\s*\{|\(?\s*\[|\{)"
@@ -107,19 +114,19 @@ fn items(modules: &mut Modules<'_>, file: &str, text: &str, name: &str) -> Optio
         "{" => returned_at(text, start.end())?,
         _ => value_at(text, start.end() - 1).0,
     };
-    let lists = match modules.settled(script, file) {
-        Script::List(items) => vec![Script::List(items)],
+    let lists = match modules.resolve_names(script, file) {
+        ScriptValue::List(items) => vec![ScriptValue::List(items)],
         // Rewrites may be an object of lists, one for each phase in which they apply (such as `beforeFiles`).
-        Script::Object(members) => members.into_iter().map(|(_, list)| list).collect(),
+        ScriptValue::Object(members) => members.into_iter().map(|(_, list)| list).collect(),
         _ => return None,
     };
-    lists.iter().all(|list| matches!(list, Script::List(_))).then_some(())?;
+    lists.iter().all(|list| matches!(list, ScriptValue::List(_))).then_some(())?;
     Some(lists.iter().flat_map(|list| list.list().iter().cloned()).collect())
 }
 
 /// Whether a redirect applies to its path in general, rather than for another host or a query only.
-fn applies(item: &Script) -> bool {
-    let is_other = |condition: &Script| matches!(condition.text_of("type"), Some("host" | "query"));
+fn applies_unconditionally(item: &ScriptValue) -> bool {
+    let is_other = |condition: &ScriptValue| matches!(condition.text_of("type"), Some("host" | "query"));
     item.get("has").is_none_or(|conditions| !conditions.list().iter().any(is_other))
 }
 
@@ -136,10 +143,10 @@ fn pattern(source: &str) -> String {
 
 /// Whether the application serves something at an address that is no page of the docs: by a route of its own, or by a
 /// rewrite.
-pub(super) fn is_served_otherwise(site: &Site, address: &str) -> bool {
+pub(super) fn is_served_by_application(site: &Site, address: &str) -> bool {
     let settings = &site.layout().options.next;
     settings.rewrites.iter().any(|(pattern, ending)| address.ends_with(ending.as_str()) && redirects(pattern, address))
-        || settings.open.iter().any(|open| path_in(open, address).is_some())
+        || settings.dynamic_base_paths.iter().any(|base_path| path_in(base_path, address).is_some())
         || site.all_files().filter_map(|file| route(site, file)).any(|route| {
             // A catch-all route may match its own folder, too.
             redirects(&route, address) || route.strip_suffix("/*").is_some_and(|folder| redirects(folder, address))
@@ -149,9 +156,9 @@ pub(super) fn is_served_otherwise(site: &Site, address: &str) -> bool {
 /// The address pattern of a route of the application; `None` if the file is no route, or the route of the docs.
 fn route(site: &Site, file: &str) -> Option<String> {
     let home = crate::tree::joined_in(site.root(), site.layout().home(), "")?;
-    let inside = if home.is_empty() { file } else { file.strip_prefix(home.as_str())?.strip_prefix('/')? };
-    let inside = inside.strip_prefix("src/").unwrap_or(inside);
-    let (path, ending) = inside.rsplit_once('.')?;
+    let path_in_home = if home.is_empty() { file } else { file.strip_prefix(home.as_str())?.strip_prefix('/')? };
+    let path_in_home = path_in_home.strip_prefix("src/").unwrap_or(path_in_home);
+    let (path, ending) = path_in_home.rsplit_once('.')?;
     let is_script = ["tsx", "ts", "jsx", "js"].contains(&ending);
     let parts: Vec<&str> = match (path.strip_prefix("app/"), path.strip_prefix("pages/")) {
         (Some(path), _) => {
@@ -180,6 +187,6 @@ fn route(site: &Site, file: &str) -> Option<String> {
         .collect();
     let pattern = pattern.join("/");
     let folder = pattern.strip_suffix('*').map(|folder| folder.trim_end_matches('/'));
-    let is_of_docs = folder.is_some_and(|folder| site.layout().roots.iter().any(|root| root.served == folder));
+    let is_of_docs = folder.is_some_and(|folder| site.layout().roots.iter().any(|root| root.base_path == folder));
     (!is_of_docs).then_some(pattern)
 }

@@ -5,7 +5,7 @@ use docent_markdown::{AnchorStyle, FrontMatter, stem};
 use super::modules::Modules;
 use super::next_config::Languages;
 use super::patterns::globs;
-use super::script::{Script, value_at};
+use super::script::{ScriptValue, value_at};
 use super::{Root, Rules};
 use super::{next, next_config};
 use crate::follow::{LinkSyntax, ParsedLink, has_page_ending};
@@ -16,18 +16,18 @@ use crate::tree::{Tree, from_config_folder};
 
 pub(super) const RULES: Rules = Rules::of(read, address, follow, next::write);
 
-fn address(root: &Root, inside: &str, _front: &FrontMatter) -> String {
-    let stem = stem(inside).unwrap_or(inside);
+fn address(root: &Root, relative_path: &str, _front: &FrontMatter) -> String {
+    let stem = stem(relative_path).unwrap_or(relative_path);
     let path = match root.folder.ends_with("app") {
         true => {
             let folder = stem.rsplit_once('/').map_or("", |(folder, _)| folder);
             folder.split('/').filter(|part| !next::is_group(part)).collect::<Vec<_>>().join("/")
         }
-        false => index_path(root.without_language(inside).0, &["index"]),
+        false => index_path(root.without_language(relative_path).0, &["index"]),
     };
-    let (_, language) = root.without_language(inside);
-    let prefix = root.languages.iter().find(|(_, name)| Some(name) == language.or(root.suffixes.first()));
-    below(prefix.map_or("", |(prefix, _)| prefix), &below(&root.served, &path))
+    let (_, language) = root.without_language(relative_path);
+    let prefix = root.languages.iter().find(|(_, name)| Some(name) == language.or(root.language_suffixes.first()));
+    below(prefix.map_or("", |(prefix, _)| prefix), &below(&root.base_path, &path))
 }
 
 fn follow(site: &Site, link: &ParsedLink<'_>) -> Target {
@@ -59,9 +59,9 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
                 || paths.iter().any(|path| path.strip_prefix(name.as_str()).is_some_and(|rest| rest.starts_with('/')))
         })
     };
-    let root = |folder: String, served: &str, excluded: &[&str]| Root {
+    let root = |folder: String, base_path: &str, excluded: &[&str]| Root {
         folder,
-        served: served.trim_matches('/').to_owned(),
+        base_path: base_path.trim_matches('/').to_owned(),
         generator: Generator::Nextra,
         excluded: globs(excluded.iter().copied()),
         ..Root::default()
@@ -69,13 +69,13 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
     let (languages, default) = languages(&text);
     let content = folder(["content", "src/content"]);
     let pages = folder(["pages", "src/pages"]).filter(|_| content.is_none());
-    let is_old = pages.is_some();
+    let has_pages_folder = pages.is_some();
     let mut roots: Vec<Root> = content.map(|content| root(content, base, &[])).into_iter().collect();
     if let Some(pages) = pages {
         let prefix = |name: &String| if *name == default { String::new() } else { name.clone() };
         roots.push(Root {
             languages: languages.iter().map(|name| (prefix(name), name.clone())).collect(),
-            suffixes: languages.clone(),
+            language_suffixes: languages.clone(),
             ..root(pages, "", &["_*.mdx", "**/_meta.*", "api/**"])
         });
     }
@@ -85,22 +85,23 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
         roots.push(app);
     }
     let mut layout = Layout::of(Generator::Nextra, home, roots);
-    layout.anchors = if is_old { AnchorStyle::NextraPages } else { AnchorStyle::Nextra };
+    layout.anchors = if has_pages_folder { AnchorStyle::NextraPages } else { AnchorStyle::Nextra };
     next_config::read(tree, &file, &text, has, &mut layout);
     if text.contains("i18n") && languages.is_empty() {
-        layout.options.next.is_open = true;
+        layout.options.next.has_computed_routes = true;
         layout.problem(&file, "the languages are computed; pages are taken to be served by their paths");
     }
     // Next.js omits the default language in URLs; in release 4, URLs contain the folder of every language.
-    layout.options.next.languages = Languages { names: languages, default, hides_default: is_old, stands_in: false };
+    layout.options.next.languages =
+        Languages { names: languages, default, hides_default: has_pages_folder, falls_back_to_default: false };
     Some(layout)
 }
 
 /// The configured languages, the default one first, and the default language.
 fn languages(text: &str) -> (Vec<String>, String) {
     let options = text.find("i18n:").map(|at| value_at(text, at + "i18n:".len()).0);
-    let list = options.as_ref().and_then(|options| options.get("locales")).map(Script::list).unwrap_or_default();
-    let names: Vec<&str> = list.iter().filter_map(Script::text).collect();
+    let list = options.as_ref().and_then(|options| options.get("locales")).map(ScriptValue::list).unwrap_or_default();
+    let names: Vec<&str> = list.iter().filter_map(ScriptValue::text).collect();
     let default = options.as_ref().and_then(|options| options.text_of("defaultLocale"));
     let default = default.or(names.first().copied()).unwrap_or_default();
     let first = Some(default).filter(|name| names.contains(name));

@@ -3,12 +3,12 @@
 use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 
 /// Maximum number of globs read from one list.
-const MOST: usize = 1_000;
+const MAX_PATTERNS: usize = 1_000;
 
 /// Compiles globs as written in scripts, relative to a folder of pages. Invalid globs are ignored.
 pub(crate) fn globs<'g>(patterns: impl Iterator<Item = &'g str>) -> GlobSet {
     let mut set = GlobSetBuilder::new();
-    for pattern in patterns.take(MOST) {
+    for pattern in patterns.take(MAX_PATTERNS) {
         let pattern = pattern.trim_start_matches("./");
         if let Ok(glob) = GlobBuilder::new(pattern).literal_separator(true).build() {
             set.add(glob);
@@ -18,7 +18,7 @@ pub(crate) fn globs<'g>(patterns: impl Iterator<Item = &'g str>) -> GlobSet {
 }
 
 /// A glob set that matches exactly these paths.
-pub(super) fn only<'p>(paths: impl Iterator<Item = &'p String>) -> Option<GlobSet> {
+pub(super) fn exact_globs<'p>(paths: impl Iterator<Item = &'p String>) -> Option<GlobSet> {
     let mut set = GlobSetBuilder::new();
     for path in paths {
         if let Ok(glob) = Glob::new(&globset::escape(path)) {

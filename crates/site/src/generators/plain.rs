@@ -12,16 +12,17 @@ use crate::tree::{from_root, joined_in};
 
 pub(super) const RULES: Rules = Rules {
     reads: |_| true,
-    takes_front_matter: false,
-    hides: |_, inside| is_for_editors(inside),
+    strips_front_matter: false,
+    hides: |_, relative_path| is_for_editors(relative_path),
     why_hidden: |_, _| SkipReason::ForEditors,
     ..Rules::of(|_, _, _| Some(Layout::plain()), address, follow, write)
 };
 
-fn address(root: &Root, inside: &str, _front: &FrontMatter) -> String {
+fn address(root: &Root, relative_path: &str, _front: &FrontMatter) -> String {
     // A forge shows a notebook at the path of its file.
-    let path = if Format::of(inside) == Format::Notebook { inside.to_owned() } else { site_path(inside) };
-    below(&root.served, &path)
+    let path =
+        if Format::of(relative_path) == Format::Notebook { relative_path.to_owned() } else { site_path(relative_path) };
+    below(&root.base_path, &path)
 }
 
 /// Resolves a link to a file or folder as a forge does: relative to the file, absolute from the root of the repository.

@@ -5,7 +5,7 @@ use crate::navigation_json;
 use crate::tree::Tree;
 
 /// Maximum number of redirects kept.
-const MOST: usize = 50_000;
+const MAX_REDIRECTS: usize = 50_000;
 
 /// Whether a file may hold redirects; `folder` is relative to the folder of the site's configuration.
 pub(crate) fn is_file(folder: &str, name: &str) -> bool {
@@ -24,27 +24,27 @@ pub(crate) fn read(tree: &dyn Tree, configurations: &[&str], layout: &mut Layout
         .copied()
         .filter(|file| {
             let (folder, name) = file.rsplit_once('/').unwrap_or(("", file));
-            let inside = match folder.strip_prefix(layout.home.as_str()) {
+            let relative_folder = match folder.strip_prefix(layout.home.as_str()) {
                 Some(rest) if !layout.home.is_empty() => rest.trim_start_matches('/'),
                 _ => folder,
             };
-            is_file(inside, name)
+            is_file(relative_folder, name)
         })
         .collect();
     files.sort_unstable();
     for file in files {
         let Some(text) = tree.text(file) else { continue };
-        let found = match file.rsplit('/').next() {
+        let redirects = match file.rsplit('/').next() {
             Some("_redirects") => Ok(plain(&text)),
-            Some("netlify.toml") => netlify(&text),
-            _ => vercel(&text),
+            Some("netlify.toml") => parse_netlify(&text),
+            _ => parse_vercel(&text),
         };
-        match found {
-            Ok(found) => layout.redirects.extend(found),
+        match redirects {
+            Ok(redirects) => layout.redirects.extend(redirects),
             Err(message) => layout.problem(file, message),
         }
     }
-    layout.redirects.truncate(MOST);
+    layout.redirects.truncate(MAX_REDIRECTS);
 }
 
 /// Parses lines of the form `/from /to 301`. Only lines with a 3xx status or none are redirects: status 200 serves
@@ -63,25 +63,25 @@ pub(crate) fn plain(text: &str) -> Vec<(String, String)> {
         .collect()
 }
 
-fn netlify(text: &str) -> Result<Vec<(String, String)>, String> {
+fn parse_netlify(text: &str) -> Result<Vec<(String, String)>, String> {
     let table: toml::Table =
         toml::from_str(text).map_err(|error| format!("this file is not TOML: {}", error.message()))?;
     let redirects = table.get("redirects").and_then(toml::Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    let found = redirects.iter().filter_map(|redirect| {
+    let pairs = redirects.iter().filter_map(|redirect| {
         let status = redirect.get("status").and_then(toml::Value::as_integer).unwrap_or(301);
         let text = |name: &str| redirect.get(name).and_then(toml::Value::as_str).map(str::to_owned);
         (300..400).contains(&status).then_some((text("from")?, text("to")?))
     });
-    Ok(found.collect())
+    Ok(pairs.collect())
 }
 
-fn vercel(text: &str) -> Result<Vec<(String, String)>, String> {
+fn parse_vercel(text: &str) -> Result<Vec<(String, String)>, String> {
     let json = navigation_json::read(text).map_err(|_| "this file is not JSON".to_owned())?;
     let redirects = json.get("redirects").map(navigation_json::Json::list).unwrap_or_default();
-    let found = redirects.iter().filter_map(|redirect| {
+    let pairs = redirects.iter().filter_map(|redirect| {
         Some((redirect.get("source")?.text()?.to_owned(), redirect.get("destination")?.text()?.to_owned()))
     });
-    Ok(found.collect())
+    Ok(pairs.collect())
 }
 
 #[cfg(test)]
@@ -96,11 +96,11 @@ mod tests {
             [moved("/a", "/b"), moved("/c", "/d/:id"), moved("/g", "https://x.y/")]
         );
         let toml = "[[redirects]]\nfrom = \"/a\"\nto = \"/b\"\n[[redirects]]\nfrom = '/c'\nto = '/d'\nstatus = 200\n";
-        assert_eq!(netlify(toml), Ok(vec![moved("/a", "/b")]));
+        assert_eq!(parse_netlify(toml), Ok(vec![moved("/a", "/b")]));
         assert_eq!(
-            vercel(r#"{"redirects": [{"source": "/a", "destination": "/b"}, {}]}"#),
+            parse_vercel(r#"{"redirects": [{"source": "/a", "destination": "/b"}, {}]}"#),
             Ok(vec![moved("/a", "/b")])
         );
-        assert!(netlify("[").is_err() && vercel("[").is_err());
+        assert!(parse_netlify("[").is_err() && parse_vercel("[").is_err());
     }
 }

@@ -8,10 +8,10 @@ use crate::paths::{below, index_path, path_in};
 
 impl Root {
     pub(crate) fn holds(&self, file: &str) -> bool {
-        self.inside(file).is_some()
+        self.relative_path(file).is_some()
     }
 
-    pub(crate) fn inside<'f>(&self, file: &'f str) -> Option<&'f str> {
+    pub(crate) fn relative_path<'f>(&self, file: &'f str) -> Option<&'f str> {
         match self.folder.is_empty() {
             true => Some(file),
             false => file.strip_prefix(self.folder.as_str())?.strip_prefix('/'),
@@ -20,39 +20,42 @@ impl Root {
 
     /// The site path of a file path without extension.
     pub(crate) fn path_of_stem(&self, stem: &str) -> String {
-        below(&self.served, self.inside(stem).unwrap_or(stem))
+        below(&self.base_path, self.relative_path(stem).unwrap_or(stem))
     }
 
     /// Splits a language suffix off a file's stem: `page.fr.md` gives `page` and `fr`.
-    pub(crate) fn without_language<'f>(&self, inside: &'f str) -> (&'f str, Option<&String>) {
-        let stem = stem(inside).unwrap_or(inside);
+    pub(crate) fn without_language<'f>(&self, relative_path: &'f str) -> (&'f str, Option<&String>) {
+        let stem = stem(relative_path).unwrap_or(relative_path);
         let suffix = stem.rsplit_once('.').and_then(|(stem, last)| {
-            self.suffixes.iter().find(|language| *language == last).map(|language| (stem, Some(language)))
+            self.language_suffixes.iter().find(|language| *language == last).map(|language| (stem, Some(language)))
         });
         suffix.unwrap_or((stem, None))
     }
 
-    pub(crate) fn rewritten(&self, inside: &str) -> String {
-        self.rewrites.iter().find_map(|(from, to)| rewrite(inside, from, to)).unwrap_or_else(|| inside.to_owned())
+    pub(crate) fn rewritten(&self, relative_path: &str) -> String {
+        self.rewrites
+            .iter()
+            .find_map(|(from, to)| rewrite(relative_path, from, to))
+            .unwrap_or_else(|| relative_path.to_owned())
     }
 
     /// Whether a file of the folder is a page at all.
-    pub(crate) fn keeps(&self, file: &str) -> bool {
-        let Some(inside) = self.inside(file) else { return false };
+    pub(crate) fn is_page(&self, file: &str) -> bool {
+        let Some(relative_path) = self.relative_path(file) else { return false };
         let rules = rules(self.generator);
-        (rules.reads)(Format::of(inside))
-            && !(rules.hides)(self, inside)
-            && !inside.split('/').any(|part| part == "node_modules")
-            && !self.excluded.is_match(inside)
-            && self.included.as_ref().is_none_or(|included| included.is_match(inside))
+        (rules.reads)(Format::of(relative_path))
+            && !(rules.hides)(self, relative_path)
+            && !relative_path.split('/').any(|part| part == "node_modules")
+            && !self.excluded.is_match(relative_path)
+            && self.included.as_ref().is_none_or(|included| included.is_match(relative_path))
     }
 
     /// The path a page is served at, taking its front matter into account.
     pub(crate) fn path(&self, file: &str, front: &FrontMatter) -> String {
-        let inside = self.inside(file).unwrap_or(file);
+        let relative_path = self.relative_path(file).unwrap_or(file);
         match self.kind {
-            RootKind::Pages if self.generator != Generator::Docusaurus => by_stem(self, inside, front),
-            _ => (rules(self.generator).address)(self, inside, front),
+            RootKind::Pages if self.generator != Generator::Docusaurus => by_stem(self, relative_path, front),
+            _ => (rules(self.generator).address)(self, relative_path, front),
         }
     }
 
@@ -61,19 +64,19 @@ impl Root {
     pub(crate) fn key(&self, file: &str, front: &FrontMatter, path: &str) -> Option<String> {
         match self.navigation.is_empty() {
             true => Some(path.to_owned()),
-            false => Some(id_key(&self.navigation, &docusaurus::id(self, self.inside(file)?, front))),
+            false => Some(id_key(&self.navigation, &docusaurus::id(self, self.relative_path(file)?, front))),
         }
     }
 
     pub(crate) fn language_of(&self, file: &str) -> Option<String> {
-        let suffix = self.inside(file).and_then(|inside| self.without_language(inside).1);
+        let suffix = self.relative_path(file).and_then(|relative_path| self.without_language(relative_path).1);
         if !self.languages.is_empty() {
             let path = self.path(file, &FrontMatter::default());
             if let Some((_, language)) = self.languages.iter().find(|(folder, _)| path_in(folder, &path).is_some()) {
                 return Some(language.clone());
             }
         }
-        suffix.or(self.language.as_ref()).or(self.suffixes.first()).cloned()
+        suffix.or(self.language.as_ref()).or(self.language_suffixes.first()).cloned()
     }
 
     /// Display names of the folders around a page, outermost first; empty if the root labels no folders.
@@ -85,17 +88,17 @@ impl Root {
         let start = if self.folder.is_empty() { 0 } else { self.folder.len() + 1 };
         for (at, _) in file.match_indices('/').filter(|(at, _)| *at >= start) {
             let folder = &file[..at];
-            let own = folder.rsplit('/').next().unwrap_or(folder);
+            let folder_name = folder.rsplit('/').next().unwrap_or(folder);
             let label = self.labels.get(folder).cloned();
-            names.push(label.unwrap_or_else(|| docusaurus::without_number(own).to_owned()));
+            names.push(label.unwrap_or_else(|| docusaurus::without_number(folder_name).to_owned()));
         }
         names
     }
 }
 
 /// The address of a page derived from its file path alone; an `index` file is served at its folder's path.
-pub(super) fn by_stem(root: &Root, inside: &str, _front: &FrontMatter) -> String {
-    below(&root.served, &index_path(stem(inside).unwrap_or(inside), &["index"]))
+pub(super) fn by_stem(root: &Root, relative_path: &str, _front: &FrontMatter) -> String {
+    below(&root.base_path, &index_path(stem(relative_path).unwrap_or(relative_path), &["index"]))
 }
 
 /// The key of a navigation entry that is named by a document id.
@@ -106,27 +109,27 @@ pub(crate) fn id_key(navigation: &str, id: &str) -> String {
 /// Applies one rewrite rule to a path. `from` and `to` may contain `:name`, `:name*` and `:name(.*)`; `None` if `from`
 /// does not match.
 fn rewrite(path: &str, from: &str, to: &str) -> Option<String> {
-    let mut found: Vec<(&str, String)> = Vec::new();
+    let mut captures: Vec<(&str, String)> = Vec::new();
     let mut parts = path.split('/');
     for wanted in from.split('/') {
         match wanted.strip_prefix(':') {
             Some(name) if name.ends_with('*') || name.contains("(.*)") => {
                 let rest: Vec<&str> = parts.by_ref().collect();
                 (!rest.is_empty()).then_some(())?;
-                found.push((name.split(['*', '(']).next()?, rest.join("/")));
+                captures.push((name.split(['*', '(']).next()?, rest.join("/")));
             }
             Some(name) => {
                 let part = parts.next()?;
                 let (name, tail) =
                     name.split_once('.').map_or((name, ""), |(name, _)| (name, &wanted[1 + name.len()..]));
-                found.push((name, part.strip_suffix(tail)?.to_owned()));
+                captures.push((name, part.strip_suffix(tail)?.to_owned()));
             }
             None => (parts.next()? == wanted).then_some(())?,
         }
     }
     parts.next().is_none().then_some(())?;
     let mut out = to.to_owned();
-    for (name, value) in found {
+    for (name, value) in captures {
         out = out
             .replace(&format!(":{name}(.*)"), &value)
             .replace(&format!(":{name}*"), &value)

@@ -1,32 +1,32 @@
 //! Parses the literals of a JavaScript or TypeScript file as values.
 //!
 //! No code is executed. An expression that is not a literal, a name or a call (a condition, a sum) becomes
-//! [`Script::Computed`], and parsing continues after it.
+//! [`ScriptValue::Computed`], and parsing continues after it.
 
 use docent_markdown::token_end;
 
 /// How deep values may nest.
-const DEEPEST: usize = 48;
+const MAX_DEPTH: usize = 48;
 
 /// A parsed value.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Script {
+pub(crate) enum ScriptValue {
     Text(String),
     /// The source text of a number, a boolean, `null` or `undefined`.
     Word(String),
-    List(Vec<Script>),
+    List(Vec<ScriptValue>),
     /// Members in order. A spread has the name `...`.
-    Object(Vec<(String, Script)>),
+    Object(Vec<(String, ScriptValue)>),
     /// `...value` in a list.
-    Spread(Box<Script>),
+    Spread(Box<ScriptValue>),
     /// The name of something defined elsewhere.
     Name(String),
-    Call(String, Vec<Script>),
+    Call(String, Vec<ScriptValue>),
     /// A value that is known only by executing the program.
     Computed,
 }
 
-impl Script {
+impl ScriptValue {
     pub(crate) fn get(&self, name: &str) -> Option<&Self> {
         match self {
             Self::Object(members) => members.iter().rev().find(|(key, _)| key == name).map(|(_, value)| value),
@@ -66,21 +66,21 @@ impl Script {
 }
 
 /// The value that starts at byte offset `at`, and the offset of its end.
-pub(crate) fn value_at(text: &str, at: usize) -> (Script, usize) {
+pub(crate) fn value_at(text: &str, at: usize) -> (ScriptValue, usize) {
     let mut reader = Reader { text, at };
-    let value = reader.primary(0).unwrap_or(Script::Computed);
+    let value = reader.primary(0).unwrap_or(ScriptValue::Computed);
     (value, reader.at)
 }
 
 /// The value of the first `return` at or after `at`.
-pub(crate) fn returned_at(text: &str, at: usize) -> Option<Script> {
+pub(crate) fn returned_at(text: &str, at: usize) -> Option<ScriptValue> {
     let mut from = at;
     loop {
         let found = from + text.get(from..)?.find("return")?;
         let end = found + "return".len();
-        let alone = |byte: Option<&u8>| byte.is_none_or(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_');
+        let is_boundary = |byte: Option<&u8>| byte.is_none_or(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_');
         let bytes = text.as_bytes();
-        if alone(found.checked_sub(1).and_then(|before| bytes.get(before))) && alone(bytes.get(end)) {
+        if is_boundary(found.checked_sub(1).and_then(|before| bytes.get(before))) && is_boundary(bytes.get(end)) {
             return Some(value_at(text, end).0);
         }
         from = end;
@@ -101,7 +101,7 @@ impl Reader<'_> {
         self.text.get(self.at..).unwrap_or_default()
     }
 
-    fn eat(&mut self, wanted: u8) -> bool {
+    fn consume(&mut self, wanted: u8) -> bool {
         let found = self.peek() == Some(wanted);
         self.at += usize::from(found);
         found
@@ -127,7 +127,7 @@ impl Reader<'_> {
     }
 
     /// A value inside of a list, an object or a call, up to the delimiter that ends it.
-    fn value(&mut self, depth: usize) -> Option<Script> {
+    fn value(&mut self, depth: usize) -> Option<ScriptValue> {
         let value = self.primary(depth)?;
         self.skip_space();
         if self.at_end_of_value() {
@@ -135,29 +135,29 @@ impl Reader<'_> {
         }
         let is_typed = ["as ", "satisfies "].iter().any(|word| self.rest().starts_with(word));
         self.skip_expression()?;
-        Some(if is_typed { value } else { Script::Computed })
+        Some(if is_typed { value } else { ScriptValue::Computed })
     }
 
     fn at_end_of_value(&self) -> bool {
         matches!(self.peek(), None | Some(b',' | b']' | b'}' | b')' | b';'))
     }
 
-    fn primary(&mut self, depth: usize) -> Option<Script> {
+    fn primary(&mut self, depth: usize) -> Option<ScriptValue> {
         self.skip_space();
-        if depth > DEEPEST {
+        if depth > MAX_DEPTH {
             return None;
         }
         match self.peek()? {
             quote @ (b'"' | b'\'') => self.string(quote),
             b'`' => self.template(),
-            b'[' => self.list(b']', depth).map(Script::List),
+            b'[' => self.list(b']', depth).map(ScriptValue::List),
             b'{' => self.object(depth),
             b'(' => self.parenthesised(depth),
-            byte if byte.is_ascii_digit() || byte == b'-' || byte == b'.' => Some(Script::Word(self.word())),
-            byte if is_name_start(byte) => self.named(depth),
+            byte if byte.is_ascii_digit() || byte == b'-' || byte == b'.' => Some(ScriptValue::Word(self.word())),
+            byte if is_name_start(byte) => self.name_or_call(depth),
             _ => {
                 self.skip_expression()?;
-                Some(Script::Computed)
+                Some(ScriptValue::Computed)
             }
         }
     }
@@ -170,7 +170,7 @@ impl Reader<'_> {
         word
     }
 
-    fn string(&mut self, quote: u8) -> Option<Script> {
+    fn string(&mut self, quote: u8) -> Option<ScriptValue> {
         let mut text = String::new();
         let mut chars = self.rest()[1..].char_indices();
         while let Some((at, c)) = chars.next() {
@@ -183,7 +183,7 @@ impl Reader<'_> {
                 },
                 c if c as u32 == u32::from(quote) => {
                     self.at += at + 2;
-                    return Some(Script::Text(text));
+                    return Some(ScriptValue::Text(text));
                 }
                 c => text.push(c),
             }
@@ -191,46 +191,50 @@ impl Reader<'_> {
         None
     }
 
-    fn template(&mut self) -> Option<Script> {
+    fn template(&mut self) -> Option<ScriptValue> {
         let end = token_end(self.text.as_bytes(), self.at, self.text.len())?;
-        let inside = self.text.get(self.at + 1..end.checked_sub(1)?)?;
+        let content = self.text.get(self.at + 1..end.checked_sub(1)?)?;
         self.at = end;
-        Some(if inside.contains("${") { Script::Computed } else { Script::Text(inside.replace("\\`", "`")) })
+        Some(if content.contains("${") {
+            ScriptValue::Computed
+        } else {
+            ScriptValue::Text(content.replace("\\`", "`"))
+        })
     }
 
-    fn list(&mut self, close: u8, depth: usize) -> Option<Vec<Script>> {
+    fn list(&mut self, close: u8, depth: usize) -> Option<Vec<ScriptValue>> {
         self.at += 1;
         let mut items = Vec::new();
         loop {
             self.skip_space();
-            if self.eat(close) {
+            if self.consume(close) {
                 return Some(items);
             }
-            if self.eat(b',') {
+            if self.consume(b',') {
                 continue;
             }
             if self.rest().starts_with("...") {
                 self.at += 3;
-                items.push(Script::Spread(Box::new(self.value(depth + 1)?)));
+                items.push(ScriptValue::Spread(Box::new(self.value(depth + 1)?)));
             } else {
                 items.push(self.value(depth + 1)?);
             }
             self.skip_space();
-            if !self.eat(b',') && self.peek() != Some(close) {
+            if !self.consume(b',') && self.peek() != Some(close) {
                 return None;
             }
         }
     }
 
-    fn object(&mut self, depth: usize) -> Option<Script> {
+    fn object(&mut self, depth: usize) -> Option<ScriptValue> {
         self.at += 1;
         let mut members = Vec::new();
         loop {
             self.skip_space();
-            if self.eat(b'}') {
-                return Some(Script::Object(members));
+            if self.consume(b'}') {
+                return Some(ScriptValue::Object(members));
             }
-            if self.eat(b',') {
+            if self.consume(b',') {
                 continue;
             }
             if self.rest().starts_with("...") {
@@ -240,38 +244,38 @@ impl Reader<'_> {
                 members.push(self.member(depth)?);
             }
             self.skip_space();
-            if !self.eat(b',') && self.peek() != Some(b'}') {
+            if !self.consume(b',') && self.peek() != Some(b'}') {
                 return None;
             }
         }
     }
 
-    fn member(&mut self, depth: usize) -> Option<(String, Script)> {
+    fn member(&mut self, depth: usize) -> Option<(String, ScriptValue)> {
         let name = match self.peek()? {
             quote @ (b'"' | b'\'') => match self.string(quote)? {
-                Script::Text(text) => text,
+                ScriptValue::Text(text) => text,
                 _ => return None,
             },
             byte if is_name_start(byte) || byte.is_ascii_digit() => self.word(),
             _ => String::new(),
         };
         self.skip_space();
-        if !name.is_empty() && self.eat(b':') {
+        if !name.is_empty() && self.consume(b':') {
             return Some((name, self.value(depth + 1)?));
         }
         if !name.is_empty() && matches!(self.peek(), Some(b',' | b'}')) {
-            return Some((name.clone(), Script::Name(name)));
+            return Some((name.clone(), ScriptValue::Name(name)));
         }
         // A method or a computed key.
         self.skip_expression()?;
-        Some((name, Script::Computed))
+        Some((name, ScriptValue::Computed))
     }
 
     /// `(value)`, or the parameters of an arrow function.
-    fn parenthesised(&mut self, depth: usize) -> Option<Script> {
+    fn parenthesised(&mut self, depth: usize) -> Option<ScriptValue> {
         let start = self.at;
-        let inside = self.list(b')', depth);
-        let end = match inside {
+        let parameters = self.list(b')', depth);
+        let end = match parameters {
             Some(_) => self.at,
             None => balanced_end(self.text, start)?,
         };
@@ -287,15 +291,15 @@ impl Reader<'_> {
             self.at += 2;
             return self.body(depth);
         }
-        match inside?.as_slice() {
+        match parameters?.as_slice() {
             [value] => Some(value.clone()),
-            _ => Some(Script::Computed),
+            _ => Some(ScriptValue::Computed),
         }
     }
 
     /// The return value of a function: the expression that is the body of an arrow function, or the value of the first
     /// `return`.
-    fn body(&mut self, depth: usize) -> Option<Script> {
+    fn body(&mut self, depth: usize) -> Option<ScriptValue> {
         self.skip_space();
         if self.peek() != Some(b'{') {
             return self.primary(depth + 1);
@@ -303,13 +307,13 @@ impl Reader<'_> {
         let start = self.at;
         let end = balanced_end(self.text, start)?;
         self.at = end;
-        Some(returned_at(&self.text[..end], start).unwrap_or(Script::Computed))
+        Some(returned_at(&self.text[..end], start).unwrap_or(ScriptValue::Computed))
     }
 
-    fn named(&mut self, depth: usize) -> Option<Script> {
+    fn name_or_call(&mut self, depth: usize) -> Option<ScriptValue> {
         let name = self.word();
         match name.as_str() {
-            "true" | "false" | "null" | "undefined" => return Some(Script::Word(name)),
+            "true" | "false" | "null" | "undefined" => return Some(ScriptValue::Word(name)),
             "async" => return self.primary(depth + 1),
             "function" => {
                 let open = self.rest().find('(').map(|length| self.at + length)?;
@@ -320,7 +324,7 @@ impl Reader<'_> {
             }
             "new" | "await" | "typeof" | "void" => {
                 self.skip_expression()?;
-                return Some(Script::Computed);
+                return Some(ScriptValue::Computed);
             }
             _ => {}
         }
@@ -333,12 +337,12 @@ impl Reader<'_> {
             return self.body(depth);
         }
         match self.peek() {
-            Some(b'(') => self.list(b')', depth).map(|arguments| Script::Call(name, arguments)),
+            Some(b'(') => self.list(b')', depth).map(|arguments| ScriptValue::Call(name, arguments)),
             Some(b'`' | b'[') => {
                 self.skip_expression()?;
-                Some(Script::Computed)
+                Some(ScriptValue::Computed)
             }
-            _ => Some(Script::Name(name)),
+            _ => Some(ScriptValue::Name(name)),
         }
     }
 
@@ -397,8 +401,8 @@ mod tests {
 
     use super::*;
 
-    fn text(text: &str) -> Script {
-        Script::Text(text.to_owned())
+    fn text(text: &str) -> ScriptValue {
+        ScriptValue::Text(text.to_owned())
     }
 
     #[test]
@@ -416,22 +420,22 @@ mod tests {
         assert_eq!(read.text_of("t"), Some("plain"));
         assert_eq!(read.get("items").map(|items| items.list()[0].text_of("text")), Some(Some("It's")));
         assert!(read.get("nested").and_then(|nested| nested.get("a")).is_some_and(|a| a.is("null")));
-        assert_eq!(read.get("f"), Some(&Script::Computed));
-        assert_eq!(read.get("shorthand"), Some(&Script::Name("shorthand".to_owned())));
+        assert_eq!(read.get("f"), Some(&ScriptValue::Computed));
+        assert_eq!(read.get("shorthand"), Some(&ScriptValue::Name("shorthand".to_owned())));
     }
 
     #[test]
     fn what_is_computed_is_told_from_what_is_written() {
         let (read, _) =
             value_at("[a ? 'x' : 'y', 'a' + b, `${c}`, items.map((x) => x), 'z', ...rest, call({ k: 1 })]", 0);
-        let Script::List(items) = read else { panic!("no list") };
-        assert_eq!(items[0], Script::Computed);
-        assert_eq!(items[1], Script::Computed);
-        assert_eq!(items[2], Script::Computed);
-        assert!(matches!(&items[3], Script::Call(name, _) if name == "items.map"));
+        let ScriptValue::List(items) = read else { panic!("no list") };
+        assert_eq!(items[0], ScriptValue::Computed);
+        assert_eq!(items[1], ScriptValue::Computed);
+        assert_eq!(items[2], ScriptValue::Computed);
+        assert!(matches!(&items[3], ScriptValue::Call(name, _) if name == "items.map"));
         assert_eq!(items[4], text("z"));
-        assert_eq!(items[5], Script::Spread(Box::new(Script::Name("rest".to_owned()))));
-        assert!(matches!(&items[6], Script::Call(name, _) if name == "call"));
+        assert_eq!(items[5], ScriptValue::Spread(Box::new(ScriptValue::Name("rest".to_owned()))));
+        assert!(matches!(&items[6], ScriptValue::Call(name, _) if name == "call"));
     }
 
     #[test]
@@ -442,7 +446,7 @@ mod tests {
             "(x: number): string[] => { const y = 1; return ['a'] }",
             "function name(x) { return [ 'a' ] }",
         ] {
-            assert_eq!(value_at(source, 0).0, Script::List(vec![text("a")]), "{source}");
+            assert_eq!(value_at(source, 0).0, ScriptValue::List(vec![text("a")]), "{source}");
         }
     }
 

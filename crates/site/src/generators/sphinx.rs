@@ -21,25 +21,25 @@ mod myst;
 mod objects;
 mod rst;
 
-const FILE: &str = "conf.py";
+const CONFIG_FILE: &str = "conf.py";
 
 /// Folders that may contain `conf.py`, relative to the folder of the docs.
-const FOLDERS: [&str; 3] = ["", "source", "src"];
+const CONFIG_FOLDERS: [&str; 3] = ["", "source", "src"];
 
 /// Extensions that make pages of Markdown files.
-const MARKDOWN: [&str; 3] = ["myst_parser", "myst_nb", "recommonmark"];
+const MARKDOWN_PARSERS: [&str; 3] = ["myst_parser", "myst_nb", "recommonmark"];
 
 /// Extensions that make pages of notebooks.
-const NOTEBOOKS: [&str; 2] = ["myst_nb", "nbsphinx"];
+const NOTEBOOK_PARSERS: [&str; 2] = ["myst_nb", "nbsphinx"];
 
 /// Extensions that make pages without a source file in the docs: from source code, from example programs, or as
 /// redirects.
-const MAKERS: [&str; 6] =
+const PAGE_GENERATING_EXTENSIONS: [&str; 6] =
     ["autodoc2", "autoapi", "sphinx.ext.autosummary", "sphinx_gallery", "rediraffe", "sphinx_reredirects"];
 
 /// Whether a file is a configuration; `folder` is relative to the folder of the docs.
 pub(crate) fn is_file(folder: &str, name: &str) -> bool {
-    name == FILE && FOLDERS.contains(&folder)
+    name == CONFIG_FILE && CONFIG_FOLDERS.contains(&folder)
 }
 
 /// Settings that pages and links depend on.
@@ -54,7 +54,7 @@ pub(crate) struct SphinxOptions {
     /// How headings of notebooks get their anchors.
     pub(crate) notebook_anchors: AnchorStyle,
     /// Whether an extension makes pages without a source file.
-    pub(crate) makes_pages: bool,
+    pub(crate) generates_pages: bool,
 }
 
 impl SphinxOptions {
@@ -71,55 +71,55 @@ impl SphinxOptions {
 
 pub(super) const RULES: Rules = Rules {
     notebook_anchors: |layout| Some(layout.options.sphinx.notebook_anchors),
-    reading: |layout| format!("{:?}", layout.options.sphinx.notebook_anchors),
+    parse_options_key: |layout| format!("{:?}", layout.options.sphinx.notebook_anchors),
     reads: |format| matches!(format, Format::Rst | Format::Markdown | Format::Notebook),
-    hides: |_, inside| inside.ends_with(".mdx"),
+    hides: |_, relative_path| relative_path.ends_with(".mdx"),
     // Markdown files and notebooks become pages only with an extension for them.
     skips: |layout, file| (!layout.options.sphinx.reads(file)).then_some(SkipReason::Unsupported),
     parse: |file, bytes| (Format::of(file) == Format::Markdown).then(|| myst::parse(file, bytes)),
-    complete,
+    post_process,
     // In MyST, an anchor may be a label on any page. In reStructuredText it is part of a URL, and references to labels
     // are roles.
     is_label: |format, _| format != Format::Rst,
     reads_labels: true,
     labels,
-    referring: objects::referring,
+    references_to_page: objects::references_to_page,
     named_in_sources: objects::named_in_sources,
-    expression: rst::role,
-    ..Rules::of(of_home, by_stem, follow, write)
+    resolve_template: rst::role,
+    ..Rules::of(read_home, by_stem, follow, write)
 };
 
-fn of_home(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
-    FOLDERS.iter().find_map(|folder| {
+fn read_home(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
+    CONFIG_FOLDERS.iter().find_map(|folder| {
         let source = joined_in(tree.root(), home, folder)?;
-        let file = from_config_folder(tree, &source, FILE);
+        let file = from_config_folder(tree, &source, CONFIG_FILE);
         read(&tree.text(&file).filter(|_| has(&file))?, home, source)
     })
 }
 
 /// Clears numbered anchors (`id1`) on pages with docstrings or included files. Headings without an id of their own are
 /// numbered, and those in docstrings and included files count, too, so the numbers are unknown.
-fn complete(_layout: &Layout, text: &str, page: &mut Page) {
-    let brings_words = |line: &str| {
+fn post_process(_layout: &Layout, text: &str, page: &mut Page) {
+    let inserts_content = |line: &str| {
         let directive = line.trim_start().strip_prefix(".. ").and_then(|rest| rest.split_once("::"));
         directive.is_some_and(|(name, _)| name.starts_with("auto") || name == "include")
     };
     let is_numbered = |anchor: &str| anchor.strip_prefix("id").is_some_and(|number| number.parse::<usize>().is_ok());
-    if page.format == Format::Rst && text.lines().any(brings_words) {
+    if page.format == Format::Rst && text.lines().any(inserts_content) {
         let headings = page.headings.iter_mut();
         headings.filter(|heading| is_numbered(&heading.anchor)).for_each(|heading| heading.anchor.clear());
     }
 }
 
 fn labels(format: Format, text: &str) -> Vec<(String, String)> {
-    let named = |label: String| (label.clone(), rst_id(&label));
+    let with_anchor = |label: String| (label.clone(), rst_id(&label));
     match format {
-        Format::Rst => rst_labels(text).map(named).collect(),
+        Format::Rst => rst_labels(text).map(with_anchor).collect(),
         Format::Notebook => {
             let text = Notebook::read(text.as_bytes()).unwrap_or_default().text;
-            text.lines().filter_map(label_of_myst).map(|label| named(label.to_lowercase())).collect()
+            text.lines().filter_map(myst_label).map(|label| with_anchor(label.to_lowercase())).collect()
         }
-        _ => text.lines().filter_map(label_of_myst).map(|label| named(label.to_lowercase())).collect(),
+        _ => text.lines().filter_map(myst_label).map(|label| with_anchor(label.to_lowercase())).collect(),
     }
 }
 
@@ -132,7 +132,7 @@ fn read(text: &str, home: &str, source: String) -> Option<Layout> {
     regex!(STRING, r#""([^"\n]*)"|'([^'\n]*)'"#);
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim_start().starts_with('#')).collect();
     let text = lines.join("\n");
-    let reads_markdown = MARKDOWN.iter().any(|name| text.contains(name));
+    let reads_markdown = MARKDOWN_PARSERS.iter().any(|name| text.contains(name));
     if !reads_markdown && !SPHINX.is_match(&text) {
         return None;
     }
@@ -147,21 +147,23 @@ fn read(text: &str, home: &str, source: String) -> Option<Layout> {
     if !reads_markdown {
         excluded.extend(["**/*.md".to_owned(), "**/*.markdown".to_owned()]);
     }
-    let reads_notebooks = NOTEBOOKS.iter().any(|name| text.contains(name));
+    let reads_notebooks = NOTEBOOK_PARSERS.iter().any(|name| text.contains(name));
     if !reads_notebooks {
         excluded.push("**/*.ipynb".to_owned());
     }
     root.excluded = globs(excluded.iter().map(String::as_str));
     let mut layout = Layout::of(Generator::Sphinx, home, vec![root]);
     layout.anchors = AnchorStyle::Docutils;
-    let makes_pages = MAKERS.iter().any(|name| text.contains(name));
-    let notebook_anchors = if text.contains(NOTEBOOKS[1]) { AnchorStyle::Nbsphinx } else { AnchorStyle::Docutils };
-    layout.options.sphinx = SphinxOptions { source, reads_markdown, reads_notebooks, notebook_anchors, makes_pages };
+    let generates_pages = PAGE_GENERATING_EXTENSIONS.iter().any(|name| text.contains(name));
+    let notebook_anchors =
+        if text.contains(NOTEBOOK_PARSERS[1]) { AnchorStyle::Nbsphinx } else { AnchorStyle::Docutils };
+    layout.options.sphinx =
+        SphinxOptions { source, reads_markdown, reads_notebooks, notebook_anchors, generates_pages };
     Some(layout)
 }
 
 /// `(label)=`
-fn label_of_myst(line: &str) -> Option<&str> {
+fn myst_label(line: &str) -> Option<&str> {
     line.strip_prefix('(')?
         .trim_end()
         .strip_suffix(")=")
@@ -182,7 +184,7 @@ fn follow(site: &Site, link: &ParsedLink<'_>) -> Target {
         };
     }
     if link.syntax != LinkSyntax::Markdown {
-        let browser = Browser { site, base: "", folders: false, assets: &options.source };
+        let browser = Browser { site, base: "", directory_urls: false, assets: &options.source };
         return match browser.follow(link) {
             // The generator copies images and adds pages of its own.
             Target::Missing { .. } if !has_page_ending(&link.path) || link.is_absolute() => Target::NotUnderstood,
@@ -203,21 +205,21 @@ fn follow(site: &Site, link: &ParsedLink<'_>) -> Target {
         };
     }
     if has_page_ending(&link.path) {
-        return match options.makes_pages {
+        return match options.generates_pages {
             true => Target::NotUnderstood,
             false => link.missing(Some(path)),
         };
     }
     // A link may omit the extension of a page, or name the built `.html` file.
     let stem = path.strip_suffix(".html").unwrap_or(&path);
-    match document(site, stem) {
+    match document_at(site, stem) {
         Some(file) => link.page(file),
         None => Target::NotUnderstood,
     }
 }
 
 /// The file of a document, given its path without extension.
-fn document(site: &Site, stem: &str) -> Option<String> {
+fn document_at(site: &Site, stem: &str) -> Option<String> {
     let mut files = [".rst", ".md", ".ipynb", ".markdown"].iter().map(|ending| format!("{stem}{ending}"));
     files.find(|file| site.address(file).is_some())
 }
@@ -238,7 +240,7 @@ fn write(site: &Site, wanted: &LinkRequest<'_>) -> String {
         return rst::write(site, wanted);
     }
     if wanted.syntax != LinkSyntax::Markdown {
-        let browser = Browser { site, base: "", folders: false, assets: source };
+        let browser = Browser { site, base: "", directory_urls: false, assets: source };
         return format!("{}{suffix}", browser.relative(from, to).unwrap_or_else(|| relative(folder(from), to)));
     }
     // `like` may omit the extension of a document, or name the built `.html` file.
@@ -248,11 +250,11 @@ fn write(site: &Site, wanted: &LinkRequest<'_>) -> String {
         Some(stem) if !has_page_ending(path) && !path.ends_with('/') => stem.to_owned(),
         _ => to.to_owned(),
     };
-    let way = match path.starts_with('/') {
+    let path_to_target = match path.starts_with('/') {
         true => format!("/{}", name.strip_prefix(source).unwrap_or(&name).trim_start_matches('/')),
         false => relative(folder(from), &name),
     };
-    format!("{}{suffix}", encoded(&with_dot_slash_like(path, way)))
+    format!("{}{suffix}", encoded(&with_dot_slash_like(path, path_to_target)))
 }
 
 #[cfg(test)]
@@ -328,11 +330,11 @@ mod tests {
             from in 0..4_usize,
             to in 0..5_usize,
             like in prop::sample::select(vec!["", "x.md", "./x.md#y", "../x", "/x.md", "x.html"]),
-            inside in any::<bool>(),
+            starts_in_source in any::<bool>(),
         ) {
             let files = ["index.md", "guide/index.md", "guide/start.md", "a page.md", "img/a.png"];
-            let name = |file: &str| if inside { file.to_owned() } else { format!("docs/{file}") };
-            let site = match inside {
+            let name = |file: &str| if starts_in_source { file.to_owned() } else { format!("docs/{file}") };
+            let site = match starts_in_source {
                 true => Site::read(&as_docs_root("docs", docs())),
                 false => Site::read(&docs()),
             };

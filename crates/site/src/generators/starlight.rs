@@ -7,8 +7,8 @@ mod links;
 
 use docent_markdown::{AnchorStyle, FrontMatter, slug, stem};
 
-use super::modules::{ENDINGS, Modules};
-use super::script::Script;
+use super::modules::{Modules, SCRIPT_EXTENSIONS};
+use super::script::ScriptValue;
 use super::vitepress::{site_path_of, unwrapped};
 use super::{Root, RootKind, Rules};
 use crate::follow::is_external;
@@ -19,13 +19,13 @@ use crate::skip_reason::SkipReason;
 use crate::tree::{Tree, from_config_folder};
 
 /// Maximum nesting depth of a sidebar.
-const DEEPEST: usize = 32;
+const MAX_DEPTH: usize = 32;
 
 /// Scripts that define the collections of pages, without extension.
 pub(crate) const COLLECTIONS: [&str; 2] = ["src/content.config", "src/content/config"];
 
 /// Integrations and plugins that neither add pages nor change links.
-const HARMLESS: [&str; 18] = [
+const HARMLESS_PLUGINS: [&str; 18] = [
     "starlight",
     "sitemap",
     "mdx",
@@ -51,13 +51,13 @@ const HARMLESS: [&str; 18] = [
 pub(crate) struct StarlightOptions {
     /// Base path of the site, without leading and trailing slash; `None` if it is computed.
     base: Option<String>,
-    slashes: Slashes,
+    trailing_slash: TrailingSlash,
     /// Whether pages are built as files rather than as folders.
     builds_files: bool,
     /// Whether addresses are computed, so that only the build knows them.
     addresses_computed: bool,
     /// Whether the site adds plugins of its own to the Markdown parser.
-    has_plugins_of_its_own: bool,
+    has_custom_parser_plugins: bool,
     /// Whether a plugin may rewrite the links of a page.
     changes_links: bool,
     /// Whether an integration may add pages.
@@ -70,7 +70,7 @@ pub(crate) struct StarlightOptions {
 
 /// How URLs of pages end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum Slashes {
+enum TrailingSlash {
     Always,
     Never,
     /// Served as folders; URLs work with and without the trailing slash.
@@ -80,17 +80,17 @@ enum Slashes {
 
 pub(super) const RULES: Rules = Rules {
     reads_front_matter: true,
-    hides: |_, inside| inside.rsplit('/').next().is_some_and(|name| name.starts_with('_')),
+    hides: |_, relative_path| relative_path.rsplit('/').next().is_some_and(|name| name.starts_with('_')),
     why_hidden: |_, _| SkipReason::Partial,
-    builds: |_, _, front, _| front.get("draft") != Some("true"),
+    is_published: |_, _, front, _| front.get("draft") != Some("true"),
     ..Rules::of(read, address, links::follow, links::write)
 };
 
-fn address(_root: &Root, inside: &str, front: &FrontMatter) -> String {
+fn address(_root: &Root, relative_path: &str, front: &FrontMatter) -> String {
     if let Some(slug) = front.slug() {
         return index_path(slug.trim_matches('/'), &["index"]);
     }
-    let parts: Vec<String> = stem(inside).unwrap_or(inside).split('/').map(slug).collect();
+    let parts: Vec<String> = stem(relative_path).unwrap_or(relative_path).split('/').map(slug).collect();
     index_path(&parts.join("/"), &["index"])
 }
 
@@ -118,18 +118,18 @@ pub(crate) fn entry_of_page(site: &Site, page: &str, like: &str) -> Option<Strin
 
 /// Reads the layout, if the folder has a configuration of Starlight.
 fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
-    let file = ENDINGS
+    let file = SCRIPT_EXTENSIONS
         .iter()
         .map(|ending| from_config_folder(tree, home, &format!("astro.config.{ending}")))
         .find(|file| has(file))?;
     let mut modules = Modules::new(tree, has);
-    let config = modules.default_export(&file).map_or(Script::Computed, unwrapped);
+    let config = modules.default_export(&file).map_or(ScriptValue::Computed, unwrapped);
     // The call of `starlight` is read wherever it is, as the configuration around it may be computed.
-    let starlight = modules.argument_of(&file, "starlight").unwrap_or(Script::Computed);
+    let starlight = modules.argument_of(&file, "starlight").unwrap_or(ScriptValue::Computed);
 
     let content = from_config_folder(tree, home, "src/content/docs");
     let mut root = Root { folder: content, generator: Generator::Starlight, ..Root::default() };
-    for (name, locale) in starlight.get("locales").map(Script::members).unwrap_or_default() {
+    for (name, locale) in starlight.get("locales").map(ScriptValue::members).unwrap_or_default() {
         let language = locale.text_of("lang").unwrap_or(name).to_owned();
         if name == "root" {
             root.language = Some(language);
@@ -142,11 +142,11 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
     let mut layout = Layout::of(Generator::Starlight, home, vec![root, pages]);
     layout.options.starlight = options(&config, &starlight, &languages);
     // A Markdown plugin of the site may support `{#id}`.
-    let is_alone = !layout.options.starlight.has_plugins_of_its_own;
-    layout.anchors = if is_alone { AnchorStyle::Starlight } else { AnchorStyle::GithubSlugger };
+    let has_default_parser = !layout.options.starlight.has_custom_parser_plugins;
+    layout.anchors = if has_default_parser { AnchorStyle::Starlight } else { AnchorStyle::GithubSlugger };
     let collections = COLLECTIONS
         .iter()
-        .flat_map(|name| ENDINGS.map(|ending| from_config_folder(tree, home, &format!("{name}.{ending}"))));
+        .flat_map(|name| SCRIPT_EXTENSIONS.map(|ending| from_config_folder(tree, home, &format!("{name}.{ending}"))));
     layout.options.starlight.addresses_computed = collections
         .filter(|file| has(file))
         .filter_map(|file| tree.text(&file))
@@ -155,20 +155,20 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
         layout.problem(&file, "the addresses of pages are computed; they are taken to be those of their files");
     }
 
-    let mut walk = Walk { entries: Entries::default(), folders: Vec::new(), languages: &languages, computed: false };
+    let mut walk = Walk { entries: Entries::default(), folders: Vec::new(), languages: &languages, is_computed: false };
     match starlight.get("sidebar") {
-        Some(Script::List(items)) => walk.items(items, &[], 0),
-        Some(_) => walk.computed = true,
-        None => walk.computed = matches!(starlight, Script::Computed),
+        Some(ScriptValue::List(items)) => walk.items(items, &[], 0),
+        Some(_) => walk.is_computed = true,
+        None => walk.is_computed = matches!(starlight, ScriptValue::Computed),
     }
-    let computed = walk.computed;
+    let is_computed = walk.is_computed;
     (layout.entries, layout.folders) = (walk.entries.by_key, walk.folders);
-    for (from, to) in config.get("redirects").map(Script::members).unwrap_or_default() {
+    for (from, to) in config.get("redirects").map(ScriptValue::members).unwrap_or_default() {
         if let Some(to) = to.text().or_else(|| to.text_of("destination")) {
             layout.redirects.push((from.clone(), to.to_owned()));
         }
     }
-    if computed {
+    if is_computed {
         layout.problem(
             &file,
             "the sidebar is computed in part; pages that it does not name in so many words go without their group",
@@ -177,40 +177,42 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
     Some(layout)
 }
 
-fn options(config: &Script, starlight: &Script, languages: &[String]) -> StarlightOptions {
-    let is_computed = matches!(config, Script::Computed);
-    let harmless = |plugin: &Script| match plugin {
-        Script::Call(name, _) => HARMLESS.contains(&name.as_str()),
+fn options(config: &ScriptValue, starlight: &ScriptValue, languages: &[String]) -> StarlightOptions {
+    let is_computed = matches!(config, ScriptValue::Computed);
+    let is_harmless = |plugin: &ScriptValue| match plugin {
+        ScriptValue::Call(name, _) => HARMLESS_PLUGINS.contains(&name.as_str()),
         other => other.is("null") || other.is("false") || other.is("undefined"),
     };
-    let all_harmless = |list: Option<&Script>| match list {
+    let are_harmless = |list: Option<&ScriptValue>| match list {
         None => true,
-        Some(Script::List(items)) => items.iter().all(harmless),
+        Some(ScriptValue::List(items)) => items.iter().all(is_harmless),
         Some(_) => false,
     };
-    let plain = |list: Option<&Script>| list.is_none_or(|list| matches!(list, Script::List(items) if items.is_empty()));
+    let is_empty = |list: Option<&ScriptValue>| {
+        list.is_none_or(|list| matches!(list, ScriptValue::List(items) if items.is_empty()))
+    };
     let markdown = config.get("markdown");
-    let own = ["remarkPlugins", "rehypePlugins", "processor"];
-    let has_own = markdown.is_some_and(|markdown| {
-        !matches!(markdown, Script::Object(_)) || own.iter().any(|name| !plain(markdown.get(name)))
+    let parser_options = ["remarkPlugins", "rehypePlugins", "processor"];
+    let has_custom_parser_plugins = markdown.is_some_and(|markdown| {
+        !matches!(markdown, ScriptValue::Object(_)) || parser_options.iter().any(|name| !is_empty(markdown.get(name)))
     });
     let adds_pages =
-        is_computed || !all_harmless(config.get("integrations")) || !all_harmless(starlight.get("plugins"));
+        is_computed || !are_harmless(config.get("integrations")) || !are_harmless(starlight.get("plugins"));
     StarlightOptions {
         base: match config.get("base") {
             None if is_computed => None,
             None => Some(String::new()),
             Some(base) => base.text().map(|base| base.trim_matches('/').to_owned()),
         },
-        slashes: match config.text_of("trailingSlash") {
-            Some("always") => Slashes::Always,
-            Some("never") => Slashes::Never,
-            _ => Slashes::Either,
+        trailing_slash: match config.text_of("trailingSlash") {
+            Some("always") => TrailingSlash::Always,
+            Some("never") => TrailingSlash::Never,
+            _ => TrailingSlash::Either,
         },
         builds_files: config.get("build").and_then(|build| build.text_of("format")) == Some("file"),
         addresses_computed: false,
-        has_plugins_of_its_own: has_own,
-        changes_links: has_own || adds_pages,
+        has_custom_parser_plugins,
+        changes_links: has_custom_parser_plugins || adds_pages,
         adds_pages,
         languages: languages.to_vec(),
         default_language: match starlight.text_of("defaultLocale") {
@@ -225,31 +227,31 @@ struct Walk<'l> {
     folders: Vec<(String, Vec<String>)>,
     /// Folders of the other languages: an entry names the translations of its page, too.
     languages: &'l [String],
-    computed: bool,
+    is_computed: bool,
 }
 
 impl Walk<'_> {
-    fn items(&mut self, items: &[Script], groups: &[String], depth: usize) {
-        if depth > DEEPEST {
+    fn items(&mut self, items: &[ScriptValue], groups: &[String], depth: usize) {
+        if depth > MAX_DEPTH {
             return;
         }
         for item in items {
             match item {
-                Script::Text(slug) => self.page(slug, None, groups),
-                Script::Object(_) => self.item(item, groups, depth),
+                ScriptValue::Text(slug) => self.page(slug, None, groups),
+                ScriptValue::Object(_) => self.item(item, groups, depth),
                 // A group made by a function of the project's own: its name is computed, its pages are not.
-                Script::Call(_, arguments) => {
-                    self.computed = true;
+                ScriptValue::Call(_, arguments) => {
+                    self.is_computed = true;
                     if let Some(options) = arguments.iter().rev().find(|argument| argument.get("items").is_some()) {
-                        self.items(options.get("items").map(Script::list).unwrap_or_default(), groups, depth + 1);
+                        self.items(options.get("items").map(ScriptValue::list).unwrap_or_default(), groups, depth + 1);
                     }
                 }
-                _ => self.computed = true,
+                _ => self.is_computed = true,
             }
         }
     }
 
-    fn item(&mut self, item: &Script, groups: &[String], depth: usize) {
+    fn item(&mut self, item: &ScriptValue, groups: &[String], depth: usize) {
         let label = item.text_of("label").map(str::to_owned);
         if let Some(slug) = item.text_of("slug") {
             self.page(slug, label.clone(), groups);
@@ -257,20 +259,21 @@ impl Walk<'_> {
         if let Some(link) = item.text_of("link").filter(|link| !is_external(link)) {
             self.page(&site_path_of(link), label.clone(), groups);
         }
-        let mut inside = groups.to_vec();
-        inside.extend(label);
+        let mut inner_groups = groups.to_vec();
+        inner_groups.extend(label);
         match item.get("items") {
-            Some(Script::List(items)) => self.items(items, &inside, depth + 1),
-            Some(_) => self.computed = true,
+            Some(ScriptValue::List(items)) => self.items(items, &inner_groups, depth + 1),
+            Some(_) => self.is_computed = true,
             None => {}
         }
         match item.get("autogenerate").map(|options| options.text_of("directory")) {
             Some(Some(directory)) => {
                 let directory = directory.trim_matches('/');
-                self.folders.push((directory.to_owned(), inside.clone()));
-                self.folders.extend(self.languages.iter().map(|language| (below(language, directory), inside.clone())));
+                self.folders.push((directory.to_owned(), inner_groups.clone()));
+                self.folders
+                    .extend(self.languages.iter().map(|language| (below(language, directory), inner_groups.clone())));
             }
-            Some(None) => self.computed = true,
+            Some(None) => self.is_computed = true,
             None => {}
         }
     }

@@ -7,9 +7,9 @@ mod links;
 
 use docent_markdown::{AnchorStyle, FrontMatter, stem};
 
-use super::modules::{ENDINGS, Modules};
+use super::modules::{Modules, SCRIPT_EXTENSIONS};
 use super::patterns::globs;
-use super::script::Script;
+use super::script::ScriptValue;
 use super::{Root, Rules};
 use crate::follow::{LinkSyntax, is_external};
 use crate::layout::{Entries, Entry, Generator, Layout, below};
@@ -17,7 +17,7 @@ use crate::paths::index_path;
 use crate::tree::{Tree, from_config_folder, joined_in};
 
 /// Maximum nesting depth of a sidebar.
-const DEEPEST: usize = 32;
+const MAX_DEPTH: usize = 32;
 
 /// Settings that addresses and links depend on.
 #[derive(Debug, Clone, Default)]
@@ -32,18 +32,18 @@ pub(crate) struct VitePressOptions {
 
 pub(super) const RULES: Rules = Rules { hides, anchor, ..Rules::of(read, address, links::follow, links::write) };
 
-fn address(root: &Root, inside: &str, _front: &FrontMatter) -> String {
-    let rewritten = root.rewritten(inside);
+fn address(root: &Root, relative_path: &str, _front: &FrontMatter) -> String {
+    let rewritten = root.rewritten(relative_path);
     index_path(stem(&rewritten).unwrap_or(&rewritten), &["index"])
 }
 
-fn hides(_root: &Root, inside: &str) -> bool {
+fn hides(_root: &Root, relative_path: &str) -> bool {
     // A dynamic route: its pages are made at build time, one per value of its parameter.
-    let is_route = inside.split('[').skip(1).any(|rest| {
+    let is_route = relative_path.split('[').skip(1).any(|rest| {
         rest.split_once(']')
             .is_some_and(|(name, _)| !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_'))
     });
-    is_route || !inside.ends_with(".md") || inside.split('/').rev().skip(1).any(|folder| folder == "dist")
+    is_route || !relative_path.ends_with(".md") || relative_path.split('/').rev().skip(1).any(|folder| folder == "dist")
 }
 
 fn anchor(written: String, syntax: LinkSyntax) -> String {
@@ -53,34 +53,35 @@ fn anchor(written: String, syntax: LinkSyntax) -> String {
 
 /// Reads the layout, if the folder has a configuration of VitePress.
 fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
-    let file = ENDINGS
+    let file = SCRIPT_EXTENSIONS
         .iter()
         .flat_map(|ending| [format!(".vitepress/config.{ending}"), format!(".vitepress/config/index.{ending}")])
         .map(|name| from_config_folder(tree, home, &name))
         .find(|file| has(file))?;
     let mut modules = Modules::new(tree, has);
-    let config = modules.default_export(&file).map_or(Script::Computed, unwrapped);
-    let themed = |config: &Script, name: &str| config.get("themeConfig").and_then(|theme| theme.get(name)).cloned();
+    let config = modules.default_export(&file).map_or(ScriptValue::Computed, unwrapped);
+    let theme_option =
+        |config: &ScriptValue, name: &str| config.get("themeConfig").and_then(|theme| theme.get(name)).cloned();
 
     let source = config
         .text_of("srcDir")
         .and_then(|folder| joined_in(tree.root(), home, folder))
         .unwrap_or_else(|| home.to_owned());
-    let excluded = config.get("srcExclude").map(Script::list).unwrap_or_default();
+    let excluded = config.get("srcExclude").map(ScriptValue::list).unwrap_or_default();
     let rewrites = config.get("rewrites").map(rewrites).unwrap_or(Some(Vec::new()));
     let mut root = Root {
         folder: source.clone(),
         generator: Generator::VitePress,
-        excluded: globs(excluded.iter().filter_map(Script::text)),
+        excluded: globs(excluded.iter().filter_map(ScriptValue::text)),
         rewrites: rewrites.clone().unwrap_or_default(),
         language: config.text_of("lang").map(str::to_owned),
         ..Root::default()
     };
 
-    let mut sidebars = vec![themed(&config, "sidebar")];
-    for (name, locale) in config.get("locales").map(Script::members).unwrap_or_default() {
+    let mut sidebars = vec![theme_option(&config, "sidebar")];
+    for (name, locale) in config.get("locales").map(ScriptValue::members).unwrap_or_default() {
         let language = locale.text_of("lang");
-        sidebars.push(themed(locale, "sidebar"));
+        sidebars.push(theme_option(locale, "sidebar"));
         if name == "root" {
             root.language = language.map(str::to_owned).or(root.language);
         } else if !is_external(name) {
@@ -91,12 +92,12 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
 
     let mut layout = Layout::of(Generator::VitePress, home, vec![root]);
     layout.anchors = AnchorStyle::VitePress;
-    let of_markdown = |option: &str, names: &[&str]| {
+    let has_markdown_option = |option: &str, names: &[&str]| {
         let option = config.get("markdown").and_then(|markdown| markdown.get(option));
         option.is_some_and(|option| names.iter().any(|name| option.get(name).is_some()))
     };
-    layout.anchors_computed = of_markdown("anchor", &["slugify", "getTokensText"])
-        || of_markdown("attrs", &["leftDelimiter", "rightDelimiter", "disable", "allowedAttributes"]);
+    layout.anchors_computed = has_markdown_option("anchor", &["slugify", "getTokensText"])
+        || has_markdown_option("attrs", &["leftDelimiter", "rightDelimiter", "disable", "allowedAttributes"]);
     layout.options.vitepress = VitePressOptions {
         base: match config.get("base") {
             // An object that is spread into the configuration may set `base`.
@@ -108,12 +109,12 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
         accepts_dead_links: config.get("ignoreDeadLinks").is_some_and(|option| !option.is("false")),
     };
     layout.snippets = vec![source];
-    let mut walk = Walk { entries: Entries::default(), computed: matches!(config, Script::Computed) };
+    let mut walk = Walk { entries: Entries::default(), is_computed: matches!(config, ScriptValue::Computed) };
     for sidebar in sidebars.iter().flatten() {
         walk.sidebar(sidebar);
     }
     layout.entries = walk.entries.by_key;
-    if walk.computed {
+    if walk.is_computed {
         layout.problem(
             &file,
             "the sidebar is computed in part; pages that it does not name in so many words go without their group",
@@ -126,24 +127,27 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
 }
 
 /// Rewrites as pairs of source and destination; `None` if one of them is computed or uses a custom pattern.
-fn rewrites(option: &Script) -> Option<Vec<(String, String)>> {
-    let Script::Object(members) = option else { return None };
-    let plain = |text: &str| {
+fn rewrites(option: &ScriptValue) -> Option<Vec<(String, String)>> {
+    let ScriptValue::Object(members) = option else { return None };
+    let is_plain = |text: &str| {
         let text = text.replace("(.*)", "*");
         !text.contains(['(', ')', '{', '}', '?', '+', '^', '\\'])
     };
     members
         .iter()
-        .map(|(from, to)| Some((from.clone(), to.text()?.to_owned())).filter(|(from, to)| plain(from) && plain(to)))
+        .map(|(from, to)| {
+            Some((from.clone(), to.text()?.to_owned())).filter(|(from, to)| is_plain(from) && is_plain(to))
+        })
         .collect()
 }
 
 /// The object that is passed through calls: `defineConfig({…})`, `withPlugin({…})`.
-pub(crate) fn unwrapped(script: Script) -> Script {
+pub(crate) fn unwrapped(script: ScriptValue) -> ScriptValue {
     match script {
-        Script::Call(_, arguments) => {
-            let object = arguments.into_iter().map(unwrapped).find(|argument| matches!(argument, Script::Object(_)));
-            object.unwrap_or(Script::Computed)
+        ScriptValue::Call(_, arguments) => {
+            let object =
+                arguments.into_iter().map(unwrapped).find(|argument| matches!(argument, ScriptValue::Object(_)));
+            object.unwrap_or(ScriptValue::Computed)
         }
         other => other,
     }
@@ -151,38 +155,38 @@ pub(crate) fn unwrapped(script: Script) -> Script {
 
 struct Walk {
     entries: Entries,
-    computed: bool,
+    is_computed: bool,
 }
 
 impl Walk {
     /// Reads a sidebar: one list for all pages, or one list per path.
-    fn sidebar(&mut self, sidebar: &Script) {
+    fn sidebar(&mut self, sidebar: &ScriptValue) {
         match sidebar {
-            Script::List(items) => self.items(items, "", &[], 0),
-            Script::Object(members) => {
+            ScriptValue::List(items) => self.items(items, "", &[], 0),
+            ScriptValue::Object(members) => {
                 for (_, part) in members {
                     match part {
-                        Script::List(items) => self.items(items, "", &[], 0),
-                        Script::Object(_) => {
+                        ScriptValue::List(items) => self.items(items, "", &[], 0),
+                        ScriptValue::Object(_) => {
                             let base = part.text_of("base").unwrap_or_default().to_owned();
-                            self.items(part.get("items").map(Script::list).unwrap_or_default(), &base, &[], 0);
+                            self.items(part.get("items").map(ScriptValue::list).unwrap_or_default(), &base, &[], 0);
                         }
-                        _ => self.computed = true,
+                        _ => self.is_computed = true,
                     }
                 }
             }
-            Script::Word(_) => {}
-            _ => self.computed = true,
+            ScriptValue::Word(_) => {}
+            _ => self.is_computed = true,
         }
     }
 
-    fn items(&mut self, items: &[Script], base: &str, groups: &[String], depth: usize) {
-        if depth > DEEPEST {
+    fn items(&mut self, items: &[ScriptValue], base: &str, groups: &[String], depth: usize) {
+        if depth > MAX_DEPTH {
             return;
         }
         for item in items {
-            if !matches!(item, Script::Object(_)) {
-                self.computed = true;
+            if !matches!(item, ScriptValue::Object(_)) {
+                self.is_computed = true;
                 continue;
             }
             let text = item.text_of("text").map(str::to_owned);
@@ -193,12 +197,12 @@ impl Walk {
                 self.entries.add(site_path_of(&below(base, link)), entry);
             }
             match item.get("items") {
-                Some(Script::List(inner)) => {
-                    let mut inside = groups.to_vec();
-                    inside.extend(text);
-                    self.items(inner, base, &inside, depth + 1);
+                Some(ScriptValue::List(inner)) => {
+                    let mut inner_groups = groups.to_vec();
+                    inner_groups.extend(text);
+                    self.items(inner, base, &inner_groups, depth + 1);
                 }
-                Some(_) => self.computed = true,
+                Some(_) => self.is_computed = true,
                 None => {}
             }
         }

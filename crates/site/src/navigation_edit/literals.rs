@@ -268,7 +268,7 @@ fn named_by_all_metas(site: &Site, page: &str, file: &str, text: &str) -> Vec<St
 pub(super) fn id(tree: &dyn Tree, site: &Site, file: &str, to: &str) -> Option<String> {
     let root = site.layout().root(to)?;
     stem(to)?;
-    Some(docusaurus::id(root, root.inside(to)?, &front_matter(&tree.read(file)?)))
+    Some(docusaurus::id(root, root.relative_path(to)?, &front_matter(&tree.read(file)?)))
 }
 
 /// The link of a script entry after its page moves to `to`; the link may be relative to a base.

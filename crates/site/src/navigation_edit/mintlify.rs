@@ -245,7 +245,7 @@ pub(super) fn without<'l>(
 /// The path of a file relative to the folder of the configuration.
 fn inside(site: &Site, file: &str) -> String {
     match site.layout().root(file) {
-        Some(root) => crate::layout::below(&root.served, root.inside(file).unwrap_or(file)),
+        Some(root) => crate::layout::below(&root.base_path, root.relative_path(file).unwrap_or(file)),
         None => file.to_owned(),
     }
 }

@@ -26,7 +26,7 @@ pub(super) fn redirect(tree: &dyn Tree, site: &Site, from: &str, to: &str) -> Na
         // language's folder.
         let is_by_name = |file: &str| {
             let root = site.layout().root(file)?;
-            Some(below(&root.served, root.inside(file)?) == relative_file_path(&map.base, file))
+            Some(below(&root.base_path, root.relative_path(file)?) == relative_file_path(&map.base, file))
         };
         if [from, to].iter().any(|file| is_by_name(file) == Some(false)) {
             let message = manual_redirect_message(

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use docent_markdown::{AdocAttributes, folder, joined};
 
-use super::resources::Id;
-use super::{AntoraOptions, Component, Style};
+use super::resources::ResourceId;
+use super::{AntoraOptions, Component, ExtensionStyle};
 use crate::generators::yaml::{self, Yaml};
 use crate::generators::{Root, RootOptions};
 use crate::layout::{Generator, Layout, below};
@@ -33,27 +33,27 @@ fn in_repository(root: &str, path: &str) -> String {
 
 /// The layout of all components in the repository.
 pub(super) fn read(tree: &dyn Tree, home: &str, configurations: &[&str]) -> Option<Layout> {
-    let named = |path: &&&str| path.rsplit('/').next() == Some(DESCRIPTOR);
-    configurations.iter().find(named)?;
+    let is_descriptor = |path: &&&str| path.rsplit('/').next() == Some(DESCRIPTOR);
+    configurations.iter().find(is_descriptor)?;
     let playbook = playbook(tree, configurations);
     let mut options = AntoraOptions::of_playbook(&playbook);
     let mut problems = Vec::new();
-    for file in configurations.iter().filter(named) {
+    for file in configurations.iter().filter(is_descriptor) {
         match yaml::read(&tree.text(file).unwrap_or_default()) {
             Ok(descriptor) => options.components.extend(component(tree, file, &descriptor, &playbook)),
             Err(why) => problems.push(((*file).to_owned(), why)),
         }
     }
-    options.segments();
+    options.set_base_paths();
     let options = Arc::new(options);
     let roots = roots(tree, &options);
     let mut layout = Layout::of(Generator::Antora, home, roots);
     layout.anchors = docent_markdown::AnchorStyle::Asciidoctor;
     for component in &options.components {
-        let module = |name: &str| below(&component.served, if name == "ROOT" { "" } else { name });
-        if let Some(start) = component.start_page.as_deref().and_then(Id::read) {
+        let module = |name: &str| below(&component.base_path, if name == "ROOT" { "" } else { name });
+        if let Some(start) = component.start_page.as_deref().and_then(ResourceId::read) {
             let destination = format!("/{}", below(&module(start.module.unwrap_or("ROOT")), start.stem()));
-            layout.redirects.push((component.served.clone(), destination));
+            layout.redirects.push((component.base_path.clone(), destination));
         }
     }
     layout.options.antora = options;
@@ -78,35 +78,36 @@ impl AntoraOptions {
     fn of_playbook(playbook: &Yaml) -> Self {
         let urls =
             |name: &str| playbook.get("urls").and_then(|urls| urls.get(name)).and_then(Yaml::text).map(str::to_owned);
-        let style = match urls("html_extension_style").as_deref() {
-            Some("indexify") => Style::Folders,
-            Some("drop") => Style::Bare,
-            _ => Style::Files,
+        let extension_style = match urls("html_extension_style").as_deref() {
+            Some("indexify") => ExtensionStyle::Folders,
+            Some("drop") => ExtensionStyle::Bare,
+            _ => ExtensionStyle::Files,
         };
-        let replaces = urls("latest_version_segment_strategy").is_none_or(|strategy| strategy != "redirect:from");
+        let replaces_version =
+            urls("latest_version_segment_strategy").is_none_or(|strategy| strategy != "redirect:from");
         // An empty segment is valid, too: the latest version then has no segment in the URL.
         let latest = playbook.get("urls").and_then(|urls| urls.get("latest_version_segment"));
-        let latest = latest.filter(|_| replaces).map(|segment| segment.text().unwrap_or_default().to_owned());
-        Self { style, latest_segment: latest, ..Self::default() }
+        let latest = latest.filter(|_| replaces_version).map(|segment| segment.text().unwrap_or_default().to_owned());
+        Self { extension_style, latest_segment: latest, ..Self::default() }
     }
 
     /// Sets the base path of each component; it depends on which version is the latest of all.
-    fn segments(&mut self) {
-        let served: Vec<String> = self
+    fn set_base_paths(&mut self) {
+        let base_paths: Vec<String> = self
             .components
             .iter()
             .map(|component| {
                 let is_latest = self.latest(&component.name).is_some_and(|latest| latest.version == component.version);
-                let own = if component.version == "master" { "" } else { component.version.as_str() };
+                let version_segment = if component.version == "master" { "" } else { component.version.as_str() };
                 let segment = match &self.latest_segment {
-                    Some(segment) if is_latest && !own.is_empty() => segment.as_str(),
-                    _ => own,
+                    Some(segment) if is_latest && !version_segment.is_empty() => segment.as_str(),
+                    _ => version_segment,
                 };
                 below(if component.name == "ROOT" { "" } else { &component.name }, segment)
             })
             .collect();
-        for (component, served) in self.components.iter_mut().zip(served) {
-            component.served = served;
+        for (component, base_path) in self.components.iter_mut().zip(base_paths) {
+            component.base_path = base_path;
         }
     }
 }
@@ -160,12 +161,12 @@ fn component(tree: &dyn Tree, file: &str, descriptor: &Yaml, playbook: &Yaml) ->
     let nav = descriptor.get("nav").map_or(&[][..], Yaml::list);
     let nav = nav.iter().filter_map(Yaml::text).map(str::to_owned).collect();
     let is_prerelease = descriptor.get("prerelease").and_then(Yaml::text).is_some_and(|text| text != "false");
-    let start = folder(&in_repository(tree.root(), file)).to_owned();
+    let start_path = folder(&in_repository(tree.root(), file)).to_owned();
     Some(Component {
-        start,
+        start_path,
         name,
         version,
-        served: String::new(),
+        base_path: String::new(),
         is_prerelease,
         start_page: text("start_page"),
         nav,
@@ -180,16 +181,16 @@ fn roots(tree: &dyn Tree, options: &Arc<AntoraOptions>) -> Vec<Root> {
         tree.paths().iter().chain(&tree.paths_outside()).map(|path| in_repository(root, path)).collect();
     let mut roots = Vec::new();
     for (index, component) in options.components.iter().enumerate() {
-        let modules = below(&component.start, "modules");
-        let inside = files.iter().filter_map(|file| file.strip_prefix(modules.as_str())?.strip_prefix('/'));
-        let names: BTreeSet<&str> = inside
+        let modules = below(&component.start_path, "modules");
+        let module_files = files.iter().filter_map(|file| file.strip_prefix(modules.as_str())?.strip_prefix('/'));
+        let names: BTreeSet<&str> = module_files
             .filter_map(|file| file.split_once("/pages/").map(|(name, _)| name))
             .filter(|name| !name.contains('/'))
             .collect();
         for name in names {
             roots.push(Root {
                 folder: from_root(root, &format!("{modules}/{name}/pages")),
-                served: below(&component.served, if name == "ROOT" { "" } else { name }),
+                base_path: below(&component.base_path, if name == "ROOT" { "" } else { name }),
                 generator: Generator::Antora,
                 version: Some(component.version.clone()).filter(|version| !version.is_empty()),
                 options: RootOptions {

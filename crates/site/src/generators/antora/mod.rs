@@ -18,7 +18,7 @@ use std::sync::Arc;
 use docent_markdown::{
     AdocAttributes, Format, FrontMatter, adoc_header, folder, is_markdown_page, is_page, joined, text_of,
 };
-use resources::{Id, Named, Resource};
+use resources::{ResolvedResource, Resource, ResourceId};
 
 pub(crate) use config::is_file;
 
@@ -34,14 +34,14 @@ use crate::tree::{Tree, joined_in};
 #[derive(Debug, Clone, Default)]
 pub(crate) struct AntoraOptions {
     pub(crate) components: Vec<Component>,
-    style: Style,
+    extension_style: ExtensionStyle,
     /// URL segment of the latest version, instead of its version number.
     latest_segment: Option<String>,
 }
 
 /// How URLs of pages end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum Style {
+enum ExtensionStyle {
     /// `/a/page.html`
     #[default]
     Files,
@@ -55,11 +55,11 @@ enum Style {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Component {
     /// The folder of its `antora.yml` in the repository.
-    start: String,
+    start_path: String,
     name: String,
     version: String,
     /// Base path of its pages.
-    served: String,
+    base_path: String,
     is_prerelease: bool,
     start_page: Option<String>,
     /// Its navigation files, relative to its folder.
@@ -72,15 +72,17 @@ pub(crate) type Module = (Arc<AntoraOptions>, usize, String);
 
 pub(super) const RULES: Rules = Rules {
     attributes,
-    reading: |layout| format!("{:?}", layout.options.antora),
+    parse_options_key: |layout| format!("{:?}", layout.options.antora),
     reads: |format| format == Format::Adoc,
-    hides: |_, inside| !inside.ends_with(".adoc") || inside.split('/').any(|part| part.starts_with('_')),
+    hides: |_, relative_path| {
+        !relative_path.ends_with(".adoc") || relative_path.split('/').any(|part| part.starts_with('_'))
+    },
     is_directory,
-    takes_front_matter: false,
+    strips_front_matter: false,
     read_front_matter: |_, _, bytes| Some(adoc_header(&text_of(&bytes()))),
     aliases,
     alias,
-    name,
+    resolve_name,
     ..Rules::of(read, by_stem, follow, write)
 };
 
@@ -92,19 +94,19 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
     configurations.iter().any(is_here).then(|| config::read(tree, home, &configurations))?
 }
 
-fn is_directory(root: &Root, _inside: &str, _front: &FrontMatter) -> bool {
-    root.options.antora.as_ref().is_some_and(|(options, ..)| options.style == Style::Folders)
+fn is_directory(root: &Root, _relative_path: &str, _front: &FrontMatter) -> bool {
+    root.options.antora.as_ref().is_some_and(|(options, ..)| options.extension_style == ExtensionStyle::Folders)
 }
 
 fn aliases(root: &Root, file: &str, front: &FrontMatter, _address: &str) -> Vec<String> {
     let Some((options, index, module)) = &root.options.antora else { return Vec::new() };
-    let (Some(component), Some(inside)) = (options.components.get(*index), root.inside(file)) else {
+    let (Some(component), Some(relative_path)) = (options.components.get(*index), root.relative_path(file)) else {
         return Vec::new();
     };
-    let from = Resource { component, module, family: Some("page"), path: inside };
-    let address = |written: &str| match options.named("", &from, &Id::read(written)?, "page") {
-        Named::Files(_, place) => Some(place.address),
-        Named::Elsewhere => None,
+    let from = Resource { component, module, family: Some("page"), path: relative_path };
+    let address = |written: &str| match options.resolve("", &from, &ResourceId::read(written)?, "page") {
+        ResolvedResource::Files(_, resource_address) => Some(resource_address.address),
+        ResolvedResource::Elsewhere => None,
     };
     front.list("page-aliases").into_iter().filter_map(address).collect()
 }
@@ -112,7 +114,7 @@ fn aliases(root: &Root, file: &str, front: &FrontMatter, _address: &str) -> Vec<
 /// A `page-aliases` entry that names this page. It includes the module, so it is valid on a page of any module.
 fn alias(root: &Root, file: &str, _address: &str) -> Option<(&'static str, String)> {
     let (_, _, module) = root.options.antora.as_ref()?;
-    Some(("page-aliases", format!("{module}:{}", root.inside(file)?)))
+    Some(("page-aliases", format!("{module}:{}", root.relative_path(file)?)))
 }
 
 fn follow(site: &Site, link: &ParsedLink<'_>) -> Target {
@@ -120,8 +122,8 @@ fn follow(site: &Site, link: &ParsedLink<'_>) -> Target {
     if !is_link {
         return Target::NotUnderstood;
     }
-    let folders = site.is_directory(link.from);
-    match (Browser { site, base: "", folders, assets: "" }).follow(link) {
+    let directory_urls = site.is_directory(link.from);
+    match (Browser { site, base: "", directory_urls, assets: "" }).follow(link) {
         // Images and other files are served from separate folders, and the base path of absolute links is unknown.
         Target::Missing { .. } | Target::Asset { .. } if !link.path.ends_with(".adoc") => Target::NotUnderstood,
         target => target,
@@ -130,13 +132,14 @@ fn follow(site: &Site, link: &ParsedLink<'_>) -> Target {
 
 /// The layout of a repository with components in folders of any name; `None` if more Markdown pages are in its folders
 /// than AsciiDoc pages in its components.
-pub(crate) fn anywhere(tree: &dyn Tree, configurations: &[&str]) -> Option<Layout> {
+pub(crate) fn detect_in_any_folder(tree: &dyn Tree, configurations: &[&str]) -> Option<Layout> {
     let configurations: Vec<&str> = configurations.iter().copied().filter(|path| is_file(path)).collect();
     let layout = config::read(tree, "", &configurations)?;
     let paths = tree.paths();
-    let own = paths.iter().filter(|path| Format::of(path) == Format::Adoc && layout.holds_pages(path)).count();
-    let others = paths.iter().filter(|path| is_markdown_page(path) && path.contains('/')).count();
-    (own > 0 && own >= others).then_some(layout)
+    let component_pages =
+        paths.iter().filter(|path| Format::of(path) == Format::Adoc && layout.holds_pages(path)).count();
+    let markdown_pages = paths.iter().filter(|path| is_markdown_page(path) && path.contains('/')).count();
+    (component_pages > 0 && component_pages >= markdown_pages).then_some(layout)
 }
 
 /// The AsciiDoc attributes that a page is parsed with.
@@ -167,15 +170,15 @@ pub(crate) fn included(layout: &Layout, root: &str, from: &str, target: &str) ->
         return joined_in(root, folder(from), &target).into_iter().collect();
     }
     let path = joined(root, from).unwrap_or_default();
-    let named = layout.options.antora.resource(&path).zip(Id::read(&target));
-    match named.map(|(from, id)| layout.options.antora.named(root, &from, &id, "page")) {
-        Some(Named::Files(files, _)) => files,
+    let resource_and_id = layout.options.antora.resource(&path).zip(ResourceId::read(&target));
+    match resource_and_id.map(|(from, id)| layout.options.antora.resolve(root, &from, &id, "page")) {
+        Some(ResolvedResource::Files(files, _)) => files,
         _ => Vec::new(),
     }
 }
 
 /// Resolves a resource name in AsciiDoc; `None` where targets are URLs only, in HTML or another format.
-fn name(site: &Site, from: &str, target: &str, syntax: LinkSyntax) -> Option<Target> {
+fn resolve_name(site: &Site, from: &str, target: &str, syntax: LinkSyntax) -> Option<Target> {
     if Format::of(from) != Format::Adoc || syntax == LinkSyntax::Html {
         return None;
     }
@@ -201,40 +204,40 @@ fn name(site: &Site, from: &str, target: &str, syntax: LinkSyntax) -> Option<Tar
     }
     if syntax == LinkSyntax::Component && !written.contains(['$', ':', '@']) {
         return Some(match joined_in(site.root(), folder(from), written) {
-            Some(file) if site.has_any(&file) => found(site, file, anchor),
+            Some(file) if site.has_any(&file) => page_or_asset(site, file, anchor),
             path => Target::Missing { path, anchor },
         });
     }
     let family = if written.ends_with(".adoc") { "page" } else { "image" };
-    let Some(id) = Id::read(written) else { return Some(Target::NotUnderstood) };
-    let Named::Files(files, place) = options.named(site.root(), &resource, &id, family) else {
+    let Some(id) = ResourceId::read(written) else { return Some(Target::NotUnderstood) };
+    let ResolvedResource::Files(files, resource_address) = options.resolve(site.root(), &resource, &id, family) else {
         return Some(Target::NotUnderstood);
     };
     if let Some(file) = files.iter().find(|file| site.has_any(file)) {
         // Files whose names begin with an underscore are included in pages and are not pages themselves.
-        let is_hidden = place.is_page
+        let is_hidden = resource_address.is_page
             && site.address(file).is_none()
             && syntax != LinkSyntax::Component
             && !file.starts_with("../");
         return Some(match is_hidden {
             true => Target::Missing { path: Some(file.clone()), anchor },
-            false => found(site, file.clone(), anchor),
+            false => page_or_asset(site, file.clone(), anchor),
         });
     }
-    if let Some(destination) = site.redirect(&place.address).filter(|_| place.is_page) {
+    if let Some(destination) = site.redirect(&resource_address.address).filter(|_| resource_address.is_page) {
         return Some(Target::Redirect { destination: destination.to_owned() });
     }
     // A name without module in a partial belongs to the module of the including page.
-    let is_near = id.module.is_none() && resource.family == Some("partial");
+    let is_relative_to_includer = id.module.is_none() && resource.family == Some("partial");
     // Other repositories may contribute folders that are missing here.
-    let beside = files.first().map_or("", |file| folder(file));
-    Some(match site.has_folder(beside) && !is_near {
+    let target_folder = files.first().map_or("", |file| folder(file));
+    Some(match site.has_folder(target_folder) && !is_relative_to_includer {
         true => Target::Missing { path: files.into_iter().next(), anchor },
         false => Target::NotUnderstood,
     })
 }
 
-fn found(site: &Site, file: String, anchor: Option<String>) -> Target {
+fn page_or_asset(site: &Site, file: String, anchor: Option<String>) -> Target {
     match is_page(&file) && site.address(&file).is_some() {
         true => Target::Page { file, anchor },
         false => Target::Asset { file },
@@ -249,38 +252,38 @@ fn write(site: &Site, wanted: &LinkRequest<'_>) -> String {
     let paths = [from, to].map(|file| joined(site.root(), file).unwrap_or_default());
     let [source, target] = [&paths[0], &paths[1]].map(|path| options.resource(path));
     if syntax == LinkSyntax::Html {
-        let browser = Browser { site, base: "", folders: site.is_directory(from), assets: "" };
+        let browser = Browser { site, base: "", directory_urls: site.is_directory(from), assets: "" };
         return format!("{}{suffix}", browser.relative(from, to).unwrap_or_else(|| relative(folder(from), to)));
     }
     let path = &like[..like.find('#').unwrap_or(like.len())];
-    let is_file = syntax == LinkSyntax::Component && !path.contains(['$', ':', '@']);
+    let is_file_path = syntax == LinkSyntax::Component && !path.contains(['$', ':', '@']);
     let (Some(source), Some(target)) = (source, target) else {
         return format!("{}{suffix}", encoded(&relative_path(folder(&paths[0]), &paths[1])));
     };
-    let Some(family) = target.family.filter(|_| !is_file) else {
+    let Some(family) = target.family.filter(|_| !is_file_path) else {
         return format!("{}{suffix}", relative_path(folder(&paths[0]), &paths[1]));
     };
-    let before = Id::read(path);
-    let is_same =
+    let like_id = ResourceId::read(path);
+    let is_same_version =
         source.component.name == target.component.name && source.component.version == target.component.version;
-    let is_named = before.is_some_and(|id| id.component.is_some());
+    let names_component = like_id.is_some_and(|id| id.component.is_some());
     let own_module = if source.module.is_empty() { "ROOT" } else { source.module };
     let mut name = String::new();
-    if is_named || !is_same {
+    if names_component || !is_same_version {
         let is_latest =
             options.latest(&target.component.name).is_some_and(|latest| latest.version == target.component.version);
-        if before.is_some_and(|id| id.version.is_some()) || !is_latest {
+        if like_id.is_some_and(|id| id.version.is_some()) || !is_latest {
             let version = target.component.version.as_str();
             name.push_str(if version.is_empty() { "_" } else { version });
             name.push('@');
         }
         let module = if target.module == "ROOT" { "" } else { target.module };
         name.push_str(&format!("{}:{module}:", target.component.name));
-    } else if before.is_some_and(|id| id.module.is_some()) || own_module != target.module {
+    } else if like_id.is_some_and(|id| id.module.is_some()) || own_module != target.module {
         name.push_str(&format!("{}:", target.module));
     }
-    let usual = if target.path.ends_with(".adoc") { "page" } else { "image" };
-    if family != usual || before.is_some_and(|id| id.family.is_some()) || syntax == LinkSyntax::Component {
+    let default_family = if target.path.ends_with(".adoc") { "page" } else { "image" };
+    if family != default_family || like_id.is_some_and(|id| id.family.is_some()) || syntax == LinkSyntax::Component {
         name.push_str(&format!("{family}$"));
     }
     let is_beside = path.starts_with("./") && name.is_empty() && source.family.is_some();

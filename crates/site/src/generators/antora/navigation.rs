@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::resources::{Id, Named};
+use super::resources::{ResolvedResource, ResourceId};
 use crate::layout::below;
 use crate::model::Site;
 use crate::tree::{Tree, from_root};
@@ -22,24 +22,24 @@ pub(crate) struct NavEntry {
 
 /// Each navigation file with its text and its entries.
 pub(crate) fn read(tree: &dyn Tree, site: &Site) -> Vec<(String, String, Vec<NavEntry>)> {
-    let mut found = Vec::new();
+    let mut navigation_files = Vec::new();
     for component in &site.layout().options.antora.components {
         let names = component.nav.iter().map(String::as_str).chain(["antora.yml"]);
         for name in names {
-            let path = below(&component.start, name);
+            let path = below(&component.start_path, name);
             let file = from_root(tree.root(), &path);
             let Some(text) = tree.text(&file) else { continue };
             let entries = match name {
-                "antora.yml" => first_page(&text)
+                "antora.yml" => start_page_value(&text)
                     .and_then(|value| entry(site, &path, &text, value, None, None))
                     .into_iter()
                     .collect(),
-                _ => list(site, &path, &text),
+                _ => list_entries(site, &path, &text),
             };
-            found.push((file, text, entries));
+            navigation_files.push((file, text, entries));
         }
     }
-    found
+    navigation_files
 }
 
 /// The entry for a page name; `None` if there is no such page.
@@ -54,13 +54,16 @@ fn entry(
     let options = &site.layout().options.antora;
     let written = text[value.clone()].split('#').next()?;
     let from = options.resource(path)?;
-    let Named::Files(files, _) = options.named(site.root(), &from, &Id::read(written)?, "page") else { return None };
+    let ResolvedResource::Files(files, _) = options.resolve(site.root(), &from, &ResourceId::read(written)?, "page")
+    else {
+        return None;
+    };
     let page = files.into_iter().find(|file| site.has_any(file))?;
     Some(NavEntry { page, value, item, title })
 }
 
 /// `start_page: name`
-fn first_page(text: &str) -> Option<Range<usize>> {
+fn start_page_value(text: &str) -> Option<Range<usize>> {
     let start = match text.find("\nstart_page:") {
         Some(at) => at + 1,
         None => text.starts_with("start_page:").then_some(0)?,
@@ -72,7 +75,7 @@ fn first_page(text: &str) -> Option<Range<usize>> {
 }
 
 /// `* xref:name[words]`, one on each line.
-fn list(site: &Site, path: &str, text: &str) -> Vec<NavEntry> {
+fn list_entries(site: &Site, path: &str, text: &str) -> Vec<NavEntry> {
     let mut entries = Vec::new();
     let mut at = 0;
     let mut lines = text.split_inclusive('\n').peekable();

@@ -17,7 +17,7 @@ const FAMILIES: [(&str, &[&str]); 5] = [
 
 /// A parsed resource name; omitted parts are `None`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Id<'a> {
+pub(super) struct ResourceId<'a> {
     pub(super) version: Option<&'a str>,
     pub(super) component: Option<&'a str>,
     pub(super) module: Option<&'a str>,
@@ -25,14 +25,14 @@ pub(super) struct Id<'a> {
     pub(super) path: &'a str,
 }
 
-impl<'a> Id<'a> {
+impl<'a> ResourceId<'a> {
     pub(super) fn read(written: &'a str) -> Option<Self> {
         let (version, rest) = match written.split_once('@') {
             Some((version, rest)) => (Some(version), rest),
             None => (None, written),
         };
-        let (place, path) = rest.rsplit_once(':').map_or((None, rest), |(place, path)| (Some(place), path));
-        let (component, module) = match place.map(|place| place.split_once(':').ok_or(place)) {
+        let (qualifier, path) = rest.rsplit_once(':').map_or((None, rest), |(qualifier, path)| (Some(qualifier), path));
+        let (component, module) = match qualifier.map(|qualifier| qualifier.split_once(':').ok_or(qualifier)) {
             None => (None, None),
             Some(Ok((component, module))) => {
                 (Some(component), Some(module).filter(|module| !module.is_empty()).or(Some("ROOT")))
@@ -40,11 +40,11 @@ impl<'a> Id<'a> {
             Some(Err(module)) => (None, Some(module)),
         };
         let (family, path) = path.split_once('$').map_or((None, path), |(family, path)| (Some(family), path));
-        let fits = [version, component, module, family]
+        let is_valid = [version, component, module, family]
             .into_iter()
             .flatten()
             .all(|part| !part.is_empty() && !part.contains(['@', ':', '$']));
-        (fits && !path.is_empty() && !path.contains(['@', '$'])).then_some(Self {
+        (is_valid && !path.is_empty() && !path.contains(['@', '$'])).then_some(Self {
             version,
             component,
             module,
@@ -77,7 +77,7 @@ pub(super) struct Resource<'o, 'f> {
 
 /// The result of resolving a resource name.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Named {
+pub(super) enum ResolvedResource {
     /// Candidate files, relative to the docs root.
     Files(Vec<String>, ResourceAddress),
     /// The component or version is not in this repository, or the family or path is invalid.
@@ -94,12 +94,13 @@ pub(super) struct ResourceAddress {
 impl AntoraOptions {
     /// The resource that a file is; its path is relative to the repository. `None` if it is in no component.
     pub(super) fn resource<'o, 'f>(&'o self, repository_path: &'f str) -> Option<Resource<'o, 'f>> {
-        let inside = |component: &Component| match component.start.as_str() {
+        let path_in_component = |component: &Component| match component.start_path.as_str() {
             "" => Some(repository_path),
-            start => repository_path.strip_prefix(start)?.strip_prefix('/'),
+            start_path => repository_path.strip_prefix(start_path)?.strip_prefix('/'),
         };
-        let found = self.components.iter().filter_map(|component| Some((component, inside(component)?)));
-        let (component, path) = found.max_by_key(|(component, _)| component.start.len())?;
+        let containing =
+            self.components.iter().filter_map(|component| Some((component, path_in_component(component)?)));
+        let (component, path) = containing.max_by_key(|(component, _)| component.start_path.len())?;
         let Some((module, path)) = path.strip_prefix("modules/").and_then(|rest| rest.split_once('/')) else {
             return Some(Resource { component, module: "", family: None, path });
         };
@@ -126,29 +127,37 @@ impl AntoraOptions {
     }
 
     /// Resolves a resource name in the file `from`; `family` is the default family.
-    pub(super) fn named(&self, root: &str, from: &Resource<'_, '_>, id: &Id<'_>, family: &str) -> Named {
+    pub(super) fn resolve(
+        &self,
+        root: &str,
+        from: &Resource<'_, '_>,
+        id: &ResourceId<'_>,
+        family: &str,
+    ) -> ResolvedResource {
         let version = id.version.map(|version| if version == "_" { "" } else { version });
-        let of = |name: &str, version: &str| {
+        let component_of = |name: &str, version: &str| {
             self.components.iter().find(|component| component.name == name && component.version == version)
         };
         let component = match (id.component, version) {
             (None, None) => Some(from.component),
-            (None, Some(version)) => of(&from.component.name, version),
-            (Some(name), Some(version)) => of(name, version),
+            (None, Some(version)) => component_of(&from.component.name, version),
+            (Some(name), Some(version)) => component_of(name, version),
             (Some(name), None) => self.latest(name),
         };
-        let Some(component) = component else { return Named::Elsewhere };
+        let Some(component) = component else { return ResolvedResource::Elsewhere };
         let module =
             id.module.unwrap_or(if id.component.is_some() || from.module.is_empty() { "ROOT" } else { from.module });
         let family = id.family.unwrap_or(family);
-        let Some((_, folders)) = FAMILIES.iter().find(|(name, _)| *name == family) else { return Named::Elsewhere };
-        let beside = if id.path.starts_with("./") { docent_markdown::folder(from.path) } else { "" };
-        let Some(path) = joined(beside, id.path) else { return Named::Elsewhere };
+        let Some((_, folders)) = FAMILIES.iter().find(|(name, _)| *name == family) else {
+            return ResolvedResource::Elsewhere;
+        };
+        let base_folder = if id.path.starts_with("./") { docent_markdown::folder(from.path) } else { "" };
+        let Some(path) = joined(base_folder, id.path) else { return ResolvedResource::Elsewhere };
         let files = folders
             .iter()
-            .map(|folder| from_root(root, &below(&component.start, &format!("modules/{module}/{folder}/{path}"))));
-        let page = Id { path: &path, ..*id };
-        let address = below(&below(&component.served, if module == "ROOT" { "" } else { module }), page.stem());
-        Named::Files(files.collect(), ResourceAddress { address, is_page: family == "page" })
+            .map(|folder| from_root(root, &below(&component.start_path, &format!("modules/{module}/{folder}/{path}"))));
+        let page = ResourceId { path: &path, ..*id };
+        let address = below(&below(&component.base_path, if module == "ROOT" { "" } else { module }), page.stem());
+        ResolvedResource::Files(files.collect(), ResourceAddress { address, is_page: family == "page" })
     }
 }

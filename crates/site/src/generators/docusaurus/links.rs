@@ -6,12 +6,12 @@
 
 use docent_markdown::is_markdown_page;
 
-use super::{DocusaurusSettings, Instance};
+use super::{DocusaurusSettings, PluginInstance};
 use crate::follow::{
     LinkRequest, LinkSyntax, ParsedLink, encoded, has_markdown_ending, parts, relative_path, retargeted_link,
     suffix_of, with_dot_slash_like,
 };
-use crate::generators::browser::inside;
+use crate::generators::browser::path_in_folder;
 use crate::generators::by_names::retargeted_link_by_names;
 use crate::generators::{Root, RootKind};
 use crate::layout::below;
@@ -26,8 +26,8 @@ pub(super) fn follow(site: &Site, link: &ParsedLink<'_>) -> Target {
         return crate::generators::by_names::by_names(site, link);
     };
     let path = link.path.to_ascii_lowercase();
-    let is_file = (path.ends_with(".md") || path.ends_with(".mdx")) && link.syntax != LinkSyntax::Html;
-    if is_file && let Some(found) = by_file(site, root, link) {
+    let names_file = (path.ends_with(".md") || path.ends_with(".mdx")) && link.syntax != LinkSyntax::Html;
+    if names_file && let Some(found) = by_file(site, root, link) {
         // How a component resolves the name of a file is unknown.
         return if link.syntax == LinkSyntax::Component { Target::NotUnderstood } else { found };
     }
@@ -37,35 +37,35 @@ pub(super) fn follow(site: &Site, link: &ParsedLink<'_>) -> Target {
     if link.path.starts_with("@site/") {
         return link.missing(None);
     }
-    by_url(site, root, link, is_file)
+    by_url(site, root, link, names_file)
 }
 
 /// Candidate files for a link with the extension of a page, in lookup order.
-fn named_files(site: &Site, root: &Root, link: &ParsedLink<'_>) -> Vec<String> {
+fn candidate_files(site: &Site, root: &Root, link: &ParsedLink<'_>) -> Vec<String> {
     let home = site.layout().home();
     let joined = |folder: &str, path: &str| joined_in(site.root(), folder, path);
     if let Some(path) = link.path.strip_prefix("@site/") {
         return joined(home, path).into_iter().collect();
     }
-    let own = docent_markdown::folder(link.from);
+    let own_folder = docent_markdown::folder(link.from);
     if link.path.starts_with("./") || link.path.starts_with("../") {
-        return joined(own, &link.path).into_iter().collect();
+        return joined(own_folder, &link.path).into_iter().collect();
     }
-    let beside = (!link.is_absolute()).then_some(own);
+    let relative_base = (!link.is_absolute()).then_some(own_folder);
     let folders = root.options.docusaurus.folders.iter().map(String::as_str);
-    beside.into_iter().chain(folders).chain([home]).filter_map(|folder| joined(folder, &link.path)).collect()
+    relative_base.into_iter().chain(folders).chain([home]).filter_map(|folder| joined(folder, &link.path)).collect()
 }
 
 /// The page of the same plug-in that a link names by its file; `None` when there is no such page and the link stays a
 /// URL.
 fn by_file(site: &Site, root: &Root, link: &ParsedLink<'_>) -> Option<Target> {
-    for file in named_files(site, root, link) {
+    for file in candidate_files(site, root, link) {
         if !site.has_any(&file) {
             continue;
         }
-        let Some(other) = site.layout().root(&file).filter(|other| other.keeps(&file)) else { continue };
-        let is_same = other.options.docusaurus.name == root.options.docusaurus.name && other.kind == root.kind;
-        if !is_same || !is_in_language_of(site, other, root, &file) {
+        let Some(other) = site.layout().root(&file).filter(|other| other.is_page(&file)) else { continue };
+        let is_same_plugin = other.options.docusaurus.name == root.options.docusaurus.name && other.kind == root.kind;
+        if !is_same_plugin || !is_in_language_of(site, other, root, &file) {
             continue;
         }
         if site.address(&file).is_some() {
@@ -84,8 +84,8 @@ fn is_in_language_of(site: &Site, root: &Root, other: &Root, file: &str) -> bool
         return true;
     }
     let Some(translations) = other.options.docusaurus.translations_of(root) else { return false };
-    let inside = root.inside(file).unwrap_or(file);
-    !site.has_any(&below(translations, inside))
+    let relative_path = root.relative_path(file).unwrap_or(file);
+    !site.has_any(&below(translations, relative_path))
 }
 
 /// The non-page file that a link leads to: relative to the page, or in a static folder.
@@ -96,7 +96,7 @@ fn asset(site: &Site, link: &ParsedLink<'_>) -> Option<String> {
         return joined_in(site.root(), site.layout().home(), path).filter(|file| site.has_any(file));
     }
     if link.is_absolute() {
-        return served_as_is(site, &link.path);
+        return static_file(site, &link.path);
     }
     let is_page = has_markdown_ending(name) || name.ends_with(".html");
     (has_ending && !is_page)
@@ -105,16 +105,16 @@ fn asset(site: &Site, link: &ParsedLink<'_>) -> Option<String> {
         .filter(|file| site.has_any(file))
 }
 
-fn served_as_is(site: &Site, path: &str) -> Option<String> {
+fn static_file(site: &Site, path: &str) -> Option<String> {
     let path = path.trim_matches('/');
     let settings = &site.layout().options.docusaurus;
     settings.static_folders.iter().find_map(|folder| {
-        let named = |ending: &str| below(folder, &format!("{path}{ending}"));
-        ["", "/index.html", ".html"].iter().map(|ending| named(ending)).find(|file| site.has_any(file))
+        let with_ending = |ending: &str| below(folder, &format!("{path}{ending}"));
+        ["", "/index.html", ".html"].iter().map(|ending| with_ending(ending)).find(|file| site.has_any(file))
     })
 }
 
-fn by_url(site: &Site, root: &Root, link: &ParsedLink<'_>, is_file: bool) -> Target {
+fn by_url(site: &Site, root: &Root, link: &ParsedLink<'_>, names_file: bool) -> Target {
     let settings = &site.layout().options.docusaurus;
     let language = language_prefix(settings, root);
     let address = if link.is_absolute() {
@@ -129,11 +129,11 @@ fn by_url(site: &Site, root: &Root, link: &ParsedLink<'_>, is_file: bool) -> Tar
         .trim_matches('/')
         .to_owned()
     } else {
-        let Some(url) = own_folder(site, link.from) else {
+        let Some(url) = relative_link_base(site, link.from) else {
             // A relative link in a partial starts from the URL of the page that includes the partial.
             return Target::NotUnderstood;
         };
-        match beside(&url, &link.path, settings.base.as_deref().unwrap_or_default()) {
+        match join_url(&url, &link.path, settings.base.as_deref().unwrap_or_default()) {
             Some(address) => address,
             None => return Target::NotUnderstood,
         }
@@ -141,16 +141,16 @@ fn by_url(site: &Site, root: &Root, link: &ParsedLink<'_>, is_file: bool) -> Tar
     if let Some(found) = at_address(site, &address, language, link) {
         return found;
     }
-    if is_made_otherwise(site, &address, language) {
+    if may_be_generated(site, &address, language) {
         return Target::NotUnderstood;
     }
     // A broken link by file is reported with the missing file, any other with its address.
-    let file = is_file.then(|| named_files(site, root, link).into_iter().next()).flatten();
+    let file = names_file.then(|| candidate_files(site, root, link).into_iter().next()).flatten();
     link.missing(file.or(Some(address)))
 }
 
 /// The URL that the relative links of a page start from, relative to the base path.
-fn own_folder(site: &Site, from: &str) -> Option<String> {
+fn relative_link_base(site: &Site, from: &str) -> Option<String> {
     let address = site.address(from)?;
     let is_directory = site.layout().options.docusaurus.trailing_slash.unwrap_or_else(|| site.is_directory(from));
     Some(if is_directory || address.is_empty() {
@@ -161,7 +161,7 @@ fn own_folder(site: &Site, from: &str) -> Option<String> {
 }
 
 /// Resolves a relative path as a browser does; the result is relative to the base path, `None` outside of it.
-fn beside(folder: &str, path: &str, base: &str) -> Option<String> {
+fn join_url(folder: &str, path: &str, base: &str) -> Option<String> {
     let mut parts: Vec<&str> = base.split('/').chain(folder.split('/')).filter(|part| !part.is_empty()).collect();
     for part in path.split('/') {
         match part {
@@ -178,26 +178,26 @@ fn at_address(site: &Site, address: &str, language: &str, link: &ParsedLink<'_>)
     if let Some(file) = site.file_at(address) {
         return Some(link.page(file));
     }
-    let plain = without_language(address, language);
+    let unprefixed = without_language(address, language);
     // Without a translation, the page of the default language is served.
     if !language.is_empty()
-        && let Some(file) = site.file_at(plain)
+        && let Some(file) = site.file_at(unprefixed)
     {
         return Some(link.page(file));
     }
-    if let Some(destination) = site.redirect(address).or_else(|| site.redirect(plain)) {
+    if let Some(destination) = site.redirect(address).or_else(|| site.redirect(unprefixed)) {
         return Some(Target::Redirect { destination: destination.to_owned() });
     }
-    let file = served_as_is(site, plain).or_else(|| component(site, plain))?;
+    let file = static_file(site, unprefixed).or_else(|| page_script(site, unprefixed))?;
     Some(Target::Asset { file })
 }
 
 /// The script that renders the page at an address, beside the docs.
-fn component(site: &Site, address: &str) -> Option<String> {
+fn page_script(site: &Site, address: &str) -> Option<String> {
     let mut roots = site.layout().roots.iter().filter(|root| root.kind == RootKind::Pages);
     roots.find_map(|root| {
-        let inside = path_in(&root.served, address)?;
-        let names = [below(&root.folder, inside), below(&below(&root.folder, inside), "index")];
+        let path_in_root = path_in(&root.base_path, address)?;
+        let names = [below(&root.folder, path_in_root), below(&below(&root.folder, path_in_root), "index")];
         let endings = ["js", "jsx", "ts", "tsx"];
         names.iter().flat_map(|name| endings.map(|ending| format!("{name}.{ending}"))).find(|file| site.has_any(file))
     })
@@ -205,35 +205,39 @@ fn component(site: &Site, address: &str) -> Option<String> {
 
 /// Whether an address may be served without a file in the tree: lists of posts and tags, index pages of categories, and
 /// pages of other plug-ins.
-fn is_made_otherwise(site: &Site, address: &str, language: &str) -> bool {
+fn may_be_generated(site: &Site, address: &str, language: &str) -> bool {
     let settings = &site.layout().options.docusaurus;
-    let plain = without_language(address, language);
-    let made_by_plugin = |root: &Root| {
-        let served = without_language(&root.served, language_prefix(settings, root));
-        let Some(rest) = path_in(served, plain) else { return false };
+    let unprefixed = without_language(address, language);
+    let is_generated_by_plugin = |root: &Root| {
+        let base_path = without_language(&root.base_path, language_prefix(settings, root));
+        let Some(rest) = path_in(base_path, unprefixed) else { return false };
         let first = rest.split('/').next().unwrap_or_default();
         match root.kind {
             RootKind::Docs => ["category", "tags"].contains(&first),
-            RootKind::Blog => !served.is_empty() || ["", "archive", "tags", "authors", "page"].contains(&first),
+            RootKind::Blog => !base_path.is_empty() || ["", "archive", "tags", "authors", "page"].contains(&first),
             RootKind::Pages => false,
         }
     };
-    let has_place =
-        |root: &Root| root.kind != RootKind::Pages && !root.served.is_empty() && path_in(&root.served, plain).is_some();
+    let holds_address = |root: &Root| {
+        root.kind != RootKind::Pages && !root.base_path.is_empty() && path_in(&root.base_path, unprefixed).is_some()
+    };
     settings.base.is_none()
         || settings.redirects_are_computed
         || site.is_served_outside(address)
-        || site.is_served_outside(plain)
-        || settings.generated.contains(plain)
-        || plain == "search"
-        || plain.ends_with(".html")
-        || site.layout().roots.iter().any(made_by_plugin)
-        || (settings.has_other_plugins && !site.layout().roots.iter().any(has_place))
+        || site.is_served_outside(unprefixed)
+        || settings.generated_index_pages.contains(unprefixed)
+        || unprefixed == "search"
+        || unprefixed.ends_with(".html")
+        || site.layout().roots.iter().any(is_generated_by_plugin)
+        || (settings.has_other_plugins && !site.layout().roots.iter().any(holds_address))
 }
 
 /// The first segment of addresses in the language of a root, `""` for the default one.
 fn language_prefix<'r>(settings: &DocusaurusSettings, root: &'r Root) -> &'r str {
-    root.language.as_deref().filter(|own| settings.languages.iter().any(|known| known == own)).unwrap_or_default()
+    root.language
+        .as_deref()
+        .filter(|language| settings.languages.iter().any(|known| known == language))
+        .unwrap_or_default()
 }
 
 fn without_language<'a>(address: &'a str, language: &str) -> &'a str {
@@ -249,7 +253,8 @@ pub(super) fn write(site: &Site, wanted: &LinkRequest<'_>) -> String {
     }
     let (written, _) = parts(like);
     let by_file = retargeted_link(&format!("./x.md{}", suffix_of(like, None)), from, to, anchor);
-    let candidates = forms(site, wanted, written).into_iter().chain([by_file.clone()]).chain(by_address(site, wanted));
+    let candidates =
+        candidate_forms(site, wanted, written).into_iter().chain([by_file.clone()]).chain(by_address(site, wanted));
     let leads_there = |candidate: &String| match site.resolve_in(from, candidate, syntax) {
         Target::Page { file, .. } => file == to,
         // A link that resolves to the source file of a page would serve that source.
@@ -260,18 +265,18 @@ pub(super) fn write(site: &Site, wanted: &LinkRequest<'_>) -> String {
 }
 
 /// Candidate forms in the style of `like`, the closest first.
-fn forms(site: &Site, wanted: &LinkRequest<'_>, written: &str) -> Vec<String> {
+fn candidate_forms(site: &Site, wanted: &LinkRequest<'_>, written: &str) -> Vec<String> {
     let LinkRequest { from, to, anchor, like, .. } = *wanted;
     let home = site.layout().home();
-    let below_folder = |folder: &str| inside(folder, to);
-    let at = |path: String| format!("{}{}", encoded(&path), suffix_of(like, anchor));
+    let below_folder = |folder: &str| path_in_folder(folder, to);
+    let with_suffix = |path: String| format!("{}{}", encoded(&path), suffix_of(like, anchor));
     if written.starts_with("@site/") {
-        return below_folder(home).map(|path| at(format!("@site/{path}"))).into_iter().collect();
+        return below_folder(home).map(|path| with_suffix(format!("@site/{path}"))).into_iter().collect();
     }
     let is_absolute = written.starts_with('/');
     if !is_markdown_page(to) {
         let statics = site.layout().options.docusaurus.static_folders.iter();
-        let from_root = statics.filter_map(|folder| below_folder(folder)).map(|path| at(format!("/{path}")));
+        let from_root = statics.filter_map(|folder| below_folder(folder)).map(|path| with_suffix(format!("/{path}")));
         return if is_absolute { from_root.collect() } else { Vec::new() };
     }
     if has_markdown_ending(written) {
@@ -281,7 +286,7 @@ fn forms(site: &Site, wanted: &LinkRequest<'_>, written: &str) -> Vec<String> {
         let root = site.layout().root(from);
         let folders = root.map(|root| root.options.docusaurus.folders.clone()).unwrap_or_default();
         let of_content = folders.iter().filter_map(|folder| below_folder(folder));
-        return of_content.chain(below_folder(home)).map(|path| at(format!("/{path}"))).collect();
+        return of_content.chain(below_folder(home)).map(|path| with_suffix(format!("/{path}"))).collect();
     }
     match (written.is_empty(), is_absolute) {
         (true, _) => Vec::new(),
@@ -299,14 +304,14 @@ fn by_address(site: &Site, wanted: &LinkRequest<'_>) -> Option<String> {
     let base = format!("/{}", below(settings.base.as_deref().unwrap_or_default(), language));
     let has_base = base != "/"
         && (written == base || written.starts_with(&format!("{base}/")) || wanted.syntax == LinkSyntax::Html);
-    let own = without_language(address, language);
-    let path = if has_base { below(&base, own) } else { own.to_owned() };
+    let unprefixed = without_language(address, language);
+    let path = if has_base { below(&base, unprefixed) } else { unprefixed.to_owned() };
     let slash = if written.ends_with('/') && !path.is_empty() { "/" } else { "" };
     Some(format!("{}{}", encoded(&format!("/{path}{slash}")), suffix_of(wanted.like, wanted.anchor)))
 }
 
 fn by_relative_url(site: &Site, wanted: &LinkRequest<'_>, written: &str) -> Option<String> {
-    let (folder, address) = (own_folder(site, wanted.from)?, site.address(wanted.to)?);
+    let (folder, address) = (relative_link_base(site, wanted.from)?, site.address(wanted.to)?);
     let mut path = with_dot_slash_like(written, relative_path(&folder, address));
     if written.ends_with('/') || path == "." && written.starts_with("./") {
         path.push('/');
@@ -314,10 +319,10 @@ fn by_relative_url(site: &Site, wanted: &LinkRequest<'_>, written: &str) -> Opti
     Some(format!("{}{}", encoded(&path), suffix_of(wanted.like, wanted.anchor)))
 }
 
-impl Instance {
+impl PluginInstance {
     /// The folder with the translations of the pages in another root of this plug-in.
     fn translations_of(&self, root: &Root) -> Option<&str> {
-        let [translations, .., own] = self.folders.as_slice() else { return None };
-        (*own == root.folder).then_some(translations.as_str())
+        let [translations, .., original] = self.folders.as_slice() else { return None };
+        (*original == root.folder).then_some(translations.as_str())
     }
 }

@@ -244,7 +244,7 @@ proptest! {
         from in 0..7_usize,
         to in 0..9_usize,
         like in prop::sample::select(vec!["", "x.md", "./x.md#y", "../x/", "x.html", "/x.html", "/x.md", "x?q=1"]),
-        inside in any::<bool>(),
+        starts_in_source in any::<bool>(),
         hosted in any::<bool>(),
     ) {
         let files = [
@@ -255,8 +255,8 @@ proptest! {
         if hosted {
             tree.insert(".gitbook.yaml".to_owned(), b"root: ./docs\n".to_vec());
         }
-        let name = |file: &str| if inside { file.to_owned() } else { format!("docs/{file}") };
-        let site = match inside {
+        let name = |file: &str| if starts_in_source { file.to_owned() } else { format!("docs/{file}") };
+        let site = match starts_in_source {
             true => Site::read(&as_docs_root("docs", tree)),
             false => Site::read(&tree),
         };

@@ -2,24 +2,24 @@
 
 use docent_markdown::{FrontMatter, folder};
 
-use super::{HugoSettings, Ugly};
+use super::{HugoSettings, UglyUrls};
 use crate::generators::Root;
 use crate::layout::below;
 use crate::paths::path_in;
 
 /// The address of a page. A page that is served as a file keeps its `.html`, as its relative links start from the
 /// folder around it.
-pub(super) fn of(root: &Root, inside: &str, front: &FrontMatter) -> String {
+pub(super) fn of(root: &Root, relative_path: &str, front: &FrontMatter) -> String {
     let fallback = HugoSettings::default();
     let settings = root.options.hugo.as_deref().unwrap_or(&fallback);
-    let (stem, _) = root.without_language(inside);
-    let language = language_folder(root, inside);
+    let (stem, _) = root.without_language(relative_path);
+    let language = language_folder(root, relative_path);
     if let Some(url) = front.get("url") {
-        let path = served(url.trim());
+        let path = address_of_url(url.trim());
         // With a leading slash, `url` is the whole address: the folder of the language is not added.
         return if url.trim().starts_with('/') { path } else { below(&language, &path) };
     }
-    let stem = below(&root.served, stem);
+    let stem = below(&root.base_path, stem);
     let (above, name) = stem.rsplit_once('/').unwrap_or(("", &stem));
     let path = match name {
         "_index" => return below(&language, &sanitized(above, settings.keeps_case)),
@@ -29,13 +29,13 @@ pub(super) fn of(root: &Root, inside: &str, front: &FrontMatter) -> String {
     let (above, name) = path.rsplit_once('/').unwrap_or(("", &path));
     let section = path.split_once('/').map_or("", |(section, _)| section);
     let pattern = settings.permalinks.iter().find(|(of, _)| of == section || of == "/" && section.is_empty());
-    let made = pattern.and_then(|(_, pattern)| expanded(pattern, &path, front));
-    let path = made.unwrap_or_else(|| below(above, front.slug().unwrap_or(name).trim_matches('/')));
+    let expanded_path = pattern.and_then(|(_, pattern)| expand_permalink(pattern, &path, front));
+    let path = expanded_path.unwrap_or_else(|| below(above, front.slug().unwrap_or(name).trim_matches('/')));
     let path = below(&language, &sanitized(&path, settings.keeps_case));
-    let is_ugly = match &settings.ugly {
-        Ugly::None => false,
-        Ugly::All => true,
-        Ugly::Sections(sections) => sections.iter().any(|of| of == section),
+    let is_ugly = match &settings.ugly_urls {
+        UglyUrls::None => false,
+        UglyUrls::All => true,
+        UglyUrls::Sections(sections) => sections.iter().any(|of| of == section),
     };
     match is_ugly && !path.is_empty() && !has_ending(&path, "html") {
         true => format!("{path}.html"),
@@ -44,25 +44,25 @@ pub(super) fn of(root: &Root, inside: &str, front: &FrontMatter) -> String {
 }
 
 /// The address for the path of a URL: without leading and trailing slash and without `index.html`.
-fn served(url: &str) -> String {
+fn address_of_url(url: &str) -> String {
     let path = url.trim_matches('/');
     let path = if path == "index.html" { "" } else { path.strip_suffix("/index.html").unwrap_or(path) };
     path.to_owned()
 }
 
 /// The folder a language is served in, `""` for none.
-pub(super) fn language_folder(root: &Root, inside: &str) -> String {
+pub(super) fn language_folder(root: &Root, relative_path: &str) -> String {
     let Some(settings) = root.options.hugo.as_deref().filter(|settings| settings.languages.len() > 1) else {
         return root
             .options
             .hugo
             .as_deref()
-            .filter(|settings| settings.default_in_folder)
+            .filter(|settings| settings.default_language_in_folder)
             .map_or(String::new(), |settings| settings.languages.join(""));
     };
-    let own = root.without_language(inside).1.cloned().or_else(|| root.language.clone());
-    match own.as_ref().or(settings.languages.first()) {
-        Some(language) if settings.default_in_folder || settings.languages.first() != Some(language) => {
+    let page_language = root.without_language(relative_path).1.cloned().or_else(|| root.language.clone());
+    match page_language.as_ref().or(settings.languages.first()) {
+        Some(language) if settings.default_language_in_folder || settings.languages.first() != Some(language) => {
             language.clone()
         }
         _ => String::new(),
@@ -70,26 +70,26 @@ pub(super) fn language_folder(root: &Root, inside: &str) -> String {
 }
 
 /// The language of a page.
-pub(super) fn language(root: &Root, inside: &str) -> Option<String> {
+pub(super) fn language(root: &Root, relative_path: &str) -> Option<String> {
     let settings = root.options.hugo.as_deref()?;
-    root.without_language(inside).1.or(root.language.as_ref()).or(settings.languages.first()).cloned()
+    root.without_language(relative_path).1.or(root.language.as_ref()).or(settings.languages.first()).cloned()
 }
 
 /// Whether a Markdown file is no page: a resource of another page, or MDX, which Hugo does not read.
-pub(super) fn is_resource(root: &Root, inside: &str) -> bool {
-    if has_ending(inside, "mdx") {
+pub(super) fn is_resource(root: &Root, relative_path: &str) -> bool {
+    if has_ending(relative_path, "mdx") {
         return true;
     }
     let Some(settings) = root.options.hugo.as_deref() else { return false };
-    let own = folder(inside);
-    let name = inside.rsplit('/').next().unwrap_or(inside);
-    let mut around = Some(own).filter(|own| !own.is_empty());
-    while let Some(one) = around {
-        let is_bundle = settings.bundles.contains(&below(&root.folder, one));
-        if is_bundle && !(one == own && name.starts_with("index.")) {
+    let own_folder = folder(relative_path);
+    let name = relative_path.rsplit('/').next().unwrap_or(relative_path);
+    let mut enclosing_folder = Some(own_folder).filter(|own_folder| !own_folder.is_empty());
+    while let Some(enclosing) = enclosing_folder {
+        let is_bundle = settings.bundles.contains(&below(&root.folder, enclosing));
+        if is_bundle && !(enclosing == own_folder && name.starts_with("index.")) {
             return true;
         }
-        around = Some(folder(one)).filter(|above| !above.is_empty());
+        enclosing_folder = Some(folder(enclosing)).filter(|above| !above.is_empty());
     }
     false
 }
@@ -99,10 +99,10 @@ pub(super) fn aliases(root: &Root, file: &str, front: &FrontMatter, address: &st
     let Some(settings) = root.options.hugo.as_deref().filter(|settings| settings.has_aliases) else {
         return Vec::new();
     };
-    let inside = root.inside(file).unwrap_or(file);
-    let language = language_folder(root, inside);
+    let relative_path = root.relative_path(file).unwrap_or(file);
+    let language = language_folder(root, relative_path);
     let aliases = front.list("aliases").into_iter().filter_map(|alias| {
-        let path = served(alias);
+        let path = address_of_url(alias);
         let path = match alias.starts_with('/') {
             // Aliases are below the folder of their language, even with a leading slash.
             true => below(&language, &path),
@@ -116,19 +116,19 @@ pub(super) fn aliases(root: &Root, file: &str, front: &FrontMatter, address: &st
 /// The address of a page as an alias for another page of the same language.
 pub(super) fn alias(root: &Root, file: &str, address: &str) -> Option<String> {
     root.options.hugo.as_deref().filter(|settings| settings.has_aliases)?;
-    let language = language_folder(root, root.inside(file).unwrap_or(file));
+    let language = language_folder(root, root.relative_path(file).unwrap_or(file));
     let rest = path_in(&language, address)?.trim_matches('/');
     // The home page of a site or of a language is never an alias.
     (!rest.is_empty()).then(|| if has_ending(rest, "html") { format!("/{rest}") } else { format!("/{rest}/") })
 }
 
 /// Expands a permalink pattern for a page; `None` if a value or placeholder is unknown.
-fn expanded(pattern: &str, path: &str, front: &FrontMatter) -> Option<String> {
+fn expand_permalink(pattern: &str, path: &str, front: &FrontMatter) -> Option<String> {
     let date = ["date", "publishDate", "pubdate", "published", "lastmod"].iter().find_map(|name| front.get(name));
     let part = |range: std::ops::Range<usize>| date.and_then(|date| date.get(range)).map(str::to_owned);
     let (above, name) = path.rsplit_once('/').unwrap_or(("", path));
     let title = || front.title().map(|title| title.replace('/', "-"));
-    let own = || front.slug().map(str::to_owned);
+    let slug = || front.slug().map(str::to_owned);
     let mut parts = Vec::new();
     for wanted in pattern.trim_matches('/').split('/') {
         let mut out = String::new();
@@ -143,9 +143,9 @@ fn expanded(pattern: &str, path: &str, front: &FrontMatter) -> Option<String> {
                 "section" => above.split('/').next().unwrap_or_default().to_owned(),
                 "sections" => above.to_owned(),
                 "title" => title()?,
-                "slug" => own().or_else(title)?,
+                "slug" => slug().or_else(title)?,
                 "filename" | "contentbasename" => name.to_owned(),
-                "slugorfilename" | "slugorcontentbasename" => own().unwrap_or_else(|| name.to_owned()),
+                "slugorfilename" | "slugorcontentbasename" => slug().unwrap_or_else(|| name.to_owned()),
                 _ => return None,
             });
             rest = &after[end..];
@@ -158,19 +158,19 @@ fn expanded(pattern: &str, path: &str, front: &FrontMatter) -> Option<String> {
 
 /// A path in the form it has in URLs: whitespace becomes hyphens, most other punctuation is dropped.
 pub(super) fn sanitized(path: &str, keeps_case: bool) -> String {
-    let kept = path.trim().chars().filter_map(|c| match c {
+    let chars = path.trim().chars().filter_map(|c| match c {
         c if c.is_whitespace() => Some('-'),
-        c if c.is_alphanumeric() || unicode_mark(c) || "._+~-@/".contains(c) => Some(c),
+        c if c.is_alphanumeric() || is_combining_mark(c) || "._+~-@/".contains(c) => Some(c),
         _ => None,
     });
-    if keeps_case { kept.collect() } else { kept.flat_map(char::to_lowercase).collect() }
+    if keeps_case { chars.collect() } else { chars.flat_map(char::to_lowercase).collect() }
 }
 
 /// Combining marks, and the scripts from Devanagari to Thai, whose vowel signs are combining marks.
-fn unicode_mark(c: char) -> bool {
+fn is_combining_mark(c: char) -> bool {
     ('\u{300}'..='\u{36f}').contains(&c) || ('\u{900}'..='\u{e4f}').contains(&c)
 }
 
 fn has_ending(path: &str, ending: &str) -> bool {
-    path.rsplit_once('.').is_some_and(|(_, own)| own.eq_ignore_ascii_case(ending))
+    path.rsplit_once('.').is_some_and(|(_, file_ending)| file_ending.eq_ignore_ascii_case(ending))
 }

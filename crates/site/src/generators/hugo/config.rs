@@ -3,12 +3,12 @@
 use crate::generators::yaml::{self, Yaml};
 use crate::tree::{Tree, from_config_folder};
 
-const NAMES: [&str; 2] = ["hugo", "config"];
-const ENDINGS: [&str; 4] = ["toml", "yaml", "yml", "json"];
-const FOLDER: &str = "config/_default";
+const CONFIG_STEMS: [&str; 2] = ["hugo", "config"];
+const CONFIG_EXTENSIONS: [&str; 4] = ["toml", "yaml", "yml", "json"];
+const CONFIG_FOLDER: &str = "config/_default";
 
 /// Keys that only the configuration of Hugo has.
-const OWN: [&str; 9] = [
+const HUGO_KEYS: [&str; 9] = [
     "baseurl",
     "languages",
     "defaultcontentlanguage",
@@ -23,56 +23,58 @@ const OWN: [&str; 9] = [
 /// Whether a file may belong to the configuration; `folder` is relative to the folder of the configuration.
 pub(crate) fn is_file(folder: &str, name: &str) -> bool {
     let Some((stem, ending)) = name.rsplit_once('.') else { return false };
-    ENDINGS.contains(&ending) && (folder == FOLDER || folder.is_empty() && NAMES.contains(&stem))
+    CONFIG_EXTENSIONS.contains(&ending)
+        && (folder == CONFIG_FOLDER || folder.is_empty() && CONFIG_STEMS.contains(&stem))
 }
 
 /// The merged configuration, and each file that could not be parsed with its error.
-pub(super) struct Read {
+pub(super) struct ParsedConfig {
     pub(super) config: Yaml,
-    pub(super) trouble: Vec<(String, String)>,
+    pub(super) errors: Vec<(String, String)>,
 }
 
 /// Reads Hugo's configuration, if the folder has one.
-pub(super) fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Read> {
+pub(super) fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<ParsedConfig> {
     let main = |folder: &str| {
-        let mut names =
-            NAMES.iter().flat_map(|name| ENDINGS.iter().map(move |ending| format!("{folder}{name}.{ending}")));
+        let mut names = CONFIG_STEMS
+            .iter()
+            .flat_map(|name| CONFIG_EXTENSIONS.iter().map(move |ending| format!("{folder}{name}.{ending}")));
         names.find(|name| has(&from_config_folder(tree, home, name)))
     };
     let single = main("");
-    let shared = main(&format!("{FOLDER}/"));
+    let shared = main(&format!("{CONFIG_FOLDER}/"));
     let name = single.clone().or(shared.clone())?;
-    let mut read = Read { config: Yaml::Map(Vec::new()), trouble: Vec::new() };
-    for (name, key) in single.into_iter().chain(shared).map(|name| (name, None)).chain(parts(tree, home)) {
+    let mut read = ParsedConfig { config: Yaml::Map(Vec::new()), errors: Vec::new() };
+    for (name, key) in single.into_iter().chain(shared).map(|name| (name, None)).chain(key_files(tree, home)) {
         let file = from_config_folder(tree, home, &name);
         let Some(text) = tree.text(&file) else { continue };
         match parsed(&name, &text) {
             Ok(value) => read.config.merge(wrapped(lowered(value), key.as_deref())),
-            Err(message) => read.trouble.push((file, message)),
+            Err(message) => read.errors.push((file, message)),
         }
     }
-    let is_named = name.contains("hugo.");
-    let is_own = OWN.iter().any(|key| read.config.get(key).is_some());
+    let is_named_hugo = name.contains("hugo.");
+    let has_hugo_keys = HUGO_KEYS.iter().any(|key| read.config.get(key).is_some());
     let content = from_config_folder(tree, home, "content/");
     let has_content = || tree.paths().iter().chain(&tree.paths_outside()).any(|path| path.starts_with(&content));
-    (is_named || is_own && (has_content() || read.config.get("baseurl").is_some())).then_some(read)
+    (is_named_hugo || has_hugo_keys && (has_content() || read.config.get("baseurl").is_some())).then_some(read)
 }
 
 /// The files in the configuration folder that set the key they are named after; dots separate nested keys
 /// (`languages.fr.toml`).
-fn parts(tree: &dyn Tree, home: &str) -> Vec<(String, Option<String>)> {
-    let folder = format!("{}/", from_config_folder(tree, home, FOLDER));
+fn key_files(tree: &dyn Tree, home: &str) -> Vec<(String, Option<String>)> {
+    let folder = format!("{}/", from_config_folder(tree, home, CONFIG_FOLDER));
     let (paths, outside) = (tree.paths(), tree.paths_outside());
     let names = paths.iter().chain(&outside).filter_map(|path| path.strip_prefix(folder.as_str()));
-    let mut parts: Vec<(String, Option<String>)> = names
-        .filter(|name| is_file(FOLDER, name))
+    let mut files: Vec<(String, Option<String>)> = names
+        .filter(|name| is_file(CONFIG_FOLDER, name))
         .filter_map(|name| {
             let (stem, _) = name.rsplit_once('.')?;
-            (!NAMES.contains(&stem)).then(|| (format!("{FOLDER}/{name}"), Some(stem.to_lowercase())))
+            (!CONFIG_STEMS.contains(&stem)).then(|| (format!("{CONFIG_FOLDER}/{name}"), Some(stem.to_lowercase())))
         })
         .collect();
-    parts.sort();
-    parts
+    files.sort();
+    files
 }
 
 /// Nests a value under a dotted key.

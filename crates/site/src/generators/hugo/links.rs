@@ -16,27 +16,27 @@ use crate::model::{Site, Target};
 use crate::paths::path_in;
 
 /// A page that holds a link.
-struct From<'s> {
+struct ContentFile<'s> {
     file: &'s str,
-    inside: &'s str,
+    relative_path: &'s str,
     root: &'s Root,
     settings: &'s HugoSettings,
 }
 
-impl<'s> From<'s> {
+impl<'s> ContentFile<'s> {
     fn of(site: &'s Site, file: &'s str) -> Option<Self> {
         let root = site.layout().root(file)?;
-        Some(Self { file, inside: root.inside(file)?, root, settings: root.options.hugo.as_deref()? })
+        Some(Self { file, relative_path: root.relative_path(file)?, root, settings: root.options.hugo.as_deref()? })
     }
 
     fn language(&self) -> Option<String> {
-        language(self.root, self.inside)
+        language(self.root, self.relative_path)
     }
 }
 
 pub(super) fn follow(site: &Site, link: &ParsedLink<'_>) -> Target {
     // The file is not a page of the site, so its links are resolved as on a forge.
-    let Some(from) = From::of(site, link.from).filter(|_| is_markdown_page(link.from)) else {
+    let Some(from) = ContentFile::of(site, link.from).filter(|_| is_markdown_page(link.from)) else {
         return plain::follow(site, link);
     };
     match from.settings.hook {
@@ -57,66 +57,66 @@ pub(super) fn follow(site: &Site, link: &ParsedLink<'_>) -> Target {
     }
 }
 
-fn is_resource_beside(site: &Site, from: &From<'_>, path: &str) -> bool {
+fn is_resource_beside(site: &Site, from: &ContentFile<'_>, path: &str) -> bool {
     let file = joined(folder(from.file), path).filter(|_| !path.starts_with('/'));
     is_bundle(from.file) && file.is_some_and(|file| is_markdown_page(&file) && site.has_file(&file))
 }
 
 /// Resolves a link as a browser does on the built page.
-fn by_url(site: &Site, from: &From<'_>, path: &str, anchor: Option<&str>) -> Target {
+fn by_url(site: &Site, from: &ContentFile<'_>, path: &str, anchor: Option<&str>) -> Target {
     let settings = from.settings;
     let missing = |path: Option<String>| Target::Missing { path, anchor: anchor.map(str::to_owned) };
     let resolved = if let Some(absolute) = path.strip_prefix('/') {
-        let inside = if settings.adds_base { Some(absolute) } else { path_in(&settings.base, absolute) };
+        let path_in_site = if settings.prepends_base { Some(absolute) } else { path_in(&settings.base, absolute) };
         // The host may serve more than this site.
-        let Some(inside) = inside else { return Target::NotUnderstood };
-        joined("", inside)
+        let Some(path_in_site) = path_in_site else { return Target::NotUnderstood };
+        joined("", path_in_site)
     } else {
         // Links of a page resource start from the pages that show it; a draft is not published.
         let Some(address) = site.address(from.file) else { return Target::NotUnderstood };
         joined(if address.ends_with(".html") { folder(address) } else { address }, path)
     };
-    let Some(mut served) = resolved else {
+    let Some(mut address) = resolved else {
         return if settings.base.is_empty() { missing(None) } else { Target::NotUnderstood };
     };
-    if let Some(folder) = served.strip_suffix("index.html").filter(|rest| rest.is_empty() || rest.ends_with('/')) {
-        served = folder.trim_end_matches('/').to_owned();
+    if let Some(folder) = address.strip_suffix("index.html").filter(|rest| rest.is_empty() || rest.ends_with('/')) {
+        address = folder.trim_end_matches('/').to_owned();
     }
-    if let Some(file) = site.file_at(&served) {
+    if let Some(file) = site.file_at(&address) {
         return Target::page(file, anchor);
     }
     // Hosts serve HTML files without their extension, but not all hosts with a trailing slash.
-    if let Some(file) = site.file_at(&format!("{}.html", served.trim_end_matches('/'))) {
+    if let Some(file) = site.file_at(&format!("{}.html", address.trim_end_matches('/'))) {
         return if path.ends_with('/') { Target::NotUnderstood } else { Target::page(file, anchor) };
     }
-    if let Some(file) = resource(site, settings, &served) {
+    if let Some(file) = resource(site, settings, &address) {
         return Target::Asset { file };
     }
-    if let Some(destination) = site.redirect(&served) {
+    if let Some(destination) = site.redirect(&address) {
         return Target::Redirect { destination: destination.to_owned() };
     }
-    match settings.has_more || is_generated(site, settings, &served) {
+    match settings.has_external_content || is_generated(site, settings, &address) {
         true => Target::NotUnderstood,
-        false => missing(Some(served)),
+        false => missing(Some(address)),
     }
 }
 
 /// A file that is served unchanged: a static file or a resource of a page.
-fn resource(site: &Site, settings: &HugoSettings, served: &str) -> Option<String> {
-    let mut statics = settings.statics.iter().map(|folder| below(folder, served));
-    if let Some(file) = statics.find(|file| site.has_any(file) && !served.is_empty()) {
+fn resource(site: &Site, settings: &HugoSettings, address: &str) -> Option<String> {
+    let mut statics = settings.static_folders.iter().map(|folder| below(folder, address));
+    if let Some(file) = statics.find(|file| site.has_any(file) && !address.is_empty()) {
         return Some(file);
     }
     // A resource is beside the file of the nearest page above.
-    let mut above = served;
+    let mut above = address;
     while let Some((page, _)) = above.rsplit_once('/').or((!above.is_empty()).then_some(("", ""))) {
         if let Some(file) = site.file_at(page).filter(|file| is_bundle(file)) {
-            let file = below(folder(file), served[page.len()..].trim_matches('/'));
+            let file = below(folder(file), address[page.len()..].trim_matches('/'));
             return (site.has_any(&file) && !is_markdown_page(&file)).then_some(file);
         }
         above = page;
     }
-    let mut roots = site.layout().roots.iter().map(|root| below(&root.folder, served));
+    let mut roots = site.layout().roots.iter().map(|root| below(&root.folder, address));
     roots.find(|file| site.has_any(file) && !is_markdown_page(file))
 }
 
@@ -127,8 +127,8 @@ fn is_bundle(file: &str) -> bool {
 }
 
 /// Whether Hugo may generate the page or file at an address.
-fn is_generated(site: &Site, settings: &HugoSettings, served: &str) -> bool {
-    let mut names: Vec<&str> = served.split('/').collect();
+fn is_generated(site: &Site, settings: &HugoSettings, address: &str) -> bool {
+    let mut names: Vec<&str> = address.split('/').collect();
     let prefix = settings.languages.iter().any(|language| names.first() == Some(&language.as_str()));
     if prefix {
         names.remove(0);
@@ -136,12 +136,12 @@ fn is_generated(site: &Site, settings: &HugoSettings, served: &str) -> bool {
     let name = names.last().copied().unwrap_or_default();
     let is_feed =
         [".xml", ".json", ".txt", ".js", ".css", ".webmanifest", ".ics"].iter().any(|ending| name.ends_with(ending));
-    let inside = names.join("/");
+    let path = names.join("/");
     // A folder of pages has a list page, and files in other formats than Markdown may be pages, too.
     let is_folder_or_page = site.layout().roots.iter().any(|root| {
-        let path = below(&root.folder, inside.strip_prefix(&root.served).unwrap_or(&inside).trim_matches('/'));
-        let other = ["html", "adoc", "org", "rst", "pandoc", "asciidoc", "gotmpl"];
-        let page = |file: &str| other.iter().any(|ending| site.has_any(&format!("{path}{file}.{ending}")));
+        let path = below(&root.folder, path.strip_prefix(&root.base_path).unwrap_or(&path).trim_matches('/'));
+        let other_extensions = ["html", "adoc", "org", "rst", "pandoc", "asciidoc", "gotmpl"];
+        let page = |file: &str| other_extensions.iter().any(|ending| site.has_any(&format!("{path}{file}.{ending}")));
         site.has_folder(&path)
             || page("")
             || page("/index")
@@ -149,7 +149,7 @@ fn is_generated(site: &Site, settings: &HugoSettings, served: &str) -> bool {
             || site.has_any(&format!("{}/_content.gotmpl", folder(&path)))
     });
     is_feed
-        || names.first().is_some_and(|first| settings.generated.contains(*first))
+        || names.first().is_some_and(|first| settings.generated_segments.contains(*first))
         || names.contains(&"page")
         || is_folder_or_page
 }
@@ -163,38 +163,38 @@ enum Found {
 
 /// Looks up the page that a reference names. `anywhere` is for `ref` and `relref`, which find a unique name in any
 /// folder.
-fn page_of(site: &Site, from: &From<'_>, path: &str, anywhere: bool) -> Found {
+fn page_of(site: &Site, from: &ContentFile<'_>, path: &str, in_any_folder: bool) -> Found {
     let language = from.language();
     let has_ending = path.rsplit('/').next().is_some_and(|name| name.contains('.') && !name.starts_with('.'));
-    let own = below(&from.root.served, from.inside);
-    let (dir, name) = (folder(&own), own.rsplit('/').next().unwrap_or(&own));
-    let mut tried = Vec::new();
+    let own_path = below(&from.root.base_path, from.relative_path);
+    let (dir, name) = (folder(&own_path), own_path.rsplit('/').next().unwrap_or(&own_path));
+    let mut candidates = Vec::new();
     if !path.starts_with('/') {
         let is_leaf = name.starts_with("index.");
         if is_leaf && !(has_ending && path.starts_with("../")) {
-            tried.extend(joined(folder(dir), path));
+            candidates.extend(joined(folder(dir), path));
         }
-        tried.extend(joined(dir, path).filter(|_| !is_leaf || has_ending));
+        candidates.extend(joined(dir, path).filter(|_| !is_leaf || has_ending));
     }
     if !path.starts_with('.') {
-        tried.extend(joined("", path));
+        candidates.extend(joined("", path));
     }
-    for path in tried {
+    for path in candidates {
         if let Some(file) = at_path(site, language.as_deref(), &path) {
             return Found::Page(file);
         }
     }
     let name = path.trim_matches('/');
-    if !anywhere || name.contains('/') || name.is_empty() || path.starts_with('.') {
+    if !in_any_folder || name.contains('/') || name.is_empty() || path.starts_with('.') {
         return Found::Nothing;
     }
     let wanted = logical(name, &from.settings.languages);
-    let mut same = site.files().filter(|file| {
-        let Some(other) = From::of(site, file).filter(|_| site.address(file).is_some()) else { return false };
-        let path = logical(&below(&other.root.served, other.inside), &other.settings.languages);
+    let mut matches = site.files().filter(|file| {
+        let Some(other) = ContentFile::of(site, file).filter(|_| site.address(file).is_some()) else { return false };
+        let path = logical(&below(&other.root.base_path, other.relative_path), &other.settings.languages);
         path.rsplit('/').next() == Some(wanted.as_str()) && other.language() == language
     });
-    match (same.next(), same.next()) {
+    match (matches.next(), matches.next()) {
         (Some(file), None) => Found::Page(file.to_owned()),
         (Some(_), Some(_)) => Found::Several,
         _ => Found::Nothing,
@@ -219,25 +219,25 @@ fn logical(path: &str, languages: &[String]) -> String {
 /// The page at a path relative to the content folder.
 fn at_path(site: &Site, language: Option<&str>, path: &str) -> Option<String> {
     let is_of = |file: &str| {
-        let other = From::of(site, file)?;
+        let other = ContentFile::of(site, file)?;
         (site.address(file).is_some() && other.language().as_deref() == language).then_some(())
     };
     let languages = site.layout().roots.first()?.options.hugo.as_deref()?.languages.as_slice();
     let wanted = logical(path.trim_matches('/'), languages);
-    let plain = stem(path.trim_matches('/')).unwrap_or(path.trim_matches('/'));
-    let plain = plain
+    let page_stem = stem(path.trim_matches('/')).unwrap_or(path.trim_matches('/'));
+    let page_stem = page_stem
         .strip_suffix("_index")
-        .or(plain.strip_suffix("index"))
+        .or(page_stem.strip_suffix("index"))
         .filter(|rest| rest.is_empty() || rest.ends_with('/'))
-        .unwrap_or(plain)
+        .unwrap_or(page_stem)
         .trim_matches('/');
-    let ends = std::iter::once(String::new()).chain(language.map(|language| format!(".{language}")));
-    for end in ends {
+    let language_suffixes = std::iter::once(String::new()).chain(language.map(|language| format!(".{language}")));
+    for language_suffix in language_suffixes {
         for root in &site.layout().roots {
-            let Some(inside) = plain.strip_prefix(root.served.as_str()) else { continue };
-            let inside = below(&root.folder, inside);
+            let Some(relative_path) = page_stem.strip_prefix(root.base_path.as_str()) else { continue };
+            let stem = below(&root.folder, relative_path);
             for name in ["", "/_index", "/index"] {
-                let file = format!("{inside}{name}{end}.md");
+                let file = format!("{stem}{name}{language_suffix}.md");
                 let file = file.trim_start_matches('/');
                 if site.has_file(file) && is_of(file).is_some() {
                     return Some(file.to_owned());
@@ -247,8 +247,8 @@ fn at_path(site: &Site, language: Option<&str>, path: &str) -> Option<String> {
     }
     let mut files = site.files().filter(|file| is_markdown_page(file));
     let found = files.find(|file| {
-        From::of(site, file).is_some_and(|other| {
-            logical(&below(&other.root.served, other.inside), languages) == wanted && is_of(file).is_some()
+        ContentFile::of(site, file).is_some_and(|other| {
+            logical(&below(&other.root.base_path, other.relative_path), languages) == wanted && is_of(file).is_some()
         })
     });
     found.map(str::to_owned)
@@ -274,7 +274,7 @@ fn reference(target: &str) -> Option<Reference<'_>> {
 
 pub(super) fn shortcode(site: &Site, from: &str, target: &str) -> Target {
     let Some(reference) = reference(target) else { return Target::NotUnderstood };
-    let Some(from) = From::of(site, from).filter(|_| site.address(from).is_some()) else {
+    let Some(from) = ContentFile::of(site, from).filter(|_| site.address(from).is_some()) else {
         return Target::NotUnderstood;
     };
     let (path, anchor) = parts(reference.path);
@@ -288,13 +288,14 @@ pub(super) fn shortcode(site: &Site, from: &str, target: &str) -> Target {
         Found::Page(file) => Target::page(file, anchor.as_deref()),
         Found::Several => Target::NotUnderstood,
         Found::Nothing => {
-            let inside = joined(folder(from.inside), path).or_else(|| joined("", path)).unwrap_or_default();
-            match from.settings.has_more
-                || is_generated(site, from.settings, &inside)
+            let content_path =
+                joined(folder(from.relative_path), path).or_else(|| joined("", path)).unwrap_or_default();
+            match from.settings.has_external_content
+                || is_generated(site, from.settings, &content_path)
                 || is_generated(site, from.settings, path.trim_matches('/'))
             {
                 true => Target::NotUnderstood,
-                false => Target::Missing { path: Some(inside), anchor },
+                false => Target::Missing { path: Some(content_path), anchor },
             }
         }
     }
@@ -303,68 +304,73 @@ pub(super) fn shortcode(site: &Site, from: &str, target: &str) -> Target {
 /// Writes the first candidate form of a link that leads to the target.
 pub(super) fn write(site: &Site, wanted: &LinkRequest<'_>) -> String {
     let LinkRequest { from, to, anchor, like, syntax } = *wanted;
-    let Some(page) = From::of(site, from) else { return plain::write(site, wanted) };
+    let Some(page) = ContentFile::of(site, from) else { return plain::write(site, wanted) };
     let suffix = suffix_of(like, anchor);
     let (like_path, _) = parts(like);
-    let target = From::of(site, to).filter(|_| is_markdown_page(to));
-    let content = target.as_ref().map(|target| below(&target.root.served, target.inside));
-    let mut ways = Vec::new();
+    let target = ContentFile::of(site, to).filter(|_| is_markdown_page(to));
+    let content = target.as_ref().map(|target| below(&target.root.base_path, target.relative_path));
+    let mut candidates = Vec::new();
     if let Some(old) = reference(like) {
         let (old_path, old_anchor) = parts(old.path);
         let anchor = anchor.map(str::to_owned).or(old_anchor).map_or(String::new(), |anchor| format!("#{anchor}"));
         let content = content.clone().unwrap_or_default();
-        let named = if stem(old_path).is_some() { content } else { stem(&content).unwrap_or(&content).to_owned() };
-        let near = relative_path(folder(&below(&page.root.served, page.inside)), &named);
-        let near = (!old_path.starts_with('/')).then(|| near.clone());
-        ways.extend(
-            near.into_iter()
-                .chain([format!("/{named}")])
+        let target_path =
+            if stem(old_path).is_some() { content } else { stem(&content).unwrap_or(&content).to_owned() };
+        let relative = relative_path(folder(&below(&page.root.base_path, page.relative_path)), &target_path);
+        let relative = (!old_path.starts_with('/')).then(|| relative.clone());
+        candidates.extend(
+            relative
+                .into_iter()
+                .chain([format!("/{target_path}")])
                 .map(|path| format!("{}{path}{anchor}{}", old.before, old.after)),
         );
     } else {
         let is_absolute = like_path.starts_with('/') || like_path.is_empty();
         if page.settings.hook == LinkHook::Embedded && syntax == LinkSyntax::Markdown && stem(like_path).is_some() {
-            ways.extend(content.as_ref().map(|content| match is_absolute {
+            candidates.extend(content.as_ref().map(|content| match is_absolute {
                 true => format!("/{content}{suffix}"),
-                false => format!("{}{suffix}", relative_path(folder(&below(&page.root.served, page.inside)), content)),
+                false => format!(
+                    "{}{suffix}",
+                    relative_path(folder(&below(&page.root.base_path, page.relative_path)), content)
+                ),
             }));
         }
         let address = match target.is_some() {
             true => address_of(site, to),
             false => page
                 .settings
-                .statics
+                .static_folders
                 .iter()
                 .find_map(|folder| to.strip_prefix(folder.as_str()))
                 .map(|path| path.trim_matches('/').to_owned())
-                .or_else(|| beside(site, to)),
+                .or_else(|| resource_address(site, to)),
         };
         if let Some(address) = address {
             let is_folder = target.is_some()
                 && !address.ends_with(".html")
                 && (like_path.ends_with('/') || stem(like_path).is_some() || is_absolute && like_path.is_empty());
             let slash = if is_folder && !address.is_empty() { "/" } else { "" };
-            let base = if page.settings.adds_base { "" } else { page.settings.base.as_str() };
+            let base = if page.settings.prepends_base { "" } else { page.settings.base.as_str() };
             let absolute = format!("/{}{slash}{suffix}", encoded(&below(base, &address)));
-            if !is_absolute && let Some(own) = address_of(site, from) {
-                let own = if own.ends_with(".html") { folder(&own) } else { &own };
-                let way = with_dot_slash_like(like_path, relative_path(own, &address));
-                ways.push(format!("{}{slash}{suffix}", encoded(&way)));
+            if !is_absolute && let Some(own_address) = address_of(site, from) {
+                let own_address = if own_address.ends_with(".html") { folder(&own_address) } else { &own_address };
+                let way = with_dot_slash_like(like_path, relative_path(own_address, &address));
+                candidates.push(format!("{}{slash}{suffix}", encoded(&way)));
             }
-            ways.push(absolute);
+            candidates.push(absolute);
         }
     }
     let anchor = anchor
         .or(suffix.split_once('#').map(|(_, anchor)| anchor))
         .map_or(String::new(), |anchor| format!("#{anchor}"));
-    let last = content.map(|content| format!("{{{{< relref \"/{content}{anchor}\" >}}}}"));
+    let fallback = content.map(|content| format!("{{{{< relref \"/{content}{anchor}\" >}}}}"));
     let is_known = site.has_file(from) && site.has_any(to);
-    let leads = |way: &&String| match site.resolve_in(from, way, syntax) {
+    let leads_to_target = |way: &&String| match site.resolve_in(from, way, syntax) {
         Target::Page { file, .. } | Target::Asset { file } => file == to,
         _ => !is_known,
     };
-    let found = ways.iter().chain(&last).find(leads).or(ways.last()).cloned();
-    found.or(last).unwrap_or_else(|| crate::follow::retargeted_link(like, from, to, wanted.anchor))
+    let found = candidates.iter().chain(&fallback).find(leads_to_target).or(candidates.last()).cloned();
+    found.or(fallback).unwrap_or_else(|| crate::follow::retargeted_link(like, from, to, wanted.anchor))
 }
 
 /// The address of a page, or the address it will have: a page that is being moved is not in the tree yet.
@@ -376,7 +382,7 @@ fn address_of(site: &Site, file: &str) -> Option<String> {
 }
 
 /// The address of a resource of a page.
-fn beside(site: &Site, file: &str) -> Option<String> {
+fn resource_address(site: &Site, file: &str) -> Option<String> {
     let mut above = folder(file);
     loop {
         let index = ["index.md", "_index.md"].iter().find_map(|name| site.address(&below(above, name)));
@@ -385,7 +391,7 @@ fn beside(site: &Site, file: &str) -> Option<String> {
         }
         if above.is_empty() {
             let root = site.layout().root(file)?;
-            return Some(below(&language_folder(root, ""), root.inside(file)?));
+            return Some(below(&language_folder(root, ""), root.relative_path(file)?));
         }
         above = folder(above);
     }

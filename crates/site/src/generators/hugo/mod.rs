@@ -39,29 +39,29 @@ pub(crate) struct HugoSettings {
     /// Path of the base URL, without leading and trailing slash.
     base: String,
     /// Whether Hugo prepends the base URL to absolute links.
-    adds_base: bool,
-    ugly: Ugly,
+    prepends_base: bool,
+    ugly_urls: UglyUrls,
     /// Permalink patterns for pages: section and pattern.
     permalinks: Vec<(String, String)>,
     /// Codes of the languages, the default one first.
     languages: Vec<String>,
     /// Whether the default language has a folder in the URL, too.
-    default_in_folder: bool,
+    default_language_in_folder: bool,
     keeps_case: bool,
     has_aliases: bool,
     /// Whether pages or files may come from outside of this tree, such as from a module.
-    has_more: bool,
+    has_external_content: bool,
     /// Folders of static files.
-    statics: Vec<String>,
+    static_folders: Vec<String>,
     /// Leaf bundles: folders that are one page with its resources.
     bundles: BTreeSet<String>,
     /// First path segments of generated pages, such as those of taxonomies.
-    generated: BTreeSet<String>,
+    generated_segments: BTreeSet<String>,
 }
 
 /// Which pages are served as files rather than as folders (`uglyURLs`).
 #[derive(Debug, Default)]
-enum Ugly {
+enum UglyUrls {
     #[default]
     None,
     All,
@@ -72,16 +72,16 @@ pub(super) const RULES: Rules = Rules {
     reads_front_matter: true,
     hides: address::is_resource,
     why_hidden: |_, _| SkipReason::Partial,
-    builds,
+    is_published,
     alias: |root, file, address| Some(("aliases", address::alias(root, file, address)?)),
     aliases: address::aliases,
     // `_index.md` is the page of its folder, not a partial.
-    is_part: |_| false,
-    expression: links::shortcode,
+    is_partial: |_| false,
+    resolve_template: links::shortcode,
     ..Rules::of(read, address::of, links::follow, links::write)
 };
 
-fn builds(_root: &Root, _inside: &str, front: &FrontMatter, _has: &dyn Fn(&str) -> bool) -> bool {
+fn is_published(_root: &Root, _relative_path: &str, front: &FrontMatter, _has: &dyn Fn(&str) -> bool) -> bool {
     let never = |name: &str| front.get(name) == Some("never");
     !front.flag("draft") && !front.flag("headless") && !never("build.render") && !never("_build.render")
 }
@@ -91,7 +91,7 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
     let read = config::read(tree, home, has)?;
     let config = &read.config;
     let text = |name: &str| config.get(name).and_then(Yaml::text);
-    let yes = |name: &str| text(name) == Some("true");
+    let is_enabled = |name: &str| text(name) == Some("true");
     let default = text("defaultcontentlanguage").unwrap_or("en").to_lowercase();
     let languages = languages(config, &default);
     let (paths, outside) = (tree.paths(), tree.paths_outside());
@@ -105,9 +105,9 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
         folders.extend(folder(source).map(|source| (source, target.clone(), language.clone())));
     }
     if mounts.is_empty() {
-        for (code, own) in &languages {
-            let own = own.and_then(|own| own.get("contentdir")).and_then(Yaml::text);
-            folders.extend(own.and_then(&folder).map(|own| (own, String::new(), Some(code.clone()))));
+        for (code, settings) in &languages {
+            let content_dir = settings.and_then(|settings| settings.get("contentdir")).and_then(Yaml::text);
+            folders.extend(content_dir.and_then(&folder).map(|folder| (folder, String::new(), Some(code.clone()))));
         }
         let has_rest = folders.len() < languages.len().max(1);
         folders.extend(folder(content).filter(|_| has_rest).map(|content| (content, String::new(), None)));
@@ -118,7 +118,7 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
     };
     let mut bundles = bundles(all().filter(|path| folders.iter().any(|(folder, ..)| is_within(path, folder))));
     bundles.retain(|bundle| folders.iter().all(|(folder, ..)| folder != bundle));
-    let theme = theme(config);
+    let themes = themes(config);
     let has_theme = |name: &str| {
         let folder = format!(
             "{}/",
@@ -127,10 +127,10 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
         all().any(|path| path.starts_with(folder.as_str()))
     };
     let imports = config.get("module").and_then(|module| module.get("imports")).is_some();
-    let has_more = imports || theme.iter().any(|name| !has_theme(name));
-    let statics = ["static"].into_iter().chain(text("staticdir")).filter_map(&folder);
-    let mut generated = BTreeSet::from(["tags".to_owned(), "categories".to_owned(), "page".to_owned()]);
-    generated.extend(
+    let has_external_content = imports || themes.iter().any(|name| !has_theme(name));
+    let static_folders = ["static"].into_iter().chain(text("staticdir")).filter_map(&folder);
+    let mut generated_segments = BTreeSet::from(["tags".to_owned(), "categories".to_owned(), "page".to_owned()]);
+    generated_segments.extend(
         config
             .get("taxonomies")
             .map(Yaml::members)
@@ -139,30 +139,30 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
             .filter_map(|(_, name)| Some(name.text()?.to_lowercase())),
     );
 
-    let is_multihost = languages.iter().any(|(_, own)| own.is_some_and(|own| own.get("baseurl").is_some()));
+    let is_multihost = languages.iter().any(|(_, settings)| settings.is_some_and(|own| own.get("baseurl").is_some()));
     let settings = HugoSettings {
-        hook: hook(tree, home, config, all(), has_more, !is_multihost),
+        hook: hook(tree, home, config, all(), has_external_content, !is_multihost),
         base: path_of_url(text("baseurl").unwrap_or_default()).to_owned(),
-        adds_base: yes("canonifyurls") || yes("relativeurls"),
-        ugly: ugly(config),
+        prepends_base: is_enabled("canonifyurls") || is_enabled("relativeurls"),
+        ugly_urls: ugly_urls(config),
         permalinks: permalinks(config),
         languages: languages.iter().map(|(code, _)| code.clone()).collect(),
-        default_in_folder: yes("defaultcontentlanguageinsubdir"),
-        keeps_case: yes("disablepathtolower"),
-        has_aliases: !yes("disablealiases"),
-        has_more: has_more || is_multihost,
-        statics: statics.collect(),
+        default_language_in_folder: is_enabled("defaultcontentlanguageinsubdir"),
+        keeps_case: is_enabled("disablepathtolower"),
+        has_aliases: !is_enabled("disablealiases"),
+        has_external_content: has_external_content || is_multihost,
+        static_folders: static_folders.collect(),
         bundles,
-        generated,
+        generated_segments,
     };
-    let suffixes = if languages.len() > 1 { settings.languages.clone() } else { Vec::new() };
+    let language_suffixes = if languages.len() > 1 { settings.languages.clone() } else { Vec::new() };
     let settings = Arc::new(settings);
     let roots = folders.into_iter().map(|(folder, target, language)| Root {
         folder,
-        served: target,
+        base_path: target,
         generator: Generator::Hugo,
         language: language.or_else(|| Some(default.clone()).filter(|_| languages.len() < 2)),
-        suffixes: suffixes.clone(),
+        language_suffixes: language_suffixes.clone(),
         options: RootOptions { hugo: Some(Arc::clone(&settings)), ..RootOptions::default() },
         ..Root::default()
     });
@@ -173,11 +173,11 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
         Some("blackfriday") => AnchorStyle::Blackfriday,
         kind => AnchorStyle::Hugo { ascii: kind == Some("github-ascii"), typographer: typographer != Typographer::Off },
     };
-    layout.anchors_computed = typographer == Typographer::OfItsOwn;
+    layout.anchors_computed = typographer == Typographer::Custom;
     for version in current_versions(config) {
         layout.declared.add(version, Stage::Current);
     }
-    for (file, message) in read.trouble {
+    for (file, message) in read.errors {
         layout.problem(&file, message);
     }
     Some(layout)
@@ -201,7 +201,7 @@ pub(crate) fn without_configuration(tree: &dyn Tree, configurations: &[&str]) ->
     let settings = HugoSettings {
         hook: LinkHook::Unknown,
         has_aliases: true,
-        has_more: true,
+        has_external_content: true,
         bundles: bundles(paths.iter().map(String::as_str)),
         ..HugoSettings::default()
     };
@@ -214,16 +214,16 @@ pub(crate) fn without_configuration(tree: &dyn Tree, configurations: &[&str]) ->
 
 /// Whether a file is the `_index.md` of a folder near the top of the tree.
 pub(crate) fn is_section(path: &str) -> bool {
-    const DEEPEST: usize = 3;
+    const MAX_DEPTH: usize = 3;
     let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
-    name == "_index.md" && !folder.starts_with("..") && path.matches('/').count() <= DEEPEST
+    name == "_index.md" && !folder.starts_with("..") && path.matches('/').count() <= MAX_DEPTH
 }
 
 /// The versions that a site's own parameters call current: `latest_stable_version: v3.7`, `versions: {current:
 /// "20.0"}`.
 fn current_versions(config: &Yaml) -> impl Iterator<Item = &str> {
     let parameters = config.get("params").map(Yaml::members).unwrap_or_default();
-    let is_current = |name: &str| released::CURRENT.iter().any(|word| name.starts_with(word));
+    let is_current = |name: &str| released::CURRENT_KEYS.iter().any(|word| name.starts_with(word));
     let versions =
         parameters.iter().filter(|(name, _)| name == "versions").flat_map(|(_, versions)| versions.members());
     parameters.iter().chain(versions).filter(move |(name, _)| is_current(name)).filter_map(|(_, value)| {
@@ -236,9 +236,9 @@ fn current_versions(config: &Yaml) -> impl Iterator<Item = &str> {
 enum Typographer {
     Off,
     /// Punctuation, which anchors drop.
-    Signs,
+    Punctuation,
     /// Configured text with characters that anchors keep.
-    OfItsOwn,
+    Custom,
 }
 
 fn typographer(config: &Yaml) -> Typographer {
@@ -251,20 +251,21 @@ fn typographer(config: &Yaml) -> Typographer {
     let has_words = |(name, value): &(String, Yaml)| name != "disable" && value.text().is_some_and(is_word);
     match options.iter().any(|(name, value)| name == "disable" && value.text() == Some("true")) {
         true => Typographer::Off,
-        false if options.iter().any(has_words) => Typographer::OfItsOwn,
-        false => Typographer::Signs,
+        false if options.iter().any(has_words) => Typographer::Custom,
+        false => Typographer::Punctuation,
     }
 }
 
 /// The languages that are built, each with its own settings, the default language first.
 fn languages<'y>(config: &'y Yaml, default: &str) -> Vec<(String, Option<&'y Yaml>)> {
     let disabled = config.get("disablelanguages").map(Yaml::list).unwrap_or_default();
-    let named = config.get("languages").map(Yaml::members).unwrap_or_default();
-    let is_built = |code: &str, own: &Yaml| {
-        own.get("disabled").and_then(Yaml::text) != Some("true") && !disabled.iter().any(|one| one.text() == Some(code))
+    let configured = config.get("languages").map(Yaml::members).unwrap_or_default();
+    let is_built = |code: &str, settings: &Yaml| {
+        settings.get("disabled").and_then(Yaml::text) != Some("true")
+            && !disabled.iter().any(|disabled| disabled.text() == Some(code))
     };
-    let built = named.iter().filter(|(code, own)| is_built(code, own));
-    let mut languages: Vec<_> = built.map(|(code, own)| (code.clone(), Some(own))).collect();
+    let built = configured.iter().filter(|(code, settings)| is_built(code, settings));
+    let mut languages: Vec<_> = built.map(|(code, settings)| (code.clone(), Some(settings))).collect();
     if languages.is_empty() {
         languages.push((default.to_owned(), None));
     }
@@ -277,14 +278,14 @@ fn mounts(config: &Yaml) -> Vec<(String, String, Option<String>)> {
     let mounts = config.get("module").and_then(|module| module.get("mounts")).map(Yaml::list).unwrap_or_default();
     let mounted = mounts.iter().filter_map(|mount| {
         let target = mount.get("target")?.text()?.trim_matches('/');
-        let inside = path_in("content", target)?;
+        let content_path = path_in("content", target)?;
         let language = mount.get("lang").and_then(Yaml::text).map(str::to_lowercase);
-        Some((mount.get("source")?.text()?.to_owned(), inside.trim_matches('/').to_owned(), language))
+        Some((mount.get("source")?.text()?.to_owned(), content_path.trim_matches('/').to_owned(), language))
     });
     mounted.collect()
 }
 
-fn theme(config: &Yaml) -> Vec<&str> {
+fn themes(config: &Yaml) -> Vec<&str> {
     match config.get("theme") {
         Some(Yaml::Text(name)) => vec![name],
         Some(list) => list.list().iter().filter_map(Yaml::text).collect(),
@@ -292,23 +293,26 @@ fn theme(config: &Yaml) -> Vec<&str> {
     }
 }
 
-fn ugly(config: &Yaml) -> Ugly {
+fn ugly_urls(config: &Yaml) -> UglyUrls {
     match config.get("uglyurls") {
-        Some(Yaml::Text(all)) if all == "true" => Ugly::All,
+        Some(Yaml::Text(all)) if all == "true" => UglyUrls::All,
         Some(Yaml::Map(sections)) => {
-            let named = sections.iter().filter(|(_, value)| value.text() == Some("true"));
-            Ugly::Sections(named.map(|(name, _)| name.clone()).collect())
+            let enabled = sections.iter().filter(|(_, value)| value.text() == Some("true"));
+            UglyUrls::Sections(enabled.map(|(name, _)| name.clone()).collect())
         }
-        _ => Ugly::None,
+        _ => UglyUrls::None,
     }
 }
 
 /// Permalink patterns for pages: those under `page`, and those that are not under a page kind.
 fn permalinks(config: &Yaml) -> Vec<(String, String)> {
-    let named = config.get("permalinks").map(Yaml::members).unwrap_or_default();
-    let own = named.iter().find(|(kind, _)| kind == "page").map(|(_, own)| own.members()).unwrap_or_default();
-    let patterns =
-        named.iter().chain(own).filter_map(|(section, pattern)| Some((section.clone(), pattern.text()?.to_owned())));
+    let permalinks = config.get("permalinks").map(Yaml::members).unwrap_or_default();
+    let of_pages = permalinks.iter().find(|(kind, _)| kind == "page").map(|(_, pages)| pages.members());
+    let of_pages = of_pages.unwrap_or_default();
+    let patterns = permalinks
+        .iter()
+        .chain(of_pages)
+        .filter_map(|(section, pattern)| Some((section.clone(), pattern.text()?.to_owned())));
     patterns.collect()
 }
 
@@ -318,8 +322,8 @@ fn hook<'p>(
     home: &str,
     config: &Yaml,
     paths: impl Iterator<Item = &'p str>,
-    has_more: bool,
-    is_one_host: bool,
+    has_external_content: bool,
+    is_single_host: bool,
 ) -> LinkHook {
     let goldmark = config.get("markup").and_then(|markup| markup.get("goldmark"));
     let setting = |name: &str| goldmark?.get("renderhooks")?.get("link")?.get(name)?.text();
@@ -327,13 +331,13 @@ fn hook<'p>(
     // resources.
     let has_copies = goldmark.and_then(|goldmark| goldmark.get("duplicateresourcefiles")?.text()) == Some("true");
     let is_multilingual =
-        is_one_host && !has_copies && config.get("languages").is_some_and(|all| !all.members().is_empty());
+        is_single_host && !has_copies && config.get("languages").is_some_and(|all| !all.members().is_empty());
     let embedded = setting("useembedded");
     if embedded == Some("always") {
         return LinkHook::Embedded;
     }
     let layouts = ["layouts/", "themes/"].map(|folder| from_config_folder(tree, home, folder));
-    let own: Vec<&str> = paths
+    let own_hooks: Vec<&str> = paths
         .filter(|path| {
             path.contains("_markup/render-link.") && layouts.iter().any(|folder| path.starts_with(folder.as_str()))
         })
@@ -341,10 +345,10 @@ fn hook<'p>(
     let leaves_links =
         |path: &&str| tree.read(path).is_some_and(|bytes| leaves_destinations(&String::from_utf8_lossy(&bytes)));
     match embedded {
-        _ if !own.iter().all(leaves_links) => LinkHook::Unknown,
+        _ if !own_hooks.iter().all(leaves_links) => LinkHook::Unknown,
         // A theme or module outside of this tree may have a hook.
-        _ if has_more => LinkHook::Unknown,
-        _ if !own.is_empty() => LinkHook::None,
+        _ if has_external_content => LinkHook::Unknown,
+        _ if !own_hooks.is_empty() => LinkHook::None,
         Some("fallback") => LinkHook::Embedded,
         Some("never") => LinkHook::None,
         _ if setting("enabledefault") == Some("true") || is_multilingual => LinkHook::Embedded,

@@ -5,7 +5,7 @@ use time::Date;
 
 use super::JekyllSettings;
 use super::config::Defaults;
-use super::dates::{self, Zone, dated};
+use super::dates::{self, Zone, split_date};
 
 /// How Jekyll treats a file, judged by its path in the source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,27 +15,27 @@ pub(super) enum FileKind<'s> {
     Post {
         above: &'s str,
     },
-    /// An item of a collection; `inside` is its path in the folder of the collection.
+    /// An item of a collection; `relative_path` is its path in the folder of the collection.
     Item {
         collection: &'s super::Collection,
-        inside: &'s str,
+        relative_path: &'s str,
     },
     Draft,
 }
 
 pub(super) fn kind<'s>(settings: &'s JekyllSettings, path: &'s str) -> FileKind<'s> {
-    let own = settings.in_collections(path);
-    if let Some(own) = own {
-        let (first, inside) = own.split_once('/').unwrap_or((own, ""));
+    let path_in_collections = settings.in_collections(path);
+    if let Some(path_in_collections) = path_in_collections {
+        let (first, relative_path) = path_in_collections.split_once('/').unwrap_or((path_in_collections, ""));
         let label = first.strip_prefix('_').unwrap_or_default();
         if let Some(collection) = settings.collections.iter().find(|collection| collection.label == label) {
-            return FileKind::Item { collection, inside };
+            return FileKind::Item { collection, relative_path };
         }
         for (name, is_draft) in [("_posts", false), ("_drafts", true)] {
-            let at = format!("/{own}").find(&format!("/{name}/"));
+            let at = format!("/{path_in_collections}").find(&format!("/{name}/"));
             match at {
                 Some(_) if is_draft => return FileKind::Draft,
-                Some(at) => return FileKind::Post { above: own[..at].trim_end_matches('/') },
+                Some(at) => return FileKind::Post { above: path_in_collections[..at].trim_end_matches('/') },
                 None => {}
             }
         }
@@ -45,13 +45,13 @@ pub(super) fn kind<'s>(settings: &'s JekyllSettings, path: &'s str) -> FileKind<
 
 /// Where a file is served, without leading and trailing slash.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct Served {
+pub(super) struct ServedPath {
     pub(super) path: String,
     /// Whether the URL ends in a slash.
     pub(super) is_folder: bool,
 }
 
-impl Served {
+impl ServedPath {
     fn of(url: &str) -> Self {
         let path = url.trim_start_matches('/');
         let folder = path.strip_suffix("index.html").filter(|rest| rest.is_empty() || rest.ends_with('/'));
@@ -69,9 +69,9 @@ pub(super) fn with_defaults(settings: &JekyllSettings, path: &str, front: &Front
         FileKind::Item { collection, .. } => (settings.in_collections(path).unwrap_or(path), collection.label.as_str()),
         FileKind::Draft => (path, "drafts"),
     };
-    let own = front.fields.len();
+    let own_count = front.fields.len();
     for field in Defaults::of(&settings.defaults, path, kind) {
-        if !front.fields[..own].iter().any(|known| known.name == field.name) {
+        if !front.fields[..own_count].iter().any(|known| known.name == field.name) {
             front.fields.push(Field::clone(field));
         }
     }
@@ -79,7 +79,7 @@ pub(super) fn with_defaults(settings: &JekyllSettings, path: &str, front: &Front
 }
 
 /// Where a file is served; `None` if its permalink pattern contains an unknown value.
-pub(super) fn of(settings: &JekyllSettings, path: &str, front: &FrontMatter) -> Option<Served> {
+pub(super) fn of(settings: &JekyllSettings, path: &str, front: &FrontMatter) -> Option<ServedPath> {
     let front = with_defaults(settings, path, front);
     let (stem, ending) = path.rsplit_once('.').unwrap_or((path, ""));
     let output = match ending {
@@ -89,7 +89,7 @@ pub(super) fn of(settings: &JekyllSettings, path: &str, front: &FrontMatter) -> 
     };
     let (above, name) = stem.rsplit_once('/').unwrap_or(("", stem));
     let name = name.trim_end_matches('.');
-    let own = front.get("permalink").map(|permalink| permalink.trim().to_owned());
+    let own_permalink = front.get("permalink").map(|permalink| permalink.trim().to_owned());
     let suffix = match settings.permalink.as_str() {
         "pretty" => "/",
         "date" | "ordinal" | "none" => ":output_ext",
@@ -97,14 +97,15 @@ pub(super) fn of(settings: &JekyllSettings, path: &str, front: &FrontMatter) -> 
         style if style.ends_with(":output_ext") => ":output_ext",
         _ => "",
     };
-    let item = |label: &str, inside: &str, template: String| {
-        let values = Values { label, inside, name, above: None, front: &front, output: &output, zone: settings.zone };
-        values.filled(&template)
+    let item = |label: &str, relative_path: &str, template: String| {
+        let values =
+            Values { label, relative_path, name, above: None, front: &front, output: &output, zone: settings.zone };
+        values.fill(&template)
     };
     let url = match kind(settings, path) {
         FileKind::Page | FileKind::Draft => {
             let is_readme = settings.plugins.readme_index && front.span.is_none() && is_readme(path);
-            let template = own.unwrap_or_else(|| match name {
+            let template = own_permalink.unwrap_or_else(|| match name {
                 _ if !output.ends_with("html") => "/:path/:basename:output_ext".to_owned(),
                 "index" => "/:path/".to_owned(),
                 _ if is_readme => "/:path/".to_owned(),
@@ -113,25 +114,27 @@ pub(super) fn of(settings: &JekyllSettings, path: &str, front: &FrontMatter) -> 
             template.replace(":path", above).replace(":basename", name).replace(":output_ext", &output)
         }
         FileKind::Post { above } => {
-            let template = own.or_else(|| settings.posts.clone()).unwrap_or_else(|| style(&settings.permalink));
+            let template = own_permalink
+                .or_else(|| settings.post_permalink.clone())
+                .unwrap_or_else(|| post_style(&settings.permalink));
             let values = Values {
                 label: "posts",
-                inside: stem.rsplit_once("_posts/").map_or(stem, |(_, inside)| inside),
+                relative_path: stem.rsplit_once("_posts/").map_or(stem, |(_, relative_path)| relative_path),
                 name,
                 above: Some(above),
                 front: &front,
                 output: &output,
                 zone: settings.zone,
             };
-            values.filled(&template)?
+            values.fill(&template)?
         }
-        FileKind::Item { collection, inside } => {
-            let inside = inside.rsplit_once('.').map_or(inside, |(stem, _)| stem);
-            let template = own.or_else(|| collection.permalink.clone());
-            item(&collection.label, inside, template.unwrap_or_else(|| format!("/:collection/:path{suffix}")))?
+        FileKind::Item { collection, relative_path } => {
+            let relative_path = relative_path.rsplit_once('.').map_or(relative_path, |(stem, _)| stem);
+            let template = own_permalink.or_else(|| collection.permalink.clone());
+            item(&collection.label, relative_path, template.unwrap_or_else(|| format!("/:collection/:path{suffix}")))?
         }
     };
-    Some(Served::of(&sanitized(&url)))
+    Some(ServedPath::of(&sanitized(&url)))
 }
 
 /// Whether a file is the README of its folder.
@@ -146,7 +149,7 @@ pub(super) fn with_folders(path: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The permalink pattern of a built-in style for posts; any other name is a pattern itself.
-fn style(name: &str) -> String {
+fn post_style(name: &str) -> String {
     let pattern = match name {
         "none" => "/:categories/:title:output_ext",
         "date" => "/:categories/:year/:month/:day/:title:output_ext",
@@ -161,7 +164,7 @@ fn style(name: &str) -> String {
 /// Values of the placeholders in the permalink pattern of a post or a collection item.
 struct Values<'v> {
     label: &'v str,
-    inside: &'v str,
+    relative_path: &'v str,
     name: &'v str,
     above: Option<&'v str>,
     front: &'v FrontMatter,
@@ -170,7 +173,7 @@ struct Values<'v> {
 }
 
 impl Values<'_> {
-    fn filled(&self, pattern: &str) -> Option<String> {
+    fn fill(&self, pattern: &str) -> Option<String> {
         let mut out = String::with_capacity(pattern.len());
         let mut rest = pattern;
         while let Some((before, after)) = rest.split_once(':') {
@@ -193,7 +196,7 @@ impl Values<'_> {
     fn value(&self, name: &str) -> Option<String> {
         Some(match name {
             "collection" => self.label.to_owned(),
-            "path" => self.inside.trim_end_matches('.').to_owned(),
+            "path" => self.relative_path.trim_end_matches('.').to_owned(),
             "name" => slugified(self.name, "").to_lowercase(),
             "title" => slugified(self.slug(), "._~!$&'()+,;=@"),
             "slug" => slugified(self.slug(), "").to_lowercase(),
@@ -208,20 +211,25 @@ impl Values<'_> {
 
     /// The slug of the page: the one in its front matter, or its file name without the date.
     fn slug(&self) -> &str {
-        let own = dated(self.name).map_or(self.name, |(_, rest)| rest);
-        self.front.slug().unwrap_or(own)
+        let undated_name = split_date(self.name).map_or(self.name, |(_, rest)| rest);
+        self.front.slug().unwrap_or(undated_name)
     }
 
     fn date(&self) -> Option<Date> {
         match self.front.get("date") {
             Some(date) => dates::day(date, self.zone),
-            None => dated(self.name).map(|(date, _)| date),
+            None => split_date(self.name).map(|(date, _)| date),
         }
     }
 
     fn categories(&self) -> Vec<String> {
-        let mut all: Vec<String> =
-            self.above.unwrap_or_default().split('/').filter(|one| !one.is_empty()).map(str::to_owned).collect();
+        let mut all: Vec<String> = self
+            .above
+            .unwrap_or_default()
+            .split('/')
+            .filter(|category| !category.is_empty())
+            .map(str::to_owned)
+            .collect();
         match self.front.value("categories") {
             Some(FieldValue::Text(text)) => all.extend(text.split_whitespace().map(str::to_owned)),
             Some(FieldValue::List(items)) => all.extend(items.iter().cloned()),
@@ -231,21 +239,22 @@ impl Values<'_> {
                 _ => {}
             },
         }
-        let mut named = Vec::new();
-        for one in all.iter().map(|one| one.to_lowercase()) {
-            if !named.contains(&one) {
-                named.push(one);
+        let mut unique = Vec::new();
+        for category in all.iter().map(|category| category.to_lowercase()) {
+            if !unique.contains(&category) {
+                unique.push(category);
             }
         }
-        named
+        unique
     }
 }
 
-/// Replaces each run of characters that are neither alphanumeric nor in `kept` by one hyphen; no hyphens at either end.
-fn slugified(text: &str, kept: &str) -> String {
+/// Replaces each run of characters that are neither alphanumeric nor in `allowed` by one hyphen; no hyphens at either
+/// end.
+fn slugified(text: &str, allowed: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
-        if c.is_alphanumeric() || ('\u{300}'..='\u{36f}').contains(&c) || kept.contains(c) {
+        if c.is_alphanumeric() || ('\u{300}'..='\u{36f}').contains(&c) || allowed.contains(c) {
             out.push(c);
         } else if !out.ends_with('-') {
             out.push('-');
@@ -267,6 +276,6 @@ fn sanitized(url: &str) -> String {
 }
 
 /// The folder that relative links of a page start from.
-pub(super) fn base(served: &Served) -> &str {
-    if served.is_folder { &served.path } else { folder(&served.path) }
+pub(super) fn relative_link_base(served_path: &ServedPath) -> &str {
+    if served_path.is_folder { &served_path.path } else { folder(&served_path.path) }
 }

@@ -6,19 +6,19 @@ use crate::generators::hugo;
 use crate::generators::yaml::Yaml;
 use crate::tree::{Tree, from_config_folder};
 
-const NAMES: [&str; 3] = ["_config.yml", "_config.yaml", "_config.toml"];
+const CONFIG_FILES: [&str; 3] = ["_config.yml", "_config.yaml", "_config.toml"];
 
 /// The table of contents of a Jupyter Book (built by Sphinx), whose configuration is named `_config.yml`, too.
-const CONTENTS: &str = "_toc.yml";
+const JUPYTER_BOOK_CONTENTS: &str = "_toc.yml";
 
 /// The file that lists the installed plug-ins.
-const GEMS: &str = "Gemfile";
+const GEMFILE: &str = "Gemfile";
 
 /// Keys that only the configurations of other tools have: Hexo and Jupyter Book.
-const OF_OTHERS: [&str; 6] = ["source_dir", "public_dir", "new_post_name", "sphinx", "execute", "launch_buttons"];
+const OTHER_TOOL_KEYS: [&str; 6] = ["source_dir", "public_dir", "new_post_name", "sphinx", "execute", "launch_buttons"];
 
 /// Paths that Jekyll excludes unless `include` lists them.
-const NEVER: [&str; 9] = [
+const DEFAULT_EXCLUDES: [&str; 9] = [
     ".sass-cache",
     ".jekyll-cache",
     "gemfiles",
@@ -31,7 +31,7 @@ const NEVER: [&str; 9] = [
 ];
 
 /// Plug-ins that GitHub Pages allows. Only those for redirects and pagination make pages without a source file.
-const OF_GITHUB: [&str; 22] = [
+const GITHUB_PAGES_PLUGINS: [&str; 22] = [
     "github-pages",
     "jekyll-avatar",
     "jekyll-coffeescript",
@@ -58,28 +58,28 @@ const OF_GITHUB: [&str; 22] = [
 
 /// Whether a file belongs to the configuration of a site; `folder` is relative to the folder of the configuration.
 pub(crate) fn is_file(folder: &str, name: &str) -> bool {
-    folder.is_empty() && (NAMES.contains(&name) || name == CONTENTS || name == GEMS)
+    folder.is_empty() && (CONFIG_FILES.contains(&name) || name == JUPYTER_BOOK_CONTENTS || name == GEMFILE)
 }
 
 /// A parsed configuration, and the error if it could not be parsed.
-pub(super) struct Read {
+pub(super) struct ParsedConfig {
     pub(super) file: String,
     pub(super) config: Yaml,
-    pub(super) trouble: Option<String>,
+    pub(super) error: Option<String>,
 }
 
 /// Reads Jekyll's configuration, if the folder has one.
-pub(super) fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Read> {
-    let file = NAMES.iter().map(|name| from_config_folder(tree, home, name)).find(|file| has(file))?;
-    if has(&from_config_folder(tree, home, CONTENTS)) {
+pub(super) fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<ParsedConfig> {
+    let file = CONFIG_FILES.iter().map(|name| from_config_folder(tree, home, name)).find(|file| has(file))?;
+    if has(&from_config_folder(tree, home, JUPYTER_BOOK_CONTENTS)) {
         return None;
     }
-    let (config, trouble) = match hugo::config::parsed(&file, &tree.text(&file)?) {
+    let (config, error) = match hugo::config::parsed(&file, &tree.text(&file)?) {
         Ok(config) => (config, None),
         Err(message) => (Yaml::Map(Vec::new()), Some(message)),
     };
-    let is_of_others = OF_OTHERS.iter().any(|key| config.get(key).is_some());
-    (!is_of_others).then_some(Read { file, config, trouble })
+    let is_of_other_tool = OTHER_TOOL_KEYS.iter().any(|key| config.get(key).is_some());
+    (!is_of_other_tool).then_some(ParsedConfig { file, config, error })
 }
 
 /// Effects of the active plug-ins on addresses and links.
@@ -96,12 +96,12 @@ pub(super) struct Plugins {
     pub(super) redirect_from: bool,
     pub(super) paginate: bool,
     /// Whether there are other plug-ins, which may generate pages.
-    pub(super) has_more: bool,
+    pub(super) has_unknown_plugins: bool,
 }
 
 impl Plugins {
     pub(super) fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool, config: &Yaml) -> Self {
-        let gemfile = [from_config_folder(tree, home, GEMS), crate::tree::from_root(tree.root(), GEMS)]
+        let gemfile = [from_config_folder(tree, home, GEMFILE), crate::tree::from_root(tree.root(), GEMFILE)]
             .into_iter()
             .find(|file| has(file))
             .and_then(|file| tree.read(&file));
@@ -113,29 +113,31 @@ impl Plugins {
             .filter_map(Yaml::text)
             .map(str::to_owned)
             .collect();
-        let own = format!(
+        let plugins_folder = format!(
             "{}/",
             from_config_folder(tree, home, config.get("plugins_dir").and_then(Yaml::text).unwrap_or("_plugins"))
         );
         let (paths, outside) = (tree.paths(), tree.paths_outside());
-        let has_own = paths.iter().chain(&outside).any(|path| path.starts_with(own.as_str()) && path.ends_with(".rb"));
+        let has_own_plugins =
+            paths.iter().chain(&outside).any(|path| path.starts_with(plugins_folder.as_str()) && path.ends_with(".rb"));
         names.extend(gems.iter().flatten().filter(|gem| gem.is_plugin).map(|gem| gem.name.clone()));
-        let is_allowed = |name: &String| OF_GITHUB.contains(&name.as_str());
+        let is_allowed = |name: &String| GITHUB_PAGES_PLUGINS.contains(&name.as_str());
         let is_github = names.iter().any(|name| name == "github-pages")
             || gems.iter().flatten().any(|gem| gem.name == "github-pages")
             // A site without a Gemfile that uses only the plug-ins of GitHub Pages is built by GitHub Pages.
-            || gems.is_none() && !has_own && names.iter().all(is_allowed);
-        let named = |name: &str| names.iter().any(|known| known == name);
+            || gems.is_none() && !has_own_plugins && names.iter().all(is_allowed);
+        let is_listed = |name: &str| names.iter().any(|known| known == name);
         let option = |plugin: &str, name: &str| config.get(plugin)?.get(name)?.text();
-        let is_on = |plugin: &str, key: &str| (is_github || named(plugin)) && option(key, "enabled") != Some("false");
+        let is_enabled =
+            |plugin: &str, key: &str| (is_github || is_listed(plugin)) && option(key, "enabled") != Some("false");
         Self {
-            relative_links: is_on("jekyll-relative-links", "relative_links"),
+            relative_links: is_enabled("jekyll-relative-links", "relative_links"),
             relative_links_in_collections: option("relative_links", "collections") == Some("true"),
-            optional_front_matter: is_on("jekyll-optional-front-matter", "optional_front_matter"),
-            readme_index: is_on("jekyll-readme-index", "readme_index"),
-            redirect_from: named("jekyll-redirect-from"),
+            optional_front_matter: is_enabled("jekyll-optional-front-matter", "optional_front_matter"),
+            readme_index: is_enabled("jekyll-readme-index", "readme_index"),
+            redirect_from: is_listed("jekyll-redirect-from"),
             paginate: config.get("paginate").is_some(),
-            has_more: has_own || !names.iter().all(is_allowed),
+            has_unknown_plugins: has_own_plugins || !names.iter().all(is_allowed),
         }
     }
 }
@@ -149,7 +151,7 @@ struct Gem {
 /// The gems in a `Gemfile`. The file is a Ruby program; only plain `gem` and `group` lines are read.
 fn gems(text: &str) -> Vec<Gem> {
     let mut is_inside = false;
-    let mut found = Vec::new();
+    let mut gems = Vec::new();
     for line in text.lines().map(str::trim) {
         let is_of_group = line.contains(":jekyll_plugins");
         if line.starts_with("group") {
@@ -158,10 +160,10 @@ fn gems(text: &str) -> Vec<Gem> {
             is_inside = false;
         } else if let Some(rest) = line.strip_prefix("gem ").or_else(|| line.strip_prefix("gem(")) {
             let name = rest.trim_start().split(['"', '\'']).nth(1).unwrap_or_default();
-            found.push(Gem { name: name.to_owned(), is_plugin: is_inside || is_of_group });
+            gems.push(Gem { name: name.to_owned(), is_plugin: is_inside || is_of_group });
         }
     }
-    found
+    gems
 }
 
 /// Front matter defaults for the files in a scope.
@@ -190,28 +192,29 @@ impl Defaults {
 
     /// The default fields for a file of a kind; where several sets define a field, the most specific set wins.
     pub(super) fn of<'d>(sets: &'d [Self], path: &str, kind: &str) -> Vec<&'d Field> {
-        let mut found: Vec<(&Field, &Self)> = Vec::new();
-        let fitting = sets.iter().filter(|set| set.kind.as_deref().is_none_or(|of| of == kind) && set.holds(path));
-        for set in fitting {
+        let mut fields: Vec<(&Field, &Self)> = Vec::new();
+        let applicable =
+            sets.iter().filter(|set| set.kind.as_deref().is_none_or(|of| of == kind) && set.applies_to(path));
+        for set in applicable {
             for field in &set.values {
-                match found.iter_mut().find(|(known, _)| known.name == field.name) {
-                    Some(known) if set.is_nearer_than(known.1) => *known = (field, set),
+                match fields.iter_mut().find(|(known, _)| known.name == field.name) {
+                    Some(known) if set.is_more_specific_than(known.1) => *known = (field, set),
                     Some(_) => {}
-                    None => found.push((field, set)),
+                    None => fields.push((field, set)),
                 }
             }
         }
-        found.into_iter().map(|(field, _)| field).collect()
+        fields.into_iter().map(|(field, _)| field).collect()
     }
 
-    fn is_nearer_than(&self, other: &Self) -> bool {
+    fn is_more_specific_than(&self, other: &Self) -> bool {
         match self.path.len() == other.path.len() {
             true => self.kind.is_some() || other.kind.is_none(),
             false => self.path.len() > other.path.len(),
         }
     }
 
-    fn holds(&self, path: &str) -> bool {
+    fn applies_to(&self, path: &str) -> bool {
         if !self.path.contains('*') {
             return path.starts_with(self.path.as_str());
         }
@@ -241,33 +244,35 @@ impl Filter {
         let list = |name: &str| config.get(name).map(Yaml::list).unwrap_or_default().iter().filter_map(Yaml::text);
         let bare = |pattern: &str| pattern.trim_start_matches("./").trim_start_matches('/').to_owned();
         let include: Vec<String> = list("include").map(bare).collect();
-        let exclude = list("exclude").map(bare).chain(NEVER.map(str::to_owned));
+        let exclude = list("exclude").map(bare).chain(DEFAULT_EXCLUDES.map(str::to_owned));
         Self { exclude: exclude.filter(|pattern| !include.contains(pattern)).collect(), include }
     }
 
     /// Whether a file is excluded; `path` is relative to the source. `is_special` says for the path or one of its
     /// folders whether a leading `_`, `.`, `#` or `~` excludes it.
-    pub(super) fn leaves_out(&self, path: &str, is_special: impl Fn(&str) -> bool) -> bool {
+    pub(super) fn excludes(&self, path: &str, is_special: impl Fn(&str) -> bool) -> bool {
         super::address::with_folders(path).any(|part| {
             let is_folder = part.len() < path.len();
             let name = part.rsplit('/').next().unwrap_or(part);
-            if self.include.iter().any(|pattern| is_matched(pattern, name, is_folder)) {
+            if self.include.iter().any(|pattern| matches_pattern(pattern, name, is_folder)) {
                 return false;
             }
             let is_hidden = name.starts_with(['_', '.', '#', '~']) && is_special(part);
-            is_hidden || name.ends_with('~') || self.exclude.iter().any(|pattern| is_matched(pattern, part, is_folder))
+            is_hidden
+                || name.ends_with('~')
+                || self.exclude.iter().any(|pattern| matches_pattern(pattern, part, is_folder))
         })
     }
 }
 
 /// Whether a pattern matches a path, as a prefix or as a glob.
-fn is_matched(pattern: &str, path: &str, is_folder: bool) -> bool {
+fn matches_pattern(pattern: &str, path: &str, is_folder: bool) -> bool {
     let pattern = if is_folder { pattern.trim_end_matches('/') } else { pattern };
-    path.starts_with(pattern) || pattern.contains(['*', '?']) && fits(pattern.as_bytes(), path.as_bytes())
+    path.starts_with(pattern) || pattern.contains(['*', '?']) && glob_matches(pattern.as_bytes(), path.as_bytes())
 }
 
 /// Whether a glob of `*` and `?` matches a path; a star matches slashes, too.
-fn fits(pattern: &[u8], path: &[u8]) -> bool {
+fn glob_matches(pattern: &[u8], path: &[u8]) -> bool {
     let (mut p, mut at) = (0, 0);
     let mut star = None;
     while at < path.len() {
@@ -281,10 +286,10 @@ fn fits(pattern: &[u8], path: &[u8]) -> bool {
                 at += 1;
             }
             _ => match star {
-                Some((from, begun)) => {
-                    star = Some((from, begun + 1));
+                Some((from, star_end)) => {
+                    star = Some((from, star_end + 1));
                     p = from + 1;
-                    at = begun + 1;
+                    at = star_end + 1;
                 }
                 None => return false,
             },

@@ -7,8 +7,8 @@ use time::{Date, Duration, Month, PrimitiveDateTime, Time};
 /// Minimum and maximum offset of a site's time zone from UTC, in minutes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Zone {
-    least: i64,
-    most: i64,
+    min_offset_minutes: i64,
+    max_offset_minutes: i64,
 }
 
 impl Zone {
@@ -16,7 +16,7 @@ impl Zone {
     /// sites use UTC. Zones that are not listed have the range of their region.
     pub(super) fn of(name: Option<&str>) -> Self {
         let name = name.unwrap_or("UTC").trim();
-        let hours = |least: i64, most: i64| Self { least: least * 60, most: most * 60 };
+        let hours = |min: i64, max: i64| Self { min_offset_minutes: min * 60, max_offset_minutes: max * 60 };
         match name {
             "UTC" | "Etc/UTC" | "Etc/GMT" | "GMT" => hours(0, 0),
             "America/Los_Angeles" | "US/Pacific" | "America/Vancouver" => hours(-8, -7),
@@ -27,7 +27,7 @@ impl Zone {
             "Europe/Amsterdam" | "Europe/Berlin" | "Europe/Brussels" | "Europe/Copenhagen" | "Europe/Madrid"
             | "Europe/Oslo" | "Europe/Paris" | "Europe/Prague" | "Europe/Rome" | "Europe/Stockholm"
             | "Europe/Vienna" | "Europe/Warsaw" | "Europe/Zurich" => hours(1, 2),
-            "Asia/Kolkata" | "Asia/Calcutta" => Self { least: 330, most: 330 },
+            "Asia/Kolkata" | "Asia/Calcutta" => Self { min_offset_minutes: 330, max_offset_minutes: 330 },
             "Asia/Shanghai" | "Asia/Hong_Kong" | "Asia/Singapore" | "Asia/Taipei" => hours(8, 8),
             "Asia/Tokyo" | "Asia/Seoul" => hours(9, 9),
             _ => match name.split('/').next().unwrap_or_default() {
@@ -52,28 +52,29 @@ pub(super) fn day(written: &str, zone: Zone) -> Option<Date> {
     let written = written.trim();
     let Some(found) = MOMENT.captures(written) else {
         let first = written.split(|c: char| c.is_whitespace() || c == 'T').next()?;
-        return dated(&format!("{first}-")).map(|(date, _)| date);
+        return split_date(&format!("{first}-")).map(|(date, _)| date);
     };
     let number = |group: usize| found.get(group).map_or(Some(0), |part| part.as_str().parse::<u8>().ok());
-    let date = dated(&format!("{}-", &found[1])).map(|(date, _)| date)?;
+    let date = split_date(&format!("{}-", &found[1])).map(|(date, _)| date)?;
     let time = Time::from_hms(number(2)?, number(3)?, number(4)?).ok()?;
-    let ahead = i64::from(number(7)?) * 60 + i64::from(number(8)?);
-    let ahead = if found.get(6).is_some_and(|sign| sign.as_str() == "-") { -ahead } else { ahead };
-    let in_utc = PrimitiveDateTime::new(date, time).checked_sub(Duration::minutes(ahead))?;
-    let at = |minutes: i64| Some(in_utc.checked_add(Duration::minutes(minutes))?.date());
-    let (earliest, latest) = (at(zone.least)?, at(zone.most)?);
+    let offset_minutes = i64::from(number(7)?) * 60 + i64::from(number(8)?);
+    let offset_minutes =
+        if found.get(6).is_some_and(|sign| sign.as_str() == "-") { -offset_minutes } else { offset_minutes };
+    let utc = PrimitiveDateTime::new(date, time).checked_sub(Duration::minutes(offset_minutes))?;
+    let at = |minutes: i64| Some(utc.checked_add(Duration::minutes(minutes))?.date());
+    let (earliest, latest) = (at(zone.min_offset_minutes)?, at(zone.max_offset_minutes)?);
     // A time without offset is in UTC or, if quoted in YAML, in the zone of the site; the day is known if both agree.
     let is_local = found.get(5).is_none() && found.get(6).is_none();
     (earliest == latest && (!is_local || earliest == date)).then_some(earliest)
 }
 
 /// Splits the leading date (`2020-01-02-`) off a name.
-pub(super) fn dated(name: &str) -> Option<(Date, &str)> {
+pub(super) fn split_date(name: &str) -> Option<(Date, &str)> {
     let mut parts = name.splitn(4, '-');
     let mut number = |longest: usize| {
         let digits = parts.next()?;
-        let fits = (1..=longest).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit());
-        fits.then(|| digits.parse::<u16>().ok())?
+        let is_number = (1..=longest).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit());
+        is_number.then(|| digits.parse::<u16>().ok())?
     };
     let (year, month, day) = (number(4)?, number(2)?, number(2)?);
     let month = Month::try_from(u8::try_from(month).ok()?).ok()?;
@@ -132,7 +133,7 @@ mod tests {
 
     #[test]
     fn weeks_are_those_of_iso() {
-        let (date, rest) = dated("2021-01-03-a-b").expect("a date");
+        let (date, rest) = split_date("2021-01-03-a-b").expect("a date");
         let parts = ["w_year", "week", "w_day", "short_day", "long_month", "y_day"].map(|name| part(name, date));
         assert_eq!(parts.map(Option::unwrap_or_default), ["2020", "53", "7", "Sun", "January", "003"]);
         assert_eq!(rest, "a-b");

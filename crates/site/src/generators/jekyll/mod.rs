@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use docent_markdown::{AnchorStyle, FrontMatter, Lines, Syntax, folder, is_markdown, read_front_matter, text_of};
 
-use self::address::{FileKind, Served};
+use self::address::{FileKind, ServedPath};
 use self::config::{Defaults, Filter, Plugins};
 use super::yaml::Yaml;
 use super::{Root, RootOptions, Rules};
@@ -27,7 +27,7 @@ use crate::skip_reason::SkipReason;
 use crate::tree::{Tree, joined_in};
 
 /// Maximum number of non-Markdown files whose front matter is read; it may set where they are served.
-const MOST_OTHERS: usize = 2_000;
+const MAX_NON_MARKDOWN_PAGES: usize = 2_000;
 
 /// Settings that addresses and links depend on.
 #[derive(Debug, Default)]
@@ -39,23 +39,23 @@ pub(crate) struct JekyllSettings {
     /// The permalink style: a built-in one such as `date`, or a pattern.
     permalink: String,
     /// Permalink pattern for posts, if the configuration sets a separate one.
-    posts: Option<String>,
+    post_permalink: Option<String>,
     collections: Vec<Collection>,
     /// The folder of all collections, relative to the source.
     collections_dir: String,
     defaults: Vec<Defaults>,
     filter: Filter,
     /// File extensions of Markdown files.
-    endings: Vec<String>,
+    markdown_extensions: Vec<String>,
     plugins: Plugins,
     zone: dates::Zone,
     /// Whether pages with `published: false` are built, too.
-    unpublished: bool,
+    builds_unpublished: bool,
     has_theme: bool,
     /// Non-Markdown files with front matter, by the path they are served at.
-    others: BTreeMap<String, String>,
-    /// Whether there are more such files than `MOST_OTHERS`.
-    has_more_others: bool,
+    non_markdown_pages: BTreeMap<String, String>,
+    /// Whether there are more such files than `MAX_NON_MARKDOWN_PAGES`.
+    has_more_non_markdown_pages: bool,
 }
 
 /// A collection in the configuration, other than `posts`.
@@ -68,7 +68,7 @@ struct Collection {
 
 impl JekyllSettings {
     fn is_markdown(&self, path: &str) -> bool {
-        path.rsplit_once('.').is_some_and(|(_, ending)| self.endings.iter().any(|known| known == ending))
+        path.rsplit_once('.').is_some_and(|(_, ending)| self.markdown_extensions.iter().any(|known| known == ending))
     }
 
     /// Converts a path in the source into one relative to `collections_dir`; `None` if it is not in that folder.
@@ -82,18 +82,18 @@ impl JekyllSettings {
     /// Whether Jekyll serves a file or what it builds from the file.
     fn serves(&self, path: &str) -> bool {
         match address::kind(self, path) {
-            FileKind::Page => !self.filter.leaves_out(path, |_| true),
+            FileKind::Page => !self.filter.excludes(path, |_| true),
             FileKind::Draft => false,
             // Names with a leading `_` are excluded, except that of the collection's own folder.
             FileKind::Item { collection, .. } => {
-                let own = format!("_{}", collection.label);
-                let is_own = |part: &str| part.rsplit('/').next() == Some(own.as_str());
-                collection.is_output && !self.filter.leaves_out(path, |part| !is_own(part))
+                let collection_folder = format!("_{}", collection.label);
+                let is_own = |part: &str| part.rsplit('/').next() == Some(collection_folder.as_str());
+                collection.is_output && !self.filter.excludes(path, |part| !is_own(part))
             }
             FileKind::Post { .. } => {
                 let name = path.rsplit('/').next().unwrap_or(path);
                 let is_posts = |part: &str| part.rsplit('/').next() == Some("_posts");
-                dates::dated(name).is_some() && !self.filter.leaves_out(path, |part| !is_posts(part))
+                dates::split_date(name).is_some() && !self.filter.excludes(path, |part| !is_posts(part))
             }
         }
     }
@@ -103,28 +103,31 @@ pub(super) const RULES: Rules = Rules {
     reads_front_matter: true,
     hides,
     why_hidden,
-    builds,
-    is_directory: |root, inside, front| served(root, inside, front).is_some_and(|served| served.is_folder),
+    is_published,
+    is_directory: |root, relative_path, front| {
+        served_path(root, relative_path, front).is_some_and(|served_path| served_path.is_folder)
+    },
     aliases,
     // A leading underscore marks the folders of collections, not partials.
-    is_part: |_| false,
-    expression: templates::follow,
+    is_partial: |_| false,
+    resolve_template: templates::follow,
     ..Rules::of(read, address, links::follow, links::write)
 };
 
-fn address(root: &Root, inside: &str, front: &FrontMatter) -> String {
-    served(root, inside, front).map_or_else(|| below(&root.served, inside), |served| served.path)
+fn address(root: &Root, relative_path: &str, front: &FrontMatter) -> String {
+    served_path(root, relative_path, front)
+        .map_or_else(|| below(&root.base_path, relative_path), |served_path| served_path.path)
 }
 
-fn hides(root: &Root, inside: &str) -> bool {
+fn hides(root: &Root, relative_path: &str) -> bool {
     let Some(settings) = root.options.jekyll.as_deref() else { return false };
-    let path = below(&root.served, inside);
+    let path = below(&root.base_path, relative_path);
     !settings.is_markdown(&path) || !settings.serves(&path)
 }
 
-fn why_hidden(root: &Root, inside: &str) -> SkipReason {
+fn why_hidden(root: &Root, relative_path: &str) -> SkipReason {
     let Some(settings) = root.options.jekyll.as_deref() else { return SkipReason::Excluded };
-    let path = below(&root.served, inside);
+    let path = below(&root.base_path, relative_path);
     match address::kind(settings, &path) {
         _ if !settings.is_markdown(&path) => SkipReason::Unsupported,
         FileKind::Draft => SkipReason::Hidden,
@@ -132,29 +135,31 @@ fn why_hidden(root: &Root, inside: &str) -> SkipReason {
     }
 }
 
-fn builds(root: &Root, inside: &str, front: &FrontMatter, has: &dyn Fn(&str) -> bool) -> bool {
+fn is_published(root: &Root, relative_path: &str, front: &FrontMatter, has: &dyn Fn(&str) -> bool) -> bool {
     let Some(settings) = root.options.jekyll.as_deref() else { return true };
-    let path = below(&root.served, inside);
+    let path = below(&root.base_path, relative_path);
     let kind = address::kind(settings, &path);
-    let has_front = front.span.is_some() && front.syntax == Syntax::Yaml;
+    let has_front_matter = front.span.is_some() && front.syntax == Syntax::Yaml;
     let is_built = match kind {
-        _ if has_front => true,
+        _ if has_front_matter => true,
         FileKind::Post { .. } => true,
-        FileKind::Page if address::is_readme(inside) => {
-            let above = folder(inside);
+        FileKind::Page if address::is_readme(relative_path) => {
+            let above = folder(relative_path);
             let index = |ending: &str| below(&root.folder, &below(above, &format!("index.{ending}")));
             settings.plugins.readme_index && !["md", "html", "markdown"].iter().any(|ending| has(&index(ending)))
         }
-        FileKind::Page => settings.plugins.optional_front_matter && !is_left_out(inside),
+        FileKind::Page => settings.plugins.optional_front_matter && !is_repository_document(relative_path),
         _ => false,
     };
     // `defaults` set `published` for posts and collection items only.
-    let published = match kind {
+    let published_field = match kind {
         FileKind::Page => front.get("published").map(str::to_owned),
         _ => address::with_defaults(settings, &path, front).get("published").map(str::to_owned),
     };
-    let is_published = !published.is_some_and(|text| ["false", "no", "off"].contains(&text.trim()));
-    is_built && (is_published || settings.unpublished) && served(root, inside, front).is_some()
+    let is_marked_published = !published_field.is_some_and(|text| ["false", "no", "off"].contains(&text.trim()));
+    is_built
+        && (is_marked_published || settings.builds_unpublished)
+        && served_path(root, relative_path, front).is_some()
 }
 
 fn aliases(root: &Root, _file: &str, front: &FrontMatter, _address: &str) -> Vec<String> {
@@ -163,14 +168,14 @@ fn aliases(root: &Root, _file: &str, front: &FrontMatter, _address: &str) -> Vec
     from.into_iter().map(|from| from.trim().trim_matches('/').to_owned()).collect()
 }
 
-/// Where a file is served; `inside` is its path relative to the folder of the root.
-fn served(root: &Root, inside: &str, front: &FrontMatter) -> Option<Served> {
-    address::of(root.options.jekyll.as_deref()?, &below(&root.served, inside), front)
+/// Where a file is served; `relative_path` is its path relative to the folder of the root.
+fn served_path(root: &Root, relative_path: &str, front: &FrontMatter) -> Option<ServedPath> {
+    address::of(root.options.jekyll.as_deref()?, &below(&root.base_path, relative_path), front)
 }
 
 /// Whether a file is a document about the repository, which is no page even where front matter is optional.
-fn is_left_out(inside: &str) -> bool {
-    let name = inside.rsplit('/').next().unwrap_or(inside);
+fn is_repository_document(relative_path: &str) -> bool {
+    let name = relative_path.rsplit('/').next().unwrap_or(relative_path);
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_uppercase();
     let names = [
         "README",
@@ -193,17 +198,17 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
     let source = joined_in(tree.root(), home, text("source").unwrap_or_default())?;
     let plugins = Plugins::read(tree, home, has, config);
     let collections = config.get("collections");
-    let posts = collections.and_then(|all| all.get("posts")?.get("permalink")?.text()).map(str::to_owned);
+    let post_permalink = collections.and_then(|all| all.get("posts")?.get("permalink")?.text()).map(str::to_owned);
     let mut settings = JekyllSettings {
         source: source.clone(),
         base: text("baseurl").unwrap_or_default().trim_matches('/').to_owned(),
         permalink: text("permalink").unwrap_or("date").to_owned(),
-        posts,
+        post_permalink,
         collections: self::collections(collections),
         collections_dir: text("collections_dir").unwrap_or_default().trim_matches('/').to_owned(),
         defaults: Defaults::all(config),
         filter: Filter::read(config),
-        endings: text("markdown_ext")
+        markdown_extensions: text("markdown_ext")
             .unwrap_or("markdown,mkdown,mkdn,mkd,md")
             .split(',')
             .map(str::trim)
@@ -211,18 +216,18 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
             .collect(),
         plugins,
         zone: dates::Zone::of(text("timezone")),
-        unpublished: text("unpublished").is_some_and(says_yes),
+        builds_unpublished: text("unpublished").is_some_and(is_true),
         has_theme: text("theme").is_some() || text("remote_theme").is_some(),
         ..JekyllSettings::default()
     };
     let roots = folders(tree.root(), &source);
-    let (others, has_more) = others(tree, &settings, &roots);
-    settings.others = others;
-    settings.has_more_others = has_more;
+    let (pages, has_more) = non_markdown_pages(tree, &settings, &roots);
+    settings.non_markdown_pages = pages;
+    settings.has_more_non_markdown_pages = has_more;
     let settings = Arc::new(settings);
-    let roots = roots.into_iter().map(|(folder, served)| Root {
+    let roots = roots.into_iter().map(|(folder, base_path)| Root {
         folder,
-        served,
+        base_path,
         generator: Generator::Jekyll,
         options: RootOptions { jekyll: Some(Arc::clone(&settings)), ..RootOptions::default() },
         language: text("lang").map(str::to_owned),
@@ -232,7 +237,7 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
     // Templates are expanded before Markdown is parsed, in code, too.
     layout.templates_in_code = true;
     (layout.anchors, layout.anchors_computed) = anchors(config);
-    if let Some(message) = read.trouble {
+    if let Some(message) = read.error {
         layout.problem(&read.file, message);
     }
     Some(layout)
@@ -242,8 +247,8 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
 /// the docs root and each folder above it up to the source.
 fn folders(root: &str, source: &str) -> Vec<(String, String)> {
     let up = source.split('/').take_while(|part| *part == "..").count();
-    let is_around = source.split('/').all(|part| part.is_empty() || part == "..");
-    if !is_around {
+    let is_enclosing = source.split('/').all(|part| part.is_empty() || part == "..");
+    if !is_enclosing {
         return vec![(source.to_owned(), String::new())];
     }
     let parts: Vec<&str> = root.split('/').filter(|part| !part.is_empty()).collect();
@@ -252,21 +257,21 @@ fn folders(root: &str, source: &str) -> Vec<(String, String)> {
 }
 
 fn collections(all: Option<&Yaml>) -> Vec<Collection> {
-    let named = |label: &str, own: Option<&Yaml>| {
-        let text = |name: &str| own?.get(name)?.text();
+    let collection = |label: &str, options: Option<&Yaml>| {
+        let text = |name: &str| options?.get(name)?.text();
         Collection {
             label: label.to_owned(),
-            is_output: text("output").is_some_and(says_yes),
+            is_output: text("output").is_some_and(is_true),
             permalink: text("permalink").map(str::to_owned),
         }
     };
     let Some(all) = all else { return Vec::new() };
-    let from_list = all.list().iter().filter_map(Yaml::text).map(|label| named(label, None));
-    let from_map = all.members().iter().map(|(label, own)| named(label, Some(own)));
+    let from_list = all.list().iter().filter_map(Yaml::text).map(|label| collection(label, None));
+    let from_map = all.members().iter().map(|(label, options)| collection(label, Some(options)));
     from_list.chain(from_map).filter(|collection| collection.label != "posts").collect()
 }
 
-fn says_yes(text: &str) -> bool {
+fn is_true(text: &str) -> bool {
     ["true", "yes", "on"].contains(&text)
 }
 
@@ -275,23 +280,27 @@ fn anchors(config: &Yaml) -> (AnchorStyle, bool) {
     let of_kramdown = |name: &str| config.get("kramdown")?.get(name)?.text();
     let is_kramdown =
         config.get("markdown").and_then(Yaml::text).is_none_or(|name| name.eq_ignore_ascii_case("kramdown"));
-    let is_other = of_kramdown("auto_ids") == Some("false")
+    let changes_anchors = of_kramdown("auto_ids") == Some("false")
         || ["auto_id_prefix", "transliterated_header_ids", "auto_id_stripping", "gfm_quirks"]
             .iter()
             .any(|name| of_kramdown(name).is_some());
     match of_kramdown("input").unwrap_or("GFM").to_lowercase().as_str() {
         _ if !is_kramdown => (AnchorStyle::GitHub, true),
-        "gfm" => (AnchorStyle::KramdownGfm, is_other),
-        "kramdown" | "markdown" => (AnchorStyle::Kramdown, is_other),
+        "gfm" => (AnchorStyle::KramdownGfm, changes_anchors),
+        "kramdown" | "markdown" => (AnchorStyle::Kramdown, changes_anchors),
         _ => (AnchorStyle::KramdownGfm, true),
     }
 }
 
 /// Non-Markdown files with front matter, by the path they are served at, and whether there are more candidates than
-/// `MOST_OTHERS`.
-fn others(tree: &dyn Tree, settings: &JekyllSettings, roots: &[(String, String)]) -> (BTreeMap<String, String>, bool) {
+/// `MAX_NON_MARKDOWN_PAGES`.
+fn non_markdown_pages(
+    tree: &dyn Tree,
+    settings: &JekyllSettings,
+    roots: &[(String, String)],
+) -> (BTreeMap<String, String>, bool) {
     let (paths, outside) = (tree.paths(), tree.paths_outside());
-    let mut found = BTreeMap::new();
+    let mut pages = BTreeMap::new();
     let mut count = 0;
     for file in paths.iter().chain(&outside) {
         let is_text = file.rsplit_once('.').is_some_and(|(_, ending)| {
@@ -302,32 +311,33 @@ fn others(tree: &dyn Tree, settings: &JekyllSettings, roots: &[(String, String)]
             continue;
         };
         count += 1;
-        if count > MOST_OTHERS {
-            return (found, true);
+        if count > MAX_NON_MARKDOWN_PAGES {
+            return (pages, true);
         }
         let Some(bytes) = tree.read(file).filter(|bytes| bytes.starts_with(b"---")) else { continue };
         let text = text_of(&bytes);
         let (front, _) = read_front_matter(&text, &Lines::of(&text));
-        if let Some(served) = address::of(settings, &path, &front).filter(|_| front.span.is_some()) {
-            let path = served.path.strip_suffix(".scss").map_or(served.path.clone(), |stem| format!("{stem}.css"));
-            found.entry(path).or_insert_with(|| file.clone());
+        if let Some(served_path) = address::of(settings, &path, &front).filter(|_| front.span.is_some()) {
+            let path =
+                served_path.path.strip_suffix(".scss").map_or(served_path.path.clone(), |stem| format!("{stem}.css"));
+            pages.entry(path).or_insert_with(|| file.clone());
         }
     }
-    (found, false)
+    (pages, false)
 }
 
 /// A file's path in the source.
 fn in_source(roots: &[(String, String)], file: &str) -> Option<String> {
     // A file outside of the docs root belongs to the enclosing folder with as many `..` as its path.
     let up = file.split('/').take_while(|part| *part == "..").count();
-    roots.iter().find_map(|(folder, served)| {
-        let is_around = folder.split('/').all(|part| part.is_empty() || part == "..");
-        let inside = match folder.as_str() {
+    roots.iter().find_map(|(folder, base_path)| {
+        let is_enclosing = folder.split('/').all(|part| part.is_empty() || part == "..");
+        let relative_path = match folder.as_str() {
             "" => file,
             folder => file.strip_prefix(folder)?.strip_prefix('/')?,
         };
         let levels = folder.split('/').filter(|part| *part == "..").count();
-        (!is_around || levels == up).then(|| below(served, inside))
+        (!is_enclosing || levels == up).then(|| below(base_path, relative_path))
     })
 }
 

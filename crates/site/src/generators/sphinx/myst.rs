@@ -8,7 +8,7 @@ use docent_markdown::{AnchorStyle, Format, Link, LinkKind, Page, parse_as, regex
 use regex::Regex;
 
 /// Directives whose content is Markdown.
-const HOLD_WORDS: [&str; 32] = [
+const CONTENT_DIRECTIVES: [&str; 32] = [
     "note",
     "tip",
     "hint",
@@ -50,9 +50,9 @@ pub(crate) fn parse(file: &str, bytes: &[u8]) -> Page {
     if !text.contains('{') {
         return parse_as(file, bytes, Format::Markdown, AnchorStyle::Docutils);
     }
-    let opened = without_fences(&text);
-    let mut page = parse_as(file, opened.as_bytes(), Format::Markdown, AnchorStyle::Docutils);
-    let links: Vec<Link> = roles(&opened, &page).chain(cards(&opened)).collect();
+    let unfenced = without_fences(&text);
+    let mut page = parse_as(file, unfenced.as_bytes(), Format::Markdown, AnchorStyle::Docutils);
+    let links: Vec<Link> = roles(&unfenced, &page).chain(cards(&unfenced)).collect();
     page.links.extend(links);
     page.links.sort_by_key(|link| link.span.start);
     page
@@ -62,9 +62,9 @@ pub(crate) fn parse(file: &str, bytes: &[u8]) -> Page {
 fn without_fences(text: &str) -> String {
     regex!(FENCE, r"^[ \t]*(`{3,}|~{3,}|:{3,})[ \t]*(?:\{([\w-]+)\})?");
     let mut out = String::with_capacity(text.len());
-    let mut open: Vec<(&str, bool)> = Vec::new();
+    let mut open_fences: Vec<(&str, bool)> = Vec::new();
     for line in text.split_inclusive('\n') {
-        let is_shown = open.last().is_some_and(|(_, holds_words)| !holds_words);
+        let is_verbatim = open_fences.last().is_some_and(|(_, holds_markdown)| !holds_markdown);
         let blank =
             || line.chars().map(|c| if c == '\n' || c == '\r' { c.to_string() } else { " ".repeat(c.len_utf8()) });
         let Some(found) = FENCE.captures(line) else {
@@ -72,19 +72,19 @@ fn without_fences(text: &str) -> String {
             continue;
         };
         let marks = found.get(1).map_or("", |marks| marks.as_str());
-        let closes = line.trim() == marks && open.last().is_some_and(|(fence, _)| marks.starts_with(fence));
-        if closes {
-            match open.pop() {
+        let is_closing = line.trim() == marks && open_fences.last().is_some_and(|(fence, _)| marks.starts_with(fence));
+        if is_closing {
+            match open_fences.pop() {
                 Some((_, true)) => out.extend(blank()),
                 _ => out.push_str(line),
             }
-        } else if is_shown || marks.starts_with(':') {
+        } else if is_verbatim || marks.starts_with(':') {
             // Colon fences are plain text in Markdown, so their content is parsed anyway.
             out.push_str(line);
         } else {
-            let holds_words = found.get(2).is_some_and(|name| HOLD_WORDS.contains(&name.as_str()));
-            open.push((marks, holds_words));
-            match holds_words {
+            let holds_markdown = found.get(2).is_some_and(|name| CONTENT_DIRECTIVES.contains(&name.as_str()));
+            open_fences.push((marks, holds_markdown));
+            match holds_markdown {
                 true => out.extend(blank()),
                 false => out.push_str(line),
             }

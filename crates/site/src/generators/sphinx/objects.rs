@@ -18,7 +18,7 @@ use crate::model::{Site, Target};
 use crate::tree::Tree;
 
 /// Kinds of objects in source code. A role of one kind may name an object of another, as `:obj:` does.
-const OF_CODE: [&str; 29] = [
+const CODE_KINDS: [&str; 29] = [
     "any",
     "attr",
     "attribute",
@@ -52,50 +52,52 @@ const OF_CODE: [&str; 29] = [
 
 /// A name that a page documents.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Name {
+struct ObjectName {
     /// `code` for objects in source code, else the name of the directive, which is also that of the role.
     kind: String,
     /// Qualified by module and class where they are known.
     name: String,
 }
 
-impl Name {
+impl ObjectName {
     /// Whether a role that names `other` refers to this name: the names are equal or, for code, `other` is the end of
     /// this name, a member of it, or the same last part in another module of its package.
-    fn is_meant_by(&self, other: &Self) -> bool {
+    fn is_referenced_by(&self, other: &Self) -> bool {
         let is_below = |long: &str, short: &str| long.strip_prefix(short).is_some_and(|rest| rest.starts_with('.'));
         let ends_in = |long: &str, short: &str| long.strip_suffix(short).is_some_and(|rest| rest.ends_with('.'));
-        let (own, named) = (self.name.as_str(), other.name.as_str());
-        let ends =
+        let (own, referenced) = (self.name.as_str(), other.name.as_str());
+        let shares_package =
             |name: &str| (name.split('.').next() == own.split('.').next()) && own.contains('.') && name.contains('.');
         self.kind == other.kind
-            && (own == named
+            && (own == referenced
                 || self.kind == "code"
-                    && (is_below(named, own) || ends_in(own, named) || ends(named) && last(own) == last(named)))
+                    && (is_below(referenced, own)
+                        || ends_in(own, referenced)
+                        || shares_package(referenced) && last_part(own) == last_part(referenced)))
     }
 }
 
 fn kind(name: &str) -> String {
     let last = name.rsplit(':').next().unwrap_or(name);
     let plain = last.strip_prefix("auto").unwrap_or(last);
-    if OF_CODE.contains(&plain) { "code".to_owned() } else { last.to_owned() }
+    if CODE_KINDS.contains(&plain) { "code".to_owned() } else { last.to_owned() }
 }
 
-fn last(name: &str) -> &str {
+fn last_part(name: &str) -> &str {
     name.rsplit('.').next().unwrap_or(name)
 }
 
 /// The names that a page documents, each with whether autodoc takes its signature and docstring from the source code.
-fn documented(text: &str) -> Vec<(Name, bool)> {
+fn documented(text: &str) -> Vec<(ObjectName, bool)> {
     regex!(DIRECTIVE, r"(?m)^([ \t]*)(?:\.\. ([\w:+-]+)::|[`:]{3,}\{([\w:+-]+)\})[ \t]+(\S[^\n]*)");
     let mut names = Vec::new();
     let mut module = String::new();
     // The code objects around a line: indentation and name.
-    let mut around: Vec<(usize, String)> = Vec::new();
+    let mut enclosing: Vec<(usize, String)> = Vec::new();
     for found in DIRECTIVE.captures_iter(text) {
         let directive = found.get(2).or(found.get(3)).map_or("", |name| name.as_str());
         let argument = found[4].split(['(', ' ', '\r']).next().unwrap_or_default();
-        around.retain(|(indent, _)| *indent < found[1].len());
+        enclosing.retain(|(indent, _)| *indent < found[1].len());
         let kind = kind(directive);
         if ["module", "currentmodule", "automodule"].contains(&directive.rsplit(':').next().unwrap_or_default()) {
             argument.clone_into(&mut module);
@@ -103,18 +105,20 @@ fn documented(text: &str) -> Vec<(Name, bool)> {
                 continue;
             }
         }
-        let outer = around.last().map_or(module.as_str(), |(_, name)| name);
+        let outer = enclosing.last().map_or(module.as_str(), |(_, name)| name);
         // For autodoc, too, a name that begins with a class is relative to the current module.
         let has_module =
             directive.contains("auto") && argument.contains('.') && argument.starts_with(char::is_lowercase);
-        let is_whole = kind != "code" || outer.is_empty() || argument.starts_with(outer) || has_module;
-        let name = if is_whole { argument.to_owned() } else { format!("{outer}.{argument}") };
+        let is_qualified = kind != "code" || outer.is_empty() || argument.starts_with(outer) || has_module;
+        let name = if is_qualified { argument.to_owned() } else { format!("{outer}.{argument}") };
         if kind == "code" {
-            around.push((found[1].len(), name.clone()));
+            enclosing.push((found[1].len(), name.clone()));
         }
         if !argument.is_empty() {
-            names
-                .push((Name { kind, name }, directive.rsplit(':').next().is_some_and(|name| name.starts_with("auto"))));
+            names.push((
+                ObjectName { kind, name },
+                directive.rsplit(':').next().is_some_and(|name| name.starts_with("auto")),
+            ));
         }
     }
     names
@@ -125,16 +129,17 @@ fn roles(text: &str) -> impl Iterator<Item = (usize, &str, String)> {
     regex!(ROLE, r"(?::([A-Za-z][\w:+.-]*):|\{([A-Za-z][\w:+.-]*)\})`([^`]+)`");
     ROLE.captures_iter(text).filter_map(|found| {
         let (at, words) = (found.get(0)?.start(), found.get(3)?.as_str().trim());
-        let named = words.strip_suffix('>').and_then(|words| words.rsplit_once('<')).map_or(words, |(_, named)| named);
-        let named = named.split_whitespace().collect::<Vec<_>>().join(" ");
+        let target =
+            words.strip_suffix('>').and_then(|words| words.rsplit_once('<')).map_or(words, |(_, target)| target);
+        let target = target.split_whitespace().collect::<Vec<_>>().join(" ");
         let role = found.get(1).or(found.get(2))?.as_str();
-        (!named.starts_with('!')).then_some((at, role, named))
+        (!target.starts_with('!')).then_some((at, role, target))
     })
 }
 
 /// A class or a function of source code.
 struct Definition<'t> {
-    name: Name,
+    name: ObjectName,
     start: usize,
     is_function: bool,
     /// Its whole source text.
@@ -147,17 +152,17 @@ impl<'t> Definition<'t> {
         let path = file.trim_start_matches("../").trim_end_matches(".py").trim_end_matches("/__init__");
         let module = path.strip_prefix("src/").unwrap_or(path).replace('/', ".");
         let heads: Vec<_> = HEAD.captures_iter(text).filter_map(|head| Some((head.get(0)?.start(), head))).collect();
-        let mut around: Vec<(usize, String)> = Vec::new();
+        let mut enclosing: Vec<(usize, String)> = Vec::new();
         let mut definitions = Vec::new();
         for (at, (start, head)) in heads.iter().enumerate() {
             let indent = head[1].len();
-            around.retain(|(outer, _)| *outer < indent);
-            let name = format!("{}.{}", around.last().map_or(module.as_str(), |(_, name)| name), &head[3]);
-            around.push((indent, name.clone()));
+            enclosing.retain(|(outer, _)| *outer < indent);
+            let name = format!("{}.{}", enclosing.last().map_or(module.as_str(), |(_, name)| name), &head[3]);
+            enclosing.push((indent, name.clone()));
             let end =
                 heads[at + 1..].iter().find(|(_, next)| next[1].len() <= indent).map_or(text.len(), |(end, _)| *end);
             definitions.push(Definition {
-                name: Name { kind: "code".to_owned(), name },
+                name: ObjectName { kind: "code".to_owned(), name },
                 start: *start,
                 is_function: &head[2] == "def",
                 text: &text[*start..end],
@@ -166,8 +171,8 @@ impl<'t> Definition<'t> {
         definitions
     }
 
-    fn is_shown_by(&self, names: &[Name]) -> bool {
-        names.iter().any(|name| name.is_meant_by(&self.name))
+    fn is_shown_by(&self, names: &[ObjectName]) -> bool {
+        names.iter().any(|name| name.is_referenced_by(&self.name))
     }
 
     /// The lines of its signature: parameters with their types, and the return type.
@@ -181,57 +186,60 @@ impl<'t> Definition<'t> {
 }
 
 /// References in pages and source code to names that only this page documents.
-pub(super) fn referring(tree: &dyn Tree, site: &Site, file: &str) -> Vec<Reference> {
+pub(super) fn references_to_page(tree: &dyn Tree, site: &Site, file: &str) -> Vec<Reference> {
     let read = |file: &str| tree.text(file).unwrap_or_default();
-    let here = documented(&read(file));
-    let mut own: BTreeSet<Name> = here.iter().map(|(name, _)| name.clone()).collect();
+    let documented_here = documented(&read(file));
+    let mut only_here: BTreeSet<ObjectName> = documented_here.iter().map(|(name, _)| name.clone()).collect();
     let mut shown_elsewhere = Vec::new();
-    let mut found: Vec<(&str, usize, Name)> = Vec::new();
+    let mut found: Vec<(&str, usize, ObjectName)> = Vec::new();
     for from in site.all_files().filter(|from| *from != file && site.address(from).is_some()) {
-        if own.is_empty() {
+        if only_here.is_empty() {
             return Vec::new();
         }
         let text = read(from);
         for (name, is_shown) in documented(&text) {
-            own.remove(&name);
+            only_here.remove(&name);
             shown_elsewhere.extend(is_shown.then_some(name));
         }
-        found.extend(named(from, &text));
+        found.extend(role_references(from, &text));
     }
-    let shown_here: Vec<Name> =
-        here.into_iter().filter(|(name, is_shown)| *is_shown && own.contains(name)).map(|(name, _)| name).collect();
+    let shown_here: Vec<ObjectName> = documented_here
+        .into_iter()
+        .filter(|(name, is_shown)| *is_shown && only_here.contains(name))
+        .map(|(name, _)| name)
+        .collect();
     // Classes begin with a capital letter.
-    let is_class = |name: &&Name| name.kind == "code" && last(&name.name).starts_with(char::is_uppercase);
-    let classes: Vec<Name> = own.iter().filter(is_class).cloned().collect();
+    let is_class = |name: &&ObjectName| name.kind == "code" && last_part(&name.name).starts_with(char::is_uppercase);
+    let classes: Vec<ObjectName> = only_here.iter().filter(is_class).cloned().collect();
     for from in site.all_files().filter(|from| is_source(from)) {
         let text = read(from);
         for definition in Definition::all(from, &text) {
             let is_elsewhere = || definition.is_shown_by(&shown_elsewhere);
             if definition.text.contains(".. ") && definition.is_shown_by(&shown_here) && !is_elsewhere() {
-                own.extend(documented(definition.text).into_iter().map(|(name, _)| name));
+                only_here.extend(documented(definition.text).into_iter().map(|(name, _)| name));
             }
             let signature = if definition.is_function { definition.signature() } else { "" };
             let is_word =
                 |word: &str| signature.split(|c: char| !c.is_alphanumeric() && c != '_').any(|one| one == word);
-            for class in classes.iter().filter(|class| is_word(last(&class.name)) && is_elsewhere()) {
-                let named = Name { name: last(&class.name).to_owned(), ..class.clone() };
-                found.push((from, line_of(&text, definition.start), named));
+            for class in classes.iter().filter(|class| is_word(last_part(&class.name)) && is_elsewhere()) {
+                let class_name = ObjectName { name: last_part(&class.name).to_owned(), ..class.clone() };
+                found.push((from, line_of(&text, definition.start), class_name));
             }
         }
-        found.extend(named(from, &text));
+        found.extend(role_references(from, &text));
     }
-    found.retain(|(_, _, named)| own.iter().any(|own| own.is_meant_by(named)));
+    found.retain(|(_, _, name)| only_here.iter().any(|own| own.is_referenced_by(name)));
     let reference =
-        |(from, line, named): (&str, usize, Name)| Reference { file: from.to_owned(), line, name: named.name };
+        |(from, line, name): (&str, usize, ObjectName)| Reference { file: from.to_owned(), line, name: name.name };
     found.into_iter().map(reference).collect()
 }
 
 /// The roles in a text, each as file, line and name.
-fn named<'f>(file: &'f str, text: &str) -> Vec<(&'f str, usize, Name)> {
-    let name = |named: String| named.trim_start_matches(['~', '.']).trim_end_matches("()").to_owned();
+fn role_references<'f>(file: &'f str, text: &str) -> Vec<(&'f str, usize, ObjectName)> {
+    let name = |target: String| target.trim_start_matches(['~', '.']).trim_end_matches("()").to_owned();
     let lines = Lines::of(text);
     roles(text)
-        .map(|(at, role, named)| (file, lines.number(at), Name { kind: kind(role), name: name(named) }))
+        .map(|(at, role, target)| (file, lines.number(at), ObjectName { kind: kind(role), name: name(target) }))
         .collect()
 }
 
@@ -242,21 +250,21 @@ pub(super) fn named_in_sources(tree: &dyn Tree, site: &Site, file: &str) -> Vec<
     let mut found = Vec::new();
     for from in site.all_files().filter(|from| is_source(from)) {
         let text = tree.text(from).unwrap_or_default();
-        for (at, role, named) in roles(&text) {
+        for (at, role, target) in roles(&text) {
             let leads_there = match role {
-                "ref" => labels.contains(named.to_lowercase().as_str()),
+                "ref" => labels.contains(target.to_lowercase().as_str()),
                 // A relative path starts from the page that shows the docstring, which only a build knows.
-                "doc" if named.starts_with('/') => {
-                    matches!(super::rst::role(site, file, &format!(":doc:`{named}`")), Target::Page { file: to, .. } if to == file)
+                "doc" if target.starts_with('/') => {
+                    matches!(super::rst::role(site, file, &format!(":doc:`{target}`")), Target::Page { file: to, .. } if to == file)
                 }
-                "doc" => named.rsplit('/').next() == Some(name),
+                "doc" => target.rsplit('/').next() == Some(name),
                 _ => false,
             };
             if leads_there {
                 found.push(Reference {
                     file: from.to_owned(),
                     line: line_of(&text, at),
-                    name: format!(":{role}:`{named}`"),
+                    name: format!(":{role}:`{target}`"),
                 });
             }
         }
@@ -275,8 +283,9 @@ mod tests {
     #[test]
     fn names_stand_below_their_module_and_class() {
         let text = ".. currentmodule:: a.b\n\n.. class:: C(x)\n\n   .. method:: run()\n\n.. function:: f()\n.. autoclass:: a.d.D\n   :members:\n.. automethod:: E.run\n.. setting:: NAME\n.. note:: Words\n";
-        let shown =
-            |(name, is_shown): (Name, bool)| format!("{} {}{}", name.kind, name.name, if is_shown { " *" } else { "" });
+        let shown = |(name, is_shown): (ObjectName, bool)| {
+            format!("{} {}{}", name.kind, name.name, if is_shown { " *" } else { "" })
+        };
         let names: Vec<_> = documented(text).into_iter().map(shown).collect();
         assert_eq!(
             names,
@@ -303,17 +312,17 @@ mod tests {
             ("pkg/code.py", code),
         ]);
         let site = Site::read(&tree);
-        let told = |file: &str| -> Vec<String> {
-            let references = referring(&tree, &site, file).into_iter();
-            references.map(|found| format!("{}:{} {}", found.file, found.line, found.name)).collect()
+        let references = |file: &str| -> Vec<String> {
+            let found = references_to_page(&tree, &site, file).into_iter();
+            found.map(|found| format!("{}:{} {}", found.file, found.line, found.name)).collect()
         };
-        assert_eq!(told("a.rst"), ["index.rst:4 LIMIT", "pkg/code.py:13 A"]);
-        assert!(told("b.rst").is_empty(), "no page shows the function that names it");
+        assert_eq!(references("a.rst"), ["index.rst:4 LIMIT", "pkg/code.py:13 A"]);
+        assert!(references("b.rst").is_empty(), "no page shows the function that names it");
     }
 
     #[test]
     fn roles_mean_what_is_documented() {
-        let own = |kind: &str, name: &str| Name { kind: kind.to_owned(), name: name.to_owned() };
+        let own = |kind: &str, name: &str| ObjectName { kind: kind.to_owned(), name: name.to_owned() };
         for (documented, named, expected) in [
             (own("code", "a.C"), own("code", "a.C"), true),
             (own("code", "a.C"), own("code", "C"), true),
@@ -324,7 +333,7 @@ mod tests {
             (own("setting", "X"), own("setting", "X"), true),
             (own("setting", "X"), own("signal", "X"), false),
         ] {
-            assert_eq!(documented.is_meant_by(&named), expected, "{documented:?} {named:?}");
+            assert_eq!(documented.is_referenced_by(&named), expected, "{documented:?} {named:?}");
         }
     }
 }

@@ -9,12 +9,12 @@
 
 use docent_markdown::{AnchorStyle, Format, folder, is_page, joined, stem};
 
-use super::document;
+use super::document_at;
 use crate::follow::{LinkRequest, ParsedLink, encoded, has_page_ending, parts, relative, relative_path, suffix_of};
 use crate::model::{Site, Target};
 
 /// Extensions of image files.
-const PICTURES: [&str; 8] = [".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".avif", ".bmp"];
+const IMAGE_EXTENSIONS: [&str; 8] = [".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".avif", ".bmp"];
 
 /// A role, split into its parts.
 struct Role<'a> {
@@ -49,8 +49,8 @@ pub(super) fn is_role(target: &str) -> bool {
 
 /// What a role leads to.
 pub(super) fn role(site: &Site, from: &str, target: &str) -> Target {
-    let is_of_page = target.starts_with('{') == Format::of(from).is_markdown();
-    let Some(role) = Role::read(target).filter(|_| is_of_page) else {
+    let fits_page_syntax = target.starts_with('{') == Format::of(from).is_markdown();
+    let Some(role) = Role::read(target).filter(|_| fits_page_syntax) else {
         return Target::NotUnderstood;
     };
     match role.head {
@@ -68,17 +68,17 @@ pub(super) fn role(site: &Site, from: &str, target: &str) -> Target {
 
 fn doc(site: &Site, from: &str, path: &str) -> Target {
     let options = &site.layout().options.sphinx;
-    let Some(path) = from_folder(site, from, path) else { return Target::NotUnderstood };
-    match document(site, &path) {
+    let Some(path) = resolve_path(site, from, path) else { return Target::NotUnderstood };
+    match document_at(site, &path) {
         Some(file) => Target::Page { file, anchor: None },
         // Pages of another project begin with its name, as in `python:library/os`.
-        None if options.makes_pages || path.contains(':') => Target::NotUnderstood,
+        None if options.generates_pages || path.contains(':') => Target::NotUnderstood,
         None => Target::Missing { path: Some(path), anchor: None },
     }
 }
 
 /// Resolves a path from the docs folder if it is absolute, else from the folder of the page.
-fn from_folder(site: &Site, from: &str, path: &str) -> Option<String> {
+fn resolve_path(site: &Site, from: &str, path: &str) -> Option<String> {
     match path.starts_with('/') {
         true => joined(&site.layout().options.sphinx.source, path),
         false => joined(folder(from), path),
@@ -88,7 +88,7 @@ fn from_folder(site: &Site, from: &str, path: &str) -> Option<String> {
 /// Resolves a link that is no role.
 pub(super) fn follow(site: &Site, link: &ParsedLink<'_>) -> Target {
     let options = &site.layout().options.sphinx;
-    let Some(path) = from_folder(site, link.from, &link.path) else { return Target::NotUnderstood };
+    let Some(path) = resolve_path(site, link.from, &link.path) else { return Target::NotUnderstood };
     if Format::of(&path) == Format::Notebook && options.notebook_anchors != AnchorStyle::Nbsphinx {
         // Only nbsphinx turns a link to a notebook into one to its page; a browser requests the file, which may not be
         // served.
@@ -100,12 +100,12 @@ pub(super) fn follow(site: &Site, link: &ParsedLink<'_>) -> Target {
             false => Target::Asset { file: path },
         };
     }
-    if let Some(file) = document(site, path.strip_suffix(".html").unwrap_or(&path)) {
+    if let Some(file) = document_at(site, path.strip_suffix(".html").unwrap_or(&path)) {
         return link.page(file);
     }
     let lower = path.to_ascii_lowercase();
-    let is_file = has_page_ending(&path) || PICTURES.iter().any(|ending| lower.ends_with(ending));
-    match is_file && !options.makes_pages && !link.target.contains('*') {
+    let is_file = has_page_ending(&path) || IMAGE_EXTENSIONS.iter().any(|ending| lower.ends_with(ending));
+    match is_file && !options.generates_pages && !link.target.contains('*') {
         true => link.missing(Some(path)),
         false => Target::NotUnderstood,
     }
@@ -120,20 +120,20 @@ pub(super) fn write(site: &Site, wanted: &LinkRequest<'_>) -> String {
         true => stem(file).unwrap_or(file).to_owned(),
         false => file.to_owned(),
     };
-    let way = |is_absolute: bool, file: &str| match is_absolute {
+    let path_to = |is_absolute: bool, file: &str| match is_absolute {
         true => format!("/{}", file.strip_prefix(source).unwrap_or(file).trim_start_matches('/')),
         false => relative_path(folder(from), file),
     };
     if let Some(role) = Role::read(like) {
         // `:ref:` becomes `:doc:`, because the label may have been removed with its target.
         let is_doc = matches!(role.head, ":doc:`" | "{doc}`");
-        let way = way(!is_doc || role.path.trim().starts_with('/'), &name(to));
-        let dotted = role.path.trim().starts_with("./") && !way.starts_with(['.', '/']);
+        let target_path = path_to(!is_doc || role.path.trim().starts_with('/'), &name(to));
+        let dotted = role.path.trim().starts_with("./") && !target_path.starts_with(['.', '/']);
         let head = if role.head.starts_with('{') { "{doc}`" } else { ":doc:`" };
-        return format!("{head}{}{}{way}{}", role.words, if dotted { "./" } else { "" }, role.tail);
+        return format!("{head}{}{}{target_path}{}", role.words, if dotted { "./" } else { "" }, role.tail);
     }
     if like.is_empty() && is_document {
-        return format!(":doc:`{}`", way(true, &name(to)));
+        return format!(":doc:`{}`", path_to(true, &name(to)));
     }
     let (path, _) = parts(like);
     let suffix = suffix_of(&like[like.find('#').unwrap_or(like.len())..], anchor);
@@ -145,8 +145,8 @@ pub(super) fn write(site: &Site, wanted: &LinkRequest<'_>) -> String {
     } else {
         name(to)
     };
-    let way = if is_absolute { way(true, &file) } else { relative(folder(from), &file) };
-    format!("{}{suffix}", encoded(&way))
+    let target_path = if is_absolute { path_to(true, &file) } else { relative(folder(from), &file) };
+    format!("{}{suffix}", encoded(&target_path))
 }
 
 #[cfg(test)]
@@ -237,13 +237,13 @@ mod tests {
             like in prop::sample::select(vec![
                 "", "x", "../x", "/x", "x.rst#y", "/x.rst", "x.html", "../x.html#y", ":doc:`x`", ":doc:`words </x>`", ":ref:`x`",
             ]),
-            inside in any::<bool>(),
+            starts_in_source in any::<bool>(),
         ) {
             let files = ["index.rst", "guide/index.rst", "guide/start.rst", "guide/a page.rst", "img/a.png"];
             let is_role = like.starts_with(':');
             prop_assume!(to < 4 || !is_role);
-            let name = |file: &str| if inside { file.to_owned() } else { format!("docs/{file}") };
-            let site = match inside {
+            let name = |file: &str| if starts_in_source { file.to_owned() } else { format!("docs/{file}") };
+            let site = match starts_in_source {
                 true => Site::read(&as_docs_root("docs", docs())),
                 false => Site::read(&docs()),
             };

@@ -2,7 +2,7 @@
 
 use docent_markdown::{folder, joined};
 
-use super::{Slashes, StarlightOptions};
+use super::{StarlightOptions, TrailingSlash};
 use crate::follow::{
     LinkRequest, LinkSyntax, ParsedLink, encoded_with, has_markdown_ending, parts, relative_file_path, relative_path,
     retargeted_link, suffix_of, with_dot_slash_like,
@@ -13,7 +13,7 @@ use crate::model::{Site, Target};
 use crate::paths::path_in;
 
 /// Extensions of files in `src/pages` that may be pages.
-const SOURCES: [&str; 6] = ["astro", "html", "ts", "js", "md", "mdx"];
+const SOURCE_EXTENSIONS: [&str; 6] = ["astro", "html", "ts", "js", "md", "mdx"];
 
 /// The pages and link settings of one site.
 struct Links<'s> {
@@ -28,7 +28,7 @@ pub(super) fn follow(site: &Site, link: &ParsedLink<'_>) -> Target {
         let is_inside = link.from.starts_with(&format!("{}/", below(links.home, "src")));
         return match (is_inside, link.is_absolute()) {
             (false, _) => by_names(site, link),
-            (true, true) => links.absolute(link),
+            (true, true) => links.follow_absolute(link),
             // A relative link in an included file starts from the page that includes the file.
             (true, false) => Target::NotUnderstood,
         };
@@ -38,24 +38,23 @@ pub(super) fn follow(site: &Site, link: &ParsedLink<'_>) -> Target {
         return Target::NotUnderstood;
     }
     if link.is_absolute() {
-        return links.absolute(link);
+        return links.follow_absolute(link);
     }
-    let beside = joined(folder(link.from), &link.path);
+    let linked_file = joined(folder(link.from), &link.path);
     if has_markdown_ending(&link.path) && links.options.changes_links {
         // Only a plugin turns a link to a Markdown file into one to its page.
-        let page = beside.filter(|file| site.address(file).is_some());
+        let page = linked_file.filter(|file| site.address(file).is_some());
         return page.map_or(Target::NotUnderstood, |file| link.page(file));
     }
-    let is_brought =
-        |file: &String| site.has_any(file) && !has_markdown_ending(file) && link.syntax != LinkSyntax::Html;
-    if let Some(file) = beside.filter(is_brought) {
+    let is_asset = |file: &String| site.has_any(file) && !has_markdown_ending(file) && link.syntax != LinkSyntax::Html;
+    if let Some(file) = linked_file.filter(is_asset) {
         return Target::Asset { file };
     }
-    match joined(&links.folder_of(address), &link.path) {
-        Some(name) => links.served(link, &name),
+    match joined(&links.relative_link_base(address), &link.path) {
+        Some(name) => links.target_at(link, &name),
         // The link leads above the base path, to another part of the host.
         None if links.options.base.as_deref() != Some("") => Target::NotUnderstood,
-        None => links.served(link, link.path.trim_start_matches("../")),
+        None => links.target_at(link, link.path.trim_start_matches("../")),
     }
 }
 
@@ -64,7 +63,7 @@ pub(super) fn write(site: &Site, wanted: &LinkRequest<'_>) -> String {
     let links = Links::of(site);
     let (path, _) = parts(like);
     let suffix = suffix_of(like, anchor);
-    let (Some(own), Some(base)) = (site.address(from), &links.options.base) else {
+    let (Some(own_address), Some(base)) = (site.address(from), &links.options.base) else {
         return retargeted_link_by_names(site, wanted);
     };
     let base = if base.is_empty() { String::new() } else { format!("/{base}") };
@@ -87,18 +86,20 @@ pub(super) fn write(site: &Site, wanted: &LinkRequest<'_>) -> String {
     // A page that replaces a missing translation is linked to in the language of that translation.
     let like_name = path.strip_prefix('/').map(|path| path.strip_prefix(base.trim_start_matches('/')).unwrap_or(path));
     let address = match like_name.and_then(|name| links.language_of(name.trim_matches('/'))) {
-        Some(language) if links.stands_in(language, address) => below(language, &links.without_default(address)),
+        Some(language) if links.is_fallback_in(language, address) => {
+            below(language, &links.without_default_language(address))
+        }
         _ => address.to_owned(),
     };
-    let has_slash = match links.options.slashes {
-        Slashes::Always => true,
-        Slashes::Never => false,
-        Slashes::Either => path.is_empty() || path.ends_with('/'),
+    let has_slash = match links.options.trailing_slash {
+        TrailingSlash::Always => true,
+        TrailingSlash::Never => false,
+        TrailingSlash::Either => path.is_empty() || path.ends_with('/'),
     };
     let is_relative = !path.is_empty() && !path.starts_with('/') && !has_markdown_ending(path);
     let written = match is_relative {
         true => {
-            let folder = links.folder_of(own);
+            let folder = links.relative_link_base(own_address);
             // Without a trailing slash, the link has to contain the last segment of the address.
             match has_slash || address.is_empty() {
                 true => format!("{}/", with_dot_slash_like(path, relative_path(&folder, &address))),
@@ -120,25 +121,25 @@ impl<'s> Links<'s> {
     }
 
     /// The folder that a relative URL on a page starts from.
-    fn folder_of(&self, address: &str) -> String {
-        match self.options.slashes == Slashes::Never || self.options.builds_files {
+    fn relative_link_base(&self, address: &str) -> String {
+        match self.options.trailing_slash == TrailingSlash::Never || self.options.builds_files {
             true => folder(address).to_owned(),
             false => address.to_owned(),
         }
     }
 
-    fn absolute(&self, link: &ParsedLink<'_>) -> Target {
+    fn follow_absolute(&self, link: &ParsedLink<'_>) -> Target {
         let Some(path) = joined("", &link.path) else { return Target::NotUnderstood };
         let Some(base) = self.options.base.as_deref() else { return Target::NotUnderstood };
         match path_in(base, &path) {
-            Some(name) => self.served(link, name),
+            Some(name) => self.target_at(link, name),
             // The host serves something else there, or nothing, or a plugin adds the base.
             None => Target::NotUnderstood,
         }
     }
 
     /// What is served at a path relative to the base path.
-    fn served(&self, link: &ParsedLink<'_>, name: &str) -> Target {
+    fn target_at(&self, link: &ParsedLink<'_>, name: &str) -> Target {
         if self.options.addresses_computed {
             return Target::NotUnderstood;
         }
@@ -153,7 +154,7 @@ impl<'s> Links<'s> {
         if self.site.has_any(&public) {
             return Target::Asset { file: public };
         }
-        if let Some(file) = self.page_of_source(name) {
+        if let Some(file) = self.source_of_page(name) {
             return Target::Asset { file };
         }
         if let Some(destination) = self.site.redirect(name) {
@@ -166,14 +167,14 @@ impl<'s> Links<'s> {
             return link.page(file);
         }
         // A name with an extension may be a generated file, such as a feed or a sitemap.
-        let is_made = !link.path.ends_with('/')
+        let may_be_generated = !link.path.ends_with('/')
             && name
                 .rsplit('/')
                 .next()
                 .is_some_and(|last| last.contains('.') && !last.ends_with(".html") && !has_markdown_ending(last));
-        if is_made
+        if may_be_generated
             || self.options.adds_pages
-            || self.is_of_route(name)
+            || self.may_match_route(name)
             || has_markdown_ending(name) && self.options.changes_links
         {
             return Target::NotUnderstood;
@@ -182,16 +183,17 @@ impl<'s> Links<'s> {
     }
 
     /// The file in `src/pages` that renders what is served at a path.
-    fn page_of_source(&self, name: &str) -> Option<String> {
+    fn source_of_page(&self, name: &str) -> Option<String> {
         let pages = below(self.home, "src/pages");
         let stems = [below(&pages, name), below(&pages, &below(name, "index"))];
-        let files = stems.iter().flat_map(|stem| SOURCES.iter().map(move |ending| format!("{stem}.{ending}")));
-        let named = SOURCES[2..4].iter().map(|ending| format!("{}.{ending}", stems[0]));
-        files.chain(named).find(|file| self.site.has_any(file))
+        let files =
+            stems.iter().flat_map(|stem| SOURCE_EXTENSIONS.iter().map(move |ending| format!("{stem}.{ending}")));
+        let with_extension = SOURCE_EXTENSIONS[2..4].iter().map(|ending| format!("{}.{ending}", stems[0]));
+        files.chain(with_extension).find(|file| self.site.has_any(file))
     }
 
     /// Whether a path may be a page of a dynamic route in `src/pages`.
-    fn is_of_route(&self, name: &str) -> bool {
+    fn may_match_route(&self, name: &str) -> bool {
         let pages = format!("{}/", below(self.home, "src/pages"));
         let outside = self.site.outside.iter().map(String::as_str);
         let mut routes = self.site.files().chain(outside).filter_map(|file| file.strip_prefix(&pages)?.split_once('['));
@@ -204,17 +206,17 @@ impl<'s> Links<'s> {
         languages.into_iter().find(|language| path_in(language, name).is_some())
     }
 
-    fn without_default(&self, address: &str) -> String {
+    fn without_default_language(&self, address: &str) -> String {
         address.strip_prefix(self.options.default_language.as_str()).unwrap_or(address).trim_matches('/').to_owned()
     }
 
     /// Whether a page of the default language replaces its missing translation into another language.
-    fn stands_in(&self, language: &str, address: &str) -> bool {
-        let own = self.language_of(address).unwrap_or("");
-        own == self.options.default_language
-            && language != own
-            && !self.site.served.contains_key(&below(language, &self.without_default(address)))
-            && self.page_of_source(&below(language, &self.without_default(address))).is_none()
+    fn is_fallback_in(&self, language: &str, address: &str) -> bool {
+        let page_language = self.language_of(address).unwrap_or("");
+        page_language == self.options.default_language
+            && language != page_language
+            && !self.site.served.contains_key(&below(language, &self.without_default_language(address)))
+            && self.source_of_page(&below(language, &self.without_default_language(address))).is_none()
     }
 }
 

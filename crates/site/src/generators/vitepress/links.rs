@@ -14,13 +14,14 @@ use crate::model::{Site, Target};
 use crate::paths::{index_path, path_in};
 
 /// File extensions that VitePress knows as those of assets. A link with any other extension, or none, is one to a page.
-const ASSETS: &str = "3g2,3gp,aac,ai,apng,au,avif,bin,bmp,cer,class,conf,crl,css,csv,dll,doc,eps,epub,exe,gif,gz,ics,ief,jar,\
+const ASSET_EXTENSIONS: &str = "\
+    3g2,3gp,aac,ai,apng,au,avif,bin,bmp,cer,class,conf,crl,css,csv,dll,doc,eps,epub,exe,gif,gz,ics,ief,jar,\
     jpe,jpeg,jpg,js,json,jsonld,m4a,man,mid,midi,mjs,mov,mp2,mp3,mp4,mpe,mpeg,mpg,mpp,oga,ogg,ogv,ogx,opus,otf,p10,p7c,p7m,\
     p7s,pdf,png,ps,qt,roff,rtf,rtx,ser,svg,t,tif,tiff,tr,ts,tsv,ttf,txt,vtt,wav,weba,webm,webp,woff,woff2,xhtml,xml,yaml,\
     yml,zip";
 
 /// Extensions of files that builds generate: feeds, sitemaps, archives.
-const MADE: [&str; 9] = ["css", "gz", "js", "json", "jsonld", "mjs", "txt", "xml", "zip"];
+const GENERATED_EXTENSIONS: [&str; 9] = ["css", "gz", "js", "json", "jsonld", "mjs", "txt", "xml", "zip"];
 
 /// The pages and link settings of one site.
 struct Links<'s> {
@@ -31,13 +32,13 @@ struct Links<'s> {
 
 pub(super) fn follow(site: &Site, link: &ParsedLink<'_>) -> Target {
     let Some(links) = Links::of(site) else { return by_names(site, link) };
-    let Some(inside) = links.root.inside(link.from) else { return by_names(site, link) };
+    let Some(relative_path) = links.root.relative_path(link.from) else { return by_names(site, link) };
     if site.address(link.from).is_none() && !link.is_absolute() {
         // A relative link in an included file starts from the page that includes the file.
         return Target::NotUnderstood;
     }
     if asset_ending(&link.path).is_some() {
-        return links.asset(link, inside);
+        return links.asset(link, relative_path);
     }
     if links.options.addresses_computed || matches!(link.path.rsplit('/').next(), Some("." | "..")) {
         return Target::NotUnderstood;
@@ -45,16 +46,16 @@ pub(super) fn follow(site: &Site, link: &ParsedLink<'_>) -> Target {
     if has_markdown_ending(&link.path) && link.syntax == LinkSyntax::Component {
         return Target::NotUnderstood;
     }
-    let rewritten = links.root.rewritten(inside);
+    let rewritten = links.root.rewritten(relative_path);
     let Some(name) = joined(if link.is_absolute() { "" } else { folder(&rewritten) }, &link.path) else {
         return link.missing(None);
     };
     if link.syntax == LinkSyntax::Html {
-        return links.in_html(link, &name);
+        return links.follow_html(link, &name);
     }
     links.page(link, &name).unwrap_or_else(|| match links.without_base(link, &name) {
-        Some(inside) => links.page(link, inside).unwrap_or_else(|| links.nothing(link, inside)),
-        None => links.nothing(link, &name),
+        Some(stripped) => links.page(link, stripped).unwrap_or_else(|| links.unresolved_target(link, stripped)),
+        None => links.unresolved_target(link, &name),
     })
 }
 
@@ -63,21 +64,21 @@ pub(super) fn write(site: &Site, wanted: &LinkRequest<'_>) -> String {
     let Some(links) = Links::of(site).filter(|links| !links.options.addresses_computed) else {
         return retargeted_link_by_names(site, wanted);
     };
-    let (Some(inside), true) = (links.root.inside(from), site.address(from).is_some()) else {
+    let (Some(relative_path), true) = (links.root.relative_path(from), site.address(from).is_some()) else {
         return retargeted_link_by_names(site, wanted);
     };
     let (path, _) = parts(like);
     let suffix = suffix_of(like, anchor);
     let base = match (syntax, links.options.base.as_deref()) {
         (LinkSyntax::Html, Some(base)) if !base.is_empty() && path.starts_with('/') => format!("/{base}"),
-        _ => links.base_of(path),
+        _ => links.base_prefix(path),
     };
     if site.address(to).is_none() {
         let public = below(&links.root.folder, "public/x");
-        let served = to.strip_prefix(public.trim_end_matches('x'));
-        let path = match (served, links.root.inside(to)) {
-            (Some(served), _) => served,
-            (None, Some(inside)) if path.starts_with('/') => inside,
+        let public_path = to.strip_prefix(public.trim_end_matches('x'));
+        let path = match (public_path, links.root.relative_path(to)) {
+            (Some(public_path), _) => public_path,
+            (None, Some(relative_path)) if path.starts_with('/') => relative_path,
             _ if path.is_empty() => return retargeted_link(&format!("x{like}"), from, to, anchor),
             _ => return retargeted_link(like, from, to, anchor),
         };
@@ -106,7 +107,7 @@ pub(super) fn write(site: &Site, wanted: &LinkRequest<'_>) -> String {
     let written = match is_absolute {
         true => format!("{base}/{target}"),
         false => {
-            let way = relative_file_path(folder(&links.root.rewritten(inside)), &target);
+            let way = relative_file_path(folder(&links.root.rewritten(relative_path)), &target);
             // A name with a colon would be read as a scheme.
             let is_dotted = way.is_empty() || target.rsplit('/').next().is_some_and(|name| name.contains(':'));
             if is_dotted { format!("./{way}") } else { with_dot_slash_like(path, way) }
@@ -123,7 +124,7 @@ impl<'s> Links<'s> {
 
     /// The rewritten path of a page without extension, relative to the folder of the root; an index is `folder/index`.
     fn stem(&self, file: &str) -> String {
-        let rewritten = self.root.rewritten(self.root.inside(file).unwrap_or(file));
+        let rewritten = self.root.rewritten(self.root.relative_path(file).unwrap_or(file));
         stem(&rewritten).unwrap_or(&rewritten).to_owned()
     }
 
@@ -131,8 +132,8 @@ impl<'s> Links<'s> {
     fn page_of(&self, stem: &str) -> Option<&'s str> {
         // `a.md` and `a/index.md` are two pages whose addresses differ only in the trailing slash.
         let file = below(&self.root.folder, &format!("{stem}.md"));
-        let own = self.site.address(&file).and_then(|_| self.site.files.get(&file)).map(String::as_str);
-        own.into_iter().chain(self.site.file_at(&index_path(stem, &["index"]))).find(|file| self.stem(file) == stem)
+        let exact = self.site.address(&file).and_then(|_| self.site.files.get(&file)).map(String::as_str);
+        exact.into_iter().chain(self.site.file_at(&index_path(stem, &["index"]))).find(|file| self.stem(file) == stem)
     }
 
     /// The page or HTML file at a path relative to the base path.
@@ -140,81 +141,86 @@ impl<'s> Links<'s> {
         let is_folder = link.path.ends_with('/') || name.is_empty();
         let name = name.strip_suffix(".md").or_else(|| name.strip_suffix(".html")).unwrap_or(name);
         let index = below(name, "index");
-        let (named, other) = if is_folder { (index.as_str(), name) } else { (name, index.as_str()) };
-        if let Some(file) = self.page_of(named) {
+        let (preferred, alternative) = if is_folder { (index.as_str(), name) } else { (name, index.as_str()) };
+        if let Some(file) = self.page_of(preferred) {
             return Some(link.page(file));
         }
-        let html = below(&self.root.folder, &format!("public/{named}.html"));
+        let html = below(&self.root.folder, &format!("public/{preferred}.html"));
         if self.site.has_file(&html) {
             return Some(Target::Asset { file: html });
         }
         // A folder without trailing slash or a page with one is a dead link that fails the build; if the build accepts
         // it, it works for readers.
-        let file = self.page_of(other).filter(|_| self.options.accepts_dead_links)?;
+        let file = self.page_of(alternative).filter(|_| self.options.accepts_dead_links)?;
         Some(link.page(file))
     }
 
     /// Resolves a path that VitePress leaves to the browser: an absolute one includes the base path. The source file of
     /// a page is not served.
-    fn in_html(&self, link: &ParsedLink<'_>, name: &str) -> Target {
+    fn follow_html(&self, link: &ParsedLink<'_>, name: &str) -> Target {
         let has_base = self.options.base.as_deref().is_some_and(|base| !base.is_empty()) && link.is_absolute();
-        let inside = if has_base { self.without_base(link, name) } else { Some(name) };
-        match inside {
-            Some(inside) if has_markdown_ending(&link.path) => self.nothing(link, inside),
-            Some(inside) => self.page(link, inside).unwrap_or_else(|| self.nothing(link, inside)),
+        let path = if has_base { self.without_base(link, name) } else { Some(name) };
+        match path {
+            Some(path) if has_markdown_ending(&link.path) => self.unresolved_target(link, path),
+            Some(path) => self.page(link, path).unwrap_or_else(|| self.unresolved_target(link, path)),
             // The host may serve something else beside this site.
             None => Target::NotUnderstood,
         }
     }
 
     /// The target of a path that leads to no page: a redirect, something that only the build knows, or missing.
-    fn nothing(&self, link: &ParsedLink<'_>, name: &str) -> Target {
+    fn unresolved_target(&self, link: &ParsedLink<'_>, name: &str) -> Target {
         if let Some(destination) = self.site.redirect(name) {
             return Target::Redirect { destination: destination.to_owned() };
         }
         let name = name.strip_suffix(".md").or_else(|| name.strip_suffix(".html")).unwrap_or(name);
         let file = below(&self.root.folder, &format!("{name}.md"));
-        let is_kept_out = self.site.has_file(&file) && !is_markdown_page(&file);
-        if is_kept_out || self.is_of_route(name) || (self.options.base.is_none() && link.is_absolute()) {
+        let is_excluded = self.site.has_file(&file) && !is_markdown_page(&file);
+        if is_excluded || self.may_match_route(name) || (self.options.base.is_none() && link.is_absolute()) {
             return Target::NotUnderstood;
         }
         link.missing(Some(name.to_owned()))
     }
 
     /// Whether a path may be a page of a dynamic route.
-    fn is_of_route(&self, name: &str) -> bool {
-        self.site.files().filter(|file| file.contains('[')).filter_map(|file| self.root.inside(file)).any(|inside| {
-            let rewritten = self.root.rewritten(inside);
-            let Some(route) = stem(&rewritten) else { return false };
-            let route = index_path(route, &["index"]);
-            let (wanted, given) = (route.split('/'), name.split('/'));
-            wanted.clone().count() == given.clone().count()
-                && wanted.zip(given).all(|(wanted, given)| fits(wanted, given))
-        })
+    fn may_match_route(&self, name: &str) -> bool {
+        self.site.files().filter(|file| file.contains('[')).filter_map(|file| self.root.relative_path(file)).any(
+            |relative_path| {
+                let rewritten = self.root.rewritten(relative_path);
+                let Some(route) = stem(&rewritten) else { return false };
+                let route = index_path(route, &["index"]);
+                let (pattern, segment) = (route.split('/'), name.split('/'));
+                pattern.clone().count() == segment.clone().count()
+                    && pattern.zip(segment).all(|(pattern, segment)| matches_segment(pattern, segment))
+            },
+        )
     }
 
-    fn asset(&self, link: &ParsedLink<'_>, inside: &str) -> Target {
+    fn asset(&self, link: &ParsedLink<'_>, relative_path: &str) -> Target {
         let source = &self.root.folder;
-        let rewritten = self.root.rewritten(inside);
-        let is_there = |path: &String| self.site.has_any(path);
-        let served = joined(if link.is_absolute() { "" } else { folder(&rewritten) }, &link.path);
+        let rewritten = self.root.rewritten(relative_path);
+        let exists = |path: &String| self.site.has_any(path);
+        let site_path = joined(if link.is_absolute() { "" } else { folder(&rewritten) }, &link.path);
         let mut files = Vec::new();
         if !link.is_absolute() {
             // Images are resolved relative to the source file.
             files.extend(joined(folder(link.from), &link.path));
         }
-        for served in
-            served.iter().map(String::as_str).chain(served.as_deref().and_then(|name| self.without_base(link, name)))
+        for site_path in site_path
+            .iter()
+            .map(String::as_str)
+            .chain(site_path.as_deref().and_then(|name| self.without_base(link, name)))
         {
-            files.push(below(source, &below("public", served)));
-            files.push(below(source, served));
+            files.push(below(source, &below("public", site_path)));
+            files.push(below(source, site_path));
         }
-        if let Some(file) = files.iter().find(|file| is_there(file)) {
+        if let Some(file) = files.iter().find(|file| exists(file)) {
             return Target::Asset { file: file.clone() };
         }
-        let made = asset_ending(&link.path).is_some_and(|ending| MADE.contains(&ending.as_str()));
-        match served {
-            Some(path) if !made => link.missing(Some(path)),
+        let is_generated =
+            asset_ending(&link.path).is_some_and(|ending| GENERATED_EXTENSIONS.contains(&ending.as_str()));
+        match site_path {
+            Some(path) if !is_generated => link.missing(Some(path)),
             _ => Target::NotUnderstood,
         }
     }
@@ -227,7 +233,7 @@ impl<'s> Links<'s> {
     }
 
     /// The base path with a leading slash if an absolute link begins with it, else `""`.
-    fn base_of(&self, path: &str) -> String {
+    fn base_prefix(&self, path: &str) -> String {
         match self.options.base.as_deref().filter(|base| !base.is_empty()) {
             Some(base) if path.strip_prefix('/').is_some_and(|path| path_in(base, path).is_some()) => {
                 format!("/{base}")
@@ -241,16 +247,16 @@ impl<'s> Links<'s> {
 fn asset_ending(path: &str) -> Option<String> {
     let (_, ending) = path.rsplit('/').next()?.rsplit_once('.')?;
     let ending = ending.to_ascii_lowercase();
-    ASSETS.split(',').any(|known| known == ending).then_some(ending)
+    ASSET_EXTENSIONS.split(',').any(|known| known == ending).then_some(ending)
 }
 
 /// Whether a path segment matches a segment of a route: `v2` matches `v[major]`.
-fn fits(wanted: &str, given: &str) -> bool {
-    match (wanted.split_once('['), wanted.rsplit_once(']')) {
+fn matches_segment(pattern: &str, segment: &str) -> bool {
+    match (pattern.split_once('['), pattern.rsplit_once(']')) {
         (Some((start, _)), Some((_, end))) => {
-            given.len() >= start.len() + end.len() && given.starts_with(start) && given.ends_with(end)
+            segment.len() >= start.len() + end.len() && segment.starts_with(start) && segment.ends_with(end)
         }
-        _ => wanted == given,
+        _ => pattern == segment,
     }
 }
 
