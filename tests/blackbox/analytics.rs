@@ -1,4 +1,4 @@
-//! What readers asked and what came of it, for those whose docs they are.
+//! Analytics: what readers asked and how it was answered, as the owners of the docs see it.
 
 use docent_tests::installation::KeyKind;
 use docent_tests::{Request, Response, Site};
@@ -25,7 +25,7 @@ fn threads(page: &Value) -> Vec<&str> {
     rows(page).iter().map(|one| one["threadId"].as_str().expect("an id")).collect()
 }
 
-/// Asks in version 1; says the thread and the id of the reply.
+/// Asks in version 1, and returns the ids of the thread and of the reply.
 fn asked_in_version_1(site: &Site, question: &str) -> (String, String) {
     let body = json!({ "fp": "reader-1", "messages": [{ "role": "user", "content": question }] });
     let path = "/discovery/v1/assistant/acme/message";

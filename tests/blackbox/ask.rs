@@ -1,4 +1,4 @@
-//! `docent ask`: a question answered on the terminal, beside a server or without one.
+//! `docent ask`: a question answered in the terminal, with or without a running server.
 
 use std::io::Read as _;
 use std::process::{Child, Stdio};
@@ -11,7 +11,7 @@ use rustix::process::{Pid, Signal, kill_process};
 const QUESTION: &str = "How often is a webhook delivery retried?";
 const PAGE: &str = "/guides/webhooks#retries";
 
-/// A project `acme` with docs, and no server. Nothing is indexed.
+/// A project `acme` with docs, without a server and without an index.
 fn docs<P: AsRef<str>, C: AsRef<[u8]>>(pages: &[(P, C)]) -> Installation {
     let installation = Installation::new();
     let repository = installation.repository("acme", pages);
@@ -19,7 +19,7 @@ fn docs<P: AsRef<str>, C: AsRef<[u8]>>(pages: &[(P, C)]) -> Installation {
     installation
 }
 
-/// `docent ask acme QUESTION` on a language model, not waited for.
+/// Starts `docent ask acme QUESTION` with a language model, without waiting for it.
 fn ask(installation: &Installation, model: &ModelServer) -> Child {
     let mut command = installation.command(["ask", "acme", QUESTION, "--data"]);
     command.arg(installation.data()).envs(model.configures(Wire::Anthropic));

@@ -1,4 +1,4 @@
-//! A question becomes a streamed answer with sources, in a thread that goes on.
+//! A question becomes a streamed answer with sources, in a thread that can be continued.
 
 use docent_tests::assistant::{question_body, user};
 use docent_tests::installation::KeyKind;
@@ -39,7 +39,7 @@ fn a_question_becomes_a_streamed_answer_with_sources() {
     no_value_is_null(&answer);
 }
 
-/// Every `text-delta` stands between its `text-start` and its `text-end`.
+/// Asserts that every `text-delta` is between its `text-start` and its `text-end`.
 fn texts_are_framed(answer: &Answer) {
     let mut open: Vec<&str> = Vec::new();
     for frame in &answer.frames {
@@ -54,7 +54,7 @@ fn texts_are_framed(answer: &Answer) {
     assert!(open.is_empty(), "texts left open: {open:?}");
 }
 
-/// Every tool call has an output, whose passages are passages and not whole pages.
+/// Asserts that every tool call has an output, which has passages and not whole pages.
 fn tools_are_answered(answer: &Answer) {
     for call in answer.of_type("tool-input-available") {
         assert_eq!(call["toolName"], "search", "{call}");
@@ -73,7 +73,8 @@ fn tools_are_answered(answer: &Answer) {
     }
 }
 
-/// Clients refuse a null where a field is optional. What a tool was given and gave is its own business.
+/// Asserts that no field is null, because clients refuse null for an optional field. The input and the output of a tool
+/// are exempt.
 fn no_value_is_null(answer: &Answer) {
     for frame in &answer.frames {
         for (name, value) in frame.as_object().expect("a frame is an object") {

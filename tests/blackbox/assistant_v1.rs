@@ -22,7 +22,7 @@ fn asked(site: &Site, body: &Value) -> Response {
     site.server.send(&Request::post(MESSAGE).bearer(&site.assistant_key).json(body))
 }
 
-/// The lines of a reply: a letter and what it holds.
+/// Parses the lines of a reply: a letter and a JSON value.
 fn lines(response: &Response) -> Vec<(char, Value)> {
     assert_eq!(response.status, 200, "{}", response.text());
     assert!(response.text().ends_with('\n'), "{}", response.text());

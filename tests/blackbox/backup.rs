@@ -1,4 +1,4 @@
-//! A copy of the database that is made while the server works, and what a server makes of it.
+//! A copy of the database that is made while the server works, and a server that starts on the copy.
 
 use std::fs;
 use std::path::Path;
@@ -40,7 +40,7 @@ fn a_backup_under_load_holds_every_job_that_was_accepted_before_it() {
     });
     assert!(before.len() > JOBS / 4);
 
-    // Restored as the documentation says: alone in a folder, under the name it had.
+    // Restored as documented: alone in a folder, under the original name.
     let Site { server, repository, admin_key, installation, .. } = site;
     assert!({
         server.terminate();

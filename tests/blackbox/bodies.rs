@@ -1,4 +1,4 @@
-//! Bodies that are too large, of the wrong kind, or cut off.
+//! Request bodies that are too large, of the wrong type, or truncated.
 
 use docent_tests::assistant::question_body;
 use docent_tests::{Request, Site};
@@ -8,7 +8,7 @@ use crate::errors::{Row, all_refused, row};
 
 const MIB: usize = 1024 * 1024;
 
-/// Every path that reads a body, its key, and its limit.
+/// Every path that reads a body, with its key and its limit in bytes.
 fn paths(site: &Site, job: &str) -> Vec<(String, String, usize)> {
     let agent = |path: String| (path, site.admin_key.clone(), MIB);
     let assistant = |path: &str| (path.to_owned(), site.assistant_key.clone(), 4 * MIB);
@@ -83,13 +83,13 @@ fn a_client_that_leaves_in_the_middle_of_its_body_changes_nothing() {
         let ask = Request::post(site.assistant().path()).bearer(&site.assistant_key);
         ask.json(&question).send_only(25, address).expect("hang up");
     }
-    // One whole request afterwards: the server is well, and what was cut off made no job.
+    // One complete request afterwards: the server still works, and the truncated requests made no job.
     let job = site.agent().create("Replace \"warehouse\" with \"depot\"");
     let job = site.agent().reaches(docent_tests::agent::id(&job), "completed");
     assert_eq!(site.repository.branches(), [docent_tests::agent::branch(&job)]);
 }
 
-/// Bodies of which nobody sends the last byte.
+/// Bodies whose last byte is never sent.
 #[cfg(target_os = "linux")]
 #[test]
 fn bodies_in_memory_are_bounded_and_gone_with_their_clients() {
@@ -111,7 +111,7 @@ fn bodies_in_memory_are_bounded_and_gone_with_their_clients() {
     let clients: Vec<_> = (0..CLIENTS)
         .map(|_| {
             let mut stream = TcpStream::connect(site.server.address()).expect("connect");
-            // Who is refused in the middle of its body cannot send the rest.
+            // A client that is refused in the middle of its body cannot send the rest.
             let sent = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(&body[..body.len() - 1]));
             stream.set_nonblocking(true).expect("set");
             (stream, sent.is_ok())

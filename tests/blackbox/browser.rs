@@ -1,7 +1,7 @@
 //! Pages with the real chat hooks, in a real browser, on another origin than the server's.
 //!
-//! The pages and the stories are in `tests/browser`. This side runs the server over a model that can be held, and does what
-//! the stories ask for.
+//! The pages and the stories are in `tests/browser`. This side runs the server with a model that can be held, and
+//! answers the requests of the stories.
 
 use std::path::Path;
 
@@ -12,11 +12,12 @@ use serde_json::{Value, json};
 
 use crate::sdk::{HeldModel, converse, pairs};
 
-/// Requests an hour, to begin with, and how many more each time that the limit is raised. Enough to wait for the docs.
+/// The hourly request limit at the start, and its increment whenever it is raised. Enough for polling until the docs
+/// are indexed.
 const LIMIT: usize = 300;
 
-/// Needs Chromium, node and the packages of `tests/browser`, which `cargo xtask test` brings. `$DOCENT_CHROMIUM` and
-/// `$DOCENT_NODE` name others.
+/// Needs Chromium, node and the packages of `tests/browser`, which `cargo xtask test` installs. `$DOCENT_CHROMIUM` and
+/// `$DOCENT_NODE` name other programs.
 #[test]
 #[ignore = "needs Chromium and the packages of tests/browser: cargo xtask test --only browser"]
 fn pages_with_the_real_hooks_talk_to_the_assistant() {
@@ -32,7 +33,7 @@ fn pages_with_the_real_hooks_talk_to_the_assistant() {
 /// The server and its model.
 struct Stage {
     model: HeldModel,
-    // Nobody serves while the limit is raised.
+    // `None` while the server restarts with a higher limit.
     site: Option<Site>,
     limit: usize,
 }
@@ -58,7 +59,7 @@ impl Stage {
         self.site.as_ref().expect("the server runs")
     }
 
-    /// A key for pages of this origin, and one for those of another.
+    /// A key for pages of this origin, and one for pages of another.
     fn opens_for(&self, origin: &str) -> Value {
         let site = self.site();
         let mint = |origin: &str| site.installation.mint(PROJECT, KeyKind::Assistant, &["--allow-origin", origin]);
@@ -76,7 +77,7 @@ impl Stage {
         assert!(refused, "{} requests were no limit", self.limit);
     }
 
-    /// A new start with a higher limit, at the address that the pages know.
+    /// Restarts the server with a higher limit, at the address that the pages use.
     fn raises_the_limit(&mut self) {
         self.limit += LIMIT;
         let Site { server, repository, admin_key, assistant_key, installation } = self.site.take().expect("it runs");

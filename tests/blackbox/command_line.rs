@@ -1,4 +1,4 @@
-//! The command line: safe beside a running server, plain about what went wrong.
+//! The command line: safe while a server runs, and clear about errors.
 
 use std::thread;
 
@@ -19,7 +19,7 @@ fn what_the_command_line_changes_is_seen_by_a_running_server() {
     assert_eq!(other.branches().len(), 1);
 
     site.installation.must(&["project", "remove", "other"]);
-    // What a server has read is good for a fifth of a second.
+    // The server caches what it reads for a fifth of a second.
     let list = agent.request("GET", "jobs");
     let refused = eventually("the key of the removed project to be refused", || {
         let response = site.server.send(&list);
@@ -139,7 +139,7 @@ fn a_later_project_of_the_same_name_has_nothing_of_the_first() {
         let refused = site.server.send(&Request::new(method, path).bearer(key).body("{\"path\":\"index\"}"));
         assert_eq!(refused.status, 401, "the keys of the first open nothing: {}", refused.text());
     }
-    // The new one works like any other.
+    // The new project works like any other.
     let job = agent.create("Replace \"pelican\" with \"heron\"");
     agent.reaches(id(&job), "completed");
     assert_eq!(other.branches().len(), 1);

@@ -1,4 +1,4 @@
-//! The configuration: mistakes are named before anything starts, and what is not there is said where somebody looks.
+//! The configuration: errors are reported before anything starts, and missing things where users look for them.
 
 use std::net::TcpListener;
 
@@ -7,7 +7,7 @@ use docent_tests::site::PAGES;
 use docent_tests::{Finished, Installation, Server, Site};
 use serde_json::{Value, json};
 
-/// `docent ARGS` with this configuration file and these variables.
+/// `docent ARGS` with this configuration file and these environment variables.
 fn docent(installation: &Installation, config: &str, args: &[&str], env: &[(&str, &str)]) -> Finished {
     let path = installation.root().join("docent.toml");
     std::fs::write(&path, config).expect("write the configuration");
@@ -16,7 +16,7 @@ fn docent(installation: &Installation, config: &str, args: &[&str], env: &[(&str
     command.output().expect("start docent").into()
 }
 
-/// An address on this machine where nobody listens.
+/// An address on this machine where nothing listens.
 fn dead() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     format!("http://{}/v1", listener.local_addr().expect("an address"))
@@ -26,7 +26,7 @@ fn openai(name: &str, base_url: &str, more: &str) -> String {
     format!("[models.{name}]\nprovider = \"openai\"\nmodel = \"some-model\"\nbase_url = \"{base_url}\"\n{more}\n")
 }
 
-/// The findings of a check, by what the doctor says.
+/// The findings of one check in the doctor's report.
 fn findings<'a>(report: &'a Value, check: &str) -> Vec<&'a Value> {
     let all = report["findings"].as_array().expect("a list");
     all.iter().filter(|finding| finding["check"] == check).collect()

@@ -9,7 +9,7 @@ use docent_tests::agent::{branch, id, pull_request};
 use docent_tests::{Person, Site};
 use serde_json::{Value, json};
 
-/// Where a debug build can be told to die, in the order a job passes them.
+/// The points at which a debug build can be told to crash, in the order in which a job passes them.
 const POINTS: [&str; 10] = [
     "submitted",
     "claimed",
@@ -23,7 +23,7 @@ const POINTS: [&str; 10] = [
     "completed",
 ];
 
-/// Pages with a word each of their own, so that each job has a file of its own.
+/// Pages with a unique word each, so that each job edits a different file.
 fn pages(count: usize) -> Vec<(String, String)> {
     (0..count)
         .map(|n| {
@@ -37,7 +37,7 @@ fn prompt(n: usize) -> Value {
     json!({ "prompt": format!("Replace \"alpha-{n:04}\" with \"beta-{n:04}\"") })
 }
 
-/// Submits job `n` under an idempotency key; `None` when the server died before it answered.
+/// Submits job `n` with an idempotency key; `None` if the server died before it answered.
 fn submit(site: &Site, n: usize) -> Option<String> {
     let request = site.agent().request("POST", "job").header("Idempotency-Key", format!("job-{n}")).json(&prompt(n));
     let response = request.send(site.server.address()).ok()?;
@@ -45,13 +45,14 @@ fn submit(site: &Site, n: usize) -> Option<String> {
     Some(id(&response.json()).to_owned())
 }
 
-/// Asserts that the first `count` jobs ended as they should, whatever happened on the way.
+/// Asserts that the first `count` jobs ended as without a crash.
 fn all_is_as_if_nothing_happened(site: &Site, count: usize) {
     let agent = site.agent();
     let mut branches = BTreeSet::new();
     let mut pull_requests = BTreeSet::new();
     for n in 0..count {
-        // A job that was submitted in vain is submitted now; one that was accepted gives its first answer.
+        // A job whose submission failed is submitted now; for an accepted one the idempotency key returns the first
+        // response.
         let id = submit(site, n).expect("the server stays up");
         let job = agent.reaches(&id, "completed");
         let branch = branch(&job).to_owned();
@@ -67,7 +68,8 @@ fn all_is_as_if_nothing_happened(site: &Site, count: usize) {
     assert_eq!(site.repository.branches(), branches.into_iter().collect::<Vec<_>>(), "no branch besides");
 }
 
-/// Each point in a server of its own, all of them at once: most of the time is spent waiting for a dead worker's lease.
+/// Runs the story at each point, all at once with a server each: most of the time is spent waiting for a dead worker's
+/// lease.
 fn at_each<'p>(points: impl IntoIterator<Item = &'p str>, story: impl Fn(&str) + Sync) {
     thread::scope(|scope| {
         for point in points {
@@ -132,7 +134,7 @@ fn a_kill_at_any_moment_loses_and_doubles_nothing() {
                 let site = &site;
                 scope.spawn(move || submit(site, n));
             }
-            // The moment of the kill is the story, not a wait for something.
+            // The time of the kill is random by intention; this is not a wait for a condition.
             thread::sleep(Duration::from_millis(dice.below(160)));
             site.server.kill_now();
         });
@@ -146,7 +148,7 @@ fn a_kill_at_any_moment_loses_and_doubles_nothing() {
     all_is_as_if_nothing_happened(&site, JOBS);
 }
 
-/// Random numbers that can be thrown again: the seed is printed, and taken from `DOCENT_TEST_SEED`.
+/// Reproducible random numbers: the seed is printed, and can be set by `DOCENT_TEST_SEED`.
 struct Dice {
     seed: u64,
     state: u64,

@@ -1,4 +1,4 @@
-//! The dashboard from outside: who may do what, and what a browser that is led astray cannot be made to do.
+//! The dashboard from outside: the permissions of each role, and requests that an attacker cannot make a browser send.
 //!
 //! Pages as people see them, in a real browser, are in `tests/dashboard`.
 
@@ -72,7 +72,7 @@ fn each_role_may_do_what_it_is_for_and_no_more() {
         }
     }
 
-    // The owner last: what they do is done, and would be in the way of the others.
+    // The requests of the owner come last: they take effect and would interfere with the others.
     let writes = [
         ("owner", "/dashboard/-/projects/new".to_owned()),
         ("owner", "/dashboard/-/operators".to_owned()),
@@ -96,7 +96,7 @@ fn each_role_may_do_what_it_is_for_and_no_more() {
         ("editor", of(&format!("/jobs/{job}/archive"))),
         ("owner", of("/remove")),
     ];
-    // What a role sees as a form or as a link to one, it may send.
+    // A role may send every form that a page shows to it, or links to.
     for (_, page) in &pages {
         for (role, person) in &mut people {
             let text = person.gets(page).text().to_owned();
@@ -169,7 +169,7 @@ fn a_form_of_a_project_says_which_field_is_wrong() {
     }
     owner.gets(add);
     assert_eq!(owner.posts(add, &new).status, 303);
-    // So does the form of one that is there.
+    // The form of an existing project is checked in the same way.
     let path = format!("/dashboard/{PROJECT}/settings");
     owner.gets(&path);
     let form = [("domain", "other"), ("repository", &repository), ("branch", "main"), ("forge", "local")];
@@ -187,17 +187,17 @@ fn nobody_else_gets_in() {
         let refused = server.send(&Request::get(path).header("sec-fetch-mode", "navigate"));
         assert_eq!(refused.status, 303, "{path}");
         assert!(refused.header("location").is_some_and(|to| to.starts_with("/dashboard/-/sign-in?to=")), "{path}");
-        // A made-up session is none.
+        // A forged session cookie is not a session.
         let forged = Request::get(path).header("cookie", format!("docent-session={}", "0".repeat(64)));
         assert_eq!(server.send(&forged).status, 303, "{path}");
     }
-    // What was asked for is found again after signing in, its query too.
+    // The sign-in page preserves the requested URL, including its query.
     let asked = server.send(&Request::get("/dashboard/-/jobs?status=failed"));
     assert_eq!(asked.header("location"), Some("/dashboard/-/sign-in?to=%2Fdashboard%2F-%2Fjobs%3Fstatus%3Dfailed"));
-    // Keys are for programs.
+    // API keys are for programs and do not open the dashboard.
     let with_key = server.send(&Request::get("/dashboard").bearer(&site.admin_key));
     assert_eq!(with_key.status, 303);
-    // A link of a pull request leads to its page, which wants somebody who is signed in.
+    // The link of a pull request leads to its page, which requires a session.
     let link = server.send(&Request::get(format!("/pulls/{PROJECT}/{}", uuid_of(7))));
     assert_eq!(link.header("location"), Some(format!("/dashboard/{PROJECT}/pulls/{}", uuid_of(7)).as_str()));
 }
@@ -225,7 +225,7 @@ fn a_write_of_another_site_is_refused() {
         let request = headers.iter().fold(request, |request, (name, value)| request.header(name, *value));
         assert_eq!(site.server.send(&request).status, 403, "{headers:?}");
     }
-    // From the right page without the token, or with that of another session.
+    // From the right page without the token, or with the token of another session.
     let token = std::mem::take(&mut owner.token);
     assert_eq!(owner.posts(&path, &[]).status, 403);
     let editor = Person::joins(&site.server, &site.installation, "ed", "editor");
@@ -242,7 +242,7 @@ fn a_session_is_new_with_each_sign_in_and_ends_when_it_is_signed_out() {
     let mut owner = Person::joins(server, &site.installation, "olive", "owner");
     let first = owner.session().expect("a session").to_owned();
 
-    // Signing in without a jar of cookies, and with one that somebody else filled.
+    // Signing in without a cookie jar, and with a session cookie that an attacker planted.
     let mut thief = Person::new(server);
     let form = [("name", "olive"), ("password", PASSWORD)];
     assert_eq!(thief.posts("/dashboard/-/sign-in", &form).status, 403, "no visit, no token");
@@ -361,7 +361,7 @@ fn a_pull_request_is_talked_about_closed_opened_again_and_becomes_one_commit() {
     assert!(!lists(&mut editor, "?text=nothing"));
     assert_eq!(editor.posts(&format!("{here}/reopen"), &[]).status, 303);
 
-    // Programs do no more than they did.
+    // API keys cannot carry out the dashboard's actions.
     for action in ["squash", "reopen", "comment"] {
         let path = format!("/pulls/{PROJECT}/{id}/{action}");
         assert_eq!(site.server.send(&Request::post(path).bearer(&site.admin_key)).status, 404, "{action}");
@@ -412,14 +412,14 @@ fn what_was_done_is_in_the_audit_list() {
     }
 }
 
-/// The branch of [`hostile`] that is served.
+/// The served branch of [`hostile`].
 const HOSTILE_BRANCH: &str = "\"><img/src=x/onerror=document.title='owned'>";
 
-/// A repository whose branch, names, titles, texts and sizes would like to be more than text; and enough pages to see that
-/// they are read.
+/// A repository whose branch, names, titles and texts contain markup and control characters, with sizes that stress the
+/// layout; and enough pages that indexing is visible.
 fn hostile(installation: &Installation) -> Repository {
     let markup = "<img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>";
-    // An agent changes the last line alone: it writes no markup that runs, and no file whose name holds control characters.
+    // The agent edits the last line only: it writes no markup that runs, and no file whose name has control characters.
     let page = format!(
         "---\ntitle: {markup}\n---\n\n# {markup} \u{202e}evil\n\n```{markup}\n{markup}\n```\n\n[evil](javascript:alert(1)) {markup} \
          \u{2066}\n\nThe widget is here.\n"
@@ -441,11 +441,11 @@ fn hostile(installation: &Installation) -> Repository {
     repository
 }
 
-/// Pages that take a moment to be read.
+/// Enough pages that indexing takes a moment.
 const PLENTY: usize = 4_000;
 
-/// Needs Chromium, node and the packages of `tests/dashboard`, which `cargo xtask test` brings. `$DOCENT_CHROMIUM` and
-/// `$DOCENT_NODE` name others.
+/// Needs Chromium, node and the packages of `tests/dashboard`, which `cargo xtask test` installs. `$DOCENT_CHROMIUM`
+/// and `$DOCENT_NODE` name other programs.
 #[test]
 #[ignore = "needs Chromium and the packages of tests/dashboard: cargo xtask test --only dashboard"]
 fn people_work_with_the_dashboard_in_a_browser() {

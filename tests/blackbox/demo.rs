@@ -1,4 +1,4 @@
-//! The first command of the README.
+//! `docent demo`, the first command of the README.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::Stdio;

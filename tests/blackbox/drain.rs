@@ -1,4 +1,4 @@
-//! SIGTERM: running jobs stop between two steps, and are taken up at the next start.
+//! SIGTERM: running jobs stop between two steps, and are resumed at the next start.
 
 use docent_tests::Site;
 use docent_tests::agent::{branch, id};
@@ -36,7 +36,7 @@ fn while_draining_a_request_is_answered_or_sent_away_but_never_lost() {
     site.server.terminate();
     for n in 10..30 {
         let body = json!({ "prompt": format!("Replace \"alpha-{n:04}\" with \"beta-{n:04}\"") });
-        // Refused connections are the end of the drain.
+        // Refused connections mean that the drain has ended.
         let Ok(response) = site.agent().request("POST", "job").json(&body).send(site.server.address()) else { break };
         match response.status {
             201 => accepted.push(response.json()),

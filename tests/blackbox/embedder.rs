@@ -1,4 +1,4 @@
-//! Search with a server that embeds, while that answers and while it does not.
+//! Search with an embedding server, while it answers and while it does not.
 
 use std::time::Duration;
 
@@ -11,14 +11,14 @@ const PAGES: &[(&str, &str)] = &[
     ("hooks.md", "# Hooks\n\nHooks tell of deliveries.\n"),
 ];
 
-/// Whatever is over means the same.
+/// All words for "expired" have the same vector.
 fn meaning(text: &str) -> Vec<f32> {
     let text = text.to_lowercase();
     let is_over = ["expir", "outdated", "bygone", "stale"].iter().any(|word| text.contains(word));
     if is_over { vec![1.0, 0.0, 0.0] } else { vec![0.0, 1.0, 0.0] }
 }
 
-/// A number of `/metrics`.
+/// The value of the counter of question vectors with this outcome, from `/metrics`.
 fn counted(site: &Site, outcome: &str) -> u64 {
     let text = site.server.send(&Request::get("/metrics")).text().to_owned();
     let name = format!("docent_question_vectors_total{{outcome=\"{outcome}\"}} ");
@@ -42,7 +42,7 @@ fn embedded_site(embedder: &EmbeddingServer, more: &[(&str, &str)]) -> Site {
     site
 }
 
-/// How often the log says that words alone answered.
+/// The number of log lines which say that words alone answered.
 fn told_of_words_alone(site: &Site) -> usize {
     let log = std::fs::read_to_string(site.installation.root().join("server.log")).expect("a log");
     log.matches("by words alone").count()
@@ -66,7 +66,7 @@ fn a_question_does_not_wait_for_a_slow_embedder_and_is_served_the_next_time() {
     assert_eq!(told_of_words_alone(&site), 1);
 
     embedder.release();
-    // What was sent is answered after all, and kept.
+    // The pending embedding request completes after the search, and its vector is cached.
     eventually("the vector of the question", || (found(&site, "outdated") == ["keys"]).then_some(()));
     assert_eq!(found(&site, "outdated"), ["keys"]);
     assert!(counted(&site, "cached") > cached);
@@ -76,7 +76,7 @@ fn a_question_does_not_wait_for_a_slow_embedder_and_is_served_the_next_time() {
 #[test]
 fn the_assistant_waits_for_a_hosted_embedder_where_the_search_endpoint_does_not() {
     let embedder = EmbeddingServer::start(meaning);
-    // Longer than by default, for a machine that is busy with other tests.
+    // Longer than the default, for a machine that is busy with other tests.
     let site = embedded_site(&embedder, &[("DOCENT_SEARCH__ASSISTANT_WAIT_MS", "10000")]);
     embedder.delay(Duration::from_millis(400));
     let (late, embedded) = (counted(&site, "late"), counted(&site, "embedded"));
@@ -84,7 +84,7 @@ fn the_assistant_waits_for_a_hosted_embedder_where_the_search_endpoint_does_not(
     assert_eq!((counted(&site, "late"), counted(&site, "embedded")), (late + 1, embedded));
     let answer = site.assistant().ask("stale");
     assert_eq!((counted(&site, "late"), counted(&site, "embedded")), (late + 1, embedded + 1), "{}", answer.text());
-    // Both are known from here on.
+    // The vectors of both questions are cached from here on.
     eventually("the vector of the question", || (found(&site, "outdated") == ["keys"]).then_some(()));
     assert_eq!(found(&site, "stale"), ["keys"]);
     assert_eq!((embedder.times_asked("outdated"), embedder.times_asked("stale")), (1, 1));

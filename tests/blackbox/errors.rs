@@ -1,4 +1,4 @@
-//! What every refusal has in common, and a table of requests that must be refused.
+//! What all refusals have in common, and the type of the tables of requests that must be refused.
 
 use docent_tests::{Request, Response, Server};
 use serde_json::Value;
@@ -8,7 +8,7 @@ pub(crate) struct Row {
     pub(crate) name: String,
     pub(crate) request: Request,
     pub(crate) status: u16,
-    /// Words the sentence must hold, so that it helps: the field, the limit, the known values.
+    /// Words that the error message must contain to be helpful: the field, the limit, the known values.
     pub(crate) says: &'static [&'static str],
 }
 
@@ -16,7 +16,7 @@ pub(crate) fn row(name: impl Into<String>, request: Request, status: u16, says: 
     Row { name: name.into(), request, status, says }
 }
 
-/// Sends every row and reports all that were answered otherwise.
+/// Sends every row, and fails with all rows that were not refused as expected.
 pub(crate) fn all_refused(server: &Server, rows: &[Row]) {
     let faults: Vec<String> = rows
         .iter()

@@ -9,7 +9,7 @@ use crate::errors::{Row, all_refused, row};
 
 const UNKNOWN_JOB: &str = "01938f6c-0000-7000-8000-000000000000";
 
-/// Every agent path with the method it answers, and whether it reads a body.
+/// Every agent path with the method that it accepts, and whether it reads a body.
 fn paths(job: &str) -> [(&'static str, String, bool); 4] {
     [
         ("POST", "/v2/agent/acme/job".to_owned(), true),

@@ -12,7 +12,7 @@ const OLD_MESSAGE: &str = "/discovery/v1/assistant/acme/message";
 const SEARCH: &str = "/discovery/v1/search/acme";
 const PAGE: &str = "/discovery/v1/page/acme";
 
-/// Every path with a body it accepts.
+/// Every path with a valid body.
 fn paths() -> [(&'static str, Value); 4] {
     [
         (MESSAGE, question_body("How often is a webhook retried?", &json!({}))),

@@ -1,4 +1,4 @@
-//! The events of a job: heard as they come, and gone on with after any interruption.
+//! The events of a job: streamed as they occur, and resumed after any interruption.
 
 use std::thread;
 
@@ -85,7 +85,7 @@ fn a_killed_server_costs_its_listeners_nothing() {
                 let site = Site::with_env(&pages(1), &[("DOCENT_CRASH_AT", point)]);
                 let job = site.agent().try_create(&serde_json::json!({ "prompt": prompt(0) })).json();
                 let mut heard = Vec::new();
-                // The server may be gone before anybody listens.
+                // The server may have died before the client connects.
                 if let Ok(mut stream) = site.agent().events(id(&job), None).open(site.server.address()) {
                     while let Ok(Some(piece)) = stream.piece() {
                         heard.extend(piece);

@@ -1,4 +1,4 @@
-//! Several projects on one server: what one of them asks for leaves room for the others.
+//! Several projects on one server: the load of one leaves room for the others.
 
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
-//! Pull requests on GitHub, GitLab and Gitea, the repository on a git host beside it.
+//! Pull requests on GitHub, GitLab and Gitea, with the repository on a separate git host.
 //!
-//! The stories of [`scripted`] are played on forges of our own, which follow the published REST of each. Those of
-//! [`emulated`] need a GitHub emulator and GitHub's description of its API, which `cargo xtask test` brings.
+//! The stories of [`scripted`] run against the forges of `docent_tests`, which follow the published REST API of each.
+//! Those of [`emulated`] need a GitHub emulator and GitHub's description of its API, which `cargo xtask test` installs.
 
 mod emulated;
 mod scripted;
@@ -33,12 +33,12 @@ struct Host {
 }
 
 impl Host {
-    /// With the repository `acme/docs`.
+    /// A host of the repository `acme/docs`.
     fn start() -> Self {
         Self::named(docent_tests::forge_server::NAME)
     }
 
-    /// With a repository `OWNER/NAME`.
+    /// A host of a repository `OWNER/NAME`.
     fn named(name: &str) -> Self {
         let installation = Installation::new();
         let path = format!("{name}.git");
@@ -51,7 +51,7 @@ impl Host {
         Self { path, installation, repository, git }
     }
 
-    /// A project whose pull requests go to the forge at `base_url`; `more` are arguments such as `--token-env`.
+    /// A project with the forge at `base_url`; `more` are arguments such as `--token-env`.
     fn with_project(self, forge: &str, base_url: &str, more: &[&str], env: &[(&str, &str)]) -> Hosted {
         let url = self.git.url(&self.path);
         let add = ["project", "add", PROJECT, "--no-check", "--repo", &url, "--forge", forge, "--base-url", base_url];
@@ -63,7 +63,7 @@ impl Host {
     }
 }
 
-/// The certificate of whoever signed that of the git host.
+/// The file with the certificate of the authority that signed the git host's certificate.
 const AUTHORITY: &str = "authority.pem";
 
 impl Hosted {
@@ -76,7 +76,8 @@ impl Hosted {
         self.agent().reaches(id(&job), "completed")
     }
 
-    /// A job that ends because of the repository or the forge; gives why, which both versions tell.
+    /// Runs a job that fails because of the repository or the forge; returns the reason, which must be the same in both
+    /// versions of the API.
     fn fails(&self) -> String {
         let job = self.agent().create(PROMPT);
         self.has_failed(id(&job))
@@ -92,7 +93,7 @@ impl Hosted {
         job["message"].as_str().expect("a job that failed says why").to_owned()
     }
 
-    /// Follows up on a job, which must complete again.
+    /// Sends a follow-up to a job, which must complete again.
     fn follows_up(&self, id: &str, prompt: &str) -> Value {
         let sent = self.agent().message(id, prompt);
         assert_eq!(sent.status, 200, "{}", sent.text());

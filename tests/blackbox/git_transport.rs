@@ -1,5 +1,5 @@
-//! Repositories that are elsewhere: a job reaches them over http, https and ssh, and where it does not, its message says
-//! what to grant.
+//! Remote repositories: a job reaches them over http, https and ssh; if it does not, its message says which permission
+//! to grant.
 
 pub(crate) mod https;
 mod ssh;
@@ -24,12 +24,12 @@ struct Hosted {
     admin_key: String,
     repository: Repository,
     installation: Installation,
-    /// Files the server reads while it runs.
+    /// A folder with files that the server reads while it runs.
     _kept: Option<TempDir>,
 }
 
 impl Hosted {
-    /// A project at the address that `host` gives to the repository, served with `env`.
+    /// A project with the URL that `host` returns for the repository, served with `env`.
     fn at(host: impl FnOnce(&Path) -> String, env: &[(&str, &str)]) -> Self {
         let installation = Installation::new();
         let repository = installation.repository(PROJECT, PAGES);
@@ -40,7 +40,7 @@ impl Hosted {
         Self { docent, admin_key, repository, installation, _kept: None }
     }
 
-    /// On a git host over http where [`TOKEN`] opens everything; the project comes with `token`.
+    /// A project on a git host over http that accepts [`TOKEN`] for everything; the project uses `token`.
     fn over_http(token: &str) -> (Self, GitServer) {
         let mut server = None;
         let host = |repository: &Path| {
@@ -53,7 +53,7 @@ impl Hosted {
         (hosted, server)
     }
 
-    /// Keeps a folder as long as this is kept.
+    /// Keeps a temporary folder for the lifetime of this value.
     fn keeping(mut self, folder: TempDir) -> Self {
         self._kept = Some(folder);
         self
@@ -68,7 +68,7 @@ impl Hosted {
         self.agent().reaches(id(&job), "completed")
     }
 
-    /// Why a job failed.
+    /// Runs a job that must fail, and returns its message.
     fn fails(&self) -> String {
         let job = self.agent().create(PROMPT);
         let job = self.agent().reaches(id(&job), "failed");
@@ -92,7 +92,7 @@ fn a_job_reaches_a_repository_over_http_with_a_token_that_goes_nowhere_else() {
     let authorization = basic(&format!("x-access-token:{TOKEN}"));
     let seen = server.seen();
     assert!(seen.iter().any(|one| one.target.ends_with("/git-receive-pack") && one.method == "POST"));
-    // The first look, before the token was known to the host, came with it all the same.
+    // Even the first request, before the host asked for credentials, had the token.
     for one in seen {
         assert_eq!(one.headers.get("authorization"), Some(&authorization), "{}", one.target);
         assert!(!one.target.contains(TOKEN), "{}", one.target);

@@ -1,4 +1,4 @@
-//! The shape of our streams: as it stands here, and beside streams that others recorded from servers of theirs.
+//! The shape of Docent's streams: compared with snapshots here, and with streams recorded from third-party servers.
 
 mod shape;
 
@@ -18,17 +18,17 @@ const QUESTION: &str = "How often is a webhook delivery retried?";
 
 #[derive(Clone, Copy)]
 enum What {
-    /// Ours begins with a search that no model asked for: the call and its result.
+    /// Our stream begins with a search that no model asked for: the kinds of the call and the result.
     FirstSearch(&'static str, &'static str),
-    /// We send parts of this kind that the other does not.
+    /// Our stream has parts of this kind, the other has none.
     Ours(&'static str),
-    /// The other sends parts of this kind that we do not.
+    /// The other stream has parts of this kind, ours has none.
     Theirs(&'static str),
-    /// Our parts of this kind have more keys: their paths, or paths and kinds.
+    /// Our parts of this kind have more keys: paths, or paths with kinds.
     OurKeys(&'static str, &'static [&'static str]),
     /// Their parts of this kind have more keys.
     TheirKeys(&'static str, &'static [&'static str]),
-    /// They show another tool, in steps that hold nothing else.
+    /// The other stream has calls of another tool, in steps that contain nothing else.
     TheirTool(&'static str),
 }
 
@@ -37,7 +37,7 @@ use What::{FirstSearch, OurKeys, Ours, TheirKeys, TheirTool, Theirs};
 const V1: Wire = Wire::DataStream;
 const V2: Wire = Wire::UiMessages;
 
-/// What our API has otherwise than a recorded stream, and why. Nothing else may differ.
+/// The accepted differences of our API from a recorded stream, with the reason. Nothing else may differ.
 const DIFFERENCES: &[(Wire, What, &str)] = &[
     (V1, FirstSearch("9", "a"), "there is a search before any model is asked"),
     (V1, Ours("8"), "an app finds the thread in an annotation, and sends it back"),
@@ -95,14 +95,14 @@ const NO_TITLE: &[&str] = &["output.results[].metadata.title: null"];
 const SCORE: &[&str] = &["output.results[].metadata.score"];
 const METADATA: &[&str] = &["messageMetadata.threadId", "messageMetadata.finishReason"];
 
-/// One step of a reply: whether the model speaks in it, and whether it searches.
+/// One step of a reply: whether the model writes text in it, and whether it searches.
 #[derive(Debug, Clone, Copy)]
 struct Step {
     speaks: bool,
     searches: bool,
 }
 
-/// The text of our reply of these steps.
+/// Our reply, as a stream, to a model that takes these steps.
 fn our_stream(wire: Wire, steps: &[Step]) -> String {
     let model = ModelServer::start();
     for step in steps {
@@ -220,7 +220,7 @@ fn recorded_streams_have_the_shape_of_ours() {
     }
 }
 
-/// What the model did in each step of a recorded reply, as far as ours can do it too.
+/// What the model did in each step of a recorded reply, limited to what our model can repeat.
 fn steps(wire: Wire, parts: &[Part]) -> Vec<Step> {
     let text = if wire == V1 { "0" } else { "text-delta" };
     let has_text = |step: &[Part]| step.iter().any(|part| part.kind == text);
@@ -234,7 +234,8 @@ fn begins_step(wire: Wire, part: &Part) -> bool {
     part.kind == if wire == V1 { "f" } else { "start-step" }
 }
 
-/// Both without what may differ, and with what repeats told once. Notes which differences there were.
+/// Both streams without the accepted differences, and with repeated parts folded. Marks in `needed` which differences
+/// occurred.
 fn without_differences(
     wire: Wire,
     mut ours: Vec<Part>,
@@ -269,14 +270,14 @@ fn drop_keys(parts: &mut [Part], kind: &str, keys: &[&str]) {
     }
 }
 
-/// Parts without the steps in which this tool is called.
+/// The parts without the steps in which this tool is called.
 fn without_tool(wire: Wire, parts: &[Part], tool: &str) -> Vec<Part> {
     let calls = |step: &&[Part]| step.iter().any(|part| part.tool.as_deref() == Some(tool));
     let steps = parts.chunk_by(|_, next| !begins_step(wire, next));
     steps.filter(|step| !calls(step)).flatten().cloned().collect()
 }
 
-/// A list that is always empty on one side says nothing of its items.
+/// Drops the item keys of lists that are always empty on the other side, which does not show its items' keys.
 fn forget_items_of_empty_lists(said: &[Part], other: &mut [Part]) {
     for part in other {
         let like: Vec<&Part> = said.iter().filter(|said| said.kind == part.kind).collect();

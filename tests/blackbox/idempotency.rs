@@ -1,4 +1,4 @@
-//! A client that lost an answer may ask again.
+//! A client that lost a response may repeat its request.
 
 use docent_tests::agent::id;
 use docent_tests::{Agent, Response, Site};

@@ -1,4 +1,4 @@
-//! `docent index`: what it says of the docs it read.
+//! `docent index`: its report on the docs.
 
 use docent_tests::Installation;
 
@@ -138,7 +138,7 @@ fn every_file_that_looks_like_docs_is_a_page_or_has_a_reason() {
         assert_eq!((&why["state"], &why["reason"]), (&"skipped".into(), &reason.as_str().into()), "{why:#}");
     }
 
-    // In a book of GitBook's the table of contents is no page, and decides what is.
+    // In a GitBook project, SUMMARY.md is not a page; it is the table of contents that lists the pages.
     let book = told("book");
     assert_eq!((&book["generator"], &book["pages"]), (&"GitBook".into(), &2.into()), "{book:#}");
     assert!(skipped(&book).contains(&("configuration".to_owned(), 1, "SUMMARY.md".to_owned())), "{book:#}");

@@ -1,4 +1,4 @@
-//! What a job goes through after its first end: follow-ups and the archive.
+//! The life of a job after it first ends: follow-ups and archiving.
 
 use docent_tests::Site;
 use docent_tests::agent::{branch, id, pull_request};
@@ -49,7 +49,7 @@ fn a_follow_up_to_an_active_job_is_carried_out_too() {
     let site = Site::start();
     let agent = site.agent();
     let job = agent.create("Replace \"widget\" with \"gadget\"");
-    // Whether it comes in time or finds the job completed already, both instructions must have been carried out.
+    // Whether the follow-up arrives in time or finds the job completed, both instructions must be carried out.
     assert_eq!(agent.message(id(&job), "Replace \"parcel\" with \"package\"").status, 200);
     let job = agent.reaches(id(&job), "completed");
     let page = site.repository.file(branch(&job), "quickstart.mdx");

@@ -1,4 +1,4 @@
-//! Streams and waits that a key opened, when the key is no longer valid.
+//! Open streams and waiting requests end when their key is no longer valid.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ use docent_tests::site::PAGES;
 use docent_tests::{Agent, ModelServer, Request, Response, Site};
 use serde_json::{Value, json};
 
-/// A site whose model says nothing before the gate is opened.
+/// A site whose model does not reply until the gate is opened.
 fn held() -> (Site, ModelServer, Gate) {
     let (model, gate) = (ModelServer::start(), Gate::new());
     model.forgets().thinks({
@@ -86,7 +86,7 @@ fn a_revoked_key_ends_what_it_opened() {
             );
             assert!(refused.error().contains("revoked"), "{}", refused.error());
         }
-        // Well under what a client waits for; how long exactly depends on what else this machine does.
+        // Well below what a client waits for; the exact duration depends on the load of this machine.
         assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
         assert!(
             create.text().contains("\"type\":\"error\"") && create.text().contains("no longer valid"),

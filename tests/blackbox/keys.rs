@@ -1,4 +1,4 @@
-//! Keys: how they look, what is shown of them, and how they end.
+//! Keys: their format, how they are listed, and how they are revoked or expire.
 
 use docent_tests::agent::id;
 use docent_tests::installation::KeyKind;
@@ -35,7 +35,7 @@ fn a_revoked_key_is_nobodys_key_at_once_while_the_server_runs() {
 
     let listed = site.installation.must(&["key", "list", "--json"]).json();
     let keys = listed.as_array().or_else(|| listed["keys"].as_array()).expect("a list of keys");
-    // Three were minted for this site; the newest is the one that goes.
+    // This site has three keys; the newest is revoked.
     assert_eq!(keys.len(), 3, "{listed:#}");
     let newest = keys.iter().max_by_key(|key| key["createdAt"].as_str().map(str::to_owned)).expect("a key");
     let key_id = newest["id"].as_str().expect("a key has an id").to_owned();
@@ -96,7 +96,7 @@ fn a_wrong_lifetime_is_a_usage_error() {
 
 #[test]
 fn guessing_is_not_faster_for_a_key_that_exists() {
-    // No clock is read: what matters from outside is that both are refused with the very same words.
+    // Timing is not measured: what matters from outside is that both are refused with identical responses.
     let site = Site::start();
     let unknown = format!("docent_admin_{}", "A".repeat(38));
     let wrong_sum = format!("{}{}", &site.admin_key[..site.admin_key.len() - 6], "zzzzzz");

@@ -1,4 +1,4 @@
-//! The jobs of a project, page by page.
+//! Paging through the jobs of a project.
 
 use docent_tests::agent::id;
 use docent_tests::installation::KeyKind;

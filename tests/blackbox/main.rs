@@ -1,4 +1,4 @@
-//! The built server from outside: what it promises, told as stories, by clients that know nothing of its insides.
+//! Black-box tests of the built server: its promises, told as stories, by clients that do not know its implementation.
 
 mod analytics;
 mod ask;

@@ -1,7 +1,7 @@
-//! The agent on language models: what goes over the wires, and what becomes of a job when a model misbehaves.
+//! The agent on language models: the requests on each protocol, and what happens to a job when a model misbehaves.
 //!
-//! The stories of [`scripted`] are played on a model server of our own. Those of [`aimock`] and [`llmock`] need servers of
-//! others, which `cargo xtask test` brings.
+//! The stories of [`scripted`] run against the model server of `docent_tests`. Those of [`aimock`] and [`llmock`] need
+//! third-party servers, which `cargo xtask test` installs.
 
 mod aimock;
 mod at_once;
@@ -17,12 +17,12 @@ use serde_json::{Value, json};
 
 const PROMPT: &str = "A webhook is retried seven times now. Say so.";
 
-/// A page that the stories edit, and words in it.
+/// The page that the stories edit, and the words that they replace.
 const PAGE: &str = "guides/webhooks.mdx";
 const OLD: &str = "five times";
 const NEW: &str = "seven times";
 
-/// The call that shows the page, in the words of the tools that this wire's models know.
+/// The call that reads the page, with the tools that models of this protocol know.
 fn look(wire: Wire) -> (&'static str, Value) {
     match wire {
         Wire::Anthropic => ("str_replace_based_edit_tool", json!({ "command": "view", "path": PAGE })),
@@ -30,7 +30,7 @@ fn look(wire: Wire) -> (&'static str, Value) {
     }
 }
 
-/// The call that changes the words.
+/// The call that replaces the words.
 fn change(wire: Wire) -> (&'static str, Value) {
     replace(wire, OLD, NEW)
 }
@@ -50,7 +50,7 @@ fn finish() -> Value {
     json!({ "outcome": "done", "title": "Say how often a webhook is retried", "summary": "It is seven times now." })
 }
 
-/// The site of [`PAGES`], its agent on a model server.
+/// The site of [`PAGES`], with its agent on a model server.
 fn site_on(model: &ModelServer, wire: Wire, more: &[(&str, &str)]) -> Site {
     site_with(&model.configures(wire), more)
 }
@@ -60,7 +60,7 @@ fn site_with(configuration: &[(String, String)], more: &[(&str, &str)]) -> Site 
     Site::with_env(PAGES, &[&env, more].concat())
 }
 
-/// A job that must complete with the words changed, in one commit and one pull request.
+/// Runs a job that must complete with the words replaced, in one commit and one pull request.
 fn completes(site: &Site, prompt: &str) -> Value {
     let agent = site.agent();
     let job = agent.create(prompt);

@@ -1,4 +1,4 @@
-//! A server that may have few files open: clients wait for their turn, and accepted work is done.
+//! A server with a low limit of open files: clients wait for their turn, and accepted work is done.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -10,7 +10,7 @@ use docent_tests::installation::KeyKind;
 use docent_tests::{Agent, Installation, Server, eventually};
 use rustix::process::{Pid, Resource, Rlimit, prlimit};
 
-/// A server that may have so many files open.
+/// A server with this limit of open files.
 fn server_with(files: u64, installation: &Installation) -> Server {
     let served = installation.command(["serve", "--listen", "127.0.0.1:0", "--data"]);
     let mut command = Command::new("sh");
@@ -39,7 +39,7 @@ fn a_crowd_of_clients_does_not_keep_accepted_jobs_from_being_done() {
     let server = server_with(300, &installation);
     let agent = Agent::new(&server, "acme", &key);
     let jobs: Vec<_> = (0..8).map(|n| agent.create(&format!("Replace \"widget\" with \"gadget-{n}\""))).collect();
-    // More than may be open at all; those there is no room for wait in the kernel's queue.
+    // More connections than the limit allows; the rest wait in the kernel's accept queue.
     let crowd: Vec<TcpStream> = (0..300)
         .filter_map(|_| TcpStream::connect_timeout(&server.address(), Duration::from_millis(200)).ok())
         .collect();
@@ -71,10 +71,10 @@ fn a_job_waits_for_as_long_as_no_file_can_be_opened() {
         let limit = Rlimit { current: Some(files), maximum: Some(1024) };
         prlimit(pid, Resource::Nofile, limit).expect("set the limit");
     };
-    // A first job opens what stays open.
+    // The first job opens the files that stay open.
     let first = agent.create("Replace \"widget\" with \"gadget\"");
     agent.reaches(id(&first), "completed");
-    // A connection that is there already, so that the job comes in.
+    // A connection opened beforehand, so that the job can be submitted.
     let mut connection = TcpStream::connect(server.address()).expect("connect");
     let mut send = |request: String| {
         connection.write_all(request.as_bytes()).expect("sent");

@@ -1,4 +1,4 @@
-//! Operators on the command line: links are printed once, and nobody's password or token is.
+//! Operators on the command line: links are printed once, passwords and tokens never.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! Jobs that were done before a server starts, written as an engine writes them: more than a test could wait for.
+//! Writes past jobs into the store before a server starts, in the format of the engine: more than a test could run.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use docent_types::{
 };
 use serde_json::{Value, json};
 
-/// Entries of the journal that [`PastJobs::long`] writes.
+/// Number of journal entries of the job that [`PastJobs::long`] writes.
 pub(crate) const LONG: usize = 40_000;
 
 /// A data directory before its server starts.
@@ -32,7 +32,7 @@ impl PastJobs {
         Self { runtime, store, project: project.to_owned(), now: SystemClock.now() }
     }
 
-    /// A job of so many minutes ago with this instruction, its journal and its end.
+    /// Writes a job that began this many minutes ago, with its journal and its outcome.
     fn write(&self, minutes: u64, prompt: &str, work: &[Value], outcome: Outcome) -> JobId {
         let began = self.now.minus(Duration::from_secs(60 * minutes));
         let id = JobId::first_at(began);
@@ -66,7 +66,7 @@ impl PastJobs {
                     state::append(row, token, bodies.clone(), JobProgress::default())
                 };
                 let at = began.plus(Duration::from_secs(n));
-                // As a change of the lease is written: without a wait for the disk.
+                // Written like a lease renewal: without waiting for the disk.
                 self.store.hold(id, at, Arc::new(append)).await.expect("writes the journal");
             }
             let end =
@@ -76,7 +76,7 @@ impl PastJobs {
         id
     }
 
-    /// Jobs that completed, every second one of them failed, from the oldest on.
+    /// Writes this many ended jobs, oldest first; every second one failed.
     pub(crate) fn short(&self, count: u64) {
         for n in 1..=count {
             let message = format!("Chapter {n} is done.");
@@ -89,15 +89,15 @@ impl PastJobs {
         }
     }
 
-    /// A job with [`LONG`] entries, near the first of which it says “the needle”.
+    /// Writes a job with [`LONG`] entries; an early one contains “the needle”.
     pub(crate) fn long(&self) -> JobId {
-        // Two of its making, its lease, and its end.
+        // Four entries are not work: two of the creation, the lease, and the end.
         let work: Vec<Value> = (0..LONG - 4).map(entry).collect();
         self.write(3_000, "Read all of it", &work, Outcome::Completed { message: "Read.".to_owned() })
     }
 }
 
-/// Replies and results in turns. Every fiftieth call edits, and fails.
+/// Alternates replies and results. Every fiftieth call is an edit that fails.
 fn entry(n: usize) -> Value {
     let (step, is_edit) = (n / 2, n / 2 % 50 == 49);
     let name = if is_edit { "edit" } else { "read" };

@@ -1,4 +1,4 @@
-//! `docent project`: what is looked at before a project is kept, and what is told where its docs cannot be read.
+//! `docent project`: the checks before a project is saved, and the messages if its docs cannot be read.
 
 use docent_tests::installation::KeyKind;
 use docent_tests::{Assistant, Installation, Request, Site, eventually};
@@ -13,7 +13,7 @@ fn a_project_is_looked_at_before_it_is_added() {
     for (more, said) in [
         (&["--ref", "no-such-branch"][..], "no-such-branch"),
         (&["--docs-root", "nowhere"], "there is no page on `main` below `nowhere`"),
-        // A folder is looked at in any case.
+        // A local folder is checked even with `--no-check`.
         (&["--no-check", "--docs-root", "nowhere"], "nothing was added"),
     ] {
         let refused = add(more);
@@ -66,7 +66,7 @@ fn docs_that_went_away_are_told_by_index_and_doctor() {
     installation.must(&["index", "acme"]);
     installation.must(&["doctor"]);
 
-    // The branch goes to where there is no page.
+    // Moves the branch to a commit without pages.
     let empty = installation.repository("empty", &[("README.txt", "nothing\n")]);
     repository.git(&["fetch", "--quiet", &empty.path().display().to_string(), "+main:main"]);
     let indexed = installation.run(&["index", "acme"]);
@@ -84,7 +84,7 @@ fn readers_of_docs_that_cannot_be_read_are_not_told_to_try_again_for_ever() {
     let file = format!("file://{}", other.path().display());
     site.installation.must(&["project", "add", "other", "--repo", &file]);
     std::fs::remove_dir_all(other.path()).expect("remove the repository");
-    // Whatever the server had read of it meanwhile is not what this is about.
+    // Removing and adding the project drops whatever the server had indexed of it meanwhile.
     site.installation.must(&["project", "remove", "other"]);
     let gone = "http://127.0.0.1:1/other.git";
     site.installation.must(&["project", "add", "other", "--repo", gone, "--no-check", "--token-env", "NO_SUCH_TOKEN"]);

@@ -7,7 +7,7 @@ use docent_tests::repository::git;
 use docent_tests::{Request, Site};
 use serde_json::{Value, json};
 
-/// Every key of an AgentJob, as the API promises them.
+/// Every key of an AgentJob, as documented.
 const KEYS: [&str; 8] = ["archivedAt", "createdAt", "id", "message", "model", "prLink", "source", "status"];
 
 #[test]

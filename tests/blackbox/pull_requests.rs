@@ -19,14 +19,14 @@ fn act(site: &Site, job: &Value, action: &str) -> Response {
     site.server.send(&Request::post(format!("{}/{action}", pull_request(job))).bearer(&site.admin_key))
 }
 
-/// The addresses of links with these words.
+/// The targets of links with this text.
 fn links<'p>(page: &'p str, words: &str) -> Vec<&'p str> {
     let before = |at: usize| page[..at].rsplit_once("href=\"").and_then(|(_, link)| link.split('"').next());
     page.match_indices(words).filter_map(|(at, _)| before(at)).collect()
 }
 
-/// A site with a branch on which so many pages have become this text, and an open pull request for it. On the base they have the
-/// other text, or are not there.
+/// A site with a branch on which `files` pages have the text `after`, and an open pull request for it. On the base
+/// branch they have the text `before`, or do not exist.
 fn large_change(files: usize, before: Option<&str>, after: &str) -> (Site, String) {
     let site = Site::start();
     let clone = site.installation.root().join("clone");
@@ -80,11 +80,11 @@ fn the_page_of_a_large_change_is_short_and_leads_to_the_rest() {
     assert_eq!(refused.status, 400, "{}", refused.text());
 }
 
-/// `cargo nextest run -p docent-tests 38_megabytes --run-ignored all --no-capture` says what it took.
+/// `cargo nextest run -p docent-tests 38_megabytes --run-ignored all --no-capture` prints the time and memory it took.
 #[test]
 #[ignore = "a figure: 38 megabytes through git and back"]
 fn the_page_of_a_change_of_38_megabytes_is_as_short() {
-    // Every second line is another, so that nothing can be compared in one piece.
+    // Every second line differs, so that the diff has no long common part.
     let text = |odd: &str| -> String {
         let word = |line: usize| if line % 2 == 1 { odd } else { "same" };
         (0..1_000).map(|line| format!("{line} <b> & {} {}\n", word(line), "words ".repeat(13))).collect()

@@ -1,4 +1,4 @@
-//! Exactly one hundred jobs an hour a project, however they arrive, and across a restart.
+//! Exactly one hundred jobs per hour and project, regardless of how they are submitted, and across a restart.
 
 use std::thread;
 

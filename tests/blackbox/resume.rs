@@ -1,4 +1,4 @@
-//! A reply that outlives its connection: taken up again from its beginning, by who asked.
+//! A reply that outlives its connection: the client that asked can resume it from the beginning.
 
 use std::time::{Duration, Instant};
 
@@ -12,10 +12,10 @@ use serde_json::{Value, json};
 
 const QUESTION: &str = "How often is a webhook delivery retried?";
 const V1: &str = "/discovery/v1/assistant/acme/message";
-/// An id as the chat SDK makes them.
+/// An id in the format of the chat SDK.
 const CHAT: &str = "jBWk0bLlnyoeL6nO";
 
-/// A site whose assistant is on this model.
+/// A site whose assistant uses this model.
 fn site_on(model: &ModelServer, more: &[(&str, &str)]) -> Site {
     let configuration = model.configures(Wire::Anthropic);
     let env: Vec<(&str, &str)> = configuration.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
@@ -34,7 +34,7 @@ fn resuming(site: &Site, chat: &str) -> Request {
     Request::get(format!("{}/{chat}/stream", site.assistant().path())).bearer(&site.assistant_key)
 }
 
-/// An answer on its way.
+/// A response that is still arriving.
 struct Arriving {
     stream: Streaming,
     body: Vec<u8>,
@@ -47,7 +47,7 @@ impl Arriving {
         Self { stream, body: Vec::new() }
     }
 
-    /// Reads until these words are there.
+    /// Reads until the body contains these words.
     fn until(mut self, words: &str) -> Self {
         while !String::from_utf8_lossy(&self.body).contains(words) {
             let piece = self.stream.piece().expect("more").expect("the words come before the end");
@@ -62,7 +62,7 @@ impl Arriving {
     }
 }
 
-/// A number of `/metrics`.
+/// The value of a metric of `/metrics`.
 fn metric(site: &Site, line: &str) -> u64 {
     let text = site.server.send(&Request::get("/metrics")).text().to_owned();
     let value =
@@ -123,7 +123,7 @@ fn a_chat_that_resumes_finds_its_reply_after_a_reload() {
     let model = ModelServer::start();
     model.replies(Reply::text("Five ").pause(Duration::from_secs(2)).say("times, then it is parked."));
     let site = site_on(&model, &[]);
-    // Its page was loaded before anything was asked.
+    // The page was loaded before anything was asked.
     assert_eq!(site.server.send(&resuming(&site, CHAT)).status, 204);
     let first = Arriving::of(&site, &question(&site, &body(CHAT, "ann"))).until("Five");
     drop(first);
@@ -144,7 +144,7 @@ fn a_chat_that_never_said_so_cancels_its_model_call_by_hanging_up() {
     let since = Instant::now();
     drop(first);
     eventually("the model to see it", || (model.hung_up() == 1).then_some(()));
-    // Within a second, and as long again for a machine that does something else too.
+    // Within a second, plus another second for a busy machine.
     assert!(since.elapsed() < Duration::from_secs(2), "{:?}", since.elapsed());
     assert_eq!(running(&site), 0);
     assert_eq!(site.server.send(&resuming(&site, CHAT)).status, 204);
@@ -268,7 +268,7 @@ fn one_reply_too_many_at_once_is_refused_and_one_read_twice_is_one() {
 
 #[test]
 fn a_reader_who_does_not_read_holds_up_its_own_model_and_nobody_else() {
-    // More than the sockets between us hold, and less than the longest reply of a model.
+    // More than the socket buffers hold, and less than the longest allowed reply of a model.
     const PIECES: usize = 400;
     let piece = "x".repeat(64 * 1024) + " ";
     let long = || Reply::text(piece.repeat(PIECES));

@@ -1,4 +1,4 @@
-//! `docent run`: one instruction, one branch, no server, and nothing else touched.
+//! `docent run`: one instruction and one branch, without a server, and without touching anything else.
 
 use std::fs;
 use std::io::Read as _;
@@ -15,7 +15,7 @@ use serde_json::json;
 
 const GADGET: &str = "Replace \"widget\" with \"gadget\"";
 
-/// A clone with a work tree, as a person has one, on its branch `main`.
+/// A clone with a working tree, on its branch `main`.
 fn clone_of_the_docs(installation: &Installation) -> PathBuf {
     let origin = installation.repository("origin", PAGES);
     let clone = installation.root().join("clone");
@@ -133,7 +133,7 @@ fn a_work_tree_with_uncommitted_changes_is_left_as_it_is() {
     };
     let before = state();
 
-    // From a folder inside it, as git itself is used.
+    // From a folder inside the clone, as git itself can be used.
     let finished = run(&installation, &clone.join("guides"), &[GADGET, "--branch", "docs/gadgets"]);
     assert_eq!(finished.code, Some(0), "{}\n{}", finished.stdout, finished.stderr);
     assert_eq!(state(), before);
@@ -240,7 +240,7 @@ fn ctrl_c_stops_a_run_and_its_model_call_and_leaves_nothing() {
     let mut command = command(&installation, repository.path(), &["Fix broken links"]);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("start docent run");
 
-    // The model is asked, and says nothing.
+    // The model gets the request and does not reply.
     let (mut call, _) = listener.accept().expect("a call");
     let mut asked = [0; 16];
     call.read_exact(&mut asked).expect("a request");
@@ -249,7 +249,7 @@ fn ctrl_c_stops_a_run_and_its_model_call_and_leaves_nothing() {
     assert_eq!(finished.code, Some(1), "{}", finished.stderr);
     assert!(finished.stderr.contains("stopped; nothing was left"), "{}", finished.stderr);
     let mut rest = Vec::new();
-    // An end or a reset: either way nobody listens any more.
+    // EOF or a reset: either way the connection is closed.
     let _ = call.read_to_end(&mut rest);
     assert!(repository.branches().is_empty());
 }

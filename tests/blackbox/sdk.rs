@@ -1,5 +1,5 @@
-//! The real SDK clients, in node, against the built server; and what they have in common with the pages of
-//! [`browser`](crate::browser): a model that holds its reply, and stories in node that ask for things while they play.
+//! The real SDK clients, in node, against the built server; and the parts shared with [`browser`](crate::browser): a
+//! model that holds its reply, and a protocol by which stories in node send requests to the test.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, ExitStatus, Stdio};
@@ -12,10 +12,10 @@ use docent_tests::{ModelServer, Person, Site, rig};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
-/// Between two words: slow enough that an answer has a middle.
+/// Pause between two words: slow enough that an answer can be interrupted in the middle.
 const PACE: Duration = Duration::from_millis(100);
 
-/// Needs node and the packages of `tests/sdk`, which `cargo xtask test` brings; `$DOCENT_NODE` names another node.
+/// Needs node and the packages of `tests/sdk`, which `cargo xtask test` installs; `$DOCENT_NODE` names another node.
 #[test]
 #[ignore = "needs node and the packages of tests/sdk: cargo xtask test --only sdk"]
 fn the_real_sdk_clients_read_the_assistant_and_the_agent() {
@@ -34,7 +34,7 @@ fn the_real_sdk_clients_read_the_assistant_and_the_agent() {
     assert_eq!(model.faults(), [""; 0], "what the model's service would not take");
 }
 
-/// The code that the playground shows for a question, with the key of the site.
+/// The code snippet that the playground shows for a question, with the key of the site.
 fn snippet(site: &Site) -> String {
     let mut owner = Person::joins(&site.server, &site.installation, "olive", "owner");
     let page = owner.gets(&format!("/dashboard/{PROJECT}/playground?q=How+is+a+webhook+delivery+retried%3F"));
@@ -43,7 +43,8 @@ fn snippet(site: &Site) -> String {
     code.replace("&amp;", "&").replace("docent_assistant_YOUR_KEY", &site.assistant_key)
 }
 
-/// Runs a program to its end, prints what it says, and answers what it asks: a line `? WORDS` of its gets a line of JSON.
+/// Runs a program to its end and prints its output. A line `? WORDS` of the program is a request, which is answered
+/// with a line of JSON.
 ///
 /// # Panics
 /// When it can't be started.
@@ -61,13 +62,14 @@ pub(crate) fn converse(mut command: Command, mut answers: impl FnMut(&str) -> Va
     child.wait().expect("wait for node")
 }
 
-/// A model that speaks slowly, and in the middle of some replies waits until it is let go on.
+/// A model that streams slowly, and waits in the middle of some replies until it is released.
 pub(crate) struct HeldModel {
     server: ModelServer,
     gate: Arc<Mutex<Gate>>,
 }
 
-/// What the model says to a question that holds these words: at once, then when it is let.
+/// The model's replies to questions that contain the first string: the text sent at once, and the text after the
+/// release.
 const ANSWERS: &[(&str, &str, &str)] = &[
     (
         "delivery retried",
@@ -88,7 +90,7 @@ impl HeldModel {
         Self { server, gate }
     }
 
-    /// The environment in which the assistant uses it.
+    /// The environment variables that make the assistant use this model.
     pub(crate) fn configures(&self) -> Vec<(String, String)> {
         self.server.configures(Wire::OpenAi)
     }
@@ -97,11 +99,11 @@ impl HeldModel {
         self.server.faults()
     }
 
-    /// What stories ask of it: `hold`, `let`, and `model QUESTION`: how often it was asked to answer that, and how many of
-    /// its replies were broken off.
+    /// Answers the requests of stories: `hold`, `let`, and `model QUESTION`, which returns how often an answer to that
+    /// question was requested, and how many of the model's replies were cancelled.
     ///
     /// # Panics
-    /// When it is something else.
+    /// When the request is unknown.
     pub(crate) fn answers(&self, asked: &str) -> Value {
         match asked.split_once(' ').unwrap_or((asked, "")) {
             ("hold", _) => *self.gate.lock() = Gate::new(),
@@ -128,12 +130,12 @@ fn reply(asked: &ModelRequest, gate: &Gate) -> Reply {
     if rest.is_empty() { reply } else { paced(reply.waits_at(gate), rest) }
 }
 
-/// Whether it is asked for an answer, and not for the words to search with.
+/// Whether the request asks for an answer, and not for a search query.
 fn is_to_answer(asked: &ModelRequest) -> bool {
     asked.offers("search")
 }
 
-/// What the reader said last.
+/// The last message of the reader.
 fn newest(asked: &ModelRequest) -> String {
     asked.said().pop().unwrap_or_default()
 }
@@ -142,7 +144,7 @@ fn paced(reply: Reply, words: &str) -> Reply {
     words.split_inclusive(' ').fold(reply, |reply, word| reply.pause(PACE).say(word))
 }
 
-/// Variables as those who start servers take them.
+/// Environment variables as `&str` pairs.
 pub(crate) fn pairs(variables: &[(String, String)]) -> Vec<(&str, &str)> {
     variables.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect()
 }

@@ -1,4 +1,4 @@
-//! `docent search`: passages on the terminal, and why they were found.
+//! `docent search`: passages in the terminal, with the reasons why they were found.
 
 use docent_tests::site::PAGES;
 use docent_tests::{Installation, Site};

@@ -1,4 +1,4 @@
-//! `docent eval`: search measured by questions whose right pages are known.
+//! `docent eval`: measures search with questions whose correct pages are known.
 
 use std::fs;
 
@@ -15,7 +15,7 @@ const QUERIES: &str = concat!(
 const QRELS: &str = "retry\t/guides/webhooks\t2\nretry\treference/errors\t0\nlimit 0 guides/rate-limits.mdx 1\nhard\t/guides/cafe\t1\n\
      gone\t/guides/fax\t1\nother\t/index\t1\n";
 
-/// The usual docs, with files beside them; nothing is indexed.
+/// The usual docs, with extra files beside them; not indexed.
 struct Bench(Installation);
 
 impl Bench {
@@ -58,7 +58,7 @@ fn a_program_gets_one_value_and_a_run_file() {
     let told = bench.eval(&["--json", "--save-run", "found.run"]).json();
     assert_eq!((&told["questions"], &told["leftOut"], &told["unknown"]), (&4.into(), &1.into(), &1.into()), "{told:#}");
     assert_eq!(told["outOfReach"], serde_json::json!(["gone"]));
-    // Two of four questions have their page first; the others find none.
+    // Two of the four questions have their page in first place; the others find nothing.
     for figure in ["ndcg10", "success1", "success3", "recall20"] {
         assert_eq!(told[figure], 0.5, "{figure}: {told:#}");
     }

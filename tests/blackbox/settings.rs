@@ -1,4 +1,4 @@
-//! What whoever runs the server and the owners of a docs site decide about its assistant.
+//! Settings of the assistant by the server's operators and by the owners of a docs site.
 
 use docent_tests::model_server::Wire;
 use docent_tests::site::PAGES;
@@ -12,7 +12,7 @@ fn wishing(text: &str) -> Vec<(&str, &str)> {
     [PAGES, &[(FILE, text)]].concat()
 }
 
-/// The questions to ask next, when the answer has any.
+/// The suggested follow-up questions, if the answer has any.
 fn suggested(answer: &Answer) -> Option<Vec<String>> {
     let frames = answer.of_type("data-suggestions");
     assert!(frames.len() <= 1, "{frames:?}");

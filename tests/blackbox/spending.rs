@@ -1,4 +1,4 @@
-//! What a stranger with a public key can make the server spend: what a model reads, and what is kept of it.
+//! What an anonymous client with a public key can make the server spend: model input, and disk space.
 
 use docent_tests::assistant::question_body;
 use docent_tests::model_server::{Reply, Wire};
@@ -6,10 +6,10 @@ use docent_tests::site::PAGES;
 use docent_tests::{ModelServer, Request, Site};
 use serde_json::{Value, json};
 
-/// How many bytes a token has at least, in the words of these tests.
+/// Minimum number of bytes per token in the text of these tests.
 const BYTES_A_TOKEN: usize = 4;
 
-/// A body of nearly four megabytes, most of which is in one part of it.
+/// A body of nearly four megabytes, most of which is in the given part.
 fn large(part: &str) -> Value {
     let words = |bytes: usize| "webhook deliveries ".repeat(bytes / 19);
     let said = |role: &str, text: String| json!({ "role": role, "parts": [{ "type": "text", "text": text }] });
@@ -38,7 +38,7 @@ const PARTS: [&str; 5] = ["question", "history", "context", "selection", "path"]
 fn no_part_of_a_body_makes_a_model_read_more_than_may_be() {
     for part in PARTS {
         let model = ModelServer::start();
-        // However often it is asked, it searches again, and has much to say.
+        // The model searches again in every turn, and writes long replies.
         model.thinks(|asked| {
             let reply = Reply::text("Let me look. ".repeat(2_000));
             if asked.offers("search") {
@@ -77,6 +77,6 @@ fn forty_large_questions_leave_little_on_the_disk() {
     }
     let grown = size() - before;
     println!("40 questions: {grown} bytes");
-    // 16 KiB a question and 64 KiB an answer, and the log of the database beside it.
+    // 16 KiB per question and 64 KiB per answer, doubled for the database's write-ahead log.
     assert!(grown <= 40 * (16 + 64) * 1024 * 2, "{grown} bytes for 40 questions");
 }

@@ -1,4 +1,4 @@
-//! Version 1 of the agent endpoints, as the scripts that use it call it.
+//! Version 1 of the agent endpoints, called in the way of existing scripts.
 
 use std::thread;
 
@@ -11,13 +11,13 @@ use crate::errors::{Row, all_refused, row};
 
 const NOTHING_TO_DO: &str = "Replace \"no-such-term\" with \"another\"";
 
-/// The session a stream is of.
+/// The session id of a stream.
 fn session_id(response: &Response) -> String {
     assert_eq!(response.status, 200, "{}", response.text());
     response.header("X-Session-Id").expect("names its session").to_owned()
 }
 
-/// The stream of a job that must be accepted, read to its end.
+/// Creates a job that must be accepted, and reads its stream to the end.
 fn stream(site: &Site, body: &Value) -> Answer {
     let request = site.agent().request_v1("POST", "job").header("Accept", "application/json").json(body);
     let response = site.server.send(&request);
@@ -122,7 +122,7 @@ fn a_client_that_hangs_up_does_not_end_its_job() {
         .map(|n| {
             let request = agent.create_v1(&format!("Replace \"alpha-{n:04}\" with \"beta-{n:04}\""));
             let mut stream = request.open(site.server.address()).expect("an answer");
-            // The first piece is read, or not even that.
+            // Half of the clients read the first piece, the others nothing.
             if n % 2 == 0 {
                 stream.piece().expect("a beginning");
             }

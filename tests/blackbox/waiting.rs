@@ -1,4 +1,5 @@
-//! Following a job without a loop: one request that is answered when the job has ended, and polling that costs little.
+//! Following a job without a polling loop: one request that is answered when the job has ended; and polling that is
+//! cheap.
 
 use std::fs;
 use std::io::Write as _;
@@ -84,7 +85,7 @@ fn who_waits_does_not_hold_a_drain_back() {
         let waiting = [site.agent().request("GET", &path), site.agent().request_v1("GET", &path)]
             .map(|request| scope.spawn(move || request.send(server.address()).expect("an answer")));
         eventually("both to be connected", || (open_sockets(server.pid()) >= before + 2).then_some(()));
-        // Others that came later have been answered meanwhile.
+        // These later requests are answered while the first two wait.
         for _ in 0..20 {
             site.agent().job(id(&job));
         }
@@ -125,7 +126,7 @@ fn who_hangs_up_while_it_waits_is_forgotten() {
     site.agent().reaches(id(&job), "completed");
 }
 
-/// How many sockets a process has open.
+/// The number of sockets that a process has open.
 fn open_sockets(pid: u32) -> usize {
     let files = fs::read_dir(format!("/proc/{pid}/fd")).expect("the server runs").flatten();
     files

@@ -1,4 +1,5 @@
-//! Outbound webhooks: each end of a job is told to receivers, signed, at least once, whatever happens to the server.
+//! Outbound webhooks: the end of every job turn is delivered to receivers, signed, at least once, despite server
+//! crashes.
 
 use std::fs;
 
@@ -13,7 +14,7 @@ use standardwebhooks::Webhook;
 const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 const PROMPT: &str = "Replace \"warehouses\" with \"depots\"";
 
-/// The environment with these hooks, and more of it.
+/// The environment variables of these hooks, and `more`.
 fn hooks(urls: &[&str], more: &[(&str, &str)]) -> Vec<(String, String)> {
     let of = |(n, url): (usize, &&str)| {
         [("URL", *url), ("SECRET_ENV", "ACME_HOOK_SECRET")]
@@ -32,7 +33,7 @@ fn site(urls: &[&str], more: &[(&str, &str)]) -> Site {
     Site::with_env(PAGES, &borrowed(&hooks(urls, more)))
 }
 
-/// The body of an event whose signature is right.
+/// The body of an event whose signature has been verified.
 fn verified(delivery: &Delivery) -> Value {
     let header = |(name, value): (&String, &String)| {
         (name.parse::<http::HeaderName>().expect("a name"), value.parse().expect("a value"))
@@ -70,7 +71,7 @@ fn each_end_of_a_job_is_told_with_the_job_as_the_api_shows_it_and_a_signature() 
     assert!(event["timestamp"].as_str() > event["data"]["createdAt"].as_str(), "{event:#}");
     assert_eq!(event.as_object().expect("an object").len(), 3);
 
-    // A follow-up that cannot be done ends the next turn, and archiving is an end, too.
+    // A follow-up that cannot be carried out ends the next turn; archiving is an end too.
     assert_eq!(agent.message(id, "Replace \"no such words\" with \"others\"").status, 200);
     let again = agent.ends(id);
     let second = receiver.receives(2).remove(1);
@@ -118,7 +119,7 @@ fn a_receiver_that_failed_hears_the_same_event_again() {
 fn an_event_is_told_after_a_kill_between_the_end_and_its_delivery() {
     let receiver = HookReceiver::start();
     let crashes = [("DOCENT_CRASH_AT", "completed")];
-    // Killed right after the end is on the disk, and while the receiver is being told.
+    // Killed right after the end is durable, and during the delivery to the receiver.
     for crash in [&crashes[..], &[]] {
         receiver.is_silent(true);
         let before = receiver.deliveries().len();
@@ -140,7 +141,7 @@ fn an_event_is_told_after_a_kill_between_the_end_and_its_delivery() {
             assert_eq!(verified(delivery)["data"]["id"], job["id"]);
             assert_eq!(delivery.id(), told[0].id());
         }
-        // What was delivered is known after the next start.
+        // A recorded delivery is not repeated after the next start.
         eventually("it to be recorded", || metric(&server, "\ndocent_webhook_events_queued 0\n").then_some(()));
         server.kill();
         let server = installation.serve_with(&borrowed(&hooks(&[&receiver.url()], &[])));
@@ -182,7 +183,7 @@ fn a_new_hook_is_told_what_ends_from_now_on() {
     site.agent().ends(id(&before));
     first.receives(1);
     let Site { server, repository: _repository, admin_key, installation, .. } = site;
-    // What is delivered and not recorded would be delivered again.
+    // A delivery that is not recorded yet would be repeated.
     eventually("it to be recorded", || metric(&server, "\ndocent_webhook_events_queued 0\n").then_some(()));
     server.kill();
     let server = installation.serve_with(&borrowed(&hooks(&[&second.url(), &first.url()], &[])));

@@ -1,10 +1,11 @@
-// Pages with the real chat hooks, in a real browser, on another origin than the assistant.
+// Pages with the real chat hooks, in a real browser, on an origin other than the assistant's.
 //
-// The test that starts this plays the assistant's model and answers questions over stdin and stdout (see stage.mjs).
+// The test that starts this program runs the assistant's model and answers requests over stdin and stdout (see
+// stage.mjs).
 //
 //     node browser.mjs CHROMIUM FOLDER
 //
-// Screenshots and bundles go to FOLDER. Prints one line a story and page, and exits 1 when an expectation was not met.
+// Screenshots and bundles go to FOLDER. Prints one line per story and page, and exits 1 if an expectation was not met.
 import { chromium } from 'playwright-core';
 import { serve } from './site.mjs';
 import { Stage } from './stage.mjs';
@@ -16,7 +17,7 @@ if (!executablePath || !folder) {
   console.error('usage: node browser.mjs CHROMIUM FOLDER');
   process.exit(2);
 }
-// Nothing here takes so long: whatever hangs is a fault.
+// Far above the normal duration: a program that reaches this timeout hangs.
 setTimeout(() => {
   console.error('gave up: a story hangs');
   process.exit(3);
@@ -39,7 +40,7 @@ const browser = await chromium.launch({ executablePath, args: FLAGS });
 let met = 0;
 const unmet = [];
 for (const page of PAGES) {
-  // The first two are one conversation.
+  // The first two stories are one conversation.
   let visit;
   for (const play of PLAYS) {
     const before = unmet.length;

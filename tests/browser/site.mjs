@@ -1,4 +1,4 @@
-// The site that the pages are on: bundled into a folder and served from there.
+// The site with the pages: bundled into a folder and served from there.
 import { createServer } from 'node:http';
 import { mkdir, readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';

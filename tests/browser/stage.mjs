@@ -1,4 +1,4 @@
-// The other side of the stage, with what only pages in a browser ask for.
+// The stage of the SDK tests, with the requests that only pages in a browser make.
 import { Stage as Model } from '../sdk/stage.mjs';
 
 export class Stage extends Model {

@@ -1,5 +1,5 @@
-// What a reader of a page must find. Each story gets a scene: it opens a visit or goes on with the one before, and says
-// what it expects by `expect(what, truth, detail)`. The model's words stand in tests/blackbox/browser.rs.
+// The stories of a reader of a page. Each story gets a scene: it opens a visit or continues the previous one, and
+// states its expectations by `expect(what, truth, detail)`. The model's replies are in tests/blackbox/browser.rs.
 
 const QUESTION = 'How often is a webhook delivery retried?';
 const FOLLOW_UP = 'And what happens after that?';
@@ -63,7 +63,7 @@ export async function aStopReachesTheModel({ expect, open, picture, stage }) {
 
 export async function aReloadIsSurvived({ expect, open, picture, stage }) {
   const visit = await open({ resumes: true });
-  // What is asked for on the way in is answered: there is nothing to resume yet.
+  // The request that the page sends on load is answered: there is nothing to resume yet.
   await visit.rests();
   await stage.holdsTheModel();
   const before = await stage.model(HELD);

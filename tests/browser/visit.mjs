@@ -1,4 +1,4 @@
-// Somebody's visit to a page: what they do, and what they see.
+// A visit to a page: what the reader does and sees.
 
 /** How long anything that should happen may take. Far above what is normal, for a machine that does something else too. */
 const PATIENCE = 30_000;

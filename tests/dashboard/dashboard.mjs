@@ -1,13 +1,13 @@
-// The dashboard in a real browser: one story from an empty data folder by keyboard alone, then every page under axe-core, in
-// light and dark, wide and narrow, with texts that would like to be markup.
+// The dashboard in a real browser: one story from an empty data folder by keyboard alone, then every page under
+// axe-core, in light and dark, wide and narrow, with texts that contain markup.
 //
 //     node dashboard.mjs CHROMIUM FOLDER '{"server": URL, "link": PATH, "repository": FOLDER, "hostile": FOLDER, "branch": NAME, "long": JOB}'
 //
-// `hostile` is a repository whose names and files would like to be markup, `branch` the one of its branches that is served.
-// `long` is a job with a journal of 40,000 entries.
+// `hostile` is a repository whose names and files contain markup, `branch` is its branch that is served. `long` is a
+// job with a journal of 40,000 entries.
 //
-// Screenshots go to FOLDER. Where $DOCENT_PICTURES names a folder, the pictures of the documentation are made anew there. Prints
-// what was not met, and exits 1 when there is any.
+// Screenshots go to FOLDER. If $DOCENT_PICTURES names a folder, the pictures of the documentation are regenerated
+// there. Prints the expectations that were not met, and exits 1 if there are any.
 import { execFileSync } from 'node:child_process';
 import { readFileSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -33,14 +33,14 @@ const HOSTILE = '<img src=x onerror="document.title=\'owned\'"><script>document.
 
 const unmet = [];
 const expect = (what, truth, detail = '') => { if (!truth) unmet.push(`${what} ${String(detail).slice(0, 600)}`); };
-// What was not met before a step fails is mostly why.
+// The expectations that were not met before a step fails are mostly the reason.
 process.on('uncaughtException', (error) => {
   for (const line of [...unmet, error.stack]) console.error(`not met: ${line}`);
   process.exit(1);
 });
 const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'] });
 const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
-// A busy machine and a server that is not optimised: how long a page took is said or asserted where it matters.
+// Long, for a busy machine and an unoptimised server: the time of a page is reported or asserted where it matters.
 context.setDefaultNavigationTimeout(120_000);
 const page = await context.newPage();
 const watch = (page) => {
@@ -93,7 +93,7 @@ for (const kind of ['assistant', 'admin']) {
   await top();
   await press('link', 'API keys');
   await page.waitForURL('**/acme/keys');
-  // The page that showed the key before has the same address.
+  // The page that showed the previous key has the same address.
   await page.getByText('only time the key is shown').waitFor({ state: 'hidden' });
   await page.waitForLoadState();
   await tabTo('field', 'Kind');
@@ -148,14 +148,14 @@ await page.goto(`${server}/dashboard/acme/playground`);
 await page.locator('#q').fill(HOSTILE);
 await page.getByRole('button', { name: 'Ask' }).click();
 await page.getByText('end:').waitFor({ timeout: 60_000 });
-// A question is written down a moment after its answer has ended.
+// A question is stored a moment after its answer has ended.
 for (let looks = 0; looks < 50; looks += 1) {
   await page.goto(`${server}/dashboard/acme/analytics`);
   if ((await page.locator('.tiles b').first().textContent()) === '3') break;
 }
 const counted = await page.locator('.tiles b').first().textContent();
 expect('both questions are counted, and that of the snippet', counted === '3', counted);
-// Each number leads to its rows, and each table is a file.
+// Each number links to its rows, and each table can be downloaded.
 const numbers = await page.evaluate(async () => {
   const linked = (cell) => cell.textContent.trim() === '0' || cell.querySelector('a') !== null;
   const bare = [...document.querySelectorAll('main td.num')].filter((cell) => !linked(cell)).map((cell) => cell.textContent);
@@ -239,7 +239,7 @@ expect('nothing was made before there was anything', (await listed()).length ===
 // ---- A journal of 40,000 entries --------------------------------------------------------------------------------------------
 const longJob = `/dashboard/acme/jobs/${long}`;
 const rowCount = () => page.locator('article.event').count();
-// What a turn took is summed up once, over as many looks as it needs.
+// The totals of a long turn are computed once, over as many requests as necessary.
 for (let looks = 0; looks < 100; looks += 1) {
   const start = performance.now();
   await page.goto(server + longJob);
@@ -350,7 +350,7 @@ await page.getByLabel('Repository').fill(hostile);
 await page.getByLabel('Branch').fill(branch);
 await page.getByRole('button', { name: 'Add' }).click();
 await page.waitForURL('**/dashboard/hostile?done=reindex');
-// It has enough pages to be seen at it.
+// Indexing its pages takes long enough to be visible.
 await page.locator('progress').waitFor({ timeout: 60_000 });
 await page.locator('progress').waitFor({ state: 'detached', timeout: 60_000 });
 await page.goto(`${server}/dashboard/hostile/jobs/new`);
@@ -425,7 +425,7 @@ for (const colorScheme of ['light', 'dark']) {
   }
 }
 
-// One picture of all pages in each theme.
+// One picture of all pages per theme.
 if (gallery) {
   const camera = await browser.newContext({
     viewport: { width: 1280, height: 900 }, deviceScaleFactor: 0.5, storageState: await context.storageState(),
@@ -448,7 +448,7 @@ if (gallery) {
 }
 await page.setViewportSize({ width: 1280, height: 900 });
 
-// What a first visit loads.
+// The resources that a first visit loads.
 const fresh = await browser.newContext({ storageState: await context.storageState() });
 const visitor = await fresh.newPage();
 const sizes = [];
@@ -484,7 +484,7 @@ const took = performance.now() - began;
 expect('a ninth tab opens within a second', took < 1_000, took);
 
 await browser.close();
-// A page that is not there and a form that is refused are told of by the browser, too.
+// The browser also reports a missing page and a refused form on the console.
 const told = unmet.filter((line) => !/nowhere.*404|projects\/new.*422/.test(line));
 for (const line of told) console.error(`not met: ${line}`);
 console.log(told.length === 0 ? 'the dashboard holds' : `${told.length} expectations were not met`);

@@ -1,9 +1,10 @@
-// Sign-in at an identity provider, in a real browser: the provider is down, it is up, it is declined, somebody is in no group,
-// groups change, and what came back is sent once more.
+// Sign-in at an identity provider, in a real browser: the provider is down, then up, the user declines, a user is in no
+// group, groups change, and a response is sent a second time.
 //
 //     node openid.mjs CHROMIUM '{"server": URL, "issuer": URL, "client": ID, "secret": TEXT, "name": TEXT, "password": TEXT}'
 //
-// The provider is made here, at the issuer's port. Prints what was not met, and exits 1 when there is any.
+// This program runs the provider, at the issuer's port. Prints the expectations that were not met, and exits 1 if there
+// are any.
 import { Provider } from 'oidc-provider';
 import { chromium } from 'playwright-core';
 
@@ -24,7 +25,7 @@ const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '
 /** A browser of somebody new. */
 const visitor = async () => {
   const context = await browser.newContext();
-  // The provider's page for tests names pictures and fonts of others.
+  // The provider's page for tests refers to third-party pictures and fonts.
   await context.route((url) => url.hostname !== '127.0.0.1', (route) => route.abort());
   const page = await context.newPage();
   page.on('console', (message) => {
@@ -45,7 +46,7 @@ const signInAt = async (page, login, to = '/dashboard') => {
 const says = async (page, words) => (await page.locator('main').innerText()).includes(words);
 const session = async (page) => (await page.context().cookies(server)).find((cookie) => cookie.name === 'docent-session')?.value;
 
-// The provider is down: a sentence, and the password is still a way in.
+// The provider is down: the page says so, and the password still works.
 const olive = await visitor();
 await olive.goto(`${server}/dashboard/-/operators`);
 await olive.getByRole('link', { name: 'Sign in with Example' }).click();
@@ -64,7 +65,7 @@ const provider = new Provider(issuer, {
 });
 const listening = provider.listen(Number(new URL(issuer).port), '127.0.0.1');
 
-// It is up now, and somebody planted a session.
+// The provider is up now, and an attacker planted a session cookie.
 const ada = await visitor();
 const planted = 'f'.repeat(64);
 await ada.context().addCookies([{ name: 'docent-session', value: planted, url: server }]);
@@ -78,14 +79,14 @@ expect('a session of her own', first && first !== planted, first);
 await ada.goto(`${server}/dashboard/-/account`);
 expect('there is no password to change', (await ada.getByLabel('Password now').count()) === 0 && await says(ada, issuer));
 
-// What came back, once more: in her browser and in another one.
+// The same response once more: in her browser and in another one.
 for (const page of [ada, await visitor()]) {
   const response = await page.goto(returned);
   expect('what came back counts once', response.status() === 400 && await says(page, 'this sign-in was ended already'), response.status());
 }
 expect('and leaves her signed in', (await ada.goto(`${server}/dashboard/-/operators`)).status() === 200);
 
-// No group, no way in; and none for who declines.
+// A user without a group cannot sign in, nor one who declines.
 const eve = await visitor();
 await signInAt(eve, 'eve');
 expect('nobody without a group', await says(eve, 'none of your groups may sign in here') && !(await session(eve)));

@@ -1,9 +1,9 @@
-// Live pages while the server is killed and started again: nothing of a list or a journal is missing, and nothing is there twice.
+// Live pages while the server is killed and restarted: no row of a list or a journal is missing or duplicated.
 //
 //     node restart.mjs CHROMIUM '{"server": URL, "name": TEXT, "password": TEXT, "project": DOMAIN, "job": ID}'
 //
-// The job is being worked on. Prints `watching` once the pages show it; then the server is started again at the same address,
-// the job ends and others are made, and a line on stdin says what there is: {"entries": COUNT, "jobs": COUNT}.
+// The job is active. Prints `watching` once the pages show it; then the server is restarted at the same address, the
+// job ends and others are created, and a line on stdin gives the totals: {"entries": COUNT, "jobs": COUNT}.
 import { createInterface } from 'node:readline';
 import { chromium } from 'playwright-core';
 
@@ -28,7 +28,7 @@ await list.waitForURL(`**/${project}/jobs`);
 const journal = await context.newPage();
 await journal.goto(`${server}/dashboard/${project}/jobs/${job}`);
 await journal.locator('#saying', { hasText: 'and look' }).waitFor({ timeout: 60_000 });
-// A page that was fetched anew would know nothing of this.
+// A page that was reloaded would lose this variable.
 for (const page of [list, journal]) await page.evaluate(() => { window.before = true; });
 console.log('watching');
 
@@ -36,7 +36,7 @@ const { entries, jobs } = JSON.parse(await new Promise((line) => createInterface
 await journal.locator(`#e${entries}`).waitFor({ timeout: 60_000 });
 await journal.locator('#job-head .state.completed').waitFor({ timeout: 60_000 });
 const rows = await journal.locator('article.event').evaluateAll((rows) => rows.map((row) => Number(row.id.slice(1))));
-// Playwright shows every page as visible; the list is brought to the front all the same.
+// Playwright reports every page as visible; the list is brought to the front anyway.
 await list.bringToFront();
 await list.waitForFunction((count) => document.querySelectorAll('main tbody tr').length >= count, jobs, { timeout: 60_000 });
 await list.waitForFunction(() => !document.querySelector('main tbody .state.active'), undefined, { timeout: 60_000 });

@@ -1,12 +1,12 @@
 // graphile-worker on PostgreSQL, for `cargo xtask bench engine`.
 //
-//   node peer.mjs URL prepare                     makes its tables
-//   node peer.mjs URL enqueue CLIENTS SECONDS     jobs added, each durable before the next of the same client
-//   node peer.mjs URL through CLIENTS SECONDS     jobs added while another process works on them, until all are done
-//   node peer.mjs URL drain JOBS usual|batched    jobs that wait already, until all are done
-//   node peer.mjs URL pickup JOBS                 one job at a time, for a worker that has nothing to do
+//   node peer.mjs URL prepare                     creates its tables
+//   node peer.mjs URL enqueue CLIENTS SECONDS     adds jobs, each durable before the next of the same client
+//   node peer.mjs URL through CLIENTS SECONDS     adds jobs while another process works on them, until all are done
+//   node peer.mjs URL drain JOBS usual|batched    works on jobs that wait already, until all are done
+//   node peer.mjs URL pickup JOBS                 one job at a time, for an idle worker
 //
-// The database says what is durable: `fsync` and `synchronous_commit` are on. Prints one line of JSON.
+// The database settings ensure durability: `fsync` and `synchronous_commit` are on. Prints one line of JSON.
 
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -16,7 +16,7 @@ import { Logger, makeWorkerUtils, run, runMigrations } from 'graphile-worker'
 
 const [url, mode, ...rest] = process.argv.slice(2)
 const payload = { prompt: 'Replace "alpha" with "beta" in guides/page.md' }
-// It would tell of every job.
+// The default logger would print a line for every job.
 const logger = new Logger(() => () => {})
 
 function percentile(values, share) {
@@ -118,7 +118,7 @@ async function through(clients, seconds) {
   return { jobs, seconds: took }
 }
 
-// Until it is killed.
+// Works until the process is killed.
 async function work() {
   await start(pooled(26), async () => {}, false)
   process.send('ready')
@@ -142,7 +142,7 @@ async function drain(jobs, way) {
   const began = performance.now()
   const runner = await start(pool, noop, way === 'batched')
   await all
-  // Done is what the database says is done.
+  // The database decides whether all jobs are done.
   while ((await left(pool)) > 0) await new Promise((told) => setTimeout(told, 5))
   const seconds = (performance.now() - began) / 1000
   await runner.stop()
@@ -168,7 +168,7 @@ async function pickup(jobs) {
       took.push(at - asked)
       after.push(Math.max(0, at - accepted))
     }
-    // Until it is idle again.
+    // Until the worker is idle again.
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
   await runner.stop()

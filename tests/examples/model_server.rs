@@ -1,12 +1,12 @@
-//! The scripted model server on its own, for agents that are no part of this project:
+//! The scripted model server as a program, for agents that are not part of this project:
 //!
 //! ```text
 //! cargo run --package docent-tests --example model_server -- 4010
 //! ```
 //!
-//! It speaks Anthropic Messages at `/v1/messages` and chat completions at `/v1/chat/completions`, takes the key that it
-//! prints, and carries out instructions of one form: it reads the page, changes the words, and finishes, with whatever
-//! tools it is offered.
+//! It serves Anthropic Messages at `/v1/messages` and chat completions at `/v1/chat/completions`, accepts the key that
+//! it prints, and carries out instructions of one form: it reads the page, replaces the words, and finishes, with the
+//! tools that it is offered.
 
 use std::thread;
 

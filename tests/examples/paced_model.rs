@@ -1,15 +1,16 @@
-//! A model server that speaks at a pace, to ten thousand at a time:
+//! A model server that streams at a fixed pace, for up to ten thousand connections:
 //!
 //! ```text
 //! paced_model DELTAS EVERY_MS
 //! ```
 //!
-//! It listens on a free port of the loopback interface, says so, and answers every `POST` as chat completions are streamed:
-//! so many deltas, each in a chunk of its own, one every so many milliseconds; with 0 as fast as it can. `GET` asks how many
-//! deltas it has sent, and how many of them late.
+//! It listens on a free port of the loopback interface, prints the address, and answers every `POST` with a stream of
+//! chat completions: `DELTAS` deltas, each in its own chunk, one every `EVERY_MS` milliseconds; with 0 as fast as
+//! possible. `GET` returns how many deltas it has sent, and how many of them late.
 //!
-//! A delta of a paced reply is `t` and when it was sent, in milliseconds modulo 100,000. A reply without a pace begins with `r` and
-//! when the request was there, `s` and when it was answered, in microseconds. A model that is behind sends what is due at once.
+//! A delta of a paced reply is `t` and the time it was sent, in milliseconds modulo 100,000. A reply without a pace
+//! begins with `r` and the time the request arrived, then `s` and the time it was answered, in microseconds. If the
+//! server is behind schedule, it sends all due deltas at once.
 
 use std::cell::{Cell, RefCell};
 use std::io::{self, Write as _};
@@ -21,11 +22,11 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{LocalSet, spawn_local};
 use tokio::time::{Instant, sleep_until};
 
-/// A delta later than this is late.
+/// A delta that is sent later than this counts as late.
 const LATE: Duration = Duration::from_millis(20);
-/// Times on the wire begin again at this.
+/// Times in the deltas are modulo this.
 const ROUND: u128 = 100_000;
-/// The largest request that is read.
+/// Maximum size of a request, in bytes.
 const REQUEST: usize = 4 << 20;
 
 const HEAD: &str = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
@@ -46,7 +47,8 @@ struct Counts {
     delta: RefCell<Delta>,
 }
 
-/// A delta as it was sent last. Only when that was differs from one to the next, and not even that within a millisecond.
+/// The last encoded delta, as a cache. Consecutive deltas differ only in their time, and are identical within a
+/// millisecond.
 #[derive(Default)]
 struct Delta {
     chunk: Vec<u8>,
@@ -80,7 +82,7 @@ async fn main() -> io::Result<()> {
             loop {
                 let (socket, _) = listener.accept().await?;
                 let counts = Rc::clone(&counts);
-                // Whoever hangs up has heard enough.
+                // An error means that the client closed the connection, and is ignored.
                 spawn_local(async move { serve(socket, pace, &counts).await });
             }
         })
@@ -109,7 +111,7 @@ async fn serve(mut socket: TcpStream, pace: Pace, counts: &Counts) -> io::Result
     }
 }
 
-/// The head of the next request, its body being read too; `None` when there is none.
+/// Reads the next request with its body, and returns its head; `None` if there is none.
 async fn read_request(socket: &mut TcpStream, request: &mut Vec<u8>) -> io::Result<Option<String>> {
     let (mut whole, mut head) = (None, String::new());
     while whole.is_none_or(|whole| request.len() < whole) {
@@ -136,7 +138,7 @@ async fn answer(socket: &mut TcpStream, Pace { deltas, every }: Pace, counts: &C
         let due = begun + every * sent;
         sleep_until(due).await;
         let behind = due.elapsed();
-        // At least the one that was waited for.
+        // At least the delta that was waited for.
         let now_due = (behind.as_micros() / every.as_micros()) as u32 + 1;
         let now_due = now_due.min(deltas - sent);
         out.clear();
@@ -167,7 +169,7 @@ fn end(out: &mut Vec<u8>) {
 }
 
 fn chunk(out: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
-    // The length comes first and is known last; four digits are enough.
+    // The chunk length precedes the data but is known after it; four hex digits are enough.
     let at = out.len();
     out.extend_from_slice(b"0000\r\n");
     let _ = out.write_fmt(text);

@@ -1,16 +1,16 @@
-//! Requests as fast as they are answered, or one that waits on each of many connections: what `cargo xtask bench engine`
-//! asks servers with. It leaves most of a machine's cores to them.
+//! Sends requests as fast as they are answered, or one waiting request on each of many connections: the load generator
+//! of `cargo xtask bench engine`. It uses few cores, so that most are left to the server.
 //!
 //! ```text
 //! echo '{"address":"127.0.0.1:8080","connections":256,"seconds":5,"warm_ms":500,"requests":["GET / HTTP/1.1\r\n…"]}' | request_load
 //! ```
 //!
-//! One thread, one task a connection, and each has one request on its way at a time: the `n`th connection sends the `n`th of
-//! the requests, again and again. Of an answer its status and its length are read, nothing else.
+//! One thread, one task per connection, and one request at a time on each: the `n`th connection repeats the `n`th of
+//! the requests. Only the status and the length of a response are read.
 //!
-//! What to do is the first line of stdin. On stdout it says where it is, one JSON object a line: `{"at":"begin"}` when it begins
-//! to count, and `{"at":"end",…}` with the counts. With `"once": true` every connection sends one request and keeps it open:
-//! `begin` is said when all of them were sent, and `end` when all were answered.
+//! The task is the first line of stdin. The program reports its progress on stdout, one JSON object per line:
+//! `{"at":"begin"}` when it begins to count, and `{"at":"end",…}` with the counts. With `"once": true` every connection
+//! sends one request and stays open: `begin` is printed when all requests were sent, and `end` when all were answered.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -24,7 +24,7 @@ use tokio::net::TcpStream;
 use tokio::task::{JoinHandle, LocalSet};
 use tokio::time::{Instant, sleep};
 
-/// As much as is read at a time: an answer of any server that is asked.
+/// Buffer size for reads: larger than any response.
 const READ: usize = 16 << 10;
 
 #[tokio::main(flavor = "current_thread")]
@@ -33,18 +33,18 @@ async fn main() {
     io::stdin().read_line(&mut task).expect("read stdin");
     let task: Value = serde_json::from_str(&task).expect("the first line is JSON");
     LocalSet::new().run_until(carry_out(&task)).await;
-    // Requests on their way end with the process.
+    // Outstanding requests end with the process.
     std::process::exit(0);
 }
 
-/// All connections, and what they have seen.
+/// All connections, and their counters.
 struct Crowd {
     address: String,
     requests: Vec<Vec<u8>>,
     counting: Cell<bool>,
     broken: Cell<u64>,
     statuses: RefCell<BTreeMap<u16, u64>>,
-    /// Of each request that was counted, in microseconds.
+    /// The duration of each counted request, in microseconds.
     took: RefCell<Vec<u32>>,
 }
 
@@ -123,7 +123,7 @@ impl Crowd {
         }
     }
 
-    /// The counts so far, as a line.
+    /// The counts so far, as a JSON object.
     fn counts(&self, took: Duration, cpu: Duration) -> Value {
         let mut each = self.took.borrow().clone();
         each.sort_unstable();
@@ -162,7 +162,7 @@ impl Connection {
         Ok(began)
     }
 
-    /// Reads an answer to its end, and gives its status.
+    /// Reads a complete response, and returns its status.
     async fn answer(&mut self) -> io::Result<u16> {
         self.buffer.clear();
         loop {
@@ -181,7 +181,7 @@ impl Connection {
     }
 }
 
-/// The status of an answer whose head is there, and how long all of it is.
+/// The status of a response whose head is complete, and its total length.
 fn answered(bytes: &[u8]) -> Option<(u16, usize)> {
     let head = bytes.windows(4).position(|four| four == b"\r\n\r\n")? + 4;
     let status = std::str::from_utf8(bytes.get(9..12)?).ok()?.parse().ok()?;
@@ -190,7 +190,7 @@ fn answered(bytes: &[u8]) -> Option<(u16, usize)> {
         let (name, value) = line.split_at_checked(15)?;
         name.eq_ignore_ascii_case(b"content-length:").then(|| std::str::from_utf8(value).ok()?.trim().parse().ok())?
     });
-    // Without a length there is no body: 304, in these tests.
+    // Without a `Content-Length` there is no body: in these tests only 304.
     Some((status, head + length.unwrap_or(0)))
 }
 
@@ -199,7 +199,7 @@ fn cpu() -> Duration {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let after = stat.rsplit_once(") ").map_or("", |(_, after)| after);
     let fields = after.split(' ').skip(11).take(2);
-    // Linux tells user space of a hundred ticks a second.
+    // Linux reports 100 ticks per second to user space.
     Duration::from_millis(fields.filter_map(|field| field.parse::<u64>().ok()).sum::<u64>() * 10)
 }
 

@@ -1,24 +1,26 @@
-//! Readers of many streams at a time, cheap enough to count what a server does with a core of its own:
+//! Readers of many concurrent streams, cheap enough that a server's use of its own core can be measured:
 //!
 //! ```text
 //! echo '{"address":"127.0.0.1:8080","path":"/chat","head":"","bodies":["…"],"readers":1000,"work":{"open":{…}}}' | stream_load
 //! ```
 //!
-//! One thread, one task a reader, sockets read into one buffer that all share. A stream is not parsed: what counts is how
-//! often `"delta":"` comes, and the number behind it.
+//! One thread, one task per reader, and one read buffer for all sockets. Streams are not parsed: only the occurrences
+//! of `"delta":"` are counted, with the number after it.
 //!
-//! What to do is the first line of stdin. On stdout it says where it is, one JSON object a line: `{"at":"begin"}` and `{"at":"end",…}` around what is counted, with
-//! the counts in the latter. It keeps its streams open after that, until stdin ends.
+//! The task is the first line of stdin. The program reports its progress on stdout, one JSON object per line:
+//! `{"at":"begin"}` and `{"at":"end",…}` around the measurement, the latter with the counts. The streams stay open
+//! after that, until stdin ends.
 //!
 //! Three kinds of work:
 //!
-//! - `open`: every reader holds one stream, all opened one after another over `ramp` seconds; counted are the deltas of
-//!   `seconds` seconds and how late each is. A delta that begins with `t` says when it was due: milliseconds, modulo 100,000.
-//!   Who has nothing to read looks again a millisecond later: readers that are woken by every write cost whoever writes, for
-//!   the kernel wakes them in the writer's time, and no reader beyond a network does that.
-//! - `again`: every reader asks again as soon as a reply has ended; counted are deltas and replies.
-//! - `first`: every reader asks `times` times; counted is the way of each request, in microseconds. A delta that begins with
-//!   `r…s…` says when the model had the request and when it spoke.
+//! - `open`: every reader holds one stream; they are opened one after another over `ramp_ms` milliseconds. The deltas
+//!   of `seconds` seconds are counted, with the delay of each. A delta that begins with `t` contains the time it was
+//!   due: milliseconds, modulo 100,000. An idle reader looks again a millisecond later: the kernel wakes readers in the
+//!   writer's CPU time, so readers that are woken by every write would add to the server's cost, which no reader across
+//!   a network does.
+//! - `again`: every reader asks again as soon as a reply has ended; the deltas and replies are counted.
+//! - `first`: every reader asks `times` times; the latencies of each request are measured, in microseconds. A delta
+//!   that begins with `r…s…` contains the times at which the model got the request and began to reply.
 
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
@@ -37,17 +39,17 @@ use tokio::runtime;
 use tokio::task::LocalSet;
 use tokio::time::{Instant, sleep, sleep_until};
 
-/// As much as is read at a time.
+/// Size of the read buffer, in bytes.
 const READ: usize = 256 << 10;
 const MARK: &[u8] = b"\"delta\":\"";
-/// Times on the wire begin again at this.
+/// Times in the deltas are modulo this.
 const ROUND: u64 = 100_000;
-/// How long all streams together may take to open, beyond the ramp.
+/// Timeout for all streams to open, beyond the ramp.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// Deltas later than this many milliseconds are counted.
+/// The limits in milliseconds; deltas later than each are counted.
 const LATE: [u64; 3] = [25, 50, 100];
 
-/// How long readers of open streams look away when there is nothing to read.
+/// How long the thread of the readers sleeps when there is nothing to read, with work of the kind `open`.
 const LOOKS_AWAY: Duration = Duration::from_millis(1);
 static LOOKING_AWAY: AtomicBool = AtomicBool::new(false);
 
@@ -84,15 +86,15 @@ async fn read() {
     std::process::exit(0);
 }
 
-/// All readers and what they have seen.
+/// All readers, and their counters.
 struct Crowd {
     address: String,
-    /// The head of every request, but for the length.
+    /// The head of every request, without the `Content-Length`.
     head: String,
     bodies: Vec<String>,
     readers: usize,
     counting: Cell<bool>,
-    /// Readers whose stream has begun to speak.
+    /// Readers whose stream has received text.
     speaking: Cell<u64>,
     deltas: Cell<u64>,
     replies: Cell<u64>,
@@ -132,7 +134,7 @@ impl Crowd {
         }
     }
 
-    /// The `n`th request. `{n}` in a body is replaced by the number, so that every chat has an id of its own.
+    /// The `n`th request. `{n}` in a body is replaced by the number, so that every chat has a unique id.
     fn request(&self, n: usize) -> Vec<u8> {
         let body = self.bodies[n % self.bodies.len()].replace("{n}", &n.to_string());
         format!("{}Content-Length: {}\r\n\r\n{body}", self.head, body.len()).into_bytes()
@@ -160,7 +162,7 @@ impl Crowd {
         self.latest.set(self.latest.get().max(seen.latest));
     }
 
-    /// The counts so far, as a line.
+    /// The counts so far, as a JSON object.
     fn counts(&self, took: Duration) -> Value {
         let mut by_reader = self.by_reader.borrow().clone();
         by_reader.sort_unstable();
@@ -271,7 +273,7 @@ fn say(line: &Value) {
     let _ = out.flush();
 }
 
-/// Asks once and reads for as long as something comes.
+/// Asks once and reads until the reply ends.
 async fn one_stream(crowd: &Crowd, reader: usize) -> io::Result<()> {
     let mut socket = crowd.connected().await?;
     ask(crowd, &mut socket, reader).await
@@ -299,7 +301,7 @@ async fn ask(crowd: &Crowd, socket: &mut TcpStream, reader: usize) -> io::Result
     }
 }
 
-/// The way of a request: all of it, to the model, and from the model's first word.
+/// The latencies of a request: in total, until the model got it, and from the model's first word.
 async fn first_words(crowd: &Crowd, socket: &mut TcpStream, n: usize) -> io::Result<Option<[u64; 3]>> {
     let request = crowd.request(n);
     let asked = now().as_micros() as u64;
@@ -329,7 +331,7 @@ async fn first_words(crowd: &Crowd, socket: &mut TcpStream, n: usize) -> io::Res
     }
 }
 
-/// What came with one read.
+/// The result of one read.
 #[derive(Default)]
 struct Seen {
     deltas: u64,
@@ -340,13 +342,13 @@ struct Seen {
     ended: bool,
 }
 
-/// A reply on its way.
+/// The state of a reply that is being read.
 #[derive(Default)]
 struct Reading {
     begun: bool,
-    /// The beginning of a line whose end has not come yet.
+    /// An incomplete line at the end of the last read.
     rest: Vec<u8>,
-    /// The last bytes, for seeing the end.
+    /// The last bytes, to recognise the end of the reply.
     last: [u8; 7],
 }
 
@@ -408,7 +410,7 @@ fn count(bytes: &[u8], seen: &mut Seen, words: &mut dyn FnMut(&[u8])) {
         words(rest);
         if let Some(due) = rest.strip_prefix(b"t") {
             let late = (time + ROUND - digits(due).0) % ROUND;
-            // A clock that is read a moment before another may be ahead of it.
+            // The clocks of two processes may differ slightly: a delta that seems early is not late.
             let late = if late > ROUND / 2 { 0 } else { late };
             seen.latest = seen.latest.max(late);
             for (count, limit) in seen.late.iter_mut().zip(LATE) {
@@ -418,7 +420,7 @@ fn count(bytes: &[u8], seen: &mut Seen, words: &mut dyn FnMut(&[u8])) {
     }
 }
 
-/// Where `what` is: its second byte is the rarer one.
+/// The position of `what` in `bytes`.
 fn find(bytes: &[u8], what: &[u8]) -> Option<usize> {
     bytes.windows(what.len()).position(|window| window == what)
 }

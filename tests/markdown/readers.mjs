@@ -1,5 +1,6 @@
-// Renders what the assistant says as its readers would, and looks for what must not be in it. Asked over stdin in lines of
-// JSON, {"allowed": [address…], "texts": [text…]}, each of which is answered with one line: [{"text": number, "reader", "fault"}…].
+// Renders answers of the assistant with several renderers, and searches the output for forbidden content. Reads
+// requests from stdin as lines of JSON, {"allowed": [address…], "texts": [text…]}, and answers each with one line:
+// [{"text": number, "reader", "fault"}…].
 import { createInterface } from 'node:readline';
 
 import * as commonmark from 'commonmark';
@@ -48,7 +49,7 @@ const READERS = {
   'remark-gfm': (text) => String(remark.processSync(text)),
 };
 
-// What renderers make of Markdown by themselves, and what they write about it.
+// The elements and attributes that renderers create from Markdown alone.
 const ELEMENTS = new Set(
   'p h1 h2 h3 h4 h5 h6 ul ol li blockquote pre code em strong del s a img br hr table thead tbody tr th td input'.split(' '),
 );
@@ -107,10 +108,10 @@ for await (const line of createInterface({ input: process.stdin })) {
       try {
         html = render(text);
       } catch {
-        // A reader that gives up shows nothing.
+        // A renderer that throws displays nothing.
         continue;
       }
-      // Most readers agree.
+      // Most renderers give the same output.
       const key = html.trim();
       if (seen.has(key)) continue;
       seen.add(key);

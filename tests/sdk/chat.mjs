@@ -1,5 +1,5 @@
 // A chat of the SDK without a browser: the SDK's own AbstractChat with its state in a plain object, and a fetch that
-// keeps what went over the wire.
+// records the traffic.
 
 /** Makes a chat of this major's `ai` package. `onUpdate` is called whenever the reply grew. */
 export function makeChat(ai, { onUpdate = () => {}, messages = [], ...options }) {

@@ -3,11 +3,11 @@
 //     DOCENT_KEY=docent_assistant_… DOCENT_ADMIN_KEY=docent_admin_… DOCENT_HELD_KEY=docent_assistant_… DOCENT_SNIPPET=… \
 //         node clients.mjs http://127.0.0.1:8080 DOMAIN http://127.0.0.1:8081
 //
-// DOMAIN is the name of the project in both kinds of paths, and on both servers. The second one has a model that can be
-// held in the middle of a reply; whoever started this holds it when it is asked to (see stage.mjs). DOCENT_SNIPPET is the code
-// of the playground, with a key.
+// DOMAIN is the name of the project in both kinds of paths, and on both servers. The second server has a model that can
+// be held in the middle of a reply; the program that started this one holds it on request (see stage.mjs).
+// DOCENT_SNIPPET is the code of the playground, with a key.
 //
-// Prints one line a story and client, and exits 1 when an expectation was not met.
+// Prints one line per story and client, and exits 1 if an expectation was not met.
 import { Stage } from './stage.mjs';
 import * as stories from './stories.mjs';
 import * as stories4 from './stories4.mjs';
@@ -45,7 +45,7 @@ const CLIENTS = [
   { name: '5.0.277', packageName: 'ai-5', react: () => import('react-5'), plays: CURRENT },
   { name: '6.0.323', packageName: 'ai-6', react: () => import('react-6'), plays: CURRENT },
   { name: '7.0.173', packageName: 'ai-7', react: () => import('react-7'), plays: CURRENT },
-  // Releases that refuse a key they do not know: known by what they send, and by the query an app may add.
+  // Releases that refuse unknown keys: recognised by their requests, or by the query that an app may add.
   ...['', '?sdk=strict'].flatMap(query => [
     { name: `5.0.91${query}`, packageName: 'ai-5-strict-early', query, plays: EVERY },
     { name: `5.0.216${query}`, packageName: 'ai-5-strict', query, plays: EVERY },
@@ -54,7 +54,7 @@ const CLIENTS = [
   ]),
 ];
 
-// The hook's test renderer says on every use that it is deprecated.
+// The hook's test renderer prints on every use that it is deprecated.
 const complain = console.error;
 console.error = (...words) => String(words[0]).includes('react-test-renderer is deprecated') || complain(...words);
 

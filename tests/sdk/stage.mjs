@@ -1,5 +1,5 @@
-// The other side of the stage: the test that started us runs the assistant and plays its model. A line of ours that
-// begins with `? ` asks it something, and it answers with a line of JSON.
+// The connection to the test that started this program, which runs the assistant and its model. A line on stdout that
+// begins with `? ` is a request, which the test answers with a line of JSON.
 import { createInterface } from 'node:readline';
 
 export class Stage {

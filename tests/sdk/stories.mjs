@@ -1,4 +1,4 @@
-// What a client must be able to do. Each story takes a client and where the server is, and says what it expects by
+// The stories of a client. Each story takes a client and the address of the server, and states its expectations by
 // `expect(what, truth, detail)`.
 import { eventually, framesOf, makeChat, sleep, textOf, watchedFetch } from './chat.mjs';
 import { FIELDS, HELD, QUESTION, QUESTION_BEYOND_ASCII, sentence } from './words.mjs';
@@ -207,7 +207,8 @@ export async function aLostReplyIsResumed(client, server, expect) {
   const { seen, before } = await inTheMiddle(client, server, id, expect);
   await seen.chat.stop();
   await seen.asking;
-  // What was said so far is there, as a page that keeps its messages has it; it is told again from the beginning.
+  // The text received so far is kept, as by a page that stores its messages; the reply is sent again from the
+  // beginning.
   const again = await openResuming(client, server.held, id, seen.chat.messages);
   expect('there is a reply to resume', (await eventually(() => again.log[0]?.status)) === 200, again.log[0]?.status);
   await server.held.stage.lets();

@@ -1,4 +1,4 @@
-// What a client of major 4 must be able to do: it reads the data stream of version 1. Stories as in stories.mjs.
+// The stories of a client of major 4, which reads the data stream of version 1. Structured like stories.mjs.
 import { eventually, sleep, watchedFetch } from './chat.mjs';
 import { FIELDS, HELD, QUESTION, QUESTION_BEYOND_ASCII, sentence } from './words.mjs';
 
@@ -102,7 +102,7 @@ const atRest = (seen, messages) =>
   eventually(() => ['ready', 'error'].includes(seen.hook.status) && (seen.hook.error || seen.hook.messages.length === messages));
 
 export async function aPage(client, server, expect) {
-  // With and without the fields of messages that the endpoint asks for: the thread is kept either way.
+  // With and without the extra message fields: the thread is kept either way.
   for (const sendExtraMessageFields of [true, false]) {
     await onAPage(client, server, { sendExtraMessageFields }, async seen => {
       for (const messages of [2, 4]) {
@@ -163,7 +163,7 @@ export async function aLostReplyIsResumed(client, { held }, expect) {
     seen.hook.stop();
   });
   await onAPage(client, held, { id }, async seen => {
-    // The hook keeps its chats for as long as the program runs; a page that was loaded again has what it kept itself.
+    // The hook keeps its chats as long as the program runs; a reloaded page only has what it stored itself.
     seen.hook.setMessages([question]);
     await eventually(() => seen.hook.messages.length === 1);
     seen.hook.experimental_resume();

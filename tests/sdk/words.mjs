@@ -1,10 +1,10 @@
-// What all clients ask and send, and how they read a refusal.
+// The questions and request fields of all clients, and how they parse a refusal.
 
 export const QUESTION = 'How often is a webhook delivery retried?';
 export const QUESTION_BEYOND_ASCII = 'Öffnungszeiten: wann hat das Café in Zürich geöffnet?';
-// The model of the held server waits in the middle of its answer to this, behind the word.
+// The model of the held server waits in the middle of its answer to this question, after `begins`.
 export const HELD = { question: 'What does error E1002 mean?', begins: 'The parcel is', middle: 'heavier', ends: 'See [Errors](/reference/errors).' };
-// A page of an app sends more than the conversation.
+// An app's page sends more fields than the conversation.
 export const FIELDS = {
   fp: 'anonymous',
   retrievalPageSize: 5,

@@ -29,7 +29,7 @@ impl<'a> Agent<'a> {
         Request::new(method, format!("/v1/agent/{}/{suffix}", self.project)).bearer(self.key)
     }
 
-    /// A request for a job by version 1.
+    /// A version 1 request that creates a job.
     pub fn create_v1(&self, prompt: &str) -> Request {
         self.request_v1("POST", "job").json(&json!({ "messages": [{ "role": "user", "content": prompt }] }))
     }
@@ -44,10 +44,10 @@ impl<'a> Agent<'a> {
         response.json()
     }
 
-    /// Polls as clients of version 1 do, until the session is halted; gives it.
+    /// Polls as clients of version 1 do, until the session is halted, and returns the session.
     ///
     /// # Panics
-    /// When it never is.
+    /// When it is not halted in time.
     pub fn halts(&self, id: &str) -> Value {
         eventually(&format!("session {id} to halt"), || {
             Some(self.session(id)).filter(|session| session["haulted"] == true)
@@ -63,12 +63,12 @@ impl<'a> Agent<'a> {
         }
     }
 
-    /// Asks for a job, whatever the answer.
+    /// Tries to create a job; the response may have any status.
     pub fn try_create(&self, body: &Value) -> Response {
         self.server.send(&self.request("POST", "job").json(body))
     }
 
-    /// Creates a job that must be accepted; gives the AgentJob.
+    /// Creates a job that must be accepted, and returns the AgentJob.
     ///
     /// # Panics
     /// When the answer is not 201.
@@ -76,7 +76,7 @@ impl<'a> Agent<'a> {
         self.create_with(&json!({ "prompt": prompt }))
     }
 
-    /// Creates a job from a whole body.
+    /// Creates a job from a complete request body.
     ///
     /// # Panics
     /// When the answer is not 201.
@@ -86,7 +86,7 @@ impl<'a> Agent<'a> {
         response.json()
     }
 
-    /// The job as it is now.
+    /// The job in its current state.
     ///
     /// # Panics
     /// When the answer is not 200.
@@ -96,7 +96,7 @@ impl<'a> Agent<'a> {
         response.json()
     }
 
-    /// Waits until the job is no longer active; gives it.
+    /// Waits until the job is no longer active, and returns it.
     ///
     /// # Panics
     /// When it stays active.
@@ -104,22 +104,22 @@ impl<'a> Agent<'a> {
         eventually(&format!("job {id} to end"), || Some(self.job(id)).filter(|job| job["status"] != "active"))
     }
 
-    /// Waits until the job ends, which must be in this state.
+    /// Waits until the job ends, and checks that it ends with this status.
     ///
     /// # Panics
-    /// When it ends in another.
+    /// When it ends with another status.
     pub fn reaches(&self, id: &str, status: &str) -> Value {
         let job = self.ends(id);
         assert_eq!(job["status"], status, "the job ended otherwise: {job:#}");
         job
     }
 
-    /// Sends a follow-up, whatever the answer.
+    /// Sends a follow-up; the response may have any status.
     pub fn message(&self, id: &str, prompt: &str) -> Response {
         self.server.send(&self.request("POST", &format!("job/{id}/message")).json(&json!({ "prompt": prompt })))
     }
 
-    /// Archives the job, whatever the answer.
+    /// Archives the job; the response may have any status.
     pub fn archive(&self, id: &str) -> Response {
         self.server.send(&self.request("POST", &format!("job/{id}/archive")))
     }
@@ -128,7 +128,7 @@ impl<'a> Agent<'a> {
 /// A job's id.
 ///
 /// # Panics
-/// When this is no job.
+/// When the value is not a job.
 pub fn id(job: &Value) -> &str {
     job["id"].as_str().unwrap_or_else(|| panic!("a job has an id: {job:#}"))
 }
@@ -136,7 +136,7 @@ pub fn id(job: &Value) -> &str {
 /// The branch a job works on.
 ///
 /// # Panics
-/// When the job names none.
+/// When the job has no branch.
 pub fn branch(job: &Value) -> &str {
     job["source"]["ref"].as_str().unwrap_or_else(|| panic!("a job names its branch: {job:#}"))
 }
@@ -161,10 +161,10 @@ pub struct Event {
 }
 
 impl Event {
-    /// Reads the whole events of a body that may have been cut anywhere.
+    /// Parses the complete events of a body that may have been cut anywhere.
     ///
     /// # Panics
-    /// When one of them is no event.
+    /// When one of them is not a valid event.
     pub fn read(body: &[u8]) -> Vec<Self> {
         let whole = body.windows(2).rposition(|two| two == b"\n\n").map_or(0, |at| at + 2);
         let text = std::str::from_utf8(&body[..whole]).expect("events are UTF-8");
@@ -182,7 +182,7 @@ impl Event {
             .collect()
     }
 
-    /// What a client keeps of events that were cut: those up to the last that has an id, and the id.
+    /// The events that a client keeps of a truncated stream: those up to the last one with an id, and that id.
     pub fn kept(mut events: Vec<Self>) -> (Vec<Self>, Option<u64>) {
         let last = events.iter().rposition(|event| event.id.is_some());
         events.truncate(last.map_or(0, |last| last + 1));

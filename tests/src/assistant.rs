@@ -24,10 +24,10 @@ impl<'a> Assistant<'a> {
         format!("/discovery/v2/assistant/{}/message", self.domain)
     }
 
-    /// Waits until the docs have been read for the first time; until then requests get 503.
+    /// Waits until the docs are indexed for the first time; until then requests get 503.
     ///
     /// # Panics
-    /// When another answer comes, or the 503 never ends.
+    /// When the server answers with another status, or the 503 never ends.
     pub fn is_ready(&self) {
         eventually("the docs to be read", || {
             let response = self.search(&json!({ "query": "anything" }));
@@ -40,12 +40,12 @@ impl<'a> Assistant<'a> {
         });
     }
 
-    /// Sends a whole body, whatever the answer.
+    /// Sends a complete body; the response may have any status.
     pub fn send(&self, body: &Value) -> Response {
         self.server.send(&Request::post(self.path()).bearer(self.key).json(body))
     }
 
-    /// Asks one question in a new thread; the answer must be a whole, sound stream.
+    /// Asks one question in a new thread; the answer must be a complete, valid stream.
     ///
     /// # Panics
     /// When it is not.
@@ -56,25 +56,25 @@ impl<'a> Assistant<'a> {
     /// Asks one question with more fields in the body, such as `threadId`.
     ///
     /// # Panics
-    /// When the answer is not a whole, sound stream.
+    /// When the answer is not a complete, valid stream.
     pub fn ask_with(&self, question: &str, more: &Value) -> Answer {
         let response = self.send(&question_body(question, more));
         assert_eq!(response.status, 200, "the assistant refused: {}", response.text());
         Answer::read(response)
     }
 
-    /// `POST /discovery/v1/search/DOMAIN`, whatever the answer.
+    /// `POST /discovery/v1/search/DOMAIN`; the response may have any status.
     pub fn search(&self, body: &Value) -> Response {
         self.server.send(&Request::post(format!("/discovery/v1/search/{}", self.domain)).bearer(self.key).json(body))
     }
 
-    /// `POST /discovery/v1/page/DOMAIN`, whatever the answer.
+    /// `POST /discovery/v1/page/DOMAIN`; the response may have any status.
     pub fn page(&self, body: &Value) -> Response {
         self.server.send(&Request::post(format!("/discovery/v1/page/{}", self.domain)).bearer(self.key).json(body))
     }
 }
 
-/// The smallest body that asks a question, and `more` laid over it.
+/// The smallest body that asks a question, merged with the fields of `more`.
 pub fn question_body(question: &str, more: &Value) -> Value {
     let mut body = json!({ "fp": "anonymous", "messages": [user(question)] });
     for (name, value) in more.as_object().into_iter().flatten() {
@@ -148,10 +148,10 @@ impl Answer {
         last
     }
 
-    /// The thread this reply belongs to, as the finish tells it.
+    /// The id of the reply's thread, from the `finish` frame.
     ///
     /// # Panics
-    /// When it does not.
+    /// When the frame has none.
     pub fn thread(&self) -> &str {
         let metadata = &self.finish()["messageMetadata"];
         metadata["threadId"].as_str().unwrap_or_else(|| panic!("the finish names the thread: {metadata}"))

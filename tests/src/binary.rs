@@ -1,4 +1,4 @@
-//! Where the built `docent` is.
+//! Finds or builds the `docent` binary.
 
 use std::env;
 use std::fs::{self, File};
@@ -20,8 +20,8 @@ pub fn source_root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the tests live one folder below the root")
 }
 
-/// Builds `docent` once for a whole test run, although nextest gives every test a process of its own: whoever takes the
-/// lock first builds, and leaves the run's name for the others to find.
+/// Builds `docent` once per test run, although nextest runs every test in its own process: the first process that takes
+/// the lock builds, and writes the id of the run into a file for the others.
 fn build() -> PathBuf {
     let target = target_dir();
     let marks = target.join("docent-tests");

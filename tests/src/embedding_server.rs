@@ -1,4 +1,4 @@
-//! An embeddings server with a rule of the test, which can be set to answer late, never, or with an error.
+//! An embeddings server whose vectors the test defines, and which can be set to answer late, never, or with an error.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::http_server::{AfterAnswer, Connection, Received, listen};
 
-/// What a text means.
+/// Maps a text to its vector.
 type Meaning = dyn Fn(&str) -> Vec<f32> + Send + Sync;
 
 /// A running server with `POST /v1/embeddings`. It ends with the process.
@@ -37,9 +37,9 @@ struct Asked {
 enum Answers {
     #[default]
     AtOnce,
-    /// After this long.
+    /// After this delay.
     Late(Duration),
-    /// Once this has changed.
+    /// Not until the mode changes.
     Held,
     WithAnError,
 }
@@ -59,7 +59,7 @@ impl EmbeddingServer {
         Self { address, state }
     }
 
-    /// The environment in which Docent embeds with this server.
+    /// The environment variables that make Docent embed with this server.
     pub fn configures(&self) -> Vec<(String, String)> {
         [
             ("EMBEDDER", "openai".to_owned()),
@@ -75,17 +75,17 @@ impl EmbeddingServer {
         self.set(Answers::Held);
     }
 
-    /// Answers everybody who waits, and at once from here on.
+    /// Answers all waiting requests, and every later request at once.
     pub fn release(&self) {
         self.set(Answers::AtOnce);
     }
 
-    /// Delays every answer from now on, as a distant server does.
+    /// Delays every answer from now on, like a distant server.
     pub fn delay(&self, delay: Duration) {
         self.set(Answers::Late(delay));
     }
 
-    /// Answers 500 from here on.
+    /// Answers 500 from now on.
     pub fn fail(&self) {
         self.set(Answers::WithAnError);
     }
@@ -95,7 +95,7 @@ impl EmbeddingServer {
         self.state.released.notify_all();
     }
 
-    /// How often this very text was sent.
+    /// How often exactly this text was sent.
     pub fn times_asked(&self, text: &str) -> usize {
         self.state.asked.lock().texts.iter().filter(|asked| *asked == text).count()
     }

@@ -1,4 +1,4 @@
-//! Forges as their published REST describes them: GitHub, GitLab and Gitea, status by status, for one repository.
+//! Forges as their published REST APIs describe them: GitHub, GitLab and Gitea, status by status, for one repository.
 //!
 //! ```no_run
 //! # use docent_tests::{Repository, forge_server::{ForgeServer, Kind, PlannedAnswer}};
@@ -9,8 +9,8 @@
 //! assert!(forge.pulls().is_empty());
 //! ```
 //!
-//! Branches are those of the repository on disk, so a head that was not pushed is refused as the forge refuses it. Every
-//! request is kept. A [`Relay`] forwards to a third-party forge and keeps the requests and answers.
+//! Branches are those of the repository on disk, so a head that was not pushed is refused as the forge refuses it.
+//! Every request is recorded. A [`Relay`] forwards to a third-party forge and records the requests and answers.
 
 mod gitea;
 mod github;
@@ -30,10 +30,10 @@ use crate::repository::Repository;
 
 pub use self::relay::{Exchange, Relay};
 
-/// What the forges call the repository.
+/// The name of the repository on the forges.
 pub const NAME: &str = "acme/docs";
 
-/// Whose REST is spoken.
+/// The forge whose REST API is imitated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     Github,
@@ -49,7 +49,7 @@ pub struct ForgeServer {
     state: Arc<Mutex<State>>,
 }
 
-/// A pull request, or a merge request, as it is kept.
+/// A stored pull request or merge request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pull {
     pub number: u64,
@@ -69,20 +69,20 @@ pub enum PullState {
     Merged,
 }
 
-/// One request as it came.
+/// One recorded request.
 #[derive(Debug, Clone)]
 pub struct ForgeRequest {
     pub method: String,
-    /// Without the query, as it was written.
+    /// Without the query, not decoded.
     pub path: String,
     pub query: HashMap<String, String>,
-    /// By name in small letters.
+    /// Keyed by lower-case name.
     pub headers: HashMap<String, String>,
-    /// Null when there was none.
+    /// Null if there was no body.
     pub body: Value,
 }
 
-/// An answer.
+/// A response to send.
 #[derive(Debug, Clone)]
 pub struct PlannedAnswer {
     status: u16,
@@ -114,7 +114,7 @@ impl PlannedAnswer {
     }
 }
 
-/// What a token may do.
+/// The permissions of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Rights {
     None,
@@ -130,12 +130,12 @@ struct State {
     pulls: Vec<Pull>,
     labels: Vec<String>,
     seen: Vec<ForgeRequest>,
-    /// Method, end of the path, answer.
+    /// Method, suffix of the path, response.
     planned: Vec<(String, String, PlannedAnswer)>,
 }
 
 impl ForgeServer {
-    /// A forge that hosts this repository as [`NAME`], without users yet.
+    /// A forge that hosts this repository as [`NAME`], with no tokens yet.
     pub fn start(kind: Kind, repository: &Repository) -> Self {
         let state = Arc::new(Mutex::new(State {
             repository: repository.clone(),
@@ -156,26 +156,26 @@ impl ForgeServer {
         self.address
     }
 
-    /// What a project's base URL has to be.
+    /// The base URL to configure for a project.
     pub fn url(&self) -> String {
         match self.kind {
-            // As for GitHub Enterprise, the base of the API as it stands.
+            // As for GitHub Enterprise, the base URL of the API.
             Kind::Github => format!("http://{}/api/v3", self.address),
             Kind::Gitlab | Kind::Gitea => format!("http://{}", self.address),
         }
     }
 
-    /// A token that may do everything.
+    /// Accepts this token for reading and writing.
     pub fn give(&self, token: &str) {
         self.state.lock().tokens.insert(token.to_owned(), Rights::Write);
     }
 
-    /// A token to read with.
+    /// Accepts this token for reading only.
     pub fn give_to_read(&self, token: &str) {
         self.state.lock().tokens.insert(token.to_owned(), Rights::Read);
     }
 
-    /// Gives this answer to the next request with this method whose path ends so.
+    /// Sends this response once, to the next request with this method and a path with this suffix.
     pub fn says(&self, method: &str, path_end: &str, said: PlannedAnswer) -> &Self {
         self.state.lock().planned.push((method.to_owned(), path_end.to_owned(), said));
         self
@@ -186,7 +186,7 @@ impl ForgeServer {
         self.state.lock().pulls.clone()
     }
 
-    /// A person opens one by hand.
+    /// A person opens a pull request.
     pub fn opens(&self, head: &str, base: &str, title: &str) -> u64 {
         let pull = Pull {
             number: 0,
@@ -201,10 +201,10 @@ impl ForgeServer {
         self.state.lock().add(pull).number
     }
 
-    /// A person merges or closes one.
+    /// A person merges or closes a pull request.
     ///
     /// # Panics
-    /// When there is none of this number.
+    /// When there is no pull request of this number.
     pub fn ends(&self, number: u64, stage: PullState) {
         self.state.lock().pull(number).expect("a pull request of this number").stage = stage;
     }
@@ -214,7 +214,7 @@ impl ForgeServer {
         self.state.lock().seen.clone()
     }
 
-    /// The requests with this method, as paths.
+    /// The paths of the requests with this method.
     pub fn paths(&self, method: &str) -> Vec<String> {
         let seen = self.seen();
         seen.into_iter().filter(|asked| asked.method == method).map(|asked| asked.path).collect()
@@ -232,12 +232,12 @@ impl State {
         self.pulls.iter_mut().find(|pull| pull.number == number)
     }
 
-    /// The open one between two branches.
+    /// The open pull request between two branches.
     fn open_between(&self, head: &str, base: &str) -> Option<&Pull> {
         self.pulls.iter().find(|pull| pull.stage == PullState::Open && pull.head == head && pull.base == base)
     }
 
-    /// The commit of a branch, empty when there is no such branch.
+    /// The commit hash of a branch; empty if the branch does not exist.
     fn commit(&self, branch: &str) -> String {
         self.repository.git(&["for-each-ref", "--format=%(objectname)", &format!("refs/heads/{branch}")])
     }
@@ -262,12 +262,12 @@ impl ForgeRequest {
         Self { method: received.method.clone(), path, query, headers: received.headers.clone(), body }
     }
 
-    /// The query's value, empty when there is none.
+    /// A query parameter; empty if it is missing.
     fn value(&self, name: &str) -> &str {
         self.query.get(name).map(String::as_str).unwrap_or_default()
     }
 
-    /// A text of the body, empty when there is none.
+    /// A string field of the body; empty if it is missing.
     fn text(&self, name: &str) -> String {
         self.body[name].as_str().unwrap_or_default().to_owned()
     }

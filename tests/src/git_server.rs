@@ -1,4 +1,4 @@
-//! A git host over HTTP: `git http-backend` behind a check of a token, which can be set to misbehave.
+//! A git host over HTTP: `git http-backend` behind a token check, which can be set to misbehave.
 //!
 //! ```no_run
 //! # use docent_tests::git_server::{GitServer, Behaviour};
@@ -9,7 +9,7 @@
 //! # drop(url);
 //! ```
 //!
-//! Every request is kept with its headers, so that a test can say what was sent, and above all what was not.
+//! Every request is recorded with its headers, so that a test can assert what was sent, and above all what was not.
 
 use std::collections::HashMap;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -22,44 +22,45 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 
-/// How the server treats those who ask.
+/// How the server responds to clients.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Behaviour {
-    /// As a git host does: by the token.
+    /// Like a git host: according to the token.
     Normal,
     /// Allows everyone to read and write.
     Open,
-    /// Answers this status to everything, with `Retry-After` in seconds, if any.
+    /// Answers everything with this status, and with `Retry-After` in seconds, if given.
     Busy { status: u16, retry_after: Option<u32> },
-    /// Answers a status with these words to pushes, as forges do, and serves fetches.
+    /// Answers pushes with this status and text, as forges do, and serves fetches.
     Refuses { status: u16, says: String },
-    /// Sends everybody to the same path below this address.
+    /// Redirects every request to the same path below this address.
     Elsewhere(String),
-    /// Sends those who ask for a path that begins with `from` to the same place below `to`, and serves everybody else.
+    /// Redirects requests for a path that begins with `from` to the same path with `to` instead, and serves all others.
     Renamed { from: String, to: String },
     /// Serves after this pause.
     Slow(Duration),
     /// Takes the request and never answers.
     Silent,
-    /// Serves what names the branches, and closes the connection after this many bytes of any other body.
+    /// Serves the ref advertisement, and closes the connection after this many bytes of any other body.
     Cuts { after: usize },
-    /// Hangs up before the body of a push was read.
+    /// Closes the connection before the body of a push was read.
     HangsUpOnPush,
-    /// Answers 200 and these bytes, as this type, to everything.
+    /// Answers everything with 200, this content type and these bytes.
     Says { content_type: String, body: Vec<u8> },
-    /// Answers 200 with the right type and bytes without end.
+    /// Answers 200 with the correct content type and repeats these bytes endlessly.
     Endless(Vec<u8>),
-    /// Answers 200 with the right type, announces this many bytes, sends a few, and keeps the connection open.
+    /// Answers 200 with the correct content type, announces this many bytes, sends a few, and keeps the connection
+    /// open.
     Promises(u64),
 }
 
-/// One request as it came.
+/// One recorded request.
 #[derive(Debug, Clone)]
 pub struct GitRequest {
     pub method: String,
     /// Path and query.
     pub target: String,
-    /// By name in small letters.
+    /// Keyed by lower-case name.
     pub headers: HashMap<String, String>,
     pub body_bytes: usize,
 }
@@ -68,7 +69,7 @@ pub struct GitRequest {
 struct State {
     root: PathBuf,
     manner: Behaviour,
-    /// By token: whether it may write.
+    /// Whether each token may write.
     tokens: HashMap<String, bool>,
     seen: Vec<GitRequest>,
 }
@@ -90,7 +91,7 @@ pub struct GitServer {
 }
 
 impl GitServer {
-    /// Serves the repositories below `root`, without users yet.
+    /// Serves the repositories below `root`, with no tokens yet.
     ///
     /// # Panics
     /// When no port of the loopback interface is free.
@@ -98,7 +99,7 @@ impl GitServer {
         Self::welcoming(root, "http", Arc::new(|stream| Ok(Box::new(stream))))
     }
 
-    /// The same behind another door, for addresses that begin with `scheme`.
+    /// The same with another connection handshake, for URLs that begin with `scheme`.
     ///
     /// # Panics
     /// As [`start`](Self::start).
@@ -125,17 +126,17 @@ impl GitServer {
         self.address
     }
 
-    /// The address of a repository.
+    /// The URL of a repository.
     pub fn url(&self, repository: &str) -> String {
         format!("{}://{}/{repository}", self.scheme, self.address)
     }
 
-    /// A token that opens everything.
+    /// Accepts this token for reading and writing.
     pub fn give(&self, token: &str) {
         self.state.lock().tokens.insert(token.to_owned(), true);
     }
 
-    /// A token to read with.
+    /// Accepts this token for reading only.
     pub fn give_to_read(&self, token: &str) {
         self.state.lock().tokens.insert(token.to_owned(), false);
     }
@@ -153,7 +154,7 @@ impl GitServer {
         self.state.lock().seen.clear();
     }
 
-    /// Whether any request had an `Authorization`.
+    /// Whether any request had an `Authorization` header.
     pub fn saw_credentials(&self) -> bool {
         self.state.lock().seen.iter().any(|seen| seen.headers.contains_key("authorization"))
     }
@@ -214,7 +215,7 @@ fn serve(stream: Box<dyn Stream>, state: &Mutex<State>) -> io::Result<()> {
                 None => by_token(&asked, &root, rights, &body, &mut answer)?,
             },
             Behaviour::Silent => {
-                // Until the other side hangs up.
+                // Until the client closes the connection.
                 io::copy(answer.connection, &mut io::sink())?;
                 false
             }
@@ -253,7 +254,7 @@ impl Asked {
     }
 }
 
-/// What a request may do: nothing, read, or write too.
+/// What a request is permitted to do: nothing, read, or read and write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Rights {
     None,
@@ -283,7 +284,7 @@ fn by_token(asked: &Asked, root: &Path, rights: Rights, body: &[u8], answer: &mu
     backend(asked, root, body)?.send(answer)
 }
 
-/// What the backend answered.
+/// The response of `git http-backend`.
 struct Backend {
     status: u16,
     headers: String,
@@ -305,7 +306,7 @@ fn backend(asked: &Asked, root: &Path, body: &[u8]) -> io::Result<Backend> {
         .env("GIT_CONFIG_GLOBAL", "/dev/null")
         .env("GIT_PROJECT_ROOT", root)
         .env("GIT_HTTP_EXPORT_ALL", "1")
-        // With a user, pushes are accepted.
+        // The backend accepts pushes only with a user.
         .env("REMOTE_USER", "docent")
         .env("REMOTE_ADDR", "127.0.0.1")
         .env("REQUEST_METHOD", &asked.method)
@@ -313,7 +314,7 @@ fn backend(asked: &Asked, root: &Path, body: &[u8]) -> io::Result<Backend> {
         .env("QUERY_STRING", query)
         .env("CONTENT_TYPE", header("content-type"))
         .env("CONTENT_LENGTH", body.len().to_string())
-        // The backend inflates what came compressed.
+        // The backend decompresses the body according to this header.
         .env("HTTP_CONTENT_ENCODING", header("content-encoding"))
         .env("GIT_PROTOCOL", header("git-protocol"))
         .stdin(Stdio::piped())
@@ -323,7 +324,7 @@ fn backend(asked: &Asked, root: &Path, body: &[u8]) -> io::Result<Backend> {
     let mut input = child.stdin.take().ok_or_else(|| io::Error::other("no pipe"))?;
     let mut output = Vec::new();
     thread::scope(|scope| {
-        // A backend that refuses does not read.
+        // A backend that refuses the request does not read its input.
         scope.spawn(move || drop(input.write_all(body)));
         match child.stdout.take() {
             Some(mut stdout) => stdout.read_to_end(&mut output),
@@ -356,7 +357,7 @@ impl Answer<'_> {
         stream.flush()
     }
 
-    /// Sends all of it; the connection can be used again.
+    /// Sends a complete response; the connection can be used again.
     fn whole(&mut self, status: u16, headers: &str, body: &[u8]) -> io::Result<bool> {
         self.head(status, headers, body.len() as u64)?;
         self.bytes(body)?;
@@ -405,7 +406,7 @@ fn read_body(reader: &mut BufReader<Box<dyn Stream>>, headers: &HashMap<String, 
     Ok(body)
 }
 
-/// `Basic` and the text in base64.
+/// The value of a `Basic` authorization header: the text in base64.
 pub fn basic(text: &str) -> String {
     const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut out = String::from("Basic ");

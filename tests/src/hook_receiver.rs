@@ -1,4 +1,4 @@
-//! A receiver of webhooks that keeps the requests, and can be set to fail or not to answer.
+//! A receiver of webhooks that records the requests, and can be set to fail or not to answer.
 
 use std::collections::{HashMap, VecDeque};
 use std::net::SocketAddr;
@@ -19,7 +19,7 @@ pub struct HookReceiver {
 #[derive(Debug, Default)]
 struct State {
     deliveries: Vec<Delivery>,
-    /// The next answers; 200 when there are none.
+    /// The statuses of the next responses; 200 when the queue is empty.
     answers: VecDeque<u16>,
     is_silent: bool,
 }
@@ -28,13 +28,13 @@ struct State {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Delivery {
     pub target: String,
-    /// By name in small letters.
+    /// Keyed by lower-case name.
     pub headers: HashMap<String, String>,
     pub body: Vec<u8>,
 }
 
 impl Delivery {
-    /// The id of its event.
+    /// The id of the event.
     pub fn id(&self) -> &str {
         self.headers.get("webhook-id").map_or("", String::as_str)
     }
@@ -49,7 +49,7 @@ impl HookReceiver {
         Self { address, state }
     }
 
-    /// Where events are posted to.
+    /// The URL to which events are posted.
     pub fn url(&self) -> String {
         format!("http://{}/docent?key=s3cret-4711", self.address)
     }
@@ -59,12 +59,12 @@ impl HookReceiver {
         self.state.lock().answers.push_back(status);
     }
 
-    /// Answers no request from now on, or all again.
+    /// Stops answering requests, or answers them again.
     pub fn is_silent(&self, silent: bool) {
         self.state.lock().is_silent = silent;
     }
 
-    /// What was received so far, oldest first.
+    /// The requests so far, oldest first.
     pub fn deliveries(&self) -> Vec<Delivery> {
         self.state.lock().deliveries.clone()
     }
@@ -72,7 +72,7 @@ impl HookReceiver {
     /// Waits until this many requests were received, and returns all.
     ///
     /// # Panics
-    /// When they do not come.
+    /// When they do not arrive in time.
     pub fn receives(&self, count: usize) -> Vec<Delivery> {
         eventually(&format!("{count} deliveries"), || Some(self.deliveries()).filter(|all| all.len() >= count))
     }

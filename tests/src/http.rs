@@ -1,5 +1,5 @@
-//! A small HTTP/1.1 client: one connection a request, every header visible, and bodies sent in ways a polite client
-//! would not.
+//! A small HTTP/1.1 client: one connection per request, every header visible, and bodies sent in ways that well-behaved
+//! clients avoid.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
@@ -20,9 +20,9 @@ pub struct Request {
 #[derive(Debug, Clone)]
 enum Body {
     None,
-    /// Announced by `Content-Length`.
+    /// With a `Content-Length`.
     Sized(Vec<u8>),
-    /// Sent in chunks, its length unknown until the end.
+    /// With `Transfer-Encoding: chunked`.
     Chunked(Vec<u8>),
 }
 
@@ -50,13 +50,13 @@ impl Request {
         self.header("Authorization", format!("Bearer {key}"))
     }
 
-    /// A JSON body with the content type that belongs to it.
+    /// A JSON body with its content type.
     #[must_use]
     pub fn json(self, body: &Value) -> Self {
         self.header("Content-Type", "application/json").body(body.to_string())
     }
 
-    /// A body of any bytes; the content type is the caller's to set.
+    /// A body of any bytes; the caller sets the content type.
     #[must_use]
     pub fn body(mut self, body: impl Into<Vec<u8>>) -> Self {
         self.body = Body::Sized(body.into());
@@ -69,18 +69,19 @@ impl Request {
         self
     }
 
-    /// Sends it and reads the whole answer.
+    /// Sends the request and reads the complete response.
     ///
     /// # Errors
-    /// Whatever the connection says, for example that the server died.
+    /// Any error of the connection, for example that the server died.
     pub fn send(&self, to: SocketAddr) -> io::Result<Response> {
         self.open(to)?.finish()
     }
 
-    /// Sends it and reads the head of the answer. The body is read by [`Streaming`]; dropping that hangs up.
+    /// Sends the request and reads the head of the response. The body is read by [`Streaming`]; dropping that closes
+    /// the connection.
     ///
     /// # Errors
-    /// Whatever the connection says.
+    /// Any error of the connection.
     pub fn open(&self, to: SocketAddr) -> io::Result<Streaming> {
         let stream = TcpStream::connect(to)?;
         stream.set_nodelay(true)?;
@@ -90,16 +91,16 @@ impl Request {
         if bytes.len() < 64 * 1024 {
             out.write_all(&bytes)?;
         } else {
-            // A server may answer before it has read everything, and then stop reading. Only the answer counts.
+            // A server may respond before it has read everything, and then stop reading. Only the response counts.
             thread::spawn(move || out.write_all(&bytes));
         }
         Streaming::read_head(stream, &self.method)
     }
 
-    /// Sends the head and the first `bytes` of the body, then hangs up.
+    /// Sends the head and the first `bytes` of the body, then closes the connection.
     ///
     /// # Errors
-    /// Whatever the connection says.
+    /// Any error of the connection.
     pub fn send_only(&self, bytes: usize, to: SocketAddr) -> io::Result<()> {
         let all = self.bytes(to);
         let head = all.windows(4).position(|four| four == b"\r\n\r\n").map_or(all.len(), |at| at + 4);
@@ -138,7 +139,7 @@ impl Request {
     }
 }
 
-/// Header lines as they came; names are compared without regard to case.
+/// Header lines in the order received; names are compared case-insensitively.
 #[derive(Debug, Clone, Default)]
 pub struct Headers(Vec<(String, String)>);
 
@@ -162,7 +163,7 @@ impl Headers {
     }
 }
 
-/// A whole answer.
+/// A complete response.
 #[derive(Debug, Clone)]
 pub struct Response {
     pub status: u16,
@@ -188,13 +189,13 @@ impl Response {
             .unwrap_or_else(|error| panic!("not JSON ({error}), status {}: {}", self.status, self.text()))
     }
 
-    /// The sentence of an error answer.
+    /// The `error` message of an error response.
     pub fn error(&self) -> String {
         self.json()["error"].as_str().unwrap_or_default().to_owned()
     }
 }
 
-/// An answer whose body is still arriving. Dropping it closes the connection.
+/// A response whose body is still arriving. Dropping it closes the connection.
 #[derive(Debug)]
 pub struct Streaming {
     pub status: u16,
@@ -203,7 +204,7 @@ pub struct Streaming {
     left: Left,
 }
 
-/// What is still to come of a body.
+/// How the rest of a body is delimited.
 #[derive(Debug, Clone, Copy)]
 enum Left {
     Nothing,
@@ -234,10 +235,10 @@ impl Streaming {
         }
     }
 
-    /// The next piece of the body as it arrived, `None` at its end.
+    /// The next piece of the body in the size it arrived, `None` at the end.
     ///
     /// # Errors
-    /// Whatever the connection says; a body cut short is one of them.
+    /// Any error of the connection; a truncated body is one of them.
     pub fn piece(&mut self) -> io::Result<Option<Vec<u8>>> {
         match self.left {
             Left::Nothing | Left::Bytes(0) => Ok(None),
@@ -263,10 +264,10 @@ impl Streaming {
         }
     }
 
-    /// Reads what is left and makes a whole answer of it.
+    /// Reads the rest of the body and returns the complete response.
     ///
     /// # Errors
-    /// Whatever the connection says.
+    /// Any error of the connection.
     pub fn finish(mut self) -> io::Result<Response> {
         let mut body = Vec::new();
         while let Some(piece) = self.piece()? {

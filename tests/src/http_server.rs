@@ -1,4 +1,4 @@
-//! A small HTTP/1.1 server for the servers that the tests play themselves: a thread a connection, with a small stack, so
+//! A small HTTP/1.1 server for the servers that the tests imitate: one thread per connection, with a small stack, so
 //! that hundreds of connections cost little.
 
 use std::collections::HashMap;
@@ -7,28 +7,28 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::thread;
 
-/// The stack of a connection's thread. Only what is touched of it is real memory.
+/// Stack size of a connection's thread. Only pages that are touched use real memory.
 const STACK_BYTES: usize = 512 << 10;
 
-/// A request as it came.
+/// A received request.
 #[derive(Debug, Clone)]
 pub(crate) struct Received {
     pub(crate) method: String,
     /// Path and query.
     pub(crate) target: String,
-    /// By name in small letters.
+    /// Keyed by lower-case name.
     pub(crate) headers: HashMap<String, String>,
     pub(crate) body: Vec<u8>,
 }
 
-/// What becomes of a connection after an answer.
+/// What happens to the connection after a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AfterAnswer {
     Keep,
     HangUp,
 }
 
-/// The connection of one request, to answer on.
+/// The connection of one request, for the response.
 #[derive(Debug)]
 pub(crate) struct Connection {
     reader: BufReader<TcpStream>,
@@ -37,10 +37,10 @@ pub(crate) struct Connection {
 /// Answers one request.
 pub(crate) type Handler = dyn Fn(Received, &mut Connection) -> io::Result<AfterAnswer> + Send + Sync;
 
-/// Listens on the loopback interface for as long as the process lives; port 0 picks one.
+/// Listens on the loopback interface for the lifetime of the process; port 0 picks a free port.
 ///
 /// # Panics
-/// When the port is not to be had.
+/// When the port is not available.
 pub(crate) fn listen(port: u16, handler: Arc<Handler>) -> SocketAddr {
     let listener = TcpListener::bind(("127.0.0.1", port)).expect("listen on the loopback interface");
     let address = listener.local_addr().expect("a listener has an address");
@@ -66,7 +66,7 @@ fn serve(stream: TcpStream, handler: &Handler) -> io::Result<()> {
 }
 
 impl Connection {
-    /// Sends a whole answer.
+    /// Sends a complete response.
     pub(crate) fn answer(&mut self, status: u16, headers: &[(&str, String)], body: &[u8]) -> io::Result<AfterAnswer> {
         let mut bytes = head(status, headers, &format!("Content-Length: {}", body.len()));
         bytes.extend_from_slice(body);
@@ -74,7 +74,7 @@ impl Connection {
         Ok(AfterAnswer::Keep)
     }
 
-    /// Begins an answer whose body comes in chunks.
+    /// Begins a response with a chunked body.
     pub(crate) fn begin(&mut self, status: u16, headers: &[(&str, String)]) -> io::Result<()> {
         self.reader.get_mut().write_all(&head(status, headers, "Transfer-Encoding: chunked"))
     }
@@ -86,7 +86,7 @@ impl Connection {
         self.reader.get_mut().write_all(&chunk)
     }
 
-    /// Ends a body that came in chunks.
+    /// Ends a chunked body.
     pub(crate) fn end(&mut self) -> io::Result<AfterAnswer> {
         self.reader.get_mut().write_all(b"0\r\n\r\n")?;
         Ok(AfterAnswer::Keep)
@@ -106,7 +106,7 @@ impl Connection {
         stream.set_nonblocking(false).is_err() || gone
     }
 
-    /// Waits until the client hangs up.
+    /// Waits until the client closes the connection.
     pub(crate) fn outwait(&mut self) -> io::Result<AfterAnswer> {
         io::copy(&mut self.reader, &mut io::sink())?;
         Ok(AfterAnswer::HangUp)
@@ -183,7 +183,7 @@ fn reason(status: u16) -> &'static str {
     }
 }
 
-/// The path of a target, and its query's names and values, with what was escaped in them put back.
+/// The path of a target, and the names and values of its query, percent-decoded.
 pub(crate) fn path_and_query(target: &str) -> (String, HashMap<String, String>) {
     let (path, query) = target.split_once('?').unwrap_or((target, ""));
     let pairs = query.split('&').filter(|pair| !pair.is_empty());
@@ -192,7 +192,7 @@ pub(crate) fn path_and_query(target: &str) -> (String, HashMap<String, String>) 
     (path.to_owned(), query)
 }
 
-/// A text with `%2F` and the like put back.
+/// Decodes percent-encoding such as `%2F`.
 pub(crate) fn unescaped(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();

@@ -1,4 +1,4 @@
-//! A data directory, and the command line on it.
+//! A data directory, and commands that run on it.
 
 use std::ffi::OsStr;
 use std::net::SocketAddr;
@@ -19,7 +19,7 @@ pub struct Installation {
     binary: PathBuf,
 }
 
-/// Which side of the API a key opens.
+/// The half of the API that a key gives access to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeyKind {
     Admin,
@@ -35,10 +35,10 @@ impl KeyKind {
     }
 }
 
-/// What a command left behind.
+/// The result of a command.
 #[derive(Debug, Clone)]
 pub struct Finished {
-    /// The exit code; `None` when a signal ended it.
+    /// The exit code; `None` if a signal ended the process.
     pub code: Option<i32>,
     pub stdout: String,
     pub stderr: String,
@@ -72,7 +72,7 @@ impl Installation {
     /// An installation of this binary.
     ///
     /// # Panics
-    /// When there is no place for temporary files.
+    /// When no temporary folder can be created.
     pub fn of(binary: PathBuf) -> Self {
         let root = tempfile::Builder::new().prefix("docent-").tempdir().expect("make a temporary folder");
         Self { root, binary }
@@ -91,7 +91,7 @@ impl Installation {
         Repository::create(&self.root.path().join(format!("{name}.git")), files)
     }
 
-    /// `docent ARGS` on this installation alone, without the variables and files of the user that runs the tests.
+    /// `docent ARGS` on this installation, without the environment variables and files of the user that runs the tests.
     pub fn command<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> Command {
         let mut command = Command::new(&self.binary);
         command.args(args).current_dir(self.root.path()).stdin(Stdio::null());
@@ -114,10 +114,10 @@ impl Installation {
         command.arg("--data").arg(self.data()).output().expect("start docent").into()
     }
 
-    /// Like [`run`](Self::run), for what must work.
+    /// Like [`run`](Self::run), for commands that must succeed.
     ///
     /// # Panics
-    /// When it does not exit 0, with what it said.
+    /// When the exit code is not 0; the message has the command's output.
     pub fn must(&self, args: &[&str]) -> Finished {
         let finished = self.run(args);
         assert_eq!(finished.code, Some(0), "docent {args:?} failed:\n{}\n{}", finished.stdout, finished.stderr);
@@ -129,7 +129,7 @@ impl Installation {
         self.must(&["project", "add", id, "--repo", &repository.path().display().to_string()]);
     }
 
-    /// `docent key create`: the key, with `more` arguments such as `--scope read`.
+    /// `docent key create` with `more` arguments such as `--scope read`; returns the key.
     pub fn mint(&self, project: &str, kind: KeyKind, more: &[&str]) -> String {
         let mut args = vec!["key", "create", "--project", project, "--kind", kind.as_str()];
         args.extend_from_slice(more);
@@ -141,12 +141,12 @@ impl Installation {
         self.serve_with(&[])
     }
 
-    /// `docent serve` with environment variables, such as a limit or a point to crash at.
+    /// `docent serve` with environment variables, such as a limit or a crash point.
     pub fn serve_with(&self, env: &[(&str, &str)]) -> Server {
         self.serve_on(SocketAddr::from(([127, 0, 0, 1], 0)), env)
     }
 
-    /// The same on an address, for example that of a server which has ended.
+    /// `docent serve` on this address, for example that of a server which has ended.
     pub fn serve_on(&self, address: SocketAddr, env: &[(&str, &str)]) -> Server {
         let mut command = self.command(["serve", "--listen", &address.to_string(), "--data"]);
         command.arg(self.data()).envs(env.iter().copied());

@@ -1,12 +1,12 @@
-//! What the black-box tests stand on: the built `docent`, started as a person would start it, real bare git
+//! The foundation of the black-box tests: the built `docent`, started as a person would start it, real bare git
 //! repositories, and a small HTTP client that shows every header and every byte.
 //!
-//! Nothing here links a crate of the project. What these tests know of Docent they learnt from its API and its command
-//! line, so they would survive a rewrite of everything inside.
+//! Nothing here links a crate of the project. The tests know Docent only through its API and its command line, so they
+//! would survive a rewrite of everything inside.
 //!
 //! | module | what it offers |
 //! |---|---|
-//! | [`binary`] | the path of the built `docent`; builds it when it is not given |
+//! | [`binary`] | the path of the built `docent`; builds it unless `$DOCENT_BIN` is set |
 //! | [`installation`] | a data directory, and the command line on it |
 //! | [`server`] | a running `docent serve`: start, kill -9, SIGTERM |
 //! | [`repository`] | bare git repositories to write docs into and to look at afterwards |
@@ -15,13 +15,13 @@
 //! | [`site`] | all of it at once: one project with docs and keys, served |
 //! | [`git_server`], [`ssh_server`] | git hosts over HTTP and ssh, which can be set to misbehave |
 //! | [`forge_server`] | GitHub, GitLab and Gitea as their published REST describes them |
-//! | [`model_server`] | a model that plays a script, on the wires of the services |
+//! | [`model_server`] | a model that plays a script, with the protocols of the services |
 //! | [`hook_receiver`] | a receiver of webhooks, which can be set to fail or not to answer |
-//! | [`embedding_server`] | a server that embeds by a rule, and can be told to keep its callers waiting |
-//! | [`rig`] | servers of others, as children |
+//! | [`embedding_server`] | a server that embeds by a rule, and can be told to delay its responses |
+//! | [`rig`] | third-party servers, as child processes |
 //! | [`wait`] | waiting for something to become true, with a deadline |
 //!
-//! A fault in the surroundings (git missing, a port refused) panics with what was tried: it is a failed test.
+//! A fault in the environment (git missing, a port refused) panics with what was tried: it is a failed test.
 
 pub mod agent;
 pub mod assistant;

@@ -1,5 +1,5 @@
 //! A model server that plays a script: Anthropic Messages and OpenAI chat completions on one port, streamed frame by
-//! frame as the services do it, and as strict as they are about what they are sent.
+//! frame like the services, and with the same strict checks of requests.
 //!
 //! ```no_run
 //! # use docent_tests::model_server::{ModelServer, Reply};
@@ -11,8 +11,9 @@
 //! assert_eq!(model.requests()[3].answers().len(), 1);
 //! ```
 //!
-//! Instead of a script it can have a [brain]: a function from a request to the reply. What a service would refuse
-//! is refused with its words, and noted in [`faults`](ModelServer::faults), so that a test can say that there were none.
+//! Instead of a script it can have a [brain]: a function from a request to the reply. A request that a service would
+//! refuse is refused with the service's message, and recorded in [`faults`](ModelServer::faults), so that a test can
+//! assert that there were none.
 
 mod anthropic;
 mod asked;
@@ -37,10 +38,10 @@ pub use self::asked::{Call, ModelRequest, ToolAnswer, TranscriptTurn, Wire};
 pub use self::brain::Edit;
 pub use self::reply::{Gate, Reply, StopReason};
 
-/// The only key that is taken.
+/// The only API key that is accepted.
 pub const KEY: &str = "sk-model-0123456789";
 
-/// Decides what to answer.
+/// Computes the reply to a request.
 type Brain = dyn Fn(&ModelRequest) -> Reply + Send + Sync;
 
 /// A running model server. It ends with the process.
@@ -75,7 +76,7 @@ impl ModelServer {
         Self::on_port(0)
     }
 
-    /// The same on a port.
+    /// A server with an empty script, on this port.
     ///
     /// # Panics
     /// When the port is not free.
@@ -90,7 +91,7 @@ impl ModelServer {
         self.address
     }
 
-    /// The base address for clients of this wire, as their configuration wants it.
+    /// The base URL for clients of this protocol, as their configuration expects it.
     pub fn url(&self, wire: Wire) -> String {
         match wire {
             Wire::Anthropic => format!("http://{}", self.address),
@@ -98,7 +99,8 @@ impl ModelServer {
         }
     }
 
-    /// The environment in which Docent uses this server, as the model `sonnet` of both sides.
+    /// The environment variables that make Docent use this server, as the model `sonnet` of the agent and the
+    /// assistant.
     pub fn configures(&self, wire: Wire) -> Vec<(String, String)> {
         let provider = match wire {
             Wire::Anthropic => "anthropic",
@@ -113,13 +115,13 @@ impl ModelServer {
         self
     }
 
-    /// Answers what the script does not.
+    /// Sets the brain, which replies when the script is empty.
     pub fn thinks(&self, brain: impl Fn(&ModelRequest) -> Reply + Send + Sync + 'static) -> &Self {
         self.state.lock().brain = Some(Arc::new(brain));
         self
     }
 
-    /// Keeps no requests from here on, for long runs.
+    /// Records no requests from here on, for long runs.
     pub fn forgets(&self) -> &Self {
         let mut state = self.state.lock();
         state.keeps = false;
@@ -133,34 +135,34 @@ impl ModelServer {
         self.state.lock().requests.clone()
     }
 
-    /// How many requests came.
+    /// The number of requests so far.
     pub fn served(&self) -> u64 {
         self.state.lock().served
     }
 
-    /// How many replies of the script are left.
+    /// The number of replies left in the script.
     pub fn remaining(&self) -> usize {
         self.state.lock().script.len()
     }
 
-    /// What was wrong with requests, in the services' words.
+    /// The faults of requests, with the messages of the services.
     pub fn faults(&self) -> Vec<String> {
         self.state.lock().faults.clone()
     }
 
-    /// How many tokens of each request were there already, as Anthropic's prompt caching counts: where a request begins
-    /// in the same way as an earlier one, up to a mark in that.
+    /// The cached tokens of each request, as Anthropic's prompt caching counts them: those of the prefix that the
+    /// request shares with an earlier one, up to a `cache_control` mark in that.
     pub fn read_from_cache(&self) -> Vec<u64> {
         self.state.lock().read_from_cache.clone()
     }
 
-    /// How many replies were broken off by the client.
+    /// The number of replies during which the client closed the connection.
     pub fn hung_up(&self) -> usize {
         self.state.lock().hung_up
     }
 }
 
-/// The environment in which Docent uses a model server, as the model `sonnet` of both sides.
+/// The environment variables that make Docent use a model server, as the model `sonnet` of the agent and the assistant.
 pub fn configuration(provider: &str, model: &str, base_url: &str) -> Vec<(String, String)> {
     let variables = [
         ("DOCENT_MODELS__SONNET__PROVIDER", provider),

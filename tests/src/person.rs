@@ -1,4 +1,4 @@
-//! People who sign in to the dashboard.
+//! Operators who sign in to the dashboard.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -7,10 +7,10 @@ use crate::installation::Installation;
 use crate::server::Server;
 use crate::site::Site;
 
-/// What everybody's password is.
+/// The password of every person.
 pub const PASSWORD: &str = "a horse and a battery";
 
-/// Somebody with a browser: a jar of cookies, and the token of the form that was looked at last.
+/// A person with a browser: a cookie jar, and the CSRF token of the last page's form.
 #[derive(Debug)]
 pub struct Person<'s> {
     server: &'s Server,
@@ -19,15 +19,15 @@ pub struct Person<'s> {
 }
 
 impl<'s> Person<'s> {
-    /// Somebody whose browser knows nothing yet.
+    /// A person whose browser has no cookies.
     pub fn new(server: &'s Server) -> Self {
         Self { server, cookies: Vec::new(), token: String::new() }
     }
 
-    /// Signs up by a link of the command line.
+    /// Signs up with a link that the command line created.
     ///
     /// # Panics
-    /// When that is refused.
+    /// When the sign-up is refused.
     pub fn joins(server: &'s Server, installation: &Installation, name: &str, role: &str) -> Self {
         let link = installation.must(&["operator", "link", "--role", role]).stdout;
         let path = link.trim().split_once("/dashboard/").map(|(_, rest)| format!("/dashboard/{rest}")).expect("a link");
@@ -40,10 +40,10 @@ impl<'s> Person<'s> {
         person
     }
 
-    /// The page that a link leads to, redirections followed, for a new editor.
+    /// The page at the end of a link's redirects, for a new editor.
     ///
     /// # Panics
-    /// When it leads on more than three times.
+    /// When there are more than three redirects.
     pub fn follows(site: &'s Site, link: &str) -> Response {
         static PEOPLE: AtomicUsize = AtomicUsize::new(0);
         let name = format!("editor-{}", PEOPLE.fetch_add(1, Ordering::Relaxed));
@@ -69,7 +69,7 @@ impl<'s> Person<'s> {
         response
     }
 
-    /// Sends a form as a browser does from a page of the server.
+    /// Sends a form like a browser on a page of the server.
     pub fn posts(&mut self, path: &str, fields: &[(&str, &str)]) -> Response {
         let origin = format!("http://{}", self.server.address());
         let request = self.form(path, fields).header("origin", origin).header("sec-fetch-site", "same-origin");
@@ -78,7 +78,7 @@ impl<'s> Person<'s> {
         response
     }
 
-    /// A form with the token, without what a browser says of where it comes from.
+    /// A form with the token, but without the headers by which a browser names the origin.
     pub fn form(&self, path: &str, fields: &[(&str, &str)]) -> Request {
         let fields = [("token", self.token.as_str())].into_iter().chain(fields.iter().copied());
         let body: Vec<String> = fields.map(|(name, value)| format!("{name}={}", encoded(value))).collect();
@@ -88,7 +88,7 @@ impl<'s> Person<'s> {
             .body(body.join("&"))
     }
 
-    /// Takes the cookies of an answer into the jar, and the token of its form.
+    /// Stores the cookies of a response in the jar, and the token of its form.
     fn keeps(&mut self, response: &Response) {
         for (_, value) in response.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("set-cookie")) {
             let (name, rest) = value.split_once('=').expect("a cookie");
@@ -104,7 +104,7 @@ impl<'s> Person<'s> {
         }
     }
 
-    /// The session in the jar.
+    /// The session cookie in the jar.
     pub fn session(&self) -> Option<&str> {
         self.cookies.iter().find(|(name, _)| name == "docent-session").map(|(_, value)| value.as_str())
     }

@@ -1,4 +1,4 @@
-//! Bare git repositories: the docs a project works on, and what is in them afterwards.
+//! Bare git repositories: the docs a project works on, and helpers to inspect them afterwards.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,10 +11,10 @@ pub struct Repository {
 }
 
 impl Repository {
-    /// Makes a bare repository at `path` whose `main` holds one commit with these files.
+    /// Creates a bare repository at `path` whose `main` has one commit with these files.
     ///
     /// # Panics
-    /// When git is missing or refuses.
+    /// When git is missing or fails.
     pub fn create<P: AsRef<str>, C: AsRef<[u8]>>(path: &Path, files: &[(P, C)]) -> Self {
         let work = tempfile::tempdir().expect("make a temporary folder");
         git(work.path(), &["init", "--quiet", "--initial-branch=main"]);
@@ -34,7 +34,7 @@ impl Repository {
         &self.path
     }
 
-    /// Runs git in the repository and gives its output, without the newline at the end.
+    /// Runs git in the repository and returns the output, without the trailing newline.
     pub fn git(&self, args: &[&str]) -> String {
         git(&self.path, args)
     }
@@ -45,7 +45,7 @@ impl Repository {
         all.lines().filter(|name| *name != "main").map(str::to_owned).collect()
     }
 
-    /// How many commits `branch` has that `main` has not.
+    /// The number of commits of `branch` that are not on `main`.
     pub fn commits_ahead(&self, branch: &str) -> usize {
         self.git(&["rev-list", "--count", &format!("main..{branch}")]).parse().expect("git counts")
     }
@@ -55,7 +55,7 @@ impl Repository {
         self.git(&["diff", "--name-only", &format!("main...{branch}")]).lines().map(str::to_owned).collect()
     }
 
-    /// A file as it is on a branch.
+    /// The content of a file on a branch.
     pub fn file(&self, branch: &str, path: &str) -> String {
         self.git(&["show", &format!("{branch}:{path}")])
     }
@@ -77,7 +77,7 @@ impl Repository {
 /// Runs git in a folder, without the configuration of the user that runs the tests.
 ///
 /// # Panics
-/// When git is missing or fails, with what it said.
+/// When git is missing or fails; the message has git's output.
 pub fn git(folder: &Path, args: &[&str]) -> String {
     let output = Command::new("git")
         .args(args)

@@ -1,4 +1,5 @@
-//! Servers of others that stories are played against: started as children, on the loopback interface, ended when dropped.
+//! Third-party servers that stories are played against: started as child processes on the loopback interface, killed
+//! when dropped.
 
 use std::fs::File;
 use std::net::{SocketAddr, TcpListener};
@@ -13,7 +14,7 @@ use crate::binary::source_root;
 use crate::http::{Request, Response};
 use crate::wait::eventually;
 
-/// A running server of somebody else's.
+/// A running third-party server.
 #[derive(Debug)]
 pub struct Rig {
     name: &'static str,
@@ -23,8 +24,8 @@ pub struct Rig {
 }
 
 impl Rig {
-    /// Starts `command`, which was told to listen on `port`, and waits until it answers. What it says goes to a log in
-    /// `folder`.
+    /// Starts `command`, which is configured to listen on `port`, and waits until it answers. Its output goes to a log
+    /// in `folder`.
     ///
     /// # Panics
     /// When it can't be started, or ends, or does not answer.
@@ -32,7 +33,7 @@ impl Rig {
         let log = folder.join(format!("{name}.log"));
         let file = File::create(&log).expect("create a log");
         let said = file.try_clone().expect("share a log");
-        // In a group of its own, so that whatever it starts ends with it.
+        // In its own process group, so that its descendants end with it.
         command.stdin(Stdio::null()).stdout(said).stderr(file).process_group(0);
         let child = command.spawn().unwrap_or_else(|error| panic!("could not start {name}: {error} ({command:?})"));
         let mut rig = Self { name, child, address: SocketAddr::from(([127, 0, 0, 1], port)), log };
@@ -49,7 +50,7 @@ impl Rig {
         self.address
     }
 
-    /// `http://ADDR`, without a slash at the end.
+    /// `http://ADDR`, without a trailing slash.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
@@ -57,12 +58,12 @@ impl Rig {
     /// Sends a request that must be answered.
     ///
     /// # Panics
-    /// When the connection breaks.
+    /// When the connection fails.
     pub fn send(&self, request: &Request) -> Response {
         request.send(self.address).unwrap_or_else(|error| panic!("{}: no answer ({error}) to {request:?}", self.name))
     }
 
-    /// What it has written so far.
+    /// The server's output so far.
     pub fn said(&self) -> String {
         std::fs::read(&self.log).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
     }
@@ -70,7 +71,7 @@ impl Rig {
 
 impl Drop for Rig {
     fn drop(&mut self) {
-        // It may have ended already.
+        // The process may have ended already.
         let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
         let _ = self.child.wait();
         if thread::panicking() {
@@ -81,7 +82,7 @@ impl Drop for Rig {
     }
 }
 
-/// `node SCRIPT`, the script being in a folder of the tests. `$DOCENT_NODE` names another node.
+/// `node SCRIPT` in a folder of the tests. `$DOCENT_NODE` names another node.
 pub fn node(folder: &str, script: &str) -> Command {
     let node = std::env::var_os("DOCENT_NODE").unwrap_or_else(|| "node".into());
     let folder = source_root().join("tests").join(folder);
@@ -99,13 +100,13 @@ pub fn free_port() -> u16 {
     listener.local_addr().expect("a listener has an address").port()
 }
 
-/// A story, by its name.
+/// A story and its name.
 pub type Story<'a> = (String, Box<dyn Fn() + Send + Sync + 'a>);
 
-/// Plays stories side by side, a few at a time: they wait more than they work.
+/// Plays stories concurrently, at most `at_once` at a time: they wait more than they work.
 ///
 /// # Panics
-/// When one of them does, after all have ended.
+/// When one of them panics, after all have ended.
 pub fn play_side_by_side(stories: Vec<Story<'_>>, at_once: usize) {
     let left = parking_lot::Mutex::new(stories.into_iter());
     let failed = parking_lot::Mutex::new(Vec::new());

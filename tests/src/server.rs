@@ -13,7 +13,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::http::{Request, Response};
 use crate::wait::eventually;
 
-/// A server process. Killed when dropped; its log is printed when the test that holds it fails.
+/// A server process. Killed when dropped; its log is printed if the test that holds it panics.
 #[derive(Debug)]
 pub struct Server {
     child: Child,
@@ -22,10 +22,11 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts `command` and waits for the line `listening on http://ADDR` on its stdout. Its stderr is appended to `log`.
+    /// Starts `command` and waits for the line `listening on http://ADDR` on its stdout. Its stderr is appended to
+    /// `log`.
     ///
     /// # Panics
-    /// When the process ends before it listens, with its log.
+    /// When the process ends before it listens; the message has its log.
     pub fn start(mut command: Command, log: &Path) -> Self {
         let stderr = OpenOptions::new().create(true).append(true).open(log).expect("open the server's log");
         let mut child = command.stdout(Stdio::piped()).stderr(stderr).spawn().expect("start docent serve");
@@ -40,7 +41,7 @@ impl Server {
                 break url.trim_end_matches('/').parse().expect("the server names a socket address");
             }
         };
-        // A full pipe that is not read would block the server.
+        // An unread pipe that is full would block the server.
         thread::spawn(move || stdout.read_to_end(&mut Vec::new()));
         Self { child, address, log: log.to_owned() }
     }
@@ -49,23 +50,23 @@ impl Server {
         self.address
     }
 
-    /// The process.
+    /// The process id.
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
 
-    /// The memory it holds at the moment, in bytes. Linux only.
+    /// The current resident memory of the process, in bytes. Linux only.
     ///
     /// # Panics
-    /// When the system does not tell it.
+    /// When the system does not report it.
     pub fn resident(&self) -> u64 {
         let status = fs::read_to_string(format!("/proc/{}/status", self.pid())).expect("read the server's status");
         let line = status.lines().find(|line| line.starts_with("VmRSS:")).expect("a process has memory");
         line.split_whitespace().nth(1).and_then(|kib| kib.parse::<u64>().ok()).expect("a number of kibibytes") << 10
     }
 
-    /// Does `work`, and asks all the while whether the server is there: what came of it, and the longest time until an
-    /// answer to `/healthz`.
+    /// Runs `work`, and polls `/healthz` meanwhile: returns the result of `work`, and the longest response time of
+    /// `/healthz`.
     pub fn watched<T: Send>(&self, work: impl FnOnce() -> T + Send) -> (T, Duration) {
         thread::scope(|scope| {
             let work = scope.spawn(work);
@@ -80,7 +81,7 @@ impl Server {
         })
     }
 
-    /// `http://ADDR`, without a slash at the end.
+    /// `http://ADDR`, without a trailing slash.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
@@ -88,7 +89,7 @@ impl Server {
     /// Sends a request that must be answered.
     ///
     /// # Panics
-    /// When the connection breaks.
+    /// When the connection fails.
     pub fn send(&self, request: &Request) -> Response {
         request.send(self.address).unwrap_or_else(|error| panic!("no answer ({error}) to {request:?}"))
     }
@@ -109,10 +110,10 @@ impl Server {
         kill_process(Pid::from_child(&self.child), Signal::TERM).expect("send SIGTERM to the server");
     }
 
-    /// Waits until the process ended by itself.
+    /// Waits until the process ends by itself.
     ///
     /// # Panics
-    /// When it does not.
+    /// When it does not end in time.
     pub fn ended(mut self) -> ExitStatus {
         eventually("the server to end", || self.child.try_wait().expect("ask after the server"))
     }
@@ -120,7 +121,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // It may have ended already.
+        // The process may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
         if thread::panicking() {

@@ -1,4 +1,4 @@
-//! One project with docs and keys, served.
+//! A served installation with one project, its docs and its keys.
 
 use crate::agent::Agent;
 use crate::assistant::Assistant;
@@ -9,10 +9,10 @@ use crate::server::Server;
 /// The project's id, and its domain.
 pub const PROJECT: &str = "acme";
 
-/// A small docs site that is served, and both keys to it.
+/// A small docs site that is served, with one key of each kind.
 #[derive(Debug)]
 pub struct Site {
-    // Dropped in this order: the server before the files it works on.
+    // Field order is drop order: the server before the files it works on.
     pub server: Server,
     pub repository: Repository,
     pub admin_key: String,
@@ -31,7 +31,7 @@ impl Site {
         Self::with_env(pages, &[])
     }
 
-    /// A site of these files, served with these environment variables. Its docs have been read once.
+    /// A site of these files, served with these environment variables. Its docs are already indexed.
     pub fn with_env<P: AsRef<str>, C: AsRef<[u8]>>(pages: &[(P, C)], env: &[(&str, &str)]) -> Self {
         let installation = Installation::new();
         let repository = installation.repository(PROJECT, pages);
@@ -50,7 +50,7 @@ impl Site {
         self.restarted(Server::kill)
     }
 
-    /// Whatever `end` does to the server, then a new start on the same data.
+    /// Ends the server with `end`, then starts it again on the same data.
     #[must_use]
     pub fn restarted(self, end: impl FnOnce(Server)) -> Self {
         let Self { server, repository, admin_key, assistant_key, installation } = self;
@@ -70,7 +70,7 @@ impl Site {
     }
 }
 
-/// The pages most tests use: few, and each with something only it says.
+/// The pages that most tests use: few, and each with some unique words.
 pub const PAGES: &[(&str, &str)] = &[
     (
         "docs.json",

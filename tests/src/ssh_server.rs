@@ -1,7 +1,7 @@
-//! A git host over ssh: a real `sshd` on a port of the loopback interface, with a configuration and keys of its own.
+//! A git host over ssh: a real `sshd` on a port of the loopback interface, with its own configuration and keys.
 //!
-//! It accepts the user that runs the tests, with one key, for git's services only. Without `sshd` [`SshServer::start`] panics and
-//! says so.
+//! It accepts the user that runs the tests, with one key, for git's services only. Without `sshd` [`SshServer::start`]
+//! panics with a message that says so.
 
 use std::fs;
 use std::io::{self, Read};
@@ -25,7 +25,7 @@ pub struct SshServer {
 }
 
 impl SshServer {
-    /// Where `sshd` is, if it is anywhere. It must be started by its full path.
+    /// The path of `sshd`, if it is installed. It must be started by its absolute path.
     pub fn program() -> Option<PathBuf> {
         ["/usr/sbin/sshd", "/usr/local/sbin/sshd", "/sbin/sshd"]
             .map(PathBuf::from)
@@ -33,7 +33,7 @@ impl SshServer {
             .find(|path| path.exists())
     }
 
-    /// Starts one.
+    /// Starts an `sshd`.
     ///
     /// # Panics
     /// When there is no `sshd`, or it does not start; its log says why.
@@ -46,12 +46,12 @@ impl SshServer {
         let authorized = folder.path().join("authorized_keys");
         fs::copy(folder.path().join("user_key.pub"), &authorized).expect("authorize the key");
         private(&authorized);
-        // The port is free now. If another process takes it, sshd ends and the test fails with its log.
+        // The port is free now. If another process takes it meanwhile, sshd ends and the test fails with its log.
         let address = TcpListener::bind("127.0.0.1:0").and_then(|one| one.local_addr()).expect("find a free port");
         let config = folder.path().join("sshd_config");
         fs::write(&config, configuration(folder.path(), address)).expect("write the configuration");
         if is_root() {
-            // sshd refuses to start as root without it.
+            // sshd refuses to start as root without this folder.
             fs::create_dir_all("/run/sshd").expect("make the folder sshd wants");
         }
         let log = fs::File::create(folder.path().join("log")).expect("create the log");
@@ -73,34 +73,34 @@ impl SshServer {
         server
     }
 
-    /// The address of a repository in a folder of this machine.
+    /// The URL of a repository in a folder of this machine.
     pub fn url(&self, repository: &Path) -> String {
         format!("ssh://{}@{}{}", self.user, self.address, repository.display().to_string().replace(' ', "%20"))
     }
 
-    /// The key that is let in.
+    /// The key that is accepted.
     pub fn key(&self) -> PathBuf {
         self.folder.path().join("user_key")
     }
 
-    /// A key that is not.
+    /// A key that is not accepted.
     pub fn stranger(&self) -> PathBuf {
         self.folder.path().join("other_key")
     }
 
-    /// The file that names this host and its key.
+    /// A `known_hosts` file with this host and its key.
     pub fn known_hosts(&self) -> PathBuf {
         self.folder.path().join("known_hosts")
     }
 
-    /// A file that names this host with another key, as in an interception.
+    /// A `known_hosts` file with this host and another key, as if the connection was intercepted.
     pub fn changed_hosts(&self) -> PathBuf {
         let file = self.folder.path().join("changed_hosts");
         fs::write(&file, self.entry(&self.folder.path().join("other_key.pub"))).expect("write a file of hosts");
         file
     }
 
-    /// Lets the key in only with these options, written as in `authorized_keys`: a command it is held to, for one.
+    /// Restricts the key with these options in the format of `authorized_keys`, for example a forced command.
     pub fn let_in_only_with(&self, options: &str) {
         let key = fs::read_to_string(self.folder.path().join("user_key.pub")).expect("read the key");
         let file = self.folder.path().join("authorized_keys");

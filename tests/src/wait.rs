@@ -1,10 +1,10 @@
-//! Waiting for something to become true.
+//! Waits for a condition to become true.
 
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long anything that should happen may take before a test gives up on it. Far above what is normal, for a machine
-/// that builds something else meanwhile.
+/// Timeout for everything that tests wait for. Far above normal durations, for a machine that builds something else
+/// meanwhile.
 pub const PATIENCE: Duration = Duration::from_secs(90);
 
 /// Calls `probe` repeatedly until it returns something.

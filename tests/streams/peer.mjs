@@ -1,12 +1,12 @@
-// A chat server as people write them in Node, on a model that is made up.
+// A chat server as people write them in Node, with a made-up model.
 //
 //     node peer.mjs sdk          the chat SDK's own server code, from the model's stream to the response
-//     node peer.mjs sdk URL      the same, with its own client for the model server at this address
-//     node peer.mjs plain        server-sent events by hand, as little code as can be
-//     node peer.mjs relay URL    the same, of what the model server at this address says
+//     node peer.mjs sdk URL      the same, with the SDK's client for the model server at this URL
+//     node peer.mjs plain        server-sent events without a library, with as little code as possible
+//     node peer.mjs relay URL    the same, relaying the stream of the model server at this URL
 //
-// Prints `listening on http://ADDR` and answers POST /?deltas=200&every=50: so many deltas, one every so many
-// milliseconds (0: as fast as it can).
+// Prints `listening on http://ADDR` and answers POST /?deltas=200&every=50: 200 deltas, one every 50 milliseconds (0:
+// as fast as possible).
 import http from 'node:http';
 
 const [kind, model] = process.argv.slice(2);
@@ -29,7 +29,7 @@ server.keepAliveTimeout = 120_000;
 server.listen({ host: '127.0.0.1', port: 0, backlog: 4096 }, () => {
   console.log(`listening on http://127.0.0.1:${server.address().port}`);
 });
-// A reader who leaves in the middle is no reason to stop.
+// A reader that disconnects in the middle must not stop the server.
 process.on('unhandledRejection', () => {});
 
 function word(n) {

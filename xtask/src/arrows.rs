@@ -1,8 +1,8 @@
-//! Who may know whom: the tables of `docs/ARCHITECTURE.md` held against the crates' manifests.
+//! Checks the dependencies between crates: compares the tables of `docs/ARCHITECTURE.md` with the crates' manifests.
 //!
-//! Two tables are read. The one that begins `| crate | one line |` has a column `uses`, with the crates of ours that a
-//! crate depends on: exactly those. The one that begins `| dependency | only in |` names the heavy third-party crates and
-//! the few crates that may depend on them.
+//! Two tables are read. The one that begins `| crate | one line |` has a column `uses`, which must list exactly the
+//! workspace crates that a crate depends on. The one that begins `| dependency | only in |` names the heavy third-party
+//! crates and the few crates that may depend on them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use crate::{cycles, module_files, symbols};
 
 const PAGE: &str = "docs/ARCHITECTURE.md";
 
-/// Every way in which the page and the manifests disagree.
+/// Every difference between the page and the manifests.
 pub(crate) fn disagreements(workspace: &Workspace) -> Result<Vec<String>, String> {
     let page = workspace.read_file(PAGE)?;
     let drawn = column(&page, "| crate | one line |", "uses")?;
@@ -94,7 +94,7 @@ fn cells(line: &str) -> Vec<&str> {
     line.trim().trim_matches('|').split('|').map(str::trim).collect()
 }
 
-/// The words between back quotes.
+/// The names between backquotes.
 fn names(cell: &str) -> Names {
     cell.split('`').skip(1).step_by(2).map(str::to_owned).collect()
 }

@@ -1,4 +1,4 @@
-//! `cargo xtask bench`: the built server beside what people use otherwise, in one run on one machine.
+//! `cargo xtask bench`: measures the built server and the usual alternatives, in one run on one machine.
 
 mod agent;
 mod dashboard;
@@ -57,7 +57,7 @@ pub(crate) async fn run(options: &Options, stop: &mut StopSignal) -> Result<Exit
     }
 }
 
-/// Times of one side, in the order they were measured.
+/// Durations of one side, in the order they were measured.
 #[derive(Debug, Default)]
 struct Times(Vec<Duration>);
 

@@ -54,14 +54,14 @@ impl StopSignal {
     }
 }
 
-/// Runs a command to its end, with the output of this process.
+/// Runs a command to its end; it inherits the output of this process.
 pub(crate) async fn run(command: &mut Command, stop: &mut StopSignal) -> Result<Ended, String> {
     command.stdin(Stdio::null());
     let child = start(command)?;
     wait(child, stop).await
 }
 
-/// Runs a command to its end. What it printed is shown only when it fails: the reason is seldom in the last line.
+/// Runs a command to its end. Its output is shown only when the command fails: the reason is seldom in the last line.
 pub(crate) async fn run_quietly(command: &mut Command, stop: &mut StopSignal) -> Result<Ended, String> {
     let shown = shown(command);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -84,7 +84,7 @@ pub(crate) async fn run_quietly(command: &mut Command, stop: &mut StopSignal) ->
     }
 }
 
-/// In a group of its own, so that whatever it starts can be ended with it.
+/// Starts the command in its own process group, so that its descendants can be signalled with it.
 fn start(command: &mut Command) -> Result<Child, String> {
     let shown = shown(command);
     command.process_group(0).kill_on_drop(true).spawn().map_err(|error| format!("could not start {shown}: {error}"))
@@ -111,7 +111,7 @@ fn group_of(child: &Child) -> Option<Pid> {
 
 fn end(group: Option<Pid>, signal: Signal) {
     if let Some(group) = group {
-        // It may have ended meanwhile.
+        // The group may have ended meanwhile.
         let _ = kill_process_group(group, signal);
     }
 }

@@ -1,8 +1,8 @@
-//! Module cycles: files of one crate that depend on each other in a cycle cannot be read, tested or moved one by one.
+//! Module cycles: files of one crate that depend on each other in a cycle cannot be read, tested or moved separately.
 //!
-//! Two or three files that belong together may do so; more may not. What a file needs is read from the paths it names that
-//! begin with `crate`, `super` or `self`, outside of its tests. A file may name the files of its own folder by their bare names
-//! (`mod part;` and `use part::Part;`): what is above knows what is below.
+//! Cycles of at most three files are allowed. The dependencies of a file are read from the paths in it that begin with
+//! `crate`, `super` or `self`, outside of its tests. A file may name the files of its own folder by their bare names
+//! (`mod part;` and `use part::Part;`): a parent module knows its children.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -11,13 +11,13 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// Files of one crate that may need each other in a circle.
+/// Maximum number of files in a cycle.
 const MOST: usize = 3;
 
 type Module = Vec<String>;
 type Needs = BTreeMap<Module, BTreeSet<Module>>;
 
-/// A sentence for each cycle of the crates below a folder that has too many files.
+/// A sentence for each cycle that has too many files, in the crates below a folder.
 pub(crate) fn faults(crates: &Path) -> Result<Vec<String>, String> {
     let mut faults = Vec::new();
     for folder in entries(crates)? {
@@ -99,7 +99,7 @@ fn needs(sources: &BTreeMap<Module, String>) -> Needs {
     needs
 }
 
-/// The paths of a `use`, its groups written out.
+/// Expands the groups of a `use` into paths.
 fn write_out(prefix: &str, tree: &str, paths: &mut Vec<String>) {
     let Some((path, group)) = tree.split_once('{') else {
         return paths.push(format!("{prefix}{}", tree.trim()));
@@ -121,7 +121,7 @@ fn write_out(prefix: &str, tree: &str, paths: &mut Vec<String>) {
     write_out(&prefix, &group[start..], paths);
 }
 
-/// A path that a module names, from the root of the crate; `None` for one of another crate or of the module's own folder.
+/// The path of a module relative to the crate root; `None` for one of another crate or of the module's own folder.
 fn from_root(module: &[String], path: &str) -> Option<Module> {
     let mut parts = path.split("::").peekable();
     let mut from = match parts.next()? {
@@ -137,7 +137,7 @@ fn from_root(module: &[String], path: &str) -> Option<Module> {
     Some(from)
 }
 
-/// The groups of modules each of which needs all others of its group.
+/// The strongly connected components: groups of modules each of which depends on all others of its group.
 fn cycles(needs: &Needs) -> Vec<Vec<Module>> {
     let reached = |from: &Module| {
         let (mut reached, mut next) = (BTreeSet::new(), vec![from]);

@@ -1,10 +1,10 @@
-//! What no file of the project may say.
+//! Words that no file of the project may contain.
 
 use std::path::Path;
 
 use crate::workspace::Workspace;
 
-/// A rule: which files, what they may not hold, and why.
+/// A rule: which files it applies to, which words they may not contain, and why.
 struct Rule {
     files: fn(&str) -> bool,
     words: Vec<String>,
@@ -14,7 +14,7 @@ struct Rule {
 fn rules(root: &Path) -> Vec<Rule> {
     let any = |path: &str| path != "Cargo.lock";
     let home = std::env::var("HOME").unwrap_or_default();
-    // Short ones, such as `/root` or `/`, are no one's in particular.
+    // Short home paths, such as `/root` or `/`, do not identify a person.
     let mut somebodys = vec!["/home/".to_owned(), "/Users/".to_owned(), root.display().to_string()];
     somebodys.extend(Some(home).filter(|home| home.len() > "/root".len()));
     vec![
@@ -33,12 +33,12 @@ fn rules(root: &Path) -> Vec<Rule> {
     ]
 }
 
-/// Every place that breaks a rule, as `file:line: why: the line`.
+/// Every violation of a rule, as `file:line: why: the line`.
 pub(crate) fn broken_rules(workspace: &Workspace) -> Result<Vec<String>, String> {
     let rules = rules(&workspace.root);
     let mut faults = Vec::new();
     for path in workspace.files(".")? {
-        // This file has to say them.
+        // This file has to contain the words.
         if path == "xtask/src/language.rs" {
             continue;
         }

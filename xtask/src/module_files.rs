@@ -1,11 +1,11 @@
-//! Files of crates: each is a module, and the tests of a module are at the end of its file, or in `tests.rs` in its folder
-//! (`docs/STYLE.md`).
+//! Checks the files of crates: each is a module, and the tests of a module are at the end of its file, or in `tests.rs`
+//! in its folder (`docs/STYLE.md`).
 
 use std::collections::BTreeMap;
 
 use crate::workspace::Workspace;
 
-/// A sentence for each file of tests that has another place, and for each file that no module names.
+/// A sentence for each test file in another place, and for each file that no `mod` line names.
 pub(crate) fn faults(workspace: &Workspace) -> Result<Vec<String>, String> {
     let mut sources = BTreeMap::new();
     for path in workspace.files("crates/*/src/*.rs")? {

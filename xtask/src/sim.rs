@@ -1,4 +1,4 @@
-//! `cargo xtask sim`: the simulation of the job engine, in as many worlds as one has time for.
+//! `cargo xtask sim`: the simulation of the job engine, in any number of worlds.
 
 use std::process::ExitCode;
 
@@ -24,7 +24,7 @@ pub(crate) struct Options {
     broken: Option<String>,
 }
 
-/// The release profile, in which the named points are there all the same.
+/// The release profile with debug assertions in `docent-jobs`, which compile in the named failure points.
 const PROFILE: [&str; 3] = ["--release", "--config", "profile.release.package.docent-jobs.debug-assertions=true"];
 
 pub(crate) async fn run(options: &Options, stop: &mut StopSignal) -> Result<ExitCode, String> {
@@ -41,7 +41,7 @@ pub(crate) async fn run(options: &Options, stop: &mut StopSignal) -> Result<Exit
     Ok(match child::run(&mut command, stop).await? {
         Ended::Well => ExitCode::SUCCESS,
         Ended::Badly(_) => ExitCode::FAILURE,
-        // What a shell reports for a command that Ctrl-C ended.
+        // The exit code that a shell reports for a command that Ctrl-C ended.
         Ended::Stopped => ExitCode::from(130),
     })
 }

@@ -1,5 +1,5 @@
-//! `cargo xtask site`: what is believed of a site, held against what the site's own generator builds of it, before chores and
-//! after them.
+//! `cargo xtask site`: compares Docent's model of a site with what the site's own generator builds, before and after
+//! chores.
 
 mod generator;
 mod warnings;
@@ -99,7 +99,7 @@ pub(crate) async fn run(options: &Options, stop: &mut StopSignal) -> Result<Exit
     Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// Every small site, for the suite of that name. Skipped where a generator is missing, after the others were judged.
+/// Runs every small site, for the suite of that name. Reports a skip for a missing generator after running the others.
 pub(crate) async fn fixtures(
     workspace: &Workspace,
     tools: &Tools<'_>,
@@ -132,7 +132,8 @@ struct Judge<'a> {
     profile: Profile,
 }
 
-/// How the examples are built: the small sites take longer to compile for than to judge, repositories of thousands of pages do not.
+/// The build profile of the examples: the small sites take longer to compile for than to judge; repositories of
+/// thousands of pages do not.
 #[derive(Clone, Copy)]
 enum Profile {
     Debug,
@@ -140,7 +141,7 @@ enum Profile {
 }
 
 impl Judge<'_> {
-    /// The programs that do the work.
+    /// Builds the example programs that do the work.
     async fn examples(&self, stop: &mut StopSignal) -> Result<Outcome, String> {
         let mut build = Command::new(cargo());
         build.args(["build", "--quiet", "--package", "docent-site", "--package", "docent-refactor", "--examples"]);
@@ -195,7 +196,7 @@ impl Judge<'_> {
         }
 
         copy_site(repository, &after)?;
-        // A warning about something that the chore listed for a person does not count.
+        // Lines of the chores' output that list what is left to a person: warnings about those do not count.
         let mut left = Vec::new();
         for words in [vec!["fix-links"], vec!["move-some", &count], vec!["delete-some", &count]] {
             let mut chore = self.example("chore");
@@ -231,7 +232,7 @@ impl Judge<'_> {
         Ok(if faults.is_empty() { Outcome::Passed } else { Outcome::Failed(faults.join(", ")) })
     }
 
-    /// What a browser does not find of what the pages that were built link to.
+    /// The dead links of the built pages, as a browser would find them.
     async fn dead_links(&self, generator: Generator, built: &Path, site: &Site) -> Result<Warnings, Missing> {
         if generator == Generator::Mintlify {
             return Ok(warnings::of_mintlify(built)?);
@@ -262,17 +263,17 @@ async fn outcome(command: &mut Command, stop: &mut StopSignal) -> Result<Outcome
     })
 }
 
-/// Whether a dead link is among what chores left to a person, by the name it ends in, or a warning by what it quotes or, where
-/// that is nothing, by the file it begins with.
+/// Whether a chore reported this problem as left to a person. A dead link is matched by the last segment of its path. A
+/// warning is matched by the words that it quotes or ends in, or else by the file name that it begins with.
 fn is_told(line: &str, left: &[String]) -> bool {
     let Some((_, written)) = line.split_once('\t').or_else(|| line.split_once("linking to ")) else {
         let quoted = line.split(['\'', '`', '"']).skip(1).step_by(2).filter(|words| !words.is_empty());
-        // Some say it last, before their kind in brackets.
+        // Some warnings have the name last, before their kind in brackets.
         let line = line.rsplit_once(" [").filter(|(_, kind)| kind.ends_with(']')).map_or(line, |(line, _)| line);
         let mut quoted = quoted.chain(line.rsplit_once(": ").map(|(_, last)| last.trim()));
-        // What is moved is written as it was, in any case of letters: labels know none.
+        // Lines of moved pages are compared with the original path, and case-insensitively, because labels are.
         let left: Vec<String> = left.iter().map(|line| line.replace(warnings::MOVED, "").to_lowercase()).collect();
-        // Roles have what they name between backquotes of their own, or behind its title.
+        // In roles the name is in nested backquotes, or in angle brackets after a title.
         let named =
             |line: &String, words: &str| line.split(['`', '<', '>']).any(|part| part == words) || names(line, words);
         let about = line.split(':').next().unwrap_or_default().trim_start_matches('/').to_lowercase();
@@ -286,7 +287,7 @@ fn is_told(line: &str, left: &[String]) -> bool {
     !name.is_empty() && left.iter().any(|line| names(line, name))
 }
 
-/// Whether a line names a file or a link, by its last parts and with or without ending.
+/// Whether a line names a file or a link, by its last path segments, with or without an extension.
 fn names(line: &str, name: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
     line.match_indices(name).any(|(at, _)| {
@@ -295,18 +296,19 @@ fn names(line: &str, name: &str) -> bool {
     })
 }
 
-/// The last lines of what a program said.
+/// The last 12 non-empty lines of a program's output.
 fn end_of(said: &str) -> String {
     let lines: Vec<&str> = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     lines[lines.len().saturating_sub(12)..].join("\n    ")
 }
 
-/// Copies a repository, without what git and package managers keep there.
+/// Copies a repository, without the folders of git and package managers.
 fn copy_site(from: &Path, to: &Path) -> Result<(), String> {
     copy(from, to, &[".git", "node_modules"], &|from, to| std::fs::copy(from, to).map(|_| ()))
 }
 
-/// Copies a folder without those of some names, its files by `file`, and by their bytes where that fails.
+/// Copies a folder without entries of some names. `file` copies (or links) each file; if it fails, the bytes are
+/// copied.
 fn copy(
     from: &Path,
     to: &Path,

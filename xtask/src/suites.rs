@@ -1,4 +1,4 @@
-//! The suites: what each of them runs.
+//! The test suites, and what each of them runs.
 
 use std::path::PathBuf;
 
@@ -82,7 +82,7 @@ impl Suite {
         Self::Sites,
     ];
 
-    /// Whether it needs only what the project has or can install. Other suites run only by name.
+    /// Whether the suite needs only what the project has or can install. Other suites run only by name.
     pub(crate) const fn is_of_the_project(self) -> bool {
         !matches!(self, Self::Golden)
     }
@@ -114,7 +114,7 @@ impl Suite {
     }
 }
 
-/// Runs suites; what one of them built is used by the next.
+/// Runs suites; what one of them builds is reused by the next.
 #[derive(Debug)]
 pub(crate) struct Suites<'a> {
     workspace: &'a Workspace,
@@ -170,7 +170,7 @@ impl<'a> Suites<'a> {
     async fn clippy(&self, stop: &mut StopSignal) -> std::result::Result<Outcome, Missing> {
         self.tools.component("clippy", "clippy", stop).await?;
         let whole = ["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"];
-        // Features of the server that are off by default.
+        // The optional features of the server.
         let more = ["clippy", "--quiet", "--package", "docent-server", "--features", "embed", "--", "-D", "warnings"];
         match self.cargo(&whole, stop).await? {
             Outcome::Passed => Ok(self.cargo(&more, stop).await?),
@@ -190,7 +190,7 @@ impl<'a> Suites<'a> {
         Ok(self.outcome(&mut command, stop).await?)
     }
 
-    /// A database that cannot be fetched is not a failure of the project; the suite is then skipped.
+    /// A database that cannot be fetched is not a failure of the project, so the suite is then skipped.
     async fn advisories(&self, stop: &mut StopSignal) -> std::result::Result<Outcome, Missing> {
         let deny = self.tools.cargo_deny(stop).await?;
         let mut fetch = Command::new(&deny);
@@ -268,8 +268,8 @@ impl<'a> Suites<'a> {
         Ok(Outcome::Passed)
     }
 
-    /// The fuzz targets are a workspace of their own, which no other suite compiles. Running them needs a C++ compiler for the
-    /// fuzzer's library; checking that they compile does not.
+    /// The fuzz targets are a workspace of their own, which no other suite compiles. Running them needs a C++ compiler
+    /// for the fuzzer's library; checking that they compile does not.
     async fn fuzz(&self, stop: &mut StopSignal) -> std::result::Result<Outcome, Missing> {
         self.tools.component("clippy", "clippy", stop).await?;
         let mut command = Command::new(cargo());
@@ -306,12 +306,12 @@ impl<'a> Suites<'a> {
         self.stories("dashboard::people", &[("DOCENT_NODE", node), ("DOCENT_CHROMIUM", chromium)], stop).await
     }
 
-    /// Recorded streams of other servers are not part of the project, and cannot be installed.
+    /// Recorded streams of other servers are not part of the project and cannot be installed.
     async fn golden(&mut self, stop: &mut StopSignal) -> std::result::Result<Outcome, Missing> {
         let folder = std::env::var_os("DOCENT_GOLDEN").filter(|folder| !folder.is_empty());
         let missing = || Missing::Skip("$DOCENT_GOLDEN names no folder of recorded streams".to_owned());
         let folder = PathBuf::from(folder.ok_or_else(missing)?);
-        // The test runs in another folder.
+        // The path must be absolute, because the test runs in another folder.
         let folder = folder.canonicalize().map_err(|error| format!("could not open {}: {error}", folder.display()))?;
         self.stories("golden::", &[("DOCENT_GOLDEN", folder)], stop).await
     }
@@ -343,7 +343,7 @@ impl<'a> Suites<'a> {
         Ok(self.outcome(command.env("DOCENT_PYTHON", sphinx.with_file_name("python")), stop).await?)
     }
 
-    /// The black-box tests of a module that need more than cargo brings.
+    /// Runs the black-box tests of a module that need more than cargo brings.
     async fn stories(
         &mut self,
         module: &str,
@@ -353,7 +353,8 @@ impl<'a> Suites<'a> {
         self.tools.git(stop).await?;
         let server = self.server(stop).await?;
         let mut command = Command::new(cargo());
-        // One after the other: pauses between tries are judged by the clock, and hundreds of jobs beside them make them longer.
+        // One at a time: the tests measure the pauses between retries, which hundreds of concurrent jobs would
+        // lengthen.
         let chosen = ["--ignored", "--nocapture", "--test-threads", "1", module];
         command
             .args(["test", "--quiet", "--workspace", "--test", "blackbox", "--"])

@@ -1,14 +1,14 @@
-//! How a suite ended, and the table of all of them.
+//! The outcomes of suites, and the summary table.
 
 use std::fmt;
 use std::time::Duration;
 
-/// How a suite ended.
+/// The outcome of a suite.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Passed,
     Failed(String),
-    /// Not run, and why. Never counted as passed.
+    /// Not run, with the reason. Never counted as passed.
     Skipped(String),
 }
 
@@ -19,7 +19,7 @@ pub(crate) struct SuiteResult {
     pub(crate) took: Duration,
 }
 
-/// Every suite's line, in the order they ran.
+/// The results of all suites, in the order they ran.
 #[derive(Debug, Default)]
 pub(crate) struct Summary {
     pub(crate) results: Vec<SuiteResult>,

@@ -1,4 +1,4 @@
-//! Symbols: what the pages of the project name exists, and no type name stands for many things.
+//! Checks symbols: those named in the project's documentation exist, and no type name is used for many types.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -8,17 +8,17 @@ use regex::Regex;
 
 use crate::workspace::Workspace;
 
-/// Crate-visible types that may share a name. An associated type of a trait is one of them.
+/// Maximum number of crate-visible types with the same name. An associated type of a trait is one of them.
 const SAME_NAME: usize = 2;
 
 /// Definitions of a crate that a page can name: items, modules and variants.
 static DEFINED: LazyLock<Regex> = LazyLock::new(|| {
     regex(r"(?m)\b(?:fn|struct|enum|trait|type|mod|const|static)\s+([A-Za-z_]\w*)|^\s+([A-Z]\w*)\s*(?:[,({=]|$)")
 });
-/// A type that others of its crate can name.
+/// Types that are visible beyond their module.
 static TYPE: LazyLock<Regex> =
     LazyLock::new(|| regex(r"(?m)^ *pub(?:\([a-z]+\))? (?:struct|enum|trait|type) ([A-Z]\w*)"));
-/// What stands between backquotes on one line.
+/// Code spans on one line.
 static CODE: LazyLock<Regex> = LazyLock::new(|| regex("`([^`\n]+)`"));
 /// `Type::item`, `module::Type`, `docent_crate::item`, with or without arguments.
 static PATH: LazyLock<Regex> = LazyLock::new(|| regex(r"^[A-Za-z_]\w*(?:::[A-Za-z_]\w*)+"));
@@ -27,7 +27,8 @@ fn regex(pattern: &str) -> Regex {
     Regex::new(pattern).expect("a valid pattern")
 }
 
-/// Every symbol and file of ours that a page names and that does not exist, and every type name that is used too often.
+/// Every symbol and file of the project that a page names and that does not exist, and every type name that is used too
+/// often.
 pub(crate) fn faults(workspace: &Workspace) -> Result<Vec<String>, String> {
     let crates = crates(workspace)?;
     let symbols = crates.iter().map(|(name, files)| (name.as_str(), defined(files))).collect();
@@ -45,7 +46,7 @@ pub(crate) fn faults(workspace: &Workspace) -> Result<Vec<String>, String> {
     Ok(faults)
 }
 
-/// Files that the documentation of a crate lists and that it does not have.
+/// Files that the documentation of a crate lists but that do not exist.
 fn missing_modules(crates: &Crates, root: &Path) -> Vec<String> {
     let libs = crates.values().flatten().filter(|(path, _)| path.ends_with("/src/lib.rs"));
     let listed = libs.flat_map(|(path, text)| {
@@ -57,7 +58,7 @@ fn missing_modules(crates: &Crates, root: &Path) -> Vec<String> {
     missing.map(|(path, name)| format!("{path} lists `{name}`, which does not exist")).collect()
 }
 
-/// The code of each crate by its name as code names it (`docent_site`), by file.
+/// The files of each crate with their code, keyed by the crate's name in code (`docent_site`).
 type Crates = BTreeMap<String, BTreeMap<String, String>>;
 
 fn crates(workspace: &Workspace) -> Result<Crates, String> {
@@ -74,15 +75,15 @@ fn crates(workspace: &Workspace) -> Result<Crates, String> {
     Ok(crates)
 }
 
-/// The project's own pages. What the tests have as sites of others is not among them.
+/// The project's own Markdown pages, without the sites under `tests/sites`.
 fn pages(workspace: &Workspace) -> Result<Vec<String>, String> {
     let mut pages = workspace.files("*.md")?;
-    // The changelog names removed symbols, too.
+    // The changelog also names removed symbols.
     pages.retain(|page| !page.starts_with("tests/sites/") && page != "CHANGELOG.md");
     Ok(pages)
 }
 
-/// What is defined in each crate.
+/// The names defined in each crate.
 type Symbols<'a> = BTreeMap<&'a str, BTreeSet<&'a str>>;
 
 fn defined(files: &BTreeMap<String, String>) -> BTreeSet<&str> {
@@ -90,7 +91,7 @@ fn defined(files: &BTreeMap<String, String>) -> BTreeSet<&str> {
     found.filter_map(|found| found.get(1).or(found.get(2))).map(|name| name.as_str()).collect()
 }
 
-/// Whether this path begins with a symbol of the project and continues with one that does not exist.
+/// Whether the code is a path that begins with a symbol of the project and continues with one that does not exist.
 fn is_missing_symbol(code: &str, symbols: &Symbols<'_>) -> bool {
     let Some(path) = PATH.find(code) else { return false };
     let mut parts = path.as_str().split("::");
@@ -99,7 +100,7 @@ fn is_missing_symbol(code: &str, symbols: &Symbols<'_>) -> bool {
         return symbols.get(first).is_none_or(|defined| parts.any(|part| !defined.contains(part)));
     }
     let is_defined = |part: &str| symbols.values().any(|defined| defined.contains(part));
-    // Anything else is a path of others, such as `std::fs`.
+    // Other paths are those of third-party crates, such as `std::fs`.
     let is_ours = is_defined(first) || symbols.contains_key(format!("docent_{first}").as_str());
     is_ours && parts.any(|part| !is_defined(part))
 }
@@ -110,7 +111,7 @@ fn is_missing_file(code: &str, root: &Path) -> bool {
     of_ours && !code.contains(['*', ' ', '{', '<']) && !root.join(code).exists()
 }
 
-/// Names that more than two crate-visible types have.
+/// A sentence for each name that more than two crate-visible types have.
 fn common_names(crates: &Crates) -> Vec<String> {
     let mut places: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for (path, text) in crates.values().flatten() {

@@ -1,4 +1,4 @@
-//! `cargo xtask test`: every suite in order, and the table at the end.
+//! `cargo xtask test`: runs every suite in order, and prints a summary table.
 
 use std::process::ExitCode;
 use std::time::Instant;
@@ -24,7 +24,7 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// Why a suite is not to be run, if so.
+    /// The reason why a suite is left out, if it is.
     fn leaves_out(&self, suite: Suite) -> Option<&'static str> {
         if !self.only.is_empty() && !self.only.contains(&suite) {
             Some("not among --only")
@@ -54,7 +54,7 @@ pub(crate) async fn run(options: &Options, stop: &mut StopSignal) -> Result<Exit
     }
     println!("\n{summary}");
     Ok(if stop.was_received() {
-        // What a shell reports for a command that Ctrl-C ended.
+        // The exit code that a shell reports for a command that Ctrl-C ended.
         ExitCode::from(130)
     } else if summary.failed() {
         ExitCode::FAILURE

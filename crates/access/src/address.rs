@@ -1,4 +1,4 @@
-//! Ranges of IP addresses, as `--allow-ip` takes them.
+//! Ranges of IP addresses, the values of `--allow-ip`.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -8,7 +8,7 @@ use ipnet::{IpNet, Ipv6Net};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// A range of addresses: `10.0.0.0/8`, `2001:db8::/32`, or one address. IPv4 addresses in IPv6 form are IPv4 addresses.
+/// A range of addresses: `10.0.0.0/8`, `2001:db8::/32`, or one address. IPv4-mapped IPv6 addresses count as IPv4.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct AddressRange(IpNet);
@@ -23,7 +23,7 @@ pub struct AddressRangeError {
 }
 
 impl AddressRange {
-    /// The unit of rate limits: an IPv4 address, or the /64 network that one IPv6 subscriber is given.
+    /// The unit of rate limits: an IPv4 address, or the /64 network that an IPv6 subscriber gets.
     pub fn of_caller(address: IpAddr) -> Self {
         match IpNet::from(address.to_canonical()) {
             IpNet::V6(v6) => Self(Ipv6Net::new_assert(v6.addr(), 64).trunc().into()),

@@ -9,20 +9,20 @@ use crate::key::{KeyHash, KeyKind};
 use crate::origin::Origin;
 use crate::record::{Grant, KeyRecord, Scope};
 
-/// What a caller presents.
+/// The credentials that a caller presents.
 #[derive(Clone, Copy, Default)]
 pub struct Credentials<'a> {
     /// The bytes of the `Authorization` header.
     pub authorization: Option<&'a [u8]>,
-    /// Where the caller's connection comes from, as far as that is known.
+    /// The caller's IP address, if it is known.
     pub ip: Option<IpAddr>,
     /// The bytes of the `Origin` header.
     pub origin: Option<&'a [u8]>,
 }
 
 impl<'a> Credentials<'a> {
-    /// The credentials of a request, from all of its `Authorization` and `Origin` headers. A repeated header is invalid:
-    /// proxies disagree on which one counts.
+    /// The credentials of a request, from all of its `Authorization` and `Origin` headers. A repeated header is
+    /// invalid: proxies disagree on which one counts.
     pub fn from_headers(
         authorization: impl IntoIterator<Item = &'a [u8]>,
         origin: impl IntoIterator<Item = &'a [u8]>,
@@ -45,13 +45,13 @@ impl std::fmt::Debug for Credentials<'_> {
     }
 }
 
-/// What a caller wants to do.
+/// The action that a caller requests.
 #[derive(Debug, Clone, Copy)]
 pub struct Action<'a> {
-    /// The kind of key it takes.
+    /// The kind of key that the action requires.
     pub kind: KeyKind,
     pub need: Scope,
-    /// The project it touches; `None` when the caller named one that does not exist.
+    /// The project that the action affects; `None` if the caller named one that does not exist.
     pub project: Option<&'a ProjectId>,
 }
 
@@ -109,7 +109,7 @@ impl From<Denial> for Refusal {
 }
 
 impl Credentials<'_> {
-    /// The hash of the key in the `Authorization` header, if its form is right.
+    /// The hash of the key in the `Authorization` header, if the key is well-formed.
     pub fn key(&self) -> Result<KeyHash, Denial> {
         let header = self.authorization.unwrap_or_default().trim_ascii();
         if header.is_empty() {
@@ -131,7 +131,7 @@ impl Credentials<'_> {
     }
 }
 
-/// Whether a key is valid, and for what.
+/// Checks that a key is valid, and returns what it permits.
 pub(crate) fn check_key<'a>(record: Option<&'a KeyRecord>, key: &KeyHash, now: Timestamp) -> Result<&'a Grant, Denial> {
     let record = record.filter(|record| record.hash == *key).ok_or(Denial::Unknown)?;
     let grant = &record.grant;
@@ -144,8 +144,8 @@ pub(crate) fn check_key<'a>(record: Option<&'a KeyRecord>, key: &KeyHash, now: T
     }
 }
 
-/// Decides. `key` is the hash of [the presented key](Credentials::key) and `record` its record. First whether the key is
-/// valid, then whether it permits this.
+/// The admission decision. `key` is the hash of [the presented key](Credentials::key) and `record` its record. Checks
+/// first whether the key is valid, then whether it permits the action.
 pub fn admit(
     record: Option<&KeyRecord>,
     key: &KeyHash,

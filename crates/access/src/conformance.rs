@@ -1,4 +1,4 @@
-//! What every implementation of [`Keys`] and [`Projects`] must pass: one test a function, each on an empty store.
+//! The conformance suite of [`Keys`] and [`Projects`]: one function per test, each on an empty store.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -14,7 +14,7 @@ use crate::record::{Grant, KeyId, KeyRecord, Scope, mint};
 
 const NOW: Timestamp = Timestamp::from_millis(1_795_000_000_000);
 
-/// Runs every test, each on a store that `make` gives. Panics at the first broken promise.
+/// Runs every test, each on a new store from `make`. Panics at the first failure.
 pub async fn run<S, F, Made>(make: F)
 where
     S: Keys + Projects,
@@ -57,7 +57,7 @@ pub fn sample_project(name: &str) -> Project {
     }
 }
 
-/// An admin key of a project, the same for the same seed.
+/// An admin key of a project; the same seed gives the same key.
 pub fn sample_key(project: &str, seed: u8) -> (Key, KeyRecord) {
     let seeded = |bytes: &mut [u8]| {
         bytes.fill(seed % 248);

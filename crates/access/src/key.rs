@@ -1,4 +1,4 @@
-//! The secret itself: its format, its check characters, its hash.
+//! API keys: their format, check characters and hash.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmn
 pub(crate) const RANDOM: usize = 32;
 const CHECK: usize = 6;
 
-/// What a key permits.
+/// The kind of a key, which determines the endpoints it is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum KeyKind {
@@ -30,7 +30,7 @@ impl KeyKind {
         }
     }
 
-    /// What every key of this kind begins with.
+    /// The prefix of every key of this kind.
     pub const fn prefix(self) -> &'static str {
         match self {
             Self::Admin => "docent_admin_",
@@ -53,7 +53,7 @@ pub struct Key {
 }
 
 impl Key {
-    /// Parses a key with a valid form and check characters. It may still be unknown.
+    /// Parses a key that is well-formed and has valid check characters. It may still be unknown.
     pub fn parse(text: &str) -> Option<Self> {
         Some(Self { kind: kind_of(text.as_bytes())?, text: text.to_owned() })
     }
@@ -87,7 +87,7 @@ impl fmt::Debug for Key {
     }
 }
 
-/// The kind of a key whose form and check characters are right.
+/// The kind of a key, if it is well-formed and its check characters are valid.
 fn kind_of(text: &[u8]) -> Option<KeyKind> {
     let kind = KeyKind::ALL.into_iter().find(|kind| text.starts_with(kind.prefix().as_bytes()))?;
     let rest = &text[kind.prefix().len()..];
@@ -108,7 +108,7 @@ fn check_of(text: &[u8]) -> [u8; CHECK] {
     check
 }
 
-/// The SHA-256 of a key: what is stored in its place. Compared in constant time.
+/// The SHA-256 of a key, which is stored instead of the key. Compared in constant time.
 #[derive(Clone, Copy)]
 pub struct KeyHash([u8; 32]);
 
@@ -117,7 +117,8 @@ impl KeyHash {
         Self(bytes)
     }
 
-    /// The hash of the key with this text, if its form and check characters are right. The key itself is not stored.
+    /// The hash of the key with this text, if it is well-formed and its check characters are valid. The key itself is
+    /// not stored.
     pub fn of(text: &[u8]) -> Option<Self> {
         kind_of(text).map(|_| Self::digest(text))
     }

@@ -1,7 +1,7 @@
-//! The moment a key stops being valid, for streams and waiting requests.
+//! Notifies streams and waiting requests when a key stops being valid.
 //!
-//! A key is checked when a request arrives. An answer may last for hours and would outlive the key, so it is notified. One
-//! task watches each key that has a waiter, for as long as it has one. It reads the storage only after a change.
+//! A key is checked when a request arrives. An answer may last for hours and outlive the key, so it is notified. One
+//! task watches each key while it has waiters. It reads the storage only after a change.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -18,7 +18,8 @@ use crate::access_cache::AccessCache;
 use crate::admit::{Denial, check_key};
 use crate::key::KeyHash;
 
-/// How often a key is checked. With the 200 ms until a storage notices another process this is well under a second.
+/// Interval at which a key is checked. Together with the 200 ms until a storage notices a write of another process,
+/// this is well under a second.
 const CHECK_INTERVAL: Duration = Duration::from_millis(250);
 
 /// Signals when one key stops being valid.
@@ -26,7 +27,7 @@ const CHECK_INTERVAL: Duration = Duration::from_millis(250);
 pub struct KeyWatch(watch::Receiver<Option<Denial>>);
 
 impl KeyWatch {
-    /// Waits until the key is revoked or expires; returns which.
+    /// Waits until the key is revoked or expires; returns the reason.
     pub async fn ended(&mut self) -> Denial {
         match self.0.wait_for(Option::is_some).await.map(|denial| denial.clone()) {
             Ok(Some(denial)) => denial,
@@ -38,7 +39,7 @@ impl KeyWatch {
     /// Waits for `work`, but no longer than the key is valid.
     ///
     /// # Errors
-    /// Why the key is no longer valid; `work` is dropped then.
+    /// The reason why the key is no longer valid; `work` is dropped then.
     pub async fn unless_ended<T>(&mut self, work: impl Future<Output = T>) -> Result<T, Denial> {
         tokio::select! {
             biased;
@@ -60,7 +61,7 @@ impl KeyWatches {
         Self { cache, clock, watched: Mutex::default() }
     }
 
-    /// Watches a key, if that is not done yet. Must be called on a runtime.
+    /// Watches a key, if it is not watched already. Must be called on a runtime.
     pub(crate) fn of(self: &Arc<Self>, key: KeyHash) -> KeyWatch {
         match self.watched.lock().entry(key) {
             Entry::Occupied(known) => KeyWatch(known.get().subscribe()),
@@ -84,7 +85,7 @@ impl KeyWatches {
                     return;
                 }
                 Ok(None) => {}
-                // When the storage cannot be read, an admitted caller stays admitted.
+                // If the storage cannot be read, an admitted caller remains admitted.
                 Err(error) => tracing::warn!(error = &error as &dyn std::error::Error, "could not look up a key"),
             }
             if let Entry::Occupied(sender) = self.watched.lock().entry(key)

@@ -1,4 +1,4 @@
-//! When each key was last used: stored at most once a minute for each key.
+//! The time of each key's last use: stored at most once a minute per key.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use crate::key::KeyHash;
 
 /// Minimum interval between two writes for one key.
 const WRITE_INTERVAL: Duration = Duration::from_secs(60);
-/// Most keys in memory.
+/// Maximum number of keys in memory.
 const CAPACITY: usize = 4096;
 
 /// The last stored use of each key.
@@ -18,7 +18,7 @@ const CAPACITY: usize = 4096;
 pub(crate) struct LastUse(Mutex<HashMap<KeyHash, Timestamp>>);
 
 impl LastUse {
-    /// Whether this use is to be stored. It counts as stored from here on.
+    /// Whether this use must be stored. It counts as stored from here on.
     pub(crate) fn is_due(&self, key: &KeyHash, now: Timestamp) -> bool {
         let mut last_uses = self.0.lock();
         if last_uses.get(key).is_some_and(|last| now < last.plus(WRITE_INTERVAL)) {

@@ -1,19 +1,19 @@
 //! Authentication, authorisation and rate limits.
 //!
-//! A caller presents a [`Key`]; its stored form is a [`KeyRecord`]; [`admit`] is one pure decision whether it permits the
-//! request, or a [`Denial`] with the reason. [`Access`] looks up what the decision needs, caches it until the storage reports a
-//! change, and returns a [`Principal`] for an admitted caller. This crate refuses to
-//! know HTTP (it reads the bytes of two header values and an address) and jobs.
+//! A caller presents a [`Key`]; its stored form is a [`KeyRecord`]; [`admit`] is one pure decision whether it permits
+//! the request, or a [`Denial`] with the reason. [`Access`] loads the data that the decision needs, caches it until the
+//! storage reports a change, and returns a [`Principal`] for an admitted caller. This crate does not know HTTP (it
+//! reads the bytes of two header values and an address) or jobs.
 //!
 //! A key is `docent_admin_` or `docent_assistant_`, 32 random base62 characters, and 6 base62 characters of the CRC-32
-//! of all that precedes them, so that a mistyped key can be told from an unknown one offline. Only the
-//! key's SHA-256 is ever stored.
+//! of all that precedes them, so that a mistyped key is distinguishable from an unknown one offline. Only the key's
+//! SHA-256 is ever stored.
 //!
 //! - [`KeyWatch`] ends streams and waiting requests when their key stops being valid.
 //! - [`Proxies`] finds the client's address behind trusted proxies.
-//! - [`Throttle`] counts, in memory, what need not be exact across processes.
-//! - [`Keys`] and [`Projects`] are the ports to storage; [`memory::MemoryAccess`] implements them for tests and
-//!   [`conformance`] what every implementation must pass.
+//! - [`Throttle`] counts, in memory, quotas that need not be exact across processes.
+//! - [`Keys`] and [`Projects`] are the ports to storage; [`memory::MemoryAccess`] implements them for tests, and
+//!   [`conformance`] has the tests that every implementation must pass.
 
 mod access;
 mod access_cache;

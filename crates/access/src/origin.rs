@@ -1,4 +1,4 @@
-//! Web origins, as `--allow-origin` takes them and browsers send them.
+//! Web origins, the values of `--allow-origin` and of the `Origin` header.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,7 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// A scheme, a host and a port: `https://docs.example.com`. Lower case, without the scheme's own port.
+/// A scheme, a host and a port: `https://docs.example.com`. Lower case, without the scheme's default port.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Origin(String);

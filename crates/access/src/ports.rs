@@ -1,4 +1,4 @@
-//! The ports to storage of keys and projects.
+//! The storage ports for keys and projects.
 
 use std::fmt;
 
@@ -9,8 +9,7 @@ use thiserror::Error;
 use crate::key::KeyHash;
 use crate::record::{KeyId, KeyRecord};
 
-/// Storage of key records. Writes return when they would survive a loss of power; the next read of every other process
-/// sees them.
+/// Storage of key records. A write returns once it is durable; the next read of every other process sees it.
 #[async_trait]
 pub trait Keys: Send + Sync + fmt::Debug + 'static {
     /// Adds a key. The project must exist and the key must be new; otherwise an error says which condition failed.
@@ -21,16 +20,17 @@ pub trait Keys: Send + Sync + fmt::Debug + 'static {
     /// The keys of a project, or of all, oldest first; revoked and expired ones too.
     async fn keys(&self, project: Option<&ProjectId>) -> Result<Vec<KeyRecord>, StoreError>;
 
-    /// Revokes a key for good and gives its record, or `None` when there is no such key. A key that was revoked before
-    /// keeps the moment of the first time.
+    /// Revokes a key permanently and returns its record, or `None` if there is no such key. A key that was revoked
+    /// before keeps the time of the first revocation.
     async fn revoke(&self, id: &KeyId, now: Timestamp) -> Result<Option<KeyRecord>, StoreError>;
 
-    /// Stores when a key was last used. It does not wait for the disk, and [`changes`](Self::changes) does not move.
+    /// Stores the time of a key's last use. Does not wait for the disk, and does not increase
+    /// [`changes`](Self::changes).
     async fn used(&self, id: &KeyId, at: Timestamp) -> Result<(), StoreError>;
 
-    /// A number that moves when a key or a project may have changed: with each write through this storage before it
-    /// returns, and within 200 milliseconds when another process has written. `None` when that is unknown at the moment:
-    /// cached values are then invalid. Does not block.
+    /// A number that increases when a key or a project may have changed: with each write through this storage before it
+    /// returns, and within 200 milliseconds when another process has written. `None` if it is currently unknown: cached
+    /// values are then invalid. Does not block.
     fn changes(&self) -> Option<u64>;
 }
 
@@ -45,20 +45,21 @@ pub enum AddError {
     Store(#[from] StoreError),
 }
 
-/// Storage of projects, the one that their keys are in, with the same promises.
+/// Storage of projects. It is the same storage as that of the keys, with the same guarantees.
 #[async_trait]
 pub trait Projects: Send + Sync + fmt::Debug + 'static {
-    /// Adds a project whose id and domain nobody has.
+    /// Adds a project whose id and domain are not taken.
     async fn add(&self, project: Project) -> Result<(), AddError>;
 
-    /// Replaces the project of the same id and uid and returns the old one, or `None` when there is none. Its keys stay.
+    /// Replaces the project with the same id and uid and returns the old one, or `None` if there is none. Its keys
+    /// remain valid.
     async fn replace(&self, project: Project) -> Result<Option<Project>, AddError>;
 
-    /// Removes a project and returns it, or `None` when there is none. Its keys are revoked with it, and do not work for a
-    /// later project of the same name.
+    /// Removes a project and returns it, or `None` if there is none. Its keys are revoked with it, and do not work for
+    /// a later project with the same name.
     async fn remove(&self, id: &ProjectId, now: Timestamp) -> Result<Option<Project>, StoreError>;
 
-    /// All projects, by id.
+    /// All projects, sorted by id.
     async fn projects(&self) -> Result<Vec<Project>, StoreError>;
 
     async fn by_id(&self, id: &ProjectId) -> Result<Option<Project>, StoreError>;

@@ -1,10 +1,11 @@
 //! The client's address behind trusted proxies.
 //!
-//! A proxy names its client in a header, which anybody can forge. So the header counts only as far as trusted proxies wrote
-//! it: each appends the address it was called from, so the last address that is not a trusted proxy's is the client's.
+//! A proxy names its client in a header, which anyone can forge. So the header is trusted only as far as trusted
+//! proxies wrote it: each appends the address that it was called from, so the last address that is not a trusted
+//! proxy's is the client's.
 //!
 //! ```text
-//! caller 198.51.100.7 ─▶ proxy 10.0.0.2 ─▶ proxy 10.0.0.1 ─▶ us
+//! caller 198.51.100.7 ─▶ proxy 10.0.0.2 ─▶ proxy 10.0.0.1 ─▶ docent
 //! X-Forwarded-For: 192.0.2.66, 198.51.100.7, 10.0.0.2
 //!                  └ written by the caller, not trusted
 //! ```
@@ -18,9 +19,9 @@ use crate::address::AddressRange;
 /// The proxies in front of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Proxies {
-    /// The addresses they connect from.
+    /// The addresses that the proxies connect from.
     pub trusted: Vec<AddressRange>,
-    /// The header that names the client, in lower case. It holds addresses with commas between them, or one.
+    /// The header that names the client, in lower case. Its value is one address, or several separated by commas.
     pub header: String,
 }
 
@@ -29,8 +30,8 @@ impl Proxies {
     /// [`Self::header`], in order. Without the header the client is the proxy itself.
     ///
     /// # Errors
-    /// A trusted proxy's value is not an address. Taking the proxy's own instead would count all its clients as one, and admit
-    /// them wherever the proxy is admitted.
+    /// The address from a trusted proxy is invalid. Using the proxy's own address instead would count all its clients
+    /// as one, and admit them wherever the proxy is admitted.
     pub fn client<'a>(&self, peer: IpAddr, values: impl IntoIterator<Item = &'a [u8]>) -> Result<IpAddr, Refusal> {
         let peer = peer.to_canonical();
         if !self.trusts(peer) {
@@ -60,7 +61,7 @@ impl Proxies {
     }
 }
 
-/// An address, which some proxies write with the port, and one of IPv6 in brackets.
+/// Parses an address, optionally with a port, as some proxies write it, and for IPv6 in brackets.
 fn address(entry: &[u8]) -> Option<IpAddr> {
     let text = std::str::from_utf8(entry).ok()?.trim();
     let with_port = || text.parse::<SocketAddr>().ok().map(|socket| socket.ip());

@@ -13,7 +13,7 @@ use crate::origin::Origin;
 /// Default lifetime of a key: 90 days.
 pub const LIFETIME: Duration = Duration::from_secs(90 * 24 * 3600);
 
-/// What a key may do. Writing includes reading.
+/// The scope of a key. Writing includes reading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Scope {
@@ -62,47 +62,47 @@ impl fmt::Display for KeyId {
     }
 }
 
-/// What is known of a key: all but the key.
+/// The record of a key: everything except the secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyRecord {
     pub id: KeyId,
     pub hash: KeyHash,
     pub grant: Grant,
-    /// What a person calls it.
+    /// The name that a person gave to the key.
     pub name: Option<String>,
-    /// The name of the operator who made it; `None` for the command line.
+    /// The name of the operator who created the key; `None` for the command line.
     pub made_by: Option<String>,
     pub created_at: Timestamp,
     pub revoked_at: Option<Timestamp>,
-    /// When it was last let in, to the minute; `None` for never.
+    /// The time of the last admission, to the minute; `None` if it was never used.
     pub used_at: Option<Timestamp>,
 }
 
-/// What a key gives its holder.
+/// The permissions that a key grants.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Grant {
     pub kind: KeyKind,
     pub project: ProjectId,
     pub scope: Scope,
-    /// `None`: never.
+    /// `None` means that the key never expires.
     pub expires_at: Option<Timestamp>,
-    /// Addresses it may be used from; empty means any.
+    /// Addresses from which the key may be used; empty means any.
     #[serde(default)]
     pub allow_ip: Vec<AddressRange>,
-    /// Web origins it may be used from; empty means any, and none at all.
+    /// Web origins from which the key may be used; empty means any origin, and requests without one.
     #[serde(default)]
     pub allow_origin: Vec<Origin>,
 }
 
 impl Grant {
-    /// All of one project, from anywhere, for [`LIFETIME`].
+    /// Full access to one project, from anywhere, for [`LIFETIME`].
     pub fn new(kind: KeyKind, project: ProjectId, now: Timestamp) -> Self {
         let expires_at = Some(now.plus(LIFETIME));
         Self { kind, project, scope: Scope::default(), expires_at, allow_ip: Vec::new(), allow_origin: Vec::new() }
     }
 }
 
-/// Makes a key and its record. `randomness` fills the slice it is given; an error of its is passed on.
+/// Creates a key and its record. `randomness` fills the slice with random bytes; its error is passed on.
 pub fn mint<E>(
     grant: Grant,
     now: Timestamp,
@@ -113,7 +113,8 @@ pub fn mint<E>(
     while filled < RANDOM {
         let mut bytes = [0; RANDOM];
         randomness(&mut bytes)?;
-        // Bytes from 248 on would make the first 8 characters of the alphabet likelier than the others.
+        // The bytes from 248 on are skipped: they would make the first 8 characters of the alphabet more likely than
+        // the others.
         for byte in bytes.into_iter().filter(|byte| *byte < 248).take(RANDOM - filled) {
             random[filled] = byte % 62;
             filled += 1;
@@ -128,7 +129,7 @@ pub fn mint<E>(
     ))
 }
 
-/// Randomness of the operating system, for [`mint`].
+/// Random bytes from the operating system, for [`mint`].
 pub fn system_randomness(bytes: &mut [u8]) -> Result<(), BoxError> {
     getrandom::fill(bytes).map_err(Into::into)
 }

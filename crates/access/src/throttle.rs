@@ -1,8 +1,9 @@
-//! Rate limits that hold for one process and need no access to the store.
+//! Rate limits that apply to one process and do not access the store.
 //!
-//! A window is counted in [`SLOTS`] slots, and a slot expires only when its last use has left the window. So no window has
-//! more uses than the limit, no caller waits longer than the window, and a use may count for a sixtieth of the window too
-//! long. What has to be exact across restarts and processes is counted in the store instead, with the write it limits.
+//! A window is divided into [`SLOTS`] slots, and a slot expires only when its last use has left the window. So no
+//! window has more uses than the limit, no caller waits longer than the window, and a use may be counted for up to a
+//! sixtieth of the window too long. Limits that must be exact across restarts and processes are counted in the store
+//! instead, together with the write that they limit.
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
@@ -12,7 +13,7 @@ use docent_types::{Quota, QuotaStatus, Timestamp};
 use parking_lot::Mutex;
 
 const SLOTS: u32 = 60;
-/// Idle buckets are removed when there are twice as many buckets as after the last removal, and at least this many.
+/// Idle buckets are removed when the number of buckets is twice that after the last removal, and at least this.
 const LEAST_TO_SWEEP: usize = 1024;
 
 /// Counts uses of quotas in memory.
@@ -30,15 +31,15 @@ struct Buckets {
 struct Bucket {
     window: Duration,
     used: u32,
-    /// Slots with uses in them, oldest first.
+    /// Slots that contain uses, oldest first.
     slots: VecDeque<Slot>,
 }
 
 /// Uses that expire together.
 struct Slot {
-    /// The moment of the first, divided by the width of a slot.
+    /// The time of the first use, divided by the width of a slot.
     number: i64,
-    /// When the last one has left the window.
+    /// When the last use leaves the window.
     until: Timestamp,
     count: u32,
 }
@@ -54,8 +55,8 @@ impl Throttle {
         Self::default()
     }
 
-    /// Counts one use of every quota, or of none when one of them is used up. Returns the status of the quota with the
-    /// fewest uses left; as an error, that of the one that takes longest to free a use. `None`: no quotas.
+    /// Counts one use of every quota, or of none if one of them is exhausted. Returns the status of the quota with the
+    /// fewest uses left; as an error, that of the quota that takes longest to free a use. `None`: no quotas.
     pub fn count(&self, quotas: &[Quota], now: Timestamp) -> Result<Option<QuotaStatus>, QuotaStatus> {
         let buckets = &mut *self.buckets.lock();
         buckets.sweep(now);
@@ -105,7 +106,7 @@ impl Bucket {
         let (number, until) = (now.millis().div_euclid(width), now.plus(self.window));
         self.used = self.used.saturating_add(1);
         match self.slots.back_mut() {
-            // After the clock was set back there is a later slot: the use counts until that one expires.
+            // If the clock was set back, there is a later slot: the use counts until that one expires.
             Some(slot) if slot.number >= number => {
                 slot.until = slot.until.max(until);
                 slot.count = slot.count.saturating_add(1);
@@ -121,14 +122,14 @@ impl Bucket {
         QuotaStatus { limit: quota.limit, window: quota.window, remaining, retry_after }
     }
 
-    /// How long until fewer than `limit` uses are left.
+    /// The time until fewer than `limit` uses are left.
     fn wait(&self, limit: u32, now: Timestamp) -> Option<Duration> {
         let mut left = self.used;
         let gone = self.slots.iter().find(|slot| {
             left = left.saturating_sub(slot.count);
             left < limit
         });
-        // A clock that was set back since would yield a longer wait.
+        // Bounded by the window, because the wait would be too long if the clock was set back.
         gone.map(|slot| slot.until.since(now).min(self.window))
     }
 }
@@ -204,7 +205,7 @@ mod tests {
                         let in_window = passed.iter().filter(|then| now - **then < 3600 + 60).count();
                         prop_assert!(in_window >= limit as usize, "refused though free");
                         prop_assert!(throttle.count(&quotas, at(now).plus(quota_status.retry_after)).is_ok());
-                        // That use is counted too: begin anew behind it.
+                        // That use is counted too: start again after it.
                         now += 3 * 3600;
                         passed.clear();
                     }

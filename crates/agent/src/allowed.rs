@@ -1,4 +1,4 @@
-//! What the owner of a project allows an agent to change besides documents.
+//! The files besides documents that the owner of a project allows an agent to change.
 
 use globset::{GlobBuilder, GlobMatcher};
 

@@ -1,4 +1,4 @@
-//! One model call, with its reply collected.
+//! Makes one model call and collects the reply.
 
 use std::collections::HashSet;
 
@@ -8,10 +8,10 @@ use futures::StreamExt;
 
 use crate::transcript::TranscriptEntry;
 
-/// Largest reply in bytes: its text and the inputs of its calls together.
+/// Maximum size of a reply in bytes: its text and the inputs of its calls together.
 const LONGEST: usize = 4 << 20;
 
-/// What a model replied.
+/// A complete reply of a model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelReply {
     pub message: Message,
@@ -25,10 +25,10 @@ impl From<ModelReply> for TranscriptEntry {
     }
 }
 
-/// Calls the model once and collects its reply; `on_event` sees each event as it comes. After an error nothing was
-/// collected, and the same request may be tried again if the error's kind says so; `on_event` then sees its text again.
-/// Tool calls are dropped from a reply that may not have any. Of too many calls the first that exceeds the limit is
-/// kept, for [`crate::run_tools`] to refuse, and the rest are dropped.
+/// Calls the model once and collects its reply; `on_event` sees each event as it arrives. After an error nothing was
+/// collected, and the same request may be retried if the error's kind allows it; `on_event` then sees its text again.
+/// Tool calls are dropped if the request does not allow any. If there are too many calls, the first one over the limit
+/// is kept, so that [`crate::run_tools`] refuses it, and the rest are dropped.
 pub async fn call_model(
     model: &dyn Model,
     request: Request,

@@ -21,11 +21,11 @@ use crate::request::cut;
 use crate::transcript::{Transcript, TranscriptEntry};
 use crate::turn_settings::TurnSettings;
 
-/// A call that asks for notes on the transcript's beginning.
+/// A call that asks for notes on the beginning of the transcript.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Compaction {
     pub request: Request,
-    /// How many entries from the beginning of the transcript the notes replace.
+    /// The number of entries, from the beginning of the transcript, that the notes replace.
     pub upto: usize,
 }
 
@@ -34,14 +34,14 @@ pub fn compacted(reply: &ModelReply, upto: usize) -> TranscriptEntry {
     TranscriptEntry::Compacted { summary: reply.message.plain_text().trim().to_owned(), upto, usage: reply.usage }
 }
 
-/// The text before the notes.
+/// The text that precedes the notes in a request.
 pub(crate) const INTRODUCTION: &str = "The beginning of your work does not fit your context any more. These are your \
                                        own notes on it; the files hold all the changes you made:\n\n{}";
 
-/// Whether a request fits.
+/// Whether a request fits the context.
 pub(crate) enum RequestSize {
     Fits,
-    /// Compact first.
+    /// Too large until compacted.
     Compact(Compaction),
     /// It does not fit, and nothing can be shortened. Its approximate size in tokens, and the limit.
     TooLarge {
@@ -50,26 +50,27 @@ pub(crate) enum RequestSize {
     },
 }
 
-/// Most tokens of the notes.
+/// Maximum number of tokens of the notes.
 const NOTES_TOKENS: u32 = 4_000;
-/// How many times in a row a model may refuse a request as too long.
+/// Maximum number of times in a row that a model may refuse a request as too long.
 const REFUSALS: u32 = 3;
-/// Most bytes of one tool output in a request for notes; the largest of these that fits is used.
+/// Limits in bytes for one tool output in a request for notes; the largest with which the request fits is used.
 const OUTPUTS: [usize; 4] = [4_000, 1_500, 500, 150];
-/// Most bytes of an instruction in a request for notes.
+/// Maximum number of bytes of an instruction in a request for notes.
 const INSTRUCTION: usize = 4_000;
 
-/// The most tokens of a reply.
+/// Maximum number of tokens of a reply.
 pub(crate) fn reply_tokens(settings: &TurnSettings) -> u32 {
     settings.limits.reply_tokens.min(settings.context_tokens / 4).max(1)
 }
 
-/// Most bytes of one tool output in a request: a quarter of the context, if that is less than a tool's own limit.
+/// Maximum number of bytes of one tool output in a request: a quarter of the context, if that is less than a tool's own
+/// limit.
 pub(crate) fn longest_output(settings: &TurnSettings) -> usize {
     bytes(available(settings) / 4).max(1_000)
 }
 
-/// Tokens available for a request.
+/// Number of tokens available for a request.
 fn available(settings: &TurnSettings) -> u64 {
     u64::from(settings.context_tokens - reply_tokens(settings).min(settings.context_tokens))
 }
@@ -84,7 +85,7 @@ fn bytes(tokens: u64) -> usize {
     usize::try_from(tokens.saturating_mul(7) / 2).unwrap_or(usize::MAX)
 }
 
-/// The first entry that a request contains itself.
+/// The index of the first entry that a request contains itself.
 pub(crate) fn beginning(entries: &[TranscriptEntry]) -> usize {
     newest(entries).map_or(0, |(_, upto, _)| upto)
 }
@@ -97,7 +98,7 @@ fn newest(entries: &[TranscriptEntry]) -> Option<(usize, usize, &str)> {
     })
 }
 
-/// The notes that replace the beginning; if the model wrote none, the tools that it called.
+/// The notes that replace the beginning; if the model wrote none, a list of the tools that it called.
 pub(crate) fn summary_of(entries: &[TranscriptEntry]) -> String {
     match newest(entries) {
         Some((_, upto, summary)) if summary.trim().is_empty() => Log::of(&entries[..upto]).written(60, 0, 8_000),
@@ -106,7 +107,7 @@ pub(crate) fn summary_of(entries: &[TranscriptEntry]) -> String {
     }
 }
 
-/// Whether a request fits.
+/// Determines whether a request fits, must be compacted first, or is too large.
 pub(crate) fn request_size(transcript: &Transcript, settings: &TurnSettings, request: &Request) -> RequestSize {
     let entries = transcript.entries();
     let refusals = refusals(entries);
@@ -123,12 +124,12 @@ pub(crate) fn request_size(transcript: &Transcript, settings: &TurnSettings, req
     }
     let notes = NOTES_TOKENS.min(reply_tokens(settings));
     let fixed = fixed_tokens(entries, request) + u64::from(notes);
-    // Compact while there is still space to work in, unless the fixed part alone takes that much.
+    // Compacts while there is still room to work, unless the fixed part alone takes that much.
     let soon = if fixed < available / 5 * 4 { available / 5 * 4 } else { available };
     if needed <= soon {
         return RequestSize::Fits;
     }
-    // Half of the rest stays free, so that the next compaction is not due at once.
+    // Half of the rest remains free, so that the next compaction is not due immediately.
     let kept = (available / 4).min(soon.saturating_sub(fixed) / 2);
     let compaction = (refusals <= REFUSALS)
         .then(|| compaction(entries, &Cut { notes, kept: bytes(kept), longest, room: bytes(available / 5 * 3) }));
@@ -150,18 +151,18 @@ fn refusals(entries: &[TranscriptEntry]) -> u32 {
     since.filter(|entry| matches!(entry, TranscriptEntry::TooLong)).count() as u32
 }
 
-/// The approximate size of a request in tokens: the model's own last count plus the entries since then; if it reported
-/// none, everything by its bytes.
+/// The approximate size of a request in tokens: the token count that the model reported last, plus the entries since
+/// then; without a report, an estimate from the bytes of all entries.
 fn estimate(entries: &[TranscriptEntry], request: &Request, longest: usize) -> u64 {
     let by_bytes = tokens(standing(request) + request.messages.iter().map(weight).sum::<usize>());
     let counted = entries.iter().enumerate().rev().find_map(|(at, entry)| match entry {
         TranscriptEntry::Replied { usage, .. } => Some((at, usage.input_tokens.saturating_add(usage.output_tokens))),
-        // A count from before a compaction does not apply to the request after it.
+        // A count from before a compaction does not apply to the requests after it.
         TranscriptEntry::Compacted { .. } => Some((at, 0)),
         _ => None,
     });
     match counted {
-        // Some servers report nothing, or only the part that was not cached.
+        // Some servers report no count, or only the part that was not cached.
         Some((at, counted)) if counted >= by_bytes / 3 => {
             counted.saturating_add(tokens(entries[at + 1..].iter().map(|entry| entry_weight(entry, longest)).sum()))
         }
@@ -169,7 +170,7 @@ fn estimate(entries: &[TranscriptEntry], request: &Request, longest: usize) -> u
     }
 }
 
-/// The approximate tokens of a request that compaction cannot remove.
+/// The approximate number of tokens of a request that compaction cannot remove.
 fn fixed_tokens(entries: &[TranscriptEntry], request: &Request) -> u64 {
     let said = entries.iter().filter(|entry| matches!(entry, TranscriptEntry::Said { .. }));
     tokens(standing(request) + said.map(|entry| entry_weight(entry, 0)).sum::<usize>())
@@ -209,15 +210,15 @@ fn entry_weight(entry: &TranscriptEntry, longest: usize) -> usize {
 struct Cut {
     /// Tokens of the notes.
     notes: u32,
-    /// Most bytes of entries that stay unchanged.
+    /// Maximum number of bytes of the entries that remain unchanged.
     kept: usize,
-    /// Most bytes of one tool output among them.
+    /// Maximum number of bytes of one tool output among those.
     longest: usize,
     /// Approximate limit of the request for notes, in bytes.
     room: usize,
 }
 
-/// The request for notes; `None` when there is nothing to summarize.
+/// The request for notes; `None` if there is nothing to summarize.
 fn compaction(entries: &[TranscriptEntry], &Cut { notes, kept, longest, room }: &Cut) -> Option<Compaction> {
     let begin = beginning(entries);
     let upto = cut_point(entries, begin, kept, longest)?;
@@ -238,7 +239,7 @@ fn compaction(entries: &[TranscriptEntry], &Cut { notes, kept, longest, room }: 
     Some(Compaction { request, upto })
 }
 
-/// The instructions, at the beginning of the text to summarize, in about `room` bytes at most.
+/// The instructions, which precede the text to summarize, in about `room` bytes at most.
 fn asked(entries: &[TranscriptEntry], room: usize) -> String {
     let said = entries.iter().filter_map(|entry| match entry {
         TranscriptEntry::Said { message } if message.role == Role::User => {
@@ -251,7 +252,7 @@ fn asked(entries: &[TranscriptEntry], room: usize) -> String {
 }
 
 /// The earliest cut after which at most `kept` bytes remain: never between a call and its result, and with at least one
-/// reply before it. If the newest step alone is too long, everything is summarized.
+/// reply before it. If the newest step alone is too large, everything is summarized.
 fn cut_point(entries: &[TranscriptEntry], begin: usize, kept: usize, longest: usize) -> Option<usize> {
     let mut open: Vec<&str> = Vec::new();
     let mut after: usize = entries[begin..].iter().map(|entry| entry_weight(entry, longest)).sum();
@@ -278,7 +279,7 @@ fn cut_point(entries: &[TranscriptEntry], begin: usize, kept: usize, longest: us
     has_reply.then_some(entries.len())
 }
 
-/// What happened, line by line, as the text to summarize.
+/// The transcript as lines of text, to be summarized.
 struct Log<'a>(Vec<LogLine<'a>>);
 
 enum LogLine<'a> {
@@ -319,15 +320,15 @@ impl<'a> Log<'a> {
         Self(lines)
     }
 
-    /// As much of it as fits into this many bytes.
+    /// As many lines as fit into this many bytes.
     fn fitted(&self, room: usize) -> String {
         let texts = OUTPUTS.iter().map(|&output| (output, self.written(output, output, usize::MAX)));
         let fits = texts.into_iter().find(|(_, text)| text.len() <= room);
         fits.map_or_else(|| self.written(150, 150, room), |(_, text)| text)
     }
 
-    /// The lines, each cut: inputs and text at `words` bytes, outputs at `outputs`; the oldest are dropped when there
-    /// is no `room` for all.
+    /// The lines, each cut: inputs and text at `words` bytes, outputs at `outputs`; the oldest lines are dropped if
+    /// there is no `room` for all.
     fn written(&self, words: usize, outputs: usize, room: usize) -> String {
         let line = |line: &LogLine<'_>| match line {
             LogLine::Words(text) => format!("You said: {}", cut(text, words)),

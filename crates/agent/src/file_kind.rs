@@ -1,4 +1,4 @@
-//! The kind of a file, by its first bytes.
+//! Recognises the kind of a file by its first bytes.
 
 /// A description of a file that is not text: its kind, its size and, for an image, its width and height. `None` for
 /// text.

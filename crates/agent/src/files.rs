@@ -5,17 +5,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use docent_site::Tree;
 use thiserror::Error;
 
-/// A docs tree that can be written, and read from several threads at once. Paths are relative to the docs root, `/`-separated, without a leading slash.
+/// A docs tree that can be written, and read from several threads at once. Paths are relative to the docs root,
+/// `/`-separated, without a leading slash.
 pub trait EditableTree: Tree + Sync {
     /// The tree before any change.
     fn base(&self) -> &dyn Tree;
 
-    /// The tree that the changes are to go into: without those of earlier turns, which the base has.
+    /// The tree that the changes will be merged into: without the changes of earlier turns, which the base contains.
     fn origin(&self) -> &dyn Tree {
         self.base()
     }
 
-    /// The current path of the file that had this path in an earlier commit, as far as the history tells.
+    /// The current path of the file that had this path in an earlier commit, if the history shows it.
     fn moved(&self, _old: &str) -> Option<String> {
         None
     }
@@ -23,7 +24,7 @@ pub trait EditableTree: Tree + Sync {
     /// The paths written or deleted so far whose bytes differ from the base, in order.
     fn changed(&self) -> Vec<String>;
 
-    /// Makes all of these changes, or none if one is refused. Each is of another file: its new bytes, or `None` to
+    /// Makes all of these changes, or none if one is refused. Each is for a different file: its new bytes, or `None` to
     /// remove it. Removals come first, so that a file can be replaced by a folder of its name. Removing a missing file
     /// is not an error.
     fn change(&mut self, changes: Vec<(String, Option<Vec<u8>>)>) -> Result<(), Refused>;
@@ -51,12 +52,12 @@ impl MemoryFiles {
         Self::new(files.into_iter().map(|(path, text)| (path.to_owned(), text.as_bytes().to_vec())).collect())
     }
 
-    /// The files as they are now.
+    /// The current files.
     pub fn now(&self) -> &BTreeMap<String, Vec<u8>> {
         &self.now
     }
 
-    /// A file as text, if it is there and is text.
+    /// A file as text, if it exists and is text.
     pub fn text(&self, path: &str) -> Option<&str> {
         self.now.get(path).and_then(|bytes| std::str::from_utf8(bytes).ok())
     }

@@ -1,6 +1,6 @@
 //! The agent: a transcript, the next step, and the tools that carry it out.
 //!
-//! There is no loop here and no state. The caller holds a [`Transcript`] and the [`TurnSettings`] of the turn, calls
+//! This crate has no loop and no state. The caller holds a [`Transcript`] and the [`TurnSettings`] of the turn, calls
 //! [`next`] for the next step, carries it out, appends the resulting [`TranscriptEntry`], and repeats:
 //!
 //! ```text
@@ -16,19 +16,19 @@
 //! tools on the [`EditableTree`] is not stored: [`replay`] repeats it, because every editing tool is a function of the
 //! files and its input.
 //!
-//! Two events are known to the caller only, who appends them: a model that refused a request as too long
+//! Two events are known only to the caller, who appends them: a model that refused a request as too long
 //! ([`TranscriptEntry::TooLong`]), and the end of the turn's time ([`TranscriptEntry::Expired`]). After either it calls
 //! [`next`] as usual.
 //!
 //! - Every tool call gets one result; the result of a call that cannot be parsed names the mistake and the remedy.
-//! - Whatever a model replies, a turn ends within its [`TurnLimits`]. The last request asks for a summary of what was
-//!   done.
+//! - With any replies of a model, a turn ends within its [`TurnLimits`]. The last request asks for a summary of the
+//!   work.
 //! - The docs are checked when the model calls `finish`: problems that its changes caused are returned to it, at most
 //!   twice; problems that existed before do not count.
-//! - An agent writes documents: [`refused_change`] defines those, [`secrets`] what must not be committed. Context
-//!   repositories beside the docs are read-only.
+//! - An agent writes documents: [`refused_change`] defines which changes are allowed, [`secrets`] finds what must not
+//!   be committed. Context repositories beside the docs are read-only.
 //!
-//! This crate refuses to know jobs, git and HTTP.
+//! This crate does not know jobs, git or HTTP.
 
 mod allowed;
 mod call;

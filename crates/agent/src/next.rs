@@ -1,11 +1,11 @@
 //! The next step: a pure function of the transcript and the turn's settings.
 //!
 //! ```text
-//!   a call has no answer ───────────────▶ RunTools
+//!   a call has no result ───────────────▶ RunTools
 //!   `finish` was accepted ──────────────▶ Done
-//!   a budget ran out, or it is stuck ───▶ CallModel without tools: what was done, what is left?
-//!       it answered, or did not twice ──▶ Done, stopped
-//!   words without a call, three times ──▶ Done, with those words
+//!   a budget ran out, or it is stuck ───▶ CallModel without tools, for a summary
+//!       summary, or none in two tries ──▶ Done, stopped
+//!   text without a call, three times ───▶ Done, with that text
 //!   the context runs short ─────────────▶ Compact
 //!       nothing is left to shorten ─────▶ Done, stopped
 //!   otherwise ──────────────────────────▶ CallModel
@@ -30,7 +30,7 @@ pub enum Step {
     CallModel(Request),
     /// Run these and append one [`TranscriptEntry::Results`] with all results.
     RunTools(Vec<Call>),
-    /// Ask for notes, and append [`crate::compacted`] of the reply.
+    /// Ask for notes, and append the result of [`crate::compacted`] for the reply.
     Compact(Compaction),
     /// The turn is over.
     Done(Finish),
@@ -40,16 +40,16 @@ pub enum Step {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finish {
     pub outcome: FinishOutcome,
-    /// For the commit and the pull request: one line.
+    /// A one-line title for the commit and the pull request.
     pub title: String,
-    /// What was done, what was left and why: Markdown.
+    /// What was done, what was left and why, in Markdown.
     pub summary: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FinishOutcome {
-    /// Carried out, as far as the summary says.
+    /// Carried out, to the extent that the summary states.
     Done,
     /// The agent could not carry out the instruction. Its changes are to be discarded.
     Cannot,
@@ -57,11 +57,11 @@ pub enum FinishOutcome {
     Stopped,
 }
 
-/// How many replies without a call are followed by a reminder of `finish`.
+/// Number of replies without a call that are answered by a reminder of `finish`.
 const REMINDERS: usize = 2;
-/// How many times `finish` returns problems before it accepts them.
+/// Number of times that `finish` returns problems before it accepts them.
 const HANDED_BACK: usize = 2;
-/// How many times a turn that has to end is asked for a summary.
+/// Number of times that the model is asked for a summary of a turn that has to end.
 const LAST_WORDS: usize = 2;
 
 const WORDLESS: &str = "The agent ended without a word.";
@@ -111,7 +111,7 @@ fn ask(transcript: &Transcript, settings: &TurnSettings, reminder: &Reminder) ->
     }
 }
 
-/// The same calls, with `known_problems` set in `finish`.
+/// The same calls, with `known_problems` set in those of `finish`.
 fn insisting(mut calls: Vec<Call>) -> Vec<Call> {
     for call in calls.iter_mut().filter(|call| call.name == FINISH) {
         if let Value::Object(input) = &mut call.input {
@@ -152,7 +152,7 @@ fn stopped(why: &str, rest: &str) -> Finish {
     Finish { outcome: FinishOutcome::Stopped, title: "Unfinished documentation changes".to_owned(), summary }
 }
 
-/// The plan, and how much of it was done.
+/// The plan, and which of its todos are done.
 fn plan_summary(transcript: &Transcript) -> String {
     let todos = todos_of(transcript.newest_turn());
     let named = |heading: &str, wanted: fn(TodoStatus) -> bool| {

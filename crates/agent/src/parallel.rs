@@ -4,12 +4,12 @@ use std::thread;
 
 use parking_lot::Mutex;
 
-/// The most threads at once.
+/// Maximum number of threads at once.
 const THREADS: usize = 4;
-/// Below this number of items per thread, no thread is started.
+/// Minimum number of items per thread; with fewer, no thread is started.
 const WORTH_A_THREAD: usize = 64;
 
-/// The results of `run` for many small items, in their order.
+/// The results of `run` for many small items, in the order of the items.
 pub(crate) fn map_in_parallel<T: Sync, R: Send>(items: &[T], run: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let threads = threads(items.len() / WORTH_A_THREAD);
     if threads < 2 {

@@ -1,4 +1,4 @@
-//! A tool call after its input was parsed, and the parsing.
+//! Parses the input of a tool call.
 
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer};
@@ -11,15 +11,15 @@ pub(crate) type CallResult = Result<String, String>;
 
 /// A call whose input is parsed.
 pub(crate) enum ParsedCall {
-    /// Changes nothing, so it may run beside others of its kind.
+    /// Changes nothing, so it may run concurrently with others of its kind.
     Reads(Box<dyn FnOnce(&Workbench<'_>) -> CallResult + Send>),
     /// May change files, so it runs alone.
     Edits(Box<dyn FnOnce(&mut Workbench<'_>) -> CallResult>),
-    /// Ends the turn when it is accepted. Changes nothing, and sees the effect of everything before it.
+    /// Ends the turn if it is accepted. Changes nothing, and runs after all preceding calls.
     Ends(Box<dyn FnOnce(&Workbench<'_>) -> CallResult>),
 }
 
-/// Work that changes nothing.
+/// Parses a call that changes nothing.
 pub(crate) fn reads<T: DeserializeOwned + Send + 'static>(
     given: &Value,
     run: fn(T, &Workbench<'_>) -> CallResult,
@@ -28,7 +28,7 @@ pub(crate) fn reads<T: DeserializeOwned + Send + 'static>(
     Ok(ParsedCall::Reads(Box::new(move |workbench| run(input, workbench))))
 }
 
-/// Work that may change files.
+/// Parses a call that may change files.
 pub(crate) fn edits<T: DeserializeOwned + 'static>(
     given: &Value,
     run: fn(T, &mut Workbench<'_>) -> CallResult,
@@ -37,7 +37,7 @@ pub(crate) fn edits<T: DeserializeOwned + 'static>(
     Ok(ParsedCall::Edits(Box::new(move |workbench| run(input, workbench))))
 }
 
-/// Work that ends the turn.
+/// Parses a call that ends the turn.
 pub(crate) fn ends<T: DeserializeOwned + 'static>(
     given: &Value,
     run: fn(T, &Workbench<'_>) -> CallResult,
@@ -46,7 +46,7 @@ pub(crate) fn ends<T: DeserializeOwned + 'static>(
     Ok(ParsedCall::Ends(Box::new(move |workbench| run(input, workbench))))
 }
 
-/// A tool's input, or what is wrong with it. An object written as a string is parsed.
+/// Parses a tool's input; the error says what is wrong with it. An object inside a string is accepted.
 pub(crate) fn input<T: DeserializeOwned>(given: &Value) -> Result<T, String> {
     let wrong = |why: serde_json::Error| format!("the input is not what this tool takes: {why}");
     match given {
@@ -64,7 +64,7 @@ pub(crate) fn input<T: DeserializeOwned>(given: &Value) -> Result<T, String> {
     }
 }
 
-/// A whole number, possibly written as a string; missing or null is `None`.
+/// An integer, possibly inside a string; missing or null is `None`.
 pub(crate) fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<usize>, D::Error> {
     let number = match Value::deserialize(deserializer)? {
         Value::Null => return Ok(None),
@@ -75,7 +75,7 @@ pub(crate) fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option
     number.map(Some).ok_or_else(|| D::Error::custom("a number of lines or files has to be a whole number, 0 or more"))
 }
 
-/// A boolean, possibly written as a string; missing or null is false.
+/// A boolean, possibly inside a string; missing or null is false.
 pub(crate) fn lenient_bool<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
     match Value::deserialize(deserializer)? {
         Value::Null => Ok(false),
@@ -86,7 +86,7 @@ pub(crate) fn lenient_bool<'de, D: Deserializer<'de>>(deserializer: D) -> Result
     }
 }
 
-/// One pattern or several, possibly as a string that holds a list.
+/// One pattern or several, possibly as a string that contains a list.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Patterns(pub(crate) Vec<String>);
 
@@ -111,7 +111,7 @@ impl<'de> Deserialize<'de> for Patterns {
     }
 }
 
-/// The fields of a schema on one line: `{path: string, from_line?: integer}`.
+/// A schema's fields on one line: `{path: string, from_line?: integer}`.
 pub(crate) fn shape(schema: &Value) -> String {
     if let Some(choices) = schema["enum"].as_array() {
         let choices: Vec<String> = choices.iter().map(Value::to_string).collect();

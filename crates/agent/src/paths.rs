@@ -1,5 +1,5 @@
-//! Paths that an agent may never write, whatever the content and the owner's settings; and names that reveal a file's
-//! purpose.
+//! Paths that an agent may never write, regardless of the content and the owner's settings; and names that reveal a
+//! file's purpose.
 
 use std::sync::LazyLock;
 
@@ -26,8 +26,8 @@ pub(crate) enum PathError {
     Name,
 }
 
-/// Whether an agent may access this path, which is relative to the docs root and `/`-separated. Compared without regard
-/// to case and trailing dots, as some file systems do.
+/// Whether an agent may access this path, which is relative to the docs root and `/`-separated. Case and trailing dots
+/// are ignored, as some file systems do.
 pub(crate) fn check_path(path: &str) -> Result<(), PathError> {
     if path.is_empty() {
         return Err(PathError::Empty);
@@ -54,7 +54,7 @@ pub(crate) fn check_path(path: &str) -> Result<(), PathError> {
     Ok(())
 }
 
-/// Whether a new file of this name can be checked out on all systems, and is not misleading.
+/// Whether a new file of this name can be checked out on all systems, and the name is not misleading.
 pub(crate) fn check_new_name(path: &str) -> Result<(), PathError> {
     static UNSEEN: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r"[\p{C}\p{Zl}\p{Zp}]").expect("the pattern is written out above"));
@@ -74,7 +74,7 @@ pub(crate) fn check_new_name(path: &str) -> Result<(), PathError> {
     if is_bad { Err(PathError::Name) } else { Ok(()) }
 }
 
-/// Whether a file or a folder above it is hidden: hidden files configure programs.
+/// Whether a file or one of its folders is hidden: hidden files configure programs.
 pub(crate) fn is_hidden(path: &str) -> bool {
     path.split('/').any(|part| part.starts_with('.'))
 }
@@ -107,13 +107,13 @@ const OF_SERVICES: [&str; 24] = [
     "codeowners",
 ];
 
-/// Whether a part of a path, in lower case, must be allowed by its own name.
+/// Whether a part of a path, in lower case, must be named explicitly by a glob that allows it.
 pub(crate) fn is_sensitive(part: &str) -> bool {
     part.starts_with('.') || OF_SERVICES.contains(&part)
 }
 
-/// Whether a file is known to be read by programs that build or deploy. The list is incomplete: it only keeps such
-/// files from being taken for samples and API descriptions.
+/// Whether a file is known to be read by programs that build or deploy. The list is incomplete: it only prevents such
+/// files from being treated as samples or API descriptions.
 pub(crate) fn is_build_file(path: &str) -> bool {
     const NAMES: [&str; 40] = [
         "makefile",

@@ -5,7 +5,7 @@ use docent_llm::Editor;
 use crate::request::cut_at;
 use crate::turn_settings::TurnSettings;
 
-/// Most bytes used of one guidance file.
+/// Maximum number of bytes used of one guidance file.
 const GUIDANCE: usize = 32 << 10;
 
 /// The system prompt of a turn.
@@ -30,7 +30,7 @@ pub(crate) fn system(settings: &TurnSettings) -> String {
         system.push_str(OWNERS);
     }
     for file in &settings.guidance {
-        // A file must not end its own quotation.
+        // A file must not be able to close its own element.
         let text = cut_at(file.text.trim(), GUIDANCE).replace("</guidance", "< /guidance");
         let path = file.path.replace(['"', '\n'], "");
         system.push_str(&format!("\n\n<guidance path=\"{path}\">\n{text}\n</guidance>"));

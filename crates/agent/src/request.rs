@@ -1,4 +1,4 @@
-//! The transcript as a model request.
+//! Builds a model request from the transcript.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -22,7 +22,7 @@ pub(crate) enum Reminder {
     None,
     /// The model repeats itself.
     Stuck,
-    /// The turn must end for this reason: the model is to summarize what was done and what is left, without tools.
+    /// The turn must end for this reason: the model shall summarize what was done and what is left, without tools.
     Farewell(String),
 }
 
@@ -42,7 +42,7 @@ impl Reminder {
     }
 }
 
-/// The request for the next call; `None` when there is no instruction.
+/// The request for the next call; `None` if there is no instruction.
 pub(crate) fn request(transcript: &Transcript, settings: &TurnSettings, reminder: &Reminder) -> Option<Request> {
     let entries = transcript.entries();
     let mut system = prompt::system(settings);
@@ -70,7 +70,7 @@ pub(crate) fn request(transcript: &Transcript, settings: &TurnSettings, reminder
     if is_asked && !instructions.is_empty() {
         system = format!("{system}\n\n{instructions}");
     } else if !instructions.is_empty() {
-        // The job has system messages only: they are its instruction.
+        // The job has only system messages, so they are the instruction.
         messages.list.insert(examples, Message::text(Role::User, instructions));
     }
     let messages = messages.finished(reminder)?;
@@ -106,7 +106,7 @@ fn add_message(message: &Message, messages: &mut Messages, instructions: &mut Ve
     }
 }
 
-/// Messages while the request is assembled: every call once, and every result directly behind its call.
+/// Messages while the request is assembled: every call once, and every result directly after its call.
 #[derive(Debug, Default)]
 struct Messages {
     list: Vec<Message>,
@@ -114,7 +114,7 @@ struct Messages {
     known: HashSet<String>,
     /// The positions of calls without a result.
     waiting: HashMap<String, usize>,
-    /// Whether the newest reply was cut off, and probably its last call too.
+    /// Whether the newest reply was cut off, and therefore probably its last call too.
     is_cut: bool,
 }
 
@@ -146,7 +146,7 @@ impl Messages {
         }
     }
 
-    /// Inserts results directly behind their calls, even if a message from outside came in between.
+    /// Inserts results directly after their calls, even if a message from outside came in between.
     fn answer(&mut self, results: &[ToolResult], longest: usize) {
         let mut behind: BTreeMap<usize, Vec<ContentPart>> = BTreeMap::new();
         for result in results {
@@ -157,7 +157,7 @@ impl Messages {
         }
         for (index, parts) in behind.into_iter().rev() {
             match self.list.get_mut(index + 1) {
-                // The remaining results of a reply.
+                // The message already has other results of the same reply.
                 Some(message) if message.parts.iter().any(|part| matches!(part, ContentPart::ToolResult { .. })) => {
                     message.parts.extend(parts);
                 }
@@ -172,9 +172,9 @@ impl Messages {
         }
     }
 
-    /// The complete messages, which begin and end with the user's.
+    /// The complete messages, which begin and end with a user message.
     fn finished(mut self, reminder: &Reminder) -> Option<Vec<Message>> {
-        // A reminder is for a model that still has to finish; a follow-up is an instruction itself.
+        // A reminder is for a model that still has to finish; a follow-up replaces it with a new instruction.
         let reminded = |message: &Message| {
             message.role == Role::User && [CUT, UNFINISHED].contains(&message.plain_text().as_str())
         };
@@ -200,7 +200,7 @@ impl Messages {
     }
 }
 
-/// A text, cut at this many bytes with a note that it was.
+/// A text cut at this many bytes, with a note that says so.
 pub(crate) fn cut(text: &str, longest: usize) -> String {
     let kept = cut_at(text, longest);
     match text.len() - kept.len() {

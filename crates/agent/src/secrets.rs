@@ -1,4 +1,4 @@
-//! Strings that look like secrets, in what a job adds.
+//! Finds strings that look like secrets in the changes of a job.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
@@ -11,9 +11,9 @@ use regex::{Regex, RegexSet};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Secret {
     pub path: String,
-    /// Counted from 1.
+    /// The line number, counted from 1.
     pub line: usize,
-    /// What it looks like, for example `a private key`. Never the secret itself.
+    /// The kind of secret that it looks like, for example `a private key`. Never the secret itself.
     pub looks_like: &'static str,
 }
 
@@ -23,8 +23,8 @@ impl fmt::Display for Secret {
     }
 }
 
-/// Patterns of secrets. A pattern is listed only if its matches are hardly ever anything else. Its group, if it has
-/// one, is the secret itself; the key of [`PRIVATE_KEY`] follows the match.
+/// Patterns of secrets. A pattern is listed only if it hardly ever matches anything else. Its group, if it has one, is
+/// the secret itself; with [`PRIVATE_KEY`], the key follows the match.
 const KINDS: [(&str, &str); 16] = [
     PRIVATE_KEY,
     ("an AWS access key", r"(?-u:\b)(?:AKIA|ASIA)[0-9A-Z]{16}(?-u:\b)"),
@@ -56,8 +56,8 @@ static EACH: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     compiled.collect::<Result<_, _>>().expect("the patterns are written out above")
 });
 
-/// Every secret in the changed files of `after` that no file of `before` contains, in order of file and line, one for a
-/// line. Placeholders (`EXAMPLE`, `your-…`, runs of one character) do not count.
+/// Every secret in the changed files of `after` that no file of `before` contains, sorted by file and line, at most one
+/// per line. Placeholders (`EXAMPLE`, `your-…`, runs of one character) do not count.
 pub fn secrets(before: &dyn Tree, after: &dyn Tree, changed: &[String]) -> Vec<Secret> {
     let mut known: Option<HashSet<String>> = None;
     let mut found = Vec::new();
@@ -85,7 +85,7 @@ fn secrets_of(tree: &dyn Tree) -> HashSet<String> {
         .collect()
 }
 
-/// What looks like a secret, placeholders excepted.
+/// A match of a pattern that is not a placeholder.
 struct Likeness {
     /// The secret alone, without the text around it.
     secret: String,
@@ -110,11 +110,11 @@ fn likenesses(text: &str) -> impl Iterator<Item = Likeness> {
     })
 }
 
-/// Most bytes of a private key that are read behind its header.
+/// Maximum number of bytes that are read after the header of a private key.
 const LONGEST_KEY: usize = 16 << 10;
 
-/// The key behind the header of a private key, without line ends and quotes; `None` when the text there is not a key,
-/// as in `-----BEGIN PRIVATE KEY-----\n...`.
+/// The key after the header of a private key, without line ends and quotes; `None` if the text there is not a key, as
+/// in `-----BEGIN PRIVATE KEY-----\n...`.
 fn key_behind(text: &str) -> Option<String> {
     let text = &text[..text.floor_char_boundary(LONGEST_KEY)];
     let text = text.split("-----END").next().unwrap_or(text).replace("\\r", " ").replace("\\n", " ");
@@ -124,7 +124,7 @@ fn key_behind(text: &str) -> Option<String> {
     Some(lines().filter(|line| line.len() >= 16).collect())
 }
 
-/// Whether a line of a key was made up: the lines of a real key have dozens of different characters.
+/// Whether a line of a key is made up: the lines of a real key have dozens of different characters.
 fn is_drawn(line: &str) -> bool {
     let lower = line.to_lowercase();
     let says_so = ["example", "placeholder", "redacted", "privatekey"].iter().any(|word| lower.contains(word));
@@ -170,7 +170,7 @@ mod tests {
         files.iter().map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec())).collect()
     }
 
-    // Assembled here, so that this file contains none itself.
+    // Assembled here, so that this file does not contain a secret itself.
     fn pem(line: &str) -> String {
         ["-----BEGIN RSA ", "PRIVATE KEY-----\n", line, "\n-----END RSA ", "PRIVATE KEY-----"].concat()
     }

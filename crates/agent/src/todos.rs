@@ -8,7 +8,7 @@ use serde::Deserialize;
 use crate::tools::TODO_WRITE;
 use crate::transcript::{ToolResult, Transcript, TranscriptEntry};
 
-/// One todo as the model writes it.
+/// One todo in the form the model writes it.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub(crate) struct WrittenTodo {
     pub(crate) content: String,

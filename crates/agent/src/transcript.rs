@@ -1,4 +1,4 @@
-//! Everything said and done, in order: the whole state of an agent.
+//! The transcript: all messages, replies and tool results in order, which is the whole state of an agent.
 
 use std::collections::{HashMap, HashSet};
 
@@ -6,7 +6,7 @@ use docent_types::{ContentPart, FinishReason, Message, Role, Usage};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// One event of a transcript, as a journal stores it.
+/// One event of a transcript, in the form that the journal stores.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum TranscriptEntry {
@@ -16,11 +16,11 @@ pub enum TranscriptEntry {
     Replied { message: Message, reason: FinishReason, usage: Usage },
     /// The results of the previous reply's calls.
     Results { results: Vec<ToolResult> },
-    /// For the model, this summary replaces the first `upto` entries, except for messages from outside, which it still
-    /// gets in full.
+    /// For the model, this summary replaces the first `upto` entries, except messages from outside, which it still gets
+    /// in full.
     Compacted {
         summary: String,
-        /// How many entries of the transcript it covers, from the first.
+        /// The number of entries that the summary covers, from the first one.
         upto: usize,
         #[serde(default)]
         usage: Usage,
@@ -28,7 +28,8 @@ pub enum TranscriptEntry {
     /// The model refused the last request as too long.
     TooLong,
     /// The time of the turn is over, or it can't continue for another reason. `why` completes "the agent was stopped:
-    /// ", for example `its 60 minutes are over`. While a turn that has to end is asked for its summary, this ends it.
+    /// ", for example `its 60 minutes are over`. If a turn that has to end is already asked for its summary, this ends
+    /// it.
     Expired { why: String },
 }
 
@@ -82,8 +83,8 @@ impl Transcript {
         self.push(TranscriptEntry::Said { message: Message::text(Role::User, text) });
     }
 
-    /// The entries of the newest turn: those after the results of an accepted `finish`, or from a message that came
-    /// before those results.
+    /// The entries of the newest turn: those after the results of the last accepted `finish`, or from a message that
+    /// arrived before those results.
     pub(crate) fn newest_turn(&self) -> &[TranscriptEntry] {
         let finish = (0..self.entries.len()).rev().find_map(|index| Some((index, self.finish_answered_at(index)?)));
         let Some((results, finish)) = finish else { return &self.entries };
@@ -91,13 +92,13 @@ impl Transcript {
         &self.entries[said.unwrap_or(results + 1)..]
     }
 
-    /// The entries since the last message from outside, which a budget counts.
+    /// The entries since the last message from outside, which the turn's budgets count.
     pub(crate) fn since_last_word(&self) -> &[TranscriptEntry] {
         let said = (0..self.entries.len()).rev().find(|&index| self.is_said_by_user(index));
         &self.entries[said.unwrap_or(0)..]
     }
 
-    /// The accepted `finish` that ends the transcript, unless a message from outside came after its call.
+    /// The accepted `finish` that ends the transcript, unless a message from outside arrived after its call.
     pub(crate) fn finished(&self) -> Option<AcceptedFinish<'_>> {
         // Later entries without a message from outside do not count.
         let last = self
@@ -175,7 +176,7 @@ pub(crate) struct AcceptedFinish<'a> {
     /// The index of the entry with the call.
     reply: usize,
     pub(crate) input: &'a Value,
-    /// Its result.
+    /// The output of the call's result.
     pub(crate) output: &'a str,
 }
 

@@ -1,4 +1,4 @@
-//! The course of a turn: what it has used, and whether it makes progress.
+//! The history of a turn: the budgets it has used, and whether it makes progress.
 
 use std::collections::HashMap;
 
@@ -9,34 +9,35 @@ use crate::tools::{FINISH, is_handed_back};
 use crate::transcript::{ToolResult, TranscriptEntry};
 use crate::turn_settings::TurnLimits;
 
-/// How many times the same calls may have the same results before the model is told, and before the turn is ended. Two
-/// alternating rounds count as one.
+/// How many times the same calls may have the same results before the model is reminded, and before the turn is ended.
+/// Two alternating rounds count as one.
 const REPEATS_BEFORE_REMINDER: usize = 3;
 const REPEATS_BEFORE_END: usize = 5;
-/// How many replies in a row may be cut off before their first call.
+/// Maximum number of consecutive replies that are cut off before their first call.
 const MOST_CUT_REPLIES: usize = 3;
 
-/// The turn so far: all entries since the last message from outside.
+/// The history of a turn: of all entries since the last message from outside.
 #[derive(Debug, Default)]
 pub(crate) struct TurnHistory<'a> {
     replies: u32,
     tokens: u64,
-    /// Calls with their results, the newest two rounds.
+    /// The two newest rounds of calls with their results.
     last: Option<Round<'a>>,
     before_last: Option<Round<'a>>,
-    /// How many of the last rounds are equal, and how many are equal to the round before the previous one.
+    /// The number of consecutive equal rounds at the end, and the number of consecutive rounds at the end that differ
+    /// from the previous one and equal the one before it.
     same: usize,
     alternating: usize,
-    /// The last replies without a call, and those of them that were cut off.
+    /// The number of consecutive replies at the end without a call, and the number of those that were cut off in a row.
     silent: usize,
     cut: usize,
     /// How many times `finish` returned problems.
     handed_back: usize,
-    /// Why the turn must end, and what came since.
+    /// Why the turn must end, and the replies since then.
     pub(crate) forced_end: Option<ForcedEnd<'a>>,
 }
 
-/// A turn that must end.
+/// The state of a turn that must end.
 #[derive(Debug)]
 pub(crate) struct ForcedEnd<'a> {
     /// Completes "the agent was stopped before it finished: ".
@@ -103,7 +104,7 @@ impl<'a> TurnHistory<'a> {
         }
     }
 
-    /// Ends a round.
+    /// Records the results of a round.
     fn close(&mut self, message: &'a Message, results: &'a [ToolResult]) {
         let mut round = Round { calls: Vec::new(), answers: Vec::new() };
         let answers: HashMap<&str, &ToolResult> =
@@ -124,7 +125,7 @@ impl<'a> TurnHistory<'a> {
         self.before_last = std::mem::replace(&mut self.last, round);
     }
 
-    /// How many times the model has repeated itself.
+    /// The number of times that the model has repeated itself.
     fn repeats(&self) -> usize {
         // The first two of several alternating rounds have no earlier round to be compared with.
         let pairs = if self.alternating > 0 { (self.alternating + 2) / 2 } else { 0 };
@@ -145,12 +146,12 @@ impl<'a> TurnHistory<'a> {
         }
     }
 
-    /// Whether the model is to be told that it repeats itself.
+    /// Whether the model must be reminded that it repeats itself.
     pub(crate) fn repeats_itself(&self) -> bool {
         self.repeats() >= REPEATS_BEFORE_REMINDER
     }
 
-    /// How many of the last replies made no call.
+    /// The number of consecutive replies at the end without a call.
     pub(crate) fn replies_without_calls(&self) -> usize {
         self.silent
     }

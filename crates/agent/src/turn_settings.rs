@@ -3,18 +3,18 @@
 use docent_llm::Editor;
 use serde::{Deserialize, Serialize};
 
-/// The settings of a turn. They never change during it, so that the next step is a function of them and the transcript
-/// alone.
+/// The settings of a turn. They never change during the turn, so that the next step is a function of them and the
+/// transcript alone.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TurnSettings {
     pub limits: TurnLimits,
-    /// The editing tools that the model knows best.
+    /// The editing tools that the model was trained on.
     pub editor: Editor,
-    /// Most tokens of a request and its reply together.
+    /// Maximum number of tokens of a request and its reply together.
     pub context_tokens: u32,
-    /// Instructions of the docs' owners for everyone who edits them, the most general first.
+    /// Instructions of the docs' owners for everyone who edits them, sorted from general to specific.
     pub guidance: Vec<Guidance>,
-    /// Properties of the site that matter for writing, as a Markdown list; empty when nothing is known.
+    /// Properties of the site that matter for writing, as a Markdown list; empty if nothing is known.
     pub site: String,
     /// The names of the context repositories, as in [`crate::ToolContext::context`].
     pub context: Vec<String>,
@@ -49,17 +49,17 @@ pub struct Guidance {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct TurnLimits {
-    /// Model calls. After the last there is one more, without tools, for the summary.
+    /// Maximum number of model calls. After the last there is one more, without tools, for the summary.
     pub steps: u32,
-    /// Input and output tokens of all calls together. Tokens from the provider's cache count a tenth.
+    /// Maximum number of input and output tokens of all calls together. Tokens from the provider's cache count a tenth.
     pub tokens: u64,
     /// Wall time in minutes. The caller measures it, and appends [`crate::TranscriptEntry::Expired`] at its end.
     pub minutes: u32,
-    /// Most files that may differ from the base.
+    /// Maximum number of files that may differ from the base.
     pub files: usize,
-    /// Most bytes of all those files together.
+    /// Maximum number of bytes of all those files together.
     pub bytes: usize,
-    /// Most tokens of one reply; at most a quarter of the context.
+    /// Maximum number of tokens of one reply; at most a quarter of the context.
     pub reply_tokens: u32,
 }
 

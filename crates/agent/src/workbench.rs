@@ -1,4 +1,4 @@
-//! What tools work on: the files, with the rules applied.
+//! The files as tools access them, with all rules applied.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -13,16 +13,16 @@ use crate::parsed_call::{CallResult, Patterns};
 use crate::turn_settings::TurnLimits;
 use crate::writable::Writable;
 
-/// What a tool may know besides the files and its input. The same throughout a job, so that a replay gives the same
+/// What a tool may depend on besides the files and its input. Constant during a job, so that a replay gives the same
 /// files.
 #[derive(Clone, Default)]
 pub struct ToolContext {
     pub limits: TurnLimits,
     /// The folder of the docs inside the repository, `""` for all of it. Paths that include it are accepted.
     pub docs_root: String,
-    /// Read-only repositories by name: `@name/path` is a file of one.
+    /// Read-only repositories by name: `@name/path` is a file in one.
     pub context: BTreeMap<String, Arc<dyn Tree + Send + Sync>>,
-    /// Globs, relative to the docs root, of what may be changed besides documents.
+    /// Globs, relative to the docs root, of files besides documents that may be changed.
     pub allow_paths: Vec<String>,
     /// The search over the published docs, if there is one.
     pub search: Option<Arc<dyn DocsSearch>>,
@@ -40,7 +40,7 @@ impl fmt::Debug for ToolContext {
     }
 }
 
-/// Largest tool output, in bytes.
+/// Maximum size of a tool's output, in bytes.
 const LONGEST: usize = 30_000;
 
 pub(crate) struct Workbench<'a> {
@@ -48,12 +48,12 @@ pub(crate) struct Workbench<'a> {
     pub(crate) context: &'a ToolContext,
 }
 
-/// A tree to read, and the selected part of it.
+/// A tree to read, and the patterns that select a part of it.
 pub(crate) struct TreeView<'a> {
     pub(crate) tree: &'a (dyn Tree + Sync),
     /// The prefix of its paths in outputs: `@name/`, or empty for the docs.
     pub(crate) prefix: String,
-    /// In the form that refactors expect. Empty for everything.
+    /// The patterns in the form that refactors expect. Empty for everything.
     pub(crate) patterns: Vec<String>,
 }
 
@@ -65,7 +65,7 @@ struct ContextFile<'a> {
 }
 
 impl Workbench<'_> {
-    /// Parses a path of the docs to be edited, from the model's spelling.
+    /// Parses a path of the docs to be edited, from a spelling of the model.
     pub(crate) fn path(&self, written: &str) -> Result<String, String> {
         match self.context_file(written) {
             Some(ContextFile { name, path, .. }) => Err(format!(
@@ -114,7 +114,7 @@ impl Workbench<'_> {
         Ok(TreeView { tree, prefix, patterns })
     }
 
-    /// The patterns of an `in`, in the form that refactors expect.
+    /// The patterns of an `in` argument, in the form that refactors expect.
     pub(crate) fn patterns(&self, written: &Patterns) -> Result<Vec<String>, String> {
         written.0.iter().map(|pattern| self.path(pattern)).collect()
     }
@@ -127,7 +127,7 @@ impl Workbench<'_> {
         self.files.read(path).is_some()
     }
 
-    /// A file of the docs. Outside of the docs root a model can read the site's navigation only.
+    /// The bytes of a file of the docs. Outside of the docs root, a model can only read the site's navigation.
     fn read(&self, path: &str) -> Option<Vec<u8>> {
         let is_seen = !path.starts_with("../") || SiteData::of(path).is_some();
         is_seen.then(|| self.files.read(path)).flatten()
@@ -142,7 +142,7 @@ impl Workbench<'_> {
         self.context_file(written).is_none() && self.inside(written).is_empty()
     }
 
-    /// Whether a path is a folder, and not a file.
+    /// Whether a path is a folder, not a file.
     pub(crate) fn is_folder(&self, written: &str) -> bool {
         match self.context_file(written) {
             Some(ContextFile { tree, path, .. }) => path.is_empty() || holds(tree, path.trim_end_matches('/')),
@@ -150,8 +150,8 @@ impl Workbench<'_> {
         }
     }
 
-    /// A file's bytes, or an error that suggests the right path. The path is in the model's spelling, and may be in a
-    /// context repository; the returned one is for display.
+    /// A file's bytes, or an error that suggests the right path. The argument is a spelling of the model, and may be in
+    /// a context repository; the returned path is for display.
     pub(crate) fn open(&self, written: &str) -> Result<(String, Vec<u8>), String> {
         match self.context_file(written) {
             Some(ContextFile { name, tree, path }) => match tree.read(&path) {
@@ -255,7 +255,7 @@ impl Workbench<'_> {
     }
 }
 
-/// A path without redundant parts of the model's spelling.
+/// A path without the redundant parts of a model's spelling.
 fn plain(written: &str) -> &str {
     written.trim().trim_start_matches("./").trim_start_matches('/')
 }
@@ -265,7 +265,7 @@ fn holds(tree: &dyn Tree, folder: &str) -> bool {
     tree.paths().iter().any(|path| path.starts_with(&folder))
 }
 
-/// Most detail lines in a report.
+/// Maximum number of detail lines in a report.
 const DETAILS: usize = 20;
 
 /// The report of a refactor, as a tool's result.
@@ -288,7 +288,7 @@ fn report(refactored: &Refactored) -> String {
     text
 }
 
-/// A long text cut at a line.
+/// Cuts a long text at the end of a line.
 pub(crate) fn cut(mut text: String) -> String {
     if text.len() <= LONGEST {
         return text;

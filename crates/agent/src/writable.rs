@@ -1,18 +1,19 @@
-//! What an agent may change: documents.
+//! The changes that an agent may make: those to documents.
 //!
-//! An allow list of documents, not a deny list of dangerous files: the build of a site, which previews run before any
-//! review of the branch, reads files that no list of ours is complete for. Every change is compared with the files
-//! before the job, so that the verdict does not depend on intermediate steps, and can be repeated before the commit.
+//! This is an allow list of documents, not a deny list of dangerous files: the build of a site, which previews run
+//! before any review of the branch, reads files that no list could name completely. Every change is compared with the
+//! files before the job, so that the verdict does not depend on intermediate steps, and can be repeated before the
+//! commit.
 //!
 //! | kind | what may change |
 //! |---|---|
-//! | pages | everything but code: what MDX, directives, templates and browsers run must be on a page of the site already |
+//! | pages | everything but code: anything that MDX, directives, templates and browsers run must be on a page of the site already |
 //! | pictures, recordings, fonts, tables | everything; an SVG like a page |
-//! | navigation and redirects | those parts of `docs.json`, `mkdocs.yml`, `book.toml` and their like |
+//! | navigation and redirects | those parts of `docs.json`, `mkdocs.yml`, `book.toml` and similar files |
 //! | scripts that hold navigation | the plain texts in them that name pages |
-//! | descriptions of APIs | those that are there, and new ones by name |
-//! | samples | text files that pages show, and new ones beside them |
-//! | everything else | what the owner of the project allows by a glob |
+//! | API descriptions | existing ones, and new ones by name |
+//! | samples | text files that pages display, and new ones in the same folders |
+//! | everything else | files that the owner of the project allows by a glob |
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeSet, HashSet};
@@ -23,10 +24,10 @@ use docent_site::{Layout, SiteData, Tree, code_of, is_api_description, read_file
 use crate::allowed::Allowed;
 use crate::paths::{check_new_name, check_path, is_build_file, is_hidden};
 
-/// Endings of pages.
+/// Extensions of pages.
 const PAGES: [&str; 4] = ["md", "mdx", "markdown", "rst"];
 
-/// Endings of other texts that may include reStructuredText.
+/// Extensions of other texts that may include reStructuredText.
 const INCLUDING: [&str; 4] = ["txt", "inc", "rest", "in"];
 
 /// Files that are displayed or played, and never executed.
@@ -69,13 +70,13 @@ const ASSETS: [&str; 36] = [
     "excalidraw",
 ];
 
-/// Text files for programs that read sites.
+/// Text files for crawlers and language models.
 const FOR_READERS: [&str; 3] = ["llms.txt", "llms-full.txt", "robots.txt"];
 
-/// Components: a page that shows one may also run it.
+/// Extensions of components: a page that displays one may also run it.
 const COMPONENTS: [&str; 5] = ["jsx", "tsx", "vue", "svelte", "astro"];
 
-/// The rules, for files that were `base` before the job.
+/// The rules, with `base` as the files before the job.
 pub(crate) struct Writable<'b> {
     base: &'b dyn Tree,
     allowed: Allowed,
@@ -98,7 +99,7 @@ impl<'b> Writable<'b> {
     pub(crate) fn check(&self, path: &str, after: Option<&[u8]>) -> Result<(), String> {
         let refused = |why: &dyn std::fmt::Display| format!("`{path}`: {why}");
         let before = self.base.read(path);
-        // Outside of the docs root an agent may change the navigation of the site only.
+        // Outside of the docs root, an agent may only change the navigation of the site.
         let inside = match path.trim_start_matches("../") {
             inside if inside.len() < path.len() && before.is_some() && SiteData::of(path).is_some() => inside,
             _ => path,
@@ -130,7 +131,7 @@ impl<'b> Writable<'b> {
         let name = path.rsplit('/').next().unwrap_or(path);
         let ending = name.rsplit_once('.').map_or(String::new(), |(_, ending)| ending.to_ascii_lowercase());
         match SiteData::of(path) {
-            // VitePress has its configuration in a hidden folder, and plug-ins of MkDocs have hidden files.
+            // VitePress has its configuration in a hidden folder, and some plug-ins of MkDocs use hidden files.
             Some(data) if matches!(data, SiteData::Script(_)) || !is_hidden(path) || !is_hidden(folder(path)) => {
                 return FileRules::Data(data);
             }
@@ -154,7 +155,7 @@ impl<'b> Writable<'b> {
         self.layout.get_or_init(|| Layout::read(self.base))
     }
 
-    /// Refuses code that no page of the site has. `read` finds the code in a text.
+    /// Refuses code that is not on any page of the site yet. `read` finds the code in a text.
     fn without_new_code(
         &self,
         before: Option<&[u8]>,
@@ -173,8 +174,8 @@ impl<'b> Writable<'b> {
         }
     }
 
-    /// The same for a file that a reStructuredText page includes: it is parsed as a part of that page, whatever its
-    /// name, and its paths are relative to that page's folder.
+    /// The same check for a file that a reStructuredText page includes: it is parsed as a part of that page, whatever
+    /// its name, and its paths are relative to that page's folder.
     fn without_new_code_where_included(
         &self,
         path: &str,
@@ -190,7 +191,7 @@ impl<'b> Writable<'b> {
             .map_err(|why| format!("a page includes it as reStructuredText, and so read, {why}"))
     }
 
-    /// The argument of each `include::` in the base.
+    /// The arguments of all `include::` directives in the base.
     fn including(&self) -> &[String] {
         self.including.get_or_init(|| {
             let may_include = |path: &String| {
@@ -233,7 +234,8 @@ impl<'b> Writable<'b> {
         true
     }
 
-    /// Whether a text file is displayed by a page, or is a new one beside such a file with the same ending.
+    /// Whether a page displays this text file, or whether it is a new file in the folder of such a file, with the same
+    /// extension.
     fn is_sample(&self, path: &str, ending: &str) -> bool {
         // Pages in other languages than Markdown are never samples, even if another page includes them.
         if COMPONENTS.contains(&ending) || ending.is_empty() || is_markup(path) {
@@ -251,10 +253,11 @@ impl<'b> Writable<'b> {
             && !self.is_configured(path)
     }
 
-    /// Whether a file that a build reads names this one: a page may display a generator's hook.
+    /// Whether a file that a build reads names this one: a page may display a file that the generator also runs.
     fn is_configured(&self, path: &str) -> bool {
         let name = path.rsplit('/').next().unwrap_or(path);
-        // A configuration that is a page (`SUMMARY.md`, `_index.md`) names pages and what they show, nothing that a build runs.
+        // A configuration that is a page (`SUMMARY.md`, `_index.md`) names pages and the files they display, not
+        // programs that a build runs.
         let is_configuration = |other: &str| !is_page(other) && !Layout::files([other].into_iter()).is_empty();
         let reads = |other: &String| is_build_file(other) || is_configuration(other);
         let named =
@@ -272,7 +275,8 @@ impl<'b> Writable<'b> {
         modules.into_iter().any(|(_, module)| stem(module) == name)
     }
 
-    /// The files that Markdown pages display. AsciiDoc may parse what it includes as AsciiDoc, whatever its ending.
+    /// The files that Markdown pages display. AsciiDoc pages are excluded, because AsciiDoc may parse an included file
+    /// as AsciiDoc, whatever its extension.
     fn shown(&self) -> &BTreeSet<String> {
         self.shown.get_or_init(|| {
             let pages = self.base.paths().into_iter().filter(|path| is_markdown_page(path));
@@ -282,7 +286,8 @@ impl<'b> Writable<'b> {
     }
 }
 
-/// The words behind each directive that includes a text verbatim, on its line and the next.
+/// The line of each `include::` directive, with the next line. `literalinclude::` is left out, because the file it
+/// names is not parsed.
 fn named_behind_include(text: &str) -> Vec<String> {
     let lines: Vec<&str> = text.lines().collect();
     let mut named = Vec::new();
@@ -336,8 +341,8 @@ fn is_described(path: &str, before: Option<&[u8]>, after: Option<&[u8]>) -> bool
     (is_new || before.is_some_and(is_api_description)) && after.is_none_or(is_api_description)
 }
 
-/// Whether an agent may make these changes to `before`; a sentence about the first that it may not. `allowed` are the
-/// globs of the project's owner.
+/// Checks whether an agent may make these changes to `before`; returns a sentence about the first refused one.
+/// `allowed` are the globs of the project's owner.
 pub fn refused_change(before: &dyn Tree, after: &dyn Tree, changed: &[String], allowed: &[String]) -> Option<String> {
     let writable = Writable::new(before, allowed);
     changed.iter().find_map(|path| writable.check(path, after.read(path).as_deref()).err())

@@ -1,7 +1,7 @@
-//! What was asked of a site in a span of time, in numbers.
+//! Statistics on the questions that a site was asked in a period.
 //!
-//! All questions, answers and ratings are counted, by day. Figures that need each question are computed for the newest ones
-//! only, so that a summary of a million questions takes as long as one of ten thousand.
+//! All questions, answers and ratings are counted, by day. Figures that need each question are computed for the newest
+//! ones only, so that a summary of a million questions takes as long as one of ten thousand.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -12,14 +12,14 @@ use serde::Deserialize;
 use crate::export::QuestionFacts;
 use crate::thread::{CitedPage, Rating};
 
-/// Most questions that [`NewestQuestions`] covers.
+/// Maximum number of questions that [`NewestQuestions`] covers.
 pub const NEWEST: u32 = 10_000;
-/// Most entries of its lists of pages.
+/// Maximum number of entries in its lists of pages.
 const MOST_PAGES: usize = 50;
 /// The length of a day in milliseconds.
 pub(crate) const DAY: i64 = 86_400_000;
 
-/// Days of UTC, each as the number of days since the Unix epoch.
+/// A range of UTC days, each given as the number of days since the Unix epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Days {
     pub first: i64,
@@ -28,7 +28,7 @@ pub struct Days {
 }
 
 impl Days {
-    /// The days that a span of time touches. Unbounded where there is no moment; `to` is the first moment after it.
+    /// The days that a period touches; unbounded on a side that is `None`. `to` is exclusive.
     pub fn touched(from: Option<Timestamp>, to: Option<Timestamp>) -> Self {
         let (earliest, latest) = (0, i64::MAX / DAY);
         let first = from.map_or(earliest, |from| from.millis().div_euclid(DAY));
@@ -36,7 +36,7 @@ impl Days {
         Self { first: first.clamp(earliest, latest), end: end.clamp(earliest, latest) }
     }
 
-    /// The first moment, and the first one after the last.
+    /// The start of the first day, and the start of the day after the last.
     pub const fn bounds(self) -> (Timestamp, Timestamp) {
         (Timestamp::from_millis(self.first * DAY), Timestamp::from_millis(self.end * DAY))
     }
@@ -54,20 +54,20 @@ pub(crate) fn day_of(moment: Timestamp) -> i64 {
 pub struct Summary {
     /// All days with questions, in order.
     pub by_day: Vec<DayCount>,
-    /// The sum of the days.
+    /// The sum over all days.
     pub counts: QuestionCounts,
     pub newest: NewestQuestions,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DayCount {
-    /// The first moment of the day.
+    /// The start of the day.
     pub day: Timestamp,
     pub counts: QuestionCounts,
 }
 
 impl DayCount {
-    /// `day`: days since the Unix epoch.
+    /// `day` is the number of days since the Unix epoch.
     pub const fn new(day: i64, counts: QuestionCounts) -> Self {
         Self { day: Timestamp::from_millis(day * DAY), counts }
     }
@@ -77,7 +77,7 @@ impl DayCount {
 pub struct QuestionCounts {
     pub questions: u64,
     pub answered: u64,
-    /// Answers rated up, and down.
+    /// Answers rated up, and answers rated down.
     pub up: u64,
     pub down: u64,
 }
@@ -95,25 +95,25 @@ impl QuestionCounts {
     }
 }
 
-/// The newest questions of a span of time, at most [`NEWEST`].
+/// Statistics on the newest questions of a period, at most [`NEWEST`].
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct NewestQuestions {
-    /// How many they are.
+    /// The number of questions covered.
     pub questions: u64,
-    /// By [`Turn::language`](crate::Turn::language), the most frequent first.
+    /// The number of questions by [`Turn::language`](crate::Turn::language), the most frequent first.
     pub languages: Vec<(Option<String>, u64)>,
     /// `None` when no answer was complete.
     pub latency: Option<Latency>,
-    /// The pages that most answers use, at most 50.
+    /// The pages that most answers cite, at most 50.
     pub sources: Vec<SourceCount>,
     /// The pages that readers were on when a question was not answered, at most 50, the most frequent first.
     pub unanswered_pages: Vec<(String, u64)>,
 }
 
-/// In milliseconds since the question was asked; see [`Timing`](crate::Timing).
+/// Latencies in milliseconds since the question was asked; see [`Timing`](crate::Timing).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Latency {
-    /// How many answers it was measured on.
+    /// The number of answers measured.
     pub answers: u64,
     pub search: Percentiles,
     pub first_word: Percentiles,
@@ -130,22 +130,22 @@ pub struct Percentiles {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceCount {
     pub title: String,
-    /// Its address without an anchor.
+    /// The address of the page, without an anchor.
     pub url: String,
-    /// Answers that use the page, and how many of them were rated down.
+    /// The number of answers that cite the page, and how many of them were rated down.
     pub answers: u64,
     pub down: u64,
 }
 
 impl Summary {
-    /// `by_day` in order.
+    /// `by_day` must be sorted by day.
     pub fn new(by_day: Vec<DayCount>, newest: NewestQuestions) -> Self {
         let mut counts = QuestionCounts::default();
         by_day.iter().for_each(|day| counts.add(day.counts));
         Self { by_day, counts, newest }
     }
 
-    /// Of all questions of a span of time, newest first.
+    /// Summarises all questions of a period; they must be sorted newest first.
     pub(crate) fn of<'a>(questions: impl Iterator<Item = QuestionFacts<'a>>) -> Self {
         let mut by_day: Vec<(i64, QuestionCounts)> = Vec::new();
         let mut tally = Tally::default();
@@ -170,14 +170,15 @@ impl Summary {
     }
 }
 
-/// [`NewestQuestions`] while they are read, newest first.
+/// Collects [`NewestQuestions`] from questions that arrive newest first.
 #[derive(Debug, Default)]
 pub struct Tally {
     questions: u64,
-    /// Under an empty text, those without a language.
+    /// Questions without a language are counted under the empty string.
     languages: HashMap<String, u64>,
     unanswered_pages: HashMap<String, u64>,
-    /// Answers, and those rated down, by their sources as JSON. Many answers have the same.
+    /// The tallies of answers and down ratings, keyed by the answers' sources as JSON. Many answers have the same
+    /// sources.
     sources: HashMap<String, SourceTally>,
     search: Vec<u32>,
     first_word: Vec<u32>,
@@ -186,7 +187,7 @@ pub struct Tally {
 
 #[derive(Debug, Default)]
 struct SourceTally {
-    /// When the newest of them comes.
+    /// The rank of the newest answer with these sources.
     order: u64,
     answers: u64,
     down: u64,
@@ -255,7 +256,7 @@ struct StoredSource<'s> {
 }
 
 impl<'s> StoredSource<'s> {
-    /// Those of an answer, as stored. Older ones have another form.
+    /// The sources of an answer, as stored. Older answers have another format.
     fn all(sources: &'s str) -> Vec<Self> {
         let older = |source: CitedPage| Self { title: source.title.into(), url: source.url.into() };
         serde_json::from_str(sources).unwrap_or_else(|_| {
@@ -269,7 +270,8 @@ impl<'s> StoredSource<'s> {
     }
 }
 
-/// By page, with the title that the newest answer gives it. An answer that uses two places of a page uses it once.
+/// Merges the tallies by page, with the title from the newest answer. An answer that cites two places of a page counts
+/// once.
 fn source_counts(tallies: HashMap<String, SourceTally>) -> Vec<SourceCount> {
     let mut newest_first: Vec<(String, SourceTally)> = tallies.into_iter().collect();
     newest_first.sort_unstable_by_key(|(_, tally)| tally.order);
@@ -296,7 +298,7 @@ fn source_counts(tallies: HashMap<String, SourceTally>) -> Vec<SourceCount> {
     pages
 }
 
-/// By nearest rank. `None` of no values.
+/// Percentiles by nearest rank; `None` without values.
 fn percentiles(mut values: Vec<u32>) -> Option<Percentiles> {
     values.sort_unstable();
     let at = |percent: usize| values.get((values.len() * percent).div_ceil(100).saturating_sub(1)).copied();

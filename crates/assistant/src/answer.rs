@@ -24,15 +24,15 @@ use crate::retrieval::Retrieval;
 use crate::site::{SiteLookup, SiteSettings};
 use crate::thread::{Feedback, NewThread, Rating, Thread, ThreadKey, Threads, Turn};
 
-/// The longest comment of a reader, in characters.
+/// Maximum length of a reader's comment, in characters.
 const LONGEST_COMMENT: usize = 4_000;
-/// The most turns given to a model as history, which is also how far back a question may be asked again; and the most
-/// turns shown of a thread.
+/// Maximum number of turns that are loaded as history, which also limits how far back a question can be asked again;
+/// and maximum number of turns that are shown of a thread.
 const RECALLED: usize = 50;
 const SHOWN: usize = 1_000;
-/// Pages of the list that are looked through for gaps.
+/// Maximum number of list pages that are searched for gaps.
 const MISSED_PAGES: usize = 3;
-/// Threads deleted in one transaction. Bounded, so that it does not delay other writes for long.
+/// Maximum number of threads deleted in one transaction, so that other writes are not delayed for long.
 const FORGOTTEN_AT_ONCE: u32 = 200;
 
 /// Answers questions from the docs.
@@ -56,8 +56,8 @@ pub struct AnswerStream {
     pub thread: ThreadId,
     /// The secret of the thread, if this request began it.
     pub new_key: Option<String>,
-    /// The events in order, to be polled on a Tokio runtime. Nothing happens before the first poll; dropping it cancels
-    /// the model call.
+    /// The events in order, to be polled on a Tokio runtime. The reply starts at the first poll; dropping the stream
+    /// cancels the model call.
     pub events: BoxStream<'static, StreamEvent>,
 }
 
@@ -73,14 +73,14 @@ impl Assistant {
         Self { model, threads, writes, sites: SiteLookup::default(), clock, ids }
     }
 
-    /// Sets how the settings of a docs site are looked up. Called once a question; must not block.
+    /// Sets the function that looks up the settings of a docs site. It is called once per question and must not block.
     #[must_use]
     pub fn with_sites(mut self, sites: impl Fn(ProjectUid) -> SiteSettings + Send + Sync + 'static) -> Self {
         self.sites = SiteLookup(Arc::new(sites));
         self
     }
 
-    /// The same assistant on another model.
+    /// The same assistant with another model.
     #[must_use]
     pub fn on(&self, model: Arc<dyn Model>) -> Self {
         Self {
@@ -93,7 +93,7 @@ impl Assistant {
         }
     }
 
-    /// Begins a reply. Errors before the first event are returned; later ones are events.
+    /// Begins a reply. Errors before the first event are returned; later errors are events.
     pub async fn answer(&self, ask: AskRequest) -> Result<AnswerStream, CallError> {
         let (asked, history) = dialogue::question(&ask.said)?;
         let stored = match ask.thread {
@@ -124,11 +124,11 @@ impl Assistant {
     }
 
     /// Stores a reader's rating of a reply. `message` is the `message_id` of its first event; a new rating replaces the
-    /// old one.
+    /// previous one.
     ///
     /// # Errors
-    /// Not found, when the domain has no such thread or the thread no such reply; invalid, when the comment is longer
-    /// than 4,000 characters.
+    /// Not found, if the domain has no such thread or the thread no such reply; invalid, if the comment is longer than
+    /// 4,000 characters.
     pub async fn rate(
         &self,
         domain: &Domain,
@@ -153,19 +153,19 @@ impl Assistant {
         .into())
     }
 
-    /// What was asked on a site and answered, newest first.
+    /// The questions of a site with their answers, newest first.
     pub async fn export(&self, query: ExportQuery) -> Result<Export, StoreError> {
         self.threads.export(query).await
     }
 
-    /// What was asked on a site in whole days of UTC, in numbers.
+    /// Statistics on the questions of a site on these UTC days.
     pub async fn summary(&self, domain: &Domain, days: Days) -> Result<Summary, StoreError> {
         self.threads.summary(domain, days).await
     }
 
-    /// The newest questions of a span of time that were not answered, or whose answer was rated down, in at most `limit`
-    /// [groups](gaps), the largest first. Looks through 3 pages of [`MOST_EXAMINED`](crate::MOST_EXAMINED) questions for at
-    /// most [`MOST_GROUPED`] of them.
+    /// Questions of a period that were not answered, or whose answer was rated down, in at most `limit` [groups](gaps),
+    /// the largest first. Examines 3 pages of [`MOST_EXAMINED`](crate::MOST_EXAMINED) questions, newest first, for at
+    /// most [`MOST_GROUPED`] matches.
     pub async fn gaps(
         &self,
         domain: &Domain,
@@ -203,7 +203,7 @@ impl Assistant {
         self.threads.thread(domain, id, SHOWN).await
     }
 
-    /// Deletes the threads that were untouched for `untouched`; returns how many.
+    /// Deletes the threads that were not used for `untouched`; returns their number.
     pub async fn forget(&self, untouched: Duration) -> Result<u64, StoreError> {
         let before = self.clock.now().minus(untouched);
         let mut forgotten = 0;
@@ -216,8 +216,8 @@ impl Assistant {
         }
     }
 
-    /// The thread to continue. An unknown or expired thread, or one of another site, is begun anew, because clients
-    /// keep ids for longer than threads are kept.
+    /// The thread to continue. `None` for an unknown or expired thread, or one of another site, so that a new one is
+    /// begun: clients keep ids for longer than threads are kept.
     async fn continued(&self, domain: &Domain, id: ThreadId, key: Option<&str>) -> Result<Option<Thread>, CallError> {
         self.writes.stored(id).await;
         let found = self.threads.thread(domain, id, RECALLED).await?;

@@ -1,4 +1,4 @@
-//! A question, as an API hands it in.
+//! The input of a reply: a question with its conversation and context.
 
 use std::sync::Arc;
 
@@ -18,11 +18,11 @@ pub struct AskRequest {
     pub said: Vec<ChatMessage>,
     pub thread: Option<ThreadId>,
     pub thread_key: Option<String>,
-    /// How many passages to answer from.
+    /// The number of passages to answer from.
     pub passages: usize,
     pub filter: Filter,
     pub context: Vec<ContextItem>,
-    /// The page the asker is looking at.
+    /// The page that the reader is on.
     pub current_path: Option<String>,
 }
 
@@ -34,7 +34,7 @@ pub struct ChatMessage {
     pub text: String,
 }
 
-/// Something that the asker has selected or attached.
+/// Text or code that the reader has selected or attached.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContextItem {
     pub kind: ContextKind,

@@ -1,18 +1,18 @@
 //! Limits on how much of a question is read and stored. A public key suffices to send four megabytes, so each limit
-//! covers the text in whichever part of the body it came.
+//! applies to the text regardless of the part of the body that contains it.
 
 use crate::thread::Turn;
 
-/// Most history given to a model, in turns and in bytes. The limit in bytes also applies to the question alone.
+/// Maximum history given to a model, in turns and in bytes. The limit in bytes also applies to the question alone.
 pub(crate) const TURNS: usize = 20;
 pub(crate) const READ: usize = 128 * 1024;
-/// Most text stored of a question together with the history that its client sent; and of an answer. In bytes.
+/// Maximum text stored of a question together with the history that its client sent; and of an answer. In bytes.
 pub(crate) const QUESTION: usize = 16 * 1024;
 pub(crate) const ANSWER: usize = 64 * 1024;
 
 const CUT: &str = " […]";
 
-/// A text of at most `most` bytes, marked where it was cut.
+/// The text cut to at most `most` bytes, with a mark where it was cut.
 pub(crate) fn cut(text: &str, most: usize) -> std::borrow::Cow<'_, str> {
     if text.len() <= most {
         return text.into();
@@ -21,7 +21,7 @@ pub(crate) fn cut(text: &str, most: usize) -> std::borrow::Cow<'_, str> {
     format!("{}{CUT}", text[..text.floor_char_boundary(room)].trim_end()).into()
 }
 
-/// The newest turns that fit into `room` bytes. The oldest of them may be cut.
+/// The newest turns that fit into `room` bytes. The oldest returned turn may be cut.
 pub(crate) fn newest(turns: &[Turn], mut room: usize) -> Vec<Turn> {
     let mut kept = Vec::new();
     for turn in turns.iter().rev().take(TURNS) {

@@ -1,4 +1,4 @@
-//! What every implementation of [`Threads`] must do. Panics on the first thing that is otherwise.
+//! The conformance suites of [`Threads`] and [`Searches`]. They panic at the first failure.
 
 use docent_types::{Domain, ThreadId, Timestamp};
 use uuid::Uuid;
@@ -46,7 +46,7 @@ fn thread_of(domain: &Domain, n: u32) -> NewThread {
 /// Runs the suite against an empty store.
 ///
 /// # Panics
-/// When the store does not keep a promise of the port.
+/// If the store violates the contract of the port.
 pub async fn threads(store: &dyn Threads) {
     conversations(store).await;
     feedback(store).await;
@@ -116,12 +116,12 @@ async fn feedback(store: &dyn Threads) {
 
 async fn exports(store: &dyn Threads) {
     let acme = Domain::parse("exported").expect("a name");
-    // A turn that its client sent as history, before the first question asked here.
+    // A turn that the client sent as history, before the first question that was asked here.
     let told = Turn { asked_at: Timestamp::default(), ..turn(30, Some("Told.")) };
     let begun = thread_of(&acme, 31);
     let turns = vec![told, turn(31, Some("So."))];
     store.begin(NewThread { turns, ..begun }).await.expect("begins");
-    // Two of them were asked at the same time.
+    // These two questions were asked at the same time.
     for (n, asked) in [(32, 32), (33, 32)] {
         let turns = vec![Turn { asked_at: at(asked), ..turn(n, Some("So.")) }];
         store.begin(NewThread { turns, ..thread_of(&acme, n) }).await.expect("begins");
@@ -167,7 +167,7 @@ async fn exports(store: &dyn Threads) {
 
 async fn large_exports(store: &dyn Threads) {
     let acme = Domain::parse("talkative").expect("a name");
-    // Two of these turns have less than three thousand bytes together, three have more. The third alone is larger.
+    // Two of the short turns are below three thousand bytes together, three are above. The third turn alone is above.
     for (n, length) in [(75, 1_000), (74, 1_000), (73, 20_000), (72, 1_000), (71, 1_000)] {
         let turn = Turn { question: "w".repeat(length), ..turn(n, None) };
         store.begin(NewThread { turns: vec![turn], ..thread_of(&acme, n) }).await.expect("begins");
@@ -297,11 +297,11 @@ async fn summaries(store: &dyn Threads) {
         vec![told, answered(101, moment(3, 0), 1), turn_at(102, moment(3, DAY - 1)), answered(103, moment(4, 0), 3)];
     store.begin(NewThread { turns, ..thread_of(&acme, 101) }).await.expect("begins");
     let id = ThreadId::new(Uuid::from_u128(101));
-    // Its answer comes later, and uses a page whose title has changed.
+    // The answer is stored later, and cites a page whose title has changed.
     store.put_turn(id, turn_at(104, moment(4, 7)), None).await.expect("adds");
     let sources = vec![source("API keys", "/keys")];
     store.put_turn(id, Turn { sources, ..answered(104, moment(4, 7), 2) }, None).await.expect("completes");
-    // Rated twice; and a question that is asked again.
+    // One answer is rated twice; another question is asked again.
     for rating in [Rating::Up, Rating::Down] {
         let feedback = Feedback { rating, comment: None, at: at(1) };
         assert!(store.rate(&acme, id, "a103", feedback).await.expect("rates"));
@@ -360,7 +360,7 @@ async fn retention(store: &dyn Threads) {
     store.put_turn(id(52), turn(52, None), None).await.expect("adds");
     let late = Feedback { rating: Rating::Up, comment: None, at: at(61) };
     assert!(store.rate(&acme, id(52), "a52", late).await.expect("rates"));
-    // The threads of the other stories are older than these.
+    // Deletes the threads of the other tests, which are older than these.
     while store.forget(at(51), 2).await.expect("forgets") > 0 {}
     assert_eq!(store.forget(at(60), 1).await.expect("forgets"), 1, "no more than asked for");
     assert_eq!(store.forget(at(60), 10).await.expect("forgets"), 3);
@@ -377,10 +377,10 @@ async fn retention(store: &dyn Threads) {
     }
 }
 
-/// The suite of [`Searches`]. The store is empty.
+/// The conformance suite of [`Searches`]. The store must be empty.
 ///
 /// # Panics
-/// When the store does not do as the port says.
+/// If the store violates the contract of the port.
 pub async fn searches(store: &dyn Searches) {
     const DAY: i64 = 86_400_000;
     let [acme, other] = ["acme", "other"].map(|name| Domain::parse(name).expect("a name"));

@@ -1,4 +1,4 @@
-//! A thread as one reply finds it, and the turn it adds.
+//! The state of a thread when a reply begins, and the turn that the reply adds.
 
 use docent_types::{Refusal, Role, ThreadId};
 
@@ -13,10 +13,10 @@ pub(crate) struct Dialogue {
     /// The new thread, if it has to be written.
     pub(crate) begin: Option<Box<NewThread>>,
     pub(crate) before: Vec<Turn>,
-    /// The question, cut to the limit for reading. Less of it may be stored.
+    /// The question, cut to the limit for reading. The stored question may be cut further.
     pub(crate) question: String,
     pub(crate) turn: Turn,
-    /// The turn that this question replaces.
+    /// The id of the turn that this question replaces.
     pub(crate) instead_of: Option<String>,
 }
 
@@ -36,7 +36,7 @@ impl Dialogue {
         Self { id: thread.id, new_key: None, begin: None, before: thread.turns, question, turn, instead_of }
     }
 
-    /// The question as stored. To be called once.
+    /// The question as it is stored. Must be called only once.
     pub(crate) fn asked(&mut self) -> NewQuestion {
         NewQuestion {
             thread: self.id,
@@ -47,7 +47,7 @@ impl Dialogue {
     }
 }
 
-/// A question, as stored.
+/// A question to be stored.
 #[derive(Debug)]
 pub(crate) struct NewQuestion {
     pub(crate) thread: ThreadId,
@@ -56,9 +56,9 @@ pub(crate) struct NewQuestion {
     pub(crate) instead_of: Option<String>,
 }
 
-/// The question, and the messages before it as turns, for a thread that is not stored yet. The client's account of what
-/// the assistant has said is accepted as history only; its system messages have no authority and are left out. Each is
-/// cut to the limit for reading.
+/// The question, and the messages before it as turns, for a thread that is not stored yet. The assistant's messages are
+/// accepted from the client as history only; its system messages have no authority and are omitted. Each message is cut
+/// to the limit for reading.
 pub(crate) fn question(said: &[ChatMessage]) -> Result<(ChatMessage, Vec<Turn>), Refusal> {
     let Some((asked, before)) = said.split_last().filter(|(last, _)| last.role == Role::User) else {
         return Err(Refusal::invalid("messages: the last message must be the user's and must have text"));

@@ -1,4 +1,4 @@
-//! Questions and answers, exported for analytics.
+//! Exports questions and answers for analytics.
 
 use std::borrow::Cow;
 
@@ -6,50 +6,50 @@ use docent_types::{Domain, ThreadId, Timestamp};
 
 use crate::thread::{AnswerStage, CitedPage, Rating, Timing, Turn};
 
-/// Most questions that are examined for one page.
+/// Maximum number of questions that are examined for one page.
 pub const MOST_EXAMINED: u32 = 10_000;
-/// Most of them whose texts are read for one page, which [`QuestionFilter::text`] needs.
+/// Maximum number of questions whose texts are read for one page; [`QuestionFilter::text`] requires reading them.
 pub const MOST_READ: u32 = 500;
 
-/// Which questions to export, sorted by when they were asked, newest first. Turns that a client sent as
+/// Selects questions to export, sorted by when they were asked, newest first. Turns that a client sent as
 /// [history](Turn::is_imported) are not included.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExportQuery {
     pub domain: Domain,
     pub which: QuestionFilter,
-    /// Asked at this moment or later.
+    /// Only questions asked at this time or later.
     pub from: Option<Timestamp>,
-    /// Asked before this moment.
+    /// Only questions asked before this time.
     pub to: Option<Timestamp>,
     /// Only questions after this one in the list: the [`Export::next`] of the previous page.
     pub after: Option<ExportCursor>,
-    /// Most questions on a page, at least 1.
+    /// Maximum number of questions on a page, at least 1.
     pub limit: u32,
-    /// Most bytes on a page, by [`Turn::stored_bytes`]. A larger turn makes a page of its own.
+    /// Maximum size of a page in bytes, by [`Turn::stored_bytes`]. A larger turn gets a page of its own.
     pub most_bytes: u64,
 }
 
-/// What a question has to be; the default admits all.
+/// The conditions that a question must meet; the default admits all.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct QuestionFilter {
     pub outcome: Option<QuestionOutcome>,
     pub rating: Option<RatingFilter>,
-    /// Contained in the question or in its answer, in letters of either case.
+    /// A text that the question or its answer must contain, case-insensitively.
     pub text: Option<String>,
-    /// The address of a page that the answer uses; without an anchor, any place in the page.
+    /// The address of a page that the answer must cite; without an anchor, any place in the page.
     pub source: Option<String>,
-    /// The page the reader was on.
+    /// The page that the reader was on.
     pub page: Option<String>,
     /// As in [`Turn::language`]; [`UNKNOWN_LANGUAGE`] for questions without one.
     pub language: Option<String>,
-    /// For complete answers only.
+    /// A minimum latency; only complete answers have one.
     pub waited: Option<MinimumWait>,
 }
 
-/// The code of BCP 47 for a language that is not known.
+/// The BCP 47 code for an unknown language.
 pub const UNKNOWN_LANGUAGE: &str = "und";
 
-/// That a reader waited this long, or longer, for a stage of the answer.
+/// A minimum time that a reader waited for a stage of the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MinimumWait {
     pub until: AnswerStage,
@@ -59,7 +59,7 @@ pub struct MinimumWait {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum QuestionOutcome {
     Answered,
-    /// The docs held no answer, or none was produced.
+    /// The docs did not contain an answer, or none was produced.
     Unanswered,
     /// Unanswered, or its answer was rated down.
     Missed,
@@ -80,7 +80,7 @@ impl QuestionFilter {
         Self { rating: Some(rating), ..Self::default() }
     }
 
-    /// Whether all of it but the text is met.
+    /// Whether the question meets all conditions except the text.
     fn admits(&self, facts: &QuestionFacts<'_>) -> bool {
         let is = |wanted: &Option<String>, is: Option<&str>| wanted.as_deref().is_none_or(|wanted| Some(wanted) == is);
         self.outcome.is_none_or(|outcome| match outcome {
@@ -96,7 +96,7 @@ impl QuestionFilter {
             && self.source.as_deref().is_none_or(|source| facts.uses(source))
     }
 
-    /// Whether a turn has the text, if one is wanted.
+    /// Whether the turn contains the text, if one is required.
     fn has_text(&self, turn: &Turn) -> bool {
         let Some(wanted) = self.text.as_ref().map(|text| text.to_lowercase()) else { return true };
         let texts = [Some(&turn.question), turn.answer.as_ref()];
@@ -104,7 +104,7 @@ impl QuestionFilter {
     }
 }
 
-/// What is known of a question without reading its texts.
+/// The properties of a question that are available without reading its texts.
 #[derive(Debug, Clone)]
 pub struct QuestionFacts<'a> {
     pub asked_at: Timestamp,
@@ -136,16 +136,16 @@ impl<'a> QuestionFacts<'a> {
         !self.answered || self.rating == Some(Rating::Down)
     }
 
-    /// Whether the answer uses the page at this address.
+    /// Whether the answer cites the page at this address.
     fn uses(&self, address: &str) -> bool {
         let parsed = || serde_json::from_str::<Vec<CitedPage>>(&self.sources).unwrap_or_default();
-        // Most answers use other pages, and parsing is what costs.
+        // Most answers cite other pages, so a substring search avoids most of the parsing.
         self.sources.contains(address.trim_start_matches('/'))
             && parsed().iter().any(|source| source.url == address || source.page() == address)
     }
 }
 
-/// A page while it is built, shared by all implementations so that they end it at the same turn.
+/// Builds a page. Shared by all implementations, so that they end it at the same turn.
 #[derive(Debug)]
 pub struct PageBuilder<'q> {
     query: &'q ExportQuery,
@@ -164,8 +164,8 @@ impl<'q> PageBuilder<'q> {
         Self { query, turns: Vec::new(), bytes: 0, examined: 0, read: 0, last, goes_on: false }
     }
 
-    /// Decides about the next question of the span of time, and returns whether to go on. `read` returns it and its
-    /// [`Turn::stored_bytes`], and is called only for questions that may be on the page.
+    /// Decides about the next question of the period, and returns whether to continue. `read` returns the question and
+    /// its [`Turn::stored_bytes`], and is called only for questions that may be on the page.
     pub fn examine<E>(
         &mut self,
         facts: &QuestionFacts<'_>,
@@ -206,7 +206,7 @@ impl<'q> PageBuilder<'q> {
     }
 }
 
-/// A position in the list. Neither part ever changes, so two pages never begin at the same one.
+/// A position in the list. Neither part ever changes, so no two pages begin at the same position.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ExportCursor {
     pub asked_at: Timestamp,
@@ -217,13 +217,13 @@ pub struct ExportCursor {
 /// A page of the list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Export {
-    /// May be fewer than the limit, and none at all, while the list goes on.
+    /// May have fewer turns than the limit, or none, although the list continues.
     pub turns: Vec<AskedTurn>,
-    /// Where the next page begins; `None` at the end of the list.
+    /// The start of the next page; `None` at the end of the list.
     pub next: Option<ExportCursor>,
 }
 
-/// One question, what was answered, and where.
+/// One question with its answer and its thread.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AskedTurn {
     pub thread: ThreadId,

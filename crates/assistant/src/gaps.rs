@@ -1,8 +1,9 @@
-//! What the docs lack: questions that were not answered, or whose answer was rated down, grouped by likeness.
+//! Finds gaps in the docs: questions that were not answered, or whose answer was rated down, grouped by similarity.
 //!
-//! Two questions are alike when they share most of their content words, where a word that few of the questions have weighs
-//! more; or when one has all the words of the other, and they are at least two. Questions that are alike are in one group,
-//! and so are those that a chain of likenesses joins. A question without content words (`And then?`) is in none.
+//! Two questions are similar if they share most of their content words, where a word that occurs in few questions has
+//! more weight; or if one has all words of the other, which has at least two. Similar questions are in one group, and
+//! so are questions that are connected by a chain of similar ones. A question without content words (`And then?`) is in
+//! no group.
 
 use std::collections::HashMap;
 
@@ -12,28 +13,29 @@ use docent_types::{ThreadId, Timestamp};
 use crate::export::AskedTurn;
 use crate::thread::Rating;
 
-/// Most questions that are grouped: the newest.
+/// Maximum number of questions that are grouped: the newest ones.
 pub const MOST_GROUPED: u32 = 1_000;
-/// Most examples of a group, and the longest text of one in its suggestion, in characters.
+/// Maximum number of examples of a group, and maximum length of an example in its suggestion, in characters.
 const EXAMPLES: usize = 5;
 const LONGEST_EXAMPLE: usize = 200;
-/// Most words listed for a group.
+/// Maximum number of words that are listed for a group.
 const WORDS: usize = 5;
-/// Two questions are alike when the words they share weigh at least this share of all their words.
+/// Two questions are similar if their shared words have at least this share of the weight of all their words.
 const ALIKE: f64 = 0.5;
-/// One has the words of another when those weigh at least this share of the other's.
+/// A question contains another if their shared words have at least this share of the weight of the other's words.
 const CONTAINED: f64 = 0.95;
 
 /// A group of questions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Gap {
-    /// Newest first, at least one.
+    /// The questions, newest first; at least one.
     pub questions: Vec<GapQuestion>,
-    /// The words that at least half of them have, as most of them write it, the most frequent first, at most 5.
+    /// The words that at least half of the questions have, in their most frequent spelling, the most frequent first, at
+    /// most 5.
     pub words: Vec<String>,
     /// Words of the examples that the docs never mention.
     pub unknown_words: Vec<String>,
-    /// An instruction to an agent that closes the gap.
+    /// An instruction for an agent to close the gap.
     pub suggestion: String,
 }
 
@@ -44,17 +46,17 @@ pub struct GapQuestion {
     pub answer_id: String,
     pub question: String,
     pub asked_at: Timestamp,
-    /// Whether its answer was rated down.
+    /// Whether the answer was rated down.
     pub is_down: bool,
 }
 
 impl Gap {
-    /// How many have an answer that was rated down.
+    /// The number of questions whose answer was rated down.
     pub fn down(&self) -> usize {
         self.questions.iter().filter(|question| question.is_down).count()
     }
 
-    /// The newest questions, each text once, at most 5.
+    /// The newest questions without duplicate texts, at most 5.
     pub fn examples(&self) -> Vec<&GapQuestion> {
         let mut examples: Vec<&GapQuestion> = Vec::new();
         for question in &self.questions {
@@ -66,8 +68,8 @@ impl Gap {
     }
 }
 
-/// The groups of these questions, newest first, the largest group first. `never_mentioned` returns the words of a text that
-/// the docs never mention.
+/// Groups these questions, which must be sorted newest first; returns the largest groups first. `never_mentioned`
+/// returns the words of a text that the docs never mention.
 pub fn gaps(asked: &[AskedTurn], limit: usize, never_mentioned: impl Fn(&str) -> Vec<String>) -> Vec<Gap> {
     let words: Vec<Vec<ContentWord>> =
         asked.iter().map(|one| content_words(&one.turn.question, one.turn.language.as_deref())).collect();
@@ -105,7 +107,7 @@ fn gap(
     gap
 }
 
-/// The questions by group, each as its place in the list, in order. Every question with words is in exactly one.
+/// The groups of questions, each as sorted indexes into the list. Every question with words is in exactly one group.
 fn groups(words: &[Vec<ContentWord>]) -> Vec<Vec<usize>> {
     let (sets, of_question) = distinct_sets(words);
     let mut union = Union((0..sets.len()).collect());
@@ -128,7 +130,7 @@ fn groups(words: &[Vec<ContentWord>]) -> Vec<Vec<usize>> {
         }
         for other in others {
             let (same, words) = (std::mem::take(&mut shared[other]), std::mem::take(&mut count[other]));
-            // The order of the words decides about the last digits of a sum.
+            // Floating-point sums depend on the order of the words in their last digits.
             let same = same + 1e-9;
             let is_alike = same >= ALIKE * (weights[one] + weights[other] - same);
             let is_contained = words >= 2 && same >= CONTAINED * weights[one].min(weights[other]);
@@ -147,7 +149,7 @@ fn groups(words: &[Vec<ContentWord>]) -> Vec<Vec<usize>> {
     groups
 }
 
-/// The different sets of words, each as sorted numbers of its words; and the set of each question that has words.
+/// The distinct sets of words, each as sorted word numbers; and the index of each question's set, if it has words.
 fn distinct_sets(words: &[Vec<ContentWord>]) -> (Vec<Vec<usize>>, Vec<Option<usize>>) {
     let mut numbers: HashMap<&str, usize> = HashMap::new();
     let mut known: HashMap<Vec<usize>, usize> = HashMap::new();
@@ -170,7 +172,7 @@ fn distinct_sets(words: &[Vec<ContentWord>]) -> (Vec<Vec<usize>>, Vec<Option<usi
     (sets, of_question)
 }
 
-/// The sets that hold each word, in order.
+/// The indexes of the sets that contain each word, in order.
 fn holders(sets: &[Vec<usize>]) -> Vec<Vec<usize>> {
     let words = sets.iter().flatten().max().map_or(0, |last| last + 1);
     let mut holders = vec![Vec::new(); words];
@@ -180,7 +182,7 @@ fn holders(sets: &[Vec<usize>]) -> Vec<Vec<usize>> {
     holders
 }
 
-/// Sets that are joined: each has the number of another one in its group, and one of the group its own.
+/// Disjoint sets (union-find): each element has the number of another element of its group, and the root its own.
 struct Union(Vec<usize>);
 
 impl Union {
@@ -216,7 +218,7 @@ fn common_words(words: &[Vec<ContentWord>], members: &[usize]) -> Vec<String> {
     common.into_iter().take(WORDS).map(|(_, word)| word.to_owned()).collect()
 }
 
-/// A question on one line, without double quotes and not too long.
+/// A question on one line, without double quotes, and shortened.
 fn quotable(question: &str) -> String {
     let line = question.split_whitespace().collect::<Vec<_>>().join(" ").replace('"', "'");
     match line.char_indices().nth(LONGEST_EXAMPLE) {
@@ -244,7 +246,7 @@ mod tests {
     use super::*;
     use crate::thread::{Feedback, Turn};
 
-    /// These questions, newest first; one that ends in `-` is rated down.
+    /// These questions, newest first; the answer of one that ends in `-` is rated down.
     fn asked(questions: &[&str]) -> Vec<AskedTurn> {
         let asked = |(n, text): (usize, &&str)| {
             let at = Timestamp::from_millis(1_000 - n as i64);
@@ -330,7 +332,7 @@ mod tests {
             all.sort_unstable();
             let with_words: Vec<usize> = (0..questions.len()).filter(|at| !content_words(questions[*at], None).is_empty()).collect();
             prop_assert_eq!(all, with_words);
-            // The same groups in whatever order the questions come.
+            // The groups do not depend on the order of the questions.
             let last = questions.len().saturating_sub(1);
             let reversed: Vec<&str> = questions.iter().rev().copied().collect();
             let mut back: Vec<Vec<usize>> = places(&reversed).iter().map(|group| group.iter().rev().map(|at| last - at).collect()).collect();

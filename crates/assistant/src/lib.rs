@@ -1,19 +1,19 @@
 //! The documentation assistant: a question and a thread become passages, a prompt, a model's stream, and stream events.
 //!
-//! - [`Assistant::answer`] does all of it; dropping the stream it returns cancels the model call. [`Assistant::rate`]
+//! - [`Assistant::answer`] makes the reply; dropping the stream it returns cancels the model call. [`Assistant::rate`]
 //!   stores a reader's rating, [`Assistant::export`], [`Assistant::summary`], [`Assistant::gaps`] and
 //!   [`Assistant::forget`] are for the operator of the server.
-//! - [`SiteSettings`] is what the owner of a docs site has configured: its address, its instructions.
+//! - [`SiteSettings`] is the configuration of a docs site: its address, its instructions.
 //! - [`prompt`] builds the model's request: pure, and the only place with those texts.
 //! - [`SearchLog`] counts what readers search for without asking.
-//! - [`Threads`] is the port to stored conversations and [`Searches`] the one to counted searches, with implementations in
-//!   [`memory`] and their suites in [`conformance`].
+//! - [`Threads`] is the port to stored conversations and [`Searches`] the one to counted searches, with implementations
+//!   in [`memory`] and their suites in [`conformance`].
 //!
-//! Inside, `reply` steers: `query` and `rewrite` decide what to search for, `retrieval` searches and tracks citations,
-//! `model_call` calls the model, `bounds` limits how much of a question is read and stored, `link_filter` with `targets`
-//! removes links that lead nowhere, and `question_writes` stores the question while the reply is in progress.
+//! Internally, `reply` is in control: `query` and `rewrite` decide what to search for, `retrieval` searches and tracks
+//! citations, `model_call` calls the model, `bounds` limits how much of a question is read and stored, `link_filter`
+//! with `targets` removes invalid links, and `question_writes` stores the question while the reply is in progress.
 //!
-//! This crate knows neither bytes on the wire nor HTTP.
+//! This crate does not know HTTP or any wire format.
 
 mod analytics;
 mod answer;

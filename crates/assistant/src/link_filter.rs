@@ -1,23 +1,23 @@
-//! A streaming filter for a model's Markdown: nothing that passes leads to a place that the docs do not have or name.
+//! A streaming filter for a model's Markdown: its output contains no link to a target that is not in the docs.
 //!
 //! ```text
-//!   deltas ──▶ held ──▶ one token of Markdown at a time ──▶ text that may leave
-//!                │        link, image, URL:       in one canonical form, or its words alone
-//!                │        code:                   in one canonical form, with its text as it is
+//!   deltas ──▶ held ──▶ one token of Markdown at a time ──▶ text that can be sent
+//!                │        link, image, URL:       in one canonical form, or its text alone
+//!                │        code:                   in one canonical form, with its text verbatim
 //!                │        bracket, tag, address:  escaped or broken up
-//!                ▼        comment:                a note for whoever runs the filter
-//!       what may still become one, at most LONGEST bytes
+//!                ▼        comment:                a note for the caller of the filter
+//!       a possible token that is incomplete, at most LONGEST bytes
 //! ```
 //!
 //! Renderers disagree about where code ends, how a table's bar cuts a line and which words are addresses. So the filter
-//! does not try to parse the text as its renderer will; its output is harmless under every reading:
+//! does not try to parse the text in the way of one renderer; its output is harmless under every interpretation:
 //!
-//! - A link is a whole inline link on one line, with a flat label and a destination that was judged. No other
-//!   destination can occur inside it.
-//! - Everything else in prose is inert wherever it stands: no `](` and no `]:`, no `<` before a letter, no `//`, no `@` behind a
-//!   word, no top-level domain behind a dot.
-//! - Code keeps its text because every renderer sees that it is code: blocks are fenced, at the beginning of a line, outside of
-//!   lists and quotes; spans are on one line, and in tables their bars are escaped.
+//! - A link is a complete inline link on one line, with a flat label and a destination that was checked. It cannot
+//!   contain another destination.
+//! - All other prose is inert in any position: no `](` and no `]:`, no `<` before a letter, no `//`, no `@` after a
+//!   word, no top-level domain after a dot.
+//! - Code keeps its text because every renderer recognises it as code: blocks are fenced, at the beginning of a line,
+//!   outside of lists and quotes; spans are on one line, and in tables their bars are escaped.
 //!
 //! A token is decided when no later text can change it, so the output does not depend on how the text was split.
 
@@ -34,20 +34,21 @@ use output_state::OutputState;
 use parsed::{autolink, destination, entity};
 use spans::{Lookahead, Window, code_span, label_end};
 
-/// The longest link, image, URL, tag or comment that is buffered, in bytes. Anything longer is not treated as one.
+/// Maximum length of a link, image, URL, tag or comment that is buffered, in bytes. Anything longer is not treated as
+/// one.
 pub(crate) const LONGEST: usize = 1_024;
 
-/// A zero-width character: text to a parser, invisible to a reader.
+/// A zero-width space: text to a parser, invisible to a reader.
 const NO_SPACE: char = '\u{200b}';
 
-/// The destination of a link or an image as written, without escapes.
+/// The destination of a link or an image, verbatim but unescaped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LinkTarget<'a> {
     Link(&'a str),
     Image(&'a str),
 }
 
-/// Returns how a destination is to be written; `None` when it must be removed.
+/// Returns the destination to write; `None` if the link must be removed.
 pub(crate) type LinkPolicy<'a> = dyn Fn(LinkTarget<'_>) -> Option<String> + Sync + 'a;
 
 /// The filter of one reply, which may be several texts.
@@ -58,7 +59,7 @@ pub(crate) struct LinkFilter {
     fence: Option<Fence>,
     /// Indentation removed from lines, in columns, after a block of code that was moved out of a list.
     dedent: usize,
-    /// Whether a code span with backticks in it was written.
+    /// Whether a code span that contains backticks was written.
     has_backticks_in_code: bool,
     written: OutputState,
     links: Vec<String>,
@@ -69,9 +70,9 @@ pub(crate) struct LinkFilter {
 enum Token {
     /// Output them unchanged.
     Same(usize),
-    /// Output another text for them.
+    /// Replace them by another text.
     Other(usize, String),
-    /// Parse another text in their place.
+    /// Replace them by another text, and parse that.
     Again(usize, String),
 }
 
@@ -89,7 +90,7 @@ impl LinkFilter {
         }
     }
 
-    /// Takes the next piece; returns the text that can be output now.
+    /// Adds the next piece; returns the text that can be output now.
     pub(crate) fn push(&mut self, text: String, judge: &LinkPolicy<'_>) -> String {
         let is_prose = self.held.is_empty() && !self.at_line_start && self.fence.is_none();
         if is_prose && self.plain(&text) == text.len() && self.written.between(&text).is_none() {
@@ -100,8 +101,8 @@ impl LinkFilter {
         self.run(text, false, judge)
     }
 
-    /// Returns the rest at the end of a text. Text pushed after that is another text, which may be displayed behind
-    /// this one.
+    /// Returns the rest at the end of a text. Text pushed afterwards is a new text, which may be displayed after this
+    /// one.
     pub(crate) fn finish(&mut self, judge: &LinkPolicy<'_>) -> String {
         let mut rest = self.run(String::new(), true, judge);
         if let Some(fence) = self.fence.take() {
@@ -141,7 +142,7 @@ impl LinkFilter {
                 Token::Same(length) => (*length, &text[at..at + length]),
                 Token::Other(length, shown) => (*length, shown.as_str()),
                 Token::Again(length, instead) => {
-                    // The text in front of this was parsed without it.
+                    // The text before this one was parsed without it.
                     self.written.joins();
                     text.replace_range(..at + length, instead);
                     at = 0;
@@ -182,7 +183,7 @@ impl LinkFilter {
         self.inline(window, judge)
     }
 
-    /// The beginning of a code block. It is moved to the beginning of a line, where every renderer recognizes it.
+    /// The beginning of a code block. It is moved to the beginning of a line, where every renderer recognises it.
     fn open_fence(&mut self, start: &LineStart, text: &str) -> Token {
         let fence = start.fence.expect("there is one");
         let mut shown = String::new();
@@ -230,14 +231,14 @@ impl LinkFilter {
         }
     }
 
-    /// The marks of quotes and lists at the start of a line, and its indent.
+    /// The markers of quotes and lists at the start of a line, and its indentation.
     fn head(&mut self, start: &LineStart, text: &str) -> Option<Token> {
         let marks = &text[..start.length];
         if self.dedent == 0 || start.is_blank {
             return (start.length > 0).then_some(Token::Same(start.length));
         }
         let mut shown = String::new();
-        // Directly behind a paragraph, a continued list would become part of it.
+        // Directly after a paragraph, a continued list would become part of it.
         if start.has_item && start.indent < self.dedent && !self.written.is_behind_blank() {
             shown.push('\n');
         }
@@ -310,11 +311,11 @@ impl LinkFilter {
         at
     }
 
-    /// A code span on one line. A bar in it is escaped, because a table would split it there.
+    /// A code span on one line. A bar in it is escaped, because a table would split the span there.
     fn span(&mut self, code: &str) -> String {
         let length = (1..).find(|length| code.split(|c| c != '`').all(|run| run.len() != *length)).unwrap_or(1);
         let marks = "`".repeat(length);
-        // Behind a bracket, some renderers end code with backticks in it elsewhere, and all code after it too.
+        // After a bracket, some renderers end a code span with backticks in it elsewhere, and all later code too.
         self.has_backticks_in_code |= code.contains('`');
         let code =
             &if self.has_backticks_in_code { code.replace("](", &format!("]{NO_SPACE}(")) } else { code.to_owned() };
@@ -386,7 +387,7 @@ impl LinkFilter {
         }
     }
 
-    /// An address that renderers make a link of by themselves.
+    /// An address that renderers turn into a link automatically.
     fn bare(&mut self, found: &Address<'_>, judge: &LinkPolicy<'_>) -> Token {
         let Some(href) = judge(LinkTarget::Link(&found.href)) else {
             return Token::Other(found.length, as_code(found.written));
@@ -398,13 +399,13 @@ impl LinkFilter {
     }
 }
 
-/// Whether a text on one line contains no link, address or HTML under any reading.
+/// Whether a text on one line contains no link, address or HTML under any interpretation.
 pub(crate) fn leads_nowhere(text: &str) -> bool {
     let mut filter = LinkFilter::new();
     filter.push(text.to_owned(), &|_| None) + &filter.finish(&|_| None) == text
 }
 
-/// Bytes that can only be a part of a word, or of the space between words.
+/// Bytes that can only be part of a word, or of the whitespace between words.
 const IS_PLAIN: [bool; 256] = {
     let mut is_plain = [true; 256];
     let mut at = 0;
@@ -412,7 +413,7 @@ const IS_PLAIN: [bool; 256] = {
         (is_plain[at], at) = (false, at + 1);
     }
     is_plain[0x7F] = false;
-    // First bytes of characters some of which are not plain text.
+    // Lead bytes of characters that are not all plain text.
     (is_plain[0xC2], is_plain[0xE2]) = (false, false);
     let marks = b"[](!<`\\&/@.:~";
     at = 0;
@@ -422,7 +423,7 @@ const IS_PLAIN: [bool; 256] = {
     is_plain
 };
 
-/// Characters that end a line for some renderers and not for others, and those that are invisible.
+/// Characters that end a line in some renderers only, and invisible characters.
 fn is_no_text(c: char) -> bool {
     (c.is_control() && c != '\n' && c != '\t') || matches!(c, '\u{2028}' | '\u{2029}')
 }

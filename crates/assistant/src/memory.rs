@@ -1,4 +1,4 @@
-//! The stores in memory, for tests.
+//! In-memory stores, for tests.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -16,7 +16,7 @@ use crate::thread::{Feedback, NewThread, Thread, Threads, Turn};
 pub struct MemoryThreads(Mutex<HashMap<ThreadId, NewThread>>);
 
 impl MemoryThreads {
-    /// The questions of a domain in a span of time, newest first.
+    /// The questions of a domain in a period, newest first.
     fn asked(&self, domain: &Domain, from: Option<Timestamp>, to: Option<Timestamp>) -> Vec<AskedTurn> {
         let threads = self.0.lock();
         let of_domain = threads.values().filter(|thread| thread.domain == *domain);
@@ -114,7 +114,7 @@ impl Threads for MemoryThreads {
     }
 }
 
-/// Counted searches in memory, by domain, day and term.
+/// In-memory counts of searches, keyed by domain, day and term.
 #[derive(Debug, Default)]
 pub struct MemorySearches(Mutex<BTreeMap<(Domain, i64, String), SearchTerm>>);
 

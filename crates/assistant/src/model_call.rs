@@ -1,7 +1,7 @@
-//! Calls a model while a reader waits: retries short failures, and words the rest for the reader.
+//! Calls a model while a reader waits: retries short failures, and words all others for the reader.
 //!
-//! Nothing of a reply has been sent when its call is retried here. A failure after the first event is reported as it
-//! is.
+//! A call is retried only while nothing of the reply has been sent. A failure after the first event is passed on
+//! unchanged.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use futures::{StreamExt, stream};
 use tokio::time::{Instant, sleep};
 use tracing::warn;
 
-/// Most retries of a call, their time limit in all, and the longest delay accepted from a provider.
+/// Maximum number of retries of a call, their total time limit, and the longest delay that is accepted from a provider.
 const RETRIES: u32 = 2;
 const PATIENCE: Duration = Duration::from_secs(5);
 const LONGEST_WAIT: Duration = Duration::from_secs(2);
@@ -18,7 +18,7 @@ const PAUSE: Duration = Duration::from_millis(300);
 
 /// A reply that has begun.
 pub(crate) struct StartedReply {
-    /// Its first event, if it has one.
+    /// The first event, if there is one.
     first: Option<Event>,
     rest: EventStream,
 }
@@ -29,8 +29,8 @@ impl StartedReply {
     }
 }
 
-/// Begins a reply and waits for its first event. `request` gets the size of the model's context in tokens; if the model
-/// still finds the request too long, it is made again for half of that. The request is not kept.
+/// Begins a reply and waits for its first event. `request` builds the request for a context size in tokens; if the
+/// model still finds it too long, `request` is called again with half the size. The request is not kept.
 pub(crate) async fn begin(
     model: &dyn Model,
     mut request: impl FnMut(u32) -> Request,
@@ -73,7 +73,7 @@ async fn open(model: &dyn Model, request: Request) -> Result<StartedReply, Model
     Ok(StartedReply { first, rest })
 }
 
-/// The sentence for the reader when there is no answer, or only a part of one (`begun`).
+/// The sentence for the reader if there is no answer, or only a part of one (`begun`).
 pub(crate) fn sentence(kind: ModelErrorKind, begun: bool) -> String {
     let sentence = match kind {
         ModelErrorKind::RateLimited { retry_after: Some(wait) }

@@ -1,14 +1,14 @@
-//! The model's request. Pure: the same question, thread and passages give the same request.
+//! Builds the model's request. Pure: the same question, thread and passages give the same request.
 //!
 //! ```text
 //!   system     the rules, then the site owner's instructions
-//!   history    as many of the last turns as there is room for
-//!   question   with what the reader points at, and the page the reader is on
+//!   history    as many of the last turns as fit
+//!   question   with the reader's selection, and the page the reader is on
 //!   search     a call already made, and its passages
-//!   …          the model's own searches, and theirs
+//!   …          the model's own searches, and their passages
 //! ```
 //!
-//! Everything but the rules and the question is shortened when the model's context is small, or when the question has
+//! Everything except the rules and the question is shortened if the model's context is small, or if the question has
 //! used most of its budget.
 
 use std::fmt::Write as _;
@@ -26,7 +26,8 @@ use crate::thread::Turn;
 /// The name of the tool under which passages are given to the model and displayed to the reader.
 pub const SEARCH_TOOL: &str = "search";
 
-/// The comment by which a model notes that the docs hold no answer, and the one before its suggested questions.
+/// The comment by which a model notes that the docs do not contain the answer, and the one before its suggested
+/// questions.
 pub(crate) const UNANSWERED: &str = "docent:unanswered";
 pub(crate) const SUGGESTIONS: &str = "docent:suggestions";
 
@@ -53,24 +54,24 @@ First question?
 Second question?
 -->";
 
-/// The longest reply, in tokens.
+/// Maximum length of a reply, in tokens.
 const REPLY: u32 = 2_048;
-/// Most input of one question in tokens, over all model calls except the rewriting of the question, which takes at most
-/// what this leaves of 64,000.
+/// Maximum input of one question in tokens, over all model calls except the rewriting of the question, which takes at
+/// most the rest of 64,000.
 pub(crate) const INPUT_BUDGET: u32 = 56_000;
-/// Reserve for the inaccuracy of our token count, in tokens.
+/// Reserve for the inaccuracy of the token estimate, in tokens.
 const SLACK: u32 = 300;
-/// Most bytes of one selected or attached item, of its path, and of the page the reader is on.
+/// Maximum number of bytes of one selected or attached item, of its path, and of the page the reader is on.
 const ITEM: usize = 8_000;
 const PATH: usize = 400;
 const PAGE: usize = 4_000;
-/// Usual size of a fence around a text, in bytes.
+/// Usual size of the fence around a text, in bytes.
 const FENCE: usize = 8;
-/// Most bytes repeated of a search query, and of the text that the model wrote with it.
+/// Maximum number of bytes repeated of a search query, and of the text that the model wrote with it.
 const QUERY: usize = 8_000;
 const SAID: usize = 8_000;
 
-/// What a request is built from.
+/// The input from which a request is built.
 #[derive(Debug, Clone, Copy)]
 pub struct PromptInput<'a> {
     pub site: &'a SiteSettings,
@@ -85,7 +86,7 @@ pub struct PromptInput<'a> {
     pub never_mentioned: &'a [String],
     pub context: &'a [ContextItem],
     pub current_path: Option<&'a str>,
-    /// The text of the page the reader is on, where the question is about it.
+    /// The text of the page the reader is on, if the question is about it.
     pub current_page: Option<&'a str>,
     /// The earlier steps of this reply.
     pub steps: &'a [Step],
@@ -93,7 +94,7 @@ pub struct PromptInput<'a> {
     pub tools: Tools,
     /// The model's context in tokens, for input and output together.
     pub context_tokens: u32,
-    /// The input that the question may still use, in tokens.
+    /// The remaining input budget of the question, in tokens.
     pub left_tokens: u32,
 }
 
@@ -103,7 +104,7 @@ pub enum Tools {
     /// Not offered.
     Hidden,
     Offered,
-    /// All searches were made; the model must answer now.
+    /// All allowed searches were made; the model must answer now.
     UsedUp,
 }
 
@@ -124,8 +125,8 @@ pub struct AnsweredCall {
     pub answer: Result<Vec<Arc<Passage>>, String>,
 }
 
-/// The model's request: the conversation so far, the question with selected items, and the first search as a call
-/// already made. Tools are offered as long as the budget allows for a request of the same size after this one.
+/// The model's request: the conversation so far, the question with selected items, and the first search as a completed
+/// call. Tools are offered as long as the budget allows for another request of the same size after this one.
 pub fn request(input: &PromptInput<'_>) -> Request {
     let max_tokens = REPLY.min(input.context_tokens / 4);
     let window = input.context_tokens.saturating_sub(max_tokens).min(input.left_tokens);
@@ -134,7 +135,7 @@ pub fn request(input: &PromptInput<'_>) -> Request {
     room.take(system.len());
     let question = question(input, room.0 / 2);
     room.take(question.len());
-    // History may take a quarter of the rest ahead of the passages, and whatever they leave.
+    // History is guaranteed a quarter of the remaining room, and gets what the passages leave of the rest.
     let reserved = history(input.turns, room.0 / 4).1;
     let mut for_passages = ByteBudget(room.0 - reserved);
     let given = searches(input, &mut for_passages);
@@ -172,7 +173,7 @@ pub(crate) fn tokens(request: &Request) -> u32 {
 /// estimate.
 const BYTES: usize = 3;
 
-/// Bytes that may still be added.
+/// The number of bytes that may still be added.
 struct ByteBudget(usize);
 
 impl ByteBudget {
@@ -214,7 +215,7 @@ fn question(input: &PromptInput<'_>, most: usize) -> String {
         let head = format!("\n\n{what} the reader points at{from}:\n");
         let value = cut(&item.value, ITEM.min(most.saturating_sub(text.len() + head.len() + FENCE)));
         let value = fenced(&value);
-        // For a fence that is longer than usual.
+        // The fence may be longer than usual.
         if text.len() + head.len() + value.len() > most {
             break;
         }
@@ -231,7 +232,7 @@ fn question(input: &PromptInput<'_>, most: usize) -> String {
     text
 }
 
-/// The last turns that fit, and their size.
+/// The last turns that fit into `room` bytes, and their size.
 fn history(turns: &[Turn], room: usize) -> (&[Turn], usize) {
     let mut first = turns.len();
     let mut sum = 0;
@@ -247,7 +248,7 @@ fn history(turns: &[Turn], room: usize) -> (&[Turn], usize) {
     (&turns[first..], sum)
 }
 
-/// The searches with their results, shortened to fit.
+/// The searches with their results, shortened to the available room.
 fn searches(input: &PromptInput<'_>, room: &mut ByteBudget) -> Vec<Message> {
     let query_room = QUERY.min(room.0 / 8);
     let ours = AnsweredCall {

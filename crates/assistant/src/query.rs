@@ -1,28 +1,28 @@
-//! What to search for, given the conversation.
+//! Decides what to search for, given the conversation.
 
-/// Words that refer to something said or selected before.
+/// Words that refer back to something said or selected.
 const BACK_REFERENCES: &[&str] = &["it", "this", "those", "these", "they", "them", "same", "else"];
 
-/// Words that do so except in phrases such as "is there", "a setting that", "one key".
+/// Words that refer back except in phrases such as "is there", "a setting that", "one key".
 const SOMETIMES: &[&str] = &["that", "there", "one"];
 
-/// What precedes one of those when it refers back.
+/// Words that precede one of [`SOMETIMES`] when it refers back.
 const BEFORE: &[&str] = &[
     "about", "after", "and", "at", "before", "can", "did", "do", "does", "for", "from", "how", "if", "in", "like",
     "of", "on", "than", "to", "was", "which", "why", "with", "without", "would",
 ];
 
-/// Ways a follow-up begins.
+/// Beginnings of follow-up questions.
 const OPENINGS: &[&str] =
     &["and ", "or ", "but ", "what about", "how about", "also ", "then ", "und ", "oder ", "et ", "y ", "e "];
 
-/// Longest part of a selection that is searched for, in characters.
+/// Maximum length of the part of a selection that is searched for, in characters.
 const SELECTION: usize = 300;
 
-/// What to search for.
+/// The words of a search.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct SearchWords {
-    /// The words that decide.
+    /// The words with full weight.
     pub(crate) text: String,
     /// An earlier question whose words have less weight: `And retries?` after a question about webhooks.
     pub(crate) after: Option<String>,
@@ -42,9 +42,9 @@ impl SearchWords {
     }
 }
 
-/// What to search for: the question; if it is incomplete without context, also what the asker has selected, or
-/// otherwise the last earlier question that is complete. A topic that the question refers to is part of the query; one
-/// that it merely follows gives words of less weight. `before` holds the earlier questions, newest first.
+/// The words to search for: the question; if it is incomplete without context, also the reader's selection, or
+/// otherwise the last earlier question that is complete. A topic that the question refers to is part of the query; a
+/// topic that it merely follows adds words of less weight. `before` are the earlier questions, newest first.
 pub(crate) fn query<'a>(
     question: &str,
     selected: Option<&str>,
@@ -64,7 +64,7 @@ pub(crate) fn query<'a>(
     }
 }
 
-/// Whether a question is incomplete without the conversation before it.
+/// Whether a question is incomplete without the preceding conversation.
 pub(crate) fn depends_on_context(question: &str) -> bool {
     let lower = question.trim().to_lowercase();
     let words = words(question);
@@ -74,7 +74,7 @@ pub(crate) fn depends_on_context(question: &str) -> bool {
         || points_back(&words)
 }
 
-/// Whether a word of a question refers to something said before.
+/// Whether a word of a question refers back to something said.
 fn points_back(words: &[String]) -> bool {
     let is = |at: usize, known: &[&str]| known.contains(&words[at].as_str());
     let sometimes = |at: usize| {

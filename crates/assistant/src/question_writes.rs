@@ -1,8 +1,8 @@
-//! Stores questions while their replies are made.
+//! Stores questions while their replies are generated.
 //!
-//! A question is written in a task of its own: the first words of the reply do not wait for it, and it is stored even
-//! if its reader leaves. Only the end of the reply waits for it. A request that continues the thread meanwhile waits
-//! here until the question is stored.
+//! A question is written in a separate task: the first words of the reply do not wait for it, and it is stored even if
+//! its reader leaves. Only the end of the reply waits for it. A request that continues the thread meanwhile waits here
+//! until the question is stored.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -19,7 +19,7 @@ use tracing::{Instrument, error};
 use crate::dialogue::NewQuestion;
 use crate::thread::{Threads, Turn};
 
-/// Longest wait for a question to be stored. Its reply may have no reader, and so no end.
+/// Maximum wait for a question to be stored. Its reply may have no reader, and then never ends.
 const STORE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The threads whose newest question is not stored yet.
@@ -32,7 +32,7 @@ pub(crate) struct QuestionWrites {
 #[derive(Debug, Default)]
 struct PendingThreads(Mutex<HashMap<ThreadId, watch::Receiver<()>>>);
 
-/// A thread that later requests wait for, until this is dropped.
+/// A thread for which later requests wait, until this is dropped.
 #[derive(Debug)]
 struct Announced {
     pending: Arc<PendingThreads>,
@@ -40,14 +40,14 @@ struct Announced {
     done: watch::Sender<()>,
 }
 
-/// A question to be stored. Dropping it abandons that.
+/// A question to be stored. Dropping it cancels that.
 #[derive(Debug)]
 pub(crate) struct PendingQuestion {
     threads: Arc<dyn Threads>,
     announced: Announced,
 }
 
-/// A question being stored, and where its answer goes.
+/// A question being stored, and the thread for its answer.
 #[derive(Debug)]
 pub(crate) struct StoredQuestion {
     threads: Arc<dyn Threads>,
@@ -72,15 +72,15 @@ impl QuestionWrites {
     pub(crate) async fn stored(&self, thread: ThreadId) {
         let pending = self.pending.0.lock().get(&thread).cloned();
         if let Some(mut pending) = pending {
-            // No value is ever sent: the wait ends when the sender is dropped. After the timeout the store is read all
-            // the same.
+            // No value is ever sent: the wait ends when the sender is dropped. After the timeout the store is read
+            // anyway.
             let _ = timeout(STORE_TIMEOUT, pending.changed()).await;
         }
     }
 }
 
 impl PendingQuestion {
-    /// Writes the question in a task of its own, independent of the reply's reader.
+    /// Writes the question in a separate task, independent of the reply's reader.
     pub(crate) fn store(self, asked: NewQuestion) -> StoredQuestion {
         let Self { threads, announced } = self;
         let thread = announced.thread;
@@ -107,7 +107,7 @@ impl StoredQuestion {
     /// Stores the answer too; returns whether its question was stored.
     pub(crate) async fn answered(self, turn: Turn) -> bool {
         let Self { threads, thread, written } = self;
-        // In a task of its own: it is finished even if the reader leaves now.
+        // In a separate task, which finishes even if the reader leaves now.
         let storing = async move {
             let is_stored = written.await.unwrap_or(false);
             if is_stored && let Err(failure) = threads.put_turn(thread, turn, None).await {
@@ -121,7 +121,7 @@ impl StoredQuestion {
 
 impl Drop for Announced {
     fn drop(&mut self) {
-        // A later question of the thread may be pending by now.
+        // A later question of the same thread may be pending by now.
         if let Entry::Occupied(entry) = self.pending.0.lock().entry(self.thread)
             && entry.get().same_channel(&self.done.subscribe())
         {
@@ -130,7 +130,7 @@ impl Drop for Announced {
     }
 }
 
-/// In one transaction, because each flush of the disk costs time.
+/// Writes in one transaction, because each flush to the disk costs time.
 async fn write(threads: &dyn Threads, asked: NewQuestion) -> Result<(), StoreError> {
     match asked.begin {
         Some(mut thread) => {

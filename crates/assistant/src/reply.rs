@@ -1,13 +1,13 @@
-//! One reply, event by event.
+//! Generates one reply, event by event.
 //!
 //! ```text
 //!   start · search · passages ──▶ the model ──┬─▶ text ──────────────▶ sources · finish
-//!     (out before the model answers)   ▲      └─▶ search · passages ─┐
+//!     (sent before the model answers)  ▲      └─▶ search · passages ─┐
 //!                                      └── at most three times ──────┘
 //! ```
 //!
 //! In its last call the model has no tools, so that a reply always ends in text. Only then is it known whether the docs
-//! hold an answer, and a reply without one has no sources. The input of all model calls together is limited.
+//! contain an answer, and a reply without one has no sources. The total input of all model calls is limited.
 
 use std::sync::Arc;
 
@@ -31,15 +31,15 @@ use crate::retrieval::Retrieval;
 use crate::rewrite::rewrite;
 use crate::thread::Timing;
 
-/// Most searches that a model may make, and most model calls before it has to answer.
+/// Maximum number of searches that a model may make, and of model calls before it has to answer.
 const SEARCHES: usize = 3;
-/// Most tool calls of one step that are read.
+/// Maximum number of tool calls of one step that are processed.
 const CALLS: usize = 2 * SEARCHES;
-/// Longest query, in characters, of the model's searches and of our own.
+/// Maximum length of a query, in characters, for the model's searches and for our own.
 const LONGEST_QUERY: usize = 300;
 const OUR_LONGEST_QUERY: usize = 2_000;
 
-/// The reply: a search first, always, displayed as a tool call; then the model.
+/// The events of a reply: always a search first, displayed as a tool call; then the model.
 pub(crate) fn events(
     model: Arc<dyn Model>,
     clock: Arc<dyn Clock>,
@@ -71,7 +71,7 @@ pub(crate) fn events(
         yield StreamEvent::ToolResult { id: call_id.clone(), output: ToolOutput::Passages(passages.clone()) };
         drop(passages);
 
-        // The question is stored while the model answers. Only the end of the reply waits for that.
+        // The question is stored while the model answers. Only the end of the reply waits for it.
         let stored = writing.store(dialogue.asked());
         let depends_on_context = query::depends_on_context(&dialogue.question);
         let mut left_tokens = prompt::INPUT_BUDGET;
@@ -226,7 +226,7 @@ pub(crate) fn events(
         dialogue.turn.answer = Some(bounds::cut(&reply_text.answer(), bounds::ANSWER).into_owned());
         dialogue.turn.answered_at = Some(clock.now());
         let end_ms = since_asked();
-        // Short answers may leave the filter for links only at their end.
+        // With a short answer, the link filter may release text only at its end.
         let first_word_ms = first_word_ms.unwrap_or(end_ms);
         dialogue.turn.timing = Some(Timing { search_ms, first_word_ms, end_ms });
         if !Box::pin(stored.answered(dialogue.turn)).await {
@@ -237,7 +237,7 @@ pub(crate) fn events(
     })
 }
 
-/// What to search for, and the tokens used to decide that: only a question that is incomplete alone uses any.
+/// The search words, and the tokens used to determine them: only a question that is incomplete alone uses any.
 async fn look_for(model: &dyn Model, dialogue: &Dialogue, context: &[ContextItem]) -> (SearchWords, Usage) {
     let (question, before) = (dialogue.question.as_str(), dialogue.before.as_slice());
     let selected = context.iter().find(|item| item.kind == ContextKind::TextSelection);
@@ -273,7 +273,7 @@ fn trouble(sentence: impl Into<String>) -> StreamEvent {
     StreamEvent::Error { sentence: sentence.into() }
 }
 
-/// The query of a call, or the error for the model.
+/// The query of a tool call, or an error for the model.
 fn wanted(name: &str, input: &Value, searches: usize) -> Result<String, String> {
     if name != SEARCH_TOOL {
         let name: String = name.chars().take(60).collect();
@@ -288,7 +288,7 @@ fn wanted(name: &str, input: &Value, searches: usize) -> Result<String, String> 
     Ok(query.chars().take(LONGEST_QUERY).collect())
 }
 
-/// The text of a reply whose model wrote nothing.
+/// The text of a reply if the model wrote nothing.
 const fn without_words(end: FinishReason, unanswered: bool) -> &'static str {
     match end {
         FinishReason::ContentFilter => "The model declines to answer this. Ask in other words.",

@@ -1,4 +1,4 @@
-//! The text of a reply as it is sent, and the model's notes in comments.
+//! The text of a reply in the form that is sent, and the model's notes in comments.
 
 use std::sync::Arc;
 
@@ -8,11 +8,11 @@ use crate::link_filter::{LinkFilter, leads_nowhere};
 use crate::prompt::{SUGGESTIONS, Step, UNANSWERED};
 use crate::targets::Targets;
 
-/// Most suggested questions, and the longest, in characters.
+/// Maximum number of suggested questions, and their maximum length in characters.
 const SUGGESTED: usize = 3;
 const LONGEST_SUGGESTION: usize = 200;
 
-/// The text of a reply as it is sent.
+/// The text of a reply in the form that is sent.
 pub(crate) struct ReplyText {
     filter: LinkFilter,
     /// The id of the open text, and the number of texts so far.
@@ -20,7 +20,7 @@ pub(crate) struct ReplyText {
     texts: usize,
     /// All text that was sent.
     answer: String,
-    /// The offset in it at which this step's text begins.
+    /// The offset in `answer` at which this step's text begins.
     step: usize,
 }
 
@@ -31,13 +31,13 @@ impl Default for ReplyText {
 }
 
 impl ReplyText {
-    /// The part of the model's text that can be sent now.
+    /// Adds text of the model, and returns the part that can be sent now.
     pub(crate) fn take(&mut self, words: String, targets: &Targets) -> Vec<StreamEvent> {
         let text = self.filter.push(words, &|destination| targets.judge(destination));
         self.say(text)
     }
 
-    /// All text that was sent, as stored.
+    /// All text that was sent, in the form that is stored.
     pub(crate) fn answer(&self) -> String {
         self.answer.trim_end().to_owned()
     }
@@ -52,7 +52,7 @@ impl ReplyText {
         !self.answer.trim().is_empty()
     }
 
-    /// Sends text of our own, or text that passed the filter.
+    /// Sends text of Docent, or text that passed the filter.
     pub(crate) fn say(&mut self, text: String) -> Vec<StreamEvent> {
         let mut events = Vec::new();
         if !text.is_empty() {
@@ -81,7 +81,7 @@ impl ReplyText {
         id
     }
 
-    /// Ends the open text, and adds what was sent since the last one to the step.
+    /// Ends the open text, and adds the text of this step to `step`.
     pub(crate) fn close(&mut self, targets: &Targets, step: &mut Step) -> Vec<StreamEvent> {
         let rest = self.filter.finish(&|destination| targets.judge(destination));
         let mut events = self.say(rest);
@@ -96,12 +96,12 @@ impl ReplyText {
         self.filter.notes().iter().filter_map(move |note| note.trim().strip_prefix(name))
     }
 
-    /// Whether the model has noted that the docs hold no answer.
+    /// Whether the model has noted that the docs do not contain the answer.
     pub(crate) fn says_unanswered(&self) -> bool {
         self.notes(UNANSWERED).next().is_some()
     }
 
-    /// The questions the model has noted to ask next.
+    /// The questions that the model suggests to ask next.
     pub(crate) fn suggestions(&self) -> Option<Vec<String>> {
         let lines = self.notes(SUGGESTIONS).last()?.lines();
         let lines = lines.map(|line| line.trim().trim_start_matches(['-', '*', ' ']).to_owned());

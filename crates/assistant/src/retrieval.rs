@@ -1,4 +1,4 @@
-//! What a reply finds in the docs, and which of it the answer cites.
+//! Searches the docs for a reply, and determines which results the answer cites.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -17,14 +17,15 @@ const MIN_SCORE: f32 = 0.1;
 const MIN_ANSWER_SCORE: f32 = 0.4;
 /// A passage is a source if it scores at least this share of the best one.
 const SOURCE_SHARE: f32 = 0.6;
-/// Most sources of one search: an answer seldom uses more. Other pages that it links become sources at its end.
+/// Maximum number of sources of one search: an answer seldom uses more. Other pages that it links become sources at its
+/// end.
 const SOURCES: usize = 3;
-/// For a model that only quotes: the number of pages of which it gets all sections, and the most sections of each. A
-/// search returns one section a page, and the answer may be in another.
+/// For a model that only quotes: the number of pages of which it gets all sections, and the maximum number of sections
+/// of each. A search returns one section per page, and the answer may be in another.
 const PAGES: usize = 2;
 const SECTIONS: usize = 60;
 
-/// Most words reported that the docs never mention, and the longest such word, in characters.
+/// Maximum number of reported words that the docs never mention, and the maximum length of such a word, in characters.
 const NAMES: usize = 3;
 const LONGEST_NAME: usize = 40;
 
@@ -32,7 +33,7 @@ const LONGEST_NAME: usize = 40;
 #[derive(Debug)]
 pub(crate) struct Retrieval {
     pub(crate) targets: Targets,
-    /// Most passages of a search.
+    /// Maximum number of passages of a search.
     limit: usize,
     filter: Filter,
     /// The path that the reader is on according to the client, and the page of the site at that path.
@@ -40,9 +41,9 @@ pub(crate) struct Retrieval {
     near: Option<String>,
     /// All passages found, in order.
     found: Vec<Arc<Passage>>,
-    /// How many of them our own search found.
+    /// The number of those passages that our own search found.
     ours: usize,
-    /// The passages sent as sources, one a page.
+    /// The passages sent as sources, one per page.
     sent: Vec<Arc<Passage>>,
 }
 
@@ -70,21 +71,22 @@ impl Retrieval {
         self.current_path.as_deref()
     }
 
-    /// The page the reader is on, if a question that is incomplete alone, or its search result, is about that page.
+    /// The page the reader is on, if the question is about it: the question is incomplete alone, or its search found
+    /// that page.
     pub(crate) fn page_asked_about(&self, depends_on_context: bool) -> Option<PageContent> {
         let here = self.targets.here()?;
         let about = depends_on_context || self.ours().iter().any(|passage| passage.path == here);
         if about { self.targets.docs().page(here) } else { None }
     }
 
-    /// Our own search, before any of the model's: the passages above the score limit, best first.
+    /// Makes our own search, before any of the model's: returns the passages above the score limit, best first.
     pub(crate) async fn search_first(&mut self, query: &SearchWords) -> Vec<Arc<Passage>> {
         let passages = self.search(query).await;
         self.ours = passages.len();
         passages
     }
 
-    /// The passages above the score limit, best first.
+    /// Searches; returns the passages above the score limit, best first.
     pub(crate) async fn search(&mut self, query: &SearchWords) -> Vec<Arc<Passage>> {
         let passages = self.look_up(query).await;
         for passage in &passages {
@@ -94,7 +96,7 @@ impl Retrieval {
         passages
     }
 
-    /// The first few words of our own search that the docs never mention.
+    /// The first few words of the query that the docs never mention.
     pub(crate) fn never_mentioned(&self, query: &SearchWords) -> Vec<String> {
         let mut words = self.targets.docs().never_mentioned(&query.text);
         words.retain(|word| word.chars().count() <= LONGEST_NAME);
@@ -152,13 +154,14 @@ impl Retrieval {
         sources
     }
 
-    /// The sources among these passages: the best, and those close to it. No page twice in a reply.
+    /// Sends the sources among these passages: the best, and those with a score close to it. No page occurs twice in a
+    /// reply.
     fn best(&mut self, passages: &[Arc<Passage>]) -> Vec<Arc<Passage>> {
         let best = passages.first().map_or(0.0, |passage| passage.score);
         self.send(passages.iter().filter(|passage| passage.score >= best * SOURCE_SHARE), SOURCES)
     }
 
-    /// Of all passages found, those of the linked pages, in the order of the links.
+    /// Sends the passages of the linked pages among all that were found, in the order of the links.
     fn linked(&mut self, links: &[String]) -> Vec<Arc<Passage>> {
         let found = std::mem::take(&mut self.found);
         let passages = self.send(links.iter().filter_map(|link| cited(&found, link)), usize::MAX);
@@ -171,7 +174,7 @@ impl Retrieval {
         links.iter().any(|link| cited(&self.found, link).is_some())
     }
 
-    /// Whether a passage was found that probably holds the answer.
+    /// Whether a passage was found that probably contains the answer.
     pub(crate) fn may_answer(&self) -> bool {
         self.found.iter().any(|passage| passage.score >= MIN_ANSWER_SCORE)
     }
@@ -192,7 +195,7 @@ impl Retrieval {
     }
 }
 
-/// The passage that a link leads to: the one with exactly that address, or else the page's first.
+/// The passage that a link leads to: the one with exactly that address, otherwise the first one of the page.
 fn cited<'p>(found: &'p [Arc<Passage>], link: &str) -> Option<&'p Arc<Passage>> {
     fn page(href: &str) -> String {
         decoded(href.split('#').next().unwrap_or_default())

@@ -1,4 +1,4 @@
-//! Rewrites a question that is incomplete without the conversation as a search query, with the model.
+//! Uses the model to rewrite a question that is incomplete without the conversation as a search query.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -13,11 +13,11 @@ use crate::thread::Turn;
 
 /// Time limit for the rewriting.
 const REWRITE_TIMEOUT: Duration = Duration::from_secs(2);
-/// Most turns of the conversation given to the model, and most characters of each text in it. With the question and the
-/// selection that is at most 24 KB, or 8,000 tokens.
+/// Maximum number of turns of the conversation given to the model, and maximum number of characters of each text in it.
+/// With the question and the selection that is at most 24 KB, or 8,000 tokens.
 const TURNS: usize = 4;
 const SHOWN: usize = 600;
-/// The longest query that is accepted, in characters.
+/// Maximum length of an accepted query, in characters.
 const LONGEST: usize = 300;
 
 const SYSTEM: &str = "\
@@ -88,7 +88,7 @@ fn shortened(text: &str) -> String {
     }
 }
 
-/// The first line with words in it, without quotes around it. `None` if it is longer than a query may be.
+/// The first line that contains words, without surrounding quotes. `None` if it exceeds the length of a query.
 fn read(text: &str) -> Option<String> {
     let line = text.lines().map(str::trim).find(|line| line.contains(char::is_alphanumeric))?;
     let line = line.trim_matches(|c: char| c.is_whitespace() || "\"'`“”«»*".contains(c));

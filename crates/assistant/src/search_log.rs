@@ -1,4 +1,4 @@
-//! Counts searches while readers type.
+//! Counts searches that are sent while readers type.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -16,18 +16,18 @@ use crate::searches::{Search, SearchCounts, SearchTerms, Searches, TermQuery};
 
 /// A search counts when its reader has not typed for this long.
 const TYPING: Duration = Duration::from_secs(5);
-/// Most searches that are not stored yet; others are not counted.
+/// Maximum number of searches that are not stored yet; further ones are not counted.
 const MOST_PENDING: usize = 1_000;
-/// Most characters of a term; the rest is cut off.
+/// Maximum number of characters of a term; the rest is cut off.
 const LONGEST_TERM: usize = 200;
-/// Most counts that are deleted at once.
+/// Maximum number of counts that are deleted at once.
 const STEP: u32 = 1_000;
 
 /// Counts what readers search for.
 ///
-/// Search boxes ask with each letter. So a search that goes on with the letters of the one before, by the same reader within
-/// 5 seconds, takes its place. A reader is an address here, which is not stored. Searches are stored a few seconds later, by a
-/// task that ends when there are none.
+/// Search boxes send a request with each letter. So a search that extends the previous one of the same reader within 5
+/// seconds replaces it. A reader is identified by address, which is not stored. Searches are stored a few seconds
+/// later, by a task that ends when there are none left.
 #[derive(Debug, Clone)]
 pub struct SearchLog {
     store: Arc<dyn Searches>,
@@ -40,9 +40,9 @@ struct PendingSearches {
     /// The newest search of each reader, and when it was typed.
     newest: HashMap<(Domain, IpAddr), (Search, Instant)>,
     complete: Vec<Search>,
-    /// How many there was no room for since it was last logged.
+    /// The number of searches dropped for lack of room since that was last logged.
     dropped: u64,
-    /// Whether the task that stores them runs.
+    /// Whether the task that stores the searches is running.
     is_storing: bool,
 }
 
@@ -96,7 +96,7 @@ impl SearchLog {
         }
     }
 
-    /// Stores what is not stored yet. For the end of a server.
+    /// Stores everything that is not stored yet. For the shutdown of a server.
     pub async fn flush(&self) {
         let all = {
             let mut pending = self.pending.lock();
@@ -122,7 +122,7 @@ impl SearchLog {
         self.store.term_by_day(domain, days, term).await
     }
 
-    /// Deletes the counts of days that are this long over; returns how many counts.
+    /// Deletes the counts of days that ended this long ago; returns the number of deleted counts.
     pub async fn forget(&self, age: Duration) -> Result<u64, StoreError> {
         let before = day_of(self.clock.now().minus(age));
         let mut all = 0;
@@ -186,7 +186,7 @@ mod tests {
         (log, Domain::parse("acme").expect("a name"))
     }
 
-    /// Terms with their searches and how many of them found nothing.
+    /// The terms, each with its number of searches and the number of those without results.
     async fn counted(log: &SearchLog, domain: &Domain) -> Vec<(String, u64, u64)> {
         let days = Days::touched(None, None);
         let query = TermQuery { domain: domain.clone(), days, without_results: false, after: None, limit: 5_000 };

@@ -1,4 +1,4 @@
-//! What readers searched for, counted by day of UTC.
+//! The terms that readers searched for, counted by UTC day.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use docent_types::{Domain, StoreError, Timestamp};
 
 use crate::analytics::{Days, day_of};
 
-/// Most terms that are counted on one day of a domain; others are left out.
+/// Maximum number of terms that are counted per day and domain; further ones are omitted.
 pub const MOST_TERMS_A_DAY: u64 = 2_000;
 
 /// The port to stored searches.
@@ -26,8 +26,8 @@ pub trait Searches: Send + Sync + fmt::Debug + 'static {
         term: &str,
     ) -> Result<Vec<(Timestamp, SearchCounts)>, StoreError>;
 
-    /// Deletes the counts of days before this one, as a number of days since the Unix epoch, at most `limit` of them;
-    /// returns how many.
+    /// Deletes the counts of days before this one, given as a number of days since the Unix epoch, at most `limit` of
+    /// them; returns the number of deleted counts.
     async fn forget(&self, before: i64, limit: u32) -> Result<u32, StoreError>;
 }
 
@@ -35,14 +35,14 @@ pub trait Searches: Send + Sync + fmt::Debug + 'static {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Search {
     pub domain: Domain,
-    /// What was searched for, in small letters.
+    /// The search query, in lower case.
     pub term: String,
     pub at: Timestamp,
     pub has_results: bool,
 }
 
 impl Search {
-    /// The day of UTC on which it counts, as a number of days since the Unix epoch.
+    /// The UTC day on which the search counts, as a number of days since the Unix epoch.
     pub fn day(&self) -> i64 {
         day_of(self.at)
     }
@@ -51,7 +51,7 @@ impl Search {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SearchCounts {
     pub searches: u64,
-    /// How many of them found nothing.
+    /// The number of searches without results.
     pub without_results: u64,
 }
 
@@ -62,23 +62,23 @@ impl SearchCounts {
     }
 }
 
-/// Which terms to list, those with the most searches first.
+/// Selects terms to list, those with the most searches first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TermQuery {
     pub domain: Domain,
     pub days: Days,
-    /// Only terms that found nothing at least once, those that did so most often first.
+    /// Only terms that had no results at least once, sorted by how often they had none.
     pub without_results: bool,
     /// The [`SearchTerms::next`] of the previous page.
     pub after: Option<TermCursor>,
-    /// Most terms on a page, at least 1.
+    /// Maximum number of terms on a page, at least 1.
     pub limit: u32,
 }
 
 /// A position in the list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TermCursor {
-    /// By which the list is sorted.
+    /// The count that the list is sorted by.
     pub count: u64,
     pub term: String,
 }
@@ -86,10 +86,10 @@ pub struct TermCursor {
 /// A page of the list.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SearchTerms {
-    /// Of all terms in these days, not only of this page.
+    /// The counts of all terms in these days, not only of this page.
     pub counts: SearchCounts,
     pub terms: Vec<SearchTerm>,
-    /// Where the next page begins; `None` at the end of the list.
+    /// The start of the next page; `None` at the end of the list.
     pub next: Option<TermCursor>,
 }
 
@@ -107,7 +107,7 @@ impl TermQuery {
         if self.without_results { counts.without_results } else { counts.searches }
     }
 
-    /// A page of these terms, which are sorted, begin where the page does and may be more than fit on it.
+    /// Builds a page from sorted terms that begin at the start of the page and may be more than fit on it.
     pub fn page(&self, counts: SearchCounts, mut terms: Vec<SearchTerm>) -> SearchTerms {
         let limit = usize::try_from(self.limit).unwrap_or(usize::MAX);
         let goes_on = terms.len() > limit;

@@ -1,18 +1,18 @@
-//! What the owner of a docs site has configured for its assistant.
+//! The settings of a docs site for its assistant.
 
 use std::fmt;
 use std::sync::Arc;
 
 use docent_types::ProjectUid;
 
-/// The longest instructions passed to a model, in bytes.
+/// Maximum length of the instructions passed to a model, in bytes.
 const LONGEST_INSTRUCTIONS: usize = 8 * 1024;
 
-/// The assistant's settings of one docs site. By default there are none.
+/// The assistant's settings for one docs site. The default has none set.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SiteSettings {
-    /// The public address of the site, for example `https://docs.example.com` or `https://example.com/docs`. Links, and
-    /// the page a reader is on, are recognized with and without it.
+    /// The public URL of the site, for example `https://docs.example.com` or `https://example.com/docs`. Links, and the
+    /// page a reader is on, are recognised with and without it.
     pub address: Option<String>,
     /// The site owner's instructions for the assistant, from `.docent/assistant.md` in the docs repository. Only the
     /// first 8 KiB are used.
@@ -22,7 +22,7 @@ pub struct SiteSettings {
 }
 
 impl SiteSettings {
-    /// The owner's instructions, cut to length; `None` when there are none.
+    /// The owner's instructions, cut to the maximum length; `None` if there are none.
     pub(crate) fn wishes(&self) -> Option<&str> {
         let text = self.instructions.as_deref()?.trim();
         let text = text[..text.floor_char_boundary(LONGEST_INSTRUCTIONS)].trim_end();
@@ -45,7 +45,7 @@ impl SiteSettings {
     }
 }
 
-/// Looks up the settings of a site. Called once a question, so it must not block.
+/// Looks up the settings of a site. Called once per question, so it must not block.
 #[derive(Clone)]
 pub(crate) struct SiteLookup(pub(crate) Arc<dyn Fn(ProjectUid) -> SiteSettings + Send + Sync>);
 

@@ -1,4 +1,4 @@
-//! Which links may be sent: those to pages of the site, and those in the text that the model was given.
+//! The links that may be sent: those to pages of the site, and those in the text that the model was given.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -71,7 +71,7 @@ impl Targets {
         }
     }
 
-    /// How a destination is to be written; `None` when it must be removed.
+    /// The destination to write for a link; `None` if the link must be removed.
     pub(crate) fn judge(&self, destination: LinkTarget<'_>) -> Option<String> {
         let odd = |text: &str| text.is_empty() || text.contains(|c: char| c.is_control() || c == '\\');
         match destination {
@@ -99,7 +99,8 @@ impl Targets {
         self.page(link, folders)
     }
 
-    /// The page that a path with an optional anchor leads to, from the root of the site or from one of these folders.
+    /// The address of the page that a path with an optional anchor leads to, relative to the root of the site or to one
+    /// of these folders.
     fn page(&self, link: &str, folders: &[String]) -> Option<String> {
         let (path, anchor) = link.split_once('#').map_or((link, None), |(path, anchor)| (path, Some(anchor)));
         let path = decoded(path.split('?').next().unwrap_or_default());
@@ -151,7 +152,7 @@ fn encoded(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
-            // A semicolon ends an entity, a bar the cell of a table.
+            // A semicolon ends an entity, a bar ends a table cell.
             c if c == ' ' || "()<>\"`[]\\;|{}^$'".contains(c) => out.push_str(&format!("%{:02X}", c as u32)),
             c if c.is_ascii_control() => {}
             c if c.is_ascii() || c.is_alphanumeric() => out.push(c),

@@ -1,4 +1,4 @@
-//! What a reader of the docs gets from the assistant, and what a model is sent.
+//! Tests of the replies that readers get, and of the requests that models get.
 
 mod answering;
 mod grounding;
@@ -46,7 +46,7 @@ impl Source for Docs {
     }
 }
 
-/// A site of these pages.
+/// A snapshot of a site with these pages.
 pub(crate) fn docs(files: &[(&str, &str)]) -> Arc<Snapshot> {
     let files = files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect();
     let folder = tempfile::tempdir().expect("a folder");
@@ -69,7 +69,7 @@ impl TestAssistant {
         Self::with(Arc::new(model.clone()), model)
     }
 
-    /// Without a language model.
+    /// An assistant without a language model.
     fn builtin() -> Self {
         Self::with(Arc::new(Builtin), Scripted::new())
     }
@@ -142,7 +142,7 @@ impl TestAssistant {
         self.asked().await.swap_remove(0).turn
     }
 
-    /// The model's n-th request, as text.
+    /// The text form of the model's n-th request.
     fn told(&self, call: usize) -> String {
         crate::prompt::tests::shown(&self.model.requests()[call])
     }

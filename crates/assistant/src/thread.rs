@@ -1,4 +1,4 @@
-//! Conversations, as the store keeps them.
+//! Conversations in the form in which they are stored.
 
 use std::fmt;
 
@@ -11,39 +11,39 @@ use subtle::ConstantTimeEq;
 use crate::analytics::{Days, Summary};
 use crate::export::{Export, ExportQuery};
 
-/// One question and what was answered.
+/// One question and its answer.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Turn {
-    /// The client's id of the question, if it sent one. The same id again means that the question is asked again, and
-    /// its new answer replaces the old one.
+    /// The client's id of the question, if it sent one. A repeated id means that the question is asked again; the new
+    /// answer then replaces the old one.
     pub question_id: Option<String>,
     pub question: String,
     /// The id of the reply.
     pub answer_id: String,
-    /// `None` while it is being made, and if it was never completed.
+    /// `None` while the answer is being generated, and if it was never completed.
     pub answer: Option<String>,
-    /// The pages that the answer uses. Empty without an answer.
+    /// The pages that the answer cites. Empty without an answer.
     pub sources: Vec<CitedPage>,
-    /// Whether the docs held an answer.
+    /// Whether the docs contained an answer.
     pub answered: bool,
     pub asked_at: Timestamp,
-    /// When the answer was complete.
+    /// The time at which the answer was complete.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answered_at: Option<Timestamp>,
-    /// The page the reader was on.
+    /// The page that the reader was on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page: Option<String>,
-    /// What the reader thinks of the answer.
+    /// The reader's rating of the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feedback: Option<Feedback>,
-    /// The language of the page that fits the question best, as a tag such as `pt-BR`. `None` when nothing was found,
-    /// and on a site that names no languages.
+    /// The language of the page that matches the question best, as a tag such as `pt-BR`. `None` if nothing was found,
+    /// and on a site that declares no languages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub language: Option<String>,
-    /// How long the answer took. `None` while it is being made, and for older turns.
+    /// The latencies of the answer. `None` while it is being generated, and for older turns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timing: Option<Timing>,
-    /// Whether the answer quotes what search found, without a language model.
+    /// Whether the answer only quotes search results, without a language model.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub search_only: bool,
 }
@@ -51,7 +51,7 @@ pub struct Turn {
 /// Milliseconds since the question was asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Timing {
-    /// Until the first search had found its passages.
+    /// Until the first search had returned its passages.
     pub search_ms: u32,
     /// Until the first words of the answer were sent.
     pub first_word_ms: u32,
@@ -59,7 +59,7 @@ pub struct Timing {
     pub end_ms: u32,
 }
 
-/// What a reader waits for.
+/// The stages of an answer that a reader waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AnswerStage {
     /// The passages of the first search.
@@ -79,7 +79,7 @@ impl Timing {
 }
 
 impl Turn {
-    /// Its size when stored as JSON, in bytes: that of its texts and little else.
+    /// The size of the turn when stored as JSON, in bytes: mostly that of its texts.
     pub fn stored_bytes(&self) -> u64 {
         serde_json::to_vec(self).map_or(0, |body| body.len() as u64)
     }
@@ -90,23 +90,23 @@ impl Turn {
     }
 }
 
-/// A page that an answer uses, with its title at that time.
+/// A page that an answer cites, with its title at that time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "StoredCitedPage")]
 pub struct CitedPage {
     pub title: String,
-    /// Its address for a reader: the site's path, with an anchor where there is one.
+    /// The address of the page for readers: the path on the site, with an anchor if there is one.
     pub url: String,
 }
 
 impl CitedPage {
-    /// Its address without an anchor.
+    /// The address without the anchor.
     pub fn page(&self) -> &str {
         self.url.split('#').next().unwrap_or_default()
     }
 }
 
-/// Older turns have only the page's path.
+/// The stored forms of a cited page: older turns have only the page's path.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum StoredCitedPage {
@@ -161,12 +161,12 @@ pub struct NewThread {
     pub turns: Vec<Turn>,
 }
 
-/// SHA-256 of the secret that goes with a thread.
+/// SHA-256 of the secret of a thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ThreadKey(pub [u8; 32]);
 
 impl ThreadKey {
-    /// A new secret and the hash that is stored of it.
+    /// A new secret, and its hash, which is stored.
     pub fn mint(ids: &dyn Ids) -> (String, Self) {
         let secret = ids.unguessable().as_simple().to_string();
         let key = Self::of(&secret);
@@ -183,8 +183,8 @@ impl ThreadKey {
     }
 }
 
-/// Storage of conversations. A write is visible to every later read, and survives the process. It does not wait for the
-/// disk: a power loss may take the last moments of a conversation, but never feedback.
+/// Storage of conversations. A write is visible to every later read, and survives a crash of the process. It does not
+/// wait for the disk: a power loss may lose the last moments of a conversation, but never feedback.
 #[async_trait]
 pub trait Threads: Send + Sync + fmt::Debug + 'static {
     async fn begin(&self, thread: NewThread) -> Result<(), StoreError>;
@@ -193,12 +193,12 @@ pub trait Threads: Send + Sync + fmt::Debug + 'static {
     async fn thread(&self, domain: &Domain, id: ThreadId, turns: usize) -> Result<Option<Thread>, StoreError>;
 
     /// Adds a turn, or replaces the one with the same `answer_id`; if `instead_of` names an `answer_id`, that turn and
-    /// all after it are deleted first. Feedback is not written: a turn keeps what it has. Does nothing if the thread is
-    /// gone.
+    /// all after it are deleted first. Feedback is not written: a turn keeps its stored feedback. Does nothing if the
+    /// thread was deleted.
     async fn put_turn(&self, id: ThreadId, turn: Turn, instead_of: Option<String>) -> Result<(), StoreError>;
 
-    /// Sets the feedback of the turn with this `answer_id`. `false` when the domain has no such thread, or the thread
-    /// no such turn.
+    /// Sets the feedback of the turn with this `answer_id`. `false` if the domain has no such thread, or the thread no
+    /// such turn.
     async fn rate(
         &self,
         domain: &Domain,
@@ -207,14 +207,14 @@ pub trait Threads: Send + Sync + fmt::Debug + 'static {
         feedback: Feedback,
     ) -> Result<bool, StoreError>;
 
-    /// The questions of a domain in a span of time, newest first. A page ends early rather than examine more than
+    /// The questions of a domain in a period, newest first. A page ends early rather than examine more than
     /// [`MOST_EXAMINED`](crate::export::MOST_EXAMINED) questions.
     async fn export(&self, query: ExportQuery) -> Result<Export, StoreError>;
 
-    /// What was asked of a domain in whole days of UTC, in numbers.
+    /// Statistics on the questions of a domain on these UTC days.
     async fn summary(&self, domain: &Domain, days: Days) -> Result<Summary, StoreError>;
 
-    /// Deletes threads in which nothing was asked or rated since a given time, at most `limit` of them; returns how
-    /// many.
+    /// Deletes threads in which nothing was asked or rated since this time, at most `limit` of them; returns their
+    /// number.
     async fn forget(&self, untouched_since: Timestamp, limit: u32) -> Result<u32, StoreError>;
 }

@@ -1,4 +1,4 @@
-//! Where a repository is on a forge: which API speaks for it, and what it is called there.
+//! The location of a repository on a forge: the URL of the API, and the repository's owner and name there.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use thiserror::Error;
 pub enum Host {
     Github,
     Gitlab,
-    /// Forgejo speaks the same.
+    /// Gitea, and Forgejo with the same API.
     Gitea,
 }
 
@@ -27,7 +27,7 @@ impl Host {
         }
     }
 
-    /// The user name that git gives beside a token over HTTP.
+    /// The user name that git sends with a token over HTTP.
     pub const fn git_user(self) -> &'static str {
         match self {
             Self::Github | Self::Gitea => "x-access-token",
@@ -43,7 +43,7 @@ impl Host {
         }
     }
 
-    /// Where the API begins, below the address of the forge itself.
+    /// The path of the API, relative to the URL of the forge.
     const fn api_path(self) -> &'static str {
         match self {
             Self::Github => "/api/v3",
@@ -57,14 +57,14 @@ impl Host {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Address {
     pub(crate) host: Host,
-    /// Where the API begins, without a slash at the end.
+    /// The base URL of the API, without a trailing slash.
     pub(crate) api: String,
     /// The owner; on GitLab the whole path of groups.
     pub(crate) owner: String,
     pub(crate) name: String,
 }
 
-/// What an address lacks to be one of a repository on a forge. Says how to mend it, and never holds a password.
+/// Why a URL is not that of a repository on a forge. Says how to fix it, and never contains a password.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum AddressError {
     #[error(
@@ -89,11 +89,11 @@ impl fmt::Display for Address {
 }
 
 impl Address {
-    /// Reads the URL that git uses (https, http, ssh, or `user@host:path`).
+    /// Parses a URL in any form that git accepts (https, http, ssh, or `user@host:path`).
     ///
-    /// The API's address follows from it: `https://api.github.com` for github.com, otherwise `/api/v3`, `/api/v4` or
-    /// `/api/v1` on the same host. `base_url` overrides it. For GitHub it is the base of the API as it stands; for the
-    /// others it may be the forge's address too.
+    /// The API's URL is derived from it: `https://api.github.com` for github.com, otherwise `/api/v3`, `/api/v4` or
+    /// `/api/v1` on the same host. `base_url` overrides it. For GitHub it is the base of the API verbatim; for the
+    /// others it may be the forge's URL instead.
     pub fn parse(host: Host, repository: &str, base_url: Option<&str>) -> Result<Self, AddressError> {
         let no_repository = || AddressError::Repository {
             repository: shown(repository),
@@ -106,7 +106,7 @@ impl Address {
         let (name, above) = segments.split_last().ok_or_else(no_repository)?;
         let (prefix, owners) = match host {
             Host::Gitlab => (&[][..], above),
-            // A Gitea may live below a folder of its host; git's path over http then begins with it.
+            // A Gitea may be served below a folder of its host; git's path over http then begins with that folder.
             Host::Gitea if place.web.is_some() || base.is_some() => above.split_at(above.len().saturating_sub(1)),
             Host::Gitea | Host::Github => (&[][..], above),
         };
@@ -121,7 +121,7 @@ impl Address {
         self.host
     }
 
-    /// Where the API is: host and port.
+    /// The host and port of the API.
     pub(crate) fn authority(&self) -> &str {
         authority(&self.api)
     }
@@ -132,11 +132,11 @@ fn authority(url: &str) -> &str {
     rest.split('/').next().unwrap_or_default()
 }
 
-/// What git's address says.
+/// The parts of git's URL.
 struct GitAddress {
-    /// The scheme, when it is the web's; what is reached by ssh is on the web by https.
+    /// The scheme, if it is http or https; for ssh, https is assumed for the API.
     web: Option<&'static str>,
-    /// The host, in lower case, with the port if it is the web's.
+    /// The host in lower case, with the port if the scheme is http or https.
     authority: String,
     segments: Vec<String>,
 }
@@ -194,7 +194,7 @@ impl Base {
         if whole { self.0.clone() } else { format!("{}{}", self.0, host.api_path()) }
     }
 
-    /// The repository's path, without the folder of its host that the forge lives in.
+    /// The repository's path, without the folder of the host below which the forge is served.
     fn below<'a>(&self, place: &'a GitAddress) -> &'a [String] {
         let whole = &place.segments[..];
         if place.web.is_none() || authority(&self.0) != place.authority {
@@ -208,7 +208,7 @@ impl Base {
     }
 }
 
-/// The web's host of what is reached by ssh on another one.
+/// The web host of a forge whose ssh host is a different one.
 fn web_host(host: &str) -> String {
     match host {
         "ssh.github.com" | "www.github.com" => "github.com".to_owned(),
@@ -224,7 +224,7 @@ fn without_port(host: &str) -> &str {
     }
 }
 
-/// The host in lower case, when it is one.
+/// The host in lower case, if it is valid.
 fn named(host: &str) -> Option<String> {
     let known = |byte: u8| byte.is_ascii_alphanumeric() || b"-._:[]".contains(&byte);
     if host.is_empty() || !host.bytes().all(known) {
@@ -235,7 +235,7 @@ fn named(host: &str) -> Option<String> {
     Some(host.to_ascii_lowercase())
 }
 
-/// The names in a path. `None` when one is not a name that forges allow.
+/// The names in a path. `None` if one is not a name that forges allow.
 fn segments(path: &str) -> Option<Vec<String>> {
     let path = path.trim_end_matches('/');
     let path = path.strip_suffix(".git").unwrap_or(path);
@@ -247,7 +247,7 @@ fn segments(path: &str) -> Option<Vec<String>> {
     (!path.ends_with('/') && names.iter().all(|name| allowed(name))).then_some(names)
 }
 
-/// An address as it may be shown: without a user or password.
+/// The URL for error messages: without user and password.
 fn shown(url: &str) -> String {
     let (scheme, rest) = url.split_once("://").map_or(("", url), |(scheme, rest)| (scheme, rest));
     let end = rest.find('/').unwrap_or(rest.len());

@@ -62,7 +62,7 @@ impl ForgeApi {
         ReplyContext { address: &self.address, tokens: &self.tokens, now: self.clock.now() }.classify(reply)
     }
 
-    /// Whether there is something at this path.
+    /// Whether the forge finds something at this path.
     pub(crate) async fn exists(&self, path: String) -> Result<bool, ForgeError> {
         let reply = self.send(ForgeCall::get(path)).await?;
         match reply.status {
@@ -72,7 +72,7 @@ impl ForgeApi {
         }
     }
 
-    /// The forge refuses to open a pull request because there is one, and does not list it.
+    /// The error if the forge refuses to open a pull request because one exists, but does not list that one.
     pub(crate) fn unlisted(&self) -> ForgeError {
         let source = UnusableReply::Unlisted { forge: self.address.authority().to_owned() };
         ForgeError::Unavailable { retry_after: None, source: source.into() }

@@ -1,8 +1,8 @@
-//! A GitHub App: from its key to a token for one repository.
+//! A GitHub App: exchanges its private key for a token for one repository.
 //!
-//! The App signs a short statement of who it is, asks GitHub which installation covers the repository, and gets a token
-//! of that installation that is good for an hour, for this repository alone, and for no more than we do: writing
-//! contents and pull requests.
+//! The App signs a short JWT, asks GitHub which installation covers the repository, and gets a token of that
+//! installation. The token is valid for an hour, for this repository alone, and only for the permissions that are
+//! needed: writing contents and pull requests.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -25,16 +25,16 @@ use crate::reply::ForgeReply;
 use crate::reply_context::ReplyContext;
 use crate::token::{TokenSource, refuse};
 
-/// A token is renewed when less time is left: a push takes minutes.
+/// A token is renewed when less time than this is left: a push takes minutes.
 const MARGIN: Duration = Duration::from_secs(5 * 60);
 
-/// Lifetime of the signed statement. GitHub allows ten minutes, by its own clock.
+/// Lifetime of the signed JWT. GitHub allows ten minutes, by its own clock.
 const STATEMENT: Duration = Duration::from_secs(9 * 60);
 
-/// How far GitHub's clock may be behind ours.
+/// Maximum time by which GitHub's clock may be behind this machine's.
 const SKEW: Duration = Duration::from_secs(60);
 
-/// A GitHub App of which we hold the private key.
+/// A GitHub App whose private key is configured.
 pub struct GithubApp {
     client: Client,
     id: String,
@@ -79,8 +79,8 @@ struct InstallationToken {
 }
 
 impl GithubApp {
-    /// `id` is the App's id or client id; `key` its private key in PEM, which in an environment variable may be written
-    /// on one line with `\n` for the line ends.
+    /// `id` is the App's id or client id. `key` is its private key in PEM; in an environment variable it may be on one
+    /// line with `\n` for the line ends.
     pub fn new(client: Client, id: impl Into<String>, key: SecretSource, clock: Arc<dyn Clock>) -> Self {
         Self { client, id: id.into(), key, clock, tokens: Mutex::default() }
     }

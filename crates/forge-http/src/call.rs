@@ -14,17 +14,17 @@ use crate::address::{Address, Host};
 use crate::reply::ForgeReply;
 use crate::unusable_reply::UnusableReply;
 
-/// Largest answer, in bytes: more than the largest page of pull requests.
+/// Maximum size of an answer, in bytes: more than the largest page of pull requests.
 const ANSWER_LIMIT: usize = 16 * 1024 * 1024;
 
 const IN_A_SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// Text as part of a path or as a value of a query.
+/// Percent-encodes a text for a path segment or a query value.
 pub(crate) fn escaped(text: &str) -> String {
     utf8_percent_encode(text, IN_A_SEGMENT).to_string()
 }
 
-/// A request. The path begins with a slash, below the API's base, and is escaped.
+/// A request. The path begins with a slash, is relative to the API's base, and is percent-encoded.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ForgeCall {
     pub(crate) method: Method,
@@ -42,7 +42,8 @@ impl ForgeCall {
     }
 }
 
-/// Parses the JSON of a success. If it cannot be parsed, it is unknown whether the request took effect; a retry finds out.
+/// Parses the JSON of a success. If it cannot be parsed, it is unknown whether the request took effect; a retry finds
+/// out.
 pub(crate) fn read<T: DeserializeOwned>(address: &Address, reply: &ForgeReply) -> Result<T, ForgeError> {
     serde_json::from_slice(&reply.body).map_err(|error| {
         let forge = address.authority().to_owned();
@@ -86,7 +87,7 @@ async fn send_to(
     Ok(ForgeReply { status, headers, body, moved: false })
 }
 
-/// An error body without the token: people read it, and a forge may repeat the token.
+/// An error body without the token: users read it, and a forge may repeat the token.
 fn scrubbed(body: &Bytes, token: Option<&Secret>) -> Bytes {
     match token {
         Some(token) => Bytes::from(token.scrub(&String::from_utf8_lossy(body))),
@@ -149,7 +150,7 @@ fn credential(host: Host, token: &Secret) -> (HeaderName, HeaderValue) {
     }
 }
 
-/// The address of a redirect that may be followed with the token.
+/// The target of a redirect, if it may be followed with the token.
 fn redirect(api: &str, call: &ForgeCall, reply: &ForgeReply) -> Option<String> {
     let follow = match reply.status {
         StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT => true,

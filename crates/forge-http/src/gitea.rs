@@ -1,4 +1,4 @@
-//! Gitea and Forgejo.
+//! The forge port on Gitea and Forgejo.
 
 use async_trait::async_trait;
 use docent_forge::{Forge, ForgeError, PullRequest, PullRequestSpec, PullState};
@@ -13,13 +13,14 @@ use crate::http_forge::HttpForge;
 use crate::reply::ForgeReply;
 use crate::title::{self, cut, is_marked, marked};
 
-/// The column holds more; people do not read more.
+/// Maximum length of a description, in characters. Gitea stores more, but nobody reads more.
 const BODY: usize = 1_000_000;
 
-/// What Gitea gives at most in one page, unless it is configured otherwise.
+/// The largest page that Gitea returns by default.
 const PAGE: usize = 50;
 
-/// So many pages are looked at. An open pull request behind them is found when the forge refuses to open a second one.
+/// Maximum number of pages that are read. An open pull request beyond them is found by another request when the forge
+/// refuses to open a second one.
 const PAGES: usize = 5;
 
 #[derive(Debug)]
@@ -41,7 +42,7 @@ struct Pull {
 
 #[derive(Debug, Deserialize)]
 struct Side {
-    /// The branch, also when it is gone.
+    /// The name of the branch, kept when the branch is deleted.
     label: Option<String>,
     #[serde(rename = "ref")]
     branch: String,
@@ -50,7 +51,7 @@ struct Side {
 }
 
 impl Pull {
-    /// Whether it is from this branch of the repository itself.
+    /// Whether the pull request is from this branch of the repository itself, not of a fork.
     fn is_from(&self, head: &str) -> bool {
         let named = self.head.branch == head || self.head.label.as_deref() == Some(head);
         named && self.head.repo_id == self.base.repo_id
@@ -73,7 +74,7 @@ struct Label {
     name: String,
 }
 
-/// Whether there is another page. A forge may be configured to shorter pages than we ask for.
+/// Whether there is another page. A forge may be configured to return shorter pages than requested.
 fn has_next(reply: &ForgeReply) -> bool {
     let links = reply.headers.get(LINK).and_then(|links| links.to_str().ok()).unwrap_or_default();
     links.contains("rel=\"next\"")
@@ -84,7 +85,7 @@ impl Gitea {
         format!("/repos/{}/{}{rest}", escaped(&self.0.address.owner), escaped(&self.0.address.name))
     }
 
-    /// The newest pull request that is wanted. Gitea lists them newest first, and cannot list those of one branch.
+    /// The newest pull request that matches. Gitea lists them newest first, and cannot filter by branch.
     async fn newest(&self, state: &str, wanted: impl Fn(&Pull) -> bool) -> Result<Option<Pull>, ForgeError> {
         for page in 1..=PAGES {
             let path = self.path(&format!("/pulls?state={state}&limit={PAGE}&page={page}"));
@@ -100,7 +101,7 @@ impl Gitea {
         Ok(None)
     }
 
-    /// Updates the open pull request that prevents another.
+    /// Updates the open pull request that prevents opening another.
     async fn update_existing(&self, request: &PullRequestSpec) -> Result<PullRequest, ForgeError> {
         let same = |pull: &Pull| pull.is_from(&request.head) && pull.base.branch == request.base;
         let mut found = self.newest("open", same).await?;
@@ -117,7 +118,7 @@ impl Gitea {
         self.0.exists(self.path(&format!("/branches/{}", escaped(branch)))).await
     }
 
-    /// The numbers of those of the labels that the repository has. A pull request without labels is still one, so
+    /// The numbers of the labels that exist in the repository. A pull request without labels is still useful, so
     /// nothing here fails the job.
     async fn label_numbers(&self, names: &[String]) -> Vec<i64> {
         let mut numbers = Vec::new();
@@ -160,7 +161,7 @@ impl Forge for Gitea {
         let reply = self.0.send(ForgeCall::new(Method::POST, self.path("/pulls"), body)).await?;
         match reply.status {
             StatusCode::CONFLICT => self.update_existing(request).await,
-            // A missing branch and a missing repository have the same status.
+            // A missing branch and a missing repository have the same status, so the repository is fetched first.
             StatusCode::NOT_FOUND | StatusCode::UNPROCESSABLE_ENTITY => {
                 let _: Repository = self.0.fetch(ForgeCall::get(self.path(""))).await?;
                 if !self.has_branch(&request.head).await? {

@@ -1,4 +1,4 @@
-//! GitHub, on github.com and as Enterprise Server.
+//! The forge port on GitHub: github.com and Enterprise Server.
 
 use async_trait::async_trait;
 use docent_forge::{Forge, ForgeError, PullRequest, PullRequestSpec, PullState};
@@ -14,7 +14,7 @@ use crate::reply_context::mentions;
 use crate::title::{cut, plain};
 use crate::token::TokenSource;
 
-/// GitHub takes 65,536 characters.
+/// Maximum length of a description, in characters; GitHub accepts 65,536.
 const BODY: usize = 65_000;
 
 /// Maximum number of pull requests that are read: forks may have branches of the same name.
@@ -38,7 +38,7 @@ struct Pull {
 struct Side {
     #[serde(rename = "ref")]
     branch: String,
-    /// Absent when the fork it was in is gone.
+    /// Absent if the fork of the branch was deleted.
     repo: Option<RepositoryId>,
 }
 
@@ -48,7 +48,7 @@ struct RepositoryId {
 }
 
 impl Pull {
-    /// Whether it is from this branch of the repository itself.
+    /// Whether the pull request is from this branch of the repository itself, not of a fork.
     fn is_from(&self, head: &str) -> bool {
         self.head.branch == head && self.head.repo.is_some() && self.head.repo == self.base.repo
     }
@@ -63,11 +63,11 @@ impl Pull {
     }
 }
 
-/// What became of a request to open a pull request.
+/// The outcome of a request to open a pull request.
 #[derive(Debug, PartialEq, Eq)]
 enum OpenAttempt {
     Made,
-    /// There is an open one from the same branch already.
+    /// An open pull request from the same branch exists already.
     There,
     /// This repository's plan has no drafts.
     NoDrafts,
@@ -83,7 +83,7 @@ impl OpenAttempt {
             status if status.is_success() => Self::Made,
             StatusCode::UNPROCESSABLE_ENTITY if names(reply, "head") => Self::HeadMissing,
             StatusCode::UNPROCESSABLE_ENTITY if names(reply, "base") => Self::BaseMissing,
-            // GitHub reports the rest only in its message.
+            // For the other reasons, GitHub's message is the only distinction.
             StatusCode::UNPROCESSABLE_ENTITY if mentions(reply, &["pull request already exists"]) => Self::There,
             StatusCode::UNPROCESSABLE_ENTITY if mentions(reply, &["no commits between"]) => Self::NoChanges,
             StatusCode::UNPROCESSABLE_ENTITY
@@ -116,7 +116,7 @@ impl Github {
         let reply = self.0.send(ForgeCall::get(self.path(&format!("/pulls?head={by_head}&{list}")))).await?;
         let mut pulls: Vec<Pull> = readable(self.0.read(&reply)?);
         if reply.moved && pulls.is_empty() {
-            // The filter needs the owner's name, which may have changed.
+            // The filter requires the owner's current name, which may have changed.
             pulls = readable(self.0.fetch(ForgeCall::get(self.path(&format!("/pulls?{list}")))).await?);
         }
         pulls.retain(|pull| pull.is_from(head));
@@ -134,7 +134,7 @@ impl Github {
         self.0.send(ForgeCall::new(Method::POST, self.path("/pulls"), body)).await
     }
 
-    /// Updates the open pull request that prevents another.
+    /// Updates the open pull request that prevents opening another.
     async fn update_existing(&self, request: &PullRequestSpec) -> Result<PullRequest, ForgeError> {
         let pulls = self.of_branch(&request.head, "open").await?;
         let same = pulls.into_iter().find(|pull| pull.base.branch == request.base);
@@ -142,7 +142,7 @@ impl Github {
         self.update(&found.into_pull_request(), request).await
     }
 
-    /// A pull request without its labels is still one, so nothing here fails the job.
+    /// A pull request without labels is still useful, so nothing here fails the job.
     async fn label(&self, number: u64, labels: &[String]) {
         if labels.is_empty() {
             return;
@@ -214,7 +214,7 @@ impl HttpForge for Github {
             return Err(self.0.refused("is archived: unarchive it, or remove the project"));
         }
         if matches!(tokens, TokenSource::App(_)) {
-            // A token is only issued with the permissions we need.
+            // An App's token is only issued with the needed permissions.
             return Ok(format!("{tokens} may push and open pull requests in {name} at {forge}"));
         }
         if !repository.permissions.as_ref().is_some_and(|permissions| permissions.push) {

@@ -1,4 +1,4 @@
-//! GitLab, where a pull request is a merge request.
+//! The forge port on GitLab, where a pull request is a merge request.
 
 use async_trait::async_trait;
 use docent_forge::{Forge, ForgeError, PullRequest, PullRequestSpec, PullState};
@@ -12,13 +12,13 @@ use crate::http_forge::HttpForge;
 use crate::title::{self, cut, is_marked, marked};
 use crate::token::TokenSource;
 
-/// GitLab takes 1,048,576 characters.
+/// Maximum length of a description, in characters; GitLab accepts 1,048,576.
 const BODY: usize = 1_000_000;
 
 /// Maximum number of merge requests that are read: forks may have branches of the same name.
 const PAGE: usize = 50;
 
-/// The level of the role Developer.
+/// The access level of the role Developer.
 const DEVELOPER: u32 = 30;
 
 #[derive(Debug)]
@@ -33,13 +33,13 @@ struct MergeRequest {
     title: String,
     draft: Option<bool>,
     source_branch: String,
-    /// Absent when the fork it was in is gone.
+    /// Absent if the fork of the branch was deleted.
     source_project_id: Option<u64>,
     target_project_id: Option<u64>,
 }
 
 impl MergeRequest {
-    /// Whether it is from this branch of the project itself.
+    /// Whether the merge request is from this branch of the project itself, not of a fork.
     fn is_from(&self, head: &str) -> bool {
         let same = self.source_project_id.is_some() && self.source_project_id == self.target_project_id;
         same && self.source_branch == head
@@ -49,7 +49,7 @@ impl MergeRequest {
         let state = match self.state.as_str() {
             "merged" => PullState::Merged,
             "closed" => PullState::Closed,
-            // `locked` for the moment that a merge takes.
+            // Includes `locked`, the state during a merge.
             _ => PullState::Open,
         };
         let draft = self.draft.unwrap_or_else(|| is_marked(&self.title, title::GITLAB));
@@ -70,7 +70,7 @@ impl Gitlab {
         Ok(newest.map(MergeRequest::into_pull_request))
     }
 
-    /// Updates the open merge request that prevents another.
+    /// Updates the open merge request that prevents opening another.
     async fn update_existing(&self, request: &PullRequestSpec) -> Result<PullRequest, ForgeError> {
         let filter = format!("state=opened&target_branch={}", escaped(&request.base));
         let Some(found) = self.newest(&request.head, &filter).await? else { return Err(self.0.unlisted()) };
@@ -89,7 +89,7 @@ impl Forge for Gitlab {
     }
 
     async fn open(&self, request: &PullRequestSpec) -> Result<PullRequest, ForgeError> {
-        // A list of labels is one text with commas.
+        // GitLab expects the labels as one comma-separated text.
         let labels: Vec<&str> = request.labels.iter().map(String::as_str).filter(|name| !name.contains(',')).collect();
         let body = json!({
             "source_branch": request.head,
@@ -102,7 +102,7 @@ impl Forge for Gitlab {
         let reply = self.0.send(ForgeCall::new(Method::POST, self.path("/merge_requests"), body)).await?;
         match reply.status {
             StatusCode::CONFLICT => self.update_existing(request).await,
-            // The message changes between releases, so look the reason up.
+            // The error message differs between releases, so the reason is determined by further requests.
             StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY => {
                 if !self.has_branch(&request.head).await? {
                     return Err(ForgeError::HeadMissing { head: request.head.clone() });
@@ -150,7 +150,7 @@ struct OwnToken {
 }
 
 impl Project {
-    /// The level of the role, if GitLab returns it: it does not for groups above the project's own.
+    /// The access level, if GitLab returns it: it does not for groups above the project's own.
     fn level(&self) -> Option<u32> {
         let permissions = self.permissions.as_ref()?;
         let both = [&permissions.project_access, &permissions.group_access];

@@ -1,14 +1,14 @@
 //! Pull requests on GitHub, GitLab and Gitea or Forgejo, behind the port of `docent-forge`.
 //!
-//! [`http_forge()`] returns the forge of one repository; what each vendor calls things stays in that vendor's file. An
-//! [`Address`] says where the repository's API is and what it is called there; it follows from the address git uses. A
-//! [`TokenSource`] gives the token, from a variable, a file or a [`GithubApp`], to the API and to git alike.
+//! [`http_forge()`] returns the forge of one repository; each vendor's vocabulary is confined to the vendor's file. An
+//! [`Address`] has the URL of the repository's API and its owner and name there; it is derived from git's URL. A
+//! [`TokenSource`] provides the token, from a variable, a file or a [`GithubApp`], for the API and for git alike.
 //!
-//! Nothing is retried here: errors are sorted into transient ones (with the time to wait, if the forge gives one) and ones
-//! that somebody must fix (with a sentence that says what). A redirect is followed once, to the same host.
+//! Nothing is retried here: errors are sorted into transient ones (with the delay, if the forge gives one) and ones
+//! that a person must fix (with a sentence that says how). A redirect is followed once, to the same host.
 //!
-//! Whether a pull request is a draft is said when it is opened. Afterwards that is for people to change: GitHub's REST
-//! interface cannot, and an update must not undo what a person did.
+//! Whether a pull request is a draft is set when it is opened. Later changes are left to people: GitHub's REST API
+//! cannot change it, and an update must not undo what a person did.
 
 mod address;
 mod api;

@@ -1,14 +1,14 @@
-//! An answer of a forge.
+//! A response of a forge.
 
 use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
 
-/// A reply of any status.
+/// A response of any status.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ForgeReply {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
-    /// The repository has another address now, and the reply is from there.
+    /// Whether the repository was moved, and the response came from its new URL.
     pub(crate) moved: bool,
 }

@@ -1,4 +1,4 @@
-//! What a forge's refusal means: who must do what, or when to retry.
+//! Interprets a forge's error response: what has to be fixed and by whom, or when to retry.
 
 use std::time::{Duration, SystemTime};
 
@@ -21,7 +21,7 @@ const WORDS: usize = 300;
 /// GitHub's documented wait after a secondary rate limit, when the answer has none.
 const SLOW_DOWN: Duration = Duration::from_secs(60);
 
-/// What is needed to interpret a reply.
+/// The context that is needed to interpret a response.
 pub(crate) struct ReplyContext<'a> {
     pub(crate) address: &'a Address,
     pub(crate) tokens: &'a TokenSource,
@@ -29,12 +29,12 @@ pub(crate) struct ReplyContext<'a> {
 }
 
 impl ReplyContext<'_> {
-    /// What an unsuccessful reply means.
+    /// The error for an unsuccessful response.
     pub(crate) fn classify(&self, reply: &ForgeReply) -> ForgeError {
         self.transient(reply).unwrap_or_else(|| ForgeError::Refused { sentence: self.sentence(reply) })
     }
 
-    /// A transient failure.
+    /// The error for a transient failure; `None` for a permanent one.
     pub(crate) fn transient(&self, reply: &ForgeReply) -> Option<ForgeError> {
         let forge = self.address.authority().to_owned();
         if let Some(wait) = self.limited(reply) {
@@ -43,7 +43,7 @@ impl ReplyContext<'_> {
                 source: UnusableReply::Limited { forge }.into(),
             });
         }
-        // A fresh installation token takes a moment to be known everywhere; the next attempt comes with another.
+        // A new installation token takes a moment to be accepted everywhere; the next attempt uses another one.
         let is_not_known_yet = reply.status == StatusCode::UNAUTHORIZED && matches!(self.tokens, TokenSource::App(_));
         let is_transient =
             reply.status.is_server_error() || reply.status == StatusCode::REQUEST_TIMEOUT || is_not_known_yet;
@@ -53,7 +53,7 @@ impl ReplyContext<'_> {
         })
     }
 
-    /// How long to wait after a rate limit.
+    /// The delay after a rate limit.
     fn limited(&self, reply: &ForgeReply) -> Option<Duration> {
         let from_header = retry_after(&reply.headers, self.system_time());
         let number = |name: &str| reply.headers.get(name)?.to_str().ok()?.trim().parse::<i64>().ok();
@@ -81,7 +81,7 @@ impl ReplyContext<'_> {
         SystemTime::UNIX_EPOCH + self.now.since(Timestamp::from_millis(0))
     }
 
-    /// Who must fix what.
+    /// A sentence that says what has to be fixed and by whom.
     fn sentence(&self, reply: &ForgeReply) -> String {
         let (forge, tokens, repository) = (self.address.authority(), self.tokens, self.address);
         match reply.status {
@@ -144,7 +144,7 @@ impl ReplyContext<'_> {
     }
 }
 
-/// Whether the forge's message contains one of these, for cases that nothing else distinguishes.
+/// Whether the forge's message contains one of these phrases, for cases that nothing else distinguishes.
 pub(crate) fn mentions(reply: &ForgeReply, phrases: &[&str]) -> bool {
     let words = words(reply).to_lowercase();
     phrases.iter().any(|phrase| words.contains(phrase))
@@ -160,7 +160,7 @@ fn in_its_words(reply: &ForgeReply) -> String {
     if words.is_empty() { words } else { format!(" (it says: {})", cut(&words, WORDS)) }
 }
 
-/// The forge's own message on one line; empty when it is not meant for people.
+/// The forge's own message on one line; empty if it is not meant for users.
 fn words(reply: &ForgeReply) -> String {
     let Ok(body) = serde_json::from_slice::<Value>(&reply.body) else { return String::new() };
     let mut texts = Vec::new();
@@ -172,7 +172,7 @@ fn words(reply: &ForgeReply) -> String {
     line.trim_end_matches('.').chars().filter(|c| !c.is_control()).collect()
 }
 
-/// The texts in a message, which may be one text, a list, or lists by the field they are about.
+/// Collects the texts of a message, which may be one text, a list, or lists keyed by field.
 fn gather(value: &Value, about: Option<&str>, texts: &mut Vec<String>) {
     match value {
         Value::String(text) if !text.trim().is_empty() => {

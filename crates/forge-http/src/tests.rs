@@ -1,4 +1,4 @@
-//! Each forge as its published REST interface describes it, played by scripted servers on this machine.
+//! Scripted servers on this machine that follow the published REST API of each forge.
 
 mod addresses;
 mod app;
@@ -18,7 +18,7 @@ use docent_types::{ManualClock, Timestamp};
 use self::server::Server;
 use crate::{Address, Host, HttpForge, TokenSource, http_forge};
 
-/// When all stories are told: 2026-11-21T12:00:00Z.
+/// The fixed time of all tests: 2026-11-21T12:00:00Z.
 const NOON: i64 = 1_795_262_400_000;
 
 const TOKEN: &str = "s3cret-t0ken";
@@ -60,7 +60,7 @@ fn request() -> PullRequestSpec {
     }
 }
 
-/// An error as people and callers get to know it.
+/// An error as callers and users see it.
 fn told(error: &ForgeError) -> String {
     let kind = match error {
         ForgeError::Refused { .. } => "refused".to_owned(),

@@ -1,19 +1,19 @@
-//! Titles, and the words at their beginning by which some forges know a draft.
+//! Titles of pull requests, and the prefixes that mark drafts on some forges.
 
-/// By which GitLab knows a draft.
+/// The prefixes that GitLab recognises as draft marks.
 pub(crate) const GITLAB: &[&str] = &["Draft:", "[Draft]", "(Draft)"];
-/// By which Gitea and Forgejo know one, unless they are configured otherwise.
+/// The default prefixes of Gitea and Forgejo.
 pub(crate) const GITEA: &[&str] = &["WIP:", "[WIP]"];
 
-/// The length that every forge accepts.
+/// The title length that every forge accepts, in characters.
 const LIMIT: usize = 255;
 
-/// The title on one line and not too long.
+/// The title on one line, cut to [`LIMIT`].
 pub(crate) fn plain(title: &str) -> String {
     cut(&title.split_whitespace().collect::<Vec<_>>().join(" "), LIMIT)
 }
 
-/// The title with the first of these marks when it is a draft, and with none when it is not.
+/// The title with the first of these marks if it is a draft, and with none otherwise.
 pub(crate) fn marked(title: &str, marks: &[&str], draft: bool) -> String {
     let whole = plain(title);
     let mut bare = whole.as_str();
@@ -37,7 +37,7 @@ fn after_mark<'a>(title: &'a str, marks: &[&str]) -> Option<&'a str> {
     marks.iter().find(starts).map(|mark| title[mark.len()..].trim_start())
 }
 
-/// At most this many characters, with an ellipsis where something was cut.
+/// The text cut to this many characters, with an ellipsis if something was cut.
 pub(crate) fn cut(text: &str, limit: usize) -> String {
     if text.chars().count() <= limit {
         return text.to_owned();

@@ -10,25 +10,25 @@ use docent_types::error_chain;
 use crate::address::Address;
 use crate::app::GithubApp;
 
-/// Where the token for a repository comes from.
+/// The source of the token for a repository.
 #[derive(Debug, Clone)]
 pub enum TokenSource {
-    /// None is needed.
+    /// No token is needed.
     None,
     Fixed(Secret),
-    /// Read at each use.
+    /// Read from a variable or a file at each use.
     Read(SecretSource),
-    /// An installation token of a GitHub App, made when it is needed.
+    /// An installation token of a GitHub App, requested when it is needed.
     App(Arc<GithubApp>),
 }
 
 impl TokenSource {
-    /// The token to use now, valid for at least some minutes. `None` only when none is configured.
+    /// The current token, valid for at least some minutes. `None` only if none is configured.
     ///
     /// For git over HTTP it is the password of [`Host::git_user`](crate::Host::git_user).
     ///
     /// # Errors
-    /// `Refused` when somebody has to fix something first; `Unavailable` when GitHub issues no installation token now.
+    /// `Refused` if a person has to fix something first; `Unavailable` if GitHub issues no installation token now.
     pub async fn token(&self, address: &Address) -> Result<Option<Secret>, ForgeError> {
         match self {
             Self::None => Ok(None),
@@ -46,7 +46,7 @@ impl TokenSource {
         source.read().map_err(|error| refuse(&error))
     }
 
-    /// The token was refused: drop the cached one.
+    /// Drops the cached token after it was refused.
     pub(crate) fn forget(&self, address: &Address) {
         if let Self::App(app) = self {
             app.forget(address);
@@ -54,7 +54,7 @@ impl TokenSource {
     }
 }
 
-/// The configured source of a secret is missing or invalid.
+/// The error for a missing or invalid secret.
 pub(crate) fn refuse(error: &SecretSourceError) -> ForgeError {
     ForgeError::Refused { sentence: error_chain(error) }
 }

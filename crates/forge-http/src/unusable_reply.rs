@@ -1,9 +1,9 @@
-//! Why a forge's answer could not be used, for the log.
+//! Why a forge's response could not be used, for the log.
 
 use http::StatusCode;
 use thiserror::Error;
 
-/// Why a forge's answer could not be used .
+/// Why a forge's response could not be used.
 #[derive(Debug, Error)]
 pub(crate) enum UnusableReply {
     #[error("{forge} answered {status}{words}")]

@@ -1,4 +1,4 @@
-//! One request, one answer.
+//! The client: sends one request, returns one response.
 
 use std::error::Error as StdError;
 use std::sync::Arc;
@@ -40,7 +40,7 @@ pub struct ClientOptions {
     pub head: Duration,
     /// Limit between two pieces of the body.
     pub idle: Duration,
-    /// Limit for the whole exchange, up to the last byte of the body; `None` for no such limit.
+    /// Limit for the whole exchange, up to the last byte of the body; `None` for no limit.
     pub total: Option<Duration>,
 }
 
@@ -104,7 +104,7 @@ impl Client {
         Ok(Response::new(head, body, host, BodyTimeouts { idle: self.options.idle, total }))
     }
 
-    /// The route of the request, if it may be sent there.
+    /// The route of the request, or an error if it must not be sent.
     fn route(&self, request: &Request<Bytes>) -> Result<Route, SendError> {
         let uri = request.uri();
         let host = uri.authority().map_or("", |authority| {

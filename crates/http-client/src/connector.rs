@@ -1,4 +1,4 @@
-//! From an address to a connection: name lookup, proxy if any, TLS if needed, all within one time limit.
+//! From a URL to a connection: name lookup, proxy if any, TLS if needed, all within one time limit.
 //!
 //! ```text
 //! Connector    the time limit; says what failed
@@ -139,7 +139,7 @@ impl Service<Uri> for ProxyConnector {
 }
 
 impl ProxyConnector {
-    /// The bare connection: TLS with the destination is made above.
+    /// The TCP connection alone: the layer above adds TLS with the destination.
     fn direct(&mut self, destination: &Uri, is_https: bool) -> BoxFuture<'static, Result<Stream, BoxError>> {
         match plain(destination, is_https) {
             Ok(destination) => self.to_proxy.call(destination),

@@ -1,4 +1,4 @@
-//! What can go wrong between a request and the end of its answer.
+//! The errors that can occur between a request and the end of its answer.
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -17,7 +17,7 @@ pub enum ClientError {
     Tls(#[source] rustls::Error),
 }
 
-/// A request failed before the end of its answer. Names the host, and nothing else of the address.
+/// A request failed before the end of its answer. Of the URL only the host is named.
 #[derive(Debug, Error)]
 pub enum SendError {
     /// The request was not sent: its address, or a credential in plain text, is refused.

@@ -9,7 +9,7 @@
 //! | no answer fills the memory | a whole body is read within a limit in bytes that the caller names |
 //! | a credential goes to one place | redirects are never followed, and plain `http://` to another network is refused |
 //! | a credential is in no log | `Debug` of [`Secret`] hides it; its headers are marked sensitive |
-//! | the machine's settings hold | system certificates (`SSL_CERT_FILE` too), `HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY` |
+//! | the machine's settings apply | system certificates (`SSL_CERT_FILE` too), `HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY` |
 //!
 //! A request that may have had an effect is never retried here: only a `GET` or another safe method, on a kept
 //! connection that its server had just closed. [`SendError::is_transient`] and [`retry_after`] help a caller decide on

@@ -1,4 +1,4 @@
-//! Which proxy a destination is reached through.
+//! Selects the proxy for a destination.
 
 use std::sync::Arc;
 

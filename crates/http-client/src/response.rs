@@ -1,4 +1,4 @@
-//! An answer, its body still on the way.
+//! An answer whose body is still arriving.
 
 use std::fmt;
 use std::pin::Pin;

@@ -1,4 +1,4 @@
-//! When a server allows the next request.
+//! The delay that a server asks for before the next request.
 
 use std::time::{Duration, SystemTime};
 

@@ -44,12 +44,12 @@ impl Secret {
         sensitive(&format!("Bearer {}", self.expose()))
     }
 
-    /// As the value of a header that holds nothing else, such as `x-api-key` or `private-token`.
+    /// As the value of a header that contains nothing else, such as `x-api-key` or `private-token`.
     pub fn header(&self) -> HeaderValue {
         sensitive(self.expose())
     }
 
-    /// Replaces the secret in a text of another server.
+    /// Replaces occurrences of the secret in a text from another server.
     pub fn scrub(&self, text: &str) -> String {
         text.replace(self.expose(), "…")
     }

@@ -1,4 +1,4 @@
-//! Where secrets come from. They are read at each use, so a rotated one takes effect without a restart.
+//! Where secrets are read from. They are read at each use, so a rotated one takes effect without a restart.
 
 use std::env::{self, VarError};
 use std::fmt;
@@ -18,7 +18,7 @@ pub enum SecretSource {
     File(PathBuf),
 }
 
-/// Why there is no usable secret. Names the remedy, and nothing of the secret.
+/// Why there is no usable secret. Names the remedy, and no part of the secret.
 #[derive(Debug, Error)]
 pub enum SecretSourceError {
     #[error("the variable {0} is not set")]

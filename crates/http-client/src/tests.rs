@@ -1,4 +1,4 @@
-//! Against small servers on loopback, which behave badly on purpose.
+//! Tests against small servers on loopback that misbehave on purpose.
 
 use std::future::Future;
 use std::net::SocketAddr;
@@ -47,12 +47,12 @@ async fn head(socket: &mut (impl AsyncRead + Unpin)) -> String {
 }
 
 async fn say(socket: &mut (impl AsyncWrite + Unpin), text: &str) {
-    // The client may have hung up already.
+    // The client may have closed the connection already.
     let _ = socket.write_all(text.as_bytes()).await;
     let _ = socket.flush().await;
 }
 
-/// Answers with these bytes and closes.
+/// Answers with these bytes and closes the connection.
 async fn answers(bytes: &'static str) -> SocketAddr {
     server(move |mut socket| async move {
         head(&mut socket).await;
@@ -61,7 +61,7 @@ async fn answers(bytes: &'static str) -> SocketAddr {
     .await
 }
 
-/// Answers with these bytes, then nothing, until the client hangs up.
+/// Answers with these bytes, then sends nothing until the client closes the connection.
 async fn stalls_after(bytes: &'static str) -> (SocketAddr, mpsc::UnboundedReceiver<()>) {
     let (hung_up, gone) = mpsc::unbounded_channel();
     let address = server(move |mut socket| {
@@ -212,7 +212,7 @@ async fn a_body_is_read_within_its_limit_whether_or_not_it_says_its_length() {
     }
 }
 
-/// Answers each request on a connection with the next of these, then hangs up; counts connections.
+/// Answers each request on a connection with the next of these, then closes it; counts connections.
 async fn answers_on_one_connection(answers: &'static [&'static str]) -> (SocketAddr, mpsc::UnboundedReceiver<()>) {
     let (opened, connections) = mpsc::unbounded_channel();
     let address = server(move |mut socket| {
@@ -241,7 +241,8 @@ async fn a_connection_is_used_again_for_as_long_as_its_server_keeps_it() {
     const NONE: &str = "HTTP/1.1 204 No Content\r\n\r\n";
     let (address, mut connections) = answers_on_one_connection(&[HELLO, CHUNKED, NONE, HELLO]).await;
     let client = client();
-    // It hangs up in the middle of these, and the next request must not go to the closed connection.
+    // The server closes the connection after the fourth answer, and the next request must not use the closed
+    // connection.
     for told in ["hello", "hello", "", "hello", "hello", "hello"] {
         assert_eq!(body(&client, address).await, told);
     }
@@ -290,7 +291,7 @@ async fn an_answer_to_what_is_still_being_sent_is_heard() {
         head(&mut socket).await;
         say(&mut socket, "HTTP/1.1 413 Content Too Large\r\ncontent-length: 5\r\n\r\nlarge").await;
         let _ = socket.shutdown().await;
-        // Goes on reading, as servers do to keep their answer from being lost.
+        // Continues reading, as servers do so that their answer is not lost by a reset.
         let _ = socket.read_to_end(&mut Vec::new()).await;
     })
     .await;
@@ -378,7 +379,7 @@ async fn plain_http_goes_through_the_proxy_with_its_whole_address() {
     assert!(heard.try_recv().is_err());
 }
 
-/// A certificate that signs itself for `names`, and a server's side of TLS with it.
+/// A self-signed certificate for `names`, and the server side of TLS with it.
 fn certificate(names: &[&str], protocols: &[&str]) -> (TlsAcceptor, RootCertStore) {
     let names: Vec<String> = names.iter().map(ToString::to_string).collect();
     let rcgen::CertifiedKey { cert, signing_key } = rcgen::generate_simple_self_signed(names).expect("a certificate");

@@ -1,11 +1,11 @@
-//! What the endpoints of this version share.
+//! The shared state of the endpoints of this version.
 
 use docent_access::Access;
 use docent_discovery::Answering;
 use docent_jobs::{Entry, Jobs, ModelNames};
 use docent_types::JobEvent;
 
-/// The first version of the API, over the cores it speaks for.
+/// The handler of version 1 of the API, with the cores that it calls.
 #[derive(Debug)]
 pub struct Api {
     pub access: Access,

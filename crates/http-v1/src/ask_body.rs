@@ -1,4 +1,4 @@
-//! A message of a question, as version 1 writes it: with a content, parts, or both.
+//! A message of a question in the format of version 1: with `content`, `parts`, or both.
 
 use docent_assistant::ChatMessage;
 use docent_discovery::{MessageBody, MessagePart};
@@ -26,7 +26,7 @@ enum RoleBody {
     System,
     User,
     Assistant,
-    /// What an app keeps in the conversation for itself.
+    /// Messages in which an app stores its own data.
     Data,
 }
 

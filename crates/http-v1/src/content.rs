@@ -1,4 +1,4 @@
-//! What a message of version 1 says: in `content`, in `parts`, or in both at once.
+//! The texts of a version 1 message: in `content`, in `parts`, or in both.
 
 use std::fmt;
 
@@ -9,17 +9,17 @@ use serde::Deserialize;
 use serde::de::value::SeqAccessDeserializer;
 use serde::de::{Deserializer, Error, SeqAccess, Visitor};
 
-/// The `content` of a message: a text, or parts some of which are texts.
+/// The `content` of a message: a text, or parts of which some are texts.
 #[derive(Debug)]
 pub(crate) enum Content {
     Text(String),
     Parts(Vec<Object<MessagePart>>),
 }
 
-/// The texts of a message. Clients that send both fields say the same in them, so `content` is read unless it is empty.
+/// The texts of a message. Clients that send both fields repeat the text, so `content` is used unless it is empty.
 ///
 /// # Errors
-/// 400 for a text part without a text; `place` is where the message stands in the body.
+/// 400 for a text part without a text; `place` is the path of the message in the body.
 pub(crate) fn texts_of<'a>(
     content: Option<&'a Content>,
     parts: Option<&'a [Object<MessagePart>]>,

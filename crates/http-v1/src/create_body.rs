@@ -1,4 +1,4 @@
-//! The body of a new job: lenient about what scripts really send, strict where a mistake would change the job.
+//! The body of a new job: lenient about what scripts really send, strict about mistakes that would change the job.
 
 use std::fmt;
 
@@ -28,7 +28,7 @@ struct TurnBody {
     parts: Option<Vec<Object<MessagePart>>>,
 }
 
-/// A boolean, possibly as a string in any case, as shells and form libraries write it.
+/// A boolean, or a string with one in any case, which shells and form libraries send.
 #[derive(Debug, Clone, Copy)]
 struct Flag(bool);
 
@@ -37,7 +37,7 @@ impl CreateBody {
         self.as_draft.is_some_and(|Flag(flag)| flag)
     }
 
-    /// Whether the body is a chat SDK's.
+    /// Whether the body was sent by a chat SDK.
     pub(crate) const fn by_sdk(&self) -> bool {
         self.trigger.is_some()
     }

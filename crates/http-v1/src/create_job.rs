@@ -28,7 +28,7 @@ pub(crate) async fn create_job(api: &Api, request: &mut Request, principal: &Pri
     let new = NewJob {
         project,
         messages: wanted.instruction()?,
-        // Public scripts name branches after the time, including colons. A header of the answer has the name actually
+        // Public scripts name branches by the time, including colons. A response header contains the name actually
         // used.
         branch: wanted.branch.as_deref().and_then(BranchName::sanitized),
         as_draft: wanted.as_draft(),

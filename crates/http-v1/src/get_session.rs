@@ -1,4 +1,4 @@
-//! `GET /v1/agent/{projectId}/job/{id}`: where a job stands, as a session, at once or as soon as it is halted.
+//! `GET /v1/agent/{projectId}/job/{id}`: the state of a job, as a session, at once or as soon as it is halted.
 
 use std::time::Duration;
 

@@ -1,13 +1,13 @@
-//! What happens to a job, as the reply of a chat: a machine from job events to stream events.
+//! The events of a job as the reply of a chat: a state machine from job events to stream events.
 //!
 //! ```text
-//!   Start  (StepStart  text*  ToolCall*  ToolResult*  StepFinish)*  Finish          one step for each reply of the model
+//!   Start  (StepStart  text*  ToolCall*  ToolResult*  StepFinish)*  Finish          one step per reply of the model
 //!          └── Data anywhere between: status, todos, pull request ──┘
 //! ```
 //!
 //! A step is open from the first text or call of a reply until all its calls have results. Text is sent as it streams
-//! from the model, and of the journal's entry only what was not sent yet. An open part is closed before another event,
-//! so the output is always well-formed.
+//! from the model; when the journal entry arrives, only the text not sent yet is added. An open part is closed before
+//! another event, so the output is always well-formed.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use crate::session::hault_reason;
 
-/// Most characters sent of a tool's output.
+/// Maximum number of characters that are sent of a tool's output.
 const LONGEST_OUTPUT: usize = 2_000;
 
 /// The events of one job for one client.
@@ -58,7 +58,7 @@ struct Text {
 #[derive(Debug)]
 struct Call {
     id: String,
-    /// Its id in the stream, which is unique there: models reuse their ids.
+    /// The call's id in the stream, which is unique there: models reuse their ids.
     stream_id: String,
 }
 
@@ -85,7 +85,7 @@ impl JobChat {
         StreamEvent::Start { message_id: self.message, thread_id: None }
     }
 
-    /// The stream events of one job event.
+    /// Converts one job event to stream events.
     pub(crate) fn events_of(&mut self, event: JobEvent) -> Vec<StreamEvent> {
         let mut out = Vec::new();
         let is_about_job = matches!(
@@ -167,7 +167,7 @@ impl JobChat {
                 open.sent.push_str(text);
                 out.push(StreamEvent::TextDelta { id: Arc::clone(&open.id), text: text.to_owned() });
             }
-            // The beginning of the reply, or of its repetition.
+            // The beginning of the reply, or of its repetition after a retry.
             _ if at == 0 => {
                 self.end_text(out);
                 self.begin_text(text.to_owned(), out);
@@ -226,7 +226,7 @@ impl JobChat {
         self.close_if_done(out);
     }
 
-    /// The step of the current reply; the previous one is closed.
+    /// The step of the current reply; opens a new one, closing the previous, if necessary.
     fn reply(&mut self, out: &mut Vec<StreamEvent>) -> &mut Step {
         if self.step.as_ref().is_some_and(|step| step.replied.is_some()) {
             self.close("Not answered: the agent went on without it.", out);

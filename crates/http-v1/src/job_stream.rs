@@ -1,4 +1,4 @@
-//! Streams a job's events for as long as there are any.
+//! Streams the events of a job until it ends.
 
 use std::pin::pin;
 
@@ -19,7 +19,7 @@ struct JobStream {
     events_of: EventsOf,
     draining: Draining,
     key_watch: KeyWatch,
-    /// What to do when the stream ends before the job; ends the sentence of that error.
+    /// Advice for the case that the stream ends before the job; completes the sentence of that error.
     advice: String,
     state: StreamState,
 }

@@ -1,7 +1,7 @@
 //! Version 1 of the API over HTTP, deprecated but complete: agent jobs and the assistant.
 //!
-//! An adapter and nothing more: each request is parsed, admitted, handed to a core, and its result presented. A path is
-//! one variant of a closed enum in `route.rs`, and each variant is one file:
+//! This crate is only an adapter: each request is parsed, admitted, handed to a core, and its result presented. A path
+//! is one variant of a closed enum in `route.rs`, and each variant is one file:
 //!
 //! | file | method and path |
 //! |---|---|
@@ -14,7 +14,7 @@
 //! Creating a job answers with the job's events while it runs: `job_stream.rs` watches it, `job_chat.rs` turns its
 //! events into those of a chat, and `docent-ui-stream` encodes them. A job does not depend on a listener.
 //!
-//! [`Api`] is the handler. It knows no agent, no git and no storage, and nothing of the other version.
+//! [`Api`] is the handler. It does not know agents, git, storage, or the other version.
 
 mod api;
 mod ask;

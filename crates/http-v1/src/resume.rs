@@ -1,7 +1,7 @@
 //! `GET /discovery/v1/assistant/{domain}/message?chatId=`: resumes an interrupted reply from its beginning.
 //!
-//! The protocol cannot express that there is none: its clients treat 204 as an error, and an empty stream as nothing to
-//! add.
+//! The protocol cannot express that there is no reply to resume: its clients treat 204 as an error, and an empty stream
+//! as no addition.
 
 use docent_access::Principal;
 use docent_types::Refusal;

@@ -1,15 +1,15 @@
-//! From a path to a route.
+//! Parses a path into a route.
 
 use docent_web::{Methods, Request};
 use http::Method;
 
-/// A group of endpoints, and the request to one of them. Each endpoint is one file beside this one.
+/// A group of endpoints, and the request to one of them. Each endpoint has its own file in this folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Route {
-    /// With an admin key, into a project.
+    /// Requires an admin key; belongs to a project.
     Agent { project: String, verb: Verb },
-    /// With an assistant key, to the assistant of a domain, from pages of any origin.
+    /// Requires an assistant key; belongs to the assistant of a domain, and may be requested from pages of any origin.
     Message { domain: String },
 }
 
@@ -31,7 +31,7 @@ impl Route {
         let agent = |project: &str, verb| Self::Agent { project: project.into(), verb };
         let route = match *segments {
             ["v1", "agent", project, "job"] => agent(project, Verb::Create),
-            // An empty id comes from a superfluous slash: such a path has no route.
+            // An empty id comes from a superfluous slash; such a path has no route.
             ["v1", "agent", project, "job", id] if !id.is_empty() => agent(project, Verb::Get { id: id.into() }),
             ["v1", "agent", project, "jobs"] => agent(project, Verb::List),
             ["discovery", "v1", "assistant", domain, "message"] => Self::Message { domain: domain.into() },

@@ -1,4 +1,4 @@
-//! From a request to the endpoint it is for, and from the outcome to a response.
+//! Dispatches a request to its endpoint, and turns the outcome into a response.
 
 use docent_access::Scope;
 use docent_discovery::{Readers, credentials, is_shared, preflight};
@@ -21,7 +21,7 @@ impl Api {
         deprecate(request, response)
     }
 
-    /// `readers` are narrowed to the origins of the key, as soon as it is known.
+    /// `readers` is narrowed to the origins of the key, as soon as the key is known.
     async fn dispatch(
         &self,
         route: &Route,

@@ -1,9 +1,9 @@
-//! A session as the wire shows it.
+//! The JSON of a session.
 
 use docent_types::{AgentJob, Halt, JobStatus, Timestamp, Todo};
 use serde::Serialize;
 
-/// A halt reason without a value is omitted; any other field without a value is empty.
+/// A halt reason without a value is omitted; any other field without a value is an empty string or list.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct SessionBody<'a> {
@@ -36,7 +36,7 @@ impl<'a> From<&'a AgentJob> for SessionBody<'a> {
     }
 }
 
-/// Spelled as the specification of the API spells it.
+/// Spelled (and misspelled) as in the specification of the API.
 pub(crate) const fn hault_reason(halt: Halt) -> &'static str {
     match halt {
         Halt::Completed => "completed",

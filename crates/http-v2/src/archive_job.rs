@@ -1,4 +1,4 @@
-//! `POST /v2/agent/{projectId}/job/{id}/archive`: archives a job for good. A body is ignored.
+//! `POST /v2/agent/{projectId}/job/{id}/archive`: archives a job permanently. A body is ignored.
 
 use docent_jobs::Jobs;
 use docent_types::Project;

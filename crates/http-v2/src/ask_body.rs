@@ -1,4 +1,4 @@
-//! A message of a question, as version 2 writes it: with parts.
+//! A message of a question in the format of version 2: with `parts`.
 
 use docent_assistant::ChatMessage;
 use docent_discovery::{MessageBody, MessagePart, texts};

@@ -1,4 +1,4 @@
-//! `GET /v1/analytics/{projectId}/assistant`: questions and answers, one a row, newest first; and the same limited to
+//! `GET /v1/analytics/{projectId}/assistant`: questions and answers, one per row, newest first; and the same limited to
 //! rated (`/feedback`) or unanswered ones (`/gaps`).
 //!
 //! History that a client sends cannot be verified, and a public key suffices to send it, so it is not listed as
@@ -20,10 +20,10 @@ use crate::period::Period;
 
 const MOST: u32 = 1_000;
 const USUAL: u32 = 100;
-/// Most bytes of a page, unless one row alone has more.
+/// Maximum size of a page in bytes, unless a single row is larger.
 const MOST_BYTES: u64 = 4 * 1024 * 1024;
 
-/// Which conversations are listed.
+/// The selection of conversations that is listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ConversationList {
     All,
@@ -32,7 +32,7 @@ pub(crate) enum ConversationList {
 }
 
 impl ConversationList {
-    /// What its questions have to be, narrowed by the parameters of the request.
+    /// The filter of the questions, narrowed by the parameters of the request.
     fn filter(self, request: &Request) -> Result<QuestionFilter, HttpError> {
         let one_of = |name: &str, values: &[&'static str]| {
             let Some(given) = given(request, name) else { return Ok(None) };
@@ -62,7 +62,7 @@ impl ConversationList {
         })
     }
 
-    /// The key of the rows, and the file's name.
+    /// The key of the rows, which is also the file's name.
     const fn name(self) -> &'static str {
         match self {
             Self::All => "conversations",
@@ -85,7 +85,7 @@ struct RowBody<'a> {
     response_type: ResponseType,
     sources: &'a [CitedPage],
     resolution_status: ResolutionStatus,
-    /// Questions have no categories.
+    /// Always null: questions have no categories.
     query_category: Option<&'a str>,
     page_url: Option<&'a str>,
     thread_id: String,
@@ -147,7 +147,7 @@ pub(crate) async fn conversations(
     Ok(respond::json(StatusCode::OK, &body))
 }
 
-/// A page as a table. An answer's sources are the addresses of its pages.
+/// A page as a table. The sources of an answer are the addresses of the cited pages.
 fn table(rows: &[RowBody<'_>]) -> Csv {
     let mut table = Csv::new([
         "id",
@@ -193,7 +193,7 @@ fn table(rows: &[RowBody<'_>]) -> Csv {
 impl<'a> From<&'a AskedTurn> for RowBody<'a> {
     fn from(AskedTurn { thread, fp, turn }: &'a AskedTurn) -> Self {
         let response = turn.answer.as_deref().unwrap_or_default();
-        // An answer that ends with a question and uses no page.
+        // The answer is a clarifying question: it ends with a question mark and cites no page.
         let asks_back = !turn.answered && response.trim_end().ends_with(['?', '？', '؟']);
         Self {
             id: &turn.answer_id,

@@ -1,10 +1,10 @@
-//! The position in a list as an opaque text: the list's filter and the last job of the previous page.
+//! The position in a list as an opaque text: the list's filter, and the last job of the previous page.
 //!
 //! The position is a job and not a number, so a page neither repeats nor skips jobs when others are created meanwhile.
 
 use docent_types::{JobId, JobStatus, Refusal};
 
-/// `9` for a list of all jobs, else the place of the status in [`JobStatus::ALL`]; then the id.
+/// `9` for a list of all jobs, otherwise the index of the status in [`JobStatus::ALL`]; then the id.
 pub(crate) fn cursor(status: Option<JobStatus>, last: JobId) -> String {
     format!("{}{last}", mark(status))
 }
@@ -14,7 +14,7 @@ pub(crate) fn cursor(status: Option<JobStatus>, last: JobId) -> String {
 /// # Errors
 /// A text that [`cursor`] never returned, or a cursor of a list with another filter.
 pub(crate) fn read(text: &str, status: Option<JobStatus>) -> Result<JobId, Refusal> {
-    // A position has one spelling; any other that parses is not ours.
+    // A position has one canonical encoding; any other text that parses is invalid.
     let id = text.get(1..).and_then(JobId::parse).filter(|id| cursor(status, *id) == text);
     id.ok_or_else(|| {
         Refusal::invalid(

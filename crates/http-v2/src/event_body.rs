@@ -1,4 +1,4 @@
-//! An event of a job as the wire shows it.
+//! The JSON of a job event.
 
 use bytes::{BufMut, BytesMut};
 use docent_jobs::Entry;
@@ -6,7 +6,7 @@ use docent_types::{FinishReason, JobEvent, Timestamp, Todo, Usage};
 use serde::Serialize;
 use serde_json::Value;
 
-/// One event; all its fields are always present.
+/// One event; all fields of a variant are always present.
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub(crate) enum EventBody<'a> {
@@ -100,7 +100,7 @@ pub(crate) fn write_event(event: &EventBody<'_>, entry: Option<&Entry>, is_last:
     out.extend_from_slice(event.name().as_bytes());
     out.extend_from_slice(b"\ndata: ");
     let placed = JournalEvent { event, seq: entry.map(|entry| entry.seq), time: entry.map(|entry| entry.at) };
-    // JSON escapes line breaks, so it is one line; and a buffer that grows takes every write.
+    // JSON escapes line breaks, so the value is one line; and a growing buffer accepts every write.
     let written = serde_json::to_writer(out.writer(), &placed);
     debug_assert!(written.is_ok(), "an event always serialises");
     out.extend_from_slice(b"\n\n");

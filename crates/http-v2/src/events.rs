@@ -1,8 +1,8 @@
 //! `GET /v2/agent/{projectId}/job/{id}/events`: the events of a job, as server-sent events.
 //!
-//! Journal events are sent from the client's last position on, with live events in between. The id of an event is its
-//! entry's sequence number. Of an entry's events only the last carries the id, so a client that is cut off between two
-//! of them gets the whole entry again instead of losing the rest.
+//! Journal events are sent from the client's last position on, with live events in between. The id of an event is the
+//! sequence number of its entry. Only the last event of an entry carries the id, so a client that is disconnected
+//! between two of them gets the whole entry again instead of losing the rest.
 
 use std::ops::ControlFlow;
 use std::pin::pin;
@@ -34,7 +34,7 @@ pub(crate) async fn events(api: &Api, request: &Request, principal: &Principal) 
     let mut watch = api.jobs.watch(&project.id, id, last_event_id(request)?).await?;
     let first = if ended { next_batch(&mut watch, api.events_of).await? } else { None };
     if ended && first.is_none() {
-        // Stops clients that reconnect automatically.
+        // 204 stops clients that reconnect automatically.
         return Ok(respond::empty(StatusCode::NO_CONTENT));
     }
     let mut begun = false;
@@ -96,7 +96,7 @@ async fn next_batch(watch: &mut Watch, events_of: EventsOf) -> Result<Option<Eve
     Ok(None)
 }
 
-/// Everything from `first` on. Ends with the job, or early when the server drains, its store fails or the key becomes
+/// All events from `first` on. Ends with the job, or early when the server drains, the store fails or the key becomes
 /// invalid: then the client reconnects and continues, or gets the error.
 fn event_batches(
     watch: Watch,

@@ -19,7 +19,7 @@ const USUAL: u32 = 20;
 struct GapBody<'a> {
     questions: usize,
     down: usize,
-    /// The ids of the replies to all its questions, newest first.
+    /// The ids of the replies to all questions of the group, newest first.
     ids: Vec<&'a str>,
     words: &'a [String],
     unknown_words: &'a [String],

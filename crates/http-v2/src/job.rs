@@ -1,10 +1,10 @@
-//! A job as the wire shows it, and the instruction as the wire brings it.
+//! The JSON of a job, and the validation of an instruction.
 
 use docent_types::{AgentJob, JobId, JobStatus, Message, ProjectId, Refusal, Role, Timestamp, repository_url};
 use serde::Serialize;
 use serde_json::Value;
 
-/// Most characters of a prompt.
+/// Maximum length of a prompt, in characters.
 const LONGEST_PROMPT: usize = 100_000;
 
 /// Every key is always present; one without a value is null.
@@ -53,19 +53,19 @@ pub fn job_json(job: &AgentJob) -> Value {
         #[serde(flatten)]
         job: JobBody<'a>,
     }
-    // Only a time that has no form cannot be written, and a stored job has none.
+    // Serialisation fails only for an unrepresentable time, which a stored job does not have.
     serde_json::to_value(Body { project_id: &job.project, job: job.into() }).unwrap_or_default()
 }
 
-/// A prompt as a single message.
+/// The instruction as a single message.
 ///
 /// # Errors
-/// A prompt that is empty, white space only, or too long.
+/// A prompt that is empty, whitespace only, or too long.
 pub(crate) fn instruction(prompt: String) -> Result<Vec<Message>, Refusal> {
     if prompt.trim().is_empty() {
         return Err(Refusal::invalid("prompt: it is empty; say what the agent should do"));
     }
-    // A character has at least one byte, so most prompts need not be counted.
+    // A character has at least one byte, so short prompts need not be counted.
     if prompt.len() > LONGEST_PROMPT && prompt.chars().count() > LONGEST_PROMPT {
         return Err(Refusal::invalid(format!(
             "prompt: it is longer than {LONGEST_PROMPT} characters; shorten it, or split the work into several jobs"

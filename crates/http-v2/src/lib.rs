@@ -1,7 +1,7 @@
 //! Version 2 of the API over HTTP: agent jobs, the assistant, search, pages and analytics.
 //!
-//! An adapter and nothing more: each request is parsed, admitted, handed to a core, and its result presented. A path is
-//! one variant of a closed enum in `route.rs`, and each variant is one file:
+//! This crate is only an adapter: each request is parsed, admitted, handed to a core, and its result presented. A path
+//! is one variant of a closed enum in `route.rs`, and each variant is one file:
 //!
 //! | file | method and path |
 //! |---|---|
@@ -21,11 +21,11 @@
 //! | `search.rs` | `POST /discovery/v1/search/{domain}` |
 //! | `page.rs` | `POST /discovery/v1/page/{domain}` |
 //!
-//! The order in which a request can fail is the same everywhere: path, method, key, body, and then what the core says.
-//! So nobody without a key learns what exists, and no body is read for a caller who may not send it.
+//! The checks of a request have the same order everywhere: path, method, key, body, and then the core. So a caller
+//! without a key does not learn what exists, and no body is read for a caller who may not send it.
 //!
-//! [`Api`] is the handler. It knows no agent, no git and no storage; what the endpoints under `/discovery` share with those of
-//! version 1 is in `docent-discovery`.
+//! [`Api`] is the handler. It does not know agents, git or storage; the parts of the endpoints under `/discovery` that
+//! are shared with version 1 are in `docent-discovery`.
 
 mod api;
 mod archive_job;

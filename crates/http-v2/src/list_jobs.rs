@@ -18,7 +18,7 @@ const USUAL: u32 = 20;
 #[serde(rename_all = "camelCase")]
 struct JobsBody<'a> {
     jobs: Vec<JobBody<'a>>,
-    /// What to send as `cursor` for the next page; null on the last.
+    /// The `cursor` of the next page; null on the last page.
     next_cursor: Option<String>,
 }
 
@@ -26,7 +26,7 @@ pub(crate) async fn list_jobs(api: &Api, request: &Request, project: &Project) -
     let status = given(request, "status").map(|given| status(&given)).transpose()?;
     let limit = request.query_number("limit", 1..=MOST, USUAL)?;
     let after = given(request, "cursor").map(|given| cursor::read(&given, status)).transpose()?;
-    // One more than the page holds: whether there is a next page.
+    // One more than the page holds, to detect whether there is a next page.
     let query = JobQuery { project: project.id.clone(), status, after, skip: 0, limit: limit + 1 };
     let found = api.jobs.list(query).await?;
     let shown = &found[..found.len().min(limit as usize)];

@@ -1,4 +1,4 @@
-//! `POST /v2/agent/{projectId}/job/{id}/message`: one more instruction for a job.
+//! `POST /v2/agent/{projectId}/job/{id}/message`: a follow-up instruction for a job.
 
 use docent_jobs::{Fingerprint, Jobs, LARGEST_REQUEST};
 use docent_types::Project;

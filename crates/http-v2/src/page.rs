@@ -1,4 +1,4 @@
-//! `POST /discovery/v1/page/{domain}`: one whole page.
+//! `POST /discovery/v1/page/{domain}`: the complete content of a page.
 
 use docent_discovery::LARGEST_BODY;
 use docent_types::{Project, Refusal};
@@ -29,7 +29,8 @@ pub(crate) async fn page(api: &Api, request: &mut Request, project: &Project) ->
     Ok(respond::json(StatusCode::OK, &PageBody { path: &page.path, content: &page.content }))
 }
 
-/// `guides/index`, whatever its ending, names the page of the folder `guides`, and `index` the front page.
+/// The folder of an index page: `guides/index`, with any extension, is the page of the folder `guides`, and `index` the
+/// front page.
 fn folder_of_index(path: &str) -> Option<&str> {
     let path = path.split(['#', '?']).next().unwrap_or_default().trim().trim_matches('/');
     let (folder, file) = path.rsplit_once('/').unwrap_or(("", path));

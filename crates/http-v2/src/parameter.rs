@@ -1,16 +1,16 @@
-//! Query parameters.
+//! Parses query parameters.
 
 use docent_types::Refusal;
 use docent_web::{Csv, HttpError, Request, Response};
 use http::HeaderValue;
 use http::header::HeaderName;
 
-/// A parameter with a value; an empty one counts as missing.
+/// The value of a parameter; an empty one counts as missing.
 pub(crate) fn given(request: &Request, name: &str) -> Option<String> {
     request.query(name).filter(|given| !given.is_empty()).map(std::borrow::Cow::into_owned)
 }
 
-/// The form of an answer, as the parameter `format` names it.
+/// The format of an answer, given by the parameter `format`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Format {
     Json,

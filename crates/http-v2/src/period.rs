@@ -6,16 +6,16 @@ use docent_web::Request;
 
 use crate::parameter::given;
 
-/// From one time (inclusive) to another (exclusive); unbounded where there is none.
+/// From one time (inclusive) to another (exclusive); unbounded on a side without a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Period {
     pub(crate) from: Option<Timestamp>,
     pub(crate) to: Option<Timestamp>,
 }
 
-/// A bound: a time, or a UTC day, which stands for its beginning.
+/// A bound: a time, or a UTC day, which means the beginning of that day.
 fn bound(name: &str, text: &str) -> Result<Timestamp, Refusal> {
-    // If a ten-character date completes it to a date-time, it is a date.
+    // If a ten-character text and a time of day form a valid date-time, the text is a date.
     let day = || (text.len() == 10).then(|| Timestamp::parse(&format!("{text}T00:00:00Z"))).flatten();
     day().or_else(|| Timestamp::parse(text)).ok_or_else(|| {
         let shown: String = text.chars().take(80).collect();
@@ -63,7 +63,7 @@ impl Period {
         let answer_id = parts.next().and_then(MessageId::parse).map(|id| id.to_string());
         let asked_at = parts.next().and_then(|millis| millis.parse().ok()).map(Timestamp::from_millis);
         let place = asked_at.zip(answer_id).map(|(asked_at, answer_id)| ExportCursor { asked_at, answer_id });
-        // A position has one spelling; any other that parses is not ours.
+        // A position has one canonical encoding; any other text that parses is invalid.
         place.filter(|place| self.cursor(place) == cursor).ok_or_else(|| {
             Refusal::invalid(
                 "cursor: it is not a `nextCursor` of this list with the same `dateFrom` and `dateTo`; send one as it was \

@@ -1,6 +1,7 @@
 //! `GET /discovery/v2/assistant/{domain}/message/{chatId}/stream`: resumes an interrupted reply from its beginning.
 //!
-//! The protocol's answer for none is 204. Chat clients that resume ask on every page load.
+//! If there is no reply to resume, the protocol requires 204. Chat clients that resume send this request on every page
+//! load.
 
 use docent_access::Principal;
 use docent_ui_stream::{FinishStyle, UiMessageStream};
@@ -11,7 +12,7 @@ use crate::api::Api;
 use crate::route::NamedResource;
 
 pub(crate) fn resume(api: &Api, request: &Request, principal: &Principal) -> Response {
-    // There is no body that would reveal a chat SDK.
+    // A GET has no body that could show that the client is a chat SDK.
     let finish = FinishStyle::for_reader(request.headers(), request.query("sdk").as_deref(), false);
     let resumed =
         api.answering.resume(NamedResource::Chat.by(request), principal, request, UiMessageStream::new(finish));

@@ -1,16 +1,16 @@
-//! From a path to a route.
+//! Parses a path into a route.
 
 use docent_web::{ErrorShape, Methods, Request};
 
-/// A group of endpoints, and the request to one of them. Each endpoint is one file beside this one.
+/// A group of endpoints, and the request to one of them. Each endpoint has its own file in this folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Route {
-    /// With an admin key, into a project.
+    /// Requires an admin key; belongs to a project.
     Agent(AgentVerb),
-    /// With an admin key, to the conversations of a project's docs site.
+    /// Requires an admin key; reads the conversations of a project's docs site.
     Analytics(AnalyticsVerb),
-    /// With an assistant key, to the docs of a domain, from pages of any origin.
+    /// Requires an assistant key; belongs to the docs of a domain, and may be requested from pages of any origin.
     Discovery(DiscoveryVerb),
 }
 
@@ -44,7 +44,7 @@ pub enum DiscoveryVerb {
     Page,
 }
 
-/// An endpoint, and the position of its id among the path's segments: the request has the text.
+/// An id in the path, by the position of its segment; the request has the text.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum NamedResource {
     Project,
@@ -76,7 +76,7 @@ impl Route {
         let route = match *segments {
             ["v2", "agent", _, "job"] => Self::Agent(AgentVerb::Create),
             ["v2", "agent", _, "jobs"] => Self::Agent(AgentVerb::List),
-            // An empty id comes from a superfluous slash: such a path has no route.
+            // An empty id comes from a superfluous slash; such a path has no route.
             ["v2", "agent", _, "job", "", ..] => return None,
             ["v2", "agent", _, "job", _] => Self::Agent(AgentVerb::Get),
             ["v2", "agent", _, "job", _, "events"] => Self::Agent(AgentVerb::Events),
@@ -110,12 +110,13 @@ impl Route {
         }
     }
 
-    /// Whether scripts of pages of any origin may request this.
+    /// Whether scripts on pages of any origin may send this request.
     pub(crate) const fn is_shared(self) -> bool {
         matches!(self, Self::Discovery(_))
     }
 
-    /// Clients of the search and page endpoints look for an error under `message`, those of analytics under `details`.
+    /// The keys of an error: clients of the search and page endpoints look for it under `message`, those of analytics
+    /// under `details`.
     pub(crate) const fn shape(self) -> ErrorShape {
         match self {
             Self::Discovery(DiscoveryVerb::Search | DiscoveryVerb::Page) => ErrorShape::ErrorAndMessage,

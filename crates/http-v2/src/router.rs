@@ -1,4 +1,4 @@
-//! From a request to the endpoint it is for, and from the outcome to a response.
+//! Dispatches a request to its endpoint, and turns the outcome into a response.
 
 use docent_access::{Principal, Scope};
 use docent_discovery::{Readers, credentials, is_shared, preflight};
@@ -33,7 +33,7 @@ impl Api {
         Ok(admitted.map_err(CallError::from)?)
     }
 
-    /// `readers` are narrowed to the origins of the key, as soon as it is known.
+    /// `readers` is narrowed to the origins of the key, as soon as the key is known.
     async fn dispatch(
         &self,
         route: Route,
@@ -87,7 +87,7 @@ impl Api {
         }
     }
 
-    /// Answers a request. Without a route its path is unknown, which is 404.
+    /// Answers a request. `None` means an unknown path, which is a 404.
     pub async fn answer(&self, route: Option<Route>, mut request: Request) -> Response {
         let shared = route.map_or_else(|| is_shared(&request), Route::is_shared);
         if request.method() == Method::OPTIONS && (route.is_some() || shared) {

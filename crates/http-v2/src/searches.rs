@@ -24,7 +24,7 @@ struct SearchesBody<'a> {
     next_cursor: Option<String>,
 }
 
-/// Which page a reader opens from the results is not known here, so what tells of that is null.
+/// The fields about pages opened from the results are null, because Docent does not know which results readers open.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct TermBody<'a> {
@@ -77,7 +77,7 @@ fn table(terms: &[SearchTerm]) -> Csv {
     table
 }
 
-/// A position as an opaque text, which is valid for this list only.
+/// A position as an opaque text that is valid for this list only.
 fn cursor(list: &str, TermCursor { count, term }: &TermCursor) -> String {
     BASE64_URL_SAFE_NO_PAD.encode(format!("{list}_{count}_{term}"))
 }

@@ -1,4 +1,4 @@
-//! `GET /v1/analytics/{projectId}/summary`: how many questions were asked and answered in a period, by day.
+//! `GET /v1/analytics/{projectId}/summary`: the numbers of questions asked and answered in a period, by day.
 
 use docent_assistant::{DayCount, Days, Latency, NewestQuestions, Percentiles, QuestionCounts, Summary};
 use docent_types::Project;

@@ -1,4 +1,4 @@
-//! The API over cores in memory, asked as a client asks.
+//! Tests of the API over in-memory cores, with requests as clients send them.
 
 mod agent;
 mod analytics;

@@ -44,8 +44,8 @@ pub(crate) async fn thread(api: &Api, request: &Request, project: &Project) -> R
     Ok(respond::json(StatusCode::OK, &body))
 }
 
-/// The question, and the answer if there is one. A question gets its id from its reply too, because ids of clients
-/// repeat.
+/// The question, and the answer if there is one. The id of the question is derived from the reply's, because ids of
+/// clients repeat.
 fn messages(turn: &Turn) -> impl Iterator<Item = MessageBody<'_>> {
     let question = MessageBody {
         id: format!("{}-question", turn.answer_id),

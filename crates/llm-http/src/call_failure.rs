@@ -1,8 +1,8 @@
 //! Classifies the failure of a call and words it.
 //!
-//! Servers report errors in three ways at once: a status, a code (`type` or `code`) and a message for people. An unambiguous
-//! code is decisive, then the common phrases for a context that is too long or an account without credit, then the
-//! status. Without a status, because the reply had begun, the other codes decide.
+//! Servers report errors in three ways at once: a status, a code (`type` or `code`) and a message for people. An
+//! unambiguous code is decisive, then the common phrases for a context that is too long or an account without credit,
+//! then the status. Without a status, because the reply had begun, the other codes decide.
 
 use std::time::Duration;
 
@@ -23,16 +23,16 @@ pub(crate) struct Upstream {
     key_source: Option<String>,
 }
 
-/// What went wrong.
+/// The kind of failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CallFailure {
     RateLimited,
     Overloaded,
     ContextTooLong,
     Refused,
-    /// The key is missing or wrong.
+    /// The API key is missing or wrong.
     Key,
-    /// The key is right and may not do this.
+    /// The API key is valid but lacks the permission.
     Forbidden,
     /// The account has no credit.
     Quota,
@@ -48,9 +48,9 @@ pub(crate) struct FailureReply {
     message: String,
     /// `type` and `code`, in lower case.
     codes: Vec<String>,
-    /// The status, if the body contains it, as in a stream.
+    /// The status that the body contains, as in a stream.
     status: Option<u16>,
-    /// The fields of the request that it rejects.
+    /// The fields of the request that the server rejects.
     fields: Vec<String>,
 }
 

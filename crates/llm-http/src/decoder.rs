@@ -1,12 +1,12 @@
-//! Bytes to events, in chunks of any size; without IO.
+//! Decodes bytes to events, in chunks of any size; without IO.
 //!
 //! ```text
-//!  bytes ─▶ frames (sse) ─▶ JSON ─▶ parser of the wire ─▶ events
-//!  bytes ─────────────────▶ JSON ─▶ the same, whole        a server that does not stream
+//!  bytes ─▶ frames (sse) ─▶ JSON ─▶ parser of the protocol ─▶ events
+//!  bytes ─────────────────▶ JSON ─▶ the same parser           a server that does not stream
 //! ```
 //!
-//! A reply is over when its wire says so; then exactly one `Done` has been emitted, and later bytes are ignored. A body that
-//! ends earlier, or cannot be parsed, is a [`ReplyError`].
+//! The protocol defines when a reply is over; then exactly one `Done` has been emitted, and later bytes are ignored. A
+//! body that ends earlier, or cannot be parsed, is a [`ReplyError`].
 
 use docent_llm::Event;
 use serde_json_borrow::Value;
@@ -14,10 +14,10 @@ use serde_json_borrow::Value;
 use crate::call_failure::FailureReply;
 use crate::sse::{Frame, FrameReader, FrameTooLong};
 
-/// Largest reply, in bytes.
+/// Maximum size of a reply, in bytes.
 const REPLY_LIMIT: usize = 32 << 20;
 
-/// Parses one reply in one wire format.
+/// Parses one reply in one protocol.
 pub(crate) trait ReplyParser: Send + Unpin + 'static {
     /// Parses the JSON of one frame and appends the events that it completes.
     fn read(&mut self, frame: &Value<'_>, events: &mut Vec<Event>) -> Result<(), ReplyError>;
@@ -40,11 +40,11 @@ pub(crate) trait ReplyParser: Send + Unpin + 'static {
 pub(crate) enum ReplyError {
     /// The server reported an error.
     Reported(FailureReply),
-    /// The model or a filter refuses to go on.
+    /// The model or a filter refuses to continue.
     Refused,
     /// A frame is not JSON.
     Garbled,
-    /// An answer that is not a reply of a model.
+    /// The answer is not a reply of a model.
     Foreign,
     /// The body ended before the reply did.
     Cut,
@@ -52,7 +52,7 @@ pub(crate) enum ReplyError {
     TooLong,
 }
 
-/// How the server sends its reply.
+/// The framing of the server's reply.
 #[derive(Debug)]
 enum Framing {
     Frames(FrameReader),
@@ -100,7 +100,7 @@ impl<P: ReplyParser> Decoder<P> {
         }
     }
 
-    /// Handles the end of the body, regular or not: a reply may be complete without an end of its own.
+    /// Handles the end of the body, whether regular or not: a reply may be complete without an explicit end.
     pub(crate) fn end(&mut self, events: &mut Vec<Event>) -> Result<(), ReplyError> {
         if self.is_over() {
             return Ok(());
@@ -117,7 +117,7 @@ impl<P: ReplyParser> Decoder<P> {
             }
             Framing::Frames(reader) => {
                 let ended = reader.end(|frame| read(&mut self.parser, frame, events));
-                // Half a frame at the end means that the body was cut.
+                // An incomplete frame at the end means that the body was cut.
                 ended.map_err(|e| if e == ReplyError::Garbled { ReplyError::Cut } else { e })?;
                 if self.is_over() { Ok(()) } else { self.parser.end(events) }
             }

@@ -7,10 +7,11 @@ use docent_http_client::{BaseUrl, Secret};
 use http::Uri;
 use thiserror::Error;
 
-/// A model as it is configured. `Debug` shows no key.
+/// The configuration of a model. `Debug` hides the key.
 #[derive(Debug, Clone)]
 pub struct Endpoint {
-    /// Base URL of the API; `None` for the provider's own. A trailing slash and the end of the API's own path are ignored.
+    /// Base URL of the API; `None` for the provider's own. A trailing slash and the end of the API's own path are
+    /// ignored.
     ///
     /// - [`Anthropic`](crate::Anthropic): the part before `/v1/messages`; the default is `https://api.anthropic.com`.
     /// - [`OpenAi`](crate::OpenAi): the part before `/chat/completions`; the default is `https://api.openai.com/v1`. An
@@ -22,17 +23,17 @@ pub struct Endpoint {
     pub key_source: Option<String>,
     /// The provider's name for the model.
     pub model: String,
-    /// Most tokens of a request and its reply together; `None` for the provider's usual: 200,000 for Anthropic, 128,000
-    /// for the others. Must be set for small local models, which have less.
+    /// Maximum number of tokens of a request and its reply together; `None` for the provider's default: 200,000 for
+    /// Anthropic, 128,000 for the others. Must be set for small local models, which have less.
     pub context_tokens: Option<u32>,
-    /// Most tokens of a reply, whatever a request allows.
+    /// Maximum number of tokens of a reply, whatever a request allows.
     pub max_reply_tokens: Option<u32>,
-    /// Maximum time between two pieces of a reply. The client's own limit applies, too.
+    /// Maximum time between two pieces of a reply. The client's own limit applies too.
     pub idle: Duration,
 }
 
 impl Endpoint {
-    /// The provider's own address, no key, and 60 seconds of silence.
+    /// An endpoint with the provider's own URL, no key, and an idle limit of 60 seconds.
     pub fn new(model: impl Into<String>) -> Self {
         Self {
             base_url: None,
@@ -56,7 +57,7 @@ pub struct EndpointError(String);
 pub(crate) struct Base(String);
 
 impl Base {
-    /// Parses an address, without the ends of the API's own path.
+    /// Parses a URL and removes the given suffixes of the API's own path.
     pub(crate) fn parse(text: &str, own_ends: &[&str]) -> Result<Self, EndpointError> {
         let shown = || EndpointError(text.rsplit_once('@').map_or(text, |(_, host)| host).to_owned());
         let mut base = text.trim().trim_end_matches('/');
@@ -66,7 +67,7 @@ impl Base {
         BaseUrl::parse(base).map(|_| Self(base.to_owned())).map_err(|_| shown())
     }
 
-    /// Adds a path where there is none.
+    /// Appends a path if the URL has none.
     pub(crate) fn or_path(self, path: &str) -> Self {
         let has_path = self.0.split_once("://").is_some_and(|(_, rest)| rest.contains('/'));
         if has_path { self } else { Self(self.0 + path) }

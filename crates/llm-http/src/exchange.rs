@@ -1,4 +1,4 @@
-//! One request and its reply, over the network.
+//! Sends one request and receives its reply, over the network.
 
 use std::collections::VecDeque;
 use std::pin::Pin;
@@ -18,10 +18,10 @@ use tokio::time::{Sleep, sleep, timeout};
 use crate::call_failure::{CallFailure, FailureReply, Upstream};
 use crate::decoder::{Decoder, ReplyError, ReplyParser};
 
-/// Largest error body that is read, in bytes.
+/// Maximum size of an error body that is read, in bytes.
 const ERROR_BODY_LIMIT: usize = 64 << 10;
 
-/// Largest list of models, in bytes. Some servers have hundreds.
+/// Maximum size of a list of models, in bytes. Some servers list hundreds of models.
 const LIST_LIMIT: usize = 8 << 20;
 
 /// Time limit of a check.
@@ -36,11 +36,11 @@ pub(crate) struct Exchange {
     pub(crate) client: Client,
     pub(crate) upstream: Upstream,
     pub(crate) idle: Duration,
-    /// Headers of every request: the key, and the version of the API.
+    /// Headers of every request: the key and the API version.
     pub(crate) headers: HeaderMap,
 }
 
-/// A request that was answered with anything but 2xx.
+/// A request whose response was not 2xx.
 #[derive(Debug)]
 pub(crate) struct RefusedCall {
     pub(crate) reported: FailureReply,
@@ -96,7 +96,7 @@ impl Exchange {
 
     async fn send(&self, method: Method, path: &str, body: Bytes) -> Result<Response, RefusedCall> {
         let mut request = http::Request::new(body);
-        // A parsed base with a path appended is an address. If it were not, the client would refuse it.
+        // A parsed base with a path appended is a valid URL. Otherwise the client would refuse it.
         *request.uri_mut() = self.upstream.base.join(path).parse().unwrap_or_default();
         request.headers_mut().clone_from(&self.headers);
         let headers = request.headers_mut();
@@ -125,7 +125,7 @@ impl Exchange {
             let error = self.upstream.own(ModelErrorKind::Fatal, &sentence);
             return RefusedCall { reported: FailureReply::default(), error, status: status.as_u16() };
         }
-        // If the body cannot be read, the status is enough.
+        // If the body cannot be read, the status is sufficient.
         let body = answer.bytes(ERROR_BODY_LIMIT).await.unwrap_or_default();
         let reported = serde_json::from_slice(&body).ok().and_then(|body| FailureReply::of(&body)).unwrap_or_default();
         let error = self.upstream.error(reported.classify(Some(status)), wait, &reported);
@@ -159,11 +159,11 @@ struct ReplyStream<P> {
     /// The body of the answer; `None` once nothing more is expected.
     chunks: Option<Chunks>,
     decoder: Decoder<P>,
-    /// Events that are received and not returned yet.
+    /// Events that are received but not returned yet.
     ready: VecDeque<Event>,
-    /// The error that follows them.
+    /// The error that follows those events.
     failure: Option<Box<ModelError>>,
-    /// Runs while the rest of the answer is read behind the end of the reply.
+    /// Runs while the rest of the body after the end of the reply is read.
     linger: Option<Pin<Box<Sleep>>>,
     upstream: Upstream,
 }
@@ -202,7 +202,7 @@ impl<P: ReplyParser> Stream for ReplyStream<P> {
 }
 
 impl<P: ReplyParser> ReplyStream<P> {
-    /// No more bytes come. Without an error if the reply is complete all the same.
+    /// Handles the end of the body. Not an error if the reply is complete anyway.
     fn body_ended(&mut self, cause: Option<BoxError>) {
         let mut events = Vec::new();
         let ended = self.decoder.end(&mut events);
@@ -221,7 +221,7 @@ impl<P: ReplyParser> ReplyStream<P> {
         }
     }
 
-    /// Reads what follows the end of the reply, for at most [`LINGER`].
+    /// Reads the bytes after the end of the reply, for at most [`LINGER`].
     fn poll_rest(&mut self, context: &mut Context<'_>) -> Poll<()> {
         let Some(chunks) = self.chunks.as_mut() else { return Poll::Ready(()) };
         loop {
@@ -253,7 +253,7 @@ impl<P: ReplyParser> ReplyStream<P> {
     }
 }
 
-/// Whether a list of models, in the format of both wires, contains this one.
+/// Whether a list of models, whose format both protocols share, contains this one.
 fn lists(list: &Value, model: &str) -> bool {
     list["data"].as_array().is_some_and(|models| models.iter().any(|listed| listed["id"] == model))
 }

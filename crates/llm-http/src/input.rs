@@ -1,12 +1,12 @@
-//! Inputs and ids of tool calls, for both wires.
+//! Inputs and ids of tool calls, for both protocols.
 
 use std::collections::HashSet;
 
 use docent_types::{ContentPart, Message};
 use serde_json::{Map, Value, json};
 
-/// Parses the input of a call. An empty text is an empty object, and an object in a string is unwrapped. A text that is not
-/// JSON is returned as a string.
+/// Parses the input of a call. An empty text is an empty object, and an object in a string is unwrapped. A text that is
+/// not JSON is returned as a string.
 pub(crate) fn read(text: &str) -> Value {
     if text.trim().is_empty() {
         return json!({});
@@ -22,7 +22,8 @@ pub(crate) fn read(text: &str) -> Value {
     }
 }
 
-/// The input as it is sent back to a model. Both wires require an object, so anything else is wrapped in one.
+/// The input in the form that is sent back to a model. Both protocols require an object, so other values are wrapped in
+/// one.
 pub(crate) fn write(input: &Value) -> Value {
     if input.is_object() {
         input.clone()
@@ -31,7 +32,7 @@ pub(crate) fn write(input: &Value) -> Value {
     }
 }
 
-/// An id or a name as both wires accept it in a request: letters, digits, `_` and `-`.
+/// An id or a name restricted to the characters that both protocols accept in a request: letters, digits, `_` and `-`.
 pub(crate) fn plain(name: &str) -> String {
     let plain: String =
         name.chars().map(|c| if c.is_ascii_alphanumeric() || matches!(c, '_' | '-') { c } else { '_' }).collect();

@@ -1,18 +1,18 @@
 //! Parses server-sent events from bytes that may be split anywhere.
 //!
-//! Line ends may be `\n`, `\r\n` or `\r`; comments and unknown fields are skipped; several `data` lines are one text. A
+//! Line ends may be `\n`, `\r\n` or `\r`; comments and unknown fields are skipped; several `data` lines are joined. A
 //! frame is bounded, so that a server cannot fill the memory with an endless line. Text is decoded line by line, so a
 //! character may be split between two chunks.
 
 use memchr::memchr2;
 
-/// Largest line and frame, in bytes.
+/// Maximum size of a line and of a frame, in bytes.
 pub(crate) const FRAME_LIMIT: usize = 4 << 20;
 
 /// One event of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Frame<'f> {
-    /// Its name; empty for none.
+    /// The name of the event; empty for none.
     pub(crate) event: &'f str,
     pub(crate) data: &'f str,
 }

@@ -1,4 +1,4 @@
-//! Both wires against a small server on loopback that says what it is told, and without a network where bytes are enough.
+//! Tests of both protocols against a scripted server on loopback, and without a network where bytes are enough.
 
 mod anthropic;
 mod chunks;
@@ -23,7 +23,7 @@ use crate::{Anthropic, Dialect, Endpoint, OpenAi};
 
 const KEY: &str = "sk-test-0123456789";
 
-/// A request as it came over the network.
+/// A request as the server received it.
 #[derive(Debug)]
 struct Asked {
     line: String,
@@ -31,20 +31,20 @@ struct Asked {
     body: Value,
 }
 
-/// A server that gives its answers in order, one a connection, and tells what it was asked.
+/// A server that gives its answers in order, one per connection, and records the requests.
 struct Server {
     address: SocketAddr,
     asked: mpsc::UnboundedReceiver<Asked>,
-    /// One message for each connection that the other side closed.
+    /// One message for each connection that the client closed.
     gone: mpsc::UnboundedReceiver<()>,
 }
 
-/// An answer, and what comes behind it.
+/// An answer, and what happens after it.
 #[derive(Debug, Clone)]
 enum Answer {
-    /// These bytes, and the end of the connection.
+    /// These bytes, then the connection is closed.
     Whole(Vec<u8>),
-    /// These bytes, and then nothing for as long as the other side waits.
+    /// These bytes, then nothing, until the client closes the connection.
     Stalled(Vec<u8>),
 }
 
@@ -103,7 +103,7 @@ async fn read(socket: &mut TcpStream) -> Asked {
     Asked { line: head.lines().next().unwrap_or_default().to_owned(), head, body }
 }
 
-/// An HTTP answer that ends with its connection.
+/// An HTTP answer after which the connection is closed.
 fn http(status: &str, headers: &[&str], body: &str) -> Vec<u8> {
     let headers: String = headers.iter().map(|header| format!("{header}\r\n")).collect();
     format!("HTTP/1.1 {status}\r\n{headers}connection: close\r\ncontent-length: {}\r\n\r\n{body}", body.len())
@@ -114,13 +114,13 @@ fn json_answer(status: &str, headers: &[&str], body: &Value) -> Answer {
     Answer::Whole(http(status, &[&["content-type: application/json"], headers].concat(), &body.to_string()))
 }
 
-/// A stream of these frames, chunked so that its end is told from a cut.
+/// A stream of these frames, chunked so that its end is distinguishable from a cut.
 fn sse(body: &str) -> Answer {
     let body = format!("{:x}\r\n{body}\r\n0\r\n\r\n", body.len());
     Answer::Whole([SSE_HEAD, body.as_bytes()].concat())
 }
 
-/// The same stream without an end.
+/// The same stream without the final chunk.
 fn sse_then_nothing(body: &str) -> Answer {
     let body = format!("{:x}\r\n{body}\r\n", body.len());
     Answer::Stalled([SSE_HEAD, body.as_bytes()].concat())
@@ -170,7 +170,7 @@ fn request() -> Request {
     }
 }
 
-/// A request with everything that a transcript may have.
+/// A request with every kind of content that a transcript may have.
 fn long_request() -> Request {
     let text = |text: &str| ContentPart::Text { text: text.into() };
     let call = |id: &str, input: Value| ContentPart::ToolCall { id: id.into(), name: "read".into(), input };
@@ -197,7 +197,7 @@ fn long_request() -> Request {
     request
 }
 
-/// All events of a call, and how it ended.
+/// All events of a call, and its result.
 async fn ask(model: &dyn Model, request: Request) -> (Vec<Event>, Result<(), ModelError>) {
     let mut stream = match model.stream(request).await {
         Ok(stream) => stream,
@@ -216,7 +216,7 @@ async fn ask(model: &dyn Model, request: Request) -> (Vec<Event>, Result<(), Mod
     (events, Ok(()))
 }
 
-/// The events of a stream of bytes, cut into chunks of this size; neighbouring texts are one.
+/// The events of a byte stream split into chunks of this size; adjacent texts are merged.
 fn decode(parser: impl ReplyParser, bytes: &[u8], size: usize) -> (Vec<Event>, Result<(), ReplyError>) {
     let (mut decoder, mut events) = (Decoder::of_stream(parser), Vec::new());
     let fed = bytes.chunks(size.max(1)).try_for_each(|chunk| decoder.feed(chunk, &mut events));

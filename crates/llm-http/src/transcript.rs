@@ -1,4 +1,4 @@
-//! Prepares a transcript for both wires: system texts apart, one message per turn, tool results first.
+//! Prepares a transcript for both protocols: system texts apart, one message per turn, tool results first.
 
 use docent_llm::Request;
 use docent_types::{ContentPart, Message, Role};
@@ -10,8 +10,8 @@ pub(crate) struct MessageTurn<'a> {
     pub(crate) parts: Vec<&'a ContentPart>,
 }
 
-/// Merges consecutive messages of one side into a turn. Blank texts are left out, because servers refuse them, and so are
-/// turns without anything else. Tool results come first in a turn, right behind their calls.
+/// Merges consecutive messages of one side into a turn. Blank texts are omitted, because servers refuse them, and so
+/// are turns without any other content. Tool results come first in a turn, directly after their calls.
 pub(crate) fn turns(messages: &[Message]) -> Vec<MessageTurn<'_>> {
     let mut turns: Vec<MessageTurn<'_>> = Vec::new();
     for message in messages.iter().filter(|message| message.role != Role::System) {

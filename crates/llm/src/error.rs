@@ -1,4 +1,4 @@
-//! The failures of a model, by what to do about them.
+//! The failures of a model, classified by how a caller should react.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ impl ModelError {
         Self { kind, tried: tried.into(), source: None }
     }
 
-    /// Adds what caused it.
+    /// Adds the cause.
     #[must_use]
     pub fn because(mut self, source: impl Into<BoxError>) -> Self {
         self.source = Some(source.into());

@@ -9,36 +9,36 @@ use serde_json::Value;
 
 use crate::error::ModelError;
 
-/// Most tool calls in one reply. A decoder emits at most one more, by which a caller sees that the limit was exceeded, and
-/// drops the rest.
+/// Maximum number of tool calls in one reply. A decoder emits at most one more, by which a caller sees that the limit
+/// was exceeded, and drops the rest.
 pub const MOST_CALLS: usize = 256;
 
 /// The events of one call. Dropping it cancels the call.
 pub type EventStream = BoxStream<'static, Result<Event, ModelError>>;
 
-/// A language model, or something that stands in for one.
+/// A language model, or a substitute for one.
 #[async_trait]
 pub trait Model: Send + Sync + fmt::Debug {
     /// Describes the model for logs, `doctor` and the dashboard.
     fn describe(&self) -> Description;
 
-    /// Sends one request. An error here means that no part of a reply arrived; an error in the stream, that the reply was
-    /// cut. A stream without an error ends with exactly one [`Event::Done`].
+    /// Sends one request. An error here means that no part of a reply arrived; an error in the stream, that the reply
+    /// was cut. A stream without an error ends with exactly one [`Event::Done`].
     async fn stream(&self, request: Request) -> Result<EventStream, ModelError>;
 }
 
-/// The provider of the model that needs no service, in [`Description::provider`] and in configurations. Reserved: no other
-/// model may have this name.
+/// The provider of the model that needs no service, in [`Description::provider`] and in configurations. Reserved: no
+/// other model may have this name.
 pub const BUILTIN: &str = "builtin";
 
 /// The properties of a model that its callers need.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Description {
-    /// Who runs it, for example `anthropic`, `openai` or `builtin`.
+    /// The provider, for example `anthropic`, `openai` or `builtin`.
     pub provider: String,
-    /// The provider's name for it; the provider's own name again where there is only one.
+    /// The provider's name for the model; the provider's own name if it has only one model.
     pub model: String,
-    /// Most tokens of a request and its reply together.
+    /// Maximum number of tokens of a request and its reply together.
     pub context_tokens: u32,
     /// Whether a call costs money or much time. If so, the journal is made durable before a call.
     pub costs: bool,
@@ -81,14 +81,14 @@ impl fmt::Display for Description {
 /// One call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Request {
-    /// Standing instructions; empty for none.
+    /// The system prompt; empty for none.
     pub system: String,
-    /// The transcript, oldest first. The last message is the user's: words, or the results of the calls before it.
+    /// The transcript, oldest first. The last message is the user's: text, or the results of the preceding calls.
     pub messages: Vec<Message>,
     /// The tools the model may call.
     pub tools: Vec<ToolSpec>,
     pub tool_choice: ToolChoice,
-    /// Most tokens of the reply.
+    /// Maximum number of tokens of the reply.
     pub max_tokens: u32,
 }
 
@@ -123,7 +123,7 @@ pub enum Event {
         name: String,
         input: Value,
     },
-    /// The end, once.
+    /// The end of the reply, exactly once.
     Done {
         reason: FinishReason,
         usage: Usage,

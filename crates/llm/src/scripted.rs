@@ -10,7 +10,7 @@
 //! assert_eq!(model.requests().len(), 0);
 //! ```
 //!
-//! Clones share the script. A reply that has to wait waits at a [`ReplyGate`] that the test opens; nothing sleeps.
+//! Clones share the script. A reply that has to wait, waits at a [`ReplyGate`] that the test opens; nothing sleeps.
 
 use std::collections::VecDeque;
 use std::pin::Pin;
@@ -74,17 +74,17 @@ impl Scripted {
         self.replies(Reply { refusal: Some(kind), ..Reply::default() })
     }
 
-    /// What it was asked so far, oldest first.
+    /// The requests so far, oldest first.
     pub fn requests(&self) -> Vec<Request> {
         self.shared.state.lock().requests.clone()
     }
 
-    /// How many replies of the script are left.
+    /// The number of replies left in the script.
     pub fn remaining(&self) -> usize {
         self.shared.state.lock().script.len()
     }
 
-    /// How many streams were dropped before their end.
+    /// The number of streams that were dropped before their end.
     pub fn cancelled(&self) -> usize {
         *self.shared.cancelled.borrow()
     }
@@ -157,7 +157,7 @@ impl Reply {
     #[must_use]
     pub fn say(mut self, text: impl Into<String>) -> Self {
         let text = text.into();
-        // Each word keeps the white space behind it, so that together they are the text again.
+        // Each word keeps the whitespace after it, so that the words concatenate to the text.
         let words = text.split_inclusive(char::is_whitespace);
         self.steps.extend(words.map(|word| ScriptStep::Event(Event::TextDelta(word.to_owned()))));
         self
@@ -175,20 +175,20 @@ impl Reply {
         self.with(ScriptStep::Wait(gate.clone()))
     }
 
-    /// Breaks off here.
+    /// Breaks off here with this error.
     #[must_use]
     pub fn cut(self, kind: ModelErrorKind) -> Self {
         self.with(ScriptStep::Cut(kind))
     }
 
-    /// What the reply is said to have cost, in tokens.
+    /// The reported usage of the reply, in tokens.
     #[must_use]
     pub fn costs(mut self, input_tokens: u64, output_tokens: u64) -> Self {
         self.usage = Usage::of(input_tokens, output_tokens);
         self
     }
 
-    /// Why it ended, where that is neither `Stop` (a text) nor `ToolCalls` (with calls).
+    /// The reason for the end, if it is neither `Stop` (a text) nor `ToolCalls` (with calls).
     #[must_use]
     pub fn ends(mut self, reason: FinishReason) -> Self {
         self.reason = Some(reason);
@@ -200,7 +200,7 @@ impl Reply {
         self
     }
 
-    /// The steps with ids and the end, unless the reply breaks off before.
+    /// The steps with ids assigned and the end added, unless the reply breaks off before.
     fn steps(mut self, model: &Scripted) -> Vec<ScriptStep> {
         let mut reason = FinishReason::Stop;
         for step in &mut self.steps {
@@ -232,7 +232,7 @@ impl From<String> for Reply {
     }
 }
 
-/// Holds a reply back until the test opens it.
+/// Delays a reply until the test opens the gate.
 #[derive(Debug, Clone)]
 pub struct ReplyGate(Arc<Semaphore>);
 
@@ -248,18 +248,18 @@ impl ReplyGate {
         Self(Arc::new(Semaphore::new(0)))
     }
 
-    /// Opens it for good.
+    /// Opens the gate permanently.
     pub fn open(&self) {
         self.0.close();
     }
 
     async fn passed(&self) {
-        // A closed semaphore is an open gate: waiting for a permit fails at once, for everybody.
+        // A closed semaphore is an open gate: every wait for a permit ends at once.
         let _ = self.0.acquire().await;
     }
 }
 
-/// Notices a stream that is dropped before its end.
+/// Detects a stream that is dropped before its end.
 struct Watched {
     events: EventStream,
     model: Scripted,

@@ -1,13 +1,13 @@
-//! Why a command failed.
+//! The error type of commands.
 
 use std::fmt;
 
 use docent_types::{BoxError, error_chain, error_chain_of, without_os_number};
 
-/// A sentence and its cause.
+/// An error sentence and its cause.
 #[derive(Debug)]
 pub(crate) struct Failure {
-    /// The option that is wrong, if one is, for example `--repo`.
+    /// The invalid option, if there is one, for example `--repo`.
     option: Option<&'static str>,
     sentence: String,
     source: Option<BoxError>,
@@ -24,22 +24,22 @@ impl Failure {
         Self { option: None, sentence: sentence.into(), source: None, usage: false }
     }
 
-    /// The command line was wrong.
+    /// An error in the command line.
     pub(crate) fn usage(sentence: impl Into<String>) -> Self {
         Self { option: None, sentence: sentence.into(), source: None, usage: true }
     }
 
-    /// An option of the command line was wrong, or does not fit what was found.
+    /// An option of the command line that is invalid, or does not match the repository.
     pub(crate) fn option(option: &'static str, sentence: impl Into<String>) -> Self {
         Self::usage(sentence).of(option)
     }
 
-    /// The same, because of this option.
+    /// The same failure, attributed to this option.
     pub(crate) fn of(self, option: &'static str) -> Self {
         Self { option: Some(option), ..self }
     }
 
-    /// The option that is wrong, if one is; and the sentence without it.
+    /// The invalid option, if there is one; and the sentence without it.
     pub(crate) fn parts(&self) -> (Option<&'static str>, String) {
         let sentence = match &self.source {
             Some(source) => format!("{}: {}", self.sentence, error_chain_of(&**source, without_os_number)),
@@ -48,13 +48,13 @@ impl Failure {
         (self.option, sentence)
     }
 
-    /// Adds what the failure means for the command.
+    /// Adds the consequence of the failure for the command.
     pub(crate) fn then(self, more: &str) -> Self {
         let (option, sentence) = self.parts();
         Self { option, sentence: format!("{sentence}; {more}"), source: None, usage: self.usage }
     }
 
-    /// 1, or 2 for a mistake on the command line.
+    /// The exit code: 2 for a mistake on the command line, otherwise 1.
     pub(crate) const fn exit_code(&self) -> u8 {
         if self.usage { 2 } else { 1 }
     }
@@ -74,7 +74,7 @@ macro_rules! failures {
         $(impl From<$source> for Failure {
             fn from(error: $source) -> Self {
                 let sentence = error.to_string();
-                // The sentence is the error's own, so only its source is added.
+                // The sentence is the error's own message, so only its source is added.
                 let cause = std::error::Error::source(&error).map(|cause| BoxError::from(error_chain(cause)));
                 Self { option: None, sentence, source: cause, usage: false }
             }

@@ -29,12 +29,13 @@ use crate::logging::Logger;
 use crate::serve::RunningServer;
 use crate::wiring::app::App;
 
-/// Requests make many small allocations that another thread frees, at which the C library's allocator is slow. The library
-/// crates leave the choice to their users. It takes no huge pages, which make the server a third larger.
+/// Requests make many small allocations that another thread frees; the C library's allocator is slow at that. The
+/// library crates leave the choice to their users. mimalloc is built without huge pages (`no_thp`), with which the
+/// server would use a third more memory.
 #[global_allocator]
 static MEMORY: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// How long a push may take that was under way when `docent run` was stopped.
+/// How long a push that is in progress may continue when `docent run` is stopped.
 const LAST_PUSH: Duration = Duration::from_secs(10);
 
 fn main() -> ExitCode {
@@ -60,7 +61,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// Prints a sign-in link while there is no operator. The link is a secret: it is printed on a terminal only, never logged.
+/// Prints a sign-in link if there is no operator yet. The link is a secret: it is printed on a terminal only, never
+/// logged.
 async fn greet_the_first(running: &RunningServer, json: bool) -> Result<(), Failure> {
     if json || !std::io::stdout().is_terminal() {
         if !running.app().operators.has_any().await? {

@@ -8,18 +8,19 @@ use serde_json::Value;
 
 use crate::failure::Failure;
 
-/// Prints one line on stdout, without terminal control characters. A closed pipe (`docent key list | head -1`) is not an
-/// error; any other failure to write is.
+/// Prints one line on stdout, without terminal control characters. A closed pipe (`docent key list | head -1`) is not
+/// an error; any other failure to write is.
 pub(crate) fn line(text: impl fmt::Display) -> Result<(), Failure> {
     write(&mut io::stdout().lock(), printable(&text.to_string()))
 }
 
-/// Prints one JSON value as a line on stdout. Terminal control characters are escaped, which leaves the value unchanged.
+/// Prints one JSON value as a line on stdout. Terminal control characters are escaped, which leaves the value
+/// unchanged.
 pub(crate) fn json(value: &Value) -> Result<(), Failure> {
     write(&mut io::stdout().lock(), escaped(&value.to_string()))
 }
 
-/// Like [`line()`], with colours where the output is a terminal that shows them. Text from outside must pass through
+/// Like [`line()`], with colours if the output is a terminal that supports them. Text from outside must pass through
 /// [`printable()`] first.
 pub(crate) fn coloured(text: impl fmt::Display) -> Result<(), Failure> {
     write(&mut anstream::stdout().lock(), text)
@@ -30,12 +31,12 @@ pub(crate) fn print_note(text: impl fmt::Display) {
     let _ = writeln!(io::stderr(), "{}", printable(&text.to_string()));
 }
 
-/// JSON with `\u` escapes for control characters that a terminal would obey; they occur in strings only.
+/// JSON with `\u` escapes for control characters that a terminal would interpret; they occur in strings only.
 fn escaped(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     for c in json.chars() {
         if is_obeyed(c) {
-            // Writing to a string cannot fail; everything obeyed is in the basic plane.
+            // Writing to a string cannot fail; all these control characters are in the Basic Multilingual Plane.
             let _ = write!(out, "\\u{:04x}", u32::from(c));
         } else {
             out.push(c);

@@ -1,4 +1,4 @@
-//! The data stream that SDK major 4 reads.
+//! The data stream protocol that SDK major 4 reads.
 //!
 //! ```text
 //! f:{"messageId":"…"}
@@ -12,11 +12,11 @@
 //! d:{"finishReason":"stop","usage":{"promptTokens":9,"completionTokens":3},"threadId":"…"}
 //! ```
 //!
-//! One letter, a colon, one JSON value, a line break. The client is strict in ways that shape this file: an unknown
-//! letter ends the reply as an error and discards the other lines of its network packet, so only these letters and `3:`
-//! are written, and data without a letter of its own is left out. It parses nothing before a packet ends in a line
-//! break. It ignores the thread in `d:`, so the thread is also sent where an app can read it: in an annotation of the
-//! message, which apps send back with their next question, and in the data, as the event `finish`.
+//! Each line is one letter, a colon, one JSON value, and a line break. The clients are strict in ways that shape this
+//! file: an unknown letter ends the reply with an error and discards the other lines of its network packet, so only
+//! these letters and `3:` are written, and data that has no letter is omitted. A client parses nothing before a packet
+//! ends in a line break. It ignores the thread in `d:`, so the thread is also sent where an app can read it: in an
+//! annotation of the message, which apps send back with their next question, and in the data, as the event `finish`.
 
 use std::sync::Arc;
 
@@ -27,12 +27,12 @@ use serde_json::Value;
 
 use crate::encoder::{Encoder, PassageMetadata, ProviderMetadata, json, title};
 
-/// Writes one reply as a data stream. Make a new one for every reply.
+/// Encodes one reply as a data stream. Create a new one for every reply.
 #[derive(Debug, Default)]
 pub struct DataStream {
-    /// The message id of the steps, once the message was begun.
+    /// The message id of the steps, once the message has begun.
     message: Option<MessageId>,
-    /// The start of the message begins the first step.
+    /// Whether a step has begun. The first `StepStart` writes nothing, because `Start` begins the first step.
     stepped: bool,
     ended: bool,
 }
@@ -46,7 +46,7 @@ impl DataStream {
 impl Encoder for DataStream {
     const CONTENT_TYPE: &'static str = "text/plain; charset=utf-8";
     const PROTOCOL_HEADER: (&'static str, &'static str) = ("x-vercel-ai-data-stream", "v1");
-    /// An empty line; there are no comments.
+    /// An empty line, because the protocol has no comments.
     const KEEP_ALIVE: &'static [u8] = b"\n";
 
     fn ended(&self) -> bool {
@@ -67,7 +67,7 @@ impl Encoder for DataStream {
                     line(b'8', &[Annotation { thread_id }], out);
                 }
             }
-            // Each step repeats the message's id; another id would rename the message.
+            // Each step repeats the message's id; a different id would rename the message.
             StreamEvent::StepStart => {
                 if let Some(message_id) = self.message.filter(|_| self.stepped) {
                     line(b'f', &Start { message_id }, out);
@@ -95,7 +95,7 @@ impl Encoder for DataStream {
                 line(b'3', sentence, out);
                 self.ended = true;
             }
-            // Text needs no frame, and no client of this protocol reads data of other names.
+            // Text parts have no start or end in this protocol, and its clients read no data of other names.
             StreamEvent::TextStart { .. } | StreamEvent::TextEnd { .. } | StreamEvent::Data { .. } => {}
         }
     }
@@ -127,7 +127,7 @@ struct ToolCall<'a> {
     args: Args<'a>,
 }
 
-/// Clients require an object.
+/// The input of a call as an object, which clients require.
 struct Args<'a>(&'a Value);
 
 impl Serialize for Args<'_> {

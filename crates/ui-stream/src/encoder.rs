@@ -1,29 +1,29 @@
-//! A protocol, as its sender uses it.
+//! The interface of a protocol's encoder.
 
 use bytes::{BufMut, BytesMut};
 use docent_types::{Passage, StreamEvent};
 use serde::Serialize;
 
-/// Writes one reply in one protocol. Make a new one for every reply.
+/// Encodes one reply in one protocol. Create a new one for every reply.
 pub trait Encoder: Send + Unpin + 'static {
     /// The answer's content type.
     const CONTENT_TYPE: &'static str;
     /// The header by which clients and proxies recognise the protocol, in lower case, and its value.
     const PROTOCOL_HEADER: (&'static str, &'static str);
-    /// Keep-alive bytes, which every client of the protocol ignores.
+    /// Keep-alive bytes, which every client of the protocol must ignore.
     const KEEP_ALIVE: &'static [u8];
 
-    /// Appends the frames of one event to `out`: a whole number of them, possibly none.
+    /// Appends the frames of one event to `out`: whole frames only, possibly none.
     fn encode(&mut self, event: &StreamEvent, out: &mut BytesMut);
 
     /// Whether the reply is over: the body must end now, and further events write nothing.
     fn ended(&self) -> bool;
 }
 
-/// Writes one JSON value. JSON escapes line breaks, so a value is always one line.
+/// Appends one JSON value. JSON escapes line breaks, so a value is always one line.
 pub(crate) fn json<T: Serialize + ?Sized>(value: &T, out: &mut BytesMut) {
-    // Neither half can fail: a growing buffer takes every write, and none of our values has a map whose keys are not
-    // strings or a serialiser of its own that refuses.
+    // This cannot fail: a growing buffer accepts every write, and none of the values has a map with keys other than
+    // strings, or a `Serialize` implementation that fails.
     let written = serde_json::to_writer(out.writer(), value);
     debug_assert!(written.is_ok(), "a frame always serialises");
 }
@@ -67,7 +67,7 @@ pub(crate) fn title(passage: &Passage) -> Option<&str> {
     Some(passage.title.as_str()).filter(|title| !title.is_empty())
 }
 
-/// JSON has no NaN: it would be written as `null`, which clients refuse.
+/// The score, if it can be written: JSON has no NaN, which would become `null`, and clients refuse that.
 fn finite(score: f32) -> Option<f32> {
     Some(score).filter(|score| score.is_finite())
 }

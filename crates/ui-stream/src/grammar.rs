@@ -1,4 +1,4 @@
-//! The order of a well-formed reply, as a state machine that accepts events or names the violation.
+//! The valid order of a reply's events, as a state machine that accepts events or names the violation.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use docent_types::StreamEvent;
 use thiserror::Error;
 
-/// Follows one reply and refuses the first event that is out of order.
+/// Checks one reply and refuses the first event that is out of order.
 ///
 /// ```text
 ///            Start          StepStart            StepFinish
@@ -16,8 +16,8 @@ use thiserror::Error;
 ///                      Over ◀── Error, from anywhere after Start or before it
 /// ```
 ///
-/// Inside a step, tool results answer calls of the reply, a source comes once, and text parts open and close by id, none
-/// left open at the step's end. `Data` and `KeepAlive` may stand anywhere before the end.
+/// Inside a step, tool results answer calls of the reply, a source occurs once, and text parts open and close by id,
+/// with none left open at the end of the step. `Data` and `KeepAlive` may occur anywhere before the end.
 #[derive(Debug, Default)]
 pub struct Grammar {
     phase: Phase,
@@ -38,13 +38,13 @@ enum Phase {
     Over,
 }
 
-/// What was out of order.
+/// The violation of the order.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{0}")]
 pub struct GrammarError(String);
 
 impl Grammar {
-    /// Checks a whole reply, its end included.
+    /// Checks a complete reply, including its end.
     pub fn check<'a>(events: impl IntoIterator<Item = &'a StreamEvent>) -> Result<(), GrammarError> {
         let mut grammar = Self::default();
         for event in events {
@@ -58,7 +58,7 @@ impl Grammar {
         self.phase == Phase::Over
     }
 
-    /// Takes the next event.
+    /// Checks the next event.
     pub fn accept(&mut self, event: &StreamEvent) -> Result<(), GrammarError> {
         use StreamEvent as E;
         if self.phase == Phase::Over {

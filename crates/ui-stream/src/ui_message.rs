@@ -1,4 +1,4 @@
-//! The UI message stream that SDK majors 5, 6 and 7 read.
+//! The UI message stream protocol that SDK majors 5, 6 and 7 read.
 //!
 //! ```text
 //! data: {"type":"start","messageId":"…","messageMetadata":{"threadId":"…"}}
@@ -10,10 +10,10 @@
 //! data: [DONE]
 //! ```
 //!
-//! The clients are strict in ways that shape this file: a chunk type they do not know ends the reply as an error, so
-//! does `null` where a field is optional, and releases before July 2026 refuse fields they do not know as well. So
-//! frames carry exactly the fields named here, and everything of our own goes under `messageMetadata` and
-//! `providerMetadata`, which every release lets through.
+//! The clients are strict in ways that shape this file: an unknown chunk type ends the reply with an error, so does
+//! `null` for an optional field, and releases before July 2026 also refuse unknown fields. So frames have exactly the
+//! fields named here, and all additional data is under `messageMetadata` and `providerMetadata`, which every release
+//! accepts.
 
 use bytes::BytesMut;
 use docent_types::{FinishReason, Passage, StreamEvent, ThreadId, ToolOutput};
@@ -24,11 +24,11 @@ use serde_json::Value;
 
 use crate::encoder::{Encoder, PassageMetadata, ProviderMetadata, json, title};
 
-/// Which fields the last frame has at its top level.
+/// The top-level fields of the last frame.
 ///
-/// SDK releases before July 2026 end every reply as an error when `finish` has an unknown key, and nothing in a request
-/// distinguishes them from later ones unless an app says so; clients that read the stream without an SDK look for
-/// `threadId` only there. `messageMetadata` has both values in either style.
+/// SDK releases before July 2026 end every reply with an error if `finish` has an unknown key, and a request does not
+/// show the release unless an app names it; clients that read the stream without an SDK look for `threadId` only there.
+/// `messageMetadata` has both values in either style.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FinishStyle {
     /// `threadId` and `finishReason` beside `messageMetadata`: for clients without an SDK, or with a release that
@@ -39,10 +39,10 @@ pub enum FinishStyle {
 }
 
 impl FinishStyle {
-    /// The style for a client. Its own choice decides first: `sdk` is the query parameter of that name, `strict` for a
-    /// release of any age, `current` for one that accepts all fields. Otherwise SDK clients and browsers, recognized by
-    /// the request, get what releases of any age accept. `trigger` says whether the body has that field, which only
-    /// chat SDKs send.
+    /// The style for a client. An explicit choice has priority: `sdk` is the query parameter of that name, `strict` for
+    /// a release of any age, `current` for one that accepts all fields. Otherwise SDK clients and browsers, recognized
+    /// by the request, get the style that releases of any age accept. `trigger` says whether the body has that field,
+    /// which only chat SDKs send.
     pub fn for_reader(headers: &HeaderMap, sdk: Option<&str>, trigger: bool) -> Self {
         match sdk {
             Some("strict") => return Self::Strict,
@@ -57,7 +57,7 @@ impl FinishStyle {
     }
 }
 
-/// Writes one reply as a UI message stream. Make a new one for every reply.
+/// Encodes one reply as a UI message stream. Create a new one for every reply.
 #[derive(Debug)]
 pub struct UiMessageStream {
     finish: FinishStyle,
@@ -116,7 +116,7 @@ impl UiMessageStream {
     }
 }
 
-/// Frames that follow from one event alone.
+/// The frame of an event, if it depends on that event alone.
 fn chunk(event: &StreamEvent) -> Option<Chunk<'_>> {
     Some(match event {
         StreamEvent::Start { message_id, thread_id } => Chunk::Start {
@@ -211,7 +211,7 @@ enum Chunk<'a> {
     },
 }
 
-/// What a tool gave back.
+/// The output of a tool.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Output<'a> {
@@ -255,7 +255,7 @@ struct DataChunk<'a> {
     data: &'a Value,
 }
 
-/// `data-` and the name.
+/// The frame type: `data-` and the name.
 struct DataKind(&'static str);
 
 impl Serialize for DataKind {

@@ -1,4 +1,4 @@
-//! Whether anything is in progress on one connection, to tell an idle one from a busy one.
+//! Whether anything is in progress on one connection, which distinguishes an idle connection from a busy one.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

@@ -1,4 +1,4 @@
-//! What every request and every answer gets, independent of the handler.
+//! The handling that every request and every answer gets, independent of the handler.
 
 use std::net::SocketAddr;
 use std::panic::AssertUnwindSafe;
@@ -68,7 +68,7 @@ where
     B::Error: Into<BoxError>,
 {
     let id = RequestId::choose(request.headers(), ids);
-    // At the highest level, so that whatever is logged, it says for which request.
+    // At the highest level, so that every log line names its request.
     let span = error_span!("request", request_id = %id);
     let request = Request::new(request, peer, id.clone(), limits.body, draining);
     let line = LogLine::if_wanted(&request);
@@ -119,14 +119,15 @@ impl LogLine {
     }
 }
 
-/// A path without what is a secret in it: segments of 64 hexadecimal digits and more, as the token of a sign-in link is.
+/// The path with secret segments replaced: segments of 64 or more hexadecimal digits, such as the token of a sign-in
+/// link.
 fn without_tokens(path: &str) -> String {
     const TOKEN: usize = 64;
     let is_token = |segment: &str| segment.len() >= TOKEN && segment.bytes().all(|byte| byte.is_ascii_hexdigit());
     path.split('/').map(|segment| if is_token(segment) { "…" } else { segment }).collect::<Vec<_>>().join("/")
 }
 
-/// Turns a panic of `work` into a 500, for an API that gives its errors a shape or headers of their own.
+/// Turns a panic of `work` into a 500, for an API that gives its errors their own shape or headers.
 ///
 /// # Errors
 /// Those of `work`, and [`HttpError::Internal`] when it panics.
@@ -150,7 +151,6 @@ mod tests {
     use super::*;
     use crate::respond;
 
-    /// What was logged.
     #[test]
     fn the_token_of_a_link_is_not_logged() {
         let token = "0123456789abcdef".repeat(4);
@@ -162,7 +162,7 @@ mod tests {
     struct Log(std::sync::Arc<parking_lot::Mutex<Vec<u8>>>);
 
     impl Log {
-        /// Logs of this thread go to a log of their own, for as long as the guard is there.
+        /// Redirects the logs of this thread to a new log, until the guard is dropped.
         fn kept() -> (Self, tracing::subscriber::DefaultGuard) {
             let log = Self::default();
             let writer = log.clone();

@@ -1,4 +1,4 @@
-//! What an answer carries: nothing, bytes, or a stream of bytes.
+//! The body of an answer: empty, bytes, or a stream of bytes.
 
 use std::any::Any;
 use std::fmt;
@@ -36,12 +36,12 @@ impl Body {
         if bytes.is_empty() { Self::empty() } else { Self(Content::Full(bytes)) }
     }
 
-    /// Every item is sent at once, in as few writes as there are items ready. What it logs belongs to the request.
+    /// Items that are ready together are sent in one write. Log lines of the stream belong to the request's span.
     pub fn stream(stream: impl Stream<Item = Bytes> + Send + 'static) -> Self {
         Self(Content::Stream(Box::pin(stream), Span::current(), Guards::new()))
     }
 
-    /// Whether it is sent while it is being produced.
+    /// Whether the body is sent while it is being produced.
     pub const fn is_stream(&self) -> bool {
         matches!(self.0, Content::Stream(..))
     }

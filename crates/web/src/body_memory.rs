@@ -24,7 +24,7 @@ const RETRY_AFTER: Duration = Duration::from_secs(2);
 
 static OF_THE_PROCESS: MemoryBudget = MemoryBudget::of(CAPACITY);
 
-/// One permit a byte.
+/// One permit per byte.
 #[derive(Debug)]
 pub(crate) struct MemoryBudget(Semaphore);
 
@@ -52,10 +52,10 @@ impl Reservation {
         Self { room, taken: None }
     }
 
-    /// Grows to `bytes` in total; never shrinks.
+    /// Grows the reservation to `bytes` in total; never shrinks.
     ///
     /// # Errors
-    /// 503 when fewer are left.
+    /// 503 if not enough bytes are left.
     fn grow_to(&mut self, bytes: usize) -> Result<(), Refusal> {
         let more = bytes.saturating_sub(self.taken.as_ref().map_or(0, SemaphorePermit::num_permits));
         let taken = u32::try_from(more).ok().and_then(|more| self.room.0.try_acquire_many(more).ok());
@@ -96,8 +96,8 @@ enum Storage {
 }
 
 impl BufferedBody {
-    /// The most a body kept in ordinary memory may have, in bytes. A larger one also grows its mapping in steps of this
-    /// size, which bounds the number of mappings in the process.
+    /// Maximum size of a body in ordinary memory, in bytes. A larger body also grows its mapping in steps of this size,
+    /// which bounds the number of mappings in the process.
     const SMALL: usize = 64 * 1024;
 
     pub(crate) const fn of_at_most(limit: usize) -> Self {
@@ -112,7 +112,7 @@ impl BufferedBody {
         }
     }
 
-    /// Adds a piece. The total must not exceed `most`.
+    /// Adds a piece. The total must not exceed `limit`.
     ///
     /// # Errors
     /// 503 when there is no memory for it.

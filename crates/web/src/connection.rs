@@ -103,7 +103,7 @@ fn builder(limits: &ServerLimits) -> auto::Builder<TokioExecutor> {
     builder
 }
 
-/// Completes when a connection has been idle for `most`: no request came, or one did not complete its head. Checked at
+/// Completes when a connection has been idle for `limit`: no request came, or one did not complete its head. Checked at
 /// intervals for all HTTP versions, because a timer that is reset by each request makes short requests expensive.
 async fn idle(activity: &Activity, limit: Duration) {
     let pause = limit / IDLE_CHECKS;

@@ -1,4 +1,4 @@
-//! Which scripts on which pages may read an answer.
+//! Which origins' scripts may read an answer.
 //!
 //! Keys travel in the `Authorization` header and never in cookies, so opening an answer to any origin gives a page
 //! nothing that it could not request without its visitor's browser.
@@ -16,7 +16,7 @@ use crate::respond::Response;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origins {
     Any,
-    /// These, as browsers write them: `https://docs.example.com`.
+    /// Only these, in the form browsers send: `https://docs.example.com`.
     Only(Vec<String>),
 }
 

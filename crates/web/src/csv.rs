@@ -26,8 +26,8 @@ impl Csv {
         self.0.push_str("\r\n");
     }
 
-    /// Readers write these texts, and a spreadsheet takes one that begins like a formula for one: it gets an apostrophe in
-    /// front.
+    /// Readers write these texts, and a spreadsheet evaluates a cell that begins like a formula: such a text gets an
+    /// apostrophe as prefix.
     fn cell(&mut self, text: &str) {
         let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
         let is_quoted = text.contains(['"', ',', '\r', '\n']);
@@ -45,7 +45,7 @@ impl Csv {
         }
     }
 
-    /// A file to be downloaded. `name` has no ending.
+    /// The table as a download. `name` has no extension.
     pub fn response(self, name: &str) -> Result<Response, HttpError> {
         let mut response = respond::bytes_of(StatusCode::OK, "text/csv; charset=utf-8; header=present", self.0);
         let file = format!("attachment; filename=\"{name}.csv\"");

@@ -33,7 +33,7 @@ pub enum HttpError {
     Internal(#[source] BoxError),
 }
 
-/// Which keys hold the sentence.
+/// The keys that hold the error sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ErrorShape {
     /// `error`.
@@ -59,7 +59,7 @@ struct Detail<'a> {
 }
 
 impl HttpError {
-    /// A failure of ours.
+    /// An internal failure: 500.
     pub fn internal(source: impl Into<BoxError>) -> Self {
         Self::Internal(source.into())
     }
@@ -96,7 +96,7 @@ impl HttpError {
         }
     }
 
-    /// The answer to send. This is where an error is handled, so a failure of ours is logged here and nowhere else.
+    /// The answer to send. Errors are handled here, so an internal failure is logged here and nowhere else.
     pub fn response(&self, request: &RequestId, shape: ErrorShape) -> Response {
         let sentence = match self {
             Self::Internal(source) => {
@@ -151,7 +151,8 @@ impl From<StoreError> for HttpError {
     }
 }
 
-/// Error texts are written to follow a colon; here one stands alone. A leading field name keeps its case.
+/// Error texts are written to follow a colon; here the text becomes a sentence with a capital and a full stop. A
+/// leading field name keeps its case.
 fn as_sentence(text: &str) -> String {
     let mut sentence = String::with_capacity(text.len() + 1);
     let names_a_field = text.split(' ').next().is_some_and(|word| word.ends_with(':'));

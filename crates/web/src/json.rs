@@ -1,4 +1,4 @@
-//! JSON request bodies: every way in which one can be wrong is a 4xx whose sentence names the place.
+//! JSON request bodies: every invalid body is a 4xx with a sentence that names the place.
 
 use bytes::Bytes;
 use docent_types::Refusal;
@@ -15,7 +15,7 @@ use crate::wording::{complaint, syntax_complaint};
 /// How much of the caller's text an error sentence may repeat, in bytes.
 const ECHO_LIMIT: usize = 400;
 
-/// A body that is declared as JSON and within its limit, not parsed yet.
+/// A body that is declared as JSON and within its limit, but not parsed yet.
 #[derive(Debug, Clone)]
 pub struct JsonBody(Bytes);
 
@@ -59,7 +59,7 @@ fn is_json(content_type: &str) -> bool {
 }
 
 impl JsonBody {
-    /// The bytes as they came.
+    /// The unparsed bytes.
     pub const fn bytes(&self) -> &Bytes {
         &self.0
     }
@@ -90,7 +90,7 @@ impl JsonBody {
 
 fn refused(path: &str, error: &serde_json::Error, bytes: &[u8]) -> HttpError {
     let place = format!("line {}, column {}", error.line(), error.column());
-    // serde_json also classifies a number in place of a string, and excessive nesting, as syntax errors.
+    // serde_json also classifies a number instead of a string, and excessive nesting, as syntax errors.
     let is_json = error.classify() == Category::Data || serde_json::from_slice::<IgnoredAny>(bytes).is_ok();
     let what = if is_json { complaint(error) } else { syntax_complaint(error) };
     let what = shortened(&what, ECHO_LIMIT);

@@ -6,8 +6,8 @@
 //!
 //! | file | does |
 //! |---|---|
-//! | `serve.rs`, `connection.rs`, `draining.rs` | accept, limit, drain; one connection; the shutdown signal for
-//! handlers |
+//! | `serve.rs`, `connection.rs` | accept, limit, drain; one connection |
+//! | `draining.rs` | the shutdown signal for handlers |
 //! | `socket.rs`, `activity.rs` | a socket with write and close timeouts; whether a connection is idle |
 //! | `answer.rs` | what every answer gets: request id, caught panics, the access log line |
 //! | `request.rs`, `target.rs`, `json.rs` | reading: path segments, query, headers, bodies within limits, JSON |

@@ -1,4 +1,4 @@
-//! Which methods a path takes.
+//! The methods that a path accepts.
 
 use http::header::ALLOW;
 use http::{HeaderValue, Method, StatusCode};
@@ -6,7 +6,7 @@ use http::{HeaderValue, Method, StatusCode};
 use crate::error::HttpError;
 use crate::respond::{self, Response};
 
-/// The methods of one path. HEAD comes with GET, and every path answers OPTIONS.
+/// The methods of one path. GET implies HEAD, and every path answers OPTIONS.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Methods(&'static [Method]);
 

@@ -6,10 +6,10 @@ use std::marker::PhantomData;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Unexpected, Visitor};
 
-/// What an [`Object`] says it expected.
+/// What the error of an [`Object`] says it expected.
 pub(crate) const AN_OBJECT: &str = "an object";
 
-/// A `T` that was written as a JSON object.
+/// A `T` that must be a JSON object.
 ///
 /// serde alone also accepts an array for a struct, and assigns its items to the fields in declaration order; no client
 /// means that. Wrap every nested body; [`crate::JsonBody::parse`] wraps the outermost.
@@ -36,7 +36,7 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for ObjectVisitor<T> {
     }
 }
 
-/// A whole number from 0 up, written `5` or, as some languages do, `5.0`.
+/// A whole number from 0 up, in the notation `5` or, as some languages write it, `5.0`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WholeNumber(pub u64);
 
@@ -64,7 +64,7 @@ impl Visitor<'_> for WholeNumberVisitor {
     }
 
     fn visit_f64<E: Error>(self, number: f64) -> Result<WholeNumber, E> {
-        /// From here on neighbouring whole numbers share a float.
+        /// From here on, adjacent whole numbers are the same `f64`.
         const EXACT: f64 = 9_007_199_254_740_992.0;
         if number.fract() == 0.0 && (0.0..EXACT).contains(&number) {
             return Ok(WholeNumber(number as u64));

@@ -1,4 +1,4 @@
-//! A caller's quota, in the IETF's `RateLimit` fields.
+//! A caller's quota in the IETF's `RateLimit` header fields.
 
 use docent_types::{QuotaStatus, retry_after_seconds};
 use http::{HeaderMap, HeaderName, HeaderValue};

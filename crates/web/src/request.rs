@@ -27,7 +27,7 @@ pub struct Request {
     peer: SocketAddr,
     client: IpAddr,
     id: RequestId,
-    /// `None` when there is none, or when it was read already.
+    /// `None` if there is no body, or it was read already.
     body: Option<BoxBody<Bytes, BoxError>>,
     /// The memory that the body takes, held for as long as the request lives.
     body_memory: Reservation,
@@ -77,7 +77,7 @@ impl Request {
         self.segments.iter().map(String::as_str).collect()
     }
 
-    /// One of them, counted from 0; empty when there is none.
+    /// The segment at this index, counted from 0; empty if there is none.
     pub fn segment(&self, index: usize) -> &str {
         self.segments.get(index).map_or("", String::as_str)
     }
@@ -87,7 +87,7 @@ impl Request {
         target::parameter(self.head.uri.query()?, name)
     }
 
-    /// The query as it was sent, for parameters that may come several times.
+    /// The query as it was sent, for parameters that may occur several times.
     pub fn raw_query(&self) -> Option<&str> {
         self.head.uri.query()
     }
@@ -108,7 +108,7 @@ impl Request {
         self.headers().get_all(name).iter().map(http::HeaderValue::as_bytes)
     }
 
-    /// A query parameter that is a whole number within `bounds`, or `default` when it is missing.
+    /// A query parameter that is a whole number within `bounds`, or `usual` when it is missing.
     ///
     /// # Errors
     /// 400, naming the parameter and its bounds.
@@ -163,8 +163,8 @@ impl Request {
     /// Reads the whole body. The memory it takes is released when the request is dropped.
     ///
     /// # Errors
-    /// 413 when it is over `limit` bytes, announced or counted; 408 when it takes too long; 400 when it ends early; 503 when
-    /// the process has no more memory for bodies.
+    /// 413 when it is over `limit` bytes, announced or counted; 408 when it takes too long; 400 when it ends early; 503
+    /// when the process has no more memory for bodies.
     pub async fn body(&mut self, limit: usize) -> Result<Bytes, HttpError> {
         let announced = self.header(CONTENT_LENGTH).and_then(|length| length.parse::<u64>().ok());
         if announced.is_some_and(|length| length > limit as u64) {
@@ -192,7 +192,7 @@ impl Request {
         while let Some(frame) = body.frame().await {
             let frame = frame.map_err(|error| self.cut_short(&error))?;
             let Ok(data) = frame.into_data() else { continue };
-            // An embedder's server may pass on more than was announced.
+            // An embedder's server may pass on more bytes than were announced.
             if gathered.len() + data.len() > most {
                 return Err(HttpError::too_large(limit));
             }
@@ -202,7 +202,7 @@ impl Request {
     }
 
     fn cut_short(&self, error: &BoxError) -> HttpError {
-        // Mostly a client that went away, and then nobody reads the answer: not worth more than a debug line.
+        // Mostly a client that disconnected, so that nobody reads the answer: not worth more than a debug line.
         tracing::debug!(%error, "a request body ended early");
         Refusal::invalid("The body ended before it was complete. Send the whole request again.").into()
     }
@@ -210,7 +210,7 @@ impl Request {
 
 impl fmt::Debug for Request {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Neither headers nor query: they may hold keys.
+        // Neither headers nor query, because they may contain keys.
         f.debug_struct("Request")
             .field("method", self.method())
             .field("path", &self.path())

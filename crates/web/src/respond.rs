@@ -1,4 +1,4 @@
-//! Answers.
+//! Builds answers.
 
 use bytes::Bytes;
 use futures::Stream;
@@ -38,7 +38,7 @@ pub fn bytes_of(status: StatusCode, content_type: &'static str, bytes: impl Into
     response
 }
 
-/// A status alone: 204, or a redirection whose headers the caller adds.
+/// A status without a body: 204, or a redirect whose headers the caller adds.
 pub fn empty(status: StatusCode) -> Response {
     let mut response = http::Response::new(Body::empty());
     *response.status_mut() = status;

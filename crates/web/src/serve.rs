@@ -1,4 +1,4 @@
-//! Accept, serve, drain.
+//! Accepts connections, serves them, and drains on shutdown.
 
 use std::future::Future;
 use std::io;

@@ -21,7 +21,7 @@ use crate::activity::Activity;
 
 /// How long a client may be silent after our last byte before its connection is closed.
 const SILENT: Duration = Duration::from_millis(500);
-/// How long it may go on sending after our last byte.
+/// How long a client may continue sending after our last byte.
 const LINGER: Duration = Duration::from_secs(10);
 
 pub(crate) struct Socket {

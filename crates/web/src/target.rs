@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use percent_encoding::percent_decode_str;
 
-/// The segments of a path. It is split first and decoded then, so that `%2F` stays inside its segment. Bytes that are not
-/// UTF-8 become U+FFFD, which no id and no name contains. A path that does not begin with `/` (`OPTIONS *`) has no
-/// segments.
+/// The segments of a path. The path is split before it is decoded, so that `%2F` stays inside its segment. Bytes that
+/// are not UTF-8 become U+FFFD, which no id and no name contains. A path that does not begin with `/` (`OPTIONS *`) has
+/// no segments.
 pub(crate) fn segments(path: &str) -> Vec<String> {
     path.strip_prefix('/').map_or_else(Vec::new, |path| {
         path.split('/').map(|segment| percent_decode_str(segment).decode_utf8_lossy().into_owned()).collect()

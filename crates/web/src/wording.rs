@@ -1,5 +1,4 @@
-//! serde's errors about a value that does not fit, in words of the notation the value is written in instead of words of
-//! Rust.
+//! Rewords serde's errors about a mismatched value in terms of the value's notation, instead of Rust's types.
 
 /// The notation of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,7 +14,7 @@ pub fn in_plain_words(complaint: &str, notation: Notation) -> String {
     let mismatch = complaint
         .strip_prefix("invalid type: ")
         .or_else(|| complaint.strip_prefix("invalid value: "))
-        // The expected type comes last and is our text; the found value may contain any text.
+        // The expected type comes last and is a text of this project; the found value may contain any text.
         .and_then(|mismatch| mismatch.rsplit_once(", expected "));
     if let Some((found, wanted)) = mismatch {
         return format!("expected {}, not {}", wanted_in(notation, wanted), found_in(notation, found));
@@ -29,16 +28,16 @@ pub fn in_plain_words(complaint: &str, notation: Notation) -> String {
     complaint.to_owned()
 }
 
-/// What does not fit in a body that is valid JSON.
+/// The mismatch in a body that is valid JSON.
 pub(crate) fn complaint(error: &serde_json::Error) -> String {
     match without_place(error).as_str() {
-        // serde_json reports this for any other value in place of a unit variant's name.
+        // serde_json reports this for any other value instead of a unit variant's name.
         "expected value" => "expected a string".to_owned(),
         text => in_plain_words(text, Notation::Json),
     }
 }
 
-/// Why a text is not JSON.
+/// The reason why a text is not JSON.
 pub(crate) fn syntax_complaint(error: &serde_json::Error) -> String {
     let text = without_place(error);
     match text.as_str() {

@@ -1,5 +1,5 @@
-//! A GitHub emulator, and before it a proxy that holds every request against GitHub's published description of its API.
-//! Beside it a git host over http.
+//! A GitHub emulator behind a proxy that validates every request against GitHub's published description of its API. The
+//! repository is on a separate git host over HTTP.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,11 +17,11 @@ use serde_json::{Value, json};
 use super::{Host, Hosted, PROMPT, prompt};
 
 const TOKEN: &str = "gho_0123456789abcdefghij";
-/// An App that may do what we need, and one that may only look at pull requests.
+/// The id of an App with sufficient permissions, and of one that may only read pull requests.
 const APP: u32 = 4242;
 const NARROW_APP: u32 = 4243;
 
-/// A repository for each story, so that they do not meet.
+/// A repository for each story, so that they are independent.
 const REPOSITORIES: [(&str, &str); 8] = [
     ("acme", "opened"),
     ("acme", "draft"),
@@ -76,7 +76,7 @@ impl Github {
 
         let port = free_port();
         let mut command = node("forges", "node_modules/@stoplight/prism-cli/dist/index.js");
-        // It reports what is wrong in a header, and lets the request pass all the same.
+        // The proxy reports violations in a header and forwards the request anyway.
         command.args(["proxy", "node_modules/@octokit/openapi/generated/api.github.com.json", &emulator.url()]);
         command.args(["--host", "127.0.0.1", "--port", &port.to_string()]);
         let proxy = Rig::start("prism", command, port, folder);
@@ -84,7 +84,7 @@ impl Github {
         Self { emulator, proxy, relay, app_key }
     }
 
-    /// A project on one of the repositories, where [`TOKEN`] opens everything; it comes with `token`.
+    /// A project on one of the repositories, whose git host accepts [`TOKEN`] for everything; the project uses `token`.
     fn project(&self, name: &str, token: &str, env: &[(&str, &str)]) -> Hosted {
         let host = Host::named(name);
         host.git.give(TOKEN);
@@ -92,34 +92,35 @@ impl Github {
         host.with_project("github", &self.relay.url(), &["--token-env", "DOCS_TOKEN"], &env)
     }
 
-    /// A project without a token, on a server that is this App.
+    /// A project without a token, on a server that is configured as this App.
     fn app_project(&self, name: &str, app: u32) -> Hosted {
         let host = Host::named(name);
-        // It does not know the tokens that the emulator makes; what came is looked at afterwards.
+        // The git host does not know the tokens that the emulator creates; the received credentials are checked
+        // afterwards.
         host.git.behave(Behaviour::Open);
         let (app, key) = (app.to_string(), self.app_key.display().to_string());
         let env = [("DOCENT_GITHUB_APP__ID", app.as_str()), ("DOCENT_GITHUB_APP__PRIVATE_KEY_FILE", key.as_str())];
         host.with_project("github", &self.relay.url(), &[], &env)
     }
 
-    /// The pull requests as the emulator has them, without what stands before it.
+    /// The pull requests as stored by the emulator, read without the proxy.
     fn pulls(&self, name: &str) -> Vec<Value> {
         let list = Request::get(format!("/repos/{name}/pulls?state=all")).bearer(TOKEN);
         self.emulator.send(&list).json().as_array().cloned().expect("a list")
     }
 
-    /// How often a request of this method came whose target contains this.
+    /// The number of requests with this method and a target that contains `part`.
     fn count(&self, method: &str, part: &str) -> usize {
         self.relay.exchanges().iter().filter(|one| one.method == method && one.target.contains(part)).count()
     }
 
-    /// That nothing is found must mean something.
+    /// Checks that the proxy reports violations, so that a clean report is meaningful.
     fn notices_what_is_wrong(&self) {
         let wrong = json!({ "title": "t", "head": "nobody", "base": "main", "draft": "yes" });
         let wrong = Request::post("/repos/acme/opened/pulls").bearer("nobody").json(&wrong);
         let found = self.proxy.send(&wrong);
         assert!(!faults_of_the_request(found.header("sl-violations")).is_empty(), "{:?}", found.headers);
-        // The emulator took it all the same.
+        // The emulator accepted the invalid request.
         let number = found.json()["number"].clone();
         let closing = Request::new("PATCH", format!("/repos/acme/opened/pulls/{number}")).bearer(TOKEN);
         assert_eq!(self.emulator.send(&closing.json(&json!({ "state": "closed" }))).status, 200);
@@ -140,7 +141,7 @@ impl Github {
     }
 }
 
-/// What the proxy finds wrong with a request, and not with the emulator's answer.
+/// The violations of the request, without those of the emulator's response.
 fn faults_of_the_request(found: Option<&str>) -> Vec<&str> {
     let all = found.unwrap_or_default().split("{\"location\":");
     all.filter(|fault| fault.starts_with("[\"request\"")).collect()
@@ -251,7 +252,7 @@ fn narrow_app(github: &Github) {
     assert!(github.pulls("narrow/docs").is_empty());
 }
 
-/// What the emulator begins with.
+/// The initial state of the emulator.
 fn seed_of(key: &str) -> Value {
     let repositories = REPOSITORIES.map(|(owner, name)| json!({ "owner": owner, "name": name, "auto_init": true }));
     let app = |id: u32, slug: &str, pull_requests: &str, account: &str| {
@@ -276,7 +277,7 @@ fn seed_of(key: &str) -> Value {
     })
 }
 
-/// An RSA key, as GitHub gives it to an App.
+/// Creates an RSA key in the format of GitHub Apps (PKCS#1).
 fn make_key(file: &Path) {
     const MAKE: &str = "const { privateKey } = require('crypto').generateKeyPairSync('rsa', { modulusLength: 2048 });
         require('fs').writeFileSync(process.argv[1], privateKey.export({ type: 'pkcs1', format: 'pem' }));";

@@ -1,4 +1,4 @@
-//! Forges that follow the published REST, and that can be told to answer otherwise once.
+//! Forges that follow the published REST APIs, and that can be told to give a planned response once.
 
 use docent_tests::agent::{branch, id};
 use docent_tests::forge_server::{Kind, NAME, PlannedAnswer, PullState};
@@ -19,7 +19,7 @@ fn name(kind: Kind) -> &'static str {
     }
 }
 
-/// A project on a forge of this kind, whose token opens the forge and the git host.
+/// A project on a forge of this kind, whose token is valid for the forge and for the git host.
 fn hosted(kind: Kind) -> (Hosted, ForgeServer) {
     hosted_with(kind, &[])
 }
@@ -28,7 +28,7 @@ fn hosted_with(kind: Kind, env: &[(&str, &str)]) -> (Hosted, ForgeServer) {
     let host = Host::start();
     let forge = ForgeServer::start(kind, &host.repository);
     forge.give(TOKEN);
-    // GitLab's users have another name to git than the one that this host knows.
+    // GitLab expects another user name for git than the one that this host knows.
     host.git.behave(Behaviour::Open);
     let env = [&[("DOCS_TOKEN", TOKEN)], env].concat();
     let hosted = host.with_project(name(kind), &forge.url(), &["--token-env", "DOCS_TOKEN"], &env);
@@ -118,7 +118,7 @@ fn a_pull_request_that_somebody_opened_first_is_taken() {
         let name = "docs/words";
         hosted.repository.git(&["branch", name, "main"]);
         hosted.repository.commit(name, "notes.mdx", "---\ntitle: Notes\n---\n\nA widget.\n");
-        // It is not in the list that is asked for first, as when somebody opens it in that very moment.
+        // The first list does not have it, as when somebody opens it at the same moment.
         forge.says(
             "GET",
             if kind == Kind::Gitlab { "/merge_requests" } else { "/pulls" },
@@ -206,7 +206,7 @@ fn an_answer_that_was_lost_does_not_open_a_second_pull_request() {
     for kind in KINDS {
         let (hosted, forge) = hosted(kind);
         let open = if kind == Kind::Gitlab { "/merge_requests" } else { "/pulls" };
-        // The forge opens it, and something on the way answers in its place.
+        // The forge opens the pull request, but a proxy in between answers with an error.
         forge.says("POST", open, PlannedAnswer::new(502, "<html>bad gateway</html>"));
         let job = hosted.agent().create(PROMPT);
         eventually("the pull request to be asked for", || {

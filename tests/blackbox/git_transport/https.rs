@@ -1,4 +1,4 @@
-//! A git host whose certificate an authority of one's own has signed.
+//! A git host whose certificate is signed by a private authority.
 
 use std::io;
 use std::path::Path;
@@ -13,7 +13,7 @@ use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
 use super::{Hosted, TOKEN};
 
-/// The authority's certificate as a file holds it, and a door that shows one it has signed.
+/// The authority's certificate in PEM, and a TLS handshake with a certificate that it has signed.
 pub(crate) fn authority() -> (String, Arc<Accept>) {
     let mut params = CertificateParams::new(Vec::new()).expect("no names");
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);

@@ -1,5 +1,5 @@
-//! A git host over ssh, with the key and the hosts of `docent.toml`, or those that the `ssh` of the machine is configured
-//! with.
+//! A git host over ssh, with the key and the known hosts of `docent.toml`, or with the configuration of the machine's
+//! `ssh`.
 //!
 //! Needs `sshd`, which `cargo xtask test` brings.
 

@@ -1,4 +1,5 @@
-//! The shape of a streamed reply: its parts in order, each with its keys and what kind of value they have, and no values.
+//! The shape of a streamed reply: its parts in order, each with its keys and the kinds of their values, without the
+//! values.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -8,34 +9,34 @@ use serde_json::Value;
 /// The protocol of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wire {
-    /// Lines of a letter and a JSON value.
+    /// Lines of a letter and a JSON value (data stream protocol).
     DataStream,
-    /// Server-sent events of JSON objects, and `[DONE]`.
+    /// Server-sent events with JSON objects, ended by `[DONE]` (UI message stream protocol).
     UiMessages,
 }
 
 /// One part of a stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Part {
-    /// The letter or the type.
+    /// The letter, or the `type`.
     pub(super) kind: String,
-    /// `usage.promptTokens: number`, `result[].path: string`; of a value that has no keys, only what it is.
+    /// `usage.promptTokens: number`, `result[].path: string`; for a value without keys only its kind.
     pub(super) keys: BTreeSet<String>,
-    /// The tool that is called or answers.
+    /// The tool that is called, or whose result this is.
     pub(super) tool: Option<String>,
 }
 
 impl Wire {
     /// # Panics
-    /// When the text is no stream.
+    /// When the text is not a stream.
     pub(super) fn of(text: &str) -> Self {
         if text.lines().any(|line| line.starts_with("data: ")) { Self::UiMessages } else { Self::DataStream }
     }
 
-    /// The parts of a stream, without comments, and without what stands before a recorded body.
+    /// The parts of a stream, without comments, and without the lines before a recorded body.
     ///
     /// # Panics
-    /// When a part is none.
+    /// When a part is malformed.
     pub(super) fn parts(self, text: &str) -> Vec<Part> {
         let mut parts: Vec<Part> = Vec::new();
         let mut callers: Vec<(String, String)> = Vec::new();
@@ -72,7 +73,7 @@ impl Wire {
     }
 }
 
-/// The keys of a value by their paths. Of a tool's input only its being there counts: it is the model's.
+/// Collects the paths of a value's keys. A tool's input is only recorded as present: its keys are up to the model.
 fn collect(path: &str, value: &Value, keys: &mut BTreeSet<String>) {
     let below = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
     match value {
@@ -89,7 +90,7 @@ fn collect(path: &str, value: &Value, keys: &mut BTreeSet<String>) {
     }
 }
 
-/// What repeats is told once: a part, or a run of parts, that follows on itself.
+/// Folds repetitions: a part or a run of parts that follows itself is kept once.
 pub(super) fn folded(mut parts: Vec<Part>) -> Vec<Part> {
     let mut length = 1;
     while length <= parts.len() / 2 {
@@ -113,7 +114,7 @@ impl fmt::Display for Part {
     }
 }
 
-/// Parts as lines.
+/// The parts as lines of text.
 pub(super) fn told(parts: &[Part]) -> String {
     parts.iter().map(|part| format!("{part}\n")).collect()
 }

@@ -1,4 +1,4 @@
-//! A third-party model server that plays fixtures on both wires: npm's `@copilotkit/aimock`.
+//! A third-party model server that plays fixtures on both protocols: npm's `@copilotkit/aimock`.
 
 use docent_tests::agent::id;
 use docent_tests::model_server::{Wire, configuration};
@@ -16,7 +16,7 @@ fn jobs_come_to_their_pull_request_on_aimock() {
     let folder = tempfile::tempdir().expect("make a temporary folder");
     let port = free_port();
     let mut command = node("models", "node_modules/@copilotkit/aimock/dist/cli.js");
-    // Small chunks, so that a reply is many of them. It wants a file of fixtures to start with.
+    // Small chunks, so that a reply has many of them. The server requires a fixture file to start.
     let none = folder.path().join("none.json");
     std::fs::write(&none, r#"{"fixtures":[{"match":{"model":"nobody"},"response":{"content":"?"}}]}"#).expect("write");
     command.args(["--port", &port.to_string(), "--chunk-size", "9", "--latency", "5", "--strict", "--fixtures"]);
@@ -37,7 +37,7 @@ fn jobs_come_to_their_pull_request_on_aimock() {
     play_side_by_side(stories, 4);
 }
 
-/// What happens before the second reply: fixtures that are used once each, in this order.
+/// Faults before the second reply: fixtures that are used once each, in this order.
 fn faults() -> Vec<(&'static str, Vec<Value>)> {
     let error = |status: u16, kind: &str| json!({ "response": { "error": { "message": "Not now.", "type": kind }, "status": status, "retryAfter": 1 } });
     vec![
@@ -50,7 +50,7 @@ fn faults() -> Vec<(&'static str, Vec<Value>)> {
     ]
 }
 
-/// A job whose model reads two pages at once, gets an edit wrong, makes it, and finishes.
+/// A job whose model reads two pages in one reply, makes a wrong edit, then a right one, and finishes.
 fn plays(rig: &Rig, wire: Wire, model: &str, faults: &[Value]) {
     let call = |(name, arguments): (&str, Value)| json!({ "name": name, "arguments": arguments });
     let (tool, _) = look(wire);
@@ -87,7 +87,7 @@ fn plays(rig: &Rig, wire: Wire, model: &str, faults: &[Value]) {
     add(rig, &fixtures);
     completes(&site_of(rig, wire, model), PROMPT);
 
-    // It writes an entry when a reply has ended, which may be after the client has what it needs.
+    // aimock records a request when its reply has ended, which may be after the client has what it needs.
     let asked = eventually("aimock to have noted every request", || {
         let journal = rig.send(&Request::get("/__aimock/journal?limit=1000")).json();
         let entries = journal.as_array().or_else(|| journal["entries"].as_array()).cloned().unwrap_or_default();
@@ -97,7 +97,7 @@ fn plays(rig: &Rig, wire: Wire, model: &str, faults: &[Value]) {
     assert_eq!(asked.len(), 4 + faults.len(), "every step once, and once more for each fault");
 }
 
-/// An answer that is nothing a model says will be the same the next time: somebody has to look at the configuration.
+/// A response that no model service gives will not change on a retry: a person has to check the configuration.
 fn garbage_fails_with_what_to_look_at(rig: &Rig, wire: Wire) {
     let model = format!("garbage-{wire:?}").to_lowercase();
     let chaos = json!({ "malformedRate": 1.0 });

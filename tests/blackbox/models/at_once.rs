@@ -10,7 +10,7 @@ use docent_tests::model_server::{Edit, Gate, Wire};
 use docent_tests::site::PROJECT;
 use docent_tests::{Agent, Installation, ModelServer, Server};
 
-/// What a job may cost beyond its transcript, which is a few kilobytes here.
+/// Maximum memory of a job beyond its transcript, which is a few kilobytes here.
 const BYTES_A_JOB: u64 = 256 << 10;
 
 fn edit(n: usize) -> Edit {
@@ -22,8 +22,8 @@ fn page(n: usize) -> (String, String) {
     (edit(n).path, format!("---\ntitle: Page {n}\n---\n\nHere is alpha {n:03}.\n\n{filler}"))
 }
 
-/// The memory that a server holds on to while nothing happens, in bytes: the least of a few looks, as what was needed for a
-/// moment goes back a moment later.
+/// The memory that an idle server keeps, in bytes: the minimum of several samples, because temporary allocations are
+/// returned a moment later.
 fn held(server: &Server) -> u64 {
     let looks = (0..20).map(|_| {
         thread::sleep(Duration::from_millis(100));
@@ -32,7 +32,7 @@ fn held(server: &Server) -> u64 {
     looks.min().expect("looked")
 }
 
-/// `$DOCENT_JOBS_AT_ONCE` asks for another number.
+/// `$DOCENT_JOBS_AT_ONCE` sets another number of jobs.
 #[test]
 #[ignore = "takes a minute: cargo xtask test --only models"]
 fn five_hundred_jobs_are_active_at_once_and_all_complete() {
@@ -57,7 +57,7 @@ fn five_hundred_jobs_are_active_at_once_and_all_complete() {
     let key = installation.mint(PROJECT, KeyKind::Admin, &[]);
     let workers = (count + 1).to_string();
     let mut env = model.configures(Wire::Anthropic);
-    // The first reply is silent until the last job waits, which takes a busy machine a while.
+    // The first reply is held until the last job waits, which takes a busy machine a while.
     let settings = [
         ("AGENT__WORKERS", workers.as_str()),
         ("LIMITS__AGENT_JOBS_PER_HOUR", "100000"),
@@ -70,7 +70,7 @@ fn five_hundred_jobs_are_active_at_once_and_all_complete() {
     let server = installation.serve_with(&env);
     let agent = Agent::new(&server, PROJECT, &key);
 
-    // The first job warms what all of them share, and then waits with the others.
+    // The first job fills the shared caches, and then waits with the others.
     let mut jobs = vec![agent.create(&edit(0).prompt())];
     first.holds(1);
     let before = held(&server);
@@ -91,7 +91,7 @@ fn five_hundred_jobs_are_active_at_once_and_all_complete() {
         assert!(job["prLink"].is_string(), "{job:#}");
     }
     took("have completed");
-    // git keeps the repository in order while they push. Nothing of theirs may get lost by that.
+    // git maintains the repository while the jobs push. No object may get lost.
     repository.git(&["fsck", "--connectivity-only"]);
     assert_eq!(model.faults(), Vec::<String>::new());
     assert_eq!(model.hung_up(), 0);

@@ -1,4 +1,4 @@
-//! What a model cannot do, however much it wants to.
+//! Limits that a model cannot exceed.
 
 use docent_tests::ModelServer;
 use docent_tests::agent::{branch, id};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{PAGE, PROMPT, change, completes, finish, site_on};
 
-/// A call that makes a file, in the words of the tools that this wire's models know.
+/// The call that writes a file, with the tools that models of this protocol know.
 fn write(wire: Wire, path: &str, text: &str) -> (&'static str, Value) {
     match wire {
         Wire::Anthropic => {
@@ -21,12 +21,13 @@ fn calls(calls: impl IntoIterator<Item = (&'static str, Value)>) -> Reply {
     calls.into_iter().fold(Reply::default(), |reply, (tool, input)| reply.call(tool, &input))
 }
 
-/// A model that tries all of this in one reply, then makes its change and finishes: the job, and the answers it was given.
+/// Runs a job whose model makes all of these calls in one reply, then its change, and finishes. Returns the results of
+/// the calls.
 fn tries(wire: Wire, tried: Vec<(&'static str, Value)>) -> Vec<String> {
     let model = ModelServer::start();
     model.replies(calls(tried)).replies(calls([change(wire)])).replies(Reply::calls("finish", &finish()));
     let site = site_on(&model, wire, &[]);
-    // Nothing but the change is in the pull request.
+    // The pull request has nothing but the change.
     completes(&site, PROMPT);
     model.requests()[1].answers().into_iter().map(|answer| answer.text).collect()
 }
@@ -91,11 +92,11 @@ fn an_openai_reply_with_thousands_of_calls_is_cut_and_the_model_told() {
     a_reply_with_thousands_of_calls(Wire::OpenAi);
 }
 
-/// `cargo nextest run -p docent-tests thousands_of_calls --no-capture` says how long the server was kept from answering.
+/// `cargo nextest run -p docent-tests thousands_of_calls --no-capture` prints the longest response time of `/healthz`.
 fn a_reply_with_thousands_of_calls(wire: Wire) {
     const CALLS: usize = 10_000;
     let model = ModelServer::start();
-    // It would be believed to have filled its context.
+    // With the real token count, the context would count as full.
     model.replies(calls((0..CALLS).map(|_| ("list", json!({})))).counted(1_000, 1_000));
     model.replies(calls([change(wire)])).replies(Reply::calls("finish", &finish()));
     let site = site_on(&model, wire, &[]);

@@ -1,4 +1,5 @@
-//! A model that fails: what passes is tried again and duplicates nothing; what does not pass ends the job with a sentence.
+//! A model that fails: transient faults are retried without duplicating anything; permanent faults end the job with a
+//! message.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -15,7 +16,7 @@ use super::{PROMPT, change, completes, finish, site_on};
 
 const WIRES: [Wire; 2] = [Wire::Anthropic, Wire::OpenAi];
 
-/// A page for each fault, so that jobs do not meet.
+/// A page for each fault, so that the jobs do not edit the same file.
 const PAGES: [&str; 7] = [
     "index.mdx",
     "quickstart.mdx",
@@ -30,7 +31,7 @@ fn edit(n: usize) -> Edit {
     Edit::new(PAGES[n], "description: ", &format!("description: {n} "))
 }
 
-/// Jobs that run side by side, each of which meets its fault at its second step, once.
+/// Runs jobs concurrently, each of which meets one fault, once, at its second step.
 fn survives(wire: Wire, idle_seconds: &str, faults: &[(&'static str, Reply)]) {
     let model = ModelServer::start();
     let site = site_on(&model, wire, &[("DOCENT_MODELS__SONNET__IDLE_SECONDS", idle_seconds)]);
@@ -78,7 +79,7 @@ fn words() -> Reply {
     Reply::text("Now I will change it")
 }
 
-/// Words and a call that would do harm if it was taken for a whole one.
+/// Text and a destructive call, which must not be carried out because the reply is cut.
 fn half() -> Reply {
     words().raw_call("delete", "{\"path\":\"index.mdx\"}")
 }
@@ -148,7 +149,7 @@ fn a_model_is_not_asked_again_before_the_time_it_told() {
     assert!(waited >= Duration::from_millis(2_950), "asked again after {waited:?}");
 }
 
-/// A job that ends `failed` after one request; gives why.
+/// Runs a job that ends as `failed` after one request, and returns the message.
 fn fails_at_once(wire: Wire, reply: Reply) -> String {
     let model = ModelServer::start();
     model.replies(reply);

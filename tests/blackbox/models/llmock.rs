@@ -1,5 +1,5 @@
-//! A third-party model server that grades its clients: PyPI's `llmock`. It plays faults, watches what the client makes of
-//! them, and ends with a report; its strict form has to find nothing at all.
+//! A third-party model server that grades its clients: PyPI's `llmock`. It plays faults, observes how the client
+//! handles them, and ends with a report; in its strict mode the report must be empty.
 
 use std::process::Command;
 
@@ -20,7 +20,7 @@ fn llmock_finds_no_fault_with_how_models_are_asked() {
     let folder = tempfile::tempdir().expect("make a temporary folder");
     let port = free_port();
     let mut command = Command::new(&program);
-    // With pauses between the frames, so that it sees who hangs up and when.
+    // With pauses between the frames, so that llmock sees when a client closes the connection.
     command.args(["serve", "--port", &port.to_string(), "--log-level", "warning", "--stream-chunk-delay-ms", "25"]);
     let rig = Rig::start("llmock", command, port, folder.path());
 
@@ -41,7 +41,7 @@ fn llmock_finds_no_fault_with_how_models_are_asked() {
     assert!(report.status.success() && said.contains("PASS"), "{said}{}", String::from_utf8_lossy(&report.stderr));
 }
 
-/// What befalls the first step, before it succeeds.
+/// The faults of the first step, before it succeeds.
 fn faults() -> Vec<(&'static str, Vec<Value>)> {
     let fail = |status: u16| json!({ "type": "fail", "status": status });
     let after = |status: u16, seconds: f64| json!({ "type": "fail", "status": status, "retry_after": seconds });
@@ -63,13 +63,13 @@ fn faults() -> Vec<(&'static str, Vec<Value>)> {
     ]
 }
 
-/// A job that reads, edits and finishes, once it is past the faults.
+/// Runs a job that reads, edits and finishes after the faults.
 fn plays(rig: &Rig, wire: Wire, model: &str, faults: &[Value]) {
     let calls = |(name, arguments): (&str, Value)| {
         let call = json!({ "name": name, "arguments": arguments });
         json!({ "type": "reply", "text": "Let me do that, a word at a time, so that there is a stream.", "tool_calls": [call] })
     };
-    // A fault of a reply is played on the first one, which is then lost; what fails has none.
+    // A stream or tool fault spoils one queued reply, which is lost; other faults need no reply.
     let spoilt = faults.iter().filter(|fault| matches!(fault["type"].as_str(), Some("stream_fault" | "tool_fault")));
     let looks = vec![calls(look(wire)); 1 + spoilt.count()];
     queue(rig, model, &[faults, &looks, &[calls(change(wire)), calls(("finish", finish()))]].concat());

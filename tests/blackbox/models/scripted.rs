@@ -1,4 +1,4 @@
-//! A model that plays a script: what is sent to it, and what is made of what it says.
+//! A model that plays a script: the requests it gets, and how its replies are handled.
 
 use std::process::Command;
 

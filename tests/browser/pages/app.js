@@ -1,4 +1,4 @@
-// What both pages share: where the assistant is, and the chat that survives a reload.
+// Shared by both pages: the address of the assistant, and the chat that survives a reload.
 import { createRoot } from 'react-dom/client';
 
 const query = new URLSearchParams(location.search);

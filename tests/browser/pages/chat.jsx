@@ -1,4 +1,4 @@
-// What a reader sees: the conversation, and a line to ask in.
+// The reader's view: the conversation, and an input line.
 import { useState } from 'react';
 
 /** `messages` are `{id, role, text, sources: [{url, title}]}`. */

@@ -22,7 +22,7 @@ function Page() {
     if (resumes) chat.experimental_resume();
   }, []);
   useEffect(() => {
-    // A reply that was resumed is told from its beginning, and this hook would lay it over what it has of it.
+    // A resumed reply is sent from its beginning, and this hook would merge it with the part that it has already.
     const last = messages.at(-1);
     const isWhole = last?.role !== 'assistant' || last.id === finished.current;
     keep({ id, messages: isWhole ? messages : messages.slice(0, -1) });

@@ -1,6 +1,7 @@
-// Builds the pages with the parts of Fumadocs that make addresses, anchors and links, without Next.js and without the
-// components that pages import: `node pages.mjs OUT [FOLDER=PATH[=LANGUAGE,…]]...` in the folder of the site. The pages in
-// FOLDER are served below PATH, the first language without its name. A name in a `meta.json` that no page has is a warning.
+// Builds the pages with the parts of Fumadocs that create addresses, anchors and links, without Next.js and without the
+// components that pages import: `node pages.mjs OUT [FOLDER=PATH[=LANGUAGE,…]]...` in the folder of the site. The pages
+// in FOLDER are served below PATH, the first language without its name. A name in a `meta.json` without a page is a
+// warning.
 import {existsSync, readFileSync, readdirSync, mkdirSync, writeFileSync} from 'node:fs';
 import {dirname, join} from 'node:path';
 import {evaluate} from '@mdx-js/mdx';

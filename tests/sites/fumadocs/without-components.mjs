@@ -1,5 +1,5 @@
-// A remark plugin that lets a page of MDX be built without the components and the values it imports: a component passes on
-// what is in it, with its `id`, `href` and `src`, and expressions are left out.
+// A remark plugin that builds an MDX page without the components and the values it imports: a component is replaced by
+// its content, with its `id`, `href` and `src`, and expressions are omitted.
 export const withoutComponents = () => (tree) => {
   const plain = (node) => {
     if (!node.children) return;
@@ -12,7 +12,7 @@ export const withoutComponents = () => (tree) => {
         node.name = names.includes('href') ? 'a' : names.includes('src') ? 'img' : 'div';
         if (node.name === 'img') node.children = [];
       } else {
-        // React knows no styles that are texts, and no handlers.
+        // React accepts neither styles as text nor handlers as text.
         node.attributes = node.attributes.filter(({name}) => !/^(style|on.*|class)$/.test(name));
       }
     }

@@ -1,4 +1,5 @@
-// node judge.mjs FOLDER OUT: what Mintlify's own link checker says of a folder of docs, as JSON for the example compare_mint.
+// node judge.mjs FOLDER OUT: runs Mintlify's own link checker on a folder of docs; writes JSON for the example
+// compare_mint.
 import fs from 'node:fs';
 import { buildGraph } from '@mintlify/link-rot';
 

@@ -1,6 +1,6 @@
-// Builds the pages of a site with Nextra's own compiler, without Next.js and without the components they import:
-// `node pages.mjs OUT [FOLDER=PATH]...` in the folder of the site. The pages in FOLDER are served below PATH, those of `app`
-// where they are. A name in a `_meta` file that no page has is a warning, as it ends a build of Next.js.
+// Builds the pages of a site with Nextra's own compiler, without Next.js and without the components they import: `node
+// pages.mjs OUT [FOLDER=PATH]...` in the folder of the site. The pages in FOLDER are served below PATH, those of `app`
+// at their own paths. A name in a `_meta` file without a page is a warning, because it makes a build of Next.js fail.
 import {existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync} from 'node:fs';
 import {basename, dirname, join} from 'node:path';
 import {compileMdx} from 'nextra/compile';
@@ -15,7 +15,7 @@ const app = ['app', 'src/app'].find((folder) => existsSync(folder));
 const filesOf = (folder) => readdirSync(folder, {recursive: true}).filter((path) => !/(^|\/)[_[]/.test(dirname(path)));
 const below = (...parts) => parts.flatMap((part) => part.split('/')).filter((part) => part && part !== '.').join('/');
 
-// The file of each address, and what `_meta` files say of the folder at an address.
+// The file of each address, and the content of the `_meta` file of each folder's address.
 const [pages, metas] = [new Map(), []];
 const sources = content.map((words) => words.split('=')).map(([folder, path]) => ({folder, path, isApp: false}));
 for (const {folder, path, isApp} of [...sources, ...(app ? [{folder: app, path: '', isApp: true}] : [])]) {
@@ -32,7 +32,7 @@ for (const {folder, path, isApp} of [...sources, ...(app ? [{folder: app, path: 
   }
 }
 
-// What a script imports stands for anything.
+// A stub for everything that a script imports.
 const anything = new Proxy(() => anything, {
   get: (_, name) => (name === Symbol.toPrimitive ? () => '' : name === Symbol.iterator ? [][Symbol.iterator] : anything),
 });

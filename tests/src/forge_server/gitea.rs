@@ -1,4 +1,4 @@
-//! Gitea's pull requests, and Forgejo's.
+//! The pull request API of Gitea and Forgejo.
 
 use serde_json::{Value, json};
 
@@ -81,7 +81,7 @@ fn shown(state: &State, pull: &Pull) -> Value {
     })
 }
 
-/// The part of a list that a page asks for.
+/// The page of a list that the request asks for.
 fn page<T: Clone>(all: &[T], asked: &ForgeRequest) -> Vec<T> {
     let number = |name: &str, usual: usize| asked.value(name).parse().unwrap_or(usual).max(1);
     let (page, limit) = (number("page", 1), number("limit", 30).min(50));
@@ -126,7 +126,7 @@ fn opened(state: &mut State, asked: &ForgeRequest) -> PlannedAnswer {
     PlannedAnswer::json(201, &shown(state, &pull))
 }
 
-/// Gitea answers a change with 201.
+/// Gitea answers an update with 201.
 fn edited(state: &mut State, asked: &ForgeRequest, number: &str) -> PlannedAnswer {
     let Some(pull) = number.parse().ok().and_then(|number| state.pull(number)) else { return not_found() };
     if let Some(title) = asked.body["title"].as_str() {

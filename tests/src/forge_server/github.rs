@@ -1,4 +1,4 @@
-//! GitHub's pull requests.
+//! The pull request API of GitHub.
 
 use serde_json::{Value, json};
 
@@ -34,7 +34,7 @@ fn refused(status: u16, message: &str) -> PlannedAnswer {
     PlannedAnswer::json(status, &body)
 }
 
-/// 422, as GitHub explains it.
+/// A 422 with GitHub's error body.
 fn unprocessable(error: &Value) -> PlannedAnswer {
     let body = json!({
         "message": "Validation Failed",

@@ -1,4 +1,4 @@
-//! GitLab's merge requests, version 4 of its REST.
+//! The merge request API of GitLab, version 4 of its REST API.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Something that stands before a server of somebody else's, passes everything on, and keeps it.
+//! A proxy before a third-party server that records all requests and responses.
 
 use std::collections::HashMap;
 use std::io;
@@ -18,14 +18,14 @@ pub struct Relay {
     exchanges: Arc<Mutex<Vec<Exchange>>>,
 }
 
-/// One request, and what was answered.
+/// One request and its response.
 #[derive(Debug, Clone)]
 pub struct Exchange {
     pub method: String,
     pub target: String,
-    /// By name in small letters.
+    /// Keyed by lower-case name.
     pub headers: HashMap<String, String>,
-    /// Null when it is no JSON.
+    /// Null if the body is not JSON.
     pub body: Value,
     pub status: u16,
     pub answer_headers: Headers,
@@ -33,7 +33,7 @@ pub struct Exchange {
 }
 
 impl Relay {
-    /// Stands before `upstream`.
+    /// Starts a relay to `upstream`.
     pub fn start(upstream: SocketAddr) -> Self {
         let exchanges: Arc<Mutex<Vec<Exchange>>> = Arc::default();
         let kept = exchanges.clone();
@@ -41,12 +41,12 @@ impl Relay {
         Self { address: listen(0, Arc::new(handler)), exchanges }
     }
 
-    /// `http://ADDR`, without a slash at the end.
+    /// `http://ADDR`, without a trailing slash.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// Everything so far.
+    /// All exchanges so far.
     pub fn exchanges(&self) -> Vec<Exchange> {
         self.exchanges.lock().clone()
     }
@@ -61,7 +61,7 @@ fn pass(
     let Received { method, target, headers, body } = received;
     let mut request = Request::new(&method, target.clone());
     for (name, value) in &headers {
-        // Those belong to the connection.
+        // Connection-specific headers are not forwarded.
         if !matches!(name.as_str(), "host" | "connection" | "content-length" | "transfer-encoding" | "accept-encoding")
         {
             request = request.header(name, value.clone());

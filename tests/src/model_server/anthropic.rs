@@ -1,4 +1,4 @@
-//! Anthropic Messages: what a request must be, and how a reply streams.
+//! Anthropic Messages: validates requests, and streams replies.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::asked::Wire;
 use super::frames::{Frame, Frames, fragments, pieces};
 use super::reply::{ErrorBody, Refusal, Reply, ReplyStep, StopReason};
 
-/// What the service would refuse the request for.
+/// The reason why the service would refuse the request.
 pub(super) fn fault(body: &Value, headers: &std::collections::HashMap<String, String>) -> Option<String> {
     if !headers.contains_key("anthropic-version") {
         return Some("anthropic-version: header is required".to_owned());
@@ -105,12 +105,12 @@ pub(super) fn error(refusal: &Refusal, id: &str) -> Value {
     told(kind, &message, id)
 }
 
-/// The error for a request that the service would not take.
+/// The error body for a request that the service would refuse.
 pub(super) fn told(kind: &str, message: &str, id: &str) -> Value {
     json!({ "type": "error", "error": { "type": kind, "message": message }, "request_id": id })
 }
 
-/// What a reply costs, as far as the cache goes.
+/// The input tokens of a request, by how prompt caching bills them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Counted {
     pub(super) fresh: u64,
@@ -180,7 +180,7 @@ pub(super) fn frames(reply: &Reply, body: &Value, counted: Counted, id: &str) ->
     frames
 }
 
-/// Whether a block ends before what follows it: what cuts a reply cuts within a block.
+/// Whether the block ends before the next step: steps that cut a reply cut it within a block.
 fn is_whole(reply: &Reply, n: usize) -> bool {
     !matches!(
         reply.beats.get(n + 1),
@@ -208,7 +208,7 @@ fn block_of(frames: &mut Frames, index: usize, block: &Value, deltas: impl Itera
     }
 }
 
-/// The events of a stream as one message.
+/// Merges the events of a stream into one message.
 pub(super) fn whole(events: impl Iterator<Item = Value>) -> Value {
     let mut message = Value::Null;
     let mut input = String::new();

@@ -1,4 +1,4 @@
-//! A request to the scripted model, in one form for both wires.
+//! A request to the scripted model, in one form for both protocols.
 
 use std::collections::HashMap;
 use std::time::Instant;
@@ -18,7 +18,7 @@ pub enum Wire {
 #[derive(Debug, Clone)]
 pub struct ModelRequest {
     pub wire: Wire,
-    /// By name in small letters.
+    /// Keyed by lower-case name.
     pub headers: HashMap<String, String>,
     pub body: Value,
     pub at: Instant,
@@ -32,7 +32,7 @@ pub enum TranscriptTurn {
     Results(Vec<ToolAnswer>),
 }
 
-/// A call that the model made.
+/// A tool call that the model made.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Call {
     pub id: String,
@@ -40,13 +40,13 @@ pub struct Call {
     pub input: Value,
 }
 
-/// What a tool answered.
+/// The result of a tool call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolAnswer {
     /// The call's id.
     pub id: String,
     pub text: String,
-    /// Known on Anthropic's wire only.
+    /// Only Anthropic's protocol has this; otherwise false.
     pub is_error: bool,
 }
 
@@ -88,7 +88,7 @@ impl ModelRequest {
         turns
     }
 
-    /// What the user said, oldest first.
+    /// The user's messages, oldest first.
     pub fn said(&self) -> Vec<String> {
         let said = self.turns().into_iter().filter_map(|turn| match turn {
             TranscriptTurn::User(text) => Some(text),
@@ -97,7 +97,7 @@ impl ModelRequest {
         said.collect()
     }
 
-    /// What the tools answered to the calls of the reply before this.
+    /// The results of the previous reply's tool calls.
     pub fn answers(&self) -> Vec<ToolAnswer> {
         let mut turns = self.turns();
         match (turns.pop(), turns.pop()) {
@@ -107,7 +107,7 @@ impl ModelRequest {
         }
     }
 
-    /// How many replies there are since the user last said something.
+    /// The number of replies since the last user message.
     pub fn replies_since_the_user(&self) -> usize {
         let turns = self.turns();
         let after = turns.iter().rev().take_while(|turn| !matches!(turn, TranscriptTurn::User(_)));
@@ -123,7 +123,7 @@ fn is_role(message: &Value, role: &str) -> bool {
     message["role"] == role
 }
 
-/// The text of a content, be it a string or parts.
+/// The text of a content, which is a string or a list of parts.
 pub(super) fn words(content: &Value) -> String {
     match content {
         Value::String(text) => text.clone(),

@@ -1,14 +1,14 @@
-//! A model that does one thing well: it reads a page, changes some words in it, and finishes.
+//! A model that does one thing well: it reads a page, replaces some words in it, and finishes.
 //!
-//! What it answers follows from the transcript alone, so any number of jobs can talk to it at once. It uses whatever
-//! tools it is offered: Docent's, or the shell that other agents offer; or it writes the edit down.
+//! Its replies depend on the transcript alone, so any number of jobs can use it at once. It uses the tools that it is
+//! offered: Docent's, or the shell that other agents offer. Without tools it writes the edit as text.
 
 use serde_json::json;
 
 use super::asked::{ModelRequest, TranscriptTurn};
 use super::reply::Reply;
 
-/// Words to be changed in one file.
+/// Words to be replaced in one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Edit {
     pub path: String,
@@ -26,7 +26,7 @@ impl Edit {
         format!("In <{}> write <{}> instead of <{}>, please.", self.path, self.new, self.old)
     }
 
-    /// The edit that a text asks for.
+    /// Parses the edit from an instruction.
     fn asked_for(text: &str) -> Option<Self> {
         let (_, rest) = text.split_once("In <")?;
         let (path, rest) = rest.split_once("> write <")?;
@@ -36,7 +36,7 @@ impl Edit {
     }
 }
 
-/// Reads, edits and finishes, a step a reply.
+/// Reads, edits and finishes, one step per reply.
 pub fn read_edit_finish(asked: &ModelRequest) -> Reply {
     let turns = asked.turns();
     let order = turns.iter().enumerate().rev().find_map(|(n, turn)| match turn {
@@ -82,7 +82,7 @@ fn with_tools(edit: &Edit, step: usize) -> Reply {
     }
 }
 
-/// The edit as agents want it that take it from the text: whole lines, between marks.
+/// The edit in the format of agents that parse it from the text: whole lines between SEARCH/REPLACE markers.
 fn search_and_replace(edit: &Edit, asked: &ModelRequest) -> Option<String> {
     if !asked.system().contains("SEARCH/REPLACE") {
         return None;

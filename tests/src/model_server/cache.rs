@@ -1,5 +1,5 @@
-//! Prompt caching as Anthropic's service does it: what comes before a `cache_control` mark is kept, and a later request
-//! that begins in the same way pays less for it.
+//! Prompt caching as Anthropic's service does it: the prefix before a `cache_control` mark is cached, and a later
+//! request with the same prefix pays less for it.
 
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -8,14 +8,14 @@ use serde_json::{Value, json};
 
 use super::anthropic::Counted;
 
-/// The beginnings that were seen.
+/// The hashes of the cached prefixes.
 #[derive(Debug, Default)]
 pub(super) struct Cache {
     seen: HashSet<u64>,
 }
 
 impl Cache {
-    /// The tokens of a request, guessed from its bytes: what is new, what was kept now, what was kept already.
+    /// The tokens of a request, estimated from its bytes: new, written to the cache, and read from the cache.
     pub(super) fn count(&mut self, body: &Value) -> Counted {
         let mut read = 0;
         let mut marked = 0;
@@ -29,7 +29,7 @@ impl Cache {
             if is_marked {
                 marked = bytes;
             }
-            // The service looks some blocks back for a beginning that it has.
+            // The service looks some blocks back for a cached prefix.
             if self.seen.contains(&hasher.finish()) {
                 read = bytes;
             }
@@ -43,7 +43,7 @@ impl Cache {
     }
 }
 
-/// What a request consists of, in the order in which the service reads it: tools, system, messages.
+/// The parts of a request in the order in which the service reads them: tools, system, messages.
 fn parts(body: &Value) -> Vec<Value> {
     let list = |value: &Value| match value {
         Value::Array(parts) => parts.clone(),

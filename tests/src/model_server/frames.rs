@@ -7,10 +7,10 @@ use serde_json::Value;
 use super::asked::Wire;
 use super::reply::{Gate, ReplyStep};
 
-/// How many characters of a call's input go into one frame.
+/// Number of characters of a tool call's input per frame.
 const FRAGMENT: usize = 14;
 
-/// One thing to do for a reply.
+/// One action of a streamed reply.
 #[derive(Debug, Clone)]
 pub(super) enum Frame {
     Bytes(Vec<u8>),
@@ -36,7 +36,7 @@ impl Frames {
         self.list.push(frame);
     }
 
-    /// An event with its name, which its data begins with too.
+    /// An event with a name, which is also the `type` in its data.
     pub(super) fn event(&mut self, name: &str, data: &Value) {
         let mut whole = serde_json::Map::from_iter([("type".to_owned(), Value::from(name))]);
         whole.extend(data.as_object().cloned().unwrap_or_default());
@@ -44,12 +44,12 @@ impl Frames {
         self.push(Frame::Bytes(format!("event: {name}\ndata: {data}\n\n").into_bytes()));
     }
 
-    /// Data without a name.
+    /// An event without a name.
     pub(super) fn data(&mut self, data: &str) {
         self.push(Frame::Bytes(format!("data: {data}\n\n").into_bytes()));
     }
 
-    /// The data of the frames, for those who want no stream.
+    /// The data of the frames, for clients that do not stream.
     pub(super) fn sent(&self) -> impl Iterator<Item = Value> {
         self.list.iter().filter_map(|frame| match frame {
             Frame::Bytes(bytes) => {
@@ -61,7 +61,7 @@ impl Frames {
         })
     }
 
-    /// What is the same on every wire.
+    /// Adds the steps that are the same in every protocol.
     pub(super) fn other(&mut self, beat: &ReplyStep) {
         match beat {
             ReplyStep::Pause(pause) => self.push(Frame::Pause(*pause)),
@@ -87,12 +87,12 @@ impl Frames {
     }
 }
 
-/// A text word by word; together they are the text again.
+/// The words of a text, with their spaces.
 pub(super) fn pieces(text: &str) -> impl Iterator<Item = &str> {
     text.split_inclusive(' ')
 }
 
-/// A text in parts of a few characters.
+/// A text in pieces of [`FRAGMENT`] characters.
 pub(super) fn fragments(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {

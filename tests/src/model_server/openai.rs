@@ -1,4 +1,4 @@
-//! Chat completions: what a request must be, and how a reply streams.
+//! Chat completions: validates requests, and streams replies.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::asked::Wire;
 use super::frames::{Frame, Frames, fragments, pieces};
 use super::reply::{ErrorBody, Refusal, Reply, ReplyStep, StopReason};
 
-/// What the service would refuse the request for.
+/// The reason why the service would refuse the request.
 pub(super) fn fault(body: &Value) -> Option<String> {
     if !body["model"].is_string() {
         return Some("you must provide a model parameter".to_owned());
@@ -82,7 +82,7 @@ pub(super) fn error(refusal: &Refusal) -> Value {
     json!({ "error": { "message": message, "type": kind, "param": null, "code": code } })
 }
 
-/// The error for a request that the service would not take.
+/// The error body for a request that the service would refuse.
 pub(super) fn told(kind: &str, message: &str) -> Value {
     json!({ "error": { "message": message, "type": kind, "param": null, "code": null } })
 }
@@ -167,7 +167,7 @@ pub(super) fn frames(reply: &Reply, body: &Value, input: u64, id: &str) -> Frame
     frames
 }
 
-/// The chunks of a stream as one completion.
+/// Merges the chunks of a stream into one completion.
 pub(super) fn whole(chunks: impl Iterator<Item = Value>) -> Value {
     let mut text = String::new();
     let mut calls: Vec<Value> = Vec::new();

@@ -1,4 +1,4 @@
-//! What the scripted model answers: a reply in the words of a test.
+//! The replies of the scripted model, as a test describes them.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::wait::PATIENCE;
 
-/// One answer to one request: words and calls in order, or an error instead of them.
+/// One reply to one request: text and tool calls in order, or an error instead of them.
 ///
 /// ```
 /// # use docent_tests::model_server::Reply;
@@ -26,7 +26,7 @@ pub struct Reply {
     pub(super) usage: Option<(u64, u64)>,
 }
 
-/// One thing that happens in a reply.
+/// One step of a reply.
 #[derive(Debug, Clone)]
 pub(super) enum ReplyStep {
     Text(String),
@@ -34,15 +34,15 @@ pub(super) enum ReplyStep {
     Call(String, String),
     Pause(Duration),
     Gate(Gate),
-    /// Bytes that belong to nothing, as they are.
+    /// Raw bytes that are not a frame.
     Garbage(Vec<u8>),
-    /// A whole frame that is no JSON.
+    /// A complete frame whose data is not valid JSON.
     BadFrame,
     /// The connection breaks.
     Cut,
     /// The connection breaks within the next frame.
     CutInFrame,
-    /// The body ends as if nothing was wrong, without what ends a reply.
+    /// The body ends normally, but without the final event of a reply.
     Truncated,
     /// Nothing more is sent, and the connection stays open.
     Silent,
@@ -50,12 +50,12 @@ pub(super) enum ReplyStep {
     Error(String),
 }
 
-/// Why a reply ended, where that is not plain from what is in it.
+/// Why a reply ended, if its content does not show it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StopReason {
-    /// It had no more tokens.
+    /// The token limit was reached.
     Length,
-    /// The provider declined.
+    /// The provider refused to continue.
     Refused,
 }
 
@@ -69,10 +69,10 @@ pub(super) struct Refusal {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum ErrorBody {
-    /// What belongs to the status.
+    /// The usual body for the status.
     Usual,
     TooLong,
-    /// Something between us and the provider answered, in HTML.
+    /// An HTML page of a proxy before the provider.
     Proxy,
 }
 
@@ -86,7 +86,7 @@ impl Reply {
         Self::default().call(tool, input)
     }
 
-    /// An error with this status and what the provider says with it.
+    /// An error with this status and the provider's usual body for it.
     pub fn fails(status: u16) -> Self {
         Self { refusal: Some(Refusal { status, retry_after: None, why: ErrorBody::Usual }), ..Self::default() }
     }
@@ -96,27 +96,27 @@ impl Reply {
         Self::fails(429).retry_after(retry_after)
     }
 
-    /// The provider is overloaded: 529 of Anthropic, 503 of others.
+    /// The provider is overloaded: 529 for Anthropic, 503 for others.
     pub fn overloaded() -> Self {
         Self::fails(529)
     }
 
-    /// The request has more tokens than the model takes.
+    /// The request exceeds the model's context window.
     pub fn too_long() -> Self {
         Self { refusal: Some(Refusal { status: 400, retry_after: None, why: ErrorBody::TooLong }), ..Self::default() }
     }
 
-    /// A page of HTML with this status, as a proxy gives it.
+    /// An HTML page with this status, as from a proxy.
     pub fn proxy(status: u16) -> Self {
         Self { refusal: Some(Refusal { status, retry_after: None, why: ErrorBody::Proxy }), ..Self::default() }
     }
 
-    /// The provider refuses in the middle of a reply.
+    /// The provider refuses to continue in the middle of a reply.
     pub fn refused(text: &str) -> Self {
         Self::text(text).stopping(StopReason::Refused)
     }
 
-    /// Not a byte, and the connection stays open.
+    /// Nothing is sent, and the connection stays open.
     pub fn silence() -> Self {
         Self::default().with(ReplyStep::Silent)
     }
@@ -139,7 +139,7 @@ impl Reply {
         self.raw_call(tool, &input.to_string())
     }
 
-    /// A call whose input is these characters, whether they are JSON or not.
+    /// A tool call with this raw input, which may be invalid JSON.
     #[must_use]
     pub fn raw_call(self, tool: &str, input: &str) -> Self {
         self.with(ReplyStep::Call(tool.to_owned(), input.to_owned()))
@@ -163,20 +163,20 @@ impl Reply {
         self.with(ReplyStep::Gate(gate.clone()))
     }
 
-    /// All of it waits until the gate is opened.
+    /// The whole reply waits until the gate is opened.
     #[must_use]
     pub fn held_by(mut self, gate: &Gate) -> Self {
         self.beats.insert(0, ReplyStep::Gate(gate.clone()));
         self
     }
 
-    /// Bytes that are no frame follow.
+    /// Adds bytes that are not a frame.
     #[must_use]
     pub fn garbage(self, bytes: &[u8]) -> Self {
         self.with(ReplyStep::Garbage(bytes.to_vec()))
     }
 
-    /// A frame follows that is no JSON.
+    /// Adds a frame whose data is not valid JSON.
     #[must_use]
     pub fn bad_frame(self) -> Self {
         self.with(ReplyStep::BadFrame)
@@ -194,7 +194,7 @@ impl Reply {
         self.with(ReplyStep::CutInFrame)
     }
 
-    /// The body ends here as if all was well, without what ends a reply.
+    /// The body ends here normally, but without the final event of a reply.
     #[must_use]
     pub fn truncated(self) -> Self {
         self.with(ReplyStep::Truncated)
@@ -206,7 +206,7 @@ impl Reply {
         self.with(ReplyStep::Silent)
     }
 
-    /// The provider breaks off with its error event, such as `overloaded_error`.
+    /// The provider ends the reply with an error event of this type, such as `overloaded_error`.
     #[must_use]
     pub fn breaks_with(self, kind: &str) -> Self {
         self.with(ReplyStep::Error(kind.to_owned()))
@@ -218,7 +218,7 @@ impl Reply {
         self
     }
 
-    /// The tokens that the provider counts; otherwise they are guessed from the bytes.
+    /// The token counts that the provider reports; by default they are estimated from the bytes.
     #[must_use]
     pub fn counted(mut self, input: u64, output: u64) -> Self {
         self.usage = Some((input, output));
@@ -229,7 +229,7 @@ impl Reply {
         self.beats.iter().any(|beat| matches!(beat, ReplyStep::Call(..)))
     }
 
-    /// The tokens of the reply, about.
+    /// The approximate number of tokens of the reply.
     pub(super) fn tokens(&self) -> u64 {
         let bytes = |beat: &ReplyStep| match beat {
             ReplyStep::Text(text) => text.len(),
@@ -251,7 +251,7 @@ impl From<&str> for Reply {
     }
 }
 
-/// Something replies wait at until a test opens it. Clones are the same gate.
+/// A gate at which replies wait until a test opens it. Clones share the gate.
 #[derive(Debug, Clone, Default)]
 pub struct Gate {
     shared: Arc<Door>,
@@ -275,16 +275,16 @@ impl Gate {
         Self::default()
     }
 
-    /// Lets everybody through, now and later.
+    /// Lets all replies through, now and later.
     pub fn open(&self) {
         self.shared.waiting.lock().is_open = true;
         self.shared.opened.notify_all();
     }
 
-    /// Waits until this many requests wait here.
+    /// Waits until this many requests wait at the gate.
     ///
     /// # Panics
-    /// When they do not come.
+    /// When they do not arrive in time.
     pub fn holds(&self, count: usize) {
         let start = Instant::now();
         let mut waiting = self.shared.waiting.lock();
@@ -295,7 +295,7 @@ impl Gate {
         }
     }
 
-    /// Waits for the gate to open, while the client is connected. Returns whether it opened.
+    /// Waits until the gate opens or the client disconnects. Returns whether the gate opened.
     pub(super) fn passed(&self, mut is_gone: impl FnMut() -> bool) -> bool {
         const LOOK: Duration = Duration::from_millis(100);
         let mut waiting = self.shared.waiting.lock();

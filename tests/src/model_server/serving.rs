@@ -1,4 +1,4 @@
-//! One request after the other: accepted or refused as the services do, and answered by the script.
+//! Serves one request after the other: checks it as the services do, and replies with the script.
 
 use std::collections::HashMap;
 use std::io;
@@ -72,7 +72,7 @@ fn next_reply(asked: &ModelRequest, state: &Mutex<State>) -> Reply {
             None => state.brain.clone(),
         }
     };
-    // The end of a script is an error that is not retried.
+    // When the script is empty, an error that clients do not retry.
     brain.map_or_else(|| Reply::fails(400), |brain| brain(asked))
 }
 
@@ -102,7 +102,7 @@ fn models(headers: &HashMap<String, String>, connection: &mut Connection) -> io:
 
 fn has_key(wire: Wire, headers: &HashMap<String, String>) -> bool {
     let bears = headers.get("authorization").is_some_and(|given| given == &format!("Bearer {KEY}"));
-    // Anthropic's newest clients bear theirs too.
+    // Anthropic's newest clients send a bearer token too.
     bears || (wire == Wire::Anthropic && headers.get("x-api-key").is_some_and(|key| key == KEY))
 }
 
@@ -143,12 +143,12 @@ impl Exchange<'_> {
             Wire::Anthropic => anthropic::error(refusal, &self.request_id()).to_string(),
             Wire::OpenAi => openai::error(refusal).to_string(),
         };
-        // 529 is Anthropic's own.
+        // Only Anthropic uses 529.
         let status = if refusal.status == 529 && self.wire == Wire::OpenAi { 503 } else { refusal.status };
         self.connection.answer(status, &headers, body.as_bytes())
     }
 
-    /// Gives nothing when the client hung up.
+    /// Returns `None` if the client closed the connection.
     fn answer(&mut self, reply: &Reply, body: &Value, counted: Counted) -> io::Result<Option<AfterAnswer>> {
         let frames = match self.wire {
             Wire::Anthropic => anthropic::frames(reply, body, counted, &self.id),
@@ -165,7 +165,7 @@ impl Exchange<'_> {
         self.connection.answer(200, &headers, whole.to_string().as_bytes()).map(Some)
     }
 
-    /// Sends the frames as they are due.
+    /// Sends the frames with their pauses.
     fn stream(&mut self, frames: &Frames) -> io::Result<Option<AfterAnswer>> {
         let mut headers = self.headers("text/event-stream; charset=utf-8");
         headers.push(("Cache-Control", "no-cache".to_owned()));

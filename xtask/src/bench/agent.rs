@@ -1,8 +1,9 @@
-//! What the engine adds to a model: a job of three steps (read a page, edit it, finish) on a repository of thousands of
-//! files, with a scripted model that takes no time; the same beside another agent on the same model.
+//! Measures the overhead that the engine adds to a model: a job of three steps (read a page, edit it, finish) on a
+//! repository of thousands of files, with a scripted model that answers at once; and the same with another agent on the
+//! same model.
 //!
 //! Docent is measured from the request to the pull request, commit and push included. The other agent is measured from
-//! its start to its end in a clone that is there already; it neither commits nor pushes.
+//! its start to its exit in an existing clone; it neither commits nor pushes.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -46,13 +47,13 @@ pub(crate) struct Options {
     install: bool,
 }
 
-/// What one side took.
+/// The measurements of one side.
 #[derive(Debug, Default)]
 struct Side {
     wall: Times,
-    /// For all of it together: the clock of the kernel is a coarse one.
+    /// The total of all runs: the kernel's CPU clock is too coarse for single runs.
     cpu: Duration,
-    /// The most memory at a time, in bytes; of the server, what is beyond its idle.
+    /// Peak memory in bytes; for the server, what exceeds its idle memory.
     memory: u64,
 }
 
@@ -95,7 +96,7 @@ fn report(options: &Options, docent: &Side, peer: &Side) {
     });
 }
 
-/// Both sides in turn, so that whatever else the machine does meets both.
+/// Alternates between both sides, so that other load on the machine affects both.
 fn measure(binary: PathBuf, peer: &Path, options: Options, stopping: &Stopping) -> (Side, Side) {
     println!("a repository of {} files …", options.files);
     let model = ModelServer::start();
@@ -109,7 +110,7 @@ fn measure(binary: PathBuf, peer: &Path, options: Options, stopping: &Stopping) 
     let env: Vec<(&str, &str)> = env.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
     let server = installation.serve_with(&env);
     let agent = Agent::new(&server, PROJECT, &key);
-    // Idle is the server that has read the docs and has had no job yet.
+    // The idle state: the server has read the docs and has not run a job yet.
     let reader = installation.mint(PROJECT, KeyKind::Assistant, &[]);
     Assistant::new(&server, PROJECT, &reader).is_ready();
     let idle = process::resident(server.pid());
@@ -138,7 +139,8 @@ fn measure(binary: PathBuf, peer: &Path, options: Options, stopping: &Stopping) 
     (docent, other)
 }
 
-/// A job, and the most memory that the server had meanwhile. Watching costs time, so such a job counts for nothing else.
+/// Runs a job and returns the peak memory of the server meanwhile. Sampling memory costs time, so the duration of such
+/// a job is not counted.
 fn watched(server: &Server, agent: &Agent<'_>, repository: &Repository, edit: &Edit) -> (Duration, u64) {
     let peak = Peak::watch(server.pid());
     let took = by_docent(agent, repository, edit);
@@ -149,7 +151,7 @@ fn edit(n: usize) -> Edit {
     Edit::new(&format!("section-{:02}/page-{n:04}.md", n % 50), &format!("alpha-{n:04}"), &format!("beta-{n:04}"))
 }
 
-/// Pages that each hold a word of their own.
+/// Pages that each contain a unique word.
 fn pages(count: usize) -> Vec<(String, String)> {
     let filler =
         "A parcel goes from one warehouse to the next, and its way is written down at every door.\n\n".repeat(12);
@@ -178,7 +180,7 @@ fn by_docent(agent: &Agent<'_>, repository: &Repository, edit: &Edit) -> Duratio
     took
 }
 
-/// From the start of the other agent to its end.
+/// From the start of the other agent to its exit.
 fn by_the_peer(peer: OtherAgent, program: &Path, clone: &Path, model: &ModelServer, edit: &Edit, side: &mut Side) {
     let home = clone.with_file_name("peer");
     std::fs::create_dir_all(&home).expect("make a folder");

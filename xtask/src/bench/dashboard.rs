@@ -1,7 +1,7 @@
-//! How long the dashboard's pages take, with many jobs and conversations in the store.
+//! Measures the response times of the dashboard's pages, with many jobs and conversations in the store.
 //!
 //! ```text
-//! a project with docs ──▶ one job and one question by hand ──▶ 10,000 jobs and 100,000 conversations
+//! a project with docs ──▶ one job and one question over HTTP ──▶ 10,000 jobs and 100,000 conversations
 //!     ──▶ docent serve ──▶ each page, again and again, as an owner
 //! ```
 
@@ -20,9 +20,9 @@ use crate::bench::stream::table::{Row, Threshold, shown};
 use crate::child::StopSignal;
 use crate::workspace::Workspace;
 
-/// How long a page may take, on loopback.
+/// Time within which a page must be served, over loopback.
 const LONGEST: Duration = Duration::from_millis(50);
-/// Requests of each page, after a first one that does not count.
+/// Measured requests per page, after one warm-up request.
 const TRIES: usize = 20;
 
 #[derive(Debug, Clone, Args)]
@@ -82,7 +82,8 @@ fn measured(options: &Options, folder: &Path, stopping: &Stopping) -> Result<Vec
     Ok(rows)
 }
 
-/// A job that was done, whose pull request is open, and a question that was answered: their pages have what pages have.
+/// Creates a completed job with an open pull request and an answered question, so that their pages have real content.
+/// Returns the ids of the job and of the pull request.
 fn begun(installation: &Installation) -> (String, String) {
     let keys = [KeyKind::Admin, KeyKind::Assistant].map(|kind| installation.mint(PROJECT, kind, &[]));
     let server = installation.serve();

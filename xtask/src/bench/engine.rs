@@ -1,4 +1,4 @@
-//! What the job engine does in a second, and what each of it costs.
+//! Measures the throughput of the job engine, and what each operation costs.
 //!
 //! ```text
 //! asking program ──▶ docent serve, its worker busy      create, get, queued
@@ -7,9 +7,9 @@
 //! peer.mjs ──▶ graphile-worker on PostgreSQL             another engine, as durable
 //! ```
 //!
-//! All of them take turns, so that whatever else the machine does meets each; the round in the middle counts. CPU is that of
-//! the server's process alone, as the kernel counts it: on a machine that has other things to do it is what to trust. What is
-//! missing is told and never counted.
+//! All of them take turns, so that other load on the machine affects each; the median round counts. CPU is that of the
+//! server process alone, as the kernel counts it: on a busy machine it is the figure to trust. A missing peer is
+//! reported and never counted.
 
 mod load;
 mod peer;
@@ -38,15 +38,15 @@ use crate::workspace::Workspace;
 
 /// Connections that create jobs.
 const CREATORS: [usize; 4] = [1, 4, 16, 256];
-/// Clients of the peer that add jobs.
+/// Clients of the peer that add jobs concurrently.
 const ADDERS: [usize; 3] = [1, 4, 256];
-/// Connections that ask for jobs.
+/// Connections that poll jobs.
 const POLLERS: usize = 64;
 /// Requests that wait for the end of a job.
 const WAITERS: usize = 10_000;
-/// Files a server has open that are no connections, generously.
+/// Upper bound for the file descriptors that a server has open beside connections.
 const OTHER_FILES: u64 = 200;
-/// How long the end of all jobs may take to come.
+/// Timeout for the end of all jobs.
 const PATIENCE: Duration = Duration::from_secs(600);
 
 #[derive(Debug, Clone, Args)]
@@ -288,7 +288,7 @@ impl Bench {
         Ok(())
     }
 
-    /// Jobs created over HTTP while they are worked on, until none is left.
+    /// Creates jobs over HTTP while they are worked on, and waits until none is left.
     fn created_to_completed(&self) -> Result<Drained, String> {
         let mut command = Command::new(&self.host);
         command.arg("serve");
@@ -341,7 +341,7 @@ impl Bench {
         Ok(())
     }
 
-    /// What one run of the host said.
+    /// Runs the host once and parses its output.
     fn host_said<T: DeserializeOwned>(&self, what: &str, jobs: usize) -> Result<T, String> {
         let output = Command::new(&self.host).arg(what).arg(jobs.to_string()).output();
         let output = output.map_err(|error| format!("could not run the engine's host: {error}"))?;
@@ -353,7 +353,8 @@ impl Bench {
         serde_json::from_str(&said).map_err(|error| format!("the engine's host says `{said}`: {error}"))
     }
 
-    /// The server on one core and the load generator on the others, so that requests a second are those of a core.
+    /// The server on one core and the load generator on the others, so that the requests a second are those of one
+    /// core.
     fn get(&self, stopping: &Stopping, files: u64, rows: &mut Vec<Row>) -> Result<(), String> {
         println!("\nasking for a job, the server on one core");
         let (load, seconds) = (self.load_generator(Cores::Others), self.options.seconds());
@@ -396,10 +397,10 @@ impl Bench {
         self.wait(&served, &jobs[0], files, rows)
     }
 
-    /// Many requests that wait: all for one job, and each for one of its own.
+    /// Measures many waiting requests: first all for the same job, then each for a different job.
     fn wait(&self, served: &Served, job: &str, files: u64, rows: &mut Vec<Row>) -> Result<(), String> {
         let load = self.load_generator(Cores::Others);
-        // The server gives half of its files to connections; the others wait until one is free.
+        // The server uses half of its file descriptors for connections; further connections wait until one is free.
         let most = usize::try_from((files / 2).saturating_sub(OTHER_FILES)).unwrap_or(usize::MAX);
         let waiters = most.min(if self.options.quick { 1_000 } else { WAITERS });
         let row = |what: String, figure, unit| Row::alone(what, figure, unit, Threshold::Nothing);
@@ -467,7 +468,7 @@ impl Bench {
     }
 }
 
-/// A figure beside a peer's, if there is one. Without one it has no verdict.
+/// A row that compares a figure with a peer's; without a peer's figure it has no threshold.
 fn compared(
     what: impl Into<String>,
     ours: f64,
@@ -485,7 +486,7 @@ fn latest(measured: &[Measured]) -> &Measured {
     measured.last().expect("one was measured just now")
 }
 
-/// The figure of the round in the middle.
+/// The median of a figure over the rounds.
 fn middle<T>(rounds: &[T], of: impl Fn(&T) -> f64) -> Option<f64> {
     let mut figures: Vec<f64> = rounds.iter().map(of).collect();
     figures.sort_by(f64::total_cmp);

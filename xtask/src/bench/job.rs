@@ -1,4 +1,4 @@
-//! A one-file job on a repository of thousands of files.
+//! Measures a one-file job on a repository of thousands of files.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -48,7 +48,7 @@ pub(crate) async fn run(options: &Options, workspace: &Workspace, stop: &mut Sto
     Ok(ExitCode::SUCCESS)
 }
 
-/// Both sides in turn, so that whatever else the machine does meets both.
+/// Alternates between both sides, so that other load on the machine affects both.
 fn measure(binary: PathBuf, options: Options, stopping: &Stopping) -> (Times, Times) {
     println!("a repository of {} files …", options.files);
     let installation = Installation::of(binary);
@@ -71,7 +71,7 @@ fn measure(binary: PathBuf, options: Options, stopping: &Stopping) -> (Times, Ti
     (docent, cli)
 }
 
-/// Pages that each hold a word of their own.
+/// Pages that each contain a unique word.
 fn pages(count: usize) -> Vec<(String, String)> {
     let filler =
         "A parcel goes from one warehouse to the next, and its way is written down at every door.\n\n".repeat(12);
@@ -101,7 +101,7 @@ fn by_docent(agent: &Agent<'_>, repository: &Repository, n: usize) -> Duration {
     took
 }
 
-/// What a script without a server would do.
+/// The same edit by a script without a server: clone, edit, commit and push with the git CLI.
 fn by_the_cli(installation: &Installation, repository: &Repository, n: usize) -> Duration {
     let clone = installation.root().join("clone");
     let origin = repository.path().display().to_string();

@@ -1,4 +1,4 @@
-//! Other agents, and the command that makes each carry out an edit without questions.
+//! Other agents, and the command that makes each carry out an edit non-interactively.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -21,7 +21,7 @@ impl OtherAgent {
         }
     }
 
-    /// The program's name, and the file that says what it needs.
+    /// The name of the program, and the requirements file that lists its packages.
     pub(crate) const fn program(self) -> (&'static str, &'static str) {
         match self {
             Self::MiniSweAgent => ("mini", "xtask/peers/mini-swe-agent.txt"),
@@ -29,7 +29,8 @@ impl OtherAgent {
         }
     }
 
-    /// How the installed program makes an edit in a clone, on this model, at home in a folder of its own.
+    /// The command that makes the installed program carry out an edit in a clone with this model; `home` is its own
+    /// folder.
     pub(crate) fn command(
         self,
         program: &Path,
@@ -43,7 +44,7 @@ impl OtherAgent {
             Self::MiniSweAgent => {
                 command.args(["--yolo", "--exit-immediately", "--output"]).arg(home.join("trajectory.json"));
                 command.args(["--task", &edit.prompt()]);
-                // It would ask questions at its first start.
+                // Without this the program asks questions at its first start.
                 command.env("MSWEA_GLOBAL_CONFIG_DIR", home).env("MSWEA_CONFIGURED", "true");
                 command.env("MSWEA_COST_TRACKING", "ignore_errors");
             }
@@ -55,7 +56,8 @@ impl OtherAgent {
         }
         command.args(["--model", "openai/scripted-1"]).current_dir(clone).env("HOME", home);
         command.env("OPENAI_API_BASE", model.url(Wire::OpenAi)).env("OPENAI_API_KEY", KEY);
-        // Both look for the prices of models on the network, which is not what is measured: it ends here, at once.
+        // Both agents fetch the prices of models, which is not what is measured: this proxy refuses the connection at
+        // once.
         command.env("LITELLM_LOCAL_MODEL_COST_MAP", "True");
         command.env("HTTPS_PROXY", "http://127.0.0.1:9").env("NO_PROXY", "127.0.0.1");
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());

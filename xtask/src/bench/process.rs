@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// How often memory is looked at.
+/// Interval at which memory is sampled.
 const LOOK: Duration = Duration::from_millis(2);
 
 /// The CPU time of a process and of those of its children that have ended.
@@ -18,13 +18,13 @@ pub(crate) fn cpu(pid: u32) -> Duration {
     ticks(&fields[11..15])
 }
 
-/// The CPU time of a process alone, its threads that have ended included.
+/// The CPU time of a process alone, including its threads that have ended.
 pub(crate) fn own_cpu(pid: u32) -> Duration {
     let fields = stat(&pid.to_string());
     ticks(&fields[11..13])
 }
 
-/// The CPU time of each thread of a process, to the nanosecond, where [`own_cpu`] has hundredths of a second.
+/// The CPU time of each thread of a process in nanoseconds; [`own_cpu`] has a resolution of 10 ms.
 #[derive(Debug)]
 pub(crate) struct Threads(BTreeMap<OsString, u64>);
 
@@ -38,25 +38,25 @@ impl Threads {
         Self(times.collect())
     }
 
-    /// What they have used since. Of a thread that has ended meanwhile nothing is known.
+    /// The CPU time used since `before`, without threads that have ended meanwhile.
     pub(crate) fn since(&self, before: &Self) -> Duration {
         let used = self.0.iter().map(|(thread, time)| time.saturating_sub(before.0.get(thread).copied().unwrap_or(0)));
         Duration::from_nanos(used.sum())
     }
 }
 
-/// The CPU time of our own children that have ended.
+/// The CPU time of the child processes of this process that have ended.
 pub(crate) fn cpu_of_children() -> Duration {
     let fields = stat("self");
     ticks(&fields[13..15])
 }
 
-/// The memory of a process, in bytes.
+/// The resident memory of a process, in bytes.
 pub(crate) fn resident(pid: u32) -> u64 {
     kibibytes(pid, "VmRSS:") << 10
 }
 
-/// The most memory that a process and its children have together, from now on.
+/// The peak memory that a process and its children use together, from now on.
 #[derive(Debug)]
 pub(crate) struct Peak {
     done: Arc<AtomicBool>,
@@ -67,13 +67,13 @@ impl Peak {
     pub(crate) fn watch(pid: u32) -> Self {
         let done = Arc::new(AtomicBool::new(false));
         let told = Arc::clone(&done);
-        // From here on the kernel's own high-water mark begins again, so that nothing between two looks is missed.
+        // Resets the kernel's high-water mark, so that peaks between two samples are counted too.
         let _ = fs::write(format!("/proc/{pid}/clear_refs"), "5");
         let watching = thread::spawn(move || {
             let mut most = 0;
             let mut children = 0;
             while !told.load(Ordering::Relaxed) {
-                // A child that is still what we are has our memory, and none of its own.
+                // A child between `fork` and `exec` shares the memory of its parent and has none of its own.
                 let others = descendants(pid).into_iter().filter(|child| program(*child) != program(pid));
                 children = children.max(others.map(resident).sum());
                 most = most.max(kibibytes(pid, "VmHWM:") << 10);
@@ -84,7 +84,7 @@ impl Peak {
         Self { done, watching }
     }
 
-    /// In bytes.
+    /// Stops sampling and returns the peak in bytes.
     pub(crate) fn end(self) -> u64 {
         self.done.store(true, Ordering::Relaxed);
         self.watching.join().unwrap_or_default()
@@ -105,14 +105,14 @@ fn program(pid: u32) -> Option<PathBuf> {
     fs::read_link(format!("/proc/{pid}/exe")).ok()
 }
 
-/// A line of the status, zero when the process is gone.
+/// A line of `/proc/PID/status` in KiB; zero if the process is gone.
 fn kibibytes(pid: u32, name: &str) -> u64 {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix(name));
     line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(0)
 }
 
-/// The fields after the name, which may hold blanks; the first of them is the state.
+/// The fields after the program name, which may contain spaces; the first of them is the state.
 fn stat(pid: &str) -> Vec<u64> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     let after = stat.rsplit_once(") ").map(|(_, after)| after).unwrap_or_default();
@@ -121,7 +121,7 @@ fn stat(pid: &str) -> Vec<u64> {
     fields
 }
 
-/// Linux reports a hundred ticks a second to user space, whatever the kernel's own rate is.
+/// Linux reports 100 ticks per second to user space, regardless of the kernel's own rate.
 fn ticks(fields: &[u64]) -> Duration {
     Duration::from_millis(fields.iter().sum::<u64>() * 10)
 }

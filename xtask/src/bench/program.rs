@@ -1,4 +1,4 @@
-//! Programs that serve while they are measured: they say where they listen, and end when they are dropped.
+//! Programs that serve while they are measured: they print their address, and are killed on drop.
 
 use std::io::{BufRead, BufReader, Read};
 use std::net::SocketAddr;
@@ -7,7 +7,7 @@ use std::thread;
 
 use crate::bench::stream::cores::Cores;
 
-/// A program that says `listening on http://ADDR`, and `name: value` before that.
+/// A program that prints `name: value` lines, then `listening on http://ADDR`.
 #[derive(Debug)]
 pub(crate) struct Program {
     child: Child,
@@ -32,7 +32,7 @@ impl Program {
                 None => said.push(line.trim().to_owned()),
             }
         };
-        // A full pipe that is not read would block it.
+        // An unread pipe that is full would block the program.
         thread::spawn(move || stdout.read_to_end(&mut Vec::new()));
         match heard {
             Ok(address) => Ok(Self { child, address, said }),
@@ -52,7 +52,7 @@ impl Program {
         self.child.id()
     }
 
-    /// What it said of itself under this name.
+    /// The value that the program printed for this name.
     pub(crate) fn said(&self, name: &str) -> Option<String> {
         self.said.iter().find_map(|line| Some(line.strip_prefix(name)?.strip_prefix(": ")?.to_owned()))
     }
@@ -60,7 +60,7 @@ impl Program {
 
 impl Drop for Program {
     fn drop(&mut self) {
-        // It may have ended already.
+        // The process may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

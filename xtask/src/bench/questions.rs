@@ -1,5 +1,5 @@
-//! Questions of readers on the docs of known projects: how often a right page is first, and which questions the assistant
-//! without a language model answers.
+//! Readers' questions on the docs of known projects: how often a right page is ranked first, and which questions the
+//! assistant without a language model answers.
 //!
 //! ```text
 //! tests/search/NAME ─┐
@@ -33,7 +33,7 @@ pub(crate) struct Options {
     embedder: Option<PathBuf>,
 }
 
-/// What a set's questions are about.
+/// The repository, the commit and the docs root that a set's questions are about.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct QuestionSource {
@@ -94,13 +94,13 @@ fn names(folder: &Path, only: &[String]) -> Result<Vec<String>, String> {
     Ok(names)
 }
 
-/// How a set was answered.
+/// The results of a set.
 struct Answers {
     /// The output of `docent eval --json`.
     measures: Value,
-    /// The number of its questions that the assistant says the docs do not answer.
+    /// The number of questions of which the assistant says that the docs do not answer them.
     refused: usize,
-    /// The number of questions that the docs do not answer, and of those of them that the assistant says so of.
+    /// The number of questions that the docs do not answer, and how many of them the assistant refuses.
     elsewhere: usize,
     elsewhere_refused: usize,
 }
@@ -120,7 +120,7 @@ fn ask(binary: &Path, set: &Path, clone: &Path, embedder: Option<&Path>) -> Resu
         format!("cannot read {}: {error}; clone {} there, at {}", clone.display(), source.repository, source.commit)
     })?;
     let installation = Installation::of(binary.to_owned());
-    // The questions are about this very commit, whatever the clone's branches are at.
+    // The questions are about this exact commit, whatever the clone's branches point to.
     let repository = installation.root().join("docs.git");
     git(Command::new("git").args(["clone", "--quiet", "--bare", "--shared"]).arg(&clone).arg(&repository))?;
     let branch = format!("refs/heads/{BRANCH}");
@@ -182,7 +182,7 @@ fn ask(binary: &Path, set: &Path, clone: &Path, embedder: Option<&Path>) -> Resu
     })
 }
 
-/// The branch of the copy that is indexed.
+/// The branch of the bare clone that is indexed.
 const BRANCH: &str = "asked";
 
 fn git(command: &mut Command) -> Result<(), String> {

@@ -1,4 +1,4 @@
-//! Builds what is measured, and measures on a thread of its own, to the end or until a signal.
+//! Builds the measured programs, and measures on a separate thread, to the end or until a signal.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,16 +8,16 @@ use tokio::process::Command;
 use crate::child::{self, Ended, StopSignal};
 use crate::workspace::{Workspace, cargo};
 
-/// How what is measured is built.
+/// The cargo profile of the measured programs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Profile {
     Release,
-    /// For trying a bench out: its figures mean nothing.
+    /// For trying a bench out: its figures are meaningless.
     Dev,
 }
 
 impl Profile {
-    /// The folder below the target directory where its programs are.
+    /// The profile's folder in the target directory.
     pub(crate) const fn folder(self) -> &'static str {
         match self {
             Self::Release => "release",
@@ -26,7 +26,7 @@ impl Profile {
     }
 }
 
-/// Whether a measurement is to stop.
+/// Whether a measurement was asked to stop.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Stopping(Arc<AtomicBool>);
 
@@ -36,14 +36,14 @@ impl Stopping {
     }
 
     /// # Errors
-    /// When it is to stop.
+    /// If the measurement was asked to stop.
     pub(crate) fn check(&self) -> Result<(), String> {
         if self.is_asked() { Err("stopped".to_owned()) } else { Ok(()) }
     }
 }
 
-/// Builds each of these, as arguments of `cargo build`, one after the other: what one needs must not change what another is
-/// made of. Then measures. `None` when it was stopped before that.
+/// Runs `cargo build` with each of these argument lists, one after the other, so that features that one build needs do
+/// not change another; then measures. `None` if it was stopped before the end.
 pub(crate) async fn run_to_its_end<T: Send + 'static>(
     profile: Profile,
     what: &[&[&str]],

@@ -1,4 +1,4 @@
-//! The quality and the cost of search, beside peers.
+//! Measures the quality and the cost of search, beside peers.
 //!
 //! ```text
 //! sets ──▶ a git repository each ──▶ docent index ──▶ docent serve ──▶ every question over HTTP     quality
@@ -75,7 +75,7 @@ struct Bench {
     stopping: Stopping,
 }
 
-/// Whether vectors have a say.
+/// Whether vectors take part in the ranking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Way {
     Words,
@@ -156,7 +156,7 @@ impl Bench {
     }
 }
 
-/// Lets docent use the sentence model in a folder.
+/// The environment variables that make docent use the sentence model in a folder.
 pub(crate) fn embedder_env(folder: &Path) -> [(&'static str, String); 2] {
     let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
     [("DOCENT_SEARCH__EMBEDDER", "transformer".to_owned()), ("DOCENT_SEARCH__PATH", folder.display().to_string())]

@@ -1,15 +1,15 @@
-//! What a streamed reply costs, and how soon its first word is there.
+//! Measures what a streamed reply costs, and the time to its first word.
 //!
 //! ```text
-//! readers ──▶ the SDK's server, plain Node, bare hyper               peers, with a model that is made up
-//!         ──▶ docent, model in-process                               the library crates in a program of their own
+//! readers ──▶ the SDK's server, plain Node, bare hyper               peers, with a made-up model
+//!         ──▶ docent, model in-process                               the library crates in a separate program
 //!         ──▶ the SDK's server, plain Node ──▶ a paced model server  the same peers, model over HTTP
 //!         ──▶ docent                       ──▶ a paced model server  the built binary
 //! ```
 //!
-//! All of them take turns in one run, so that whatever else the machine does meets each. CPU is that of the server's process
-//! alone, as the kernel counts it; it is what to trust on a machine that has other things to do. A server is started anew
-//! for each measurement.
+//! All of them take turns in one run, so that other load on the machine affects each. CPU is that of the server process
+//! alone, as the kernel counts it: on a busy machine it is the figure to trust. A new server is started for each
+//! measurement.
 
 pub(crate) mod cores;
 mod docs;
@@ -41,9 +41,9 @@ const FAST: Pace = Pace { deltas: 200, every: Duration::ZERO };
 const BRIEF: Pace = Pace { deltas: 20, every: Duration::ZERO };
 /// Tokens a second of a slow stream.
 const RATE: f64 = 20.0;
-/// Streams at a time of the largest part.
+/// Concurrent streams of the largest part.
 const MANY: usize = 3_000;
-/// Files a server has open that are no streams, generously.
+/// Upper bound for the file descriptors that a server has open beside streams.
 const OTHER_FILES: u64 = 200;
 
 #[derive(Debug, Clone, Args)]
@@ -141,15 +141,15 @@ impl Bench {
         Ok(rows)
     }
 
-    /// Slow streams.
+    /// Measures slow streams.
     fn slow(&self, site: &Installation, rows: &mut Vec<Row>) -> Result<(), String> {
         println!("\n20 tokens a second a stream");
         for readers in [200, 1_000] {
-            // The machine is not as fast at one time as at another: each is measured where it is compared with.
+            // The machine's speed varies over time, so each peer is measured close to what is compared with it.
             let sdk = ("SDK", self.least(ServerKind::Sdk, site)?);
             let sdk_relay = ("SDK over HTTP", self.least(ServerKind::SdkRelay, site)?);
             let plain = ("plain Node", self.streams(ServerKind::Plain, readers, site)?.cpu_a_delta());
-            // What the kernel and a bare server take for as many writes.
+            // The floor: what the kernel and a bare server need for as many writes.
             let bare = self.streams(ServerKind::Bare, readers, site)?.cpu_a_delta();
             let what = format!("CPU a delta, {readers} slow streams, bare hyper");
             rows.push(Row::beside(what, bare, "µs", plain, Threshold::Nothing));
@@ -157,7 +157,7 @@ impl Bench {
             let peers = [(ServerKind::InProcess, sdk, plain), (ServerKind::BehindHttp, sdk_relay, relay)];
             for (kind, sdk, node) in peers {
                 let ours = self.streams(kind, readers, site)?;
-                // The floors are for the server as it is used: with a model behind HTTP.
+                // The thresholds are for the server as it is used: with a model over HTTP.
                 let wanted = |wanted| if kind == ServerKind::BehindHttp { wanted } else { Threshold::Nothing };
                 let cpu = ours.cpu_a_delta();
                 let what = format!("CPU a delta, {readers} slow streams, {}", of(kind));
@@ -173,7 +173,7 @@ impl Bench {
         Ok(())
     }
 
-    /// What a delta costs with as many streams as the SDK's server can serve, which is few: the least of two.
+    /// The CPU cost of a delta at the stream counts that the SDK's server can serve (50 and 200): the lower of the two.
     fn least(&self, kind: ServerKind, site: &Installation) -> Result<f64, String> {
         let cost = |readers| Ok::<_, String>(self.streams(kind, readers, site)?.cpu_a_delta());
         Ok(f64::min(cost(50)?, cost(200)?))
@@ -208,7 +208,7 @@ impl Bench {
         Ok(())
     }
 
-    /// As many streams as two cores serve with room to spare.
+    /// Measures as many streams as two cores can serve with room to spare.
     fn open(&self, site: &Installation, files: u64, rows: &mut Vec<Row>) -> Result<(), String> {
         println!("\n{MANY} streams at 20 tokens a second");
         for kind in [ServerKind::Bare, ServerKind::InProcess, ServerKind::BehindHttp] {
@@ -225,7 +225,8 @@ impl Bench {
                  second",
                 measured.counts.least as f64 / measured.counts.seconds
             );
-            // When the host takes a core away, every word is late; and readers without processor time are late themselves.
+            // If the hypervisor takes a core away, every word is late; readers without processor time add delays of
+            // their own.
             let did = measured.spent.map(|spent| {
                 format!("{:.0} % idle, {:.0} % taken by the host", 100.0 * spent.idle, 100.0 * spent.stolen)
             });
@@ -269,8 +270,8 @@ impl Bench {
             println!("    {} replies{}", ways.len(), troubles(&measured));
             for (share, name, asked) in [(0.5, "p50", Threshold::AtMost(3.0)), (0.99, "p99", Threshold::Nothing)] {
                 let what = format!("added before the first word, {name}, {readers} at a time");
-                // Twenty that ask again as soon as they are answered are as many as the machine can serve: they wait for each
-                // other, and the readers and the model with them.
+                // Twenty readers that ask again as soon as they are answered saturate the machine: they wait for each
+                // other, and so do the readers' program and the model.
                 let wanted = if readers == 1 { asked } else { Threshold::Nothing };
                 rows.push(Row::alone(what, milliseconds(&added, share), "ms", wanted));
             }
@@ -278,7 +279,7 @@ impl Bench {
         Ok(())
     }
 
-    /// The cost of this many slow streams.
+    /// Measures the cost of this many slow streams.
     fn streams(&self, kind: ServerKind, readers: usize, site: &Installation) -> Result<Measured, String> {
         let work = Work::Open { readers, seconds: self.options.seconds() };
         let measured = self.median(|| self.one(kind, SLOW, work, site))?;
@@ -305,7 +306,7 @@ impl Bench {
         Party::start(kind, pace, &self.programs, site)
     }
 
-    /// The round in the middle, by what a delta cost.
+    /// The median round, by the CPU cost of a delta.
     fn median(&self, mut round: impl FnMut() -> Result<Measured, String>) -> Result<Measured, String> {
         let mut rounds = (0..self.options.rounds).map(|_| round()).collect::<Result<Vec<_>, _>>()?;
         rounds.sort_by(|one, other| one.cpu_a_delta().total_cmp(&other.cpu_a_delta()));
@@ -323,7 +324,7 @@ const fn of(kind: ServerKind) -> &'static str {
     }
 }
 
-/// What went wrong, if anything.
+/// The refused and broken streams, if any.
 fn troubles(measured: &Measured) -> String {
     let counts = &measured.counts;
     if counts.refused + counts.broken == 0 {
@@ -332,7 +333,7 @@ fn troubles(measured: &Measured) -> String {
     format!("; {} refused, {} broken off", counts.refused, counts.broken)
 }
 
-/// A few pages with something to find.
+/// A few pages that contain the answer to the question.
 fn small_site() -> Vec<(String, String)> {
     let page = |topic: &str| {
         let sentence = |n| format!("A delivery of {topic} that fails for the {n}th time is tried again after a pause.");

@@ -1,4 +1,4 @@
-//! The generators that install here, and how each builds a site.
+//! The supported generators, and how each builds a site.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -30,7 +30,7 @@ pub(crate) enum Generator {
     Vitepress,
 }
 
-/// What came of a build: all that the generator said.
+/// The result of a build, with the complete output of the generator.
 pub(super) enum Built {
     Well(String),
     Badly(String),
@@ -74,12 +74,12 @@ impl Generator {
         }
     }
 
-    /// Of its small site, in `tests/sites`.
+    /// The folder of the generator's small site in `tests/sites`.
     pub(super) fn folder(self) -> String {
         self.name().rsplit(' ').next().unwrap_or_default().to_lowercase()
     }
 
-    /// What one has to know of its small site.
+    /// The options of the generator's small site.
     pub(super) fn fixture(self) -> Site {
         let base = match self {
             Self::Docusaurus | Self::Starlight | Self::Vitepress => "odd",
@@ -98,7 +98,7 @@ impl Generator {
         Site { base: base.to_owned(), home: home.to_owned(), content, pages: 2, show: 10, ..Site::default() }
     }
 
-    /// The example that holds the model against what was built.
+    /// The example program that compares the model with the built site.
     pub(super) const fn comparison(self) -> &'static str {
         match self {
             Self::Mintlify => "compare_mint",
@@ -106,7 +106,7 @@ impl Generator {
         }
     }
 
-    /// Finds or installs what builds a site.
+    /// Finds or installs the programs that build a site.
     pub(super) async fn builder(
         self,
         workspace: &Workspace,
@@ -135,13 +135,13 @@ impl Generator {
     }
 }
 
-/// The same Sphinx for pages in both languages.
+/// One Sphinx for pages in Markdown and in reStructuredText.
 const SPHINX: &str = "tests/sites/sphinx/requirements.txt";
 
-/// Pinned, so that a machine of next month runs what this one does.
+/// Pinned, so that every machine runs the same release.
 const MDBOOK: &str = "0.5.4";
 
-/// Makes a repository of a copy, and a site of that.
+/// Makes a git repository of a copied site, and builds a site from it.
 const ANTORA: &str = "git init --quiet . && git -c user.name=site -c user.email=site@localhost commit --quiet --allow-empty --message site && \
     exec node node_modules/@antora/cli/bin/antora --log-format pretty --cache-dir \"$CACHE\" --to-dir \"$OUT\" antora-playbook.yml";
 
@@ -149,11 +149,12 @@ const ANTORA: &str = "git init --quiet . && git -c user.name=site -c user.email=
 pub(super) struct Builder {
     generator: Generator,
     program: PathBuf,
-    /// Packages of Node.
+    /// The folder of the npm packages.
     modules: Option<PathBuf>,
     /// The folder of the generator's small site.
     own: PathBuf,
-    /// Whether a script beside the small site builds the pages, without Next.js, which few sites build without their services.
+    /// Whether a script beside the small site builds the pages without Next.js, because few sites build without the
+    /// services they use.
     builds_pages_alone: bool,
     home: String,
     content: Vec<String>,
@@ -165,7 +166,7 @@ impl Builder {
     pub(super) async fn build(&self, site: &Path, out: &Path, stop: &mut StopSignal) -> Result<Built, Missing> {
         let home = site.join(&self.home);
         if let Some(modules) = &self.modules {
-            // Some bundlers do not follow a link out of the site.
+            // A real folder, because some bundlers do not follow a symlink out of the site.
             copy(modules, &site.join("node_modules"), &[], &|from, to| std::fs::hard_link(from, to))?;
         }
         let mut command = match &self.command {
@@ -192,7 +193,7 @@ impl Builder {
         if !output.status.success() {
             return Ok(Built::Badly(said));
         }
-        // Next.js knows but one folder.
+        // Next.js exports only to a fixed folder.
         if self.generator == Generator::Nextra && self.command.is_none() && !self.builds_pages_alone {
             let moved = std::fs::rename(home.join("out"), out);
             moved.map_err(|error| format!("Next.js exported nothing: {error}"))?;
@@ -204,7 +205,7 @@ impl Builder {
         let mut command = Command::new(&self.program);
         let script = |name: &str| site.join("node_modules").join(name);
         match self.generator {
-            // It reads branches of git, and the work tree of the one that is checked out.
+            // Antora reads branches of git, and the working tree of the one that is checked out.
             Generator::Antora => {
                 let cache = out.with_extension("cache");
                 command = Command::new("sh");
@@ -217,7 +218,7 @@ impl Builder {
                 command.env("NODE_ENV", "production").arg(self.own.join("pages.mjs")).arg(out).args(&self.content)
             }
             Generator::Gitbook => command.arg(script("honkit/bin/honkit.js")).args(["build", "."]).arg(out),
-            // Without a Gemfile's gems, which are not here.
+            // Ignores a Gemfile, because its gems are not installed.
             Generator::Jekyll => command
                 .env("BUNDLE_GEMFILE", "")
                 .env("JEKYLL_NO_BUNDLER_REQUIRE", "true")

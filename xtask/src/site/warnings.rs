@@ -1,28 +1,28 @@
-//! What a generator or a browser finds wrong with a site, so that two builds of it can be compared.
+//! The problems that a generator or a browser finds in a site, so that two builds of it can be compared.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// The folder that chores move pages into.
+/// The folder into which the chores move pages.
 pub(super) const MOVED: &str = "moved-here/";
 
-/// A line with pages where they were.
+/// A line with the original paths of moved pages.
 pub(super) fn as_before_the_move(line: &str) -> String {
     line.replace(MOVED, "")
 }
 
-/// Lines, each once.
+/// A set of lines.
 #[derive(Debug, Default)]
 pub(super) struct Warnings {
-    /// Each with how it is shown, that is with a page that has it where that is known. A dead link is where it leads, a tab, and
-    /// how it is written.
+    /// Each line, with the form in which it is shown (with a page that has it, if known). A dead link is its target, a
+    /// tab, and the link verbatim.
     lines: BTreeMap<String, String>,
-    /// Of dead links, what is written, and where that leads.
+    /// For dead links: the link verbatim, and its target.
     known: BTreeSet<String>,
 }
 
 impl Warnings {
-    /// The warnings among what a generator said. What differs between any two builds is taken out of them.
+    /// The warnings in the output of a generator. Digits and scratch paths, which differ between builds, are removed.
     pub(super) fn of(said: &str, scratch: &Path) -> Self {
         let scratch = scratch.to_string_lossy();
         let mut warnings = Self::default();
@@ -53,8 +53,8 @@ impl Warnings {
         warnings
     }
 
-    /// Lines that were not there before. A broken link of a page that moved leads elsewhere now, and is as broken as before;
-    /// a broken one of the theme is written differently there.
+    /// Lines that are not in `before`. A broken relative link of a moved page has a new target but is not a new fault;
+    /// a broken link of the theme is written differently on a moved page.
     pub(super) fn more_than(&self, before: &Self) -> Vec<String> {
         let is_new = |line: &&String| {
             let is_dead_link = line.contains('\t');
@@ -65,7 +65,7 @@ impl Warnings {
     }
 }
 
-/// From the lines of the example `dead_links`: the page, the link as written, where that is.
+/// Parses the lines of the example `dead_links`: the page, the link verbatim, its target.
 pub(super) fn of_dead_links(lines: &str) -> Warnings {
     let mut warnings = Warnings::default();
     for line in lines.lines() {
@@ -80,7 +80,7 @@ pub(super) fn of_dead_links(lines: &str) -> Warnings {
     warnings
 }
 
-/// From what `tests/sites/mintlify/judge.mjs` wrote.
+/// Parses the output of `tests/sites/mintlify/judge.mjs`.
 pub(super) fn of_mintlify(judged: &Path) -> Result<Warnings, String> {
     let fault = |why: String| format!("could not read what Mintlify's checker found: {why}");
     let bytes = std::fs::read(judged).map_err(|error| fault(error.to_string()))?;
@@ -94,7 +94,7 @@ pub(super) fn of_mintlify(judged: &Path) -> Result<Warnings, String> {
     Ok(warnings)
 }
 
-/// Text without the escape sequences that colour it in a terminal.
+/// The text without ANSI colour sequences.
 fn without_colours(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;

@@ -1,4 +1,4 @@
-//! What is kept is forgotten in time, and is not read twice.
+//! Cached values are invalidated in time, and are not read twice.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -13,7 +13,7 @@ use crate::record::KeyId;
 
 const NOW: Timestamp = Timestamp::from_millis(1_795_000_000_000);
 
-/// Counts what is read of a storage, and can pretend not to know whether it changed.
+/// Counts the reads of a storage, and can report an unknown change number.
 #[derive(Debug, Default)]
 struct Counted {
     storage: MemoryAccess,

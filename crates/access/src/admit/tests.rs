@@ -21,7 +21,7 @@ fn minted(kind: KeyKind, seed: u8) -> (Key, KeyRecord) {
     mint(Grant::new(kind, project("acme"), NOW), NOW, constant).expect("it is constant")
 }
 
-/// What one row of the table changes in a request that would be let in.
+/// The changes that one row of the table makes to a request that would be admitted.
 struct Story {
     header: Option<String>,
     record: Option<KeyRecord>,

@@ -35,7 +35,7 @@ fn is_for_notes(request: &Request) -> bool {
     request.system == NOTES
 }
 
-/// A model that works through a list of calls, and writes notes when it is asked to.
+/// A model that makes the calls of a list one by one, and writes notes when asked to.
 #[derive(Debug)]
 struct Worker {
     calls: Mutex<VecDeque<(&'static str, Value)>>,
@@ -204,7 +204,7 @@ fn a_model_that_says_it_is_too_much_is_believed() {
     noted.push(TranscriptEntry::Compacted { summary: "notes".into(), upto, usage: Usage::default() });
     let Step::CallModel(request) = next(&noted, &settings) else { panic!("a call") };
     assert_eq!(request.messages.len(), 2);
-    // If that is still too much, nothing is left to shorten.
+    // If the request is still too long, nothing is left to shorten.
     noted.push(TranscriptEntry::TooLong);
     let Step::Done(done) = next(&noted, &settings) else { panic!("the end") };
     assert_eq!(done.outcome, FinishOutcome::Stopped);
@@ -302,8 +302,8 @@ fn well_formed(request: &Request) {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Whatever a model replies, and whenever time runs out or a message comes from outside, the turn ends and every
-    /// call has one result.
+    /// With any replies of the model, and whenever time runs out or a message from outside arrives, the turn ends and
+    /// every call has one result.
     #[test]
     fn every_turn_ends(
         replies in prop::collection::vec((any_reply(), 0u8..20), 1..12),

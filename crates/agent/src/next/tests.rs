@@ -15,7 +15,7 @@ use crate::transcript::{ToolResult, calls};
 use crate::turn_settings::TurnLimits;
 use crate::workbench::ToolContext;
 
-/// Runs a turn to its end, and rebuilds everything from the transcript before each step, as after a crash.
+/// Runs a turn to its end, and rebuilds the state from the transcript before each step, as after a crash.
 pub(crate) async fn run(
     model: &dyn Model,
     transcript: &mut Transcript,
@@ -115,7 +115,7 @@ async fn the_builtin_model_carries_out_chores_with_the_same_tools() {
     assert_eq!(todos.len(), 4);
     assert_eq!((todos[0].id.as_str(), todos[0].status), ("1", TodoStatus::Completed));
 
-    // A follow-up is a turn of its own on the same files.
+    // A follow-up is a separate turn on the same files.
     transcript.say("Add missing descriptions in guides/**");
     let (done, files) = run(&Builtin, &mut transcript, &docs(), &TurnSettings::default()).await;
     assert_eq!(done.title, "Add missing descriptions in guides/**");

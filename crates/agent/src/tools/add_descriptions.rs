@@ -1,4 +1,4 @@
-//! `add_descriptions`: descriptions that are missing.
+//! `add_descriptions`: adds missing descriptions.
 
 use docent_refactor::add_descriptions;
 

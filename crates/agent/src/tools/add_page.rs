@@ -1,4 +1,4 @@
-//! `add_page`: a new page, and its place in the navigation.
+//! `add_page`: adds a page and its navigation entry.
 
 use docent_refactor::{OutlineHeading, add_page};
 use serde::Deserialize;

@@ -1,4 +1,4 @@
-//! `add_titles`: titles that are missing.
+//! `add_titles`: adds missing titles.
 
 use docent_refactor::add_titles;
 

@@ -1,4 +1,4 @@
-//! `delete`: a file, and nothing else.
+//! `delete`: deletes a file without updating links or the navigation.
 
 use docent_refactor::Change;
 use serde::Deserialize;

@@ -1,4 +1,4 @@
-//! `delete_page`: a page and its place in the navigation.
+//! `delete_page`: deletes a page and its navigation entry.
 
 use docent_refactor::delete_page;
 use serde::Deserialize;

@@ -1,4 +1,4 @@
-//! `edit`: replaces one exact text by another.
+//! `edit`: replaces an exact text by another.
 
 use std::borrow::Cow;
 
@@ -45,13 +45,13 @@ fn run(EditArguments { path, old, new, all }: EditArguments, workbench: &mut Wor
 /// Which occurrences of a text to replace.
 pub(super) enum Occurrences {
     All,
-    /// The only one; if there are several, none, and `or` names the alternative.
+    /// The only occurrence; if there are several, none is replaced, and `or` names the alternative.
     One {
         or: &'static str,
     },
 }
 
-/// Replaces an exact text by another, with the file's line ends.
+/// Replaces an exact text by another, with the line ends of the file.
 pub(super) fn replace(
     workbench: &mut Workbench<'_>,
     path: &str,
@@ -103,7 +103,7 @@ fn line_at(text: &str, at: usize) -> usize {
     text[..at].bytes().filter(|byte| *byte == b'\n').count() + 1
 }
 
-/// The likely mistake in copying a text, if it can be recognized.
+/// The likely mistake in copying a text, if it can be recognised.
 fn near(text: &str, old: &str) -> Option<String> {
     let first = old.lines().find(|line| !line.trim().is_empty())?;
     if let Some((number, rest)) = first.split_once('\t')

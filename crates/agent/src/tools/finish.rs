@@ -1,4 +1,4 @@
-//! `finish`: the end of a turn, once the docs have no new problems.
+//! `finish`: ends a turn once the docs have no new problems.
 
 use docent_site::new_findings;
 use serde::Deserialize;
@@ -67,7 +67,7 @@ fn run(
         let lines: Vec<String> = found.iter().take(20).map(|secret| format!("- {secret}")).collect();
         return Err(format!("Secrets may not be committed; take them out:\n\n{}", lines.join("\n")));
     }
-    // What was not understood is not a problem that could be fixed.
+    // Constructs that could not be parsed are not problems to fix.
     match new_findings(workbench.files.base(), workbench.tree(), &changed).findings {
         found if found.is_empty() => Ok(ACCEPTED.to_owned()),
         found if known_problems => Ok(format!("{ACCEPTED}\n\nLeft for you to decide:\n\n{}", listed(&found))),
@@ -79,12 +79,12 @@ const ACCEPTED: &str = "Finished.";
 const HANDED_BACK: &str = "Your changes broke something. Fix it, or call `finish` again with `known_problems` where it \
                            has to be so:";
 
-/// Whether this is a result of `finish` that returns problems.
+/// Whether this is a result of `finish` that returns problems to the model.
 pub(crate) fn is_handed_back(result: &ToolResult) -> bool {
     result.is_error && result.output.starts_with(HANDED_BACK)
 }
 
-/// What an accepted `finish` adds to the summary of its call: the remaining problems.
+/// The text that an accepted `finish` adds to the summary of its call: the remaining problems.
 pub(crate) fn remaining_problems(output: &str) -> &str {
     output.strip_prefix(ACCEPTED).unwrap_or("").trim()
 }

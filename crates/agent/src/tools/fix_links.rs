@@ -1,4 +1,4 @@
-//! `fix_links`: links that lead nowhere.
+//! `fix_links`: repairs broken links.
 
 use docent_refactor::fix_links;
 

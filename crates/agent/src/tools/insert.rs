@@ -1,4 +1,4 @@
-//! `insert`: new lines after a line.
+//! `insert`: inserts lines after a line.
 
 use serde::Deserialize;
 

@@ -1,4 +1,4 @@
-//! `list`: the files of the docs.
+//! `list`: lists the files of the docs.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ pub(super) const TOOL: Tool = Tool {
     begin: |given| reads(given, run),
 };
 
-/// Lines in one result.
+/// Number of lines in one result.
 const PAGE: usize = 300;
 
 #[derive(Deserialize)]
@@ -45,12 +45,12 @@ fn run(ListArguments { within, depth, from }: ListArguments, workbench: &Workben
     listed(workbench, &ListRequest { within, depth, from: from.unwrap_or(0) })
 }
 
-/// What to list.
+/// The selection of files to list.
 pub(super) struct ListRequest {
     pub(super) within: Patterns,
-    /// Levels below the folder that the patterns have in common.
+    /// Levels below the common folder of the patterns.
     pub(super) depth: Option<usize>,
-    /// Lines to skip.
+    /// Number of lines to skip.
     pub(super) from: usize,
 }
 
@@ -58,7 +58,7 @@ pub(super) struct ListRequest {
 #[derive(Debug, PartialEq, Eq)]
 enum ListEntry<'a> {
     File(&'a str),
-    /// A folder whose files are not listed, and their number.
+    /// A folder whose files are not listed, and the number of its files.
     Folder(&'a str, usize),
 }
 
@@ -88,7 +88,8 @@ pub(super) fn listed(workbench: &Workbench<'_>, wanted: &ListRequest) -> CallRes
     Ok(if text.is_empty() { "there are no files".to_owned() } else { text })
 }
 
-/// Files as listed: those deeper than `depth` levels below `folder` are counted at the deepest folder that is listed.
+/// The lines of a listing: files deeper than `depth` levels below `folder` are counted at the deepest listed folder
+/// above them.
 fn lines<'a>(files: &[&'a str], folder: &str, depth: usize) -> Vec<ListEntry<'a>> {
     let mut lines: BTreeMap<&'a str, ListEntry<'a>> = BTreeMap::new();
     for file in files {
@@ -110,7 +111,7 @@ fn lines<'a>(files: &[&'a str], folder: &str, depth: usize) -> Vec<ListEntry<'a>
     lines.into_values().collect()
 }
 
-/// The folder that the only pattern names or begins with, with a trailing slash; `""` for none.
+/// The folder that the only pattern names or begins with, with a trailing slash; `""` if there is none.
 fn folder_of(patterns: &[String], files: &[&str]) -> String {
     let [pattern] = patterns else { return String::new() };
     let plain = pattern.split(['*', '?', '[', '{']).next().unwrap_or("");

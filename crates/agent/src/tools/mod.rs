@@ -1,7 +1,7 @@
 //! The tools, one small file each: name, description for the model, input schema, and effect.
 //!
-//! A tool that edits is a function of the files and its input, and nothing else: no clock, no randomness, no network. So
-//! the calls of a transcript, run again, give the same files.
+//! A tool that edits is a function of the files and its input: no clock, no randomness, no network. So replaying the
+//! calls of a transcript gives the same files.
 
 mod add_descriptions;
 mod add_page;
@@ -55,13 +55,13 @@ struct Tool {
 }
 
 /// Which models a tool is offered to. Calls of every tool are accepted from all models, because a turn may continue
-/// with another model than it began with.
+/// with a different model.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum OfferedTo {
     Always,
-    /// Models that know separate editing tools.
+    /// Models that were trained on separate editing tools.
     Separately,
-    /// Models that know one combined editing tool.
+    /// Models that were trained on one combined editing tool.
     TextEditor,
     /// Turns with an index of the published docs.
     WithSearch,
@@ -116,9 +116,9 @@ pub fn specs(settings: &TurnSettings) -> Vec<ToolSpec> {
     TOOLS.into_iter().filter(is_offered).map(spec).collect()
 }
 
-/// Runs calls. Consecutive reading calls run in parallel; an edit runs alone. The result is as if one ran after the
-/// other. Every call gets a result, in order: a call that cannot be parsed, is refused or fails gets the reason, and so
-/// does one after an accepted `finish` or beyond the limit of a reply.
+/// Runs calls. Consecutive reading calls run in parallel; an edit runs alone. The result is the same as if the calls
+/// ran one after the other. Every call gets a result, in order: a call that cannot be parsed, is refused or fails gets
+/// the reason, and so does one after an accepted `finish` or beyond the limit of a reply.
 pub fn run_tools(calls: &[Call], files: &mut dyn EditableTree, context: &ToolContext) -> Vec<ToolResult> {
     let mut workbench = Workbench { files, context };
     let mut results = Vec::with_capacity(calls.len());
@@ -153,7 +153,7 @@ pub fn run_tools(calls: &[Call], files: &mut dyn EditableTree, context: &ToolCon
     results
 }
 
-/// Cuts the long results when all together are too large. The effects of the calls remain.
+/// Cuts long results if all together are too large. The effects of the calls remain.
 fn shorten(results: &mut [ToolResult]) {
     let mut left = LONGEST_TOGETHER;
     for result in results {
@@ -164,7 +164,7 @@ fn shorten(results: &mut [ToolResult]) {
     }
 }
 
-/// Most bytes of the results of one reply together, short ones not counted.
+/// Maximum number of bytes of the results of one reply together, not counting short ones.
 const LONGEST_TOGETHER: usize = 2_000_000;
 /// Results up to this many bytes are never cut.
 const SHORT: usize = 1_000;
@@ -207,7 +207,7 @@ fn begin(call: &Call) -> Result<ParsedCall, String> {
     (tool.begin)(&call.input).map_err(|why| format!("{why}; `{}` takes {}", tool.name, shape(&(tool.schema)())))
 }
 
-/// Replaying a transcript had another result than the first time: the base is not what it was.
+/// A call had a different result during replay: the base is not the same as before.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("could not repeat the call `{call_id}` of `{tool}`: {why}")]
 pub struct Diverged {
@@ -216,7 +216,7 @@ pub struct Diverged {
     pub why: String,
 }
 
-/// Repeats the effects of a transcript's calls on the files, which must be as they were before the first of them.
+/// Repeats the effects of a transcript's calls on the files, which must be in the state before the first call.
 pub fn replay(transcript: &Transcript, files: &mut dyn EditableTree, context: &ToolContext) -> Result<(), Diverged> {
     for (call, result) in transcript.answered() {
         if result.is_error {
@@ -232,7 +232,7 @@ pub fn replay(transcript: &Transcript, files: &mut dyn EditableTree, context: &T
     Ok(())
 }
 
-/// The arguments of a tool that takes nothing but a selection of pages.
+/// The arguments of a tool that only takes a selection of pages.
 #[derive(Deserialize)]
 struct SelectionArguments {
     #[serde(default, rename = "in", alias = "paths", alias = "path", alias = "glob")]
@@ -248,7 +248,7 @@ struct MoveArguments {
     to: String,
 }
 
-/// The schema of an object with these members; `required` names the mandatory ones.
+/// The schema of an object with these properties; `required` names the mandatory ones.
 fn object(properties: Value, required: &[&str]) -> Value {
     let mut schema = json!({ "type": "object", "required": required, "additionalProperties": false });
     schema["properties"] = properties;
@@ -267,7 +267,7 @@ fn flag(description: &str) -> Value {
     json!({ "type": "boolean", "description": description })
 }
 
-/// `in`: the pages that a tool is limited to.
+/// The schema of `in`: the pages that a tool is limited to.
 fn within() -> Value {
     json!({
         "type": "array",

@@ -1,4 +1,4 @@
-//! `move_page`: moves a page and updates everything that leads to it.
+//! `move_page`: moves a page and updates the links and navigation entries that lead to it.
 
 use docent_refactor::move_page;
 

@@ -1,4 +1,4 @@
-//! `read`: a file's lines, with their numbers.
+//! `read`: shows the lines of a file with their numbers.
 
 use serde::Deserialize;
 
@@ -23,11 +23,11 @@ pub(super) const TOOL: Tool = Tool {
     begin: |given| reads(given, run),
 };
 
-/// Lines of one result when no range is given.
+/// Number of lines in one result if no range is given.
 const LINES: usize = 500;
-/// The most characters of one line.
+/// Maximum number of characters of one line.
 const WIDTH: usize = 2_000;
-/// The most bytes at a time.
+/// Maximum number of bytes in one result.
 const BYTES: usize = 28_000;
 
 #[derive(Deserialize)]
@@ -52,7 +52,7 @@ fn run(ReadArguments { path, from_line, to_line }: ReadArguments, workbench: &Wo
 /// The requested lines of a file, counted from 1.
 pub(super) struct LineRange {
     pub(super) from: usize,
-    /// The last one; `None` for as many as one result has.
+    /// The last line; `None` for as many as one result has.
     pub(super) to: Option<usize>,
     /// Tells the model how to continue at a line.
     pub(super) more: fn(usize) -> String,

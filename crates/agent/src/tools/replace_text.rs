@@ -1,4 +1,4 @@
-//! `replace_text`: replaces one text by another in all docs.
+//! `replace_text`: replaces a text by another in all docs.
 
 use docent_refactor::replace_text;
 use serde::Deserialize;

@@ -1,4 +1,4 @@
-//! `search_docs`: passages of the published docs that fit some words.
+//! `search_docs`: finds passages of the published docs that match some words.
 
 use serde::Deserialize;
 
@@ -24,7 +24,7 @@ pub(super) const TOOL: Tool = Tool {
 
 const USUAL: usize = 8;
 const MOST: usize = 20;
-/// The most characters of a passage.
+/// Maximum number of characters of a passage.
 const LENGTH: usize = 1_200;
 
 #[derive(Deserialize)]

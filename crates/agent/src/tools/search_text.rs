@@ -31,9 +31,9 @@ pub(super) const TOOL: Tool = Tool {
 
 const MATCHES: usize = 200;
 const WIDTH: usize = 300;
-/// The most lines around a match.
+/// Maximum number of context lines around a match.
 const AROUND: usize = 10;
-/// Most bytes of matches in a result, so that the note at its end is not cut off.
+/// Maximum number of bytes of matches in a result, so that the note at its end is not cut off.
 const BYTES: usize = 28_000;
 /// Larger files, in bytes, are not searched.
 const LARGEST: usize = 4 << 20;
@@ -88,12 +88,12 @@ fn run(
 /// A pattern that is matched line by line.
 struct Pattern {
     line: Regex,
-    /// The same for a whole text: if it does not match a text, no line of it matches. `None` for a pattern for which
-    /// that is uncertain.
+    /// The same pattern for a whole text: if it does not match a text, no line of it matches. `None` if that does not
+    /// hold for the pattern for certain.
     whole: Option<Regex>,
 }
 
-/// A line that matches, or that is near one.
+/// A matching line, or a context line near one.
 struct FoundLine {
     /// Counted from 1.
     number: usize,
@@ -111,7 +111,7 @@ impl Pattern {
                 .build()
                 .map_err(|why| format!("the pattern is not a regular expression: {why}"))
         };
-        // These distinguish the start and end of a text from those of a line, or may do so.
+        // These constructs may distinguish the start and end of a text from those of a line.
         let harmless = written.replace("(?i)", "").replace("(?:", "");
         let is_plain = !["\\A", "\\z", "(?"].iter().any(|special| harmless.contains(special));
         Ok(Self { line: build(false)?, whole: is_plain.then(|| build(true)).transpose()? })
@@ -126,7 +126,7 @@ impl Pattern {
         text.lines().filter(|line| self.line.is_match(line)).count()
     }
 
-    /// The matching lines, up to the limit of a result, and those around them.
+    /// The matching lines, up to the limit of a result, and the context lines around them.
     fn lines(&self, text: &str, around: usize) -> Vec<FoundLine> {
         let lines: Vec<&str> = text.lines().collect();
         let matching = (0..lines.len()).filter(|&index| self.line.is_match(lines[index])).take(MATCHES);
@@ -142,8 +142,8 @@ impl Pattern {
     }
 }
 
-/// Writes the lines of a file with at most this many matches, and returns how many. Groups of lines that are not
-/// adjacent are separated.
+/// Writes the lines of a file with at most this many matches, and returns the number of matches. Groups of lines that
+/// are not adjacent are separated.
 fn write(out: &mut String, file: &str, lines: &[FoundLine], most: usize, is_apart: bool) -> usize {
     let mut written = 0;
     let mut last = None;

@@ -1,4 +1,4 @@
-//! `set_front_matter`: one field, on one page or many.
+//! `set_front_matter`: sets a frontmatter field on one page or several.
 
 use docent_refactor::{FieldContent, set_front_matter};
 use serde::Deserialize;

@@ -129,7 +129,7 @@ fn a_move_to_where_nothing_can_be_leaves_the_page_where_it_is() {
         assert!(refused(&mut files, "move", json!({"from": "index.mdx", "to": to})).contains(why), "{to}");
     }
     refused(&mut files, "move_page", json!({"from": "guides/a", "to": "guides/crlf.md/a.mdx"}));
-    // A file may give way to a folder of its name.
+    // A file may be replaced by a folder of its name.
     ok(&mut files, "move", json!({"from": "guides/a.mdx", "to": "guides/a.mdx/index.mdx"}));
 }
 
@@ -140,7 +140,7 @@ fn what_may_not_be_touched_is_refused() {
         refused(&mut files, "write", json!({"path": path, "content": "x"}));
         refused(&mut files, "move", json!({"from": "index.mdx", "to": path}));
     }
-    // A leading slash is how sites write paths; it stays inside the docs all the same.
+    // Sites write paths with a leading slash; the path is still relative to the docs root.
     ok(&mut files, "write", json!({"path": "/etc/notes.md", "content": "x"}));
     assert_eq!(files.changed(), ["etc/notes.md"]);
 }

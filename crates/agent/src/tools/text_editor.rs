@@ -1,4 +1,4 @@
-//! `str_replace_based_edit_tool`: reading and editing in one tool, which some models were trained on.
+//! `str_replace_based_edit_tool`: reads and edits with one tool, which some models were trained on.
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
@@ -44,7 +44,7 @@ pub(super) const TOOL: Tool = Tool {
     begin,
 };
 
-/// How many levels of a folder are listed.
+/// Number of folder levels that are listed.
 const LEVELS: usize = 2;
 
 #[derive(Deserialize)]

@@ -1,4 +1,4 @@
-//! `todo_write`: the plan.
+//! `todo_write`: replaces the plan.
 
 use serde_json::json;
 

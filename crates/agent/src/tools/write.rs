@@ -1,4 +1,4 @@
-//! `write`: a whole file.
+//! `write`: writes a complete file.
 
 use serde::Deserialize;
 
@@ -33,7 +33,7 @@ fn run(WriteArguments { path, content }: WriteArguments, workbench: &mut Workben
     write(workbench, &path, content)
 }
 
-/// Writes this text as a whole file.
+/// Writes this text as the complete content of a file.
 pub(super) fn write(workbench: &mut Workbench<'_>, path: &str, content: String) -> CallResult {
     let path = workbench.path(path)?;
     let is_new = workbench.tree().read(&path).is_none();

@@ -8,7 +8,7 @@ fn files(files: &[(&str, &str)]) -> Files {
     files.iter().map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec())).collect()
 }
 
-/// A site of MDX pages, with a component of its own, samples that pages show, and what builds it.
+/// A site of MDX pages, with a component, samples that pages display, and build files.
 fn site() -> Files {
     files(&[
         ("docs.json", r##"{"name": "Acme", "navigation": ["index", "guides/a"]}"##),
@@ -149,7 +149,7 @@ fn code_is_new_when_no_page_of_the_site_has_it() {
         r##"{"name": "Acme", "navigation": [], "api": {}}"##,
         "the navigation and the redirects alone",
     );
-    // Another page has the same code: it may be copied, also to a folder where its relative path differs.
+    // Another page has the same code: it may be copied, even to a folder where its relative path differs.
     allows("guides/deep/b.mdx", "import { Chart as C } from '../../components/chart'\n\n<C data={load()} />\n");
     // Existing code of a page may stay while something else changes.
     allows(
@@ -197,7 +197,7 @@ fn a_finished_job_is_held_to_the_same_rules() {
     assert_eq!(refused_change(&before, &after, &changed("package.json"), &["package.json".to_owned()]), None);
 }
 
-/// A site in reStructuredText, with a text that it includes and code that it has.
+/// A site in reStructuredText, with an included text and existing code.
 fn sphinx() -> Files {
     files(&[
         ("conf.py", "project = 'Acme'\n"),

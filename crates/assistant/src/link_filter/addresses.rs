@@ -1,4 +1,4 @@
-//! Addresses in running text, which renderers turn into links by themselves.
+//! Addresses in running text, which renderers turn into links automatically.
 
 use super::spans::{Lookahead, Window};
 
@@ -82,7 +82,7 @@ net online org page post pro shop site store tech tel test top travel web websit
 
 const LONGEST_TOP: usize = 7;
 
-/// What follows a dot, as far as it could be a label of a domain: its length, and whether it could be the last label.
+/// The text after a dot, as far as it could be a label of a domain: its length, and whether it could be the last label.
 pub(super) fn label_of_domain(window: Window<'_>) -> Option<(usize, bool)> {
     let end = window.text.find(|c: char| !c.is_alphanumeric() && c != '-');
     if end.is_none() && !window.whole {
@@ -100,7 +100,7 @@ pub(super) fn as_code(text: &str) -> String {
     format!("`{}`", text.replace('`', "").replace('|', "%7C"))
 }
 
-/// A text as the label of a link, at its beginning or further on.
+/// A text escaped for the label of a link; `is_first` is whether it is at the beginning of the label.
 pub(super) fn as_label(text: &str, is_first: bool) -> String {
     let mut label = String::with_capacity(text.len());
     for c in text.chars() {

@@ -7,11 +7,11 @@ use super::spans::Window;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Fence {
     mark: char,
-    /// The number of its fence characters.
+    /// The number of fence characters.
     pub(super) length: usize,
-    /// The number of quotes around it.
+    /// The number of block quotes around it.
     quotes: usize,
-    /// Its indentation, in columns behind the quotes.
+    /// Indentation of the fence, in columns after the quote markers.
     indent: usize,
 }
 
@@ -31,7 +31,7 @@ impl Fence {
         self.mark.to_string().repeat(self.length)
     }
 
-    /// The indentation of the lines around it.
+    /// The indentation of the lines around the block.
     pub(super) const fn indent(self) -> usize {
         if self.quotes == 0 { self.indent } else { 0 }
     }
@@ -52,7 +52,7 @@ impl Fence {
                 _ => {}
             }
         }
-        // The block's own indentation is removed, and no more.
+        // Only the block's own indentation is removed.
         let mut column = 0;
         while column < self.indent {
             match text.as_bytes().get(at) {
@@ -81,26 +81,26 @@ impl Fence {
             if after.is_empty() || after.starts_with('\n') {
                 return Some(FenceLine::Close);
             }
-            // Not the end by our reading, but by that of some renderers.
+            // Not the end of the block under CommonMark, but in some renderers.
             shown.push(NO_SPACE);
         }
         Some(FenceLine::Code { length: at, shown })
     }
 }
 
-/// The markers at the start of a line.
+/// The container markers at the start of a line.
 #[derive(Debug, Default)]
 pub(super) struct LineStart {
-    /// Their length in bytes.
+    /// Length of the markers in bytes.
     pub(super) length: usize,
     /// Indentation of the first marker, or of the text, in columns.
     pub(super) indent: usize,
     pub(super) has_item: bool,
     pub(super) is_blank: bool,
-    /// The code block that begins here.
+    /// The code block that begins on this line.
     pub(super) fence: Option<Fence>,
     quotes: usize,
-    /// Where the line's own text begins, in columns behind the quotes.
+    /// The column at which the line's text begins, counted after the quote markers.
     column: usize,
 }
 
@@ -160,7 +160,7 @@ impl LineStart {
     }
 }
 
-/// The length of a list item's marker with a space behind it; 0 when there is none.
+/// The length of a list item's marker with the space after it; 0 if there is none.
 fn item(window: Window<'_>) -> Option<usize> {
     let text = window.text;
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();

@@ -1,4 +1,4 @@
-//! The state of the output, as far as it affects how the next text is read.
+//! The state of the output, as far as it affects how the next text is parsed.
 
 use super::NO_SPACE;
 
@@ -7,9 +7,9 @@ const ESCAPE: &str = "\\";
 
 #[derive(Debug)]
 pub(super) struct OutputState {
-    /// The last characters, as a renderer sees them; a character made harmless by an escape is [`NO_SPACE`].
+    /// The last characters, as a renderer sees them; a character that an escape made harmless is [`NO_SPACE`].
     last: [char; 3],
-    /// The text before was parsed without the text that comes now.
+    /// Whether the previous text was parsed without the text that follows.
     joins: bool,
     is_in_table: bool,
     is_behind_blank: bool,
@@ -22,10 +22,10 @@ pub(super) struct OutputState {
 struct Line {
     is_empty: bool,
     is_blank: bool,
-    /// It could be the delimiter row of a table.
+    /// Whether the line could be the delimiter row of a table.
     is_rule: bool,
     has_dash: bool,
-    /// Code in it would be split if the line were a table row.
+    /// Whether the line contains code that would be split if the line were a table row.
     has_bar: bool,
 }
 
@@ -89,12 +89,12 @@ impl OutputState {
         };
     }
 
-    /// The text before was parsed without the text that comes next.
+    /// Records that the previous text was parsed without the text that follows.
     pub(super) const fn joins(&mut self) {
         self.joins = true;
     }
 
-    /// This line contains code with a bar in it.
+    /// Records that this line contains code with a bar in it.
     pub(super) const fn has_bar(&mut self) {
         self.line.has_bar = true;
     }
@@ -116,7 +116,7 @@ impl OutputState {
         !self.last[2].is_ascii_alphanumeric()
     }
 
-    /// Behind a dot that is not the first of its word.
+    /// Whether the output ends with a dot that is not the first character of its word.
     pub(super) fn is_behind_dot(&self) -> bool {
         let before = self.last[1];
         self.last[2] == '.'
@@ -146,7 +146,7 @@ impl OutputState {
             ('&', c) if c.is_ascii_alphanumeric() || c == '#' => Some(APART),
             ('!', '[') | ('`', '`') => Some(APART),
             ('\\', c) if c.is_ascii_punctuation() => Some(APART),
-            // Words, and numeric entities.
+            // Words, and numeric character references.
             (last, c) if self.joins && (last.is_alphanumeric() || last == '#') && (c.is_alphanumeric() || c == ';') => {
                 Some(APART)
             }

@@ -1,4 +1,4 @@
-//! Pieces that are parsed with a CommonMark parser.
+//! Parses pieces with a CommonMark parser.
 
 use pulldown_cmark::{Event, LinkType, Parser, Tag, TagEnd};
 
@@ -8,7 +8,7 @@ use super::spans::{Lookahead, Window};
 /// How many closing parentheses are tried as the end of a link.
 const TRIES: usize = 8;
 
-/// Behind `](`: the destination without escapes, and its length including the closing parenthesis.
+/// Parses what follows `](`: the unescaped destination, and the length including the closing parenthesis.
 pub(super) fn destination(window: Window<'_>) -> Option<Lookahead<(String, usize)>> {
     const LABEL: &str = "[x](";
     let text = window.text;
@@ -27,7 +27,7 @@ pub(super) fn destination(window: Window<'_>) -> Option<Lookahead<(String, usize
     (window.whole || paragraph.is_some() || ends.next().is_some()).then_some(Lookahead::Nowhere)
 }
 
-/// The destination of `<…>`, when it is a link.
+/// The destination of `<…>`, if it is an autolink.
 pub(super) fn autolink(text: &str) -> Option<String> {
     let event = Parser::new(text).nth(1)?;
     match event {
@@ -37,7 +37,7 @@ pub(super) fn autolink(text: &str) -> Option<String> {
     }
 }
 
-/// The length of the entity at `&`, and the text it stands for.
+/// The length of the entity at `&`, and the text that it encodes.
 pub(super) fn entity(window: Window<'_>) -> Option<(usize, Option<String>)> {
     const LONGEST_NAME: usize = 40;
     let text = window.text;

@@ -1,4 +1,4 @@
-//! Pieces of a line: code and labels. Each is present, absent, or (`None`) depends on what follows.
+//! Parses inline pieces: code spans and labels. Each is present, absent, or (`None`) depends on the text that follows.
 
 use super::NO_SPACE;
 
@@ -6,7 +6,7 @@ use super::NO_SPACE;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Window<'a> {
     pub(super) text: &'a str,
-    /// Whether nothing more will be visible: the text has ended, or the limit of lookahead is reached.
+    /// Whether no more text can become visible: the text has ended, or the limit of lookahead is reached.
     pub(super) whole: bool,
 }
 
@@ -21,7 +21,7 @@ pub(super) enum Lookahead<T> {
     Nowhere,
 }
 
-/// Code between backticks, both on one line: its whole length, and the code.
+/// A code span on one line: its total length, and the code.
 pub(super) fn code_span(window: Window<'_>) -> Option<Lookahead<(usize, &str)>> {
     let text = window.text;
     let length = text.bytes().take_while(|byte| *byte == b'`').count();
@@ -36,7 +36,7 @@ pub(super) fn code_span(window: Window<'_>) -> Option<Lookahead<(usize, &str)>> 
     (at < text.len() || window.whole).then_some(Lookahead::Nowhere)
 }
 
-/// The end of the bracket that was opened before `window`.
+/// The position of the bracket that closes the one before `window`.
 pub(super) fn label_end(window: Window<'_>) -> Option<Lookahead<usize>> {
     let bytes = window.text.as_bytes();
     let (mut at, mut depth, mut blank) = (0, 1, false);
@@ -66,7 +66,7 @@ pub(super) fn label_end(window: Window<'_>) -> Option<Lookahead<usize>> {
     window.whole.then_some(Lookahead::Nowhere)
 }
 
-/// Code in a table cell: its bars get a backslash, which renderers of tables remove.
+/// Code for a table cell: its bars get a backslash, which renderers of tables remove.
 pub(super) fn in_a_cell(code: &str) -> String {
     let mut out = String::with_capacity(code.len() + 4);
     let mut slashes = 0;

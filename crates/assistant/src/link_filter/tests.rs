@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Knows the page `/a`, the site `https://rfc.test` and the image `/chart.png`; writes `a.md` as `/a`.
+/// Accepts the page `/a`, the site `https://rfc.test` and the image `/chart.png`; rewrites `a.md` to `/a`.
 pub(super) fn judge(destination: LinkTarget<'_>) -> Option<String> {
     match destination {
         LinkTarget::Link("/a" | "a.md" | "https://site.test/a") => Some("/a".to_owned()),
@@ -23,7 +23,7 @@ fn filtered(pieces: &[&str]) -> String {
     out
 }
 
-/// As [`filtered`], with zero-width characters shown as a middle dot.
+/// Like [`filtered`], with zero-width spaces shown as a middle dot.
 fn seen(text: &str) -> String {
     filtered(&[text]).replace(NO_SPACE, "·")
 }
@@ -202,7 +202,7 @@ fn a_link_that_is_too_long_is_no_link() {
     assert!(filtered(&[&text]).ends_with("]\\(/nothing)"));
 }
 
-/// Text in which much looks like a link.
+/// Text with many fragments that resemble links.
 fn markdown() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         4 => prop::sample::select(vec![

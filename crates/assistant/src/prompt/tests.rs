@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// A request as text.
+/// The text form of a request.
 pub(crate) fn shown(request: &Request) -> String {
     let mut text = format!("system\n{}\n", request.system);
     for message in &request.messages {

@@ -1,4 +1,4 @@
-//! Searches, the model's own among them, and what a follow-up is searched with.
+//! The searches of a reply, including the model's own, and the query of a follow-up question.
 
 use std::time::Duration;
 

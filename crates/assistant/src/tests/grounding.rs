@@ -1,4 +1,4 @@
-//! What leaves the server: links, sources, and the word that the docs hold no answer.
+//! The grounding of replies: links, sources, and the note that the docs do not contain the answer.
 
 use docent_llm::scripted::Reply;
 use docent_types::{FinishReason, StreamEvent};

@@ -1,10 +1,11 @@
-//! How well `builtin` answers on the sample site of the demo: questions as readers put them, and what an answer must say.
+//! Measures how well `builtin` answers on the sample site of the demo: questions in readers' words, and the facts that
+//! an answer must contain.
 
 use std::path::Path;
 
 use super::TestAssistant;
 
-/// Questions, each with the facts that a good answer holds.
+/// Questions, each with the facts that a good answer contains.
 const QUESTIONS: [(&str, &[&str]); 24] = [
     ("What is the maximum size of a payload?", &["256 KiB"]),
     ("How many deliveries may be under way at once?", &["`concurrency`", "`10`", "1 to 500"]),
@@ -44,7 +45,7 @@ const FOREIGN: [&str; 8] = [
     "How do I change the oil of my car?",
 ];
 
-/// The figure when this was written. Fewer means that answers got worse.
+/// Baselines: smaller figures mean that answers got worse.
 const FACTS_FOUND: usize = 38;
 const ANSWERED: usize = 20;
 

@@ -1,4 +1,4 @@
-//! Threads from outside: kept, gone on with, rated, exported, forgotten.
+//! The life of threads: stored, continued, rated, exported, deleted.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -102,7 +102,7 @@ async fn threads_nobody_touches_are_forgotten() {
     assert_ne!(old.thread, young.thread);
 }
 
-/// A disk with adjustable delay, or a broken one.
+/// A store with an adjustable delay, or a broken one.
 #[derive(Debug, Default)]
 struct Disk {
     threads: MemoryThreads,
@@ -114,7 +114,7 @@ struct Disk {
 impl Disk {
     async fn writes(&self) -> Result<(), StoreError> {
         if let Some(gate) = &self.waits {
-            // Closing it opens it.
+            // Closing the semaphore opens the gate.
             let _ = gate.acquire().await;
         }
         self.writes.fetch_add(1, Ordering::Relaxed);
@@ -155,7 +155,7 @@ impl Threads for Disk {
     }
 }
 
-/// A fixture on this disk.
+/// A fixture with this store.
 fn house_on(disk: Disk) -> TestAssistant {
     let mut fixture = TestAssistant::new();
     let clock = Arc::new(fixture.clock.clone());

@@ -1,4 +1,4 @@
-//! A model that does not answer, or breaks off.
+//! A model that does not answer, or whose reply breaks off.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! From the address git uses to the API.
+//! The API's URL is derived from git's URL.
 
 use proptest::prelude::*;
 

@@ -1,4 +1,4 @@
-//! A GitHub App: its statement, its installation, its tokens.
+//! A GitHub App: its JWT, its installation, its tokens.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -38,7 +38,7 @@ impl Setup {
         http_forge(client(), address(Github, server), self.source.clone(), Arc::clone(&self.clock) as _)
     }
 
-    /// What a signed statement says.
+    /// The claims of the signed JWT.
     fn claims(&self, asked: &Asked) -> Value {
         let statement = asked.header("authorization").strip_prefix("Bearer ").expect("a statement");
         let mut validation = Validation::new(Algorithm::RS256);
@@ -48,7 +48,7 @@ impl Setup {
     }
 }
 
-/// GitHub, with an installation whose tokens are good for an hour from noon: `ghs_1`, `ghs_2`, ….
+/// A GitHub server with an installation whose tokens are `ghs_1`, `ghs_2`, … and expire at this time.
 async fn github(tokens_until: Timestamp) -> Server {
     let made = AtomicU64::new(0);
     Server::start(move |asked| match asked.line().as_str() {

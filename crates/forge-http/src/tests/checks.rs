@@ -1,4 +1,4 @@
-//! What `doctor` finds out.
+//! The checks of `doctor`.
 
 use serde_json::{Value, json};
 

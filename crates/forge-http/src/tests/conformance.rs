@@ -1,4 +1,4 @@
-//! The port's promises, kept on every forge.
+//! The conformance suite of the port, run on every forge.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The pull requests of `acme/docs`, as each of the forges shows them.
+//! An imitation of each forge's pull request API for `acme/docs`.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ struct Kept {
     fork: bool,
 }
 
-/// What is kept; the number of a pull request is its place, from 1.
+/// The stored pull requests; the number of each is its position, from 1.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Book(Arc<Mutex<Vec<Kept>>>);
 
@@ -69,7 +69,7 @@ impl Book {
         })
     }
 
-    /// Newest first.
+    /// The matching pull requests, newest first.
     fn listed(&self, show: impl Fn(u64, &Kept) -> Value, wanted: impl Fn(&Kept) -> bool) -> Answer {
         let all = self.change(|all| all.clone());
         let shown = (1..)

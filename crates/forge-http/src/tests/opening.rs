@@ -1,4 +1,4 @@
-//! What forges answer when a pull request is opened, beyond what an imitation of one plays.
+//! Responses of forges to opening a pull request that the imitations do not cover.
 
 use docent_forge::{ForgeError, PullRequest, PullRequestSpec, PullState};
 use serde_json::{Value, json};
@@ -99,7 +99,7 @@ async fn labels_that_may_not_be_set_do_not_cost_the_pull_request() {
 #[tokio::test]
 async fn a_repository_that_moved_is_followed_once_also_to_another_owner() {
     let server = Server::start(|asked| match (asked.line().as_str(), asked.value("head")) {
-        // The filter names the owner it once had.
+        // The filter contains the owner's old name, so nothing is found.
         ("GET /repositories/7/pulls", Some(_)) => Answer::json(200, json!([])),
         ("GET /repositories/7/pulls", None) => {
             Answer::json(200, json!([github_pull(9, "docent/other"), github_pull(8, "docent/a")]))
@@ -155,7 +155,7 @@ async fn gitea_is_asked_page_by_page_and_then_for_the_two_branches() {
             "head": { "ref": head, "label": head, "repo_id": 7 }, "base": { "ref": "main", "repo_id": 7 },
         })
     };
-    // 400 newer ones in front of ours.
+    // 400 newer pull requests come before ours.
     let server = Server::start(move |asked| {
         let page: usize = asked.value("page").and_then(|page| page.parse().ok()).unwrap_or(0);
         let newer = || (0..50).map(|place| pull(1_000 - page * 50 - place, "other")).collect();

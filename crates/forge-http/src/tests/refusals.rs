@@ -1,4 +1,4 @@
-//! What each status of each forge means: who must do what, or when to ask again.
+//! The meaning of each status of each forge: who must fix what, or when to retry.
 
 use std::sync::LazyLock;
 
@@ -17,7 +17,7 @@ fn said(status: u16, message: &str) -> Answer {
     Answer::json(status, json!({ "message": message }))
 }
 
-/// `(forge, its answer, what is told of it)`; `…` stands for the server's address.
+/// `(forge, its response, the resulting error)`; `…` is replaced by the server's address.
 fn table() -> Vec<(Host, Answer, &'static str)> {
     let in_seconds = |seconds: i64| (NOON / 1000 + seconds).to_string();
     let limited = said(403, "API rate limit exceeded for user ID 1.").with("x-ratelimit-remaining", "0");
@@ -228,7 +228,7 @@ async fn a_forge_that_wants_a_token_and_gets_none_asks_for_one() {
     assert_eq!(server.asked()[0].header("authorization"), "");
 }
 
-/// One for all answers: reading the system's certificates takes longer than a question.
+/// One client for all tests: reading the system's certificates takes longer than a request.
 static SHARED: LazyLock<(tokio::runtime::Runtime, docent_http_client::Client)> = LazyLock::new(|| {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
     (runtime.expect("a runtime"), client())
@@ -253,7 +253,7 @@ proptest! {
     fn any_answer_is_read_or_refused((status, body) in answers()) {
         let (runtime, client) = &*SHARED;
         runtime.block_on(async {
-            // Informational and bodyless answers are the HTTP library's business.
+            // Informational and bodyless responses are handled by the HTTP library.
             let body = if matches!(status, 204 | 304) { Vec::new() } else { body };
             let server = Server::saying(Answer::new(status, body)).await;
             for host in [Github, Gitlab, Gitea] {

@@ -1,4 +1,4 @@
-//! A server on this machine that answers as a story wants, and remembers what it was asked.
+//! A server on this machine that gives scripted responses and records the requests.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -15,11 +15,11 @@ use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
-/// What was asked.
+/// A recorded request.
 #[derive(Debug, Clone)]
 pub(super) struct Asked {
     pub(super) method: String,
-    /// As it was sent, still escaped, without the query.
+    /// As it was sent, still percent-encoded, without the query.
     pub(super) path: String,
     pub(super) query: String,
     pub(super) headers: HeaderMap,
@@ -32,7 +32,7 @@ impl Asked {
         format!("{} {}", self.method, self.path)
     }
 
-    /// A value of the query, unescaped.
+    /// A value of the query, percent-decoded.
     pub(super) fn value(&self, name: &str) -> Option<String> {
         let pairs = self.query.split('&').filter_map(|pair| pair.split_once('='));
         let value = pairs.into_iter().find(|(key, _)| *key == name)?.1;
@@ -48,7 +48,7 @@ pub(super) fn unescaped(text: &str) -> String {
     percent_decode_str(text).decode_utf8_lossy().into_owned()
 }
 
-/// What is answered.
+/// A response to send.
 #[derive(Debug, Clone)]
 pub(super) struct Answer {
     status: u16,
@@ -98,7 +98,7 @@ impl Server {
         Self { authority, asked, task }
     }
 
-    /// Always the same answer.
+    /// A server that always sends the same response.
     pub(super) async fn saying(answer: Answer) -> Self {
         Self::start(move |_| answer.clone()).await
     }
@@ -111,7 +111,7 @@ impl Server {
         self.asked.lock().clone()
     }
 
-    /// Method and path of everything that was asked.
+    /// Method and path of all requests.
     pub(super) fn lines(&self) -> Vec<String> {
         self.asked().iter().map(Asked::line).collect()
     }

@@ -22,7 +22,7 @@ fn job() -> AgentJob {
     }
 }
 
-/// The whole of a job, which must be well-formed.
+/// All events of a job, which must be well-formed.
 fn told(events: impl IntoIterator<Item = JobEvent>) -> Vec<StreamEvent> {
     let mut job_chat = JobChat::new(&job());
     let mut all = vec![job_chat.begin()];
@@ -60,7 +60,8 @@ fn ended(status: JobStatus, halt: Halt, message: &str) -> JobEvent {
     JobEvent::Status { status, halt: Some(halt), message: Some(message.to_owned()) }
 }
 
-/// The stream in short: `step`, `text "…"` (deltas joined by `|`), `call id`, `answer id …`, `error id …`, `data …`, `end`.
+/// The stream in a compact form: `step`, `text "…"` (deltas joined by `|`), `call id`, `answer id …`, `error id …`,
+/// `data …`, `end`.
 fn short(events: &[StreamEvent]) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for event in events {

@@ -1,4 +1,4 @@
-//! Creating a job, and being told what it does.
+//! Creating a job and streaming its events.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ fn done(message: &str) -> Outcome {
     Outcome::Completed { message: message.into() }
 }
 
-/// A job that looks, writes and is done.
+/// Plays a job that reads, writes and completes.
 fn play(fixture: &TestApi) {
     let call = |id: &str, name: &str| JobEvent::Called {
         id: id.into(),

@@ -1,4 +1,4 @@
-//! Every row of the error table, on every path.
+//! Tests every row of the error table on every path.
 
 use std::time::Duration;
 
@@ -15,13 +15,13 @@ use super::fixture::{JOBS, TestApi, TestResponse};
 
 const JOB: &str = "00000000-0000-0000-0000-00000000ffff";
 
-/// Every path of the API with its method.
+/// Every agent path of the API with its method.
 fn doors(project: &str) -> [(Method, String); 3] {
     let path = |rest: &str| format!("/v1/agent/{project}/{rest}");
     [(Method::POST, path("job")), (Method::GET, path(&format!("job/{JOB}"))), (Method::GET, path("jobs"))]
 }
 
-/// Whether an answer says that there is a newer version, and where.
+/// Whether an answer has the deprecation header and the link to the newer version of this path.
 fn is_deprecated(answer: &TestResponse, path: &str) -> bool {
     let link = format!("<{}>; rel=\"successor-version\"", path.replacen("/v1/", "/v2/", 1));
     answer.header("deprecation") == Some("@1795219200") && answer.header("link") == Some(&link)
@@ -140,7 +140,7 @@ async fn a_server_that_drains_says_so() {
     }
 }
 
-/// JSON of any shape, with the names our bodies use.
+/// JSON of any shape, with the key names of this API's bodies.
 pub(super) fn any_json() -> impl Strategy<Value = Value> {
     let name = prop::sample::select(vec![
         "messages", "role", "content", "parts", "type", "text", "branch", "asDraft", "model", "trigger", "threadId",
@@ -164,7 +164,7 @@ pub(super) fn any_json() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Bodies near one that is right, and bodies that are no JSON at all.
+/// Bodies that are nearly valid, and bodies that are not JSON.
 fn any_body() -> impl Strategy<Value = Vec<u8>> {
     let message = (any_json(), any_json()).prop_map(|(role, content)| json!({"role": role, "content": content}));
     let near = (prop::collection::vec(message, 0..3), any_json(), any_json())
@@ -183,7 +183,7 @@ fn no_body_whatever_is_a_fault_of_ours() {
     let mut runner = TestRunner::new(ProptestConfig::with_cases(256));
     runner
         .run(&any_body(), |body| {
-            // What is accepted is a stream that goes on: its head is enough.
+            // An accepted request is answered by an endless stream, so only its head is read.
             let request = fixture.agent(Method::POST, JOBS).header("content-type", "application/json");
             let status = runtime.block_on(request.head(body));
             prop_assert!(status < 500, "{status}");

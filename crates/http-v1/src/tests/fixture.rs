@@ -1,5 +1,4 @@
-//! Everything behind the API, in memory, with two projects and a key to the first, and a worker that does what a test
-//! says.
+//! The API with all its cores in memory, two projects, keys to the first, and a worker that the test controls.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, LazyLock};
@@ -38,7 +37,7 @@ pub(super) struct TestApi {
     keys: Arc<MemoryAccess>,
 }
 
-/// One page, as the index of the first project.
+/// A single page, as the index of the first project.
 struct Page;
 
 impl Source for Page {
@@ -55,7 +54,7 @@ impl Source for Page {
     }
 }
 
-/// Made once for all tests.
+/// Built once for all tests.
 fn docs() -> Arc<Indexes> {
     static DOCS: LazyLock<(tempfile::TempDir, Arc<Indexes>)> = LazyLock::new(|| {
         let folder = tempfile::tempdir().expect("a folder");
@@ -75,13 +74,13 @@ pub(super) struct TestResponse {
     pub(super) body: String,
 }
 
-/// An answer whose body is read by and by. Dropping it hangs up.
+/// An answer whose body is read incrementally. Dropping it closes the connection.
 pub(super) struct StreamingResponse {
     pub(super) response: Response,
     pub(super) body: String,
 }
 
-/// A request in the making.
+/// A request being built.
 pub(super) struct TestRequest<'a> {
     fixture: &'a TestApi,
     builder: http::request::Builder,
@@ -100,7 +99,7 @@ impl TestResponse {
         self.headers.get(name)?.to_str().ok()
     }
 
-    /// The frames of a stream, `[DONE]` left out.
+    /// The frames of a stream, without `[DONE]`.
     pub(super) fn frames(&self) -> Vec<Value> {
         let data = self.body.split("\n\n").filter_map(|frame| frame.strip_prefix("data: "));
         data.filter(|data| *data != "[DONE]").map(|data| serde_json::from_str(data).expect("a frame is JSON")).collect()
@@ -114,7 +113,7 @@ impl StreamingResponse {
         Self { response, body: String::new() }
     }
 
-    /// Reads until the body holds this.
+    /// Reads until the body contains this text.
     pub(super) async fn until(&mut self, text: &str) {
         while !self.body.contains(text) {
             let frame = self.response.body_mut().frame().await.unwrap_or_else(|| panic!("no {text}: {}", self.body));
@@ -172,7 +171,7 @@ impl TestApi {
         Self { api, agent, model, clock, admin, assistant, drain: CancellationToken::new(), keys }
     }
 
-    /// One more key of the first project.
+    /// Creates another key of the first project.
     pub(super) async fn key(&self, kind: KeyKind, scope: Scope) -> Key {
         issue(&self.keys, |grant| *grant = Grant { scope, kind, ..grant.clone() }).await
     }
@@ -195,7 +194,7 @@ impl TestApi {
         self.ask(Method::POST, MESSAGE).key(&self.assistant)
     }
 
-    /// Creates a job whose answer is read by and by.
+    /// Creates a job whose answer is read incrementally.
     pub(super) async fn create(&self, text: &str) -> StreamingResponse {
         let reading = self.agent(Method::POST, JOBS).open(user(text)).await;
         assert_eq!(reading.response.status(), 200);
@@ -207,7 +206,7 @@ impl TestApi {
     }
 }
 
-/// The smallest body of a job.
+/// The smallest valid body of a job.
 pub(super) fn user(text: &str) -> Value {
     json!({"messages": [{"role": "user", "content": text}]})
 }
@@ -231,7 +230,7 @@ impl TestRequest<'_> {
         self
     }
 
-    /// Sends a body and leaves the answer's to be read.
+    /// Sends a body and returns the answer before its body is read.
     pub(super) async fn open(self, body: Value) -> StreamingResponse {
         let request = self.builder.header("content-type", "application/json");
         let request = request.body(Full::new(Bytes::from(body.to_string()))).expect("a request");
@@ -242,7 +241,7 @@ impl TestRequest<'_> {
         self.open(body).await.finish().await
     }
 
-    /// The status of the answer to any bytes; hangs up then.
+    /// Sends any bytes, returns the status, and closes the connection.
     pub(super) async fn head(self, body: Vec<u8>) -> u16 {
         let request = self.builder.body(Full::new(body.into())).expect("a request");
         StreamingResponse::of(&self.fixture.api, request).await.response.status().as_u16()

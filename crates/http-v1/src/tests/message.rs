@@ -25,7 +25,7 @@ fn with(mut body: Value, changes: &Value) -> Value {
     body
 }
 
-/// The lines of a reply: their letters, and what they hold.
+/// Parses the lines of a reply: a letter and a value each.
 fn lines(answer: &TestResponse) -> Vec<(char, Value)> {
     assert!(answer.body.ends_with('\n'), "{}", answer.body);
     let line = |line: &str| {
@@ -209,7 +209,7 @@ async fn both_versions_share_the_places_for_replies() {
     assert_eq!(fixture.api.answering.replies.counts().left, 2);
 }
 
-/// A question that is right but for whatever was put where its fields should be.
+/// A valid question in which some fields have arbitrary values.
 fn any_question() -> impl Strategy<Value = Value> {
     let said = (any::<String>(), any_json(), any_json())
         .prop_map(|(text, parts, annotations)| json!({"role": "user", "content": text, "parts": parts, "annotations": annotations}));
@@ -231,7 +231,7 @@ fn any_question() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Whatever a stranger may send.
+/// Arbitrary input of an untrusted client.
 fn any_bytes() -> impl Strategy<Value = Vec<u8>> {
     let cut = (any_question(), any::<prop::sample::Index>()).prop_map(|(body, at)| {
         let mut bytes = body.to_string().into_bytes();
@@ -253,7 +253,7 @@ fn two_thousand_hostile_questions_are_answered_or_refused() {
     let mut runner = TestRunner::new(ProptestConfig { max_shrink_iters: 200, ..ProptestConfig::with_cases(2_000) });
     runner
         .run(&any_bytes(), |body| {
-            // A question that goes on from an earlier one asks the model twice: for words to search, then for the reply.
+            // A question that continues a conversation calls the model twice: for a search query, then for the reply.
             fixture.model.replies("So.").replies("So.");
             let ask = fixture.reader().header("content-type", "application/json");
             let answered =

@@ -1,4 +1,4 @@
-//! What readers asked, for those whose docs they are.
+//! The analytics endpoints, for the owners of the docs.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ fn said(role: &str, text: &str) -> Value {
     json!({"role": role, "parts": [{"type": "text", "text": text}]})
 }
 
-/// Asks, and a minute goes by.
+/// Asks a question, then advances the clock by a minute.
 async fn asked(fixture: &TestApi, body: Value, reply: &str) -> TestResponse {
     fixture.model.replies(reply);
     let answer = fixture.reader(MESSAGE).json(body).await;
@@ -23,7 +23,7 @@ async fn asked(fixture: &TestApi, body: Value, reply: &str) -> TestResponse {
     answer
 }
 
-/// Begins a conversation; says its id.
+/// Begins a conversation and returns its id.
 async fn begun(fixture: &TestApi, question: &str) -> String {
     let answer = asked(fixture, json!({"fp": "reader", "messages": [said("user", question)]}), "So.").await;
     answer.header("x-thread-id").expect("a thread").to_owned()
@@ -194,7 +194,7 @@ async fn questions_are_counted_by_day_and_told_apart_by_page() {
     assert_eq!(newest["unansweredPages"], json!([{"pageUrl": "/guides", "questions": 2}]));
     let none = json!({"p50": 0, "p95": 0});
     assert_eq!(newest["latencyMs"], json!({"answers": 3, "search": none, "firstWord": none, "end": none}));
-    // A day is counted whole.
+    // The period is extended to whole days.
     let one_day = get("summary?dateFrom=2026-11-19T12:00:00Z&format=csv").await;
     assert_eq!(one_day.header("content-type"), Some("text/csv; charset=utf-8; header=present"));
     assert_eq!(one_day.body, "date,questions,answered,unanswered,up,down\r\n2026-11-19,1,0,1,0,0\r\n");
@@ -271,7 +271,7 @@ async fn pages_neither_repeat_nor_skip_a_conversation_while_others_begin() {
 #[tokio::test]
 async fn a_time_admits_what_was_asked_in_it() {
     let fixture = TestApi::new().await;
-    // At 11:06:40, at 11:07:40, and on the next day.
+    // The questions are asked at 11:06:40, at 11:07:40, and on the next day.
     let first = begun(&fixture, "Retries?").await;
     let second = begun(&fixture, "Backoff?").await;
     fixture.clock.advance(Duration::from_secs(24 * 3_600));

@@ -1,4 +1,4 @@
-//! The tables of refusals, on every path.
+//! Tests the tables of refusals on every path.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,7 +17,7 @@ use super::fixture::{TestApi, TestResponse};
 
 const JOB: &str = "00000000-0000-0000-0000-00000000ffff";
 
-/// Every path of the API with its method and the kind of key it takes.
+/// Every path of the API with its method and the kind of key that it requires.
 fn doors(name: &str) -> Vec<(Method, String, KeyKind)> {
     let admin = |method, rest: &str| (method, format!("/v2/agent/{name}/{rest}"), KeyKind::Admin);
     let reader = |method, path: String| (method, format!("/discovery/{path}"), KeyKind::Assistant);
@@ -255,7 +255,7 @@ async fn a_server_that_drains_says_so_in_the_shape_of_the_path() {
     }
 }
 
-/// JSON of any shape, with the names our bodies use.
+/// JSON of any shape, with the key names of this API's bodies.
 fn any_json() -> impl Strategy<Value = Value> {
     let name = prop::sample::select(vec![
         "prompt",
@@ -321,7 +321,7 @@ fn no_body_whatever_is_a_fault_of_ours() {
         .unwrap();
 }
 
-/// A question that is right but for whatever was put where its fields should be.
+/// A valid question in which some fields have arbitrary values.
 fn any_question() -> impl Strategy<Value = Value> {
     let texts = prop::collection::vec(any::<String>(), 0..3);
     let parts = texts.prop_map(|texts| texts.iter().map(|text| json!({"type": "text", "text": text})).collect());
@@ -346,7 +346,7 @@ fn any_question() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Whatever a stranger may send.
+/// Arbitrary input of an untrusted client.
 fn any_bytes() -> impl Strategy<Value = Vec<u8>> {
     let cut = (any_question(), any::<prop::sample::Index>()).prop_map(|(body, at)| {
         let mut bytes = body.to_string().into_bytes();
@@ -368,7 +368,7 @@ fn two_thousand_hostile_questions_are_answered_or_refused() {
     let mut runner = TestRunner::new(ProptestConfig { max_shrink_iters: 200, ..ProptestConfig::with_cases(2_000) });
     runner
         .run(&any_bytes(), |body| {
-            // A question that goes on from an earlier one asks the model twice: for words to search, then for the reply.
+            // A question that continues a conversation calls the model twice: for a search query, then for the reply.
             fixture.model.replies("So.").replies("So.");
             let ask = fixture.reader("/discovery/v2/assistant/acme/message").header("content-type", "application/json");
             let answered =

@@ -1,4 +1,4 @@
-//! What happens to a job, as it happens and afterwards.
+//! The events of a job, live and afterwards.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use super::fixture::{TestApi, TestRequest};
 
 const JOBS: &str = "/v2/agent/acme/job";
 
-/// An event as a client has it: the id it is known by, if one came with it, its type and its data.
+/// A received event: its id if it has one, its type and its data.
 type Event = (Option<u64>, String, Value);
 
 async fn created(fixture: &TestApi) -> String {
@@ -77,7 +77,7 @@ async fn events_come_as_the_job_goes_and_end_with_it() {
     let events = read(&answer.body);
     assert_eq!(kinds(&events), ["status", "asked", "planned", "delta", "said", "replied", "status"]);
     let ids: Vec<_> = events.iter().map(|(id, ..)| *id).collect();
-    // The third entry is the lease, of which nobody is told.
+    // The third entry is the lease, which has no events.
     assert_eq!(ids, [Some(1), Some(2), Some(4), None, None, Some(5), Some(6)]);
     assert_eq!(
         events[6].2,
@@ -101,7 +101,7 @@ async fn a_client_goes_on_after_the_last_event_it_has() {
     agent.ends(done());
     let all = read(&events(&fixture, &id).send().await.body);
     for at in 0..all.len() {
-        // What a client keeps is what came up to the last id.
+        // A client keeps the events up to the last id.
         let Some(last) = all[..=at].iter().rev().find_map(|(id, ..)| *id) else { continue };
         let kept = 1 + all.iter().position(|(id, ..)| *id == Some(last)).unwrap();
         let (number, path) = (last.to_string(), format!("{JOBS}/{id}/events?lastEventId={last}"));

@@ -1,4 +1,4 @@
-//! Everything behind the API, in memory, with two projects and a key for each door of the first.
+//! The API with all its cores in memory, two projects, and a key of each kind to the first.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, LazyLock};
@@ -34,7 +34,7 @@ pub(super) struct TestApi {
     keys: Arc<MemoryAccess>,
 }
 
-/// Two pages, by path.
+/// Two pages, keyed by path.
 struct Pages;
 
 const PAGES: [(&str, &str); 2] = [
@@ -60,7 +60,7 @@ impl Source for Pages {
     }
 }
 
-/// The pages as the index of the first project, made once for all tests.
+/// The pages as the index of the first project, built once for all tests.
 fn docs() -> Arc<Indexes> {
     static DOCS: LazyLock<(tempfile::TempDir, Arc<Indexes>)> = LazyLock::new(|| {
         let folder = tempfile::tempdir().expect("a folder");
@@ -93,14 +93,14 @@ impl TestResponse {
         self.headers.get(name)?.to_str().ok()
     }
 
-    /// The frames of a stream, `[DONE]` left out.
+    /// The frames of a stream, without `[DONE]`.
     pub(super) fn frames(&self) -> Vec<Value> {
         let data = self.body.split("\n\n").filter_map(|frame| frame.strip_prefix("data: "));
         data.filter(|data| *data != "[DONE]").map(|data| serde_json::from_str(data).expect("a frame is JSON")).collect()
     }
 }
 
-/// An answer whose body is read by and by. Dropping it hangs up.
+/// An answer whose body is read incrementally. Dropping it closes the connection.
 pub(super) struct StreamingResponse {
     pub(super) response: Response,
     pub(super) body: String,
@@ -113,7 +113,7 @@ impl StreamingResponse {
         Self { response, body: String::new() }
     }
 
-    /// Reads until the body holds this.
+    /// Reads until the body contains this text.
     pub(super) async fn until(&mut self, text: &str) {
         while !self.body.contains(text) {
             let frame = self.response.body_mut().frame().await.unwrap_or_else(|| panic!("no {text}: {}", self.body));
@@ -136,7 +136,7 @@ impl StreamingResponse {
     }
 }
 
-/// A request in the making.
+/// A request being built.
 pub(super) struct TestRequest<'a> {
     fixture: &'a TestApi,
     builder: http::request::Builder,
@@ -172,18 +172,18 @@ impl TestApi {
         Self { api, model, clock, admin, assistant, drain: CancellationToken::new(), keys }
     }
 
-    /// Other limits, and no jobs.
+    /// Sets other limits, and removes all jobs.
     pub(super) fn limit_jobs(&mut self, limits: JobLimits) {
         let (clock, ids) = (Arc::new(self.clock.clone()), Arc::new(FixedIds::default()));
         self.api.jobs = Jobs::new(Arc::new(MemoryStore::new()), clock, ids, limits);
     }
 
-    /// One more key of the first project.
+    /// Creates another key of the first project.
     pub(super) async fn key(&self, kind: KeyKind, scope: Scope) -> Key {
         issue(&self.keys, |grant| *grant = Grant { scope, kind, ..grant.clone() }).await
     }
 
-    /// One more assistant key of the first project, for pages of these origins.
+    /// Creates another assistant key of the first project, for pages of these origins.
     pub(super) async fn key_for(&self, origins: &[&str]) -> Key {
         let origins = origins.iter().map(|origin| origin.parse().expect("an origin")).collect();
         issue(&self.keys, |grant| grant.allow_origin = origins).await
@@ -231,7 +231,7 @@ impl TestRequest<'_> {
         self.header("content-type", "application/json").bytes(body.to_string()).await
     }
 
-    /// Sends it and leaves the body to be read.
+    /// Sends the request and returns the answer before its body is read.
     pub(super) async fn open(self, body: impl Into<Bytes>) -> StreamingResponse {
         let request = self.builder.body(Full::new(body.into())).expect("a request");
         StreamingResponse::of(&self.fixture.api, request).await

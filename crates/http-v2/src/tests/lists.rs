@@ -77,7 +77,7 @@ async fn a_list_may_be_of_one_status() {
         }
         tokio::task::yield_now().await;
     };
-    // The oldest is worked on first.
+    // Workers take the oldest job first.
     assert_eq!(ids(&completed), [&made[2]]);
     let active = list(&fixture, "?status=active&limit=1").await;
     assert_eq!(ids(&active), [&made[0]]);

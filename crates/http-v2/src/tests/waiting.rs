@@ -1,4 +1,4 @@
-//! Following a job by asking for it: again and again, or once and for as long as it takes.
+//! Following a job by polling, or by one request that waits for its end.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use super::fixture::{TestApi, TestResponse};
 
 const JOBS: &str = "/v2/agent/acme/job";
 
-/// A job, as the path to it.
+/// Creates a job and returns its path.
 async fn created(fixture: &TestApi) -> String {
     let job = fixture.agent(Method::POST, JOBS).json(serde_json::json!({"prompt": "Fix broken links"})).await.json();
     format!("{JOBS}/{}", job["id"].as_str().unwrap())

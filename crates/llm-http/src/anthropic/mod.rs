@@ -1,4 +1,4 @@
-//! Anthropic Messages.
+//! The model over Anthropic Messages.
 
 mod reply;
 mod request;
@@ -21,8 +21,8 @@ const USUAL_CONTEXT: u32 = 200_000;
 
 /// A model behind `POST {base}/v1/messages`.
 ///
-/// The part of a request that stays the same from call to call is marked for the provider's cache: the tools, the system
-/// text, and the transcript up to its last two user messages.
+/// The part of a request that stays the same from call to call is marked for the provider's cache: the tools, the
+/// system text, and the transcript up to its last two user messages.
 #[derive(Debug, Clone)]
 pub struct Anthropic {
     pub(crate) exchange: Exchange,
@@ -41,7 +41,8 @@ impl Anthropic {
         Ok(Self { exchange: Exchange { client, upstream, idle: endpoint.idle, headers }, endpoint })
     }
 
-    /// Checks with a cheap request that the server knows the model and accepts the key. Returns a sentence for people.
+    /// Checks with a cheap request that the server knows the model and accepts the key. Returns a sentence for the
+    /// user.
     pub async fn check(&self) -> Result<String, ModelError> {
         self.exchange.check("/v1/models?limit=1000", self).await
     }

@@ -1,4 +1,4 @@
-//! A reply as Anthropic Messages streams it.
+//! Parses a streamed reply of Anthropic Messages.
 //!
 //! ```text
 //! message_start ─▶ ( content_block_start ─▶ content_block_delta* ─▶ content_block_stop )* ─▶ message_delta ─▶ message_stop
@@ -19,7 +19,7 @@ use crate::input::{self, CallIds};
 #[derive(Debug, Default)]
 pub(crate) struct MessageParser {
     ids: CallIds,
-    /// The calls that have begun, by the index of their block.
+    /// The calls that have begun, keyed by the index of their block.
     calls: BTreeMap<u64, Call>,
     /// Number of calls begun, without those dropped.
     begun: usize,
@@ -32,9 +32,9 @@ pub(crate) struct MessageParser {
 struct Call {
     id: String,
     name: String,
-    /// The input, if it came in one piece.
+    /// The input, if it arrived in one piece.
     input: serde_json::Value,
-    /// The input as text, if it comes in pieces.
+    /// The input as JSON text, if it arrives in pieces.
     json: String,
 }
 
@@ -95,7 +95,7 @@ impl MessageParser {
         let reason = match self.stop_reason.as_deref() {
             Some("refusal") => return Err(ReplyError::Refused),
             Some("max_tokens" | "model_context_window_exceeded") => FinishReason::Length,
-            // Some compatible servers end every message with the same reason.
+            // Some compatible servers always send the same reason.
             Some("end_turn" | "stop_sequence" | "tool_use") | None if self.begun > 0 => FinishReason::ToolCalls,
             Some("end_turn" | "stop_sequence" | "tool_use") | None => FinishReason::Stop,
             Some(_) => FinishReason::Other,

@@ -1,4 +1,4 @@
-//! The body of a request to Anthropic Messages.
+//! Builds the body of a request to Anthropic Messages.
 
 use docent_llm::{Request, ToolChoice, ToolSpec};
 use docent_types::ContentPart;
@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 use crate::input::{plain, write};
 use crate::transcript::{MessageTurn, system, turns};
 
-/// Number of user messages, from the end, that are marked for the cache. The provider searches a limited number of blocks
-/// back from a mark, and a reply with many calls exceeds it; the second mark is then still found. With the tools and the
-/// system text that makes four marks, the provider's limit.
+/// Number of user messages, from the end, that are marked for the cache. The provider searches a limited number of
+/// blocks back from a mark, and a reply with many calls exceeds it; the second mark is then still found. With the tools
+/// and the system text that makes four marks, the provider's limit.
 const MARKED_TURNS: usize = 2;
 
 /// The body of a request.
@@ -26,7 +26,8 @@ pub(super) fn body(request: &Request, model: &str, max_tokens: u32) -> Value {
         body["system"] = system.into();
     }
     if !request.tools.is_empty() {
-        // The server refuses a transcript with calls of unknown tools, so tools are declared even if none may be called.
+        // The server refuses a transcript with calls of unknown tools, so tools are declared even if none may be
+        // called.
         let mut tools: Vec<Value> = request.tools.iter().map(tool).collect();
         mark(tools.last_mut());
         body["tools"] = tools.into();

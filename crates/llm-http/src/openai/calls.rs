@@ -1,8 +1,8 @@
 //! Assembles tool calls from the pieces that servers stream.
 //!
-//! By the specification a piece has the index of its call and a part of the arguments; the first also has id and name.
-//! Servers also send complete calls, omit the index or repeat it for every call, repeat id and name in each piece, omit the
-//! id, or send the arguments as an object.
+//! By the specification, a piece has the index of its call and a part of the arguments; the first piece also has id and
+//! name. Servers also send complete calls, omit the index or repeat it for every call, repeat id and name in each
+//! piece, omit the id, or send the arguments as an object.
 
 use docent_llm::MOST_CALLS;
 use serde_json_borrow::Value;

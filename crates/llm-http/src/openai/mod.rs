@@ -1,4 +1,4 @@
-//! Chat completions, as OpenAI and many others speak them.
+//! The model over chat completions, the API of OpenAI and many others.
 
 mod calls;
 mod reply;
@@ -22,13 +22,13 @@ use crate::input::CallIds;
 const OWN_BASE: &str = "https://api.openai.com/v1";
 const OWN_HOST: &str = "api.openai.com";
 
-/// Default context length, in tokens. Many models have as much; smaller ones need a configuration.
+/// Default context length, in tokens. Many models have this length; smaller ones must be configured.
 const USUAL_CONTEXT: u32 = 128_000;
 
 /// A model behind `POST {base}/chat/completions`.
 ///
 /// Servers differ. If one refuses a request because of `stream_options`, or because of the name of the token limit, the
-/// request is sent again without that, and later requests are sent so from the start.
+/// request is sent again without `stream_options` or with the other name, and so are later requests from the start.
 #[derive(Debug, Clone)]
 pub struct OpenAi {
     pub(crate) exchange: Exchange,
@@ -42,8 +42,8 @@ pub struct OpenAi {
 pub struct Dialect {
     /// If the model may call tools, it must. For small local models: the server then enforces a call by a grammar.
     pub force_tools: bool,
-    /// Calls that the model writes into its text, as fenced JSON or in `<tool_call>` tags, are executed. While tools are
-    /// offered, the text then arrives at the end of the reply instead of streaming.
+    /// Calls that the model writes into its text, as fenced JSON or in `<tool_call>` tags, are executed. While tools
+    /// are offered, the text then arrives at the end of the reply instead of streaming.
     pub text_tool_calls: bool,
     /// `None` for the most likely name: `max_completion_tokens` at OpenAI itself, `max_tokens` elsewhere.
     pub token_limit: Option<TokenLimit>,
@@ -56,7 +56,7 @@ pub enum TokenLimit {
     MaxCompletionTokens,
 }
 
-/// What was learned from the server's refusals.
+/// The quirks learned from the server's refusals.
 #[derive(Debug, Default)]
 struct ServerQuirks {
     no_stream_options: AtomicBool,
@@ -76,7 +76,8 @@ impl OpenAi {
         Ok(Self { exchange, endpoint, dialect, learned: Arc::default() })
     }
 
-    /// Checks with a cheap request that the server knows the model and accepts the key. Returns a sentence for people.
+    /// Checks with a cheap request that the server knows the model and accepts the key. Returns a sentence for the
+    /// user.
     pub async fn check(&self) -> Result<String, ModelError> {
         self.exchange.check("/models", self).await
     }
@@ -130,10 +131,10 @@ impl OpenAi {
             self.learned.no_stream_options.store(true, Ordering::Relaxed);
             return true;
         }
-        // If only the number is wrong, the other name is not mentioned.
+        // If only the number is wrong, the server does not mention the other name.
         let names_both =
             [sent.token_limit, sent.token_limit.other()].iter().all(|name| refusal.reported.rejects(name.name()));
-        // Two concurrent calls may learn the same: switch only away from the name that was sent.
+        // Two concurrent calls may learn the same quirk, so switch only if the sent name is still the current one.
         if names_both && sent.token_limit == self.wording().token_limit {
             self.learned.other_token_limit.fetch_not(Ordering::Relaxed);
         }

@@ -1,5 +1,5 @@
-//! Parses a streamed chat completion: chunks with pieces of text or of calls, one with the finish reason, optionally one
-//! with the token counts, optionally `[DONE]`.
+//! Parses a streamed chat completion: chunks with pieces of text or of calls, one with the finish reason, optionally
+//! one with the token counts, optionally `[DONE]`.
 //!
 //! Thinking (`reasoning_content`) and unknown fields are skipped. The reply is complete once it has a finish reason, or
 //! `[DONE]` from servers that send no reason. Calls are emitted at the end, because only then no piece can be missing.
@@ -22,7 +22,7 @@ pub(crate) struct CompletionParser {
     reason: Option<String>,
     /// Whether any text has arrived.
     has_text: bool,
-    /// The tools whose calls are searched in the text, and the text withheld for that.
+    /// The tools whose calls are searched in the text, and the text that is withheld meanwhile.
     held: Option<(Vec<KnownTool>, String)>,
     over: bool,
 }
@@ -54,7 +54,7 @@ impl CompletionParser {
         }
     }
 
-    /// Text, or a list of parts with text in them.
+    /// Adds content, which is a text or a list of parts with texts.
     fn say(&mut self, content: &Value<'_>, events: &mut Vec<Event>) {
         match content {
             Value::Str(text) => self.add_text(text, events),
@@ -105,7 +105,7 @@ impl CompletionParser {
         Ok(())
     }
 
-    /// Emits the withheld text, then the calls. Returns whether there were any.
+    /// Emits the withheld text, then the calls. Returns whether there were any calls.
     fn emit_calls(&mut self, events: &mut Vec<Event>) -> bool {
         let mut made: Vec<(String, String, serde_json::Value)> = std::mem::take(&mut self.calls)
             .into_iter()
@@ -146,7 +146,7 @@ impl ReplyParser for CompletionParser {
     }
 
     fn done(&mut self, events: &mut Vec<Event>) -> Result<(), ReplyError> {
-        // A proxy may append this to a reply that was cut before its first word.
+        // A proxy may append `[DONE]` to a reply that was cut before its first word.
         let is_empty = self.calls.is_empty() && !self.has_text && self.reason.is_none();
         if is_empty { Err(ReplyError::Cut) } else { self.ends(events) }
     }

@@ -1,4 +1,4 @@
-//! The body of a request for a chat completion.
+//! Builds the body of a request for a chat completion.
 
 use docent_llm::{Request, ToolChoice, ToolSpec};
 use docent_types::ContentPart;
@@ -8,7 +8,7 @@ use super::TokenLimit;
 use crate::input::{plain, write};
 use crate::transcript::{MessageTurn, system, turns};
 
-/// What the body of a request needs besides the request of the port.
+/// The values that a body needs in addition to the port's request.
 #[derive(Debug)]
 pub(super) struct RequestOptions<'a> {
     pub(super) model: &'a str,
@@ -71,7 +71,7 @@ fn call(part: &ContentPart) -> Option<Value> {
 fn user(turn: &MessageTurn<'_>, messages: &mut Vec<Value>) {
     for part in &turn.parts {
         if let ContentPart::ToolResult { call_id, output, is_error } = part {
-            // This wire cannot mark a call as failed.
+            // This protocol cannot mark a call as failed.
             let content = if *is_error { format!("Error: {output}") } else { output.clone() };
             messages.push(json!({ "role": "tool", "tool_call_id": plain(call_id), "content": content }));
         }

@@ -1,7 +1,8 @@
-//! Finds tool calls that a small model writes into its text, because its server does not enforce the wire's own format.
+//! Finds tool calls that a small model writes into its text, because its server does not enforce the protocol's own
+//! format.
 //!
-//! A call is a JSON object, or a list of them, in `<tool_call>` tags, in a fence, or as the whole text. The object names a
-//! tool that was offered, or matches the input of exactly one of them. Anything else stays text.
+//! A call is a JSON object, or a list of them, in `<tool_call>` tags, in a fence, or as the whole text. The object
+//! names an offered tool, or matches the input of exactly one of them. Anything else remains text.
 
 use docent_llm::ToolSpec;
 use memchr::memchr2_iter;
@@ -26,9 +27,9 @@ impl KnownTool {
         }
     }
 
-    /// Whether an object matches the input of this tool, by the names of its members.
+    /// Whether an object matches the input of this tool, by its keys.
     fn takes(&self, object: &serde_json::Map<String, Value>) -> bool {
-        // One member is too little evidence: many objects have a `path`.
+        // One key is too little evidence: many objects have a `path`.
         self.required.len() > 1
             && self.required.iter().all(|name| object.contains_key(name))
             && object.keys().all(|name| self.members.contains(name))
@@ -58,19 +59,19 @@ pub(super) fn extract(text: &str, tools: &[KnownTool]) -> (String, Vec<FoundCall
 
 const TAGS: [(&str, &str); 2] = [("<tool_call>", "</tool_call>"), ("```", "```")];
 
-/// The first block: the text before it, in it and behind it. An unclosed block extends to the end.
+/// The first block: the text before, in and after it. An unclosed block extends to the end.
 fn next_block(text: &str) -> Option<(&str, &str, &str)> {
     let tag_at = |at: usize| TAGS.iter().find(|(open, _)| text[at..].starts_with(open)).map(|tag| (at, tag));
     let (at, (open, close)) = memchr2_iter(b'`', b'<', text.as_bytes()).find_map(tag_at)?;
     let inner = &text[at + open.len()..];
     let (inner, after) = inner.split_once(close).unwrap_or((inner, ""));
-    // A fence may name its language.
+    // A fence may have a language tag.
     let inner =
         if *open == "```" { inner.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_') } else { inner };
     Some((&text[..at], inner, after))
 }
 
-/// The calls of a text that consists of nothing else.
+/// The calls of a text that consists of calls only.
 fn calls(text: &str, tools: &[KnownTool]) -> Option<Vec<FoundCall>> {
     let objects = match serde_json::from_str(text.trim()).ok()? {
         Value::Array(objects) if !objects.is_empty() => objects,
@@ -154,7 +155,7 @@ mod tests {
                 "",
                 vec![("finish".to_owned(), json!({ "outcome": "done", "title": "A" }))],
             ),
-            // Two tools take this, and a path alone could be anything.
+            // Two tools match this object, and a path alone could be anything.
             (r#"{"path":"a.md","text":"b"}"#, r#"{"path":"a.md","text":"b"}"#, vec![]),
             (r#"{"path":"a.md"}"#, r#"{"path":"a.md"}"#, vec![]),
             (r#"{"outcome":"done","title":"A","extra":1}"#, r#"{"outcome":"done","title":"A","extra":1}"#, vec![]),

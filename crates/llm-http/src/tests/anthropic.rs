@@ -75,7 +75,7 @@ async fn tools_stay_declared_where_none_may_be_called_and_a_reply_is_limited() {
     assert_eq!((&body["tool_choice"], &body["max_tokens"]), (&json!({ "type": "none" }), &json!(1000)));
     assert_eq!((&body["tools"][0]["name"], &body["system"]), (&json!("read"), &Value::Null));
 
-    // A conversation begins with the user, also where its beginning was cut off.
+    // A conversation must begin with the user, even if its beginning was cut off.
     request.tools.clear();
     request.messages.insert(0, Message::text(Role::Assistant, "I am here."));
     ask(&model, request).await.1.expect("a reply");

@@ -1,4 +1,4 @@
-//! However the bytes are cut, the events are the same; whatever the bytes are, nothing breaks.
+//! The events do not depend on how the bytes are split, and no input makes a parser panic.
 
 use docent_llm::Event;
 use proptest::prelude::*;
@@ -8,7 +8,7 @@ use super::*;
 use crate::anthropic::MessageParser;
 use crate::openai::CompletionParser;
 
-/// Frames that look like the real ones, in any order: each wire reads all of them.
+/// Frames that resemble real ones, in any order: each protocol parses those of both.
 fn scraps() -> impl Strategy<Value = String> {
     let known = super::anthropic::reply();
     let mut known: Vec<String> = known.iter().map(Value::to_string).collect();
@@ -21,7 +21,7 @@ fn scraps() -> impl Strategy<Value = String> {
         .prop_map(|frames| frames.iter().map(|frame| format!("data: {frame}\r\n\r\n")).collect())
 }
 
-/// Exactly one `Done`, last, with a good end and nowhere else.
+/// Whether there is exactly one `Done`, as the last event, if the reply ended well, and none otherwise.
 fn is_sound((events, ended): &(Vec<Event>, Result<(), ReplyError>)) -> bool {
     let done = |event: &Event| matches!(event, Event::Done { .. });
     let count = events.iter().filter(|event| done(event)).count();

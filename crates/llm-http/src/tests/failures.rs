@@ -1,4 +1,4 @@
-//! What goes wrong on the way to a reply, and what a caller is told.
+//! Failures before and during a reply, and the errors that a caller gets.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::*;
 
-/// How both wires end with this answer.
+/// The events and the error of both protocols for this answer.
 async fn ends(answer: &Answer) -> [(Vec<Event>, ModelError); 2] {
     let server = Server::answering(vec![answer.clone(), answer.clone()]).await;
     let idle = Duration::from_millis(if matches!(answer, Answer::Stalled(_)) { 300 } else { 20_000 });

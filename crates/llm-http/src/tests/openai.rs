@@ -20,7 +20,7 @@ fn finish(reason: &Value) -> Value {
 
 const DONE: &str = "data: [DONE]\n\n";
 
-/// A reply by the book: thinking, text, two calls, usage.
+/// A reply that follows the specification: thinking, text, two calls, usage.
 pub(super) fn reply() -> String {
     let frames = [
         delta(&json!({ "role": "assistant", "content": null, "refusal": null })),
@@ -232,7 +232,7 @@ fn every_reason_to_stop_has_its_meaning_and_the_end_may_be_missing() {
     for (reason, meaning) in [
         ("stop", FinishReason::Stop),
         ("length", FinishReason::Length),
-        // It says so and makes no call.
+        // This reason announces calls, but there are none.
         ("tool_calls", FinishReason::Stop),
         ("eos", FinishReason::Stop),
         ("a new one", FinishReason::Other),

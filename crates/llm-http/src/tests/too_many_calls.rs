@@ -1,4 +1,4 @@
-//! Replies with more calls than anybody makes.
+//! Replies with more calls than any real model makes.
 
 use docent_llm::MOST_CALLS;
 
@@ -8,7 +8,7 @@ use crate::openai::CompletionParser;
 
 const MANY: usize = 3_000;
 
-/// How many calls of a reply are given, which has to end well.
+/// The number of calls that a parser emits for a reply, which must end well.
 fn calls_given(parser: impl ReplyParser, bytes: &str) -> usize {
     let (events, ended) = decode(parser, bytes.as_bytes(), 16 << 10);
     assert_eq!(ended, Ok(()));

@@ -1,4 +1,4 @@
-//! A minimal HTTP client, with which the demo calls its own server.
+//! A minimal HTTP client for the demo's calls of its own server.
 
 use std::net::SocketAddr;
 

@@ -1,4 +1,4 @@
-//! `docent index`: fetch a docs site and bring its index up to date, with progress.
+//! `docent index`: fetches a docs site and updates its index, with a progress bar.
 
 use std::io::IsTerminal;
 use std::sync::Arc;
@@ -16,9 +16,9 @@ use crate::failure::Failure;
 use crate::output;
 use crate::wiring::app::App;
 
-/// How many warnings are printed.
+/// Maximum number of warnings that are printed.
 const TOLD: usize = 10;
-/// How many files are named of those that are skipped for one reason.
+/// Number of example files that are named per reason for skipping.
 const EXAMPLES: usize = 3;
 
 pub(crate) async fn run(app: &App, domain: &str, json: bool) -> Result<(), Failure> {
@@ -65,7 +65,7 @@ pub(crate) fn reasons(skipped: &[Skipped]) -> Vec<String> {
     skipped.iter().map(reason).collect()
 }
 
-/// The sentence for docs without a page: where they were looked for, and what was skipped.
+/// The error for docs without a page: where they were searched for, and which files were skipped.
 fn nothing_found(project: &Project, summary: &Summary) -> String {
     let mut text = no_pages(project);
     let folders: Vec<String> =
@@ -110,14 +110,14 @@ fn shown(summary: &Summary, took: Duration) -> String {
     text
 }
 
-/// The project that serves a domain.
+/// The project with this domain.
 pub(crate) async fn project_of(app: &App, domain: &str) -> Result<Project, Failure> {
     let domain = Domain::parse(domain).map_err(|error| Failure::usage(error.to_string()))?;
     let found = app.projects().by_domain(&domain).await?;
     found.ok_or_else(|| Failure::plain(format!("no project has the domain `{domain}`; see `docent project list`")))
 }
 
-/// A site's index. A site without one is indexed first.
+/// The index of a site. A site without an index is indexed first.
 pub(crate) async fn indexed(app: &App, project: &Project) -> Result<Arc<Snapshot>, Failure> {
     if let Some(docs) = app.indexes.snapshot(project.uid)? {
         return Ok(docs);
@@ -127,7 +127,7 @@ pub(crate) async fn indexed(app: &App, project: &Project) -> Result<Arc<Snapshot
     Ok(app.indexes.open(project.uid)?.snapshot())
 }
 
-/// Fetches and indexes, with a progress bar on a terminal.
+/// Fetches and indexes a site, with a progress bar on a terminal.
 pub(crate) async fn index(app: &App, project: &Project) -> Result<Summary, Failure> {
     let bar = bar();
     bar.set_message(format!("fetching {}", project.repository));
@@ -138,14 +138,14 @@ pub(crate) async fn index(app: &App, project: &Project) -> Result<Summary, Failu
         && let Err(failure) =
             app.embed(project, CancellationToken::new(), move |progress| show(&shown, &progress)).await
     {
-        // Words find everything all the same.
+        // Search by words works without the vectors.
         warn!(domain = %project.domain, "some sections have no vectors yet: {failure}");
     }
     bar.finish_and_clear();
     summary
 }
 
-/// A bar on stderr; hidden where that is not a terminal.
+/// A progress bar on stderr; hidden if that is not a terminal.
 pub(crate) fn bar() -> ProgressBar {
     if !std::io::stderr().is_terminal() {
         return ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
@@ -179,7 +179,7 @@ mod tests {
 
     use super::*;
 
-    /// The sample site, as its files lie on the disk.
+    /// The sample site, with its files on the disk.
     struct Sample(PathBuf);
 
     impl Sample {
@@ -280,7 +280,7 @@ mod tests {
         for path in ["AGENTS", "AGENTS.md", "snippets/delivery-headers"] {
             assert!(!snapshot.has_page(path), "{path}");
         }
-        // The first words of the snippet and of the file for editors.
+        // The beginnings of the snippet and of the file for editors.
         for question in
             ["Larkspur-Delivery Larkspur-Signature headers of each delivery", "writing these docs style agents"]
         {
@@ -297,7 +297,7 @@ mod tests {
         assert_eq!(touched(&described.changes), ["concepts/ordering.mdx", "operations/backups.md"]);
         assert_eq!(touched(&add_titles(&sample, &[]).expect("titles").changes), Vec::<String>::new());
         let renamed = touched(&replace_text(&sample, "Larkspur", "Foxglove", &[]).expect("replaced").changes);
-        // In the snippet the name is a part of what programs send, and stays.
+        // In the snippet the name is part of a protocol's header, so it is not renamed.
         for (path, is_renamed) in [("AGENTS.md", true), ("snippets/delivery-headers.mdx", false), ("index.mdx", true)] {
             assert_eq!(renamed.iter().any(|renamed| renamed == path), is_renamed, "{path}");
         }

@@ -1,4 +1,4 @@
-//! `docent key`: create, list, revoke.
+//! `docent key`: creates, lists and revokes keys.
 
 use std::time::Duration;
 
@@ -79,7 +79,7 @@ async fn grant(app: &App, args: &KeyCreate) -> Result<Grant, Failure> {
     Ok(grant)
 }
 
-/// What a person calls the key: one line that can be read.
+/// Validates the name of a key: one line of printable text.
 fn name(given: Option<&str>) -> Result<Option<String>, Failure> {
     let Some(name) = given.map(str::trim).filter(|name| !name.is_empty()) else { return Ok(None) };
     if name.chars().count() > 100 || name.contains(char::is_control) {
@@ -94,7 +94,7 @@ fn is_key_id(text: &str) -> bool {
     text.strip_prefix("key_").is_some_and(|digits| digits.len() == 16 && digits.bytes().all(|b| b.is_ascii_hexdigit()))
 }
 
-/// Reads `90d`, `12h`, `30m`, `5s` or `never`.
+/// Parses `90d`, `12h`, `30m`, `5s` or `never`.
 fn lifetime(text: &str) -> Result<Option<Duration>, Failure> {
     if text == "never" {
         return Ok(None);
@@ -141,7 +141,7 @@ fn list(records: &[KeyRecord], json: bool) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What else is known of a key, in lines below the first.
+/// Further properties of a key, on lines below the first.
 fn more(record: &KeyRecord) -> String {
     let mut text = String::new();
     let mut line = |what: &str, value: &str| text.push_str(&format!("\n    {what:<9} {value}"));
@@ -162,7 +162,7 @@ fn more(record: &KeyRecord) -> String {
     text
 }
 
-/// The addresses and the origins that a key may be used from, as they are written.
+/// The addresses and the origins from which a key may be used, as text.
 fn limits(grant: &Grant) -> [Vec<String>; 2] {
     let addresses = grant.allow_ip.iter().map(ToString::to_string).collect();
     [addresses, grant.allow_origin.iter().map(ToString::to_string).collect()]

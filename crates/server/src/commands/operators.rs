@@ -14,7 +14,7 @@ pub(crate) async fn run(app: &App, command: &OperatorCommand, json: bool) -> Res
             let name = name.as_deref().map(|name| parsed("--name", name)).transpose()?;
             let role = match role {
                 Some(role) => role_of(*role),
-                // The first operator has to be an owner.
+                // The first operator must be an owner.
                 None if app.operators.has_any().await? => OperatorRole::Editor,
                 None => OperatorRole::Owner,
             };

@@ -1,4 +1,4 @@
-//! Sizes and counts as text.
+//! Formats sizes and counts.
 
 /// `512 bytes`, `12.3 KiB`, `4.0 GiB`.
 pub(crate) fn bytes(count: u64) -> String {
@@ -6,7 +6,7 @@ pub(crate) fn bytes(count: u64) -> String {
     let mut size = count as f64;
     let mut unit = None;
     for larger in UNITS {
-        // What would be rounded to 1024 is shown as 1 of the next unit.
+        // A size that would be rounded to 1024 is shown as 1 of the next unit.
         if size < 1023.95 {
             break;
         }

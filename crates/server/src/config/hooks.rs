@@ -1,4 +1,4 @@
-//! `[[hooks]]`: who is told of the ends of jobs.
+//! `[[hooks]]`: the receivers of webhooks about the ends of jobs.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use toml::{Table, Value};
 use super::ConfigError;
 use super::variable::is_variable;
 
-/// The keys of a hook as they are written.
+/// The keys of a hook, not yet validated.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct HookKeys {
@@ -21,13 +21,13 @@ pub(super) struct HookKeys {
 /// A receiver of webhooks.
 #[derive(Debug, Clone)]
 pub(crate) struct HookConfig {
-    /// `hooks.0` for the first of the file.
+    /// The key of the hook's table: `hooks.0` for the first hook of the file.
     pub(crate) key: String,
     pub(crate) url: HookUrl,
     pub(crate) secret: SecretSource,
 }
 
-/// Numbers the hooks of a file, so that a variable can name one: `hooks.0.url` is `DOCENT_HOOKS__0__URL`.
+/// Numbers the hooks of a file, so that a variable can refer to one: `hooks.0.url` is `DOCENT_HOOKS__0__URL`.
 pub(super) fn number(table: &mut Table) -> Result<(), ConfigError> {
     let numbered = match table.get_mut("hooks") {
         None => return Ok(()),

@@ -1,4 +1,4 @@
-//! The keys of the configuration as they are written, not yet validated together.
+//! The keys of the configuration with their raw values, not yet validated together.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -22,7 +22,7 @@ use super::search::SearchKeys;
 use super::{AgentConfig, AssistantConfig, Config, ConfigError, GitConfig, GithubApp, ModelConfig, Overrides, SshKey};
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
-/// The longest that a reply may go on without a reader, in seconds.
+/// Maximum value of `resume_seconds`: how long a reply may continue without a reader, in seconds.
 const LONGEST_RESUME: u32 = 600;
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -151,11 +151,11 @@ struct GitKeys {
 pub(crate) struct LimitsConfig {
     pub(crate) agent_jobs_per_hour: u32,
     pub(crate) agent_messages_per_hour: u32,
-    /// Requests to the assistant, search and page endpoints of a project.
+    /// Maximum number of requests per hour to the assistant, search and page endpoints of a project.
     pub(crate) assistant_requests_per_hour: u32,
-    /// The same of one address, over all projects.
+    /// Maximum number of those requests per day from one address, over all projects.
     pub(crate) assistant_requests_per_address_per_day: u32,
-    /// Replies of the assistant that one project may have running.
+    /// Maximum number of concurrent replies of the assistant per project.
     pub(crate) assistant_replies_at_once: NonZeroUsize,
 }
 
@@ -219,7 +219,7 @@ impl Keys {
 }
 
 impl AgentKeys {
-    /// The agent's default where the key is not set.
+    /// The turn limits, with the agent's default for keys that are not set.
     fn limits(&self) -> TurnLimits {
         let usual = TurnLimits::default();
         TurnLimits {
@@ -234,7 +234,7 @@ impl AgentKeys {
 }
 
 impl AssistantKeys {
-    /// `model` is the one that was found for it.
+    /// `model` is the resolved name of the assistant's model.
     fn judge(self, model: String) -> Result<AssistantConfig, ConfigError> {
         if self.resume_seconds > LONGEST_RESUME {
             let sentence =
@@ -256,7 +256,7 @@ impl RetentionKeys {
     }
 }
 
-/// `0` days: keep for ever.
+/// A number of days; `0` means for ever.
 fn days(days: u32) -> Option<Duration> {
     (days > 0).then(|| DAY * days)
 }
@@ -292,7 +292,7 @@ impl GitKeys {
     }
 }
 
-/// What each name costs that a request may give.
+/// The prices of all model names that a request may give.
 fn prices(currency: String, models: &BTreeMap<String, ModelConfig>, offered: &BTreeMap<String, RunsOn>) -> Prices {
     let price = |(name, on): (&String, &RunsOn)| {
         let model = match on {
@@ -305,7 +305,7 @@ fn prices(currency: String, models: &BTreeMap<String, ModelConfig>, offered: &BT
     Prices { currency, models: offered.iter().filter_map(price).collect() }
 }
 
-/// Where people reach the server, without a slash at its end.
+/// The public URL of the server, without a trailing slash.
 fn public_url(given: &str) -> Result<String, ConfigError> {
     match BaseUrl::parse(given) {
         Ok(_) => Ok(given.trim_end_matches('/').to_owned()),
@@ -327,7 +327,7 @@ fn listen<'de, D: Deserializer<'de>>(from: D) -> Result<SocketAddr, D::Error> {
     })
 }
 
-/// An id is a number or a text that may look like one.
+/// Parses an id, which is a number or a text that may look like one.
 fn id<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged, expecting = "expected the App's id, a number or a text")]
@@ -341,7 +341,7 @@ fn id<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
     }))
 }
 
-/// A list of words, or, as in a variable, one text with commas between them.
+/// A list of words, or, as in an environment variable, one text with commas between them.
 pub(super) fn words<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged, expecting = "expected a list of texts, or one text with commas between them")]

@@ -1,4 +1,4 @@
-//! Reading the file and the environment.
+//! Loads the configuration from the file and the environment.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use super::{hooks, sources};
 
 /// The prefix of environment variables for configuration keys.
 const PREFIX: &str = "DOCENT_";
-/// Variables that are not keys of the configuration.
+/// Variables with the prefix that are not configuration keys.
 const OTHER_VARIABLES: &[&str] = &["DOCENT_LOG", "DOCENT_CONFIG", "DOCENT_CRASH_AT", "DOCENT_BIN"];
 
 /// Why there is no usable configuration.
@@ -26,7 +26,7 @@ pub(crate) enum ConfigError {
     File { path: PathBuf, message: String },
     #[error("{variable}: {message}")]
     Variable { variable: String, message: String },
-    /// The keys can be read, and their values are invalid.
+    /// The keys are known, but a value is invalid.
     #[error("`{key}`: {sentence}")]
     Wrong { key: String, sentence: String },
 }
@@ -38,7 +38,7 @@ impl ConfigError {
 }
 
 impl Config {
-    /// Reads the file (when no path is given, `docent.toml` if it is there), then the environment, then `overrides`.
+    /// Loads the file (without a path, `docent.toml` if it exists), then the environment, then `overrides`.
     pub(crate) fn load(
         path: Option<&Path>,
         environment: impl Iterator<Item = (OsString, OsString)>,
@@ -49,7 +49,7 @@ impl Config {
         let mut sources = path.map(sources::of_file).unwrap_or_default();
         let mut table = path.map(read).transpose()?.unwrap_or_default();
         for (variable, value) in environment {
-            // Another program's variable need not be UTF-8.
+            // The variables of other programs need not be UTF-8.
             let Some(variable) = variable.to_str().filter(|name| name.starts_with(PREFIX)) else { continue };
             let Some(value) = value.to_str() else {
                 let message = "is not UTF-8 text; write it anew".to_owned();
@@ -80,12 +80,12 @@ fn read(path: &Path) -> Result<Table, ConfigError> {
         .parse()
         .map_err(|error: toml::de::Error| ConfigError::File { path: path.to_owned(), message: error.to_string() })?;
     hooks::number(&mut table)?;
-    // The file is validated by itself first, so that an error in it is not reported for a variable.
+    // The file is validated alone first, so that an error in it is not attributed to a variable.
     keys(table.clone(), path)?;
     Ok(table)
 }
 
-/// Inserts one variable into the table if it names a key of the configuration, and returns that key.
+/// Inserts a variable into the table if it names a key of the configuration, and returns that key.
 fn overlay(table: &mut Table, variable: &str, text: &str) -> Result<Option<String>, ConfigError> {
     let Some(key) = variable.strip_prefix(PREFIX).filter(|_| !OTHER_VARIABLES.contains(&variable)) else {
         return Ok(None);
@@ -97,7 +97,7 @@ fn overlay(table: &mut Table, variable: &str, text: &str) -> Result<Option<Strin
         let error = serde_path_to_error::deserialize::<_, Keys>(Value::Table(alone)).err()?;
         Some(error.inner().message().to_owned())
     };
-    // A name may be made of digits: what does not parse as a number may be a text.
+    // A name may consist of digits: a value that is invalid as a number may be a text.
     let text = Value::String(text.to_owned());
     let value = Some(scalar(&text)).filter(|value| fault(value).is_none()).unwrap_or(text);
     match fault(&value) {
@@ -117,7 +117,7 @@ fn overlay(table: &mut Table, variable: &str, text: &str) -> Result<Option<Strin
     Ok(None)
 }
 
-/// The number or boolean that a text spells; otherwise the text.
+/// The number or boolean that a text represents; otherwise the text.
 fn scalar(text: &Value) -> Value {
     let Value::String(written) = text else { return text.clone() };
     let number = written.parse().map(Value::Integer);

@@ -1,10 +1,10 @@
-//! `docent.toml`, overridden by the environment, which the command line overrides.
+//! The configuration: `docent.toml`, overridden by the environment, which is overridden by the command line.
 //!
 //! Every key has a variable: `DOCENT_` and the key in capitals, `__` between levels (`DOCENT_AGENT__WORKERS`). An
-//! unknown key in the file is an error that names it. An unknown variable is only warned about, because orchestrators
-//! set variables of that form on their own (`DOCENT_PORT` beside a service called `docent`).
+//! unknown key in the file is an error that names it. An unknown variable only causes a warning, because orchestrators
+//! set variables of that form (`DOCENT_PORT` beside a service called `docent`).
 //!
-//! [`keys::Keys`] holds the values as written; [`Config`] holds them validated.
+//! [`keys::Keys`] has the raw values; [`Config`] has the validated ones.
 
 mod hooks;
 mod keys;
@@ -33,50 +33,50 @@ pub(crate) use names::RunsOn;
 pub(crate) use openid::OpenIdSignIn;
 pub(crate) use search::{EmbeddingsConfig, SearchConfig};
 
-/// The whole configuration.
+/// The complete, validated configuration.
 #[derive(Debug, Clone)]
 pub(crate) struct Config {
     pub(crate) listen: SocketAddr,
-    /// Where people reach the server; the address it listens on when not given.
+    /// The URL by which people reach the server; without it, the address that it listens on is used.
     pub(crate) public_url: Option<String>,
     pub(crate) data: PathBuf,
-    /// The models that are configured, by the names requests give.
+    /// The configured models, by the names that requests give.
     pub(crate) models: BTreeMap<String, ModelConfig>,
-    /// Every name a request may give, and what it runs on.
+    /// Every model name that a request may give, and the model that it refers to.
     pub(crate) offered: BTreeMap<String, RunsOn>,
-    /// What they cost, as far as that is said.
+    /// The prices of the models, as far as they are configured.
     pub(crate) prices: docent_dashboard::Prices,
     pub(crate) agent: AgentConfig,
     pub(crate) assistant: AssistantConfig,
     pub(crate) limits: LimitsConfig,
-    /// How long ended jobs are kept.
+    /// How long ended jobs are stored.
     pub(crate) retention: docent_jobs::Retention,
-    /// The proxies in front of the server that are believed.
+    /// The trusted proxies in front of the server.
     pub(crate) proxies: Option<docent_access::Proxies>,
     pub(crate) github_app: Option<GithubApp>,
     pub(crate) git: GitConfig,
-    /// The identity provider that people may sign in at.
+    /// The identity provider at which people may sign in.
     pub(crate) openid: Option<OpenIdSignIn>,
-    /// Who is told of the ends of jobs.
+    /// The receivers of webhooks about the ends of jobs.
     pub(crate) hooks: Vec<HookConfig>,
     pub(crate) search: SearchConfig,
-    /// How long the vector of a question is waited for.
+    /// Maximum waits for the vector of a question.
     pub(crate) question_waits: docent_embed::Waits,
-    /// Where each key comes from that was given, for people: the line of the file, the variable, the option.
+    /// The source of each key that is set, for display: the line of the file, the variable, or the option.
     pub(crate) sources: BTreeMap<String, String>,
 }
 
 #[derive(Debug, Clone)]
 pub(crate) struct AgentConfig {
-    /// The model of a job that names none, one of those offered.
+    /// The default model of jobs, one of those offered.
     pub(crate) model: String,
-    /// Jobs run at the same time.
+    /// Number of concurrent jobs.
     pub(crate) workers: usize,
-    /// Of those, how many may be one project's.
+    /// Maximum number of concurrent jobs per project.
     pub(crate) at_once_per_project: usize,
-    /// What one turn of a job may take.
+    /// Limits of one turn of a job.
     pub(crate) limits: docent_agent::TurnLimits,
-    /// Put on each pull request, where the forge has labels.
+    /// Labels for each pull request, on forges with labels.
     pub(crate) labels: Vec<String>,
 }
 
@@ -84,15 +84,15 @@ pub(crate) struct AgentConfig {
 pub(crate) struct AssistantConfig {
     /// The model of the assistant, one of those offered.
     pub(crate) model: String,
-    /// Whether answers end with questions to ask next, on sites that do not say.
+    /// Whether answers end with suggested questions, on sites without a setting of their own.
     pub(crate) suggestions: bool,
-    /// How long a conversation is kept after it was last touched; `None` for ever.
+    /// How long a conversation is stored after its last use; `None` for ever.
     pub(crate) keep_threads: Option<Duration>,
-    /// How long a reply without a reader continues, if its chat has announced that it resumes.
+    /// How long a reply without a reader continues, if the chat client has declared that it resumes.
     pub(crate) resumable: Duration,
 }
 
-/// The GitHub App that opens repositories of projects without a token of their own.
+/// The GitHub App for the repositories of projects without their own token.
 #[derive(Debug, Clone)]
 pub(crate) struct GithubApp {
     /// The App's id, or its client id.
@@ -100,22 +100,22 @@ pub(crate) struct GithubApp {
     pub(crate) private_key_file: PathBuf,
 }
 
-/// How git servers are spoken to.
+/// The settings for git servers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct GitConfig {
-    /// What OpenSSH finds by itself when not given.
+    /// The key for ssh; without it, OpenSSH uses its defaults.
     pub(crate) ssh: Option<SshKey>,
 }
 
-/// How we are known to git servers over ssh.
+/// The credentials for git servers over ssh.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SshKey {
     pub(crate) key_file: PathBuf,
-    /// The hosts that are trusted; those the user knows when not given.
+    /// The trusted host keys; without it, the user's own file.
     pub(crate) known_hosts_file: Option<PathBuf>,
 }
 
-/// What the command line says over the file and the environment.
+/// The settings of the command line, which override the file and the environment.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Overrides {
     pub(crate) listen: Option<SocketAddr>,

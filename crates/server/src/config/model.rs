@@ -12,7 +12,7 @@ use super::ConfigError;
 use crate::config::variable::is_variable;
 use docent_http_client::{BaseUrl, SecretSource};
 
-/// One named model.
+/// The configuration of one named model.
 #[derive(Debug, Clone)]
 pub(crate) enum ModelConfig {
     Builtin,
@@ -21,7 +21,7 @@ pub(crate) enum ModelConfig {
 }
 
 impl ModelConfig {
-    /// Whether it is a language model; `builtin` is not.
+    /// Whether this is a language model; `builtin` is not.
     pub(crate) const fn is_language(&self) -> bool {
         !matches!(self, Self::Builtin)
     }
@@ -34,22 +34,22 @@ impl ModelConfig {
     }
 }
 
-/// A language model at an address.
+/// A language model behind an API.
 #[derive(Debug, Clone)]
 pub(crate) struct Endpoint {
     /// The provider's name for the model.
     pub(crate) model: String,
-    /// The provider's own address when not given.
+    /// The base URL of the API; without it, the provider's own.
     pub(crate) base_url: Option<String>,
     pub(crate) key: Option<SecretSource>,
     pub(crate) context_tokens: Option<NonZeroU32>,
     pub(crate) max_reply_tokens: Option<NonZeroU32>,
-    /// The longest wait for the next bytes of a response.
+    /// Maximum wait for the next bytes of a response.
     pub(crate) idle: Option<Duration>,
     pub(crate) price: Option<TokenPrice>,
 }
 
-/// Options for servers that are only in part compatible with OpenAI's API.
+/// Options for servers that are only partly compatible with OpenAI's API.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct OpenAiQuirks {
     /// Sends `tool_choice: "required"`: for models that answer with text where a tool call is expected.
@@ -58,7 +58,7 @@ pub(crate) struct OpenAiQuirks {
     pub(crate) text_tool_calls: bool,
 }
 
-/// The keys of a model as they are written.
+/// The keys of a model, not yet validated.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ModelKeys {
@@ -80,7 +80,7 @@ pub(super) struct ModelKeys {
     output_price: Option<f64>,
 }
 
-/// A number, or, as in a variable, the text of one.
+/// A number, or, as in an environment variable, the text of one.
 fn price<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged, expecting = "expected a number")]
@@ -119,7 +119,7 @@ impl TryFrom<String> for Provider {
     }
 }
 
-/// An invalid key of a model, and why it is invalid.
+/// An invalid key of a model, and the reason.
 #[derive(Debug)]
 pub(super) struct ModelConfigError {
     key: &'static str,
@@ -173,7 +173,7 @@ impl ModelKeys {
         }
     }
 
-    /// A key beside `provider` that has a value.
+    /// The first key beside `provider` that has a value.
     fn first_given(&self) -> Option<&'static str> {
         [
             ("model", self.model.is_some()),

@@ -1,22 +1,22 @@
 //! The model names that a request may give, and the configured model each refers to.
 //!
-//! Without a language model both names of the API, `sonnet` and `opus`, run on `builtin`, and so does whatever else is
-//! configured. With one, nothing runs on `builtin` that was not configured so: of the two names of the API the one that
-//! is not configured runs on the other, or, when that will not do, on the agent's model.
+//! Without a language model both names of the API, `sonnet` and `opus`, run on `builtin`, and so does every other
+//! configured name. With one, no name falls back to `builtin` by itself: if one of the two names of the API is not
+//! configured, it runs on the other, or, if that is not a language model, on the agent's model.
 
 use std::collections::BTreeMap;
 
 use super::{ConfigError, ModelConfig};
 
-/// The two names the API offers.
+/// The two model names that the API offers.
 const OF_THE_API: [&str; 2] = ["sonnet", "opus"];
 
-/// What a name refers to.
+/// The model that a name refers to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum RunsOn {
-    /// A model of the configuration that has this very name.
+    /// The configured model with exactly this name.
     Itself,
-    /// There is no model of this name; another one of the configuration replaces it.
+    /// Another configured model, which replaces the missing one of this name.
     Other(String),
     /// No language model is configured at all.
     Builtin,
@@ -77,7 +77,7 @@ fn offered(models: &BTreeMap<String, ModelConfig>, agent: &str) -> BTreeMap<Stri
         match stand_in {
             _ if !any_language => offered.insert(name.to_owned(), RunsOn::Builtin),
             Some(stand_in) => offered.insert(name.to_owned(), RunsOn::Other(stand_in.to_owned())),
-            // The agent's model has this very name, so nothing may replace it: it is refused as unknown.
+            // The agent's model has this name, so nothing may replace it: the name is refused as unknown.
             None => None,
         };
     }

@@ -1,4 +1,4 @@
-//! `[openid]`: the identity provider that people may sign in at.
+//! `[openid]`: the identity provider at which people may sign in.
 
 use std::path::PathBuf;
 
@@ -35,7 +35,7 @@ fn some_words<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Vec<St
     words(from).map(Some)
 }
 
-/// An identity provider, and the roles its groups give.
+/// An identity provider, and the roles that its groups have.
 #[derive(Debug, Clone)]
 pub(crate) struct OpenIdSignIn {
     pub(crate) provider: OpenIdConfig,

@@ -1,4 +1,4 @@
-//! Which proxies are trusted, and which headers are read from them.
+//! Validates `trusted_proxies` and `client_ip_header`: the trusted proxies, and the header that is read from them.
 
 use docent_access::{AddressRange, Proxies};
 use http::HeaderName;
@@ -9,7 +9,7 @@ use super::ConfigError;
 /// The header that most proxies set.
 const USUAL: &str = "x-forwarded-for";
 
-/// `None` without trusted proxies: the client is the peer of the connection.
+/// Validates the keys. `None` without trusted proxies: the client's address is that of the connection.
 pub(super) fn judge(trusted: Vec<String>, header: Option<String>) -> Result<Option<Proxies>, ConfigError> {
     if trusted.is_empty() {
         return match header {

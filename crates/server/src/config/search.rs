@@ -1,4 +1,4 @@
-//! `[search]`: the embedder, if any.
+//! `[search]`: the embedder, if there is one.
 
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
@@ -11,10 +11,10 @@ use serde::Deserialize;
 use super::ConfigError;
 use crate::config::variable::is_variable;
 
-/// The longest that a question may wait for its vector, in milliseconds.
+/// Maximum time that a question may wait for its vector, in milliseconds.
 const LONGEST_WAIT: u32 = 10_000;
 
-/// How search embeds texts.
+/// The method by which search embeds texts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) enum SearchConfig {
     #[default]
@@ -35,7 +35,7 @@ pub(crate) struct EmbeddingsConfig {
     pub(crate) dimensions: Option<usize>,
 }
 
-/// The keys as they are written.
+/// The keys, not yet validated.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct SearchKeys {
@@ -64,7 +64,7 @@ fn wrong<T>(key: &str, sentence: impl Into<String>) -> Result<T, ConfigError> {
 }
 
 impl SearchKeys {
-    /// The longest wait for the vector of a question.
+    /// The maximum waits for the vector of a question.
     pub(super) fn waits(&self) -> Result<Waits, ConfigError> {
         let usual = Waits::default();
         let wait = |key: &str, given: Option<NonZeroU32>, usual: Duration| match given.map(NonZeroU32::get) {

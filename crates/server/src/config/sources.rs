@@ -1,4 +1,4 @@
-//! The lines of the keys of a configuration file.
+//! Finds the lines of the keys in a configuration file.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -6,7 +6,8 @@ use std::path::Path;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// Each key of a file with the file and its line. Empty for a file that cannot be read: loading it reports why.
+/// Each key of a file with the file's name and the line. Empty for a file that cannot be read: loading it reports the
+/// reason.
 pub(super) fn of_file(path: &Path) -> BTreeMap<String, String> {
     let Ok(text) = std::fs::read_to_string(path) else { return BTreeMap::new() };
     lines(&text).into_iter().map(|(key, line)| (key, format!("{}:{line}", path.display()))).collect()

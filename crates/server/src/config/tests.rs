@@ -18,7 +18,7 @@ const SONNET: &str = "[models.sonnet]\nprovider = \"anthropic\"\nmodel = \"m\"\n
 const OPUS: &str = "[models.opus]\nprovider = \"openai\"\nmodel = \"m\"\nbase_url = \"http://127.0.0.1:1/v1\"\n";
 const FAST: &str = "[models.fast]\nprovider = \"openai\"\nmodel = \"m\"\nbase_url = \"http://127.0.0.1:1/v1\"\n";
 
-/// Every key, with a value that goes with the others.
+/// Every key, with a value that is valid together with the others.
 const KEYS: [(&str, &str); 58] = [
     ("listen", "127.0.0.1:9"),
     ("public_url", "https://docs.example.com"),

@@ -1,4 +1,4 @@
-//! Names of environment variables, given on the command line and in the configuration.
+//! Validates names of environment variables, given on the command line and in the configuration.
 
 /// Whether this can be the name of an environment variable.
 pub(crate) fn is_variable(text: &str) -> bool {

@@ -1,7 +1,7 @@
 //! `GET /metrics`: counters and gauges for Prometheus.
 //!
-//! It needs no key, so it holds numbers only: no names, contents or addresses. Counters start at 0 with the process; jobs
-//! are counted in the store, over all time.
+//! It needs no key, so it contains numbers only: no names, contents or addresses. Counters start at 0 with the process;
+//! jobs are counted in the store, over all time.
 
 mod model_calls;
 mod text;
@@ -24,7 +24,7 @@ use tracing::warn;
 pub(crate) use self::model_calls::ModelCalls;
 use self::text::{Exposition, MetricKind};
 
-/// What a server counts.
+/// The metrics of a server.
 #[derive(Debug)]
 pub(crate) struct Metrics {
     started: Timestamp,
@@ -32,7 +32,7 @@ pub(crate) struct Metrics {
     streams: Arc<AtomicU64>,
     replies: Replies,
     models: ModelCalls,
-    /// `None` where there is no embedder.
+    /// `None` without an embedder.
     questions: Option<Arc<Questions>>,
     hooks: Option<Hooks>,
 }
@@ -185,7 +185,7 @@ async fn jobs(text: &mut Exposition, store: &SqliteStore) -> Result<(), StoreErr
     Ok(())
 }
 
-/// The label of a path: from a closed list, so that requests cannot add labels.
+/// The route label of a request, from a closed list, so that requests cannot add labels.
 pub(crate) fn route_of(request: &Request) -> &'static str {
     // The most frequent path is matched first, without splitting it.
     if request.path().starts_with("/v2/agent/") {

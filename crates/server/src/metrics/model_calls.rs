@@ -1,4 +1,4 @@
-//! Counts calls of models, their failures, time and tokens.
+//! Counts model calls, their failures, time and tokens.
 
 use std::collections::BTreeMap;
 use std::pin::Pin;
@@ -11,22 +11,22 @@ use docent_types::Usage;
 use futures::Stream;
 use parking_lot::Mutex;
 
-/// Counts by configured model. Clones share the counts.
+/// The counts by configured model. Clones share them.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ModelCalls(Arc<Mutex<BTreeMap<String, CallCounts>>>);
 
-/// What one model was asked.
+/// The counts of one model.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct CallCounts {
     pub(super) done: u64,
     pub(super) failed: u64,
     pub(super) cancelled: u64,
-    /// Of the calls that succeeded.
+    /// The total usage of the calls that succeeded.
     pub(super) usage: Usage,
 }
 
 impl ModelCalls {
-    /// The same model, counted.
+    /// Wraps a model so that its calls are counted.
     pub(crate) fn of(&self, name: &str, model: Arc<dyn Model>) -> Arc<dyn Model> {
         Arc::new(CountedModel { name: name.to_owned(), model, calls: self.clone() })
     }
@@ -66,7 +66,7 @@ impl Model for CountedModel {
     }
 }
 
-/// One call, counted once.
+/// Ensures that a call is counted exactly once.
 struct CallGuard {
     name: String,
     calls: ModelCalls,

@@ -1,4 +1,4 @@
-//! Prometheus' text format.
+//! Writes Prometheus' text format.
 
 use std::fmt::Write as _;
 
@@ -33,7 +33,7 @@ impl Exposition {
     }
 }
 
-/// A family that is being written.
+/// A metric family that is being written.
 #[derive(Debug)]
 pub(super) struct Family<'a> {
     name: &'static str,

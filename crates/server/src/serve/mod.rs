@@ -1,4 +1,4 @@
-//! The server: start, serve, drain.
+//! The server: starts, serves and drains.
 
 mod open_files;
 mod operations;
@@ -38,10 +38,10 @@ use crate::wiring::app::App;
 use crate::wiring::hooks;
 use crate::wiring::missing_docs::IndexedDocs;
 
-/// The longest that running jobs may take to finish their step once the server drains.
+/// Maximum time for running jobs to finish their step after the server begins to drain.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A server that accepts connections and works on jobs.
+/// A server that accepts connections and runs jobs.
 pub(crate) struct RunningServer {
     app: Arc<App>,
     address: SocketAddr,
@@ -53,7 +53,7 @@ pub(crate) struct RunningServer {
     _alone: File,
 }
 
-/// Starts everything. The server accepts connections when this returns.
+/// Starts all services. The server accepts connections when this returns.
 pub(crate) async fn start(config: Config) -> Result<RunningServer, Failure> {
     let listener = TcpListener::bind(config.listen).await.map_err(|error| {
         Failure::new(format!("cannot listen on {}; choose another address with --listen", config.listen), error)
@@ -98,7 +98,7 @@ pub(crate) async fn start(config: Config) -> Result<RunningServer, Failure> {
     Ok(RunningServer { app, address, url, drain, http, engine, keepers, _alone: alone })
 }
 
-/// Starts the background tasks, once requests are answered.
+/// Starts the background tasks, after the server began to answer requests.
 fn keepers(app: &Arc<App>, drain: &CancellationToken) -> Vec<JoinHandle<()>> {
     let mut keepers = vec![
         tokio::spawn(refresh::keep(Arc::clone(app), drain.clone())),
@@ -112,7 +112,7 @@ fn keepers(app: &Arc<App>, drain: &CancellationToken) -> Vec<JoinHandle<()>> {
     keepers
 }
 
-/// Makes sure that no other server uses this data folder. The lock ends with the process, even if it is killed.
+/// Ensures that no other server uses this data folder. The lock ends with the process, even if it is killed.
 fn lock(data: &Path) -> Result<File, Failure> {
     let path = data.join("serve.lock");
     let failed = |error| Failure::new(format!("cannot open {}", path.display()), error);
@@ -139,13 +139,13 @@ impl RunningServer {
         self.address
     }
 
-    /// Where people reach it, without a trailing slash.
+    /// The URL by which people reach the server, without a trailing slash.
     pub(crate) fn url(&self) -> &str {
         &self.url
     }
 
-    /// Runs until SIGINT or SIGTERM, then drains. A second signal ends the process at once: everything accepted is in
-    /// the store, and is taken up at the next start.
+    /// Runs until SIGINT or SIGTERM, then drains. A second signal ends the process immediately: everything accepted is
+    /// in the store, and is resumed at the next start.
     pub(crate) async fn until_shutdown(self) -> Result<(), Failure> {
         shutdown_signal().await?;
         info!("draining; a second signal stops at once");
@@ -191,7 +191,7 @@ pub(crate) async fn shutdown_signal() -> Result<(), Failure> {
     Ok(())
 }
 
-/// The operators, who may come from an identity provider where one is configured.
+/// The operators, with sign-in at an identity provider if one is configured.
 fn operators(app: &App, url: &str) -> Result<Operators, Failure> {
     let Some(OpenIdSignIn { provider, roles }) = app.config.openid.clone() else { return Ok(app.operators.clone()) };
     let back = format!("{url}/dashboard/-/sign-in/openid/return");
@@ -200,7 +200,7 @@ fn operators(app: &App, url: &str) -> Result<Operators, Failure> {
     Ok(app.operators.clone().with_provider(Arc::new(provider), roles))
 }
 
-/// Routes each request to the API or the pages its path belongs to.
+/// Routes each request to the API or the dashboard, by its path.
 struct Router {
     v1: docent_http_v1::Api,
     v2: docent_http_v2::Api,
@@ -229,7 +229,7 @@ impl Handler for Router {
         } else if let Some(route) = docent_http_v2::Route::parse(&request) {
             self.v2.answer(Some(route), request).await
         } else {
-            // Most requests are not for these, and need no room for them.
+            // Most requests are not for these routes, so their future is boxed to keep this one small.
             Box::pin(self.answer_others(request)).await
         };
         self.metrics.answered(metered, response)
@@ -256,7 +256,7 @@ impl Router {
             ["healthz"] => self.probe(&request, async || Ok(healthy())).await,
             ["readyz"] => self.probe(&request, async || self.ready().await.map(|()| healthy())).await,
             ["metrics"] => self.probe(&request, async || Ok(self.metrics.exposed(&self.app.store).await)).await,
-            // Unknown paths are refused by the API, with the headers its callers expect.
+            // Unknown paths are refused by the API, with the headers that its callers expect.
             _ => return self.v2.handle(request).await,
         };
         answer.unwrap_or_else(|error| error.response(request.id(), ErrorShape::Error))
@@ -273,7 +273,7 @@ fn draining() -> Refusal {
 }
 
 impl Router {
-    /// `url` is where people reach the server.
+    /// `url` is the URL by which people reach the server.
     fn new(app: &Arc<App>, url: &str, drain: CancellationToken, hooks: Hooks) -> Result<Self, Failure> {
         let models = ModelNames {
             offered: app.config.offered.keys().cloned().collect(),

@@ -1,18 +1,19 @@
-//! Limits on open files: the process's limit, and the share of it for connections.
+//! The limits on open files: the process's limit, and the share of it for connections.
 //!
-//! Every connection is an open file, and requests and jobs open more: sockets to models, git packs, the database, pipes of
-//! child processes. Connections get a share only, so that many clients wait in the kernel's queue and do not make accepted
-//! work fail.
+//! Every connection is an open file, and requests and jobs open more: sockets to models, git packs, the database, pipes
+//! of child processes. Connections get only a share, so that many clients wait in the kernel's queue and do not make
+//! accepted work fail.
 
 use docent_web::ServerLimits;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tracing::{debug, warn};
 
-/// Open files of the database, the runtime, the indexes and the log.
+/// Number of files that the database, the runtime, the indexes and the log have open.
 const OURS: usize = 96;
-/// The most that one running job opens: its mirror, git child processes with their pipes, the model and the forge.
+/// Maximum number of files that one running job opens: its mirror, git child processes with their pipes, the model and
+/// the forge.
 const OF_A_JOB: usize = 16;
-/// The least number of connections.
+/// Minimum number of connections.
 const FEWEST: usize = 16;
 /// Fewer connections than this are logged as a warning.
 const FEW: usize = 1_000;
@@ -27,7 +28,7 @@ fn as_many_as_may_be() -> usize {
     getrlimit(Resource::Nofile).current.and_then(|files| usize::try_from(files).ok()).unwrap_or(usize::MAX)
 }
 
-/// The limits of a server that runs so many jobs at a time.
+/// The limits of a server that runs this many concurrent jobs.
 pub(crate) fn limits(workers: usize) -> ServerLimits {
     let usual = ServerLimits::default();
     let files = as_many_as_may_be();
@@ -42,7 +43,8 @@ pub(crate) fn limits(workers: usize) -> ServerLimits {
     ServerLimits { connections, ..usual }
 }
 
-/// Half of what jobs leave: the other half is for the files that requests open.
+/// The maximum number of connections: half of the files that jobs leave; the other half is for files that requests
+/// open.
 fn connections(files: usize, workers: usize) -> usize {
     let work = workers.saturating_mul(OF_A_JOB).saturating_add(OURS);
     (files.saturating_sub(work) / 2).max(FEWEST)

@@ -50,7 +50,7 @@ impl ServerOperations {
         self.findings.lock()
     }
 
-    /// Makes new findings in the background, unless that is going on.
+    /// Runs the checks in the background, unless they are running already.
     fn check(&self) {
         if std::mem::replace(&mut self.checked().is_running, true) {
             return;
@@ -83,7 +83,7 @@ fn finding(check: &str, finding: doctor::Finding) -> CheckFinding {
     CheckFinding { level, check: check.to_owned(), what, fix }
 }
 
-/// What is wrong with a form, by the option of the command line that means the same as a field.
+/// The errors of a form, attributed to the field that corresponds to the option of the command line.
 impl From<Failure> for ProjectError {
     fn from(failure: Failure) -> Self {
         let (option, sentence) = failure.parts();
@@ -108,7 +108,7 @@ impl From<Failure> for ProjectError {
 fn options(form: &ProjectForm) -> Result<ProjectOptions, ProjectError> {
     let given = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
     let is_new = form.of.is_none();
-    // An empty field takes away what was there; a new project has nothing yet.
+    // An empty field removes the current value; a new project has none yet.
     let cleared = |text: &str| if is_new { given(text) } else { Some(text.to_owned()) };
     let forge = match form.forge.as_str() {
         "local" => ForgeArg::Local,

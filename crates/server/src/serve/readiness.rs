@@ -1,7 +1,7 @@
-//! Whether the server can store what it accepts: the state behind `/readyz`, apart from draining.
+//! Checks whether the server can store what it accepts: the state behind `/readyz`, apart from draining.
 //!
-//! A full disk can still be read, so a file is written to the data folder and flushed. The endpoint needs no key, so that
-//! happens every few seconds at most.
+//! Reading still works on a full disk, so the check writes a file to the data folder and flushes it. The endpoint needs
+//! no key, so the check runs at most every few seconds.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write as _};
@@ -19,11 +19,11 @@ use crate::failure::Failure;
 
 /// How long a result is reused.
 const FRESH: Duration = Duration::from_secs(3);
-/// The time limit of the check.
+/// Timeout of the check.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// The size of the file, in bytes: about what a small job writes before its first flush.
+/// The size of the probe file, in bytes: about what a small job writes before its first flush.
 const ROOM: usize = 64 * 1024;
-/// The file that is written and removed.
+/// The probe file, which is written and removed.
 const PROBE: &str = "ready.probe";
 
 /// Checks the data folder and the store in it.
@@ -33,11 +33,11 @@ pub(crate) struct Readiness {
     store: Arc<SqliteStore>,
     fresh: Duration,
     last: Mutex<Option<(Instant, Verdict)>>,
-    /// Locked while the file is written, even after the request was dropped.
+    /// Locked while the file is written, even if the request is dropped meanwhile.
     writing: Arc<Mutex<()>>,
 }
 
-/// The failure is a sentence for the caller; its cause goes to the log.
+/// The error is a sentence for the caller; its cause is logged.
 type Verdict = Result<(), &'static str>;
 
 impl Readiness {
@@ -46,7 +46,7 @@ impl Readiness {
     }
 
     /// # Errors
-    /// Why nothing can be stored, and what to do.
+    /// The reason why nothing can be stored, and what to do about it.
     pub(crate) async fn check(&self) -> Verdict {
         // Concurrent requests wait for the same result.
         let mut last = self.last.lock().await;

@@ -15,13 +15,13 @@ use crate::failure::Failure;
 use crate::wiring::app::App;
 use crate::wiring::sites::Sites;
 
-/// How often the list of projects, and indexes written by other processes, are checked.
+/// Interval for checking the list of projects, and the indexes that other processes write.
 const GLANCE: Duration = Duration::from_secs(1);
-/// How often a repository is fetched without a notice that it changed.
+/// Interval for fetching a repository without a notification of a change.
 const FETCH: Duration = Duration::from_secs(60);
 
 impl App {
-    /// Fetches a project's repository and brings its index up to date.
+    /// Fetches a project's repository and updates its index.
     pub(crate) async fn index(
         &self,
         project: &Project,
@@ -41,7 +41,7 @@ impl App {
         update(index, docs, self.sites.clone(), project.clone(), progress).await
     }
 
-    /// Embeds the sections without a vector, where there is an embedder. Search by words finds them meanwhile.
+    /// Embeds the sections that have no vector, if there is an embedder. Search by words works meanwhile.
     pub(crate) async fn embed(
         &self,
         project: &Project,
@@ -84,20 +84,20 @@ async fn update(
 
 /// Runs until the server drains.
 pub(crate) async fn keep(app: Arc<App>, drain: CancellationToken) {
-    // When each project was fetched last, and what it was then.
+    // When each project was last fetched, and its properties then.
     let mut fetched: HashMap<ProjectUid, (Instant, Project)> = HashMap::new();
-    // One refresh a project at a time: a slow one must not be overtaken by the next.
+    // One refresh per project at a time, so that a later one cannot overtake a slow one.
     let mut running = JoinSet::new();
     let mut busy: HashSet<ProjectUid> = HashSet::new();
     while !drain.is_cancelled() {
         while let Some(done) = running.try_join_next() {
             match done {
                 Ok(project) => drop(busy.remove(&project)),
-                // Which one it was is not known: all may be refreshed again, at worst one of them twice.
+                // A panicked task does not tell its project, so all may be refreshed again, at worst one of them twice.
                 Err(_) => busy.clear(),
             }
         }
-        // Without the store the projects are unknown, so nothing changes.
+        // If the store cannot be read, the projects are unknown, and nothing is changed.
         let projects = app.readable_projects().await;
         if let Some(projects) = &projects {
             let known: HashSet<ProjectUid> = projects.iter().map(|project| project.uid).collect();
@@ -110,7 +110,7 @@ pub(crate) async fn keep(app: Arc<App>, drain: CancellationToken) {
             glance(&app, &project);
             let is_due = |(at, before): &(Instant, Project)| at.elapsed() >= FETCH || *before != project;
             let is_due = fetched.get(&project.uid).is_none_or(is_due);
-            // One that is wanted while it is being read is read once more.
+            // A refresh that is requested during a refresh of the same project runs afterwards.
             if !busy.contains(&project.uid) && (app.index_states.take(project.uid) || is_due) {
                 busy.insert(project.uid);
                 fetched.insert(project.uid, (Instant::now(), project.clone()));
@@ -118,7 +118,7 @@ pub(crate) async fn keep(app: Arc<App>, drain: CancellationToken) {
                 running.spawn(async move {
                     refresh(&app, &project).await;
                     let uid = project.uid;
-                    // It may take minutes, and the next refresh need not wait for it.
+                    // Embedding may take minutes, and the next refresh need not wait for it.
                     tokio::spawn(embed(app, project, drain));
                     uid
                 });
@@ -132,8 +132,8 @@ pub(crate) async fn keep(app: Arc<App>, drain: CancellationToken) {
     }
 }
 
-/// Takes up an index that another process has made, and what the site asked of its assistant then; at a start also what it
-/// asked when the repository was last fetched, which may not be possible now.
+/// Loads an index that another process has written, with the site's settings for its assistant; at a start also the
+/// settings as last fetched, because fetching may not be possible now.
 fn glance(app: &App, project: &Project) {
     let is_new = match app.indexes.open(project.uid).and_then(|index| index.refresh()) {
         Ok(is_new) => is_new,
@@ -181,7 +181,7 @@ async fn refresh(app: &App, project: &Project) {
     }
 }
 
-/// Embeds the sections without a vector. While this runs for a domain, another call for it does nothing.
+/// Embeds the sections that have no vector. While this runs for a domain, another call for the domain does nothing.
 async fn embed(app: Arc<App>, project: Project, drain: CancellationToken) {
     match app.embed(&project, drain, |_| ()).await {
         Ok(summary) if summary.embedded == 0 => {}

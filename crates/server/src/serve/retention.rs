@@ -1,5 +1,6 @@
-//! Deletes old data: conversations idle for `assistant.thread_days` and counts of searches as old, journals and jobs that ended longer ago than
-//! `retention` says, expired sessions and links of operators, and entries of the audit list after a year.
+//! Deletes old data: conversations idle for `assistant.thread_days` and equally old counts of searches, journals and
+//! jobs that ended longer ago than `retention` allows, expired sessions and links of operators, and entries of the
+//! audit list after a year.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
 const EVERY: Duration = Duration::from_secs(60 * 60);
-/// Pause between two steps of deletion, so that other writes get their turn.
+/// Pause between two deletion steps, so that other writes can run.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// Deletes old conversations.
@@ -71,7 +72,7 @@ pub(crate) async fn keep_operators(operators: Operators, drain: CancellationToke
     hourly(forget, drain).await;
 }
 
-/// Step by step, until there is no more.
+/// Deletes step by step until nothing is left to delete.
 async fn prune(jobs: &Jobs, keep: Retention) -> Result<Pruned, StoreError> {
     let mut all = Pruned::default();
     loop {
@@ -84,7 +85,7 @@ async fn prune(jobs: &Jobs, keep: Retention) -> Result<Pruned, StoreError> {
     }
 }
 
-/// At once and then every hour, until the server drains. What is left in the middle is taken up the next time.
+/// Runs `forget` immediately and then every hour, until the server drains. An interrupted run continues the next time.
 async fn hourly<F: Future<Output = ()>>(forget: impl Fn() -> F, drain: CancellationToken) {
     let mut hours = interval(EVERY);
     hours.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -221,7 +222,7 @@ mod tests {
             Self { clock, jobs, worker, project }
         }
 
-        /// A job that has ended.
+        /// Creates a job and ends it.
         async fn ended(&self) -> Arc<AgentJob> {
             let new = NewJob {
                 project: &self.project,
@@ -236,7 +237,7 @@ mod tests {
             self.jobs.settled(&job.project, job.id, DAY).await.expect("it ends")
         }
 
-        /// How many entries its journal has; `None` when there is no such job.
+        /// The number of entries in the job's journal; `None` if there is no such job.
         async fn journal(&self, job: &AgentJob) -> Option<usize> {
             let mut watch = self.jobs.watch(&job.project, job.id, 0).await.ok()?;
             let mut entries = 0;

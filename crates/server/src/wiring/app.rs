@@ -1,4 +1,4 @@
-//! Constructs the services that every command uses.
+//! Constructs the services that all commands use.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -114,8 +114,8 @@ impl App {
         self.store.as_ref()
     }
 
-    /// A link with which the first operator of this server signs in; `None` when there is one already. `url` is where
-    /// the server is reached. Each call makes another link.
+    /// A sign-in link for the first operator of this server; `None` if there is an operator already. `url` is the URL
+    /// of the server. Each call creates another link.
     pub(crate) async fn first_run_link(&self, url: &str) -> Result<Option<String>, Failure> {
         if self.operators.has_any().await? {
             return Ok(None);
@@ -124,7 +124,7 @@ impl App {
         Ok(Some(join_url(url, &token)))
     }
 
-    /// What jobs run on when they name no model.
+    /// The model of jobs that name none.
     pub(crate) fn agent_model(&self) -> Result<Description, Failure> {
         Ok(self.models.named(&self.config.agent.model)?.describe())
     }
@@ -151,7 +151,7 @@ impl App {
         self.indexes.remove(project.uid).map_err(Failure::from)
     }
 
-    /// The local forge's pull requests, as pages show and people merge them.
+    /// The pull requests of the local forge, for display and merging.
     pub(crate) fn pulls(&self) -> Pulls {
         Pulls::new(
             Arc::clone(&self.store) as Arc<dyn PullRequests>,
@@ -161,7 +161,8 @@ impl App {
         )
     }
 
-    /// What works on jobs. `public_url` is where pull requests of the local forge are shown; empty for nowhere.
+    /// The author that runs jobs. `public_url` is the URL at which pull requests of the local forge are shown; empty if
+    /// there is none.
     pub(crate) fn author(&self, public_url: &str) -> Author {
         let forges = AllForges {
             remote: self.forges.clone(),
@@ -183,7 +184,7 @@ impl App {
     }
 }
 
-/// The projects, as authoring asks for them.
+/// The project port of authoring, on the stored projects.
 #[derive(Debug)]
 struct Registry(Arc<dyn Projects>);
 
@@ -194,12 +195,12 @@ impl docent_authoring::Projects for Registry {
     }
 }
 
-/// The database in a data folder.
+/// The path of the database in a data folder.
 pub(crate) fn database(data: &Path) -> PathBuf {
     data.join("docent.db")
 }
 
-/// The page of the dashboard where a link of an operator is used.
+/// The URL of the dashboard's page on which an operator's sign-in link is used.
 pub(crate) fn join_url(server: &str, token: &LinkToken) -> String {
     format!("{}/dashboard/-/join/{}", server.trim_end_matches('/'), token.expose())
 }

@@ -13,7 +13,8 @@ use futures::FutureExt;
 use crate::config::{GitConfig, SshKey};
 use crate::wiring::forges::Forges;
 
-/// Finds the credentials for a project's repository. They are read at each use, so a rotated token takes effect at once.
+/// Finds the credentials for a project's repository. They are read at each use, so a rotated token takes effect
+/// immediately.
 #[derive(Debug, Clone)]
 pub(crate) struct RepositoryCredentials {
     pub(crate) forges: Forges,
@@ -21,7 +22,7 @@ pub(crate) struct RepositoryCredentials {
 }
 
 impl RepositoryCredentials {
-    /// As authoring's function.
+    /// The credentials as the function that authoring expects.
     pub(crate) fn token_of(self) -> CredentialsOf {
         let credentials = Arc::new(self);
         Arc::new(move |project| {
@@ -43,7 +44,8 @@ impl RepositoryCredentials {
     async fn token(&self, project: &Project) -> Result<Option<Credentials>, ForgeError> {
         let (username, secret) = match (self.forges.place(project)?, &project.token_env) {
             (Some(place), _) => (place.host.git_user(), place.tokens.token(&place.address).await?),
-            // The local forge: the git server is unknown; use a user name that servers accept beside a token.
+            // With the local forge the kind of git server is unknown; this user name is accepted by most servers with a
+            // token.
             (None, Some(variable)) => {
                 (Host::Github.git_user(), Some(TokenSource::read(&SecretSource::Variable(variable.clone()))?))
             }
@@ -55,7 +57,7 @@ impl RepositoryCredentials {
     }
 }
 
-/// A failure to get credentials, as a git error.
+/// Converts a failure to get credentials into a git error.
 fn git_error(project: &Project, error: &ForgeError) -> GitError {
     match error {
         ForgeError::Unavailable { retry_after, source } => {

@@ -1,4 +1,4 @@
-//! The embedder of the configuration.
+//! Constructs the configured embedder.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -39,11 +39,12 @@ fn endpoint(config: &EmbeddingsConfig) -> Result<Arc<dyn Embedder>, Failure> {
 #[derive(Debug)]
 pub(crate) struct EmbedderCheck {
     pub(crate) said: String,
-    /// An embedder that gives up after this time, so that search goes on by words only.
+    /// The configured waits that are shorter than the embedding took, for example `KEY (300 ms)`: those questions are
+    /// answered by words only.
     pub(crate) too_slow_for: Vec<String>,
 }
 
-/// Embeds a short text, and describes the outcome.
+/// Embeds a short text, and describes the result.
 pub(crate) async fn check(embedder: &Questions) -> Result<EmbedderCheck, Failure> {
     let ask = || embedder.embed(&["How do I begin?"], Role::Question);
     let failed = |error| Failure::new("the embedder of `[search]` does not work", error);

@@ -1,4 +1,4 @@
-//! The forges where pull requests are opened, and their tokens: a project's own, or the GitHub App's.
+//! The forges where pull requests are opened, and their tokens: the project's own, or the GitHub App's.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use docent_types::{Clock, ForgeKind, Ids, Project};
 use crate::config::Config;
 use crate::failure::Failure;
 
-/// The time limit of one call to a forge.
+/// Timeout of one call to a forge.
 const CALL: Duration = Duration::from_secs(60);
 
 /// The forges that are reached over HTTP.
@@ -22,7 +22,7 @@ pub(crate) struct Forges {
     app: Option<Arc<GithubApp>>,
 }
 
-/// A repository on one of them, and its token.
+/// A repository on a forge, and its token.
 pub(crate) struct ForgeRepository {
     pub(crate) host: Host,
     pub(crate) address: Address,
@@ -40,7 +40,7 @@ impl Forges {
         Ok(Self { client, clock, app })
     }
 
-    /// Where a project's pull requests are; `None` for the local forge.
+    /// The forge repository of a project's pull requests; `None` for the local forge.
     pub(crate) fn place(&self, project: &Project) -> Result<Option<ForgeRepository>, AddressError> {
         let Some(host) = Host::of(project.forge) else { return Ok(None) };
         let address = Address::parse(host, &project.repository, project.base_url.as_deref())?;
@@ -55,13 +55,13 @@ impl Forges {
         }
     }
 
-    /// The forge at a place.
+    /// The forge of this repository.
     pub(crate) fn at(&self, place: ForgeRepository) -> Arc<dyn HttpForge> {
         http_forge(self.client.clone(), place.address, place.tokens, Arc::clone(&self.clock))
     }
 }
 
-/// All forges, the local one too: its pull requests are in the store, and shown at `public_url`.
+/// All forges, including the local one: its pull requests are in the store, and shown at `public_url`.
 #[derive(Clone)]
 pub(crate) struct AllForges {
     pub(crate) remote: Forges,

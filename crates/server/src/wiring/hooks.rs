@@ -1,4 +1,4 @@
-//! Constructs the hooks of the configuration.
+//! Constructs the configured hooks.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::config::HookConfig;
 use crate::failure::Failure;
 use crate::wiring::app::App;
 
-/// A hook with its secret.
+/// A hook with its signing secret.
 pub(crate) fn hook(config: &HookConfig) -> Result<Hook, Failure> {
     let HookConfig { key, url, secret } = config;
     let secret = match secret.read() {
@@ -24,7 +24,7 @@ pub(crate) fn hook(config: &HookConfig) -> Result<Hook, Failure> {
     Ok(Hook { name: key.clone(), url: url.clone(), secret })
 }
 
-/// What delivers to these hooks.
+/// The service that delivers events to these hooks.
 pub(crate) fn hooks(app: &App, hooks: Vec<Hook>) -> Result<Hooks, Failure> {
     Hooks::new(Arc::clone(&app.store) as _, hooks, docent_http_v2::job_json, Arc::clone(&app.clock))
         .map_err(|error| Failure::new("could not set up webhooks", error))

@@ -1,4 +1,4 @@
-//! The state of each project's index, as far as this process updated it, and requests to update it.
+//! The state of each project's index as updated by this process, and requests to update it.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -20,13 +20,13 @@ struct Inner {
 /// The state of one index.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct IndexState {
-    /// When it was last brought up to date.
+    /// The time of the last successful update.
     pub(crate) at: Option<Timestamp>,
     /// The result of that update.
     pub(crate) summary: Option<Summary>,
-    /// Why the last attempt failed.
+    /// The reason why the last attempt failed.
     pub(crate) failure: Option<String>,
-    /// Files done and files in all, while it is brought up to date.
+    /// The number of files done and of all files, during an update.
     pub(crate) running: Option<(usize, usize)>,
 }
 
@@ -48,7 +48,7 @@ impl IndexStates {
         self.inner().states.entry(project).or_default().running = Some((progress.done, progress.total));
     }
 
-    /// An update that changed nothing keeps what the one before found.
+    /// Records the end of an update. An update that changed nothing keeps the summary of the previous one.
     pub(crate) fn ended(&self, project: ProjectUid, now: Timestamp, ended: Result<Summary, String>) {
         let mut inner = self.inner();
         let state = inner.states.entry(project).or_default();
@@ -65,17 +65,17 @@ impl IndexStates {
         }
     }
 
-    /// Asks for a project's repository to be fetched and indexed at the next look.
+    /// Requests that a project's repository is fetched and indexed at the next check.
     pub(crate) fn want(&self, project: ProjectUid) {
         self.inner().wanted.insert(project);
     }
 
-    /// Whether a project is wanted; it no longer is then.
+    /// Whether an update of the project was requested; clears the request.
     pub(crate) fn take(&self, project: ProjectUid) -> bool {
         self.inner().wanted.remove(&project)
     }
 
-    /// Removes all projects but these.
+    /// Removes all projects except these.
     pub(crate) fn keep(&self, known: &HashSet<ProjectUid>) {
         let mut inner = self.inner();
         inner.states.retain(|project, _| known.contains(project));

@@ -1,6 +1,7 @@
-//! Docs that cannot be read until the project or the repository changes: it, its branch or access to it is missing.
+//! Docs that cannot be read until the project or the repository changes: the repository, its branch or access to it is
+//! missing.
 //!
-//! A question about them gets no advice to retry, unlike one about docs that are still being read.
+//! A question about them gets no advice to retry, unlike one about docs that are still being indexed.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -30,7 +31,7 @@ impl MissingDocs {
     }
 }
 
-/// The docs as they are indexed, or why there are none.
+/// The indexed docs of a project, or the reason why there are none.
 #[derive(Debug)]
 pub(crate) struct IndexedDocs {
     pub(crate) indexes: Arc<Indexes>,

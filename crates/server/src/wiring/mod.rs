@@ -1,4 +1,4 @@
-//! Constructs what commands use from the configuration: models, forges, credentials, sites.
+//! Constructs the parts that commands use from the configuration: models, forges, credentials, sites.
 
 pub(crate) mod app;
 pub(crate) mod credentials;

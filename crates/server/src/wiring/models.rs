@@ -1,4 +1,4 @@
-//! The models, by the names that requests may give.
+//! The configured models, by the names that requests may give.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -65,7 +65,7 @@ impl Models {
         &self.offered
     }
 
-    /// The configured models, their calls counted, by their names.
+    /// The configured models by name, with their calls counted.
     pub(crate) fn callable(&self) -> impl Iterator<Item = (String, Arc<dyn Model>)> {
         self.configured.keys().filter_map(|name| Some((name.clone(), Arc::clone(self.offered.get(name)?))))
     }
@@ -96,15 +96,15 @@ impl Models {
     }
 }
 
-/// The client's own limits must not be shorter than those of any model.
+/// The longest idle limit of all models: the client's own limit must not be shorter.
 fn longest_silence(config: &Config) -> Option<Duration> {
     config.models.values().filter_map(|model| model.endpoint()?.idle).max()
 }
 
-/// One model of the configuration.
+/// One configured model.
 ///
-/// Its key is read again for each call, so that a new one counts without a restart. While it is the same, so is what
-/// calls the model, which learns what its server understands.
+/// Its key is read again for each call, so that a new key takes effect without a restart. While the key is the same,
+/// the client is reused, because it learns which fields its server accepts.
 #[derive(Debug)]
 pub(crate) struct ConfiguredModel {
     name: String,
@@ -114,7 +114,7 @@ pub(crate) struct ConfiguredModel {
     last: Mutex<(Option<Secret>, ModelClient)>,
 }
 
-/// What calls a model.
+/// The client of a model.
 #[derive(Debug, Clone)]
 enum ModelClient {
     Builtin,
@@ -136,7 +136,7 @@ impl ConfiguredModel {
         })
     }
 
-    /// Checks that it can be used, without generating text. Returns the result as one sentence.
+    /// Checks that the model can be used, without generating text. Returns the result as one sentence.
     pub(crate) async fn check(&self) -> Result<String, Failure> {
         match self.now()? {
             ModelClient::Builtin => Ok("docs chores and quotes, no language model".to_owned()),
@@ -145,7 +145,7 @@ impl ConfiguredModel {
         }
     }
 
-    /// Advice for when the check fails.
+    /// Advice for a failed check.
     pub(crate) fn remedy(&self) -> String {
         let Some(endpoint) = self.config.endpoint() else { return String::new() };
         let address = match &endpoint.base_url {
@@ -159,7 +159,7 @@ impl ConfiguredModel {
         format!("check {address}, {key}, and `models.{}.model`", self.name)
     }
 
-    /// Its key as it is now; `None` when it needs none.
+    /// The current key; `None` if the model needs none.
     pub(crate) fn key(&self) -> Result<Option<Secret>, SecretSourceError> {
         let source = self.config.endpoint().and_then(|endpoint| endpoint.key.as_ref());
         source.map(SecretSource::read).transpose()
@@ -252,7 +252,7 @@ mod tests {
         Client::new(ClientOptions::default()).expect("a client")
     }
 
-    /// Refuses one request and gives its head.
+    /// Refuses one request and returns its head.
     async fn refuse(listener: &TcpListener) -> String {
         let (mut stream, _) = listener.accept().await.expect("a call");
         let mut head = Vec::new();

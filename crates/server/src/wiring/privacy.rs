@@ -1,5 +1,5 @@
-//! File permissions of the data folder: only the user that runs docent may read it, as it holds the docs and conversations
-//! of all projects.
+//! File permissions of the data folder: only the user that runs docent may read it, because it contains the docs and
+//! conversations of all projects.
 
 use std::fmt;
 use std::io;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::failure::Failure;
 use docent_types::without_os_number;
 
-/// Folders in it whose content has default permissions, so that the folders themselves must be private.
+/// Subfolders whose files have default permissions, so that the folders themselves must be private.
 const FOLDERS: [&str; 2] = ["mirrors", "index"];
 const FILES: [&str; 5] = ["docent.db", "docent.db-wal", "docent.db-shm", "docent.db-turn", "serve.lock"];
 
@@ -16,12 +16,12 @@ const FILES: [&str; 5] = ["docent.db", "docent.db-wal", "docent.db-shm", "docent
 #[derive(Debug)]
 pub(crate) struct ReadableByOthers {
     path: PathBuf,
-    /// Why they still can.
+    /// The reason why other users still can; `None` if that was fixed.
     still: Option<io::Error>,
 }
 
 impl ReadableByOthers {
-    /// Whether it needs action by the operator.
+    /// Whether the operator has to act.
     pub(crate) const fn is_still(&self) -> bool {
         self.still.is_some()
     }
@@ -40,7 +40,8 @@ impl fmt::Display for ReadableByOthers {
     }
 }
 
-/// Creates the data folder if it is missing, and removes other users' permissions. Returns what they could read.
+/// Creates the data folder if it is missing, and removes other users' permissions. Returns the paths that they could
+/// read.
 pub(crate) fn secure(folder: &Path) -> Result<Vec<ReadableByOthers>, Failure> {
     for path in std::iter::once(folder.to_owned()).chain(FOLDERS.map(|name| folder.join(name))) {
         let made = private_folder().create(&path);

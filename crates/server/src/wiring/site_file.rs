@@ -16,15 +16,15 @@ use std::sync::Arc;
 use docent_markdown::{FieldValue, FrontMatter, parse};
 use http::Uri;
 
-/// Its path, from the root of the repository.
+/// The path of the file, relative to the root of the repository.
 pub(crate) const FILE: &str = ".docent/assistant.md";
 
 const KNOWN: [&str; 2] = ["address", "suggestions"];
 
-/// The content of the file; empty without a file.
+/// The content of the file; empty if there is no file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct SiteFile {
-    /// Where the site is served, without a slash at the end.
+    /// The URL of the site, without a trailing slash.
     pub(crate) address: Option<String>,
     pub(crate) suggestions: Option<bool>,
     pub(crate) instructions: Option<Arc<str>>,
@@ -35,7 +35,7 @@ pub(crate) struct SiteFile {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Problem {
     pub(crate) line: usize,
-    /// What is wrong, and what to do.
+    /// What is wrong, and how to fix it.
     pub(crate) sentence: String,
 }
 
@@ -96,7 +96,7 @@ impl SiteFile {
     }
 }
 
-/// The address as it is compared; or what is wrong with it.
+/// The URL in normalised form, or the reason why it is invalid.
 fn address(text: &str) -> Result<String, &'static str> {
     let uri: Uri = text.parse().map_err(|_| "is no URL; write one such as `https://example.com/docs`")?;
     if !matches!(uri.scheme_str(), Some("http" | "https")) {

@@ -1,5 +1,5 @@
-//! Each docs site's settings for its assistant: `.docent/assistant.md` in the repository as it was last fetched, which
-//! overrides the configuration for all sites.
+//! The settings of each docs site for its assistant: `.docent/assistant.md` in the last fetched state of the
+//! repository, which overrides the configuration for all sites.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -12,10 +12,10 @@ use tracing::warn;
 
 use crate::wiring::site_file::{FILE, SiteFile};
 
-/// The sites by project. Clones share them.
+/// The settings of the sites by project. Clones share them.
 #[derive(Debug, Clone)]
 pub(crate) struct Sites {
-    /// Whether answers end with questions to ask next, where a site does not say.
+    /// Whether answers end with suggested questions, on sites without a setting of their own.
     suggestions: bool,
     known: Arc<RwLock<HashMap<ProjectUid, SiteFile>>>,
 }
@@ -40,7 +40,7 @@ impl Sites {
         self.known.read().contains_key(&project)
     }
 
-    /// Reads the settings at this commit. On failure the settings stay as they were.
+    /// Reads the settings at this commit. On failure the previous settings remain.
     pub(crate) fn refresh(&self, project: &Project, docs: &Docs) {
         match docs.file(FILE) {
             Ok(bytes) => self.take(project, bytes.map(|bytes| SiteFile::read(&bytes)).unwrap_or_default()),
@@ -50,12 +50,12 @@ impl Sites {
         }
     }
 
-    /// Removes all projects but these.
+    /// Removes all projects except these.
     pub(crate) fn keep(&self, projects: &HashSet<ProjectUid>) {
         self.known.write().retain(|project, _| projects.contains(project));
     }
 
-    /// A problem is logged when it is new: docs are read every minute.
+    /// Stores the settings. A problem is logged only when it is new, because docs are read every minute.
     fn take(&self, project: &Project, file: SiteFile) {
         let mut known = self.known.write();
         let reported = known.get(&project.uid).map(|before| before.problems.as_slice()).unwrap_or_default();

@@ -178,7 +178,7 @@ struct Client {
 }
 
 impl Client {
-    /// Reads what was written at one go.
+    /// Parses the bytes of one write.
     fn read(&mut self, bytes: &[u8]) {
         assert!(bytes.is_empty() || bytes.ends_with(b"\n"), "a client waits for the end of the line");
         let text = std::str::from_utf8(bytes).expect("no character is split");
@@ -220,14 +220,14 @@ impl Client {
     }
 }
 
-/// One step of a reply: how many searches, how many sources, and the texts in their pieces.
+/// One step of a reply: the number of searches, the number of sources, and the texts in pieces.
 type Step = (usize, usize, Vec<Vec<String>>);
 
 fn any_step() -> impl Strategy<Value = Step> {
     (0..3usize, 0..3usize, prop::collection::vec(prop::collection::vec(any::<String>(), 0..4), 0..3))
 }
 
-/// A reply in order, of these steps.
+/// A well-formed reply with these steps.
 fn reply_of(steps: &[Step], thread_id: Option<ThreadId>, wild: &Passage) -> Vec<StreamEvent> {
     let mut events = vec![StreamEvent::Start { message_id: message(), thread_id }];
     for (number, (calls, sources, texts)) in steps.iter().enumerate() {

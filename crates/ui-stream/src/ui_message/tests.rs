@@ -186,7 +186,7 @@ fn a_delta_of_plain_text_needs_no_second_growth_of_the_buffer() {
     }
 }
 
-/// Reads frames the way the clients do: events end at a blank line, comments are skipped, `data:` is JSON.
+/// Parses frames in the way of the clients: events end at a blank line, comments are skipped, `data:` is JSON.
 fn decoded(bytes: &str) -> Vec<Value> {
     assert!(bytes.is_empty() || bytes.ends_with("\n\n"), "the last frame has its blank line");
     bytes

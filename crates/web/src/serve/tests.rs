@@ -1,4 +1,4 @@
-//! Over real sockets on loopback, with hand-written bytes: what well-behaved clients never send.
+//! Tests over real sockets on loopback, with hand-written bytes that well-behaved clients never send.
 
 use bytes::Bytes;
 use docent_types::RandomIds;
@@ -24,7 +24,7 @@ struct Site {
     address: SocketAddr,
     shutdown: Option<oneshot::Sender<()>>,
     task: JoinHandle<Drained>,
-    /// One message for every stream or wait that began and that was dropped.
+    /// One message for each stream or wait that began, and for each that was dropped.
     seen: mpsc::UnboundedReceiver<&'static str>,
 }
 
@@ -155,7 +155,7 @@ impl Drop for Witness {
 
 async fn rest(socket: &mut TcpStream) -> String {
     let mut answer = Vec::new();
-    // The assertions on the answer notice a reset.
+    // A reset is noticed by the assertions on the answer.
     socket.read_to_end(&mut answer).await.ok();
     String::from_utf8_lossy(&answer).into_owned()
 }
@@ -432,7 +432,7 @@ async fn a_stream_is_not_drawn_ahead_of_a_client_that_does_not_read() {
     let mut socket = site.connect().await;
     socket.write_all(b"GET /drawn HTTP/1.1\r\nHost: a\r\n\r\n").await.unwrap();
     site.sees("begun").await;
-    // It is polled for as much as the sockets hold, and then no more.
+    // The stream is polled until the socket buffers are full, and no further.
     let mut drawn = 0;
     while let Ok(Some(_)) = timeout(Duration::from_millis(500), site.seen.recv()).await {
         drawn += 1;

@@ -1,4 +1,4 @@
-//! The load generator: a program of its own, which counts requests while the server's resources are measured.
+//! The load generator: a separate program, so that counting requests does not use the server's measured resources.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Lines, Write as _};
@@ -13,17 +13,17 @@ use serde_json::{Value, json};
 use crate::bench::process;
 use crate::bench::stream::cores::Cores;
 
-/// A server and the whole requests that are sent to it, one for each connection in turn.
+/// A server and the complete HTTP requests that are sent to it, assigned to the connections in rotation.
 #[derive(Debug, Clone)]
 pub(crate) struct Target {
     pub(crate) pid: u32,
     pub(crate) address: SocketAddr,
     pub(crate) requests: Vec<String>,
-    /// What all of them are answered with.
+    /// The status that every request is expected to get.
     pub(crate) status: u16,
 }
 
-/// What was counted, in the program's own words.
+/// The counts that the load generator reports, with its field names.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct Counts {
@@ -31,14 +31,14 @@ pub(crate) struct Counts {
     pub(crate) answered: u64,
     pub(crate) statuses: BTreeMap<u16, u64>,
     pub(crate) broken: u64,
-    /// Microseconds from sending a request to the end of its answer.
+    /// Microseconds from sending a request to the end of its response.
     pub(crate) p50: Option<u32>,
     pub(crate) p99: Option<u32>,
-    /// Seconds of CPU of the program itself.
+    /// CPU seconds of the load generator itself.
     pub(crate) own_cpu: f64,
 }
 
-/// What was counted, and what the server used meanwhile.
+/// The reported counts, and the server's resource use meanwhile.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Measured {
     pub(crate) counts: Counts,
@@ -50,7 +50,7 @@ impl Measured {
         self.counts.answered as f64 / self.counts.seconds
     }
 
-    /// Microseconds of the server's CPU, a request.
+    /// Microseconds of the server's CPU per request.
     pub(crate) fn cpu(&self) -> f64 {
         self.cpu.as_secs_f64() * 1e6 / self.counts.answered.max(1) as f64
     }
@@ -73,7 +73,7 @@ impl Measured {
     }
 }
 
-/// The program, and the cores it may use.
+/// The load generator's program, and the cores it may use.
 #[derive(Debug, Clone)]
 pub(crate) struct LoadGenerator {
     pub(crate) program: PathBuf,
@@ -91,7 +91,7 @@ impl LoadGenerator {
         counted(counts, target.status).map(|counts| Measured { counts, cpu })
     }
 
-    /// Sends one request on each of this many connections. The result waits for the answers.
+    /// Sends one request on each of this many connections. Returns once they are sent; [`Waiting`] gives the responses.
     pub(crate) fn wait(&self, target: &Target, connections: usize) -> Result<Waiting, String> {
         let mut run = self.start(target, json!({ "connections": connections, "once": true }))?;
         run.next_line()?;
@@ -119,7 +119,7 @@ pub(crate) struct Waiting {
 }
 
 impl Waiting {
-    /// Until all are answered.
+    /// Waits until all are answered.
     pub(crate) fn answered(mut self) -> Result<Counts, String> {
         let counts = self.run.next_line()?;
         counted(counts, self.status)
@@ -142,13 +142,13 @@ impl LoadRun {
 
 impl Drop for LoadRun {
     fn drop(&mut self) {
-        // It may have ended already.
+        // The process may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// The counts, if all was answered as it should be: anything else would be measured as something it is not.
+/// The counts, or an error if any response had another status: the figures would then measure something else.
 fn counted(counts: Value, status: u16) -> Result<Counts, String> {
     let counts: Counts =
         serde_json::from_value(counts).map_err(|error| format!("the load generator counts something else: {error}"))?;

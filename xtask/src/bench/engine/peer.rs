@@ -1,4 +1,4 @@
-//! The other engine: graphile-worker on a PostgreSQL of its own, which is stopped and removed afterwards.
+//! The peer engine: graphile-worker on its own PostgreSQL instance, which is stopped and removed afterwards.
 
 use std::fs;
 use std::os::unix::fs::chown;
@@ -13,10 +13,10 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use tempfile::TempDir;
 
-/// How long the database may take to be there.
+/// Timeout for the database to accept connections.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What it takes to run it.
+/// The programs and folders that the peer needs.
 #[derive(Debug, Clone)]
 pub(crate) struct Programs {
     pub(crate) node: PathBuf,
@@ -26,7 +26,7 @@ pub(crate) struct Programs {
     pub(crate) postgres: PathBuf,
 }
 
-/// Where Debian and others put PostgreSQL's programs, the newest first.
+/// The folder of PostgreSQL's programs where Debian and others install them, the newest version.
 pub(crate) fn postgres() -> Option<PathBuf> {
     let installed = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
     let mut versions: Vec<(u32, PathBuf)> = installed
@@ -37,7 +37,7 @@ pub(crate) fn postgres() -> Option<PathBuf> {
     versions.pop().map(|(_, programs)| programs)
 }
 
-/// Jobs added by clients that wait for each.
+/// The result of adding jobs with clients that wait for each insertion.
 #[derive(Debug, Clone, Copy, Deserialize)]
 pub(crate) struct Enqueued {
     pub(crate) jobs: u64,
@@ -47,24 +47,24 @@ pub(crate) struct Enqueued {
     pub(crate) p99: f64,
 }
 
-/// Jobs until all were done.
+/// The number of jobs, and the time until all were done.
 #[derive(Debug, Clone, Copy, Deserialize)]
 pub(crate) struct Drained {
     pub(crate) jobs: u64,
     pub(crate) seconds: f64,
 }
 
-/// One job at a time for an idle worker; medians in milliseconds.
+/// Latencies of single jobs for an idle worker; medians in milliseconds.
 #[derive(Debug, Clone, Copy, Deserialize)]
 pub(crate) struct PickedUp {
-    /// From asking for the job to its begin.
+    /// From requesting the job to its start.
     pub(crate) asked_p50: f64,
-    /// From the job's being accepted, and durable, to its begin.
+    /// From the acceptance of the job, when it is durable, to its start.
     pub(crate) accepted_p50: f64,
     pub(crate) accepted_p99: f64,
 }
 
-/// How its worker is set up.
+/// How the peer's worker is configured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Way {
     /// With its own defaults.
@@ -93,12 +93,12 @@ impl GraphileWorker {
         self.said(&["enqueue", &clients.to_string(), &seconds.to_string()])
     }
 
-    /// Jobs that this many clients add while a worker carries them out.
+    /// Lets this many clients add jobs while a worker carries them out.
     pub(crate) fn through(&self, clients: usize, seconds: u64) -> Result<Drained, String> {
         self.said(&["through", &clients.to_string(), &seconds.to_string()])
     }
 
-    /// Jobs that wait already.
+    /// Measures how fast a worker carries out jobs that are waiting already.
     pub(crate) fn drain(&self, jobs: usize, way: Way) -> Result<Drained, String> {
         self.said(&["drain", &jobs.to_string(), if way == Way::Usual { "usual" } else { "batched" }])
     }
@@ -107,7 +107,7 @@ impl GraphileWorker {
         self.said(&["pickup", &jobs.to_string()])
     }
 
-    /// Runs it once, and reads the line of JSON that it ends with.
+    /// Runs the peer's program once, and parses the line of JSON that it ends with.
     fn said<T: DeserializeOwned>(&self, what: &[&str]) -> Result<T, String> {
         let mut command = Command::new(&self.programs.node);
         command.arg("peer.mjs").arg(self.database.url()).args(what).current_dir(&self.programs.folder);
@@ -122,7 +122,7 @@ impl GraphileWorker {
     }
 }
 
-/// A PostgreSQL with its own defaults, every commit flushed, on a socket in a temporary folder.
+/// A PostgreSQL instance with the default settings (every commit is flushed) on a socket in a temporary folder.
 #[derive(Debug)]
 struct Database {
     child: Child,
@@ -134,7 +134,7 @@ impl Database {
         let failed = |what: &str, error: std::io::Error| format!("could not {what}: {error}");
         let folder = tempfile::Builder::new().prefix("docent-peer-").tempdir();
         let folder = folder.map_err(|error| failed("make a folder for PostgreSQL", error))?;
-        // It refuses to run as root.
+        // PostgreSQL refuses to run as root.
         let user = if geteuid().is_root() { Some(user("postgres")?) } else { None };
         if let Some((user, group)) = user {
             chown(folder.path(), Some(user), Some(group)).map_err(|error| failed("give its folder away", error))?;
@@ -177,13 +177,13 @@ impl Database {
 
 impl Drop for Database {
     fn drop(&mut self) {
-        // Immediately, without waiting for clients: its data is not needed any more.
+        // Immediate shutdown, without waiting for clients: the data is not needed any more.
         let _ = kill_process(Pid::from_child(&self.child), Signal::QUIT);
         let _ = self.child.wait();
     }
 }
 
-/// A user's number and group.
+/// The uid and gid of a user.
 fn user(name: &str) -> Result<(u32, u32), String> {
     let known = fs::read_to_string("/etc/passwd").unwrap_or_default();
     found(&known, name).ok_or_else(|| format!("there is no user `{name}` to run PostgreSQL as"))

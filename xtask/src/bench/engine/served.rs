@@ -1,5 +1,5 @@
-//! `docent serve` with its only worker at work on a job that does not end, so that all others wait: what is measured is taking
-//! jobs in and telling of them, and not what builtin chores cost.
+//! `docent serve` whose only worker is busy with a job that does not end, so that all other jobs wait. This measures
+//! accepting and reporting jobs without the cost of builtin chores.
 
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
@@ -17,12 +17,12 @@ use crate::bench::stream::cores::Cores;
 
 const PROJECT: &str = "bench";
 const PROMPT: &str = "Replace \"alpha\" with \"beta\" in guides/page.md";
-/// More jobs than are ever created.
+/// A limit above the number of jobs that are ever created.
 const MANY: &str = "1000000000";
-/// How long the worker may take to be busy.
+/// Timeout for the worker to be busy.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A model server that takes every call and never answers.
+/// A model server that accepts every call and never answers.
 struct Silent {
     address: SocketAddr,
     calls: Receiver<TcpStream>,
@@ -47,18 +47,18 @@ impl Silent {
 
 /// The server, and the admin key of its project.
 pub(crate) struct Served {
-    // Dropped in this order: the server before its model and its data.
+    // Field order is drop order: the server before its model and its data.
     server: Option<Server>,
     key: String,
     cores: Cores,
     model: Silent,
-    // The call that the worker waits for.
+    // The connection of the call that keeps the worker busy.
     _call: TcpStream,
     installation: Installation,
 }
 
 impl Served {
-    /// A new installation, served on these cores.
+    /// Starts a server on these cores, with a new installation.
     pub(crate) fn start(docent: &Path, cores: Cores) -> Result<Self, String> {
         let installation = Installation::of(docent.to_owned());
         let page = "# A page\n\nHere is alpha.\n".to_owned();
@@ -73,7 +73,7 @@ impl Served {
         Ok(Self { server: Some(server), key, cores, model, _call: call, installation })
     }
 
-    /// Kills the server and starts another on the same data. Returns the time from its start until it was ready.
+    /// Kills the server and starts another on the same data. Returns the time from the start until the server is ready.
     pub(crate) fn restarted(&mut self) -> Result<Duration, String> {
         if let Some(server) = self.server.take() {
             server.kill();
@@ -108,7 +108,7 @@ impl Served {
         (0..count).map(|_| id(&self.agent().create(PROMPT)).to_owned()).collect()
     }
 
-    /// The newest jobs, at most this many.
+    /// The ids of the newest jobs, at most this many.
     pub(crate) fn newest(&self, count: usize) -> Vec<String> {
         let mut ids = Vec::new();
         let mut cursor = String::new();
@@ -130,18 +130,18 @@ impl Served {
         assert_eq!(answer.status, 200, "{}", answer.text());
     }
 
-    /// How long the body of a job is that waits, and its tag.
+    /// The body length and the `ETag` of a waiting job.
     pub(crate) fn shown(&self, job: &str) -> (usize, String) {
         let answer = self.server().send(&self.agent().request("GET", &format!("job/{job}")));
         (answer.text().len(), answer.header("ETag").unwrap_or_default().to_owned())
     }
 
-    /// Creating jobs.
+    /// The target of requests that create jobs.
     pub(crate) fn creating(&self) -> Target {
         self.target(vec![create(&format!("/v2/agent/{PROJECT}/job"), &self.key)], 201)
     }
 
-    /// Asking for these jobs, `more` behind the path, and lines for the head.
+    /// The target of requests for these jobs, each an id and extra header lines; `more` is appended to the path.
     pub(crate) fn asking(&self, jobs: &[(String, String)], more: &str, status: u16) -> Target {
         let request = |(job, head): &(String, String)| {
             let key = &self.key;
@@ -157,7 +157,7 @@ impl Served {
     }
 }
 
-/// The request for a job, as it goes over the wire.
+/// The HTTP request that creates a job, verbatim.
 pub(crate) fn create(path: &str, key: &str) -> String {
     let body = json!({ "prompt": PROMPT }).to_string();
     let length = body.len();
@@ -177,7 +177,7 @@ fn served(installation: &Installation, model: &Silent, cores: Cores) -> Result<S
         ("DOCENT_AGENT__WORKERS", "1"),
         ("DOCENT_LIMITS__AGENT_JOBS_PER_HOUR", MANY),
     ];
-    // It has the cores of the thread that starts it.
+    // A child process inherits the core affinity of the thread that starts it.
     thread::scope(|scope| {
         let starting = scope.spawn(|| cores.take().map(|()| installation.serve_with(&env)));
         starting.join().unwrap_or_else(|_| Err("the server did not start".to_owned()))

@@ -1,4 +1,4 @@
-//! Questions over HTTP, one after the other on one connection.
+//! Sends questions over HTTP, one after the other on one connection.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -11,9 +11,9 @@ use crate::bench::search::measures::Measures;
 use crate::bench::search::sets::Set;
 use crate::bench::stream::table::percentile;
 
-/// The largest number of results that a request may ask for.
+/// The maximum number of results that a request may ask for.
 const RESULTS: u32 = 50;
-/// How long a server may take to have its index open.
+/// Timeout for a server to open its index.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 #[derive(Debug)]
@@ -22,18 +22,18 @@ pub(super) struct Client {
     head: String,
 }
 
-/// How a set was answered.
+/// The results of a set.
 #[derive(Debug)]
 pub(super) struct Outcome {
     pub(super) measures: Measures,
-    /// Results that are no pages of the corpus.
+    /// Number of results that are not pages of the corpus.
     pub(super) strangers: usize,
-    /// In microseconds.
+    /// Response times in microseconds.
     took: Vec<u64>,
 }
 
 impl Outcome {
-    /// The time that this share of the questions took at most.
+    /// The percentile of the response times in milliseconds; `share` is from 0 to 1.
     pub(super) fn millis(&self, share: f64) -> f64 {
         percentile(&self.took, share) as f64 / 1e3
     }
@@ -75,7 +75,7 @@ impl Client {
         Ok(Outcome { measures: Measures::mean(&measures), strangers, took })
     }
 
-    /// Until the index is open.
+    /// Waits until the index is open.
     fn wait(&mut self) -> Result<(), String> {
         let until = Instant::now() + PATIENCE;
         loop {

@@ -1,4 +1,4 @@
-//! What search costs, measured by programs of the search crate beside the engine alone.
+//! Measures what search costs, by programs of the search crate that also run plain tantivy.
 
 use std::path::Path;
 use std::process::Command;
@@ -10,12 +10,12 @@ use crate::bench::stream::table::{Row, Threshold};
 
 /// How long questions are sent while the index changes, in seconds.
 const ASKING: &str = "10";
-/// The pages of the site of which one changes, and how often.
+/// The number of pages of the site, and the number of single-page changes.
 const PAGES: &str = "10000";
 const CHANGES: &str = "100";
 const PEER: &str = "plain tantivy";
 
-/// Indexing, size and questions on a set.
+/// Indexing time, index size and query time of a set.
 pub(super) fn of_set(release: &Path, set: &Set) -> Result<Vec<Row>, String> {
     println!("what it costs on {} …", set.name);
     let folder = tempfile::tempdir().map_err(|error| format!("no place for temporary files: {error}"))?;
@@ -32,7 +32,7 @@ fn rows(set: &str, told: &Value) -> Result<Vec<Row>, String> {
     let (text, parsing) = (number("/textBytes")?, number("/parsingMillis")?);
     let (whole, plain) = (number("/docent/wholeMillis")?, number("/plain/indexingMillis")?);
     let mut rows = vec![
-        // The engine alone gets sections; ours reads pages, so the time of reading is subtracted.
+        // Plain tantivy gets sections; ours reads pages, so the time of parsing is subtracted.
         Row::beside(
             format!("{set}: indexing {} sections", number("/sections")?),
             (whole - parsing).max(0.0),
@@ -73,7 +73,7 @@ fn rows(set: &str, told: &Value) -> Result<Vec<Row>, String> {
     Ok(rows)
 }
 
-/// The index brought up to date after one page of many changed.
+/// The time to update the index after one page of many changed.
 pub(super) fn of_a_change(release: &Path) -> Result<Vec<Row>, String> {
     println!("one page of {PAGES} changed, {CHANGES} times …");
     let told = run(Command::new(release.join("examples/reindex")).args([PAGES, CHANGES]))?;

@@ -1,5 +1,4 @@
-//! How good a ranking is: reckoned here once more, apart from the server's own `eval`, so that one can be held against the
-//! other.
+//! Ranking metrics, computed here independently of the server's own `eval`, so that the two can be compared.
 
 use std::collections::HashMap;
 
@@ -13,7 +12,7 @@ pub(super) struct Measures {
 }
 
 impl Measures {
-    /// Of one question: what was found, best first, and the grades of the pages that answer it.
+    /// The metrics of one question: `found` is the ranking, best first, `grades` are those of the pages that answer it.
     pub(super) fn of(found: &[&str], grades: &HashMap<String, u32>) -> Self {
         let grade = |page: &&str| grades.get(*page).copied().unwrap_or(0);
         let mut best: Vec<u32> = grades.values().copied().collect();
@@ -44,7 +43,7 @@ impl Measures {
     }
 }
 
-/// The discounted gain of the first ten.
+/// The discounted cumulative gain of the first ten results.
 fn gain(grades: impl Iterator<Item = u32>) -> f64 {
     grades.take(10).enumerate().map(|(at, grade)| (f64::from(grade).exp2() - 1.0) / (at as f64 + 2.0).log2()).sum()
 }

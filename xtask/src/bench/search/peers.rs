@@ -1,13 +1,13 @@
-//! What others reach on the same sets, and what we want to.
+//! What other search engines reach on the same sets, and the targets of ours.
 
 use std::fmt::Write as _;
 
 use crate::bench::search::measures::Measures;
 
-/// The sets whose figures are known.
+/// The sets with known figures.
 const SETS: [&str; 6] = ["crdb-link", "ps-link", "astro-link", "ghdocs-link", "scifact", "cranfield"];
 
-/// nDCG@10 by words and with vectors, in the order of the sets.
+/// Target nDCG@10 by words and with vectors, in the order of the sets.
 const WANTED: [(f64, f64); 6] = [(0.67, 0.69), (0.70, 0.73), (0.80, 0.87), (0.59, 0.66), (0.70, 0.72), (0.37, 0.42)];
 
 /// A peer at its better of two set-ups, and its nDCG@10 in the order of the sets; 0 where it was not measured.
@@ -28,10 +28,10 @@ const PEERS: [(&str, [f64; 6]); 14] = [
     ("tantivy + MiniLM (vectors)", [0.670, 0.0, 0.0, 0.612, 0.0, 0.0]),
 ];
 
-/// One of several measures.
+/// Selects one of the measures.
 type Figure = fn(&Measures) -> f64;
 
-/// The nDCG wanted on a set, by words and with vectors; `None` for a set without figures of peers.
+/// The target nDCG@10 of a set, by words and with vectors; `None` for a set without figures of peers.
 pub(super) fn wanted(set: &str) -> Option<(f64, f64)> {
     WANTED.get(position(set)?).copied()
 }
@@ -40,7 +40,7 @@ fn position(set: &str) -> Option<usize> {
     SETS.iter().position(|known| *known == set)
 }
 
-/// Everybody's nDCG@10, a column a set, ours first, and our other measures below.
+/// A table of nDCG@10 with one column per set: ours first, then the peers; our other measures below.
 pub(super) fn table(ours: &[(String, Measures, Option<Measures>)]) -> String {
     let mut text = format!("{:<34}", "nDCG@10");
     for (set, ..) in ours {

@@ -1,4 +1,4 @@
-//! A judged set: pages, questions, and which page answers which.
+//! A judged set: pages, questions, and which pages answer which question.
 
 use std::collections::HashMap;
 use std::fs;
@@ -20,7 +20,7 @@ struct Document {
 pub(super) struct Question {
     id: String,
     pub(super) text: String,
-    /// Pages that are taken out of what was found.
+    /// Pages that are removed from the results.
     #[serde(default)]
     pub(super) ignore: Vec<String>,
 }
@@ -30,13 +30,13 @@ pub(super) struct Set {
     pub(super) name: String,
     pub(super) folder: PathBuf,
     pages: Vec<Document>,
-    /// Ids of pages by where they are served.
+    /// Ids of pages, keyed by the path at which they are served.
     ids: HashMap<String, String>,
     questions: Vec<Question>,
     grades: HashMap<String, HashMap<String, u32>>,
 }
 
-/// The sets in a folder, or the selected ones.
+/// The names of the sets in a folder, or of the selected ones.
 pub(super) fn names(folder: &Path, only: &[String]) -> Result<Vec<String>, String> {
     let entries = fs::read_dir(folder).map_err(|error| format!("cannot read {}: {error}", folder.display()))?;
     let mut names: Vec<String> = entries
@@ -65,7 +65,7 @@ impl Set {
         Ok(Self { name: name.to_owned(), folder, pages, ids, questions, grades })
     }
 
-    /// How long all pages are together, in bytes.
+    /// The total length of all pages, in bytes.
     pub(super) fn text(&self) -> usize {
         self.pages.iter().map(|page| page.text.len()).sum()
     }
@@ -80,17 +80,17 @@ impl Set {
         self.pages.iter().map(file).collect()
     }
 
-    /// The page that is served at a path.
+    /// The id of the page that is served at a path.
     pub(super) fn page(&self, path: &str) -> Option<&str> {
         self.ids.get(path.trim_matches('/')).map(String::as_str)
     }
 
-    /// The questions that are judged, with the grades of their pages.
+    /// The questions that have judgements, with the grades of their pages.
     pub(super) fn judged(&self) -> impl Iterator<Item = (&Question, &HashMap<String, u32>)> {
         self.questions.iter().filter_map(|question| Some((question, self.grades.get(&question.id)?)))
     }
 
-    /// The corpus as a plain file, for programs that read one; unpacked into `folder` where it has to be.
+    /// The corpus as an uncompressed file, for programs that read one; decompressed into `folder` if necessary.
     pub(super) fn corpus(&self, folder: &Path) -> Result<PathBuf, String> {
         let plain = self.folder.join("corpus.jsonl");
         if plain.exists() {
@@ -103,7 +103,7 @@ impl Set {
     }
 }
 
-/// Where a page is served: a folder's index is the folder.
+/// The path at which a page is served: the index page of a folder is served at the folder's path.
 fn served(id: &str) -> String {
     let id = id.trim_matches('/');
     let (folder, name) = id.rsplit_once('/').unwrap_or(("", id));

@@ -1,4 +1,4 @@
-//! Who runs on which core, and what the cores did.
+//! Assigns processes to cores, and measures how busy the cores were.
 
 use std::fs;
 use std::process::{Child, Command};
@@ -7,21 +7,21 @@ use std::thread;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
-/// The cores of a child.
+/// The cores that a child process may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cores {
     /// All cores.
     All,
-    /// The first alone.
+    /// The first core alone.
     First,
-    /// All but the first core; the first where there is no other.
+    /// All but the first core; the first if there is no other.
     Others,
 }
 
 impl Cores {
-    /// Starts a child on these cores, its threads with it.
+    /// Starts a child on these cores, including its threads.
     pub(crate) fn spawn(self, command: &mut Command) -> Result<Child, String> {
-        // A child has the cores of the thread that starts it.
+        // A child process inherits the core affinity of the thread that starts it.
         let started = thread::scope(|scope| {
             let starting = scope.spawn(|| {
                 self.take()?;
@@ -33,7 +33,7 @@ impl Cores {
         started.unwrap_or_else(|_| Err("could not start a child".to_owned()))
     }
 
-    /// Keeps this thread to these cores.
+    /// Restricts this thread to these cores.
     pub(crate) fn take(self) -> Result<(), String> {
         if self == Self::All {
             return Ok(());
@@ -53,11 +53,11 @@ impl Cores {
     }
 }
 
-/// What the cores have done so far, as the kernel counts it.
+/// Cumulative times of each core, as the kernel counts them.
 #[derive(Debug)]
 pub(crate) struct Times(Vec<Time>);
 
-/// One core, in ticks.
+/// The times of one core, in ticks.
 #[derive(Debug, Clone, Copy, Default)]
 struct Time {
     all: u64,
@@ -65,11 +65,11 @@ struct Time {
     stolen: u64,
 }
 
-/// What some cores did for a while, in shares of one.
+/// How some cores spent a period, as fractions of 1.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Spent {
     pub(crate) idle: f64,
-    /// The machine that this one is simulated by gave it to others.
+    /// Time that the hypervisor gave to other machines.
     pub(crate) stolen: f64,
 }
 
@@ -81,7 +81,7 @@ impl Times {
     fn read(stat: &str) -> Self {
         let cores = stat.lines().filter(|line| line.starts_with("cpu") && !line.starts_with("cpu "));
         let times = cores.map(|line| {
-            // User, nice, system, idle, waiting, two kinds of interrupts, stolen; guests are counted as users already.
+            // User, nice, system, idle, iowait, irq, softirq, steal; guest time is included in user time.
             let ticks: Vec<u64> =
                 line.split_whitespace().skip(1).take(8).map(|ticks| ticks.parse().unwrap_or(0)).collect();
             let at = |place: usize| ticks.get(place).copied().unwrap_or(0);
@@ -90,7 +90,7 @@ impl Times {
         Self(times.collect())
     }
 
-    /// What the first core and all others together did since.
+    /// How the first core, and all others together, spent the time since `before`.
     pub(crate) fn since(&self, before: &Self) -> [Spent; 2] {
         let spent: Vec<Time> = self.0.iter().zip(&before.0).map(|(now, before)| now.since(*before)).collect();
         let (first, others) = spent.split_at(spent.len().min(1));
@@ -112,10 +112,10 @@ impl Time {
     }
 }
 
-/// Raises the limit of open files as far as it may be; our children have it too. Gives the limit.
+/// Raises the limit of open files to the hard limit, for child processes too. Returns the limit.
 pub(crate) fn open_files() -> u64 {
     let limit = getrlimit(Resource::Nofile);
-    // What is not to be raised is said by its number.
+    // A failure to raise it shows in the returned limit.
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
     getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX)
 }

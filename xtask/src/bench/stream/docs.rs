@@ -1,7 +1,7 @@
-//! A docs repository as large as one wants, and questions about it. Always the same for the same size.
+//! Generates a docs repository of any size, and questions about it. Deterministic for a given size.
 //!
-//! Words are spread as in real text: a few are everywhere, most are rare. The frequent ones are those of English and of
-//! software; the rare ones are made up from syllables, as names of products and options are.
+//! The distribution of words is that of real text: a few are everywhere, most are rare. The frequent ones are those of
+//! English and of software; the rare ones are composed of syllables, like names of products and options.
 
 const FREQUENT: &str = "the to a of and is in for you that with it on be as are this can or when your an from not if by use \
     will which at one has set more all each value default name file key server request response client error type field \
@@ -18,7 +18,7 @@ const SYLLABLES: &str = "ka lo mi ra ten sol ver qui no pra del fo gar hex in jo
 /// Number of different words.
 const VOCABULARY: usize = 30_000;
 
-/// Pages, and questions that their words answer.
+/// Pages, and questions made of words that they contain.
 #[derive(Debug)]
 pub(crate) struct Docs {
     pub(crate) files: Vec<(String, String)>,
@@ -26,7 +26,7 @@ pub(crate) struct Docs {
 }
 
 impl Docs {
-    /// This many pages, about 2 KiB each, and a question for each of `questions` of them.
+    /// Generates this many pages of about 2 KiB each, and a question for each of `questions` of them.
     pub(crate) fn of(pages: usize, questions: usize) -> Self {
         let mut writer = Writer { seed: 0x5eed, words: words() };
         let mut docs = Self { files: Vec::with_capacity(pages), questions: Vec::with_capacity(questions) };
@@ -52,20 +52,20 @@ struct Writer {
 }
 
 impl Writer {
-    /// Between 0 and 1.
+    /// A pseudo-random number from 0 to 1.
     fn chance(&mut self) -> f64 {
-        // Knuth's multiplier: good enough for words.
+        // Knuth's multiplier of a linear congruential generator: good enough for words.
         self.seed = self.seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.seed >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// The word at rank r is about r times as rare as the first.
+    /// A word by Zipf's law: the word at rank r is about r times as rare as the first.
     fn word(&mut self) -> String {
         let rank = (self.words.len() as f64).powf(self.chance()) as usize;
         self.words[rank.saturating_sub(1)].clone()
     }
 
-    /// Words that tell pages apart: none of the very frequent.
+    /// Words that distinguish pages: none of the very frequent ones.
     fn phrase(&mut self, length: usize) -> String {
         let mut words = Vec::new();
         while words.len() < length {

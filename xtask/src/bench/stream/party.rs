@@ -1,4 +1,4 @@
-//! The servers that are measured, each started anew for each measurement.
+//! The servers that are measured, with a new process for each measurement.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -15,19 +15,19 @@ use crate::bench::stream::cores::Cores;
 /// The project that is measured.
 pub(crate) const PROJECT: &str = "bench";
 const QUESTION: &str = "How often is a delivery tried again that fails?";
-/// More requests than are ever sent.
+/// A limit above the number of requests that are ever sent.
 const MANY: &str = "100000000";
 
-/// Who answers.
+/// The kind of server that is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ServerKind {
     /// The chat SDK's own server.
     Sdk,
-    /// The same with a model server behind HTTP.
+    /// The chat SDK's own server with a model server behind HTTP.
     SdkRelay,
-    /// Node without it.
+    /// Plain Node without the SDK.
     Plain,
-    /// That with a model server behind HTTP.
+    /// Plain Node with a model server behind HTTP.
     Relay,
     /// hyper without anything else.
     Bare,
@@ -55,7 +55,7 @@ impl ServerKind {
     }
 }
 
-/// The reply of a model: a number of deltas, and the time between two.
+/// The pacing of a model's reply: the number of deltas, and the interval between two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Pace {
     pub(crate) deltas: u32,
@@ -83,10 +83,10 @@ impl Programs {
     }
 }
 
-/// A server that listens, and the requests that it gets.
+/// A running server, and the requests that are sent to it.
 #[derive(Debug)]
 pub(crate) struct Party {
-    // Dropped in this order: the server before its model.
+    // Field order is drop order: the server before its model.
     running: Running,
     _model: Option<Program>,
     path: String,
@@ -172,7 +172,7 @@ impl Party {
         &self.path
     }
 
-    /// Header lines of its own that a request needs.
+    /// The extra header lines that a request needs.
     pub(crate) fn head(&self) -> String {
         self.key.as_ref().map_or_else(String::new, |key| format!("Authorization: Bearer {key}\r\n"))
     }
@@ -181,12 +181,12 @@ impl Party {
         &self.bodies
     }
 
-    /// Its memory in bytes once it had answered for the first time.
+    /// The resident memory in bytes after the server answered its first request.
     pub(crate) fn idle(&self) -> u64 {
         self.idle
     }
 
-    /// A few streams that are left in the middle.
+    /// Opens a few streams and drops them unread.
     fn warm_up(&self) {
         let mut request = Request::post(&self.path).header("Content-Type", "application/json");
         if let Some(key) = &self.key {
@@ -194,13 +194,13 @@ impl Party {
         }
         for n in 0..8 {
             let request = request.clone().body(self.bodies[0].replace("{n}", &format!("warm-{n}")));
-            // A wrong answer shows in the measurement.
+            // A wrong response shows in the measurement.
             let _ = request.open(self.address());
         }
     }
 }
 
-/// The body of a question as the chat SDK sends it.
+/// The request body of a question, as the chat SDK sends it.
 fn body(question: &str) -> String {
     let body = serde_json::json!({
         "fp": "anonymous",

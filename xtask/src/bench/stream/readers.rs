@@ -1,4 +1,4 @@
-//! The readers: a program of their own, which counts while we look at what the server uses.
+//! The readers: a separate program, which counts while the server's resource use is measured.
 
 use std::io::{BufRead, BufReader, Lines, Write as _};
 use std::path::Path;
@@ -12,23 +12,23 @@ use crate::bench::process::{self, Threads};
 use crate::bench::stream::cores::{Spent, Times};
 use crate::bench::stream::party::Party;
 
-/// What the readers do.
+/// The task of the readers.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Work {
-    /// Each holds a stream.
+    /// Each reader holds a stream open.
     Open { readers: usize, seconds: u64 },
-    /// Each sends the next question as soon as a reply has ended.
+    /// Each reader sends the next question as soon as a reply has ended.
     Again { readers: usize, seconds: u64 },
-    /// Each sends this many questions, after a few that do not count.
+    /// Each reader sends this many questions, after a few that do not count.
     First { readers: usize, times: usize, warm: usize },
 }
 
-/// What they have counted, in the program's own words.
+/// The counts that the readers' program reports, with its field names.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct Counts {
     pub(crate) seconds: f64,
-    /// Streams that spoke, of those that were to be open.
+    /// Streams that received text, of those that were to be open.
     pub(crate) speaking: u64,
     pub(crate) deltas: u64,
     pub(crate) replies: u64,
@@ -39,23 +39,24 @@ pub(crate) struct Counts {
     /// The deltas of the stream that had the fewest.
     pub(crate) least: u64,
     pub(crate) median: u64,
-    /// Of each request, in microseconds: all of it to the first word, to the model, from the model's first word.
+    /// For each request, in microseconds: the time to the first word, the time until the request reached the model, and
+    /// the time from the model's first word to the reader's.
     pub(crate) ways: Vec<[u64; 3]>,
 }
 
-/// What was counted, and what the server used meanwhile.
+/// The reported counts, and the server's resource use meanwhile.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Measured {
     pub(crate) counts: Counts,
     pub(crate) cpu: Duration,
-    /// What the server's memory has grown by since it was started and had answered once, in bytes.
+    /// Growth of the server's resident memory since its first response, in bytes.
     pub(crate) grown: u64,
-    /// What the first core and the others did meanwhile.
+    /// How the first core, and the others, spent the measured time.
     pub(crate) spent: [Spent; 2],
 }
 
 impl Measured {
-    /// Microseconds of the server's CPU.
+    /// Microseconds of the server's CPU per delta.
     pub(crate) fn cpu_a_delta(&self) -> f64 {
         self.cpu.as_secs_f64() * 1e6 / self.counts.deltas.max(1) as f64
     }
@@ -65,7 +66,7 @@ impl Measured {
         self.counts.late.map(|late| 100.0 * late as f64 / self.counts.deltas.max(1) as f64)
     }
 
-    /// Deltas a second, of a stream on average.
+    /// Deltas per second of a stream, on average.
     pub(crate) fn rate(&self, streams: usize) -> f64 {
         self.counts.deltas as f64 / self.counts.seconds / streams as f64
     }
@@ -75,7 +76,7 @@ impl Measured {
     }
 }
 
-/// Sets the readers on a server and waits until they have counted.
+/// Starts the readers on a server and waits for their counts.
 pub(crate) fn measure(program: &Path, party: &Party, work: Work) -> Result<Measured, String> {
     let task = task(party, work);
     let mut command = Command::new(program);
@@ -94,7 +95,7 @@ pub(crate) fn measure(program: &Path, party: &Party, work: Work) -> Result<Measu
 fn task(party: &Party, work: Work) -> Value {
     let (readers, work) = match work {
         Work::Open { readers, seconds } => {
-            // A new one every millisecond, so that the streams do not keep step.
+            // One new stream every millisecond, so that the streams are not synchronised.
             let ramp = readers.max(1_000);
             (readers, json!({ "open": { "seconds": seconds, "ramp_ms": ramp, "warm_ms": 2_000 } }))
         }
@@ -129,7 +130,7 @@ impl Readers {
         writeln!(self.stdin, "{task}").map_err(|error| format!("could not send the readers their task: {error}"))
     }
 
-    /// The next message, which must be this one.
+    /// Reads the next message, which must be this one.
     fn expect(&mut self, at: &str) -> Result<Value, String> {
         let line = self.lines.next().ok_or("the readers ended before they had counted")?;
         let line = line.map_err(|error| format!("could not read from the readers: {error}"))?;
@@ -140,7 +141,7 @@ impl Readers {
 
 impl Drop for Readers {
     fn drop(&mut self) {
-        // It may have ended already.
+        // The process may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -1,13 +1,13 @@
-//! What came out, beside what is wanted.
+//! The table of the measured figures, each beside its threshold.
 
 use std::fmt::Write as _;
 
-/// What a figure has to be.
+/// The threshold that a figure is judged by.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Threshold {
     AtMost(f64),
     AtLeast(f64),
-    /// Nothing; it is there to be compared with.
+    /// No threshold; the figure is only there for comparison.
     Nothing,
 }
 
@@ -29,24 +29,24 @@ impl Threshold {
     }
 }
 
-/// One figure of ours.
+/// One figure of Docent.
 #[derive(Debug, Clone)]
 pub(crate) struct Row {
     what: String,
     ours: f64,
     unit: &'static str,
-    /// Who else, and their figure.
+    /// The name of a peer, and its figure.
     peer: Option<(&'static str, f64)>,
     wanted: Threshold,
 }
 
 impl Row {
-    /// A figure that counts by itself.
+    /// A figure that is judged by itself.
     pub(crate) fn alone(what: impl Into<String>, ours: f64, unit: &'static str, wanted: Threshold) -> Self {
         Self { what: what.into(), ours, unit, peer: None, wanted }
     }
 
-    /// A figure that counts by its ratio to a peer's.
+    /// A figure that is judged by its ratio to a peer's.
     pub(crate) fn beside(
         what: impl Into<String>,
         ours: f64,
@@ -89,7 +89,7 @@ pub(crate) fn shown(rows: &[Row]) -> String {
     out
 }
 
-/// Three digits that matter.
+/// A figure rounded to three significant digits.
 pub(crate) fn short(figure: f64) -> String {
     let size = figure.abs();
     if size >= 99.95 {
@@ -103,7 +103,7 @@ pub(crate) fn short(figure: f64) -> String {
     }
 }
 
-/// The value below which this share of all values is.
+/// The percentile of the values; `share` is from 0 to 1.
 pub(crate) fn percentile(values: &[u64], share: f64) -> u64 {
     let mut sorted = values.to_vec();
     sorted.sort_unstable();

@@ -9,7 +9,7 @@ use super::*;
 use crate::docs_search::DocsSearch;
 use crate::files::MemoryFiles;
 
-/// The docs beside a repository `api`, with a published index.
+/// The context of docs with a context repository `api` and a published index.
 fn beside_the_api() -> ToolContext {
     let api: BTreeMap<String, Vec<u8>> = [("src/retry.rs", "const TRIES: u32 = 5;\n"), ("README.md", "# API\n")]
         .map(|(path, text)| (path.to_owned(), text.as_bytes().to_vec()))
@@ -22,7 +22,7 @@ fn beside_the_api() -> ToolContext {
     }
 }
 
-/// An index that holds one passage about retries.
+/// An index with one passage about retries.
 struct Published;
 
 impl DocsSearch for Published {
@@ -246,7 +246,7 @@ fn common_slips_are_understood() {
     assert_eq!(ok(&mut files, "check_docs", json!(null)), "Your changes broke nothing.");
 }
 
-/// A repository whose files can be read only by several readers at once.
+/// A repository whose files can only be read by several threads at once.
 struct Together(Barrier);
 
 impl Tree for Together {

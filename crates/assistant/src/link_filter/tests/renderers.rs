@@ -1,8 +1,9 @@
-//! Checks the output with other people's renderers: texts made of awkward Markdown are filtered, rendered by the
-//! renderers of `tests/markdown`, and must lead nowhere and contain no HTML.
+//! Checks the output with third-party renderers: texts made of awkward Markdown are filtered, rendered by the renderers
+//! of `tests/markdown`, and must contain no unexpected link and no HTML.
 //!
-//! `$DOCENT_FUZZ_SECONDS` sets the duration (60), `$DOCENT_FUZZ_SEED` the texts (1): without it every run tries the
-//! same texts in the same order, so that it fails because of a change and not by chance. Longer runs take other seeds.
+//! `$DOCENT_FUZZ_SECONDS` sets the duration (60), `$DOCENT_FUZZ_SEED` the texts (1): with the default seed every run
+//! tries the same texts in the same order, so that it fails because of a change and not by chance. Longer runs use
+//! other seeds.
 
 use std::io::{BufRead, BufReader, Lines, Write};
 use std::path::Path;
@@ -13,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::*;
 
-/// Texts rendered in one batch.
+/// Number of texts rendered in one batch.
 const BATCH: usize = 64;
 /// The destinations that [`judge`] accepts.
 const ALLOWED: [&str; 5] = ["/a", "/a#b", "https://rfc.test/1", "/chart.png", "mailto:a@rfc.test"];
@@ -48,7 +49,7 @@ fn no_renderer_finds_a_way_out_or_html() {
     println!("{tried} texts, each shown whole, in part and as two: nothing found");
 }
 
-/// Renderings of each text: whole, cut off in the middle, and behind another text of the same reply.
+/// Renderings of each text: complete, cut in the middle, and after another text of the same reply.
 const RENDERINGS: usize = 3;
 
 fn shown_as(text: &str) -> [String; RENDERINGS] {
@@ -80,7 +81,7 @@ fn piecewise(text: &str) -> Vec<String> {
     parts
 }
 
-/// A minimal text with the same fault.
+/// Shrinks a text to a minimal one with the same fault.
 fn shrunk(mut pieces: Vec<&str>, mut fault: Value, readers: &mut Renderers) -> (String, Value) {
     let mut at = 0;
     while at < pieces.len() {
@@ -336,7 +337,7 @@ const PARTS: &[&str] = &[
     "[|---|](/nothing)",
 ];
 
-/// Texts that failed before.
+/// Texts that revealed faults which have since been fixed.
 const REGRESSIONS: &[&str] = &[
     "<div>\n```\n</div>\n\n![x](http://evil.com)\n```\n",
     "| `a | b` |\n|---|---|\n| `x | ![x](http://evil.com)` |\n",

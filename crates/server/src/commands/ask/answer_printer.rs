@@ -1,4 +1,4 @@
-//! Prints an answer: the answer and its sources on stdout, everything else on stderr. `anstream` strips colours where the
+//! Prints an answer: the answer and its sources on stdout, everything else on stderr. `anstream` strips colours if the
 //! output is not a terminal.
 
 use std::io::{self, ErrorKind, IsTerminal, Write};
@@ -12,10 +12,10 @@ const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
 const LINK: Style = AnsiColor::Blue.on_default().underline();
 
-/// Where an answer is shown.
+/// Prints an answer piece by piece.
 #[derive(Debug)]
 pub(super) struct AnswerPrinter<W = anstream::Stdout> {
-    /// `None`: nothing is shown.
+    /// `None` if nothing is printed.
     out: Option<W>,
     is_mid_line: bool,
     is_unread: bool,
@@ -43,7 +43,7 @@ impl<W: Write> AnswerPrinter<W> {
         self.is_unread
     }
 
-    /// Words of the answer, shown at once.
+    /// Prints words of the answer immediately.
     pub(super) fn words(&mut self, text: &str) -> Result<(), Failure> {
         let text = printable(text);
         if let Some(last) = text.chars().next_back() {
@@ -56,7 +56,7 @@ impl<W: Write> AnswerPrinter<W> {
         if std::mem::take(&mut self.is_mid_line) { self.write("\n") } else { Ok(()) }
     }
 
-    /// The pages the answer cites.
+    /// Prints the pages that the answer cites.
     pub(super) fn sources(&mut self, sources: &[Passage]) -> Result<(), Failure> {
         if sources.is_empty() {
             return Ok(());
@@ -69,7 +69,7 @@ impl<W: Write> AnswerPrinter<W> {
         self.write(&text)
     }
 
-    /// Suggested follow-up questions.
+    /// Prints suggested follow-up questions.
     pub(super) fn suggestions(&mut self, questions: &[String]) -> Result<(), Failure> {
         if questions.is_empty() {
             return Ok(());
@@ -81,7 +81,7 @@ impl<W: Write> AnswerPrinter<W> {
         self.write(&text)
     }
 
-    /// Progress, shown on a terminal only.
+    /// Prints progress, on a terminal only.
     pub(super) fn note(&self, text: &str) {
         if self.has_watcher {
             self.remark(text);

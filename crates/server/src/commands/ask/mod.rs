@@ -1,7 +1,7 @@
 //! `docent ask`: one question to a site's assistant, answered on the terminal.
 //!
-//! It runs the server's assistant on the data folder: the same index, model and conversations. It works with or without a
-//! running server, and needs no API key. The existing index is used; a site without one is indexed first.
+//! It runs the server's assistant on the data folder: the same index, model and conversations. It works with or without
+//! a running server, and needs no API key. The existing index is used; a site without one is indexed first.
 
 mod answer_printer;
 
@@ -21,9 +21,9 @@ use crate::output;
 use crate::serve::shutdown_signal;
 use crate::wiring::app::App;
 
-/// The thread key under which conversations of the command line are stored.
+/// The client fingerprint under which conversations of the command line are stored.
 const FINGERPRINT: &str = "docent-ask";
-/// The number of passages an answer is based on, as over HTTP.
+/// The number of passages on which an answer is based, as over HTTP.
 const PASSAGES: usize = 5;
 
 /// The part of a reply received so far.
@@ -55,7 +55,7 @@ pub(crate) async fn run(app: &App, args: &AskArgs, json: bool) -> Result<(), Fai
     Ok(())
 }
 
-/// The answer as JSON; `None` when the output was closed.
+/// The answer as JSON; `None` if the output was closed.
 async fn ask(app: &App, args: &AskArgs, printer: &mut AnswerPrinter) -> Result<Option<Value>, Failure> {
     let project = index::project_of(app, &args.domain).await?;
     let thread = match &args.thread {
@@ -107,7 +107,7 @@ async fn ask(app: &App, args: &AskArgs, printer: &mut AnswerPrinter) -> Result<O
 }
 
 impl PartialReply {
-    /// Applies one event, and prints what of it a reader should see.
+    /// Applies one event, and prints the part of it that concerns a reader.
     fn apply(&mut self, event: StreamEvent, printer: &mut AnswerPrinter) -> Result<(), Failure> {
         match event {
             StreamEvent::Start { message_id, .. } => self.message = Some(message_id),
@@ -172,7 +172,7 @@ async fn known_thread(app: &App, project: &Project, text: &str) -> Result<Thread
     Err(Failure::plain(format!("--thread: `{}` has no thread `{id}`; leave it out to begin one", project.domain)))
 }
 
-/// Whether the docs held an answer, as the conversation keeps it.
+/// Whether the docs contained an answer, according to the stored conversation.
 async fn is_answered(
     app: &App,
     project: &Project,

@@ -1,5 +1,5 @@
-//! `docent demo`: creates a bare git repository from the sample site, starts the server on a free port, and calls it over
-//! HTTP: one agent job, one question.
+//! `docent demo`: creates a bare git repository from the sample site, starts the server on a free port, and calls it
+//! over HTTP: one agent job, one question.
 
 mod sample;
 mod streamed_text;
@@ -22,10 +22,10 @@ use crate::wiring::app::{App, join_url};
 const PROJECT: &str = "larkspur";
 const INSTRUCTION: &str = "Replace \"dead-letter queue\" with \"holding queue\"";
 const QUESTION: &str = "What is the maximum size of a payload?";
-/// The longest the job may take before the demo fails.
+/// Timeout of the job, after which the demo fails.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Runs the tour. Without `--exit` the server stays up until Ctrl-C.
+/// Runs the tour. Without `--exit` the server keeps running until Ctrl-C.
 pub(crate) async fn run(args: &DemoArgs, mut config: Config, keep: bool) -> Result<(), Failure> {
     let temporary = if keep { None } else { Some(temporary_folder()?) };
     if let Some(folder) = &temporary {
@@ -97,7 +97,7 @@ async fn dashboard(running: &RunningServer) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The project, both keys, and the index.
+/// Adds the project, indexes it, and creates both keys.
 async fn set_up(app: &App, repository: &Path) -> Result<(String, String), Failure> {
     let project = sample::project(app, repository)?;
     if app.projects().by_id(&project.id).await?.is_none() {
@@ -116,7 +116,7 @@ async fn job(app: &App, client: &Client, key: &str) -> Result<(), Failure> {
     let began = Instant::now();
     let (status, mut job) = client.json("POST", &path, key, Some(&json!({ "prompt": INSTRUCTION }))).await?;
     streamed_text::request("POST", &path, status);
-    // Answered as soon as the job has ended.
+    // The request is answered as soon as the job has ended.
     let path = format!("{path}/{}?wait=20", text(&job, "id"));
     let mut seen = String::new();
     loop {

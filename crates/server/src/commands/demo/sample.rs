@@ -15,7 +15,7 @@ use crate::wiring::app::App;
 #[folder = "sample/"]
 struct Sample;
 
-/// Creates the repository, unless an earlier tour left it, and returns the number of pages.
+/// Creates the repository, unless it exists from an earlier tour, and returns the number of pages.
 pub(super) fn repository(path: &Path) -> Result<usize, Failure> {
     let files: BTreeMap<String, Vec<u8>> = Sample::iter()
         .filter_map(|name| Sample::get(&name).map(|file| (name.into_owned(), file.data.into_owned())))
@@ -35,7 +35,7 @@ pub(super) fn repository(path: &Path) -> Result<usize, Failure> {
     Ok(pages)
 }
 
-/// The project of the sample.
+/// The project of the sample repository.
 pub(super) fn project(app: &App, repository: &Path) -> Result<Project, Failure> {
     let repository = std::path::absolute(repository)
         .map_err(|error| Failure::new("cannot tell where the sample repository is", error))?;

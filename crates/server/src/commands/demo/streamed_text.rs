@@ -1,4 +1,4 @@
-//! Prints the demo's output. `anstream` strips colours where the output is not a terminal.
+//! Prints the demo's output. `anstream` strips colours if the output is not a terminal.
 
 use std::io::Write as _;
 
@@ -14,7 +14,7 @@ const BAD: Style = AnsiColor::Red.on_default();
 const HUNK: Style = AnsiColor::Magenta.on_default();
 const LINK: Style = AnsiColor::Blue.on_default().underline();
 
-/// The number of lines of a diff that are printed; the rest is counted.
+/// Maximum number of lines of a diff that are printed; the rest is counted.
 const DIFF_LINES: usize = 44;
 
 /// Prints one line. Errors are ignored: a closed pipe must not stop the server.
@@ -52,7 +52,7 @@ pub(super) fn request(method: &str, path: &str, status: u16) {
     line(&format!("  {DIM}{method} {path}{DIM:#}  {status}"));
 }
 
-/// One state of the job, as it is seen.
+/// Prints a state of the job.
 pub(super) fn state(status: &str, detail: &str) {
     let style = match status {
         "completed" => GOOD,
@@ -62,7 +62,7 @@ pub(super) fn state(status: &str, detail: &str) {
     line(&format!("  {style}●{style:#} {status:<10} {DIM}{detail}{DIM:#}"));
 }
 
-/// A few files of the change in colour, and how much more there is.
+/// Prints some files of the change in colour, and the number of lines left out.
 pub(super) fn diff(files: &[FileDiff], more_at: &str) {
     let mut left = DIFF_LINES;
     let mut hidden = 0;
@@ -90,7 +90,7 @@ pub(super) fn diff(files: &[FileDiff], more_at: &str) {
     line("");
 }
 
-/// Streams text as it comes, indented, broken between words.
+/// Streams text as it arrives, indented, with line breaks between words.
 #[derive(Debug, Default)]
 pub(super) struct StreamedText {
     column: usize,

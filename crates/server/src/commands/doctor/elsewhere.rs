@@ -23,10 +23,10 @@ use crate::wiring::models::ConfiguredModel;
 use crate::wiring::site_file::{FILE, SiteFile};
 use docent_http_client::SecretSource;
 
-/// Fewer skipped files than this are not reported.
+/// Minimum number of skipped files that is reported.
 const LEAST_SKIPPED: usize = 3;
 
-/// Whether a model answers.
+/// Checks whether a model answers.
 pub(super) async fn model(name: &str, model: &ConfiguredModel) -> Finding {
     let who = model.describe();
     if let Err(error) = model.key() {
@@ -42,7 +42,7 @@ pub(super) async fn model(name: &str, model: &ConfiguredModel) -> Finding {
     }
 }
 
-/// Whether questions can be embedded, where that is configured.
+/// Checks whether questions can be embedded, if that is configured.
 pub(super) async fn embedder(app: &App) -> Option<Finding> {
     let checked = timeout(LIMIT, embedders::check(app.embedder.as_deref()?)).await;
     let fix = "see `[search]` in the configuration; without vectors questions are answered by their words";
@@ -57,7 +57,8 @@ pub(super) async fn embedder(app: &App) -> Option<Finding> {
     })
 }
 
-/// Whether events can be signed, their receiver answers, and took the last one. It is sent none.
+/// Checks whether events can be signed, whether the receiver answers, and whether it accepted the last event. Sends no
+/// event.
 pub(super) async fn hook(app: &App, config: &HookConfig) -> Finding {
     let (key, url) = (&config.key, &config.url);
     let unreachable = |why: String| {
@@ -87,14 +88,14 @@ pub(super) async fn hook(app: &App, config: &HookConfig) -> Finding {
     }
 }
 
-/// All checks of a project.
+/// Runs all checks of a project.
 pub(super) async fn project(app: Arc<App>, project: Project) -> Findings {
     let (app, project) = (&*app, &project);
     let mut findings = Findings::new();
     if let Some(finding) = no_token(project) {
         findings.push(("repository", finding));
     } else {
-        // The forge first: its errors explain best what is wrong with the token, which the repository needs too.
+        // The forge first: its errors explain best what is wrong with the token, which the repository requires too.
         let forge = forge(app, project).await;
         let is_closed = matches!(forge, Some(Finding::Bad { .. })) && project.token_env.is_none();
         findings.extend(forge.map(|finding| ("forge", finding)));
@@ -109,7 +110,7 @@ pub(super) async fn project(app: Arc<App>, project: Project) -> Findings {
     findings
 }
 
-/// A token that is configured and missing. The other checks are skipped then.
+/// A token that is configured but missing. The other checks are skipped then.
 fn no_token(project: &Project) -> Option<Finding> {
     let variable = project.token_env.clone()?;
     let error = SecretSource::Variable(variable.clone()).read().err()?;
@@ -119,7 +120,7 @@ fn no_token(project: &Project) -> Option<Finding> {
     ))
 }
 
-/// Whether it can be fetched, and problems in what the assistant reads of it.
+/// Checks whether the repository can be fetched, and finds problems in the assistant's settings in it.
 async fn repository(app: &App, project: &Project) -> Findings {
     let id = &project.id;
     let finding = match timeout(LIMIT, app.repositories.docs(project)).await {
@@ -138,7 +139,7 @@ async fn repository(app: &App, project: &Project) -> Findings {
             format!("`{id}`: {}", Failure::from(error)),
             format!("check the address, the branch and what opens it with `git ls-remote {}`", project.repository),
         ),
-        // A first clone may take longer, which is not an error.
+        // A first clone may take longer, and that is not an error.
         Err(_) => {
             Finding::Note(format!("`{id}`: {} is still being fetched after {} s", project.repository, LIMIT.as_secs()))
         }
@@ -161,7 +162,7 @@ fn site_file(project: &Project, docs: &Docs) -> Vec<Finding> {
     }
 }
 
-/// A repository that the agent may read besides.
+/// Checks a context repository, which the agent may read.
 async fn context(app: &App, project: &Project, name: &str, url: &str) -> Finding {
     let id = &project.id;
     match timeout(LIMIT, app.repositories.fetch_context(project, url)).await {
@@ -174,7 +175,7 @@ async fn context(app: &App, project: &Project, name: &str, url: &str) -> Finding
     }
 }
 
-/// Whether pull requests can be opened, if the forge is another server.
+/// Checks whether pull requests can be opened, if the forge is another server.
 async fn forge(app: &App, project: &Project) -> Option<Finding> {
     let id = &project.id;
     let forge = match app.forges.place(project) {
@@ -243,7 +244,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_model_that_says_nothing_is_not_waited_for() {
-        // Connections are accepted by the kernel, but the server never reads them.
+        // The kernel accepts connections, but the server never reads them.
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let endpoint = Endpoint {
             model: "m".into(),

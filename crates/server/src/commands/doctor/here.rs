@@ -13,7 +13,7 @@ use crate::config::{Config, SshKey};
 use crate::failure::Failure;
 use crate::wiring::app::App;
 
-/// How long a program on this machine may take.
+/// Timeout of a program on this machine.
 const LIMIT: Duration = Duration::from_secs(10);
 
 pub(super) fn data(config: &Config) -> Finding {
@@ -28,7 +28,7 @@ pub(super) fn data(config: &Config) -> Finding {
     }
 }
 
-/// Which parts of the data folder other users could read, and whether they still can.
+/// The parts of the data folder that other users could read, and whether they still can.
 pub(super) fn exposed(app: &App) -> impl Iterator<Item = Finding> {
     app.exposed.iter().map(|exposed| match exposed.is_still() {
         true => Finding::bad(exposed.to_string(), "let the user that runs docent own the data folder"),
@@ -56,7 +56,7 @@ pub(super) async fn git() -> Finding {
     }
 }
 
-/// The private key for ssh, when one is configured.
+/// Checks the private key for ssh, if one is configured.
 pub(super) async fn ssh_key(config: &Config) -> Option<Finding> {
     let SshKey { key_file, known_hosts_file } = config.git.ssh.as_ref()?;
     let shown = key_file.display();
@@ -103,8 +103,8 @@ pub(super) async fn ssh_key(config: &Config) -> Option<Finding> {
     }
 }
 
-/// The private key of the GitHub App, when one is configured. Whether GitHub accepts it is checked with the first project
-/// that uses it.
+/// Checks the private key of the GitHub App, if one is configured. Whether GitHub accepts it is checked with the first
+/// project that uses it.
 pub(super) fn github_app(config: &Config) -> Option<Finding> {
     let app = config.github_app.as_ref()?;
     let shown = app.private_key_file.display();

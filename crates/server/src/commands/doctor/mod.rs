@@ -1,7 +1,7 @@
-//! `docent doctor`: what works, what does not, and what to do about it.
+//! `docent doctor`: reports what works, what does not, and how to fix it.
 //!
-//! Checks of this machine run first, one after the other; checks of other services run in parallel, each with a time limit.
-//! No finding contains a secret: it names the variable or the file that holds it.
+//! Checks of this machine run first, one after the other; checks of other services run in parallel, each with a
+//! timeout. No finding contains a secret: it names the variable or the file with the secret.
 
 mod elsewhere;
 mod here;
@@ -19,14 +19,14 @@ use crate::failure::Failure;
 use crate::output;
 use crate::wiring::app::App;
 
-/// The time limit of a check of another service.
+/// Timeout of a check of another service.
 const LIMIT: Duration = Duration::from_secs(20);
 
 /// The result of one check.
 #[derive(Debug)]
 pub(crate) enum Finding {
     Good(String),
-    /// It works, but may surprise.
+    /// Works, but may be unexpected.
     Note(String),
     Bad {
         what: String,
@@ -42,7 +42,7 @@ impl Finding {
 
 pub(crate) type Findings = Vec<(&'static str, Finding)>;
 
-/// Runs all checks and fails when one of them did.
+/// Runs all checks, prints the report, and fails if a check failed.
 pub(crate) async fn run(app: &Arc<App>, json: bool) -> Result<(), Failure> {
     let (findings, sizes) = checked(app).await?;
     report(&findings, sizes.as_ref(), json)
@@ -53,10 +53,10 @@ pub(crate) async fn findings(app: &Arc<App>) -> Result<Findings, Failure> {
     Ok(checked(app).await?.0)
 }
 
-/// The results of the checks of one project, which need not be stored.
+/// The results of the checks of one project, which need not be in the store.
 pub(crate) async fn of_project(app: &Arc<App>, project: &docent_types::Project) -> Findings {
     let found = elsewhere::project(Arc::clone(app), project.clone()).await;
-    // A project that is just being added has no index yet.
+    // A new project has no index yet.
     found.into_iter().filter(|(check, _)| *check != "index").collect()
 }
 
@@ -81,7 +81,7 @@ async fn checked(app: &Arc<App>) -> Result<(Findings, Option<DiskUsage>), Failur
     if projects.is_empty() {
         findings.push(("projects", Finding::Note("none yet; add one with `docent project add`".to_owned())));
     }
-    // Each in a task of its own: they may wait for each other's token.
+    // Each check in a separate task, because they may wait for each other's token.
     let asked = projects.into_iter().map(|project| tokio::spawn(elsewhere::project(Arc::clone(app), project)));
     for findings_of_one in join_all(asked).await {
         findings.extend(findings_of_one.map_err(|error| Failure::new("a check stopped short", error))?);
@@ -89,7 +89,7 @@ async fn checked(app: &Arc<App>) -> Result<(Findings, Option<DiskUsage>), Failur
     Ok((findings, sizes))
 }
 
-/// What the names without a configuration run on.
+/// Reports the models that replace unconfigured model names.
 fn names(config: &Config) -> Vec<Finding> {
     let note = |(name, runs_on): (&String, &RunsOn)| match runs_on {
         RunsOn::Itself => None,

@@ -11,7 +11,8 @@ use crate::commands::quantity::{bytes, counted};
 use crate::failure::Failure;
 use crate::wiring::app::App;
 
-/// Free space in the database file that is reported, in bytes, and as a share of the file.
+/// Free space in the database file is reported above both thresholds: in bytes, and as a fraction of the file
+/// (1/`SHARE`).
 const MUCH: u64 = 64 << 20;
 const SHARE: u64 = 4;
 
@@ -82,7 +83,7 @@ impl DiskUsage {
     }
 }
 
-/// The bytes of all files below a folder. What cannot be read, or is deleted meanwhile, counts as 0.
+/// The size of all files below a folder, in bytes. Files that cannot be read or are deleted meanwhile count as 0.
 fn weight(folder: &Path) -> u64 {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     entries

@@ -1,4 +1,4 @@
-//! What a site finds for its questions, held against what is right.
+//! Searches for the questions of an evaluation, and measures the results against the judgements.
 
 use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, Instant};
@@ -9,14 +9,14 @@ use docent_search::{Asker, Query, Snapshot};
 use super::judgements::Judgements;
 use super::questions::JudgedQuestion;
 
-/// One question, and what was found for it.
+/// One question and its results.
 #[derive(Debug, Clone)]
 pub(super) struct EvaluatedQuestion {
     pub(super) id: String,
     pub(super) text: String,
-    /// The pages that answer it, best first.
+    /// The pages that answer the question, best first.
     pub(super) right: Vec<RelevantPage>,
-    /// What was found, best first, ignored pages left out: path and score.
+    /// The path and score of each result, best first, without ignored pages.
     pub(super) found: Vec<(String, f32)>,
     pub(super) measures: Measures,
     pub(super) took: Duration,
@@ -25,40 +25,40 @@ pub(super) struct EvaluatedQuestion {
 /// A page that answers a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct RelevantPage {
-    /// As the file of judgements names it.
+    /// The page's name in the judgements file.
     pub(super) written: String,
-    /// Where it is served; `None` when the index has no such page.
+    /// The path at which the page is served; `None` if the index has no such page.
     pub(super) path: Option<String>,
     pub(super) grade: u32,
 }
 
-/// How well one question was answered, or all of them on average. Each from 0 to 1.
+/// Ranking metrics of one question, or their averages over all questions. Each is from 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Measures {
     pub(super) ndcg_10: f64,
     pub(super) mrr_10: f64,
-    /// Whether a right page comes first.
+    /// Whether the first result is a right page.
     pub(super) success_1: f64,
-    /// Whether one is among the first three.
+    /// Whether one of the first three results is a right page.
     pub(super) success_3: f64,
     pub(super) recall_5: f64,
     pub(super) recall_20: f64,
 }
 
 impl EvaluatedQuestion {
-    /// Whether the index has none of the pages that answer it.
+    /// Whether the index has none of the pages that answer the question.
     pub(super) fn is_out_of_reach(&self) -> bool {
         self.right.iter().all(|right| right.path.is_none())
     }
 
-    /// The place a page was found at, counted from 1.
+    /// The rank of a page in the results, counted from 1.
     pub(super) fn place(&self, right: &RelevantPage) -> Option<usize> {
         let path = right.path.as_deref()?;
         self.found.iter().position(|(found, _)| found == path).map(|at| at + 1)
     }
 }
 
-/// Asks every question that has a right page, one after the other, for `limit` pages each.
+/// Searches for every question that has a right page, one after the other, with `limit` results each.
 pub(super) async fn judge(
     docs: &Snapshot,
     questions: &[JudgedQuestion],
@@ -67,7 +67,7 @@ pub(super) async fn judge(
     mut progress: impl FnMut(usize),
 ) -> Vec<EvaluatedQuestion> {
     let mut judged = Vec::new();
-    // What is read from the disk for the first question serves the others too.
+    // Reads from the disk what all searches need, so that it does not count in the first measurement.
     if let Some(first) = questions.first() {
         docs.find(&query(first, limit)).await;
     }
@@ -110,7 +110,7 @@ fn right(docs: &Snapshot, pages: &BTreeMap<String, u32>) -> Vec<RelevantPage> {
     };
     let mut right: Vec<RelevantPage> = pages.iter().filter(|(_, grade)| **grade > 0).map(of).collect();
     right.sort_by_key(|right| std::cmp::Reverse(right.grade));
-    // Two names of one page are one page: keep the higher grade, which is first.
+    // Two names of the same page count as one page: keep the higher grade, which comes first.
     let mut known: Vec<String> = Vec::new();
     right.retain(|right| match &right.path {
         Some(path) if known.contains(path) => false,
@@ -140,7 +140,7 @@ impl Measures {
         }
     }
 
-    /// The average of all.
+    /// The average over all questions.
     pub(super) fn mean(judged: &[EvaluatedQuestion]) -> Self {
         let count = judged.len().max(1) as f64;
         let mean = |of: fn(&Self) -> f64| judged.iter().map(|judged| of(&judged.measures)).sum::<f64>() / count;
@@ -155,7 +155,7 @@ impl Measures {
     }
 }
 
-/// The time that this share of the questions took at most.
+/// The percentile of the search times; `share` is from 0 to 1.
 pub(super) fn percentile(judged: &[EvaluatedQuestion], share: f64) -> Duration {
     let mut took: Vec<Duration> = judged.iter().map(|judged| judged.took).collect();
     took.sort_unstable();

@@ -1,21 +1,21 @@
-//! Which pages answer which question, and how well.
+//! Parses relevance judgements: which pages answer which question, and how well.
 //!
 //! ```text
-//! question  page  grade            parted by tabs, or by blanks where a line has no tab
-//! question  0  page  grade         as TREC writes it; the second column says nothing
+//! question  page  grade            separated by tabs, or by spaces if the line has no tab
+//! question  0  page  grade         TREC's format; the second column is ignored
 //! ```
 
 use std::collections::{BTreeMap, HashMap};
 
 use super::lines::{LineError, Lines};
 
-/// A grade counts as two to its power: more than this is a mistake.
+/// Maximum grade. A grade counts as two to its power, so a higher one is a mistake.
 const HIGHEST: u32 = 30;
 
-/// The grades of pages, as they are written in the file, by question. A page that answers nothing has grade 0.
+/// The grades of pages by question, with the names of pages verbatim. A page that answers nothing has grade 0.
 pub(super) type Judgements = HashMap<String, BTreeMap<String, u32>>;
 
-/// Reads all judgements.
+/// Parses all judgements.
 pub(super) fn parse(lines: &Lines) -> Result<Judgements, LineError> {
     let mut judgements = Judgements::new();
     for (number, line) in lines.iter() {

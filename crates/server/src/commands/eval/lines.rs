@@ -1,4 +1,4 @@
-//! Files with one record a line, and errors in a line.
+//! Files with one record per line, and errors that name a line.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::failure::Failure;
 #[error("{file}:{line}: {sentence}")]
 pub(super) struct LineError {
     file: String,
-    /// Counted from 1.
+    /// The line number, counted from 1.
     line: usize,
     sentence: String,
 }
@@ -22,7 +22,7 @@ impl From<LineError> for Failure {
     }
 }
 
-/// A file's text, and its name in error messages.
+/// The text of a file, and its name for error messages.
 #[derive(Debug, Clone)]
 pub(super) struct Lines {
     file: String,

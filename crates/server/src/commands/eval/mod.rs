@@ -1,7 +1,7 @@
-//! `docent eval`: how well a site's search answers questions whose right pages are known.
+//! `docent eval`: measures how well a site's search answers questions whose right pages are known.
 //!
-//! The questions are searched in the index of the data folder, as the search endpoint does, one after the other. So a team
-//! can measure its docs and settings by what its readers look for.
+//! The questions are searched in the index of the data folder, in the same way as the search endpoint does, one after
+//! the other. So a team can measure its docs and settings with its readers' questions.
 
 mod judged;
 mod judgements;
@@ -61,7 +61,7 @@ fn commit(docs: &Snapshot) -> String {
     docs.commit().unwrap_or_default().to_owned()
 }
 
-/// Writes what was found as TREC's tools read it: question, `Q0`, page, place, score, who found it.
+/// Writes the results in TREC's run format: question, `Q0`, page, rank, score, name of the system.
 fn save(file: &Path, judged: &[EvaluatedQuestion]) -> Result<(), Failure> {
     std::fs::write(file, run_file(judged))
         .map_err(|error| Failure::new(format!("cannot write {}", file.display()), error))
@@ -71,7 +71,7 @@ fn run_file(judged: &[EvaluatedQuestion]) -> String {
     let mut text = String::new();
     for judged in judged {
         for (at, (path, score)) in judged.found.iter().enumerate() {
-            // As the judgements name it, so that the two files can be compared.
+            // The name from the judgements, so that the two files can be compared.
             let right = judged.right.iter().find(|right| right.path.as_ref() == Some(path));
             let page = right.map_or_else(|| format!("/{path}"), |right| right.written.clone());
             let _ = writeln!(text, "{}\tQ0\t{page}\t{}\t{score}\tdocent", judged.id, at + 1);

@@ -1,4 +1,4 @@
-//! The questions of an evaluation: one JSON object a line.
+//! Parses the questions of an evaluation: one JSON object per line.
 
 use std::collections::HashMap;
 
@@ -6,20 +6,20 @@ use serde::Deserialize;
 
 use super::lines::{LineError, Lines};
 
-/// Longer ones are refused over HTTP too.
+/// Maximum length of a question; longer ones are refused over HTTP too.
 const LONGEST: usize = 2_000;
 
-/// A question. Unknown members are ignored: a file may hold more about its questions.
+/// A question. Unknown keys are ignored, so that a file may have more data about its questions.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub(super) struct JudgedQuestion {
     pub(super) id: String,
     pub(super) text: String,
-    /// Pages that do not count as found, such as the one the question was taken from.
+    /// Pages that are removed from the results, such as the page from which the question was taken.
     #[serde(default)]
     pub(super) ignore: Vec<String>,
 }
 
-/// Reads all questions, in their order.
+/// Parses all questions, in their order.
 pub(super) fn parse(lines: &Lines) -> Result<Vec<JudgedQuestion>, LineError> {
     let mut questions: Vec<JudgedQuestion> = Vec::new();
     let mut seen: HashMap<String, usize> = HashMap::new();

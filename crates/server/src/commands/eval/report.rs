@@ -7,22 +7,22 @@ use serde_json::{Value, json};
 
 use super::judged::{EvaluatedQuestion, Measures, percentile};
 
-/// The number of worst questions that are listed.
+/// Maximum number of worst questions that are listed.
 const WORST: usize = 10;
-/// The number of pages listed for one of them.
+/// Number of pages listed for each of them.
 const SHOWN: usize = 3;
-/// How many questions a warning names.
+/// Number of questions that a warning names.
 const NAMED: usize = 3;
 
-/// All results.
+/// The complete results of an evaluation.
 #[derive(Debug)]
 pub(super) struct Report {
     pub(super) domain: String,
     pub(super) commit: String,
     pub(super) pages: usize,
-    /// How many questions there were, judged or not.
+    /// The number of questions, judged or not.
     pub(super) questions: usize,
-    /// How many judged questions are not in the file of questions.
+    /// The number of judged questions that are missing from the file of questions.
     pub(super) unknown: usize,
     pub(super) judged: Vec<EvaluatedQuestion>,
 }
@@ -58,7 +58,7 @@ impl Report {
         text
     }
 
-    /// Problems in the two files, given the pages of this site.
+    /// Problems in the two input files, in relation to the pages of this site.
     pub(super) fn warnings(&self) -> Vec<String> {
         let mut warnings = Vec::new();
         let left_out = self.questions - self.judged.len();
@@ -112,8 +112,8 @@ impl Report {
         self.judged.iter().filter(|judged| judged.is_out_of_reach())
     }
 
-    /// The questions that were not answered as well as can be, the worst first. Those out of reach say nothing about
-    /// the ranking and are told elsewhere.
+    /// The questions without a perfect result, the worst first. Questions whose right pages are not in the index do not
+    /// measure the ranking and are reported elsewhere.
     fn worst(&self) -> Vec<&EvaluatedQuestion> {
         let mut worst: Vec<&EvaluatedQuestion> =
             self.judged.iter().filter(|judged| !judged.is_out_of_reach() && judged.measures.ndcg_10 < 0.9999).collect();
@@ -131,7 +131,7 @@ fn wanted(judged: &EvaluatedQuestion, right: &super::judged::RelevantPage) -> St
     }
 }
 
-/// The first few, and how many more there are.
+/// The first few items, and the number of others.
 fn listed(items: impl Iterator<Item = String>) -> String {
     let items: Vec<String> = items.collect();
     if items.is_empty() {

@@ -1,4 +1,4 @@
-//! Looks into a project's repository before the project is stored.
+//! Inspects a project's repository before the project is stored.
 
 use docent_authoring::Docs;
 use docent_types::Project;
@@ -6,14 +6,14 @@ use docent_types::Project;
 use crate::failure::Failure;
 use crate::wiring::app::App;
 
-/// A project as it was found, and how many pages it has.
+/// An inspected project, and the number of its pages.
 pub(crate) struct InspectedProject {
     pub(crate) project: Project,
     pub(crate) pages: usize,
 }
 
-/// Fetches the repository and looks for the branch, the docs root and pages in it. `branch` is the one that was asked for, if
-/// one was; else it is the repository's own.
+/// Fetches the repository and checks that it has the branch, the docs root and pages in it. `branch` is the requested
+/// branch; without one, the repository's default branch is used.
 pub(crate) async fn inspect(
     app: &App,
     mut project: Project,

@@ -1,4 +1,4 @@
-//! `docent project`: add, set, list, remove.
+//! `docent project`: adds, changes, lists and removes projects.
 
 mod inspect;
 mod options;
@@ -26,7 +26,7 @@ pub(crate) async fn run(app: &App, command: &ProjectCommand, json: bool) -> Resu
             let (project, pages) = if args.options.no_check && !inspect::is_folder(&project) {
                 (project, None)
             } else {
-                // Checked first: no repository needs to be fetched to refuse an id that is taken.
+                // Checked first, so that a taken id is refused without fetching a repository.
                 app.is_free(&project).await?;
                 let found = inspect::inspect(app, project, branch).await.map_err(|failure| {
                     failure.then("nothing was added; for a repository that cannot be reached yet there is --no-check")
@@ -108,7 +108,7 @@ fn counted(pages: usize) -> String {
     if pages == 1 { "1 page".to_owned() } else { format!("{pages} pages") }
 }
 
-/// A project for a program, with the pages that were found if they were looked for.
+/// The JSON of a project, with the number of pages if it was determined.
 fn with_pages(project: &Project, pages: Option<usize>) -> serde_json::Value {
     let mut shown = json!(ProjectBody::from(project));
     if let (Some(shown), Some(pages)) = (shown.as_object_mut(), pages) {
@@ -117,7 +117,7 @@ fn with_pages(project: &Project, pages: Option<usize>) -> serde_json::Value {
     shown
 }
 
-/// A project in one line, and what else is known of it in lines below.
+/// A project on one line, with further properties on lines below.
 fn listed(project: &Project) -> String {
     let Project { id, domain, branch, repository, forge, docs_root, .. } = project;
     let mut text = format!("{id:<20}  {domain:<20}  {:<6}  {branch}  {repository}", forge.as_str());
@@ -147,7 +147,7 @@ fn listed(project: &Project) -> String {
     text
 }
 
-/// A project as `--json` shows it. What is stored has names of its own.
+/// The JSON of a project. The stored form has different keys.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct ProjectBody<'a> {

@@ -1,4 +1,4 @@
-//! Turns the arguments of `docent project add` and `set` into a project, and refuses invalid ones.
+//! Converts the arguments of `docent project add` and `set` into a project, and refuses invalid ones.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::cli::{ForgeArg, ProjectAdd, ProjectOptions, ProjectSet, YesOrNo};
 use crate::config::variable::is_variable;
 use crate::failure::Failure;
 
-/// The project that was asked for.
+/// The project to be added.
 pub(crate) fn added(args: &ProjectAdd, uid: ProjectUid, now: Timestamp) -> Result<Project, Failure> {
     let usage = |error: IdError| Failure::option("ID", error.to_string());
     let project = Project {
@@ -33,7 +33,7 @@ pub(crate) fn added(args: &ProjectAdd, uid: ProjectUid, now: Timestamp) -> Resul
     with(project, &args.options)
 }
 
-/// A project as it is to be from now on.
+/// The project with the changes of `set` applied.
 pub(crate) fn changed(mut project: Project, args: &ProjectSet) -> Result<Project, Failure> {
     if let Some(repo) = &args.repo {
         project.repository = repository("--repo", repo)?;
@@ -41,7 +41,7 @@ pub(crate) fn changed(mut project: Project, args: &ProjectSet) -> Result<Project
     with(project, &args.options)
 }
 
-/// A project with the options applied. What they do not give stays as it is.
+/// Applies the options to a project. Properties without an option remain unchanged.
 fn with(mut project: Project, options: &ProjectOptions) -> Result<Project, Failure> {
     if let Some(domain) = &options.domain {
         project.domain = Domain::parse(domain).map_err(|error| Failure::option("--domain", error.to_string()))?;
@@ -80,7 +80,7 @@ fn with(mut project: Project, options: &ProjectOptions) -> Result<Project, Failu
     Ok(project)
 }
 
-/// A value that is not empty; an empty one takes away what was there.
+/// `None` for an empty value, which removes the current one.
 fn given(text: &str) -> Option<&str> {
     (!text.is_empty()).then_some(text)
 }
@@ -89,14 +89,14 @@ fn token_env(variable: &str) -> Result<String, Failure> {
     if is_variable(variable) {
         return Ok(variable.to_owned());
     }
-    // It may well be the token, which is not to be shown.
+    // The value may be the token itself, so it is not shown.
     Err(Failure::option(
         "--token-env",
         "this is no name of a variable; give the name of the variable that holds the token, not the token",
     ))
 }
 
-/// The globs of `--allow-path`; an empty one is none.
+/// The globs of `--allow-path`; an empty glob is dropped.
 pub(crate) fn allowed_paths(globs: &[String]) -> Result<Vec<String>, Failure> {
     globs.iter().filter_map(|glob| given(glob)).map(allowed).collect()
 }
@@ -114,7 +114,7 @@ fn allowed(glob: &str) -> Result<String, Failure> {
     }
 }
 
-/// The forge must be able to find the repository by its address, and the token must not be sent unencrypted.
+/// Checks that the forge can find the repository by its URL, and that the token is not sent unencrypted.
 fn fits_together(project: &Project) -> Result<(), Failure> {
     if let Some(host) = Host::of(project.forge) {
         Address::parse(host, &project.repository, project.base_url.as_deref())
@@ -132,7 +132,7 @@ const fn kind(forge: ForgeArg) -> ForgeKind {
     }
 }
 
-/// A token must not be sent unencrypted.
+/// Checks that the token is not sent unencrypted.
 fn keeps_its_token(project: &Project) -> Result<(), Failure> {
     if project.token_env.is_none() {
         return Ok(());
@@ -148,7 +148,7 @@ fn keeps_its_token(project: &Project) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A folder inside the repository, its parts joined by single slashes; `""` for the whole of it.
+/// A folder inside the repository with its parts joined by single slashes; `""` for the whole repository.
 pub(crate) fn docs_root(given: &str) -> Result<String, Failure> {
     let why = if given.starts_with('/') {
         "must not begin with `/`"
@@ -175,7 +175,7 @@ fn base_url(given: &str) -> Result<String, Failure> {
     }
 }
 
-/// Repositories to read besides, by name.
+/// The context repositories, by name.
 fn contexts(given: &[String]) -> Result<BTreeMap<String, String>, Failure> {
     let mut contexts = BTreeMap::new();
     for pair in given.iter().filter(|pair| !pair.is_empty()) {
@@ -185,7 +185,7 @@ fn contexts(given: &[String]) -> Result<BTreeMap<String, String>, Failure> {
                 "give a name and an address, for example `--context api=https://example.com/team/api.git`",
             ));
         };
-        // The same names as projects have.
+        // Names follow the same rules as project ids.
         ProjectId::parse(name).map_err(|error| Failure::option("--context", error.to_string()))?;
         if contexts.insert(name.to_owned(), repository("--context", url)?).is_some() {
             return Err(Failure::option("--context", format!("the name `{name}` is given twice")));
@@ -194,7 +194,8 @@ fn contexts(given: &[String]) -> Result<BTreeMap<String, String>, Failure> {
     Ok(contexts)
 }
 
-/// A URL as it is, without a secret in it; a path made absolute, so that it means the same wherever the server starts.
+/// A URL verbatim, which must not contain a secret; or a path made absolute, so that it does not depend on the server's
+/// working directory.
 fn repository(option: &'static str, given: &str) -> Result<String, Failure> {
     if given.is_empty() {
         return Err(Failure::option(option, "give the URL or the path of a git repository"));
@@ -213,7 +214,7 @@ fn repository(option: &'static str, given: &str) -> Result<String, Failure> {
         }
         return Ok(given.to_owned());
     }
-    // `git@host:path`, the short form of ssh.
+    // `git@host:path`, the scp-like form of an ssh URL.
     if given.split_once(':').is_some_and(|(host, _)| host.contains('@') && !host.contains('/')) {
         return Ok(given.to_owned());
     }

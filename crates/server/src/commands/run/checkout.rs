@@ -1,11 +1,11 @@
-//! Where a repository on this machine is, and which of its branches are checked out.
+//! Finds a local repository, and which of its branches are checked out.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::failure::Failure;
 
-/// The repository that a folder is in, as git looks for it.
+/// The repository that contains a folder, found in the way of git.
 pub(super) fn repository(given: &Path) -> Result<PathBuf, Failure> {
     let path = fs::canonicalize(given)
         .map_err(|error| Failure::new(format!("--repo: cannot open {}", given.display()), error))?;
@@ -14,8 +14,8 @@ pub(super) fn repository(given: &Path) -> Result<PathBuf, Failure> {
     found.ok_or_else(|| Failure::plain(format!("--repo: there is no git repository at {}", path.display())))
 }
 
-/// Whether a branch is checked out, here or in another work tree of the repository. Moving it would leave that work tree
-/// behind; git refuses to, unless it is told to change the work tree as well.
+/// Whether a branch is checked out, here or in a linked working tree of the repository. Moving such a branch would make
+/// that working tree outdated; git refuses to, unless it updates the working tree as well.
 pub(super) fn is_checked_out(repository: &Path, branch: &str) -> bool {
     let common = common_dir(repository);
     let linked = fs::read_dir(common.join("worktrees")).into_iter().flatten().flatten().map(|entry| entry.path());
@@ -30,16 +30,16 @@ fn is_git_dir(folder: &Path) -> bool {
     folder.join("HEAD").is_file() && folder.join("objects").is_dir()
 }
 
-/// A bare repository has a `HEAD` too, but no work tree.
+/// Whether the repository has a working tree; a bare one has a `HEAD` too, but none.
 fn is_work_tree(repository: &Path, common: &Path) -> bool {
     repository.join(".git").exists() || common.file_name().is_some_and(|name| name == ".git")
 }
 
-/// The folder that all work trees of a repository share.
+/// The git directory that all working trees of a repository share.
 fn common_dir(repository: &Path) -> PathBuf {
     let dot_git = repository.join(".git");
     let git_dir = match fs::read_to_string(&dot_git) {
-        // A linked work tree, or a submodule.
+        // A linked working tree, or a submodule.
         Ok(text) => repository.join(text.trim_end().strip_prefix("gitdir: ").unwrap_or_default()),
         Err(_) if dot_git.is_dir() => dot_git,
         Err(_) => repository.to_owned(),
@@ -54,7 +54,8 @@ fn common_dir(repository: &Path) -> PathBuf {
 mod tests {
     use super::*;
 
-    /// A repository with the branch `main` checked out and the branch `side` in a linked work tree, as git lays them out.
+    /// Creates git's file layout of a repository with the branch `main` checked out and the branch `side` in a linked
+    /// working tree.
     fn layout(root: &Path) {
         let git = root.join("docs/.git");
         for folder in [git.join("objects"), git.join("worktrees/side"), root.join("docs/guides"), root.join("side")] {

@@ -1,7 +1,7 @@
-//! `docent run`: carries out one instruction on a local repository, without a server. Only a branch is left.
+//! `docent run`: carries out one instruction on a local repository, without a server. The result is a branch.
 //!
-//! It runs a job on the job engine with a temporary data folder. Only committed content is read; the new branch is written
-//! in one step at the end. The work tree, the index and the branch that is checked out are never changed.
+//! It runs a job on the job engine with a temporary data folder. Only committed content is read; the new branch is
+//! written in one step at the end. The working tree, git's index and the checked-out branch are never changed.
 
 mod checkout;
 mod outcome;
@@ -31,18 +31,18 @@ use crate::output;
 use crate::serve::shutdown_signal;
 use crate::wiring::app::App;
 
-/// The only project there is.
+/// The id of the only project.
 const PROJECT: &str = "run";
-/// The longest the engine may take to release the job that ended or was stopped.
+/// Timeout for the engine to release the job that ended or was stopped.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// What is to be done, and where.
+/// The job to run, and its repository.
 struct Task {
     project: Project,
     /// The folder of the repository.
     path: PathBuf,
     branch: Option<BranchName>,
-    /// Where `branch` was before.
+    /// The commit of `branch` before the run.
     before: Option<CommitId>,
 }
 
@@ -82,7 +82,7 @@ fn model(args: &RunArgs, config: &Config) -> Result<String, Failure> {
     Err(Failure::usage(format!("--model: there is no model `{wanted}` in the configuration; known: {known}")))
 }
 
-/// Reads the repository, and refuses what could not be left in it. `model` is what the job runs on.
+/// Inspects the repository, and refuses a branch that could not be written. `model` is the name of the job's model.
 async fn task(args: &RunArgs, app: &App, model: &str) -> Result<Task, Failure> {
     let path = repository(&args.repo)?;
     let text = path.to_str().ok_or_else(|| Failure::usage("--repo: the path of the repository must be valid UTF-8"))?;
@@ -113,14 +113,14 @@ async fn task(args: &RunArgs, app: &App, model: &str) -> Result<Task, Failure> {
     may_be_left(branch.as_ref(), &project, &path)?;
     let before = branch.as_ref().map(|branch| mirror.find_branch(branch.as_str())).transpose()?.flatten();
     app.projects().add(project.clone()).await?;
-    // For the agent to search. `builtin` does not.
+    // The index is for the agent's searches; `builtin` makes none.
     if !app.models.named(model)?.describe().is_builtin() {
         app.index(&project, |_| ()).await?;
     }
     Ok(Task { project, path, branch, before })
 }
 
-/// Git would refuse to move a branch that is checked out; this is checked before the job starts.
+/// Git would refuse to move a checked-out branch; this is checked before the job starts.
 fn may_be_left(branch: Option<&BranchName>, project: &Project, path: &Path) -> Result<(), Failure> {
     let Some(branch) = branch.map(BranchName::as_str) else { return Ok(()) };
     if branch == project.branch {
@@ -141,7 +141,7 @@ enum Stopped {
     No,
 }
 
-/// Runs the job to its end, or to Ctrl-C.
+/// Runs the job until it ends or Ctrl-C stops it.
 async fn carry_out(
     app: &Arc<App>,
     task: &Task,

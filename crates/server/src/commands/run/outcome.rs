@@ -9,13 +9,13 @@ use crate::failure::Failure;
 use crate::output;
 use crate::wiring::app::App;
 
-/// How a run ended, and what it left.
+/// How a run ended, and its result.
 #[derive(Debug)]
 pub(super) struct Outcome {
     end: RunStatus,
     model: String,
     message: String,
-    /// Where to look at it.
+    /// The path of the repository, for display.
     repository: String,
     base: String,
     left: Option<ChangedBranch>,
@@ -28,7 +28,7 @@ enum RunStatus {
     Stopped,
 }
 
-/// A branch that is not where it was before.
+/// A branch that was created or moved.
 #[derive(Debug)]
 struct ChangedBranch {
     branch: String,
@@ -58,13 +58,13 @@ fn left(mirror: &Mirror, task: &Task, branch: String) -> Result<Option<ChangedBr
     let Some(commit) = mirror.find_branch(&branch)?.filter(|now| Some(*now) != task.before) else { return Ok(None) };
     let base = mirror.branch(&task.project.branch)?;
     let from = task.before.map_or_else(|| mirror.merge_base(base, commit), |before| Ok(Some(before)))?;
-    // Only the numbers are shown.
+    // Only the line counts are shown.
     let diff = mirror.diff(from.unwrap_or(base), commit, &DiffView { lines: 0, ..DiffView::default() })?;
     Ok(Some(ChangedBranch { branch, commit, diff }))
 }
 
 impl Outcome {
-    /// Prints it, and fails when the job did.
+    /// Prints the outcome, and fails if the job failed.
     pub(super) fn show(self, json: bool) -> Result<(), Failure> {
         if json {
             output::json(&self.json())?;

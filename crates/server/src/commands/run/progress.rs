@@ -1,4 +1,4 @@
-//! The agent's tool calls, one line each, on a terminal.
+//! Prints the agent's tool calls, one line each, on a terminal.
 
 use std::io::{IsTerminal, Write as _};
 
@@ -7,14 +7,14 @@ use docent_types::{JobEvent, TodoStatus, printable};
 use serde_json::Value;
 
 const DIM: Style = Style::new().dimmed();
-/// The length limit of a line, in characters.
+/// Maximum length of a line, in characters.
 const WIDTH: usize = 140;
 /// Tools whose calls are not listed, because their result is printed: the plan, and the final message.
 const TOLD_OTHERWISE: [&str; 2] = ["todo_write", "finish"];
-/// The length limit of one argument of a tool, in characters.
+/// Maximum length of one argument of a tool, in characters.
 const ARGUMENT: usize = 50;
 
-/// Lines on stderr, where that is a terminal.
+/// Prints lines on stderr, if that is a terminal.
 #[derive(Debug)]
 pub(super) enum Progress {
     Shown,
@@ -34,7 +34,7 @@ impl Progress {
     }
 }
 
-/// The line of an event; `None` for what is shown at the end, or is of no interest to a person.
+/// The line of an event; `None` for events that are shown at the end, or do not concern the user.
 fn line(event: &JobEvent) -> Option<String> {
     let text = match event {
         JobEvent::Said { text } => text.clone(),
@@ -60,7 +60,7 @@ fn line(event: &JobEvent) -> Option<String> {
     Some(shortened(&text, WIDTH)).filter(|line| !line.trim().is_empty())
 }
 
-/// What a call does: some tools are one for several commands.
+/// The command of a call: some tools combine several commands.
 fn verb<'a>(name: &'a str, input: &'a Value) -> &'a str {
     input["command"].as_str().unwrap_or(name)
 }
@@ -85,7 +85,7 @@ fn first_line(text: &str) -> &str {
     text.trim().lines().next().unwrap_or_default()
 }
 
-/// At most this many characters on one line, without terminal control characters.
+/// The text on one line, cut to this many characters, without terminal control characters.
 fn shortened(text: &str, limit: usize) -> String {
     let line = printable(text).replace(['\n', '\t'], " ");
     if line.chars().count() <= limit {

@@ -1,7 +1,7 @@
-//! `docent search`: what a site's search finds, and why.
+//! `docent search`: prints the search results of a site, and the reasons for their ranks.
 //!
-//! It runs the search of the endpoint and the assistant on the data folder, with or without a running server. The existing
-//! index is used; a site without one is indexed first.
+//! It runs the search of the endpoint and the assistant on the data folder, with or without a running server. The
+//! existing index is used; a site without one is indexed first.
 
 mod piece;
 mod shown;
@@ -19,14 +19,14 @@ use crate::failure::Failure;
 use crate::output;
 use crate::wiring::app::App;
 
-/// The least number of pages to rank by words alone: a page that vectors ranked high may be far down by words.
+/// Minimum number of pages to rank by words alone: a page that vectors ranked high may be far down by words.
 const EXPLAINED: usize = 100;
 
-/// A passage, and what else there is to say of it.
+/// A search result with its context.
 #[derive(Debug)]
 struct Hit {
     passage: Passage,
-    /// The groups around the page in the navigation, outermost first.
+    /// The navigation groups around the page, outermost first.
     groups: Vec<String>,
     why: Option<RankReason>,
 }
@@ -35,7 +35,7 @@ struct Hit {
 #[derive(Debug)]
 struct RankReason {
     explanation: Explanation,
-    /// The place its page would have by words alone, counted from 1; only with vectors.
+    /// The rank of the page by words alone, counted from 1; only with vectors.
     by_words: Option<usize>,
 }
 

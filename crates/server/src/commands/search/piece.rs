@@ -1,14 +1,15 @@
-//! The part of a passage that is shown first.
+//! Selects the part of a passage that is shown first.
 
 use std::collections::HashSet;
 use std::ops::Range;
 
-/// How many characters are shown of a passage.
+/// Maximum number of characters that are shown of a passage.
 const LONGEST: usize = 480;
-/// How many of them precede the first mark of a line that is too long.
+/// Number of those that precede the first mark in a line that is too long.
 const BEFORE: usize = 80;
 
-/// The bytes of the lines in a row that hold most of the marked words, the first of equals. The marks are in order.
+/// The byte range of the consecutive lines with the most marked words, the first in case of a tie. The marks must be
+/// sorted.
 pub(super) fn best(text: &str, marks: &[Range<usize>]) -> Range<usize> {
     let mut lines: Vec<Range<usize>> = Vec::new();
     let mut at = 0;
@@ -33,14 +34,14 @@ pub(super) fn best(text: &str, marks: &[Range<usize>]) -> Range<usize> {
     shortened(text, best.1, marks)
 }
 
-/// How many words are marked, and how often: one that is there three times says no more than one that is there once.
+/// The number of distinct marked words, which decides, and the number of marks.
 fn held(text: &str, marks: &[Range<usize>], within: &Range<usize>) -> (usize, usize) {
     let held = marks.iter().filter(|mark| mark.start >= within.start && mark.end <= within.end);
     let words: Vec<String> = held.map(|mark| text[mark.clone()].to_lowercase()).collect();
     (words.iter().collect::<HashSet<_>>().len(), words.len())
 }
 
-/// A piece that is one long line, cut to what is around its first mark.
+/// A piece that is one long line, cut around its first mark.
 fn shortened(text: &str, piece: Range<usize>, marks: &[Range<usize>]) -> Range<usize> {
     if text[piece.clone()].chars().nth(LONGEST).is_none() {
         return piece;
@@ -49,7 +50,7 @@ fn shortened(text: &str, piece: Range<usize>, marks: &[Range<usize>]) -> Range<u
     let before = &text[piece.start..first.min(piece.end)];
     let mut start = before.char_indices().rev().nth(BEFORE).map_or(piece.start, |(at, _)| piece.start + at);
     if start > piece.start {
-        // At the beginning of a word.
+        // Moves the start to the beginning of a word.
         start = text[start..first].find(' ').map_or(first, |blank| start + blank + 1);
     }
     let end = text[start..piece.end].char_indices().nth(LONGEST).map_or(piece.end, |(at, _)| start + at);

@@ -1,4 +1,4 @@
-//! Prints search results. Colours are stripped where the output is not a terminal.
+//! Prints search results. Colours are stripped if the output is not a terminal.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -14,10 +14,10 @@ const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
 const LINK: Style = AnsiColor::Blue.on_default().underline();
 
-/// The fields a word may be in, in the order they are printed.
+/// The fields in which a word may occur, in the order in which they are printed.
 const PLACES: [&str; 9] = ["title", "path", "description", "heading", "section", "code", "headings", "page", "links"];
 
-/// Finds the words to print bold in a text of a language.
+/// Finds the words to print in bold, given a text and its language.
 type Marking<'m> = dyn FnMut(&str, Option<&str>) -> Vec<Range<usize>> + 'm;
 
 /// All results, without a trailing line break.
@@ -37,7 +37,7 @@ fn shown(place: usize, hit: &Hit, marks: &mut Marking<'_>) -> String {
         let _ = write!(text, "\n   {DIM}{}{DIM:#}", printable(&trail.join(" › ")));
     }
     let _ = write!(text, "\n   {LINK}{}{LINK:#}", printable(&passage.href));
-    // The marks are positions in the printed text, so terminal control characters are removed before.
+    // The marks are positions in the printed text, so terminal control characters are removed first.
     let content = printable(&passage.content);
     let marks = marks(&content, passage.language.as_deref());
     let piece = piece::best(&content, &marks);
@@ -52,7 +52,7 @@ fn shown(place: usize, hit: &Hit, marks: &mut Marking<'_>) -> String {
     text
 }
 
-/// The lines of a piece that are not blank, with the marked words in bold.
+/// The non-blank lines of a piece, with the marked words in bold.
 fn lines(content: &str, piece: Range<usize>, marks: &[Range<usize>]) -> Vec<String> {
     let mut at = piece.start;
     let mut lines = Vec::new();
@@ -74,7 +74,7 @@ fn lines(content: &str, piece: Range<usize>, marks: &[Range<usize>]) -> Vec<Stri
     lines
 }
 
-/// Which words are in which field, and the score of each; one line per field.
+/// The matched words with their scores, one line per field.
 fn reasons(why: &RankReason) -> Vec<String> {
     let mut places: BTreeMap<usize, Vec<&Match>> = BTreeMap::new();
     for found in &why.explanation.matches {

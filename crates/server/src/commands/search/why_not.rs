@@ -1,4 +1,4 @@
-//! `docent search DOMAIN --why-not PATH`: whether one file or address is indexed, and by which rule it is not.
+//! `docent search DOMAIN --why-not PATH`: reports whether a file or address is indexed, and if not, by which rule.
 
 use docent_search::{IndexedFile, Query, Snapshot, WhyNot};
 use docent_site::{RuleAt, Skip};
@@ -9,15 +9,15 @@ use crate::failure::Failure;
 use crate::output;
 use crate::wiring::app::App;
 
-/// The number of results in which a page is looked for.
+/// Number of results in which a page is searched.
 const LOOKED_THROUGH: usize = 1_000;
 
 /// The rank of a page among those found for some words.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct PageRank {
-    /// Its place, counted from 1, and its score; `None` when it is not found.
+    /// The rank of the page, counted from 1, and its score; `None` if it is not found.
     at: Option<(usize, f32)>,
-    /// How many pages are found.
+    /// The number of pages found.
     found: usize,
 }
 
