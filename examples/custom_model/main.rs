@@ -96,7 +96,7 @@ async fn main() -> Result<(), BoxError> {
         model: MODEL.to_owned(),
     };
     let accepted = jobs.submit(new, None).await?.job;
-    let job = jobs.settled(&accepted.project, accepted.id, PATIENCE).await?;
+    let job = jobs.wait_until_inactive(&accepted.project, accepted.id, PATIENCE).await?;
     drain.cancel();
     engine.await?;
 

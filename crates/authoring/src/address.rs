@@ -20,29 +20,29 @@ fn host(url: &str) -> Option<Host> {
         // `user@host:path`
         None => ("ssh".to_owned(), url.split_once(':').map(|(host, _)| host).filter(|host| !host.contains('/'))?),
     };
-    let usual = match scheme.as_str() {
+    let default_port = match scheme.as_str() {
         "https" => 443,
         "http" => 80,
         "ssh" => 22,
         _ => return None,
     };
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | ':' | '[' | ']');
-    let at = authority.split_once('@').map_or(authority, |(_, host)| host);
-    if !at.chars().all(is_plain) || authority.contains(['?', '#', '\\', '%']) {
+    let host_part = authority.split_once('@').map_or(authority, |(_, host)| host);
+    if !host_part.chars().all(is_plain) || authority.contains(['?', '#', '\\', '%']) {
         return None;
     }
-    let (name, port) = match at.strip_prefix('[') {
+    let (name, port) = match host_part.strip_prefix('[') {
         Some(inner) => {
             let (address, rest) = inner.split_once(']')?;
             (address, if rest.is_empty() { None } else { Some(rest.strip_prefix(':')?) })
         }
-        None => match at.split_once(':') {
+        None => match host_part.split_once(':') {
             Some((name, port)) => (name, Some(port)),
-            None => (at, None),
+            None => (host_part, None),
         },
     };
     let port = match port {
-        None | Some("") => usual,
+        None | Some("") => default_port,
         Some(port) => port.parse().ok()?,
     };
     (!name.is_empty()).then(|| Host { scheme, name: name.to_ascii_lowercase(), port })

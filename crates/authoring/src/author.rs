@@ -27,7 +27,7 @@ pub struct Author {
     pub(crate) config: AuthorConfig,
     /// Permits for work that uses a processor and memory. Hundreds of jobs may wait for their models at no cost; the
     /// work of their tools is limited to a few at a time.
-    places: Semaphore,
+    permits: Semaphore,
 }
 
 impl fmt::Debug for Author {
@@ -45,8 +45,8 @@ impl Author {
         models: BTreeMap<String, Arc<dyn Model>>,
         config: AuthorConfig,
     ) -> Self {
-        let places = Semaphore::new(2 * std::thread::available_parallelism().map_or(2, usize::from));
-        Self { projects, repositories, forges, models, config, places }
+        let permits = Semaphore::new(2 * std::thread::available_parallelism().map_or(2, usize::from));
+        Self { projects, repositories, forges, models, config, permits }
     }
 
     /// Runs work on files on a blocking thread, once there is a permit.
@@ -55,12 +55,12 @@ impl Author {
         work: impl FnOnce() -> Result<T, E> + Send + 'static,
     ) -> Result<T, E> {
         // The semaphore is never closed.
-        let _place = self.places.acquire().await;
+        let _permit = self.permits.acquire().await;
         self.repositories.run_blocking(work).await
     }
 
     /// The project and the model of a job, as currently configured.
-    async fn desk(&self, handle: &Handle) -> Result<(Project, Arc<dyn Model>), TurnExit> {
+    async fn project_and_model(&self, handle: &Handle) -> Result<(Project, Arc<dyn Model>), TurnExit> {
         let job = handle.job();
         let found = self.projects.project(&job.project).await.map_err(Interrupted::Store)?;
         // A project that was added after the job is another one of the same name.
@@ -87,16 +87,16 @@ impl Worker for Author {
             append_instructions(handle, &mut progress);
         }
         let unreported_failure = progress.unreported_failure.clone();
-        let stop = match self.desk(handle).await {
+        let exit = match self.project_and_model(handle).await {
             Ok((project, model)) => Session::new(self, handle, project, model, progress).run().await,
-            Err(stop) => stop,
+            Err(exit) => exit,
         };
-        let (is_kept, outcome) = match stop {
+        let (is_kept, outcome) = match exit {
             TurnExit::Ended(outcome) => (true, outcome),
             TurnExit::Dropped { halt, message } => (false, Outcome::Failed { halt, message }),
             TurnExit::Failure(failure) => return Err(failure),
         };
-        let outcome = mention(unreported_failure, outcome);
+        let outcome = prepend_failure(unreported_failure, outcome);
         let failed = match &outcome {
             Outcome::Completed { .. } => None,
             Outcome::Failed { message, .. } => Some(message.clone()),
@@ -107,21 +107,21 @@ impl Worker for Author {
 }
 
 /// Prepends the failure of the turn before, if another instruction came before it was reported.
-fn mention(unreported_failure: Option<String>, outcome: Outcome) -> Outcome {
+fn prepend_failure(unreported_failure: Option<String>, outcome: Outcome) -> Outcome {
     let Some(unreported_failure) = unreported_failure else { return outcome };
-    let mentioned = |message: String| format!("{message}\n\nThe turn before this one failed: {unreported_failure}");
+    let with_failure = |message: String| format!("{message}\n\nThe turn before this one failed: {unreported_failure}");
     match outcome {
-        Outcome::Completed { message } => Outcome::Completed { message: mentioned(message) },
-        Outcome::Failed { halt, message } => Outcome::Failed { halt, message: mentioned(message) },
+        Outcome::Completed { message } => Outcome::Completed { message: with_failure(message) },
+        Outcome::Failed { halt, message } => Outcome::Failed { halt, message: with_failure(message) },
     }
 }
 
 /// Appends new instructions to the transcript.
 pub(crate) fn append_instructions(handle: &mut Handle, progress: &mut JobState) {
     let Some(upto) = progress.unread_instructions.iter().map(|(seq, _)| *seq).max() else { return };
-    let heard = Record::Heard { upto };
-    push_record(handle, &heard);
-    progress.apply(heard);
+    let record = Record::InstructionsRead { upto };
+    push_record(handle, &record);
+    progress.apply(record);
     handle.acknowledge(upto);
 }
 

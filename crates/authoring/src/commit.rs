@@ -43,11 +43,11 @@ impl Session<'_> {
         let entries = self.progress.transcript.entries();
         let is_checked = finish.outcome == agent::FinishOutcome::Done
             && matches!(entries.last(), Some(agent::TranscriptEntry::Results { .. }));
-        let (draft, problems, doubts) = self.check(draft).await?;
+        let (draft, problems, undecided) = self.check(draft).await?;
         let problems = if is_checked { Vec::new() } else { problems };
-        let made = self.commit(turn, draft, &finish).await?;
-        let (commit, finish, problems) = (made.to_string(), Some(finish), Some(problems));
-        self.record(Record::Committed { commit, finish, problems, doubts });
+        let commit_id = self.commit(turn, draft, &finish).await?;
+        let (commit, finish, problems) = (commit_id.to_string(), Some(finish), Some(problems));
+        self.record(Record::Committed { commit, finish, problems, undecided });
         Ok(())
     }
 
@@ -56,7 +56,7 @@ impl Session<'_> {
         let checked = self.author.run_blocking(move || {
             let mut draft = draft;
             let checked = draft.checked();
-            draft.check()?;
+            draft.check_mirror()?;
             Ok::<_, GitError>((draft, wording::problems(&checked.findings), wording::problems(&checked.doubts)))
         });
         checked.await.map_err(TurnExit::from)
@@ -70,7 +70,7 @@ impl Session<'_> {
         let trailer = format!("Docent-Job: {}", self.handle.job().id);
         let (seconds, signing) = (turn.at.seconds(), turn.signing.clone());
         let allowed = self.project.settings.allow_paths.clone();
-        let commits = move || {
+        let write_commit = move || {
             if let Some(why) = draft.refusal_reason(&allowed) {
                 return Err(failed(Halt::Error, why));
             }
@@ -79,18 +79,18 @@ impl Session<'_> {
             let meta = signing.meta(seconds, &message, vec![trailer], vec![overlay.commit()]);
             Ok(mirror.commit(&overlay, &meta)?)
         };
-        self.author.run_blocking(commits).await
+        self.author.run_blocking(write_commit).await
     }
 
     /// Recreates the commit if the mirror lost it, through a power failure or as a whole. `false`: that is impossible,
     /// and the turn starts over.
-    pub(crate) async fn keep_commit(&mut self, turn: &AgentTurn, made: CommitId) -> Result<bool, TurnExit> {
-        match self.mirror().await?.base(made) {
+    pub(crate) async fn ensure_commit(&mut self, turn: &AgentTurn, commit: CommitId) -> Result<bool, TurnExit> {
+        match self.mirror().await?.base(commit) {
             Err(GitError::NoSuchCommit { .. }) => {}
-            held => return held.map(|_| true).map_err(TurnExit::from),
+            found => return found.map(|_| true).map_err(TurnExit::from),
         }
         let Some(draft) = self.draft(turn).await? else { return Ok(false) };
-        if self.commit(turn, draft, &self.finish(turn)).await? == made {
+        if self.commit(turn, draft, &self.finish(turn)).await? == commit {
             return Ok(true);
         }
         self.restart("the commit was lost")?;

@@ -10,7 +10,7 @@ use docent_types::Project;
 use docent_workspace::{Base, CommitId, GitError, Mirror};
 use futures::future::join_all;
 
-use crate::docs::inside;
+use crate::docs::repository_path;
 use crate::repositories::Repositories;
 use crate::turn_exit::one_line;
 
@@ -18,30 +18,30 @@ use crate::turn_exit::one_line;
 pub(crate) type Trees = BTreeMap<String, Arc<dyn Tree + Send + Sync>>;
 
 /// Time limit for fetching a repository that the job can do without.
-const PATIENCE: Duration = Duration::from_secs(180);
+const FETCH_TIMEOUT: Duration = Duration::from_secs(180);
 
 /// Most bytes of all guidance files together, and most such files read.
-const ALL_GUIDANCE: usize = 96 << 10;
-const MOST_GUIDANCE: usize = 24;
+const MAX_TOTAL_GUIDANCE_BYTES: usize = 96 << 10;
+const MAX_GUIDANCE_FILES: usize = 24;
 
 /// Most bytes used of one guidance file.
-const GUIDANCE: usize = 32 << 10;
+const MAX_GUIDANCE_FILE_BYTES: usize = 32 << 10;
 
 /// The current commit of each context repository by name, or why it is missing.
 pub(crate) async fn find_context_commits(
     repositories: &Repositories,
     project: &Project,
 ) -> (BTreeMap<String, String>, BTreeMap<String, String>) {
-    let looks = project.context.iter().map(async |(name, url)| {
-        let found = match tokio::time::timeout(PATIENCE, repositories.fetch_context(project, url)).await {
+    let lookups = project.context.iter().map(async |(name, url)| {
+        let found = match tokio::time::timeout(FETCH_TIMEOUT, repositories.fetch_context(project, url)).await {
             Ok(Ok(mirror)) => repositories.run_blocking(move || tip(&mirror)).await.map_err(|error| one_line(&error)),
             Ok(Err(error)) => Err(one_line(&error)),
-            Err(_) => Err(format!("it took longer than {} s", PATIENCE.as_secs())),
+            Err(_) => Err(format!("it took longer than {} s", FETCH_TIMEOUT.as_secs())),
         };
         (name.clone(), found)
     });
     let (mut commits, mut missing) = (BTreeMap::new(), BTreeMap::new());
-    for (name, found) in join_all(looks).await {
+    for (name, found) in join_all(lookups).await {
         match found {
             Ok(commit) => drop(commits.insert(name, commit.to_string())),
             Err(why) => drop(missing.insert(name, why)),
@@ -69,7 +69,7 @@ pub(crate) async fn open_context(
         let base = match known.and_then(|mirror| mirror.base(commit).ok()) {
             Some(base) => base,
             None => {
-                let fetched = tokio::time::timeout(PATIENCE, repositories.fetch_context(project, url)).await;
+                let fetched = tokio::time::timeout(FETCH_TIMEOUT, repositories.fetch_context(project, url)).await;
                 fetched.ok()?.ok()?.base(commit).ok()?
             }
         };
@@ -100,28 +100,28 @@ impl Tree for ContextRepository {
 pub(crate) fn guidance(base: &Base, docs_root: &str) -> Result<Vec<Guidance>, GitError> {
     const NAMES: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];
     let mut paths: Vec<String> = NAMES.iter().map(|name| (*name).to_owned()).collect();
-    paths.extend(NAMES.iter().map(|name| inside(name, docs_root)));
+    paths.extend(NAMES.iter().map(|name| repository_path(name, docs_root)));
     paths.push(".mintlify/AGENTS.md".to_owned());
-    paths.push(inside(".mintlify/AGENTS.md", docs_root));
+    paths.push(repository_path(".mintlify/AGENTS.md", docs_root));
     paths.push(".docent/AGENTS.md".to_owned());
     let listed = base.files(docs_root)?;
     let nested = listed.iter().filter(|file| file.mode.is_file() && file.path.ends_with("/AGENTS.md"));
     paths.extend(nested.map(|file| file.path.clone()));
     let mut seen = HashSet::new();
     paths.retain(|path| seen.insert(path.clone()));
-    paths.truncate(MOST_GUIDANCE);
-    let (mut found, mut left) = (Vec::new(), ALL_GUIDANCE);
+    paths.truncate(MAX_GUIDANCE_FILES);
+    let (mut found, mut bytes_left) = (Vec::new(), MAX_TOTAL_GUIDANCE_BYTES);
     for path in paths {
         let bytes = match base.read(&path) {
             Ok(Some(bytes)) => bytes,
             Ok(None) | Err(GitError::Path { .. }) => continue,
             Err(error) => return Err(error),
         };
-        let text = String::from_utf8_lossy(&bytes[..bytes.len().min(GUIDANCE).min(left)]);
+        let text = String::from_utf8_lossy(&bytes[..bytes.len().min(MAX_GUIDANCE_FILE_BYTES).min(bytes_left)]);
         // Only the last character can have been cut in two.
         let text = text.trim_end_matches('\u{fffd}').trim();
         if !text.is_empty() && !found.iter().any(|known: &Guidance| known.text == text) {
-            left -= text.len().min(left);
+            bytes_left -= text.len().min(bytes_left);
             found.push(Guidance { path, text: text.to_owned() });
         }
     }

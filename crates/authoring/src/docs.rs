@@ -40,7 +40,8 @@ impl Docs {
     /// The mirror failed.
     pub fn page_count(&self) -> Result<usize, GitError> {
         let files = self.base.files(&self.root)?;
-        let is_page = |file: &&TreeFile| file.mode.is_file() && below(&file.path, &self.root).is_some_and(is_page);
+        let is_page =
+            |file: &&TreeFile| file.mode.is_file() && path_below_root(&file.path, &self.root).is_some_and(is_page);
         Ok(files.iter().filter(is_page).count())
     }
 
@@ -67,7 +68,8 @@ impl Source for Docs {
         let files = self.base.files(&self.root)?;
         let readable = files.iter().filter(|file| file.mode.is_file());
         let source = |file: &TreeFile| {
-            below(&file.path, &self.root).map(|path| SourceFile { path: path.to_owned(), blob: file.blob.to_string() })
+            path_below_root(&file.path, &self.root)
+                .map(|path| SourceFile { path: path.to_owned(), blob: file.blob.to_string() })
         };
         Ok(readable.filter_map(source).collect())
     }
@@ -77,7 +79,8 @@ impl Source for Docs {
             return Ok(Vec::new());
         }
         let files = self.base.files("")?;
-        let outside = files.iter().filter(|file| file.mode.is_file() && below(&file.path, &self.root).is_none());
+        let outside =
+            files.iter().filter(|file| file.mode.is_file() && path_below_root(&file.path, &self.root).is_none());
         let source =
             |file: &TreeFile| SourceFile { path: from_root(&self.root, &file.path), blob: file.blob.to_string() };
         Ok(outside.map(source).collect())
@@ -91,8 +94,8 @@ impl Source for Docs {
         Ok(self.base.blob(file.blob.parse()?)?)
     }
 
-    fn read_within(&self, file: &SourceFile, most: usize) -> Result<Option<Vec<u8>>, BoxError> {
-        Ok(self.base.blob_within(file.blob.parse()?, most)?)
+    fn read_within(&self, file: &SourceFile, max_bytes: usize) -> Result<Option<Vec<u8>>, BoxError> {
+        Ok(self.base.blob_within(file.blob.parse()?, max_bytes)?)
     }
 
     fn beside(&self, path: &str) -> Result<Option<Vec<u8>>, BoxError> {
@@ -101,13 +104,13 @@ impl Source for Docs {
 }
 
 /// The path relative to the docs root, if it is below it.
-pub(crate) fn below<'a>(path: &'a str, root: &str) -> Option<&'a str> {
+pub(crate) fn path_below_root<'a>(path: &'a str, root: &str) -> Option<&'a str> {
     if root.is_empty() { Some(path) } else { path.strip_prefix(root)?.strip_prefix('/') }
 }
 
 /// The repository path of a path relative to the docs root, which begins with `../` if it is outside. A path that leads
 /// out of the repository is returned in a form that reading it refuses.
-pub(crate) fn inside(path: &str, root: &str) -> String {
+pub(crate) fn repository_path(path: &str, root: &str) -> String {
     let (mut folder, mut rest) = (root, path);
     while let Some(above) = rest.strip_prefix("../").filter(|_| !folder.is_empty()) {
         folder = folder.rsplit_once('/').map_or("", |(above, _)| above);

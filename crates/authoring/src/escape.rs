@@ -9,7 +9,7 @@ mod references;
 
 use docent_types::printable;
 
-use self::references::{broken, without_directives, without_draft_mark};
+use self::references::{break_references, without_directives, without_draft_mark};
 
 /// A title, on one line.
 pub(crate) fn title(text: &str) -> String {
@@ -18,16 +18,16 @@ pub(crate) fn title(text: &str) -> String {
 
 /// Text that a forge does not parse as a Markdown document, such as a commit's message or quoted lines.
 pub(crate) fn plain(text: &str) -> String {
-    without_directives(&broken(&printable(text)))
+    without_directives(&break_references(&printable(text)))
 }
 
 /// Markdown.
 pub(crate) fn markdown(text: &str) -> String {
-    without_directives(&without_calls(&printable(text)))
+    without_directives(&without_mentions(&printable(text)))
 }
 
 /// Markdown with mentions, references and commands broken, except in code.
-fn without_calls(text: &str) -> String {
+fn without_mentions(text: &str) -> String {
     // Inside raw HTML, fences and backticks do not make code.
     let may_hold_code = !text.contains('<');
     let mut fence: Option<&str> = None;
@@ -48,7 +48,7 @@ fn without_calls(text: &str) -> String {
                 (Some(_), _) if is_command(line) => format!(" {line}"),
                 (Some(_), _) => line.to_owned(),
                 (None, None) => {
-                    let quiet = if spans { outside_of_spans(line) } else { broken(line) };
+                    let quiet = if spans { outside_of_spans(line) } else { break_references(line) };
                     if is_command(line) { quiet.replacen('/', "\\/", 1) } else { quiet }
                 }
             });
@@ -109,7 +109,7 @@ fn pieces(line: &str) -> Vec<Piece<'_>> {
     let mut pieces = Vec::new();
     let (mut from, mut at) = (0, 0);
     while let Some(start) = line[at..].find('`').map(|found| at + found) {
-        let length = run(&line[start..]);
+        let length = backtick_run(&line[start..]);
         let inside = start + length;
         match closing(&line[inside..], length).map(|end| inside + end) {
             Some(end) => {
@@ -125,7 +125,7 @@ fn pieces(line: &str) -> Vec<Piece<'_>> {
 }
 
 /// The number of backticks at the beginning of a text.
-fn run(text: &str) -> usize {
+fn backtick_run(text: &str) -> usize {
     text.len() - text.trim_start_matches('`').len()
 }
 
@@ -133,7 +133,7 @@ fn run(text: &str) -> usize {
 fn closing(text: &str, length: usize) -> Option<usize> {
     let mut at = 0;
     while let Some(start) = text[at..].find('`').map(|found| at + found) {
-        let found = run(&text[start..]);
+        let found = backtick_run(&text[start..]);
         if found == length {
             return Some(start + found);
         }
@@ -146,7 +146,7 @@ fn outside_of_spans(line: &str) -> String {
     let quiet = |piece: &Piece<'_>| match piece.is_code {
         // A bar ends a table cell even inside code.
         true if !piece.text.contains('|') => piece.text.to_owned(),
-        _ => broken(piece.text),
+        _ => break_references(piece.text),
     };
     pieces(line).iter().map(quiet).collect()
 }

@@ -12,13 +12,13 @@ use crate::record::Record;
 /// A function of the entry alone, so a watcher who joins late or returns gets the same events.
 pub fn job_events(entry: &Entry) -> Vec<JobEvent> {
     match &entry.body {
-        EntryBody::Instruction(instruction) => asked(instruction),
+        EntryBody::Instruction(instruction) => instruction_events(instruction),
         EntryBody::Transition { to, halt, message } => {
             vec![JobEvent::Status { status: *to, halt: *halt, message: message.clone() }]
         }
         EntryBody::Retry { why, not_before } => vec![JobEvent::Waiting { why: why.clone(), until: *not_before }],
         // An entry of a newer version that cannot be parsed has no events.
-        EntryBody::Work { data, .. } => Record::deserialize(data).map(did).unwrap_or_default(),
+        EntryBody::Work { data, .. } => Record::deserialize(data).map(record_events).unwrap_or_default(),
         EntryBody::Leased { .. } => Vec::new(),
     }
 }
@@ -44,7 +44,7 @@ pub fn step_of(entry: &Entry) -> Option<AgentStep> {
 }
 
 /// The user's messages; if there are only system messages, those.
-fn asked(instruction: &Instruction) -> Vec<JobEvent> {
+fn instruction_events(instruction: &Instruction) -> Vec<JobEvent> {
     let by = |role: Role| {
         let messages = instruction.messages.iter().filter(move |message| message.role == role);
         messages.map(|message| JobEvent::Asked { text: message.plain_text() })
@@ -53,16 +53,16 @@ fn asked(instruction: &Instruction) -> Vec<JobEvent> {
     if users.is_empty() { by(Role::System).collect() } else { users }
 }
 
-fn did(record: Record) -> Vec<JobEvent> {
+fn record_events(record: Record) -> Vec<JobEvent> {
     match record {
         Record::Replied { message, reason, usage } => {
-            let text = words(&message);
-            let said = (!text.trim().is_empty()).then_some(JobEvent::Said { text });
+            let text = reply_text(&message);
+            let text_event = (!text.trim().is_empty()).then_some(JobEvent::Said { text });
             let called = message.parts.into_iter().filter_map(|part| match part {
                 ContentPart::ToolCall { id, name, input } => Some(JobEvent::Called { id, name, input }),
                 _ => None,
             });
-            said.into_iter().chain(called).chain([JobEvent::Replied { reason, usage }]).collect()
+            text_event.into_iter().chain(called).chain([JobEvent::Replied { reason, usage }]).collect()
         }
         Record::Ran { results, todos, .. } => {
             let answered = results.into_iter().map(|result| JobEvent::Answered {
@@ -75,7 +75,7 @@ fn did(record: Record) -> Vec<JobEvent> {
         Record::Restarted { why } => vec![JobEvent::StartedOver { why }],
         Record::Pushed { commit, .. } => vec![JobEvent::Pushed { commit }],
         Record::PullRequest { url, .. } => vec![JobEvent::PullRequest { url }],
-        Record::Heard { .. }
+        Record::InstructionsRead { .. }
         | Record::Prepared { .. }
         | Record::Compacted { .. }
         | Record::TooLong
@@ -105,7 +105,7 @@ impl LiveText {
     pub(crate) fn receive(&mut self, event: &Event) {
         match event {
             Event::TextDelta(delta) if !delta.is_empty() => {
-                let before = if self.is_interrupted && self.at > 0 { BREAK } else { "" };
+                let before = if self.is_interrupted && self.at > 0 { TEXT_SEPARATOR } else { "" };
                 let at = self.at;
                 self.live_events.send(|| JobEvent::Delta { at, text: format!("{before}{delta}") });
                 self.at += before.len() + delta.len();
@@ -118,15 +118,15 @@ impl LiveText {
 }
 
 /// Separator of two texts of one reply with a tool call between them.
-const BREAK: &str = "\n\n";
+const TEXT_SEPARATOR: &str = "\n\n";
 
 /// The text of a reply.
-fn words(message: &Message) -> String {
+fn reply_text(message: &Message) -> String {
     let texts = message.parts.iter().filter_map(|part| match part {
         ContentPart::Text { text } if !text.is_empty() => Some(text.as_str()),
         _ => None,
     });
-    texts.collect::<Vec<_>>().join(BREAK)
+    texts.collect::<Vec<_>>().join(TEXT_SEPARATOR)
 }
 
 #[cfg(test)]
@@ -138,18 +138,18 @@ mod tests {
     use super::*;
     use crate::record::TurnSummary;
 
-    fn told(body: EntryBody) -> Vec<JobEvent> {
+    fn events_of(body: EntryBody) -> Vec<JobEvent> {
         job_events(&Entry { seq: 1, at: Timestamp::default(), body })
     }
 
-    fn done(record: &Record) -> Vec<JobEvent> {
+    fn events_of_record(record: &Record) -> Vec<JobEvent> {
         let data = serde_json::to_value(record).expect("records are JSON");
-        told(EntryBody::Work { kind: record.kind().to_owned(), data })
+        events_of(EntryBody::Work { kind: record.kind().to_owned(), data })
     }
 
     fn instructed(messages: &[(Role, &str)]) -> Vec<JobEvent> {
         let messages = messages.iter().map(|(role, text)| Message::text(*role, *text)).collect();
-        told(EntryBody::Instruction(Instruction { messages }))
+        events_of(EntryBody::Instruction(Instruction { messages }))
     }
 
     #[test]
@@ -160,7 +160,7 @@ mod tests {
         let (reason, usage) = (FinishReason::ToolCalls, Usage::of(3, 4));
         let message = Message { role: Role::Assistant, parts };
         assert_eq!(
-            done(&Record::Replied { message, reason, usage }),
+            events_of_record(&Record::Replied { message, reason, usage }),
             [
                 JobEvent::Said { text: "I look.\n\nThen I write.".into() },
                 JobEvent::Called { id: "1".into(), name: "read".into(), input: json!({ "path": "a.md" }) },
@@ -168,7 +168,7 @@ mod tests {
             ]
         );
         let silent = Message { role: Role::Assistant, parts: vec![text(" \n")] };
-        let events = done(&Record::Replied { message: silent, reason, usage });
+        let events = events_of_record(&Record::Replied { message: silent, reason, usage });
         assert_eq!(events, [JobEvent::Replied { reason, usage }]);
     }
 
@@ -197,11 +197,11 @@ mod tests {
             |status| Todo { id: "1".into(), content: "Rename it".into(), status, priority: TodoPriority::Medium };
         let todos = vec![todo(TodoStatus::Pending)];
         let ran = |todos| Record::Ran { results: vec![result.clone()], digest: "d".into(), todos };
-        assert_eq!(done(&ran(None)), std::slice::from_ref(&answered));
-        assert_eq!(done(&ran(Some(todos.clone()))), [answered.clone(), JobEvent::Planned { todos }]);
+        assert_eq!(events_of_record(&ran(None)), std::slice::from_ref(&answered));
+        assert_eq!(events_of_record(&ran(Some(todos.clone()))), [answered.clone(), JobEvent::Planned { todos }]);
         // The format from before plans were in the journal.
         let data = json!({ "did": "ran", "results": [result], "digest": "d" });
-        assert_eq!(told(EntryBody::Work { kind: "ran".into(), data }), [answered]);
+        assert_eq!(events_of(EntryBody::Work { kind: "ran".into(), data }), [answered]);
     }
 
     #[test]
@@ -219,19 +219,19 @@ mod tests {
             EntryBody::Transition { to: JobStatus::Failed, halt: Some(Halt::Error), message: Some("No.".into()) };
         let status =
             JobEvent::Status { status: JobStatus::Failed, halt: Some(Halt::Error), message: Some("No.".into()) };
-        assert_eq!(told(transition), [status]);
+        assert_eq!(events_of(transition), [status]);
         let retry = EntryBody::Retry { why: "busy".into(), not_before: at };
-        assert_eq!(told(retry), [JobEvent::Waiting { why: "busy".into(), until: at }]);
-        let over = done(&Record::Restarted { why: "it moved".into() });
+        assert_eq!(events_of(retry), [JobEvent::Waiting { why: "busy".into(), until: at }]);
+        let over = events_of_record(&Record::Restarted { why: "it moved".into() });
         assert_eq!(over, [JobEvent::StartedOver { why: "it moved".into() }]);
         let part = TurnSummary {
-            asked: String::new(),
+            instructions: String::new(),
             title: String::new(),
             summary: String::new(),
             problems: None,
-            doubts: Vec::new(),
+            undecided: Vec::new(),
         };
-        let pushed = done(&Record::Pushed { commit: "c".into(), part });
+        let pushed = events_of_record(&Record::Pushed { commit: "c".into(), part });
         assert_eq!(pushed, [JobEvent::Pushed { commit: "c".into() }]);
     }
 
@@ -239,6 +239,9 @@ mod tests {
     fn what_only_the_next_process_needs_is_not_told() {
         let leased = EntryBody::Leased { token: 1, holder: "here".into(), rescued: false };
         let newer = EntryBody::Work { kind: "sang".into(), data: json!({ "did": "sang" }) };
-        assert_eq!((told(leased), told(newer), done(&Record::Ended { failed: None })), (vec![], vec![], vec![]));
+        assert_eq!(
+            (events_of(leased), events_of(newer), events_of_record(&Record::Ended { failed: None })),
+            (vec![], vec![], vec![])
+        );
     }
 }

@@ -8,7 +8,7 @@ use docent_site::{Checked, Tree, from_root, new_findings};
 use docent_workspace::{Base, GitError, Listing, Overlay, PathRefused};
 use parking_lot::Mutex;
 
-use crate::docs::{below, inside};
+use crate::docs::{path_below_root, repository_path};
 
 /// An overlay as the agent's [`EditableTree`].
 #[derive(Debug)]
@@ -24,7 +24,7 @@ pub(crate) struct Draft {
     moved: OnceLock<HashMap<String, String>>,
     /// The mirror's first failure. The agent was then told that a file does not exist, which may be wrong, so its later
     /// work must not be used.
-    trouble: Mutex<Option<GitError>>,
+    mirror_error: Mutex<Option<GitError>>,
 }
 
 impl Draft {
@@ -40,19 +40,19 @@ impl Draft {
             touched: HashSet::new(),
             root: root.to_owned(),
             moved: OnceLock::new(),
-            trouble: Mutex::new(None),
+            mirror_error: Mutex::new(None),
         })
     }
 
     /// # Errors
     /// The mirror has failed since the draft was made.
-    pub(crate) fn check(&mut self) -> Result<(), GitError> {
-        let trouble = self.trouble.get_mut();
-        trouble.take().map_or(Ok(()), Err)
+    pub(crate) fn check_mirror(&mut self) -> Result<(), GitError> {
+        let mirror_error = self.mirror_error.get_mut();
+        mirror_error.take().map_or(Ok(()), Err)
     }
 
-    fn note(&self, error: GitError) {
-        self.trouble.lock().get_or_insert(error);
+    fn record_error(&self, error: GitError) {
+        self.mirror_error.lock().get_or_insert(error);
     }
 
     pub(crate) fn digest(&self) -> String {
@@ -75,7 +75,7 @@ impl Draft {
         Some(format!(
             "Nothing was committed: {}, line {}, holds what looks like {}. Take it out of the instruction, or use a \
              placeholder.",
-            inside(&secret.path, &self.root),
+            repository_path(&secret.path, &self.root),
             secret.line,
             secret.looks_like
         ))
@@ -96,10 +96,10 @@ impl Tree for Draft {
         match self.overlay.files(&self.root) {
             Ok(files) => {
                 let readable = files.into_iter().filter(|file| file.mode.is_file());
-                readable.filter_map(|file| below(&file.path, &self.root).map(str::to_owned)).collect()
+                readable.filter_map(|file| path_below_root(&file.path, &self.root).map(str::to_owned)).collect()
             }
             Err(error) => {
-                self.note(error);
+                self.record_error(error);
                 Vec::new()
             }
         }
@@ -115,7 +115,7 @@ impl Tree for Draft {
 
     fn read(&self, path: &str) -> Option<Vec<u8>> {
         let read = if self.touched.contains(path) {
-            self.overlay.read(&inside(path, &self.root))
+            self.overlay.read(&repository_path(path, &self.root))
         } else {
             self.before.find(path)
         };
@@ -124,7 +124,7 @@ impl Tree for Draft {
             // A link, a folder or an invalid path has no bytes.
             Err(GitError::Path { .. }) => None,
             Err(error) => {
-                self.note(error);
+                self.record_error(error);
                 None
             }
         }
@@ -143,11 +143,11 @@ impl EditableTree for Draft {
     fn moved(&self, old: &str) -> Option<String> {
         let moved = self.moved.get_or_init(|| {
             self.overlay.base().moved().unwrap_or_else(|error| {
-                self.note(error);
+                self.record_error(error);
                 HashMap::new()
             })
         });
-        moved.get(&inside(old, &self.root)).map(|now| from_root(&self.root, now))
+        moved.get(&repository_path(old, &self.root)).map(|now| from_root(&self.root, now))
     }
 
     fn changed(&self) -> Vec<String> {
@@ -159,7 +159,7 @@ impl EditableTree for Draft {
         let paths: Vec<String> = changes.iter().map(|(path, _)| path.clone()).collect();
         let (removed, written): (Vec<_>, Vec<_>) = changes.into_iter().partition(|(_, bytes)| bytes.is_none());
         let changed = removed.into_iter().chain(written).try_for_each(|(path, bytes)| {
-            let path = inside(&path, &self.root);
+            let path = repository_path(&path, &self.root);
             match bytes {
                 Some(bytes) => overlay.write(&path, bytes),
                 None => match overlay.delete(&path) {
@@ -171,7 +171,7 @@ impl EditableTree for Draft {
         if let Err(error) = changed {
             let refused = Refused(error.to_string());
             if !matches!(error, GitError::Path { .. }) {
-                self.note(error);
+                self.record_error(error);
             }
             return Err(refused);
         }
@@ -199,7 +199,7 @@ impl OriginalDocs {
     /// than reading them.
     fn find(&self, path: &str) -> Result<Option<Vec<u8>>, GitError> {
         let is_outside = path.starts_with("../");
-        let path = inside(path, &self.root);
+        let path = repository_path(path, &self.root);
         if is_outside {
             return self.base.read(&path);
         }
@@ -212,7 +212,7 @@ impl OriginalDocs {
 impl Tree for OriginalDocs {
     fn paths(&self) -> Vec<String> {
         let readable = self.files.iter().filter(|file| file.mode.is_file());
-        readable.filter_map(|file| below(&file.path, &self.root).map(str::to_owned)).collect()
+        readable.filter_map(|file| path_below_root(&file.path, &self.root).map(str::to_owned)).collect()
     }
 
     fn root(&self) -> &str {
@@ -222,7 +222,8 @@ impl Tree for OriginalDocs {
     fn paths_outside(&self) -> Vec<String> {
         let all = if self.root.is_empty() { Ok(Listing::default()) } else { self.base.files("") };
         let files = all.unwrap_or_default();
-        let outside = files.iter().filter(|file| file.mode.is_file() && below(&file.path, &self.root).is_none());
+        let outside =
+            files.iter().filter(|file| file.mode.is_file() && path_below_root(&file.path, &self.root).is_none());
         outside.map(|file| from_root(&self.root, &file.path)).collect()
     }
 

@@ -14,7 +14,7 @@ use crate::session::Session;
 use crate::turn_exit::{TurnExit, model_failed};
 
 /// How long a turn whose time is over still waits for the model's summary.
-const LAST_WORDS: Duration = Duration::from_secs(120);
+const SUMMARY_TIMEOUT: Duration = Duration::from_secs(120);
 
 impl Session<'_> {
     pub(crate) async fn ask(&mut self, turn: &AgentTurn, mut request: Request) -> Result<(), TurnExit> {
@@ -24,12 +24,12 @@ impl Session<'_> {
         }
         // The text of a model that answers at once is not streamed.
         let mut live_text = self.costs().then(|| LiveText::new(self.handle.live_events()));
-        let hears = move |event: &Event| {
+        let on_event = move |event: &Event| {
             if let Some(live_text) = &mut live_text {
                 live_text.receive(event);
             }
         };
-        match self.call(request, hears).await? {
+        match self.call(request, on_event).await? {
             Some(ModelReply { message, reason, usage }) => {
                 self.record(Record::Replied { message, reason, usage });
                 Ok(())
@@ -52,12 +52,12 @@ impl Session<'_> {
     async fn call(
         &mut self,
         request: Request,
-        hears: impl FnMut(&Event) + Send,
+        on_event: impl FnMut(&Event) + Send,
     ) -> Result<Option<ModelReply>, TurnExit> {
         let model = self.model.clone();
-        let time = if self.has_expired() { LAST_WORDS } else { self.time_left() };
-        let called = tokio::time::timeout(time, agent::call_model(model.as_ref(), request, hears)).await;
-        match called {
+        let time = if self.has_expired() { SUMMARY_TIMEOUT } else { self.time_left() };
+        let outcome = tokio::time::timeout(time, agent::call_model(model.as_ref(), request, on_event)).await;
+        match outcome {
             Ok(Ok(reply)) => return Ok(Some(reply)),
             Ok(Err(error)) if error.kind == ModelErrorKind::ContextTooLong => self.record(Record::TooLong),
             // A missing summary must not lose the work.

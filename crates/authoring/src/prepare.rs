@@ -17,25 +17,25 @@ struct Start {
     /// The tip of the job's branch on the remote.
     remote: Option<CommitId>,
     /// The tip of the branch that pull requests go to.
-    agreed: CommitId,
+    target_tip: CommitId,
     found: BranchState,
 }
 
 impl Session<'_> {
     pub(crate) async fn prepare(&mut self) -> Result<(), TurnExit> {
         let mirror = self.fetch().await?;
-        let (branch, into) = (self.handle.job().source.branch.clone(), self.project.branch.clone());
+        let (branch, target) = (self.handle.job().source.branch.clone(), self.project.branch.clone());
         let pushed = self.progress.pushed.as_deref().map(parse).transpose()?;
         let root = self.project.docs_root.clone();
-        let starts = move || {
-            let start = start(&mirror, &branch, &into, pushed)?;
+        let look_up = move || {
+            let start = find_start(&mirror, &branch, &target, pushed)?;
             // The first page of a site creates its folder, so a missing one is a note and not a failure.
             match mirror.check_folder(start.base, &root) {
                 Err(missing @ GitError::NoSuchFolder { .. }) => Ok((start, Some(one_line(&missing)))),
                 checked => checked.map(|()| (start, None)),
             }
         };
-        let (start, no_docs) = self.author.run_blocking(starts).await?;
+        let (start, no_docs) = self.author.run_blocking(look_up).await?;
         // The builtin model does not read context repositories.
         let (context, missing) = if self.costs() {
             find_context_commits(&self.author.repositories, &self.project).await
@@ -46,7 +46,7 @@ impl Session<'_> {
         self.record(Record::Prepared {
             base: start.base.to_string(),
             remote: start.remote.map(|tip| tip.to_string()),
-            agreed: Some(start.agreed.to_string()),
+            target_tip: Some(start.target_tip.to_string()),
             at: self.handle.now(),
             found: start.found,
             context,
@@ -58,26 +58,26 @@ impl Session<'_> {
     }
 }
 
-fn start(mirror: &Mirror, branch: &str, into: &str, pushed: Option<CommitId>) -> Result<Start, GitError> {
+fn find_start(mirror: &Mirror, branch: &str, target: &str, pushed: Option<CommitId>) -> Result<Start, GitError> {
     let remote = mirror.find_branch(branch)?;
     // Looked up even when the job's branch exists: the pull request needs it.
-    let into = mirror.branch(into)?;
+    let target_tip = mirror.branch(target)?;
     let found = match (pushed, remote) {
         (None, _) => BranchState::AsLeft,
         (Some(pushed), Some(tip)) if pushed == tip => BranchState::AsLeft,
-        (Some(pushed), Some(tip)) if holds(mirror, tip, pushed)? => BranchState::BuiltOn,
+        (Some(pushed), Some(tip)) if contains_commit(mirror, tip, pushed)? => BranchState::BuiltOn,
         (Some(_), Some(_)) => BranchState::Rewritten,
-        (Some(pushed), None) if holds(mirror, into, pushed)? => BranchState::Merged,
+        (Some(pushed), None) if contains_commit(mirror, target_tip, pushed)? => BranchState::Merged,
         (Some(_), None) => BranchState::Deleted,
     };
-    Ok(Start { base: remote.unwrap_or(into), remote, agreed: into, found })
+    Ok(Start { base: remote.unwrap_or(target_tip), remote, target_tip, found })
 }
 
 /// Whether a commit is an ancestor of this tip, or the tip itself.
-pub(crate) fn holds(mirror: &Mirror, tip: CommitId, commit: CommitId) -> Result<bool, GitError> {
+pub(crate) fn contains_commit(mirror: &Mirror, tip: CommitId, commit: CommitId) -> Result<bool, GitError> {
     match mirror.is_ancestor(commit, tip) {
         // Not in the mirror, so certainly not in a fetched branch.
         Err(GitError::NoSuchCommit { .. }) => Ok(false),
-        held => held,
+        result => result,
     }
 }

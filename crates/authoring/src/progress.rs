@@ -22,7 +22,7 @@ pub struct AgentTurn {
     /// The tip of the job's branch on the remote, in hex; `None` when there is none.
     pub remote: Option<String>,
     /// The tip of the branch that pull requests go to, in hex; `None` in journals that did not keep it.
-    pub agreed: Option<String>,
+    pub target_tip: Option<String>,
     /// The date of its commit.
     pub at: Timestamp,
     /// The state of the branch that earlier turns pushed.
@@ -46,7 +46,7 @@ pub struct AgentTurn {
     /// New problems that the checks found.
     pub problems: Option<Vec<String>>,
     /// What the checks could not decide.
-    pub doubts: Vec<String>,
+    pub undecided: Vec<String>,
     /// Whether its commit is on the job's branch.
     pub pushed: bool,
     /// How many times the branch was deleted after the push.
@@ -139,13 +139,13 @@ impl JobState {
     /// Applies what was just done.
     pub fn apply(&mut self, record: Record) {
         match record {
-            Record::Heard { upto } => self.add_instructions(upto),
-            Record::Prepared { base, remote, agreed, at, found, context, missing, no_docs, signing } => {
+            Record::InstructionsRead { upto } => self.add_instructions(upto),
+            Record::Prepared { base, remote, target_tip, at, found, context, missing, no_docs, signing } => {
                 self.forget_lost_commits(found);
                 self.turn = Some(AgentTurn {
                     base,
                     remote,
-                    agreed,
+                    target_tip,
                     at,
                     found,
                     context,
@@ -157,7 +157,7 @@ impl JobState {
                     finish: None,
                     committed: None,
                     problems: None,
-                    doubts: Vec::new(),
+                    undecided: Vec::new(),
                     pushed: false,
                     deleted: 0,
                     proposed: None,
@@ -183,9 +183,9 @@ impl JobState {
                 self.restarts += 1;
                 self.restarted = Some(why);
             }
-            Record::Committed { commit, finish, problems, doubts } => self.in_turn(|turn| {
+            Record::Committed { commit, finish, problems, undecided } => self.in_turn(|turn| {
                 (turn.committed, turn.finish, turn.problems) = (Some(commit), finish, problems);
-                turn.doubts = doubts;
+                turn.undecided = undecided;
             }),
             Record::Pushed { commit, part } => {
                 self.waiting.push(part);
@@ -249,17 +249,18 @@ impl JobState {
         self.unread_instructions = unread_instructions;
         let read: Vec<(u64, Instruction)> = read;
         for message in read.into_iter().flat_map(|(_, instruction)| instruction.messages) {
-            self.transcript.push(said_entry(message));
+            self.transcript.push(instruction_entry(message));
         }
     }
 
     /// Restarts the turn: its work is forgotten, its instructions are kept.
     fn forget_work(&mut self) {
         let Some(turn) = self.turn.take() else { return };
-        let said = |(index, entry): &(usize, agent::TranscriptEntry)| {
+        let is_remaining = |(index, entry): &(usize, agent::TranscriptEntry)| {
             *index < turn.from || matches!(entry, agent::TranscriptEntry::Said { .. })
         };
-        let remaining = self.transcript.entries().iter().cloned().enumerate().filter(said).map(|(_, entry)| entry);
+        let remaining =
+            self.transcript.entries().iter().cloned().enumerate().filter(is_remaining).map(|(_, entry)| entry);
         self.transcript = remaining.collect::<Vec<_>>().into();
     }
 
@@ -287,7 +288,7 @@ impl JobState {
 }
 
 /// A caller's messages in the assistant's role are examples, and not replies of the model.
-fn said_entry(message: Message) -> agent::TranscriptEntry {
+fn instruction_entry(message: Message) -> agent::TranscriptEntry {
     agent::TranscriptEntry::Said { message }
 }
 
@@ -324,11 +325,11 @@ mod tests {
 
     fn prepared() -> Record {
         let (found, context, missing) = Default::default();
-        let (remote, agreed, at) = (None, None, Timestamp::default());
+        let (remote, target_tip, at) = (None, None, Timestamp::default());
         Record::Prepared {
             base: "b".into(),
             remote,
-            agreed,
+            target_tip,
             at,
             found,
             context,
@@ -352,11 +353,11 @@ mod tests {
     fn an_instruction_is_in_the_transcript_where_it_was_heard() {
         let entries = [
             asked(1, "one"),
-            did(2, &Record::Heard { upto: 1 }),
+            did(2, &Record::InstructionsRead { upto: 1 }),
             did(3, &prepared()),
             asked(4, "two"),
             did(5, &reply("working")),
-            did(6, &Record::Heard { upto: 4 }),
+            did(6, &Record::InstructionsRead { upto: 4 }),
         ];
         let progress = JobState::fold(entries.to_vec());
         assert_eq!((texts(&progress), progress.read_upto), (vec!["one".into(), "working".into(), "two".into()], 4));
@@ -367,11 +368,11 @@ mod tests {
     fn starting_over_forgets_what_was_done_and_keeps_what_was_asked() {
         let entries = [
             asked(1, "one"),
-            did(2, &Record::Heard { upto: 1 }),
+            did(2, &Record::InstructionsRead { upto: 1 }),
             did(3, &prepared()),
             did(4, &reply("working")),
             asked(5, "two"),
-            did(6, &Record::Heard { upto: 5 }),
+            did(6, &Record::InstructionsRead { upto: 5 }),
             did(7, &reply("still working")),
             did(8, &Record::Restarted { why: "the branch moved".into() }),
         ];
@@ -383,15 +384,20 @@ mod tests {
     #[test]
     fn a_turn_the_engine_gave_up_on_is_forgotten_unless_it_was_pushed() {
         let part = TurnSummary {
-            asked: "one".into(),
+            instructions: "one".into(),
             title: "One".into(),
             summary: "Did one.".into(),
             problems: None,
-            doubts: Vec::new(),
+            undecided: Vec::new(),
         };
         let pushed = Record::Pushed { commit: "c".into(), part: part.clone() };
         let given_up = EntryBody::Transition { to: JobStatus::Failed, halt: Some(Halt::Error), message: None };
-        let begun = [asked(1, "one"), did(2, &Record::Heard { upto: 1 }), did(3, &prepared()), did(4, &reply("done"))];
+        let begun = [
+            asked(1, "one"),
+            did(2, &Record::InstructionsRead { upto: 1 }),
+            did(3, &prepared()),
+            did(4, &reply("done")),
+        ];
         let fold = |more: &[Entry]| JobState::fold(begun.iter().chain(more).cloned().collect());
 
         let lost = fold(&[entry(5, given_up.clone())]);
@@ -404,7 +410,8 @@ mod tests {
     fn a_call_without_an_answer_does_not_outlive_its_turn() {
         let call = ContentPart::ToolCall { id: "1".into(), name: "list".into(), input: serde_json::json!({}) };
         let reply = replied(Message { role: Role::Assistant, parts: vec![call] });
-        let entries = [asked(1, "one"), did(2, &Record::Heard { upto: 1 }), did(3, &prepared()), did(4, &reply)];
+        let entries =
+            [asked(1, "one"), did(2, &Record::InstructionsRead { upto: 1 }), did(3, &prepared()), did(4, &reply)];
         let mut progress = JobState::fold(entries.to_vec());
         assert_eq!(progress.transcript.entries().len(), 2);
         progress.apply(Record::Ended { failed: None });
@@ -415,7 +422,7 @@ mod tests {
     fn a_failure_is_untold_until_the_job_says_it_itself() {
         let failed = |sentence: &str| Some(sentence.to_owned());
         let over = EntryBody::Transition { to: JobStatus::Failed, halt: Some(Halt::Error), message: None };
-        let begun = [asked(1, "one"), did(2, &Record::Heard { upto: 1 }), did(3, &prepared())];
+        let begun = [asked(1, "one"), did(2, &Record::InstructionsRead { upto: 1 }), did(3, &prepared())];
         let fold = |more: &[Entry]| JobState::fold(begun.iter().chain(more).cloned().collect());
 
         let swallowed = fold(&[did(4, &Record::Ended { failed: failed("No.") }), asked(5, "two")]);
@@ -450,16 +457,38 @@ mod tests {
     }
 
     #[test]
+    fn records_keep_the_names_that_journals_have() {
+        let json = |record: &Record| serde_json::to_value(record).expect("records are JSON");
+        let read = Record::InstructionsRead { upto: 1 };
+        assert_eq!(json(&read), serde_json::json!({ "did": "heard", "upto": 1 }));
+        let mut prepared = prepared();
+        if let Record::Prepared { target_tip, .. } = &mut prepared {
+            *target_tip = Some("t".into());
+        }
+        assert_eq!(json(&prepared)["agreed"], "t");
+        let undecided = vec!["2 links".to_owned()];
+        let committed =
+            Record::Committed { commit: "c".into(), finish: None, problems: None, undecided: undecided.clone() };
+        assert_eq!(json(&committed), serde_json::json!({ "did": "committed", "commit": "c", "doubts": ["2 links"] }));
+        let [instructions, title, summary] = ["one", "One", "Did."].map(str::to_owned);
+        let part = TurnSummary { instructions, title, summary, problems: None, undecided };
+        assert_eq!(
+            json(&Record::Pushed { commit: "c".into(), part })["part"],
+            serde_json::json!({ "asked": "one", "title": "One", "summary": "Did.", "doubts": ["2 links"] })
+        );
+    }
+
+    #[test]
     fn a_commit_whose_branch_was_deleted_is_pushed_again_and_told_of_once() {
         let part = TurnSummary {
-            asked: "one".into(),
+            instructions: "one".into(),
             title: "One".into(),
             summary: "Did.".into(),
             problems: None,
-            doubts: Vec::new(),
+            undecided: Vec::new(),
         };
         let pushed = Record::Pushed { commit: "c".into(), part: part.clone() };
-        let committed = Record::Committed { commit: "c".into(), finish: None, problems: None, doubts: Vec::new() };
+        let committed = Record::Committed { commit: "c".into(), finish: None, problems: None, undecided: Vec::new() };
         let mut progress = JobState::default();
         for record in [prepared(), committed, pushed.clone(), Record::Deleted] {
             progress.apply(record);

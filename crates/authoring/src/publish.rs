@@ -6,37 +6,37 @@ use docent_jobs::{JobProgress, Outcome};
 use docent_types::{Halt, Role};
 use docent_workspace::{CommitId, GitError, PushError};
 
-use crate::prepare::holds;
+use crate::prepare::contains_commit;
 use crate::progress::AgentTurn;
 use crate::record::{PullRequestEnd, Record, TurnSummary};
 use crate::session::{Session, parse};
-use crate::turn_exit::{TurnExit, again, failed};
+use crate::turn_exit::{TurnExit, failed, retryable};
 use crate::wording;
 
 /// How many times a deleted branch is pushed again.
-const PUSHED_AGAIN: u32 = 1;
+const MAX_REPEATED_PUSHES: u32 = 1;
 
 impl Session<'_> {
-    pub(crate) async fn push(&mut self, turn: &AgentTurn, made: CommitId) -> Result<(), TurnExit> {
+    pub(crate) async fn push(&mut self, turn: &AgentTurn, commit: CommitId) -> Result<(), TurnExit> {
         // Everything before an effect outside must be on the disk first.
         self.handle.sync().await?;
-        if !self.keep_commit(turn, made).await? {
+        if !self.ensure_commit(turn, commit).await? {
             return Ok(());
         }
         let mirror = self.mirror().await?;
         let branch = self.handle.job().source.branch.clone();
         let expected = turn.remote.as_deref().map(parse).transpose()?;
-        match self.author.repositories.push(&self.project, mirror, branch, made, expected).await {
+        match self.author.repositories.push(&self.project, mirror, branch, commit, expected).await {
             Ok(_) => {}
-            Err(PushError::Moved { .. }) if self.was_pushed(made).await? => {}
+            Err(PushError::Moved { .. }) if self.was_pushed(commit).await? => {}
             Err(PushError::Moved { .. }) => {
                 return self.restart("the branch moved on the remote while the agent worked");
             }
             Err(error) => return Err(error.into()),
         }
         let mut part = self.part(&self.finish(turn), turn.problems.clone());
-        part.doubts.clone_from(&turn.doubts);
-        self.record(Record::Pushed { commit: made.to_string(), part });
+        part.undecided.clone_from(&turn.undecided);
+        self.record(Record::Pushed { commit: commit.to_string(), part });
         if self.is_on_base() {
             self.author.repositories.announce_change();
         }
@@ -44,13 +44,13 @@ impl Session<'_> {
     }
 
     /// Whether the commit is part of one of these branches on the remote.
-    async fn is_part_of(&mut self, made: CommitId, branches: &[&str]) -> Result<bool, TurnExit> {
+    async fn is_part_of(&mut self, commit: CommitId, branches: &[&str]) -> Result<bool, TurnExit> {
         let mirror = self.fetch().await?;
         let tips = branches.iter().map(|branch| mirror.find_branch(branch)).collect::<Result<Vec<_>, _>>()?;
         self.author
             .run_blocking(move || {
                 for tip in tips.into_iter().flatten() {
-                    if holds(&mirror, tip, made)? {
+                    if contains_commit(&mirror, tip, commit)? {
                         return Ok(true);
                     }
                 }
@@ -61,20 +61,20 @@ impl Session<'_> {
     }
 
     /// Whether an earlier attempt pushed the commit, and it was built upon or merged since.
-    async fn was_pushed(&mut self, made: CommitId) -> Result<bool, TurnExit> {
+    async fn was_pushed(&mut self, commit: CommitId) -> Result<bool, TurnExit> {
         let (branch, base) = (self.handle.job().source.branch.clone(), self.project.branch.clone());
-        self.is_part_of(made, &[&branch, &base]).await
+        self.is_part_of(commit, &[&branch, &base]).await
     }
 
     async fn is_merged(&mut self, turn: &AgentTurn) -> Result<bool, TurnExit> {
-        let Some(made) = &turn.committed else { return Ok(false) };
+        let Some(commit) = &turn.committed else { return Ok(false) };
         let base = self.project.branch.clone();
-        self.is_part_of(parse(made)?, &[&base]).await
+        self.is_part_of(parse(commit)?, &[&base]).await
     }
 
     /// This turn's part of the pull request.
     pub(crate) fn part(&self, finish: &Finish, problems: Option<Vec<String>>) -> TurnSummary {
-        let said = |role: Role| {
+        let texts_by = |role: Role| {
             let entries = self.progress.transcript.entries()[self.progress.answered..].iter();
             let texts = entries.filter_map(move |entry| match entry {
                 agent::TranscriptEntry::Said { message } if message.role == role => Some(message.plain_text()),
@@ -83,9 +83,11 @@ impl Session<'_> {
             texts.collect::<Vec<_>>().join("\n\n")
         };
         // A job may have system messages only, which are then its instruction.
-        let asked = Some(said(Role::User)).filter(|asked| !asked.is_empty()).unwrap_or_else(|| said(Role::System));
+        let instructions = Some(texts_by(Role::User))
+            .filter(|instructions| !instructions.is_empty())
+            .unwrap_or_else(|| texts_by(Role::System));
         let (title, summary) = (finish.title.clone(), finish.summary.clone());
-        TurnSummary { asked, title, summary, problems, doubts: Vec::new() }
+        TurnSummary { instructions, title, summary, problems, undecided: Vec::new() }
     }
 
     pub(crate) async fn open_pull_request(&mut self, turn: &AgentTurn) -> Result<(), TurnExit> {
@@ -104,7 +106,7 @@ impl Session<'_> {
         };
         match pull {
             Ok(PullRequest { url, .. }) => {
-                self.handle.show(JobProgress { todos: None, pr_link: Some(url.clone()) });
+                self.handle.update_progress(JobProgress { todos: None, pr_link: Some(url.clone()) });
                 self.record(Record::PullRequest { url, before });
                 Ok(())
             }
@@ -112,15 +114,15 @@ impl Session<'_> {
                 self.record(Record::Included);
                 Ok(())
             }
-            Err(error @ ForgeError::HeadMissing { .. }) => self.miss_branch(turn, &error).await,
+            Err(error @ ForgeError::HeadMissing { .. }) => self.handle_missing_branch(turn, &error).await,
             Err(error) => Err(error.into()),
         }
     }
 
     /// How this job's pull request was ended by a person.
     fn ended(&self, ended: &PullRequest) -> Option<PullRequestEnd> {
-        let ours = self.progress.pull_request.as_ref().filter(|ours| ours.url == ended.url)?;
-        let url = ours.url.clone();
+        let known = self.progress.pull_request.as_ref().filter(|known| known.url == ended.url)?;
+        let url = known.url.clone();
         match ended.state {
             PullState::Merged => Some(PullRequestEnd::Merged { url }),
             PullState::Closed => Some(PullRequestEnd::Closed { url }),
@@ -129,12 +131,12 @@ impl Session<'_> {
     }
 
     /// The forge does not have the pushed branch: it lags behind the repository, or the branch was deleted.
-    async fn miss_branch(&mut self, turn: &AgentTurn, error: &ForgeError) -> Result<(), TurnExit> {
+    async fn handle_missing_branch(&mut self, turn: &AgentTurn, error: &ForgeError) -> Result<(), TurnExit> {
         let branch = self.handle.job().source.branch.clone();
         if self.fetch().await?.find_branch(&branch)?.is_some() {
-            return Err(again(error, Halt::GitMisconfigured));
+            return Err(retryable(error, Halt::GitMisconfigured));
         }
-        if turn.committed.is_some() && turn.deleted < PUSHED_AGAIN {
+        if turn.committed.is_some() && turn.deleted < MAX_REPEATED_PUSHES {
             self.record(Record::Deleted);
             return Ok(());
         }

@@ -26,7 +26,7 @@ pub struct Pulls {
     repositories: Repositories,
     clock: Arc<dyn Clock>,
     /// Permits for comparisons: anyone with the link may view one, and it uses a processor and memory.
-    comparing: Arc<Semaphore>,
+    comparison_permits: Arc<Semaphore>,
 }
 
 /// What a pull request changes.
@@ -38,11 +38,11 @@ pub struct PullChanges {
 }
 
 /// Maximum number of commits listed for a pull request.
-const COMMITS: usize = 100;
+const MAX_COMMITS: usize = 100;
 /// Maximum number of concurrent comparisons.
-const COMPARING: usize = 2;
+const MAX_COMPARISONS: usize = 2;
 /// Maximum number of commits, from the newest, whose authors are credited in a squash commit.
-const CREDITED: usize = 200;
+const MAX_CREDITED_COMMITS: usize = 200;
 
 /// The result of updating a branch from its base.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,7 +87,7 @@ impl Pulls {
         repositories: Repositories,
         clock: Arc<dyn Clock>,
     ) -> Self {
-        Self { records, projects, repositories, clock, comparing: Arc::new(Semaphore::new(COMPARING)) }
+        Self { records, projects, repositories, clock, comparison_permits: Arc::new(Semaphore::new(MAX_COMPARISONS)) }
     }
 
     /// A project, `None` when there is none of that id.
@@ -157,10 +157,10 @@ impl Pulls {
     ) -> Result<PullChanges, GitError> {
         let mirror = self.repositories.fetch(project).await?;
         // The semaphore is never closed.
-        let _permit = self.comparing.acquire().await;
+        let _permit = self.comparison_permits.acquire().await;
         let work = move || {
             let Some((from, to)) = span(&mirror)? else { return Ok(PullChanges::default()) };
-            let commits = mirror.commits(to, Some(from), COMMITS)?;
+            let commits = mirror.commits(to, Some(from), MAX_COMMITS)?;
             Ok(PullChanges { commits, diff: mirror.diff(from, to, &view)? })
         };
         self.repositories.run_blocking(work).await
@@ -172,7 +172,7 @@ impl Pulls {
         let (mirror, (_, tip)) = self.branches(project, record).await?;
         let base = mirror.branch(&record.base)?;
         // The semaphore is never closed.
-        let _permit = self.comparing.acquire().await;
+        let _permit = self.comparison_permits.acquire().await;
         self.repositories.run_blocking(move || mirror.conflicts(base, tip, &merged_file)).await.map_err(merge_error)
     }
 
@@ -185,7 +185,7 @@ impl Pulls {
         let signing = Signing::by(project, by);
         let (record_of, seconds) = (record.clone(), self.clock.now().seconds());
         let work = move || {
-            let commits = mirror.commits(span.1, Some(span.0), CREDITED)?;
+            let commits = mirror.commits(span.1, Some(span.0), MAX_CREDITED_COMMITS)?;
             let message = format!("{} (#{})\n\n{}\n", record_of.title, record_of.number, record_of.body.trim());
             let meta = signing.meta(seconds, &message, credits(&commits, &signing.author), Vec::new());
             mirror.squash(&remote, span.1, &record_of.base, &meta, &merged_file)
@@ -309,12 +309,12 @@ impl Pulls {
     }
 }
 
-/// Co-author trailers for the authors of these commits, except `but`.
-fn credits(commits: &[CommitSummary], but: &Signature) -> Vec<String> {
+/// Co-author trailers for the authors of these commits, without that of `except`.
+fn credits(commits: &[CommitSummary], except: &Signature) -> Vec<String> {
     let mut credited: Vec<Signature> = Vec::new();
     for commit in commits.iter().rev() {
         let author = Signature::sanitized(&commit.author, &commit.email);
-        if author != *but && !credited.contains(&author) {
+        if author != *except && !credited.contains(&author) {
             credited.push(author);
         }
     }

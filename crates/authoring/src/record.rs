@@ -16,7 +16,8 @@ use crate::signing::Signing;
 #[serde(tag = "did", rename_all = "snake_case")]
 pub enum Record {
     /// The instructions up to this sequence number are in the transcript.
-    Heard {
+    #[serde(rename = "heard")]
+    InstructionsRead {
         /// Sequence number in the journal.
         upto: u64,
     },
@@ -26,8 +27,8 @@ pub enum Record {
         /// The tip of the job's branch on the remote, `None` when there is none.
         remote: Option<String>,
         /// The tip of the branch that pull requests go to: its content has been approved.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        agreed: Option<String>,
+        #[serde(rename = "agreed", default, skip_serializing_if = "Option::is_none")]
+        target_tip: Option<String>,
         /// The date of the commit.
         at: Timestamp,
         /// The state of the branch that earlier turns pushed.
@@ -75,8 +76,8 @@ pub enum Record {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         problems: Option<Vec<String>>,
         /// What the checks could not decide, and why.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        doubts: Vec<String>,
+        #[serde(rename = "doubts", default, skip_serializing_if = "Vec::is_empty")]
+        undecided: Vec<String>,
     },
     /// The commit is on the job's branch. `part` is its part of the pull request.
     Pushed { commit: String, part: TurnSummary },
@@ -148,7 +149,8 @@ pub enum PullRequestEnd {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TurnSummary {
     /// The instructions in full.
-    pub asked: String,
+    #[serde(rename = "asked")]
+    pub instructions: String,
     /// One line.
     pub title: String,
     /// Markdown.
@@ -157,15 +159,15 @@ pub struct TurnSummary {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problems: Option<Vec<String>>,
     /// What the checks could not decide, and why.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub doubts: Vec<String>,
+    #[serde(rename = "doubts", default, skip_serializing_if = "Vec::is_empty")]
+    pub undecided: Vec<String>,
 }
 
 impl Record {
     /// The journal entry's kind: the tag of the record.
     pub(crate) const fn kind(&self) -> &'static str {
         match self {
-            Self::Heard { .. } => "heard",
+            Self::InstructionsRead { .. } => "heard",
             Self::Prepared { .. } => "prepared",
             Self::Replied { .. } => "replied",
             Self::Ran { .. } => "ran",

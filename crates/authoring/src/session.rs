@@ -22,7 +22,7 @@ use crate::record::Record;
 use crate::turn_exit::{TurnExit, failed};
 
 /// How many times a turn may start over because its branch moved.
-const RESTARTS: u32 = 3;
+const MAX_RESTARTS: u32 = 3;
 
 /// One turn of one job in one process. Can be discarded and rebuilt from the journal at any time.
 pub(crate) struct Session<'a> {
@@ -52,7 +52,7 @@ impl<'a> Session<'a> {
     /// Takes steps until one stops the turn.
     pub(crate) async fn run(mut self) -> TurnExit {
         loop {
-            let stepped = match self.handle.may_go_on() {
+            let stepped = match self.handle.check_interrupted() {
                 Ok(()) => self.step().await,
                 Err(halted) => self.halt(halted).await,
             };
@@ -76,15 +76,15 @@ impl<'a> Session<'a> {
             Err(self.end(&turn))
         } else if turn.pushed {
             self.open_pull_request(&turn).await
-        } else if let Some(made) = &turn.committed {
-            self.push(&turn, parse(made)?).await
+        } else if let Some(commit) = &turn.committed {
+            self.push(&turn, parse(commit)?).await
         } else {
             self.agent(&turn).await
         }
     }
 
-    pub(crate) fn record(&mut self, did: Record) {
-        let point = match did {
+    pub(crate) fn record(&mut self, record: Record) {
+        let point = match record {
             Record::Prepared { .. } => "prepared",
             Record::Replied { .. } => "model-replied",
             Record::Ran { .. } => "tools-ran",
@@ -94,8 +94,8 @@ impl<'a> Session<'a> {
             Record::PullRequest { .. } => "pull-request-opened",
             _ => "recorded",
         };
-        push_record(self.handle, &did);
-        self.progress.apply(did);
+        push_record(self.handle, &record);
+        self.progress.apply(record);
         crash::point(point);
     }
 
@@ -125,8 +125,9 @@ impl<'a> Session<'a> {
 
     /// Discards the turn and restarts it on the current repository.
     pub(crate) fn restart(&mut self, why: &str) -> Result<(), TurnExit> {
-        if self.progress.restarts >= RESTARTS {
-            let sentence = format!("Gave up after starting over {RESTARTS} times: {why}. Send the instruction again.");
+        if self.progress.restarts >= MAX_RESTARTS {
+            let sentence =
+                format!("Gave up after starting over {MAX_RESTARTS} times: {why}. Send the instruction again.");
             return Err(failed(Halt::GitMisconfigured, sentence));
         }
         info!(why, "the turn starts over");
@@ -147,9 +148,9 @@ impl<'a> Session<'a> {
 impl Session<'_> {
     async fn agent(&mut self, turn: &AgentTurn) -> Result<(), TurnExit> {
         if self.handle.has_new_instruction() {
-            let news = self.handle.read().await?.into_iter();
+            let entries = self.handle.read().await?.into_iter();
             // Our own entries are returned too, and are applied already.
-            news.filter(|entry| matches!(entry.body, EntryBody::Instruction(_))).for_each(|e| self.progress.read(e));
+            entries.filter(|entry| matches!(entry.body, EntryBody::Instruction(_))).for_each(|e| self.progress.read(e));
             append_instructions(self.handle, &mut self.progress);
         }
         let Some(settings) = self.settings(turn).await? else { return Ok(()) };
@@ -178,7 +179,7 @@ impl Session<'_> {
             .author
             .run_blocking(move || {
                 let results = agent::run_tools(&calls, &mut draft, &context);
-                draft.check()?;
+                draft.check_mirror()?;
                 Ok::<_, GitError>((draft, results))
             })
             .await?;
@@ -195,7 +196,7 @@ impl Session<'_> {
         });
         let todos = reply.and_then(|reply| agent::planned(reply, &results));
         let todos = todos.filter(|todos| *todos != self.progress.todos);
-        self.handle.show(JobProgress { todos: todos.clone(), pr_link: None });
+        self.handle.update_progress(JobProgress { todos: todos.clone(), pr_link: None });
         self.record(Record::Ran { results, digest, todos });
     }
 
@@ -205,10 +206,10 @@ impl Session<'_> {
             return Ok(Some(settings));
         }
         // Only approved content is guidance: an agent could have written the rest in the turn before.
-        let agreed = parse(turn.agreed.as_ref().unwrap_or(&turn.base))?;
+        let target_tip = parse(turn.target_tip.as_ref().unwrap_or(&turn.base))?;
         let (mirror, root) = (self.mirror().await?, self.project.docs_root.clone());
         let read = move || {
-            let base = mirror.base(agreed)?;
+            let base = mirror.base(target_tip)?;
             Ok::<_, GitError>((guidance(&base, &root)?, described(&OriginalDocs::new(base, &root)?)))
         };
         let (guidance, site) = match self.author.run_blocking(read).await {
@@ -254,7 +255,7 @@ impl Session<'_> {
     /// is gone, and the turn starts over.
     async fn bases(&mut self, turn: &AgentTurn) -> Result<Option<(Overlay, Option<Base>)>, TurnExit> {
         let base = parse(&turn.base)?;
-        let origin = turn.agreed.as_deref().filter(|agreed| *agreed != turn.base).map(parse).transpose()?;
+        let origin = turn.target_tip.as_deref().filter(|target_tip| *target_tip != turn.base).map(parse).transpose()?;
         let mirror = self.mirror().await?;
         let read = || Ok((mirror.overlay(base)?, origin.map(|origin| mirror.base(origin)).transpose()?));
         match read() {
@@ -282,7 +283,7 @@ impl Session<'_> {
             .run_blocking(move || {
                 let mut draft = Draft::new(overlay, origin, &root)?;
                 let replayed = agent::replay(&done, &mut draft, &context);
-                draft.check()?;
+                draft.check_mirror()?;
                 Ok::<_, GitError>((draft, replayed))
             })
             .await?;

@@ -317,7 +317,7 @@ impl World {
         self.pulls.list(&self.project().id, 100).await.expect("reads")
     }
 
-    fn desk(&self) -> Pulls {
+    fn pulls(&self) -> Pulls {
         let (records, projects) = (Arc::clone(&self.pulls), Arc::clone(&self.projects) as _);
         Pulls::new(records, projects, self.repositories("dashboard"), Arc::new(self.clock.clone()))
     }

@@ -9,7 +9,7 @@ use docent_jobs::{Entry, EntryBody};
 use docent_types::Timestamp;
 
 /// Most time that counts between two journal entries, beyond intended waits. One model call takes less.
-const STEP: Duration = Duration::from_secs(10 * 60);
+const MAX_STEP: Duration = Duration::from_secs(10 * 60);
 
 /// The time used so far, according to the journal.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub struct TimeUsed {
 impl TimeUsed {
     /// Applies the next entry of a journal that another process wrote.
     pub(crate) fn apply(&mut self, entry: &Entry) {
-        self.used += self.since(entry.at).min(self.pause.saturating_add(STEP));
+        self.used += self.since(entry.at).min(self.pause.saturating_add(MAX_STEP));
         self.last = Some(entry.at);
         self.pause = match &entry.body {
             EntryBody::Retry { not_before, .. } => not_before.since(entry.at),

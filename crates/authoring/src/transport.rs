@@ -51,16 +51,16 @@ impl Transport for Mirrors {
         commit: CommitId,
         expected: Option<CommitId>,
     ) -> Result<PushOutcome, PushError> {
-        off_the_runtime(move || mirror.push(&remote, &branch, commit, expected)).await
+        spawn_blocking_in_span(move || mirror.push(&remote, &branch, commit, expected)).await
     }
 
     async fn run_blocking(&self, work: BlockingWork) {
-        off_the_runtime(work).await;
+        spawn_blocking_in_span(work).await;
     }
 }
 
 /// Runs blocking git work on a blocking thread of the runtime, inside the job's span.
-async fn off_the_runtime<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+async fn spawn_blocking_in_span<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     let span = tracing::Span::current();
     match tokio::task::spawn_blocking(move || span.in_scope(work)).await {
         Ok(result) => result,

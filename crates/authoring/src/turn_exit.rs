@@ -40,7 +40,7 @@ pub(crate) fn failed(halt: Halt, message: impl Into<String>) -> TurnExit {
 }
 
 /// A failure after which a retry may succeed.
-pub(crate) fn again(why: &dyn Error, halt: Halt) -> TurnExit {
+pub(crate) fn retryable(why: &dyn Error, halt: Halt) -> TurnExit {
     TurnExit::Failure(Failure::Retry { why: one_line(why), halt, after: None, attempts: None })
 }
 
@@ -85,9 +85,9 @@ impl From<ForgeError> for TurnExit {
 
 /// Attempts for a model that is overloaded (usually for minutes), one that is unreachable (restarted within a minute,
 /// or not at all), and one whose reply was cut off.
-const BUSY: u32 = 10;
-const AWAY: u32 = 7;
-const BROKEN: u32 = 6;
+const OVERLOADED_ATTEMPTS: u32 = 10;
+const UNREACHABLE_ATTEMPTS: u32 = 7;
+const INTERRUPTED_ATTEMPTS: u32 = 6;
 
 /// A call of the model configured under this name failed.
 pub(crate) fn model_failed(error: &ModelError, name: &str) -> TurnExit {
@@ -95,21 +95,21 @@ pub(crate) fn model_failed(error: &ModelError, name: &str) -> TurnExit {
         return TurnExit::Failure(Failure::Wait { why: one_line(error) });
     }
     let attempts = match error.kind {
-        ModelErrorKind::RateLimited { .. } | ModelErrorKind::Overloaded { .. } => BUSY,
-        ModelErrorKind::Unreachable => AWAY,
-        _ => BROKEN,
+        ModelErrorKind::RateLimited { .. } | ModelErrorKind::Overloaded { .. } => OVERLOADED_ATTEMPTS,
+        ModelErrorKind::Unreachable => UNREACHABLE_ATTEMPTS,
+        _ => INTERRUPTED_ATTEMPTS,
     };
     let after = match error.kind.retry() {
         Retry::Soon => None,
         Retry::After(wait) => Some(wait),
-        Retry::Never => return failed(Halt::Error, why_never(error, name)),
+        Retry::Never => return failed(Halt::Error, permanent_failure(error, name)),
     };
     let why = without_secrets(one_line(error), "the model failed in words that hold what looks like a secret");
     TurnExit::Failure(Failure::Retry { why, halt: Halt::Error, after, attempts: Some(attempts) })
 }
 
 /// Why a retry is useless, and the remedy.
-fn why_never(error: &ModelError, name: &str) -> String {
+fn permanent_failure(error: &ModelError, name: &str) -> String {
     let why = format!("The model `{name}` could not be asked: {}.", one_line(error));
     let why = without_secrets(why, "The model failed in words that hold what looks like a secret.");
     match error.kind {
@@ -131,11 +131,11 @@ fn without_secrets(text: String, instead: &str) -> String {
 
 /// An error and its causes, on one line and without a full stop. A cause that repeats the text before it is left out.
 pub(crate) fn one_line(error: &dyn Error) -> String {
-    error_chain_of(error, bare)
+    error_chain_of(error, without_final_punctuation)
 }
 
-fn bare(said: &str) -> String {
-    let text = without_os_number(said);
+fn without_final_punctuation(message: &str) -> String {
+    let text = without_os_number(message);
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     line.trim_end_matches(['.', ':', ';', ',']).to_owned()
 }
@@ -159,10 +159,10 @@ mod tests {
         let refused = ForgeError::Refused { sentence: "the token may not write.".to_owned() };
         assert_eq!(message(refused.into()), "The pull request could not be opened: the token may not write.");
         let fatal = ModelError::new(ModelErrorKind::Fatal, "could not read the reply").because("not JSON.\n");
-        let said = message(model_failed(&fatal, "sonnet"));
+        let text = message(model_failed(&fatal, "sonnet"));
         assert!(
-            said.starts_with("The model `sonnet` could not be asked: could not read the reply: not JSON. "),
-            "{said}"
+            text.starts_with("The model `sonnet` could not be asked: could not read the reply: not JSON. "),
+            "{text}"
         );
         let busy = ModelError::new(ModelErrorKind::Interrupted, "the reply broke off").because("the reply broke off");
         assert_eq!(message(model_failed(&busy, "sonnet")), "the reply broke off");
@@ -204,13 +204,13 @@ mod tests {
             (ModelErrorKind::ContextTooLong, "ask for less"),
             (ModelErrorKind::Refused, "Word the instruction differently"),
         ] {
-            let said = message(model_failed(&ModelError::new(kind, "no"), "opus"));
-            assert!(said.contains(words) && said.ends_with('.'), "{said}");
+            let text = message(model_failed(&ModelError::new(kind, "no"), "opus"));
+            assert!(text.contains(words) && text.ends_with('.'), "{text}");
         }
         let key = format!("sk-{}", "a1B2c3D4".repeat(6));
         let error =
             ModelError::new(ModelErrorKind::Auth, "it was refused").because(format!("Incorrect API key: {key}"));
-        let said = message(model_failed(&error, "opus"));
-        assert!(!said.contains(&key) && said.contains("`[models.opus]`"), "{said}");
+        let text = message(model_failed(&error, "opus"));
+        assert!(!text.contains(&key) && text.contains("`[models.opus]`"), "{text}");
     }
 }

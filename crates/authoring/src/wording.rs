@@ -9,51 +9,51 @@ use crate::escape;
 use crate::record::TurnSummary;
 
 /// The longest first line of a commit, and title of a pull request, in characters.
-const TITLE: usize = 72;
+const MAX_TITLE_CHARS: usize = 72;
 /// Maximum number of characters quoted of an instruction, and of a summary.
-const ASKED: usize = 4_000;
-const SUMMARY: usize = 20_000;
+const MAX_INSTRUCTION_CHARS: usize = 4_000;
+const MAX_SUMMARY_CHARS: usize = 20_000;
 /// Approximate limit of a pull request's description, in bytes: beyond it, the oldest turns are left out. Forges accept
 /// slightly more.
-const BODY: usize = 48_000;
+const MAX_BODY_BYTES: usize = 48_000;
 /// Maximum number of problems listed.
-const PROBLEMS: usize = 20;
+const MAX_PROBLEMS: usize = 20;
 
 /// A title on one line, cut at a word boundary.
 pub(crate) fn title(given: &str) -> String {
     let line = given.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("Update the docs");
     let line = escape::title(&line.split_whitespace().collect::<Vec<_>>().join(" "));
-    if line.chars().count() <= TITLE {
+    if line.chars().count() <= MAX_TITLE_CHARS {
         return line;
     }
-    let cut: String = line.chars().take(TITLE - 1).collect();
+    let cut: String = line.chars().take(MAX_TITLE_CHARS - 1).collect();
     let kept = cut.rsplit_once(' ').map_or(cut.as_str(), |(kept, _)| kept);
     format!("{}…", kept.trim_end_matches([',', ';', ':', '.']))
 }
 
 /// The commit's message, without its trailers.
-pub(crate) fn commit_message(title_given: &str, summary: &str) -> String {
-    format!("{}\n\n{}", title(title_given), escape::plain(summary.trim()))
+pub(crate) fn commit_message(raw_title: &str, summary: &str) -> String {
+    format!("{}\n\n{}", title(raw_title), escape::plain(summary.trim()))
 }
 
 /// The kind of secret that a turn's texts seem to contain, before they go into a commit and a pull request.
 pub(crate) fn secret_in(part: &TurnSummary) -> Option<&'static str> {
-    secret_in_text([part.asked.as_str(), &part.title, &part.summary].join("\n"))
+    secret_in_text([part.instructions.as_str(), &part.title, &part.summary].join("\n"))
 }
 
 /// The kind of secret that a text seems to contain.
 pub(crate) fn secret_in_text(text: String) -> Option<&'static str> {
-    const WORDS: &str = "words";
-    let after = BTreeMap::from([(WORDS.to_owned(), text.into_bytes())]);
-    let found = secrets(&BTreeMap::new(), &after, &[WORDS.to_owned()]);
+    const PATH: &str = "words";
+    let after = BTreeMap::from([(PATH.to_owned(), text.into_bytes())]);
+    let found = secrets(&BTreeMap::new(), &after, &[PATH.to_owned()]);
     found.first().map(|secret| secret.looks_like)
 }
 
 /// The problems as lines, followed by the number of those left out.
 pub(crate) fn problems(found: &[impl ToString]) -> Vec<String> {
-    let mut lines: Vec<String> = found.iter().take(PROBLEMS).map(ToString::to_string).collect();
-    if found.len() > PROBLEMS {
-        lines.push(format!("… and {} more", found.len() - PROBLEMS));
+    let mut lines: Vec<String> = found.iter().take(MAX_PROBLEMS).map(ToString::to_string).collect();
+    if found.len() > MAX_PROBLEMS {
+        lines.push(format!("… and {} more", found.len() - MAX_PROBLEMS));
     }
     lines
 }
@@ -66,7 +66,7 @@ pub(crate) fn pull_request_body(parts: &[&TurnSummary], job: JobId) -> String {
     for part in parts.iter().rev() {
         let text = part_text(part);
         length += text.len();
-        if length > BODY && !texts.is_empty() {
+        if length > MAX_BODY_BYTES && !texts.is_empty() {
             texts.push("What was done before that is in the commits.\n\n".to_owned());
             break;
         }
@@ -78,10 +78,11 @@ pub(crate) fn pull_request_body(parts: &[&TurnSummary], job: JobId) -> String {
 }
 
 fn part_text(part: &TurnSummary) -> String {
-    let asked = escape::plain(&cut(&part.asked, ASKED));
-    let asked: Vec<String> = asked.lines().map(|line| format!("> {line}").trim_end().to_owned()).collect();
-    let summary = escape::markdown(&cut(part.summary.trim(), SUMMARY));
-    let paragraphs = [asked.join("\n"), summary];
+    let instructions = escape::plain(&cut(&part.instructions, MAX_INSTRUCTION_CHARS));
+    let instructions: Vec<String> =
+        instructions.lines().map(|line| format!("> {line}").trim_end().to_owned()).collect();
+    let summary = escape::markdown(&cut(part.summary.trim(), MAX_SUMMARY_CHARS));
+    let paragraphs = [instructions.join("\n"), summary];
     paragraphs.iter().filter(|text| !text.is_empty()).map(|text| format!("{text}\n\n")).collect()
 }
 
@@ -91,23 +92,23 @@ fn checks_text(part: &TurnSummary) -> String {
         let lines: Vec<String> = lines.iter().map(|line| format!("- {}\n", escape::plain(line))).collect();
         format!("{}\n", lines.concat())
     };
-    match (part.doubts.is_empty(), problems.is_empty()) {
+    match (part.undecided.is_empty(), problems.is_empty()) {
         (true, true) => "Checked: links, navigation and front matter.\n\n".to_owned(),
         (true, false) => {
             format!("Checked: links, navigation and front matter. New problems are left:\n\n{}", listed(problems))
         }
-        (false, true) => format!("Not everything could be checked:\n\n{}", listed(&part.doubts)),
+        (false, true) => format!("Not everything could be checked:\n\n{}", listed(&part.undecided)),
         (false, false) => format!(
             "Not everything could be checked:\n\n{}New problems are left:\n\n{}",
-            listed(&part.doubts),
+            listed(&part.undecided),
             listed(problems)
         ),
     }
 }
 
-/// A text of at most `most` characters.
-fn cut(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
+/// A text of at most `max_chars` characters.
+fn cut(text: &str, max_chars: usize) -> String {
+    match text.char_indices().nth(max_chars) {
         Some((end, _)) => format!("{} …", &text[..end]),
         None => text.to_owned(),
     }
@@ -117,10 +118,10 @@ fn cut(text: &str, most: usize) -> String {
 mod tests {
     use super::*;
 
-    fn part(asked: &str, summary: &str, problems: Option<&[&str]>) -> TurnSummary {
+    fn part(instructions: &str, summary: &str, problems: Option<&[&str]>) -> TurnSummary {
         let problems = problems.map(|lines| lines.iter().map(|line| (*line).to_owned()).collect());
-        let [asked, title, summary] = [asked, "", summary].map(str::to_owned);
-        TurnSummary { asked, title, summary, problems, doubts: Vec::new() }
+        let [instructions, title, summary] = [instructions, "", summary].map(str::to_owned);
+        TurnSummary { instructions, title, summary, problems, undecided: Vec::new() }
     }
 
     fn job() -> JobId {
@@ -146,7 +147,7 @@ mod tests {
         );
         let broken = part("Do.", "Did.", Some(&["a.md:1 is broken"]));
         assert!(pull_request_body(&[&broken], job()).contains("are left:\n\n- a.md:1 is broken\n\nMade by"));
-        let unsure = TurnSummary { doubts: vec!["2 links are not understood".into()], ..fine };
+        let unsure = TurnSummary { undecided: vec!["2 links are not understood".into()], ..fine };
         let body = pull_request_body(&[&unsure], job());
         assert!(body.contains("could be checked:\n\n- 2 links are not understood\n\nMade by"), "{body}");
         assert!(!body.contains("Checked"), "{body}");
@@ -172,8 +173,8 @@ mod tests {
         assert_eq!(title("\n  Rename   things \nmore"), "Rename things");
         assert_eq!(title(" \n "), "Update the docs");
         let long = title(&"word ".repeat(40));
-        assert!(long.chars().count() <= TITLE && long.ends_with("word…"), "{long}");
-        assert!(title(&"@ü ".repeat(200)).chars().count() <= TITLE);
+        assert!(long.chars().count() <= MAX_TITLE_CHARS && long.ends_with("word…"), "{long}");
+        assert!(title(&"@ü ".repeat(200)).chars().count() <= MAX_TITLE_CHARS);
         assert_eq!(title("Thank @ann"), "Thank @\u{2060}ann");
     }
 }

@@ -22,7 +22,7 @@ use crate::live::Live;
 use crate::replies::Replies;
 
 /// Interval of keep-alive bytes on a silent stream.
-const SILENCE: Duration = Duration::from_secs(15);
+const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(15);
 const BROKE_OFF: &str = "The answer broke off. Ask again.";
 const KEY_INVALID: &str = "The answer broke off, because the API key is no longer valid. Ask again with another key.";
 const THREAD_ID: HeaderName = HeaderName::from_static("x-thread-id");
@@ -62,7 +62,7 @@ impl Answering {
                 domain: project.domain.clone(),
                 docs,
                 fp: question.fp,
-                said: question.said,
+                said: question.messages,
                 thread: question.thread,
                 thread_key: question.thread_key,
                 passages: question.passages,
@@ -72,12 +72,12 @@ impl Answering {
             })
             .await?;
         let live = Live::new(reply.events, permit);
-        let followed = match chat {
+        let resumable = match chat {
             Some(chat) => self.replies.chats.begin(chat, live, reply.thread, request.draining().clone()),
             None => Err(live),
         };
-        let mut response = match followed {
-            Ok(following) => self.present(following, principal, reply.thread, encoder),
+        let mut response = match resumable {
+            Ok(chat_reader) => self.present(chat_reader, principal, reply.thread, encoder),
             Err(live) => self.present(live, principal, reply.thread, encoder),
         };
         if let Some(key) = &reply.new_key {
@@ -96,9 +96,9 @@ impl Answering {
         encoder: E,
     ) -> Option<Response> {
         let chat = Chat::of(&principal.project, ChatId::of(chat)?, None, request.client())?;
-        let following = self.replies.chats.resume(&chat, request.draining().clone())?;
-        let thread = following.thread();
-        Some(self.present(following, principal, thread, encoder))
+        let chat_reader = self.replies.chats.resume(&chat, request.draining().clone())?;
+        let thread = chat_reader.thread();
+        Some(self.present(chat_reader, principal, thread, encoder))
     }
 
     fn present<E: Encoder>(
@@ -108,9 +108,9 @@ impl Answering {
         thread: ThreadId,
         encoder: E,
     ) -> Response {
-        let events = while_good(events, principal.key_watch());
+        let events = while_key_is_valid(events, principal.key_watch());
         let bytes = frames(events, encoder);
-        let bytes = with_keep_alive(bytes, Bytes::from_static(E::KEEP_ALIVE), SILENCE);
+        let bytes = with_keep_alive(bytes, Bytes::from_static(E::KEEP_ALIVE), KEEP_ALIVE_INTERVAL);
         let mut response = respond::stream(E::CONTENT_TYPE, bytes);
         let headers = response.headers_mut();
         let (name, version) = E::PROTOCOL_HEADER;
@@ -121,22 +121,22 @@ impl Answering {
 }
 
 /// Passes the events on while the key is valid, and then one error. Their source is dropped at once.
-fn while_good(
+fn while_key_is_valid(
     events: impl Stream<Item = StreamEvent> + Send + Unpin + 'static,
     mut key: KeyWatch,
 ) -> impl Stream<Item = StreamEvent> + Send + 'static {
     let ended = Box::pin(async move {
         key.ended().await;
     });
-    let mut left = Some((events, ended));
+    let mut running = Some((events, ended));
     stream::poll_fn(move |cx| {
-        let Some((events, ended)) = &mut left else { return Poll::Ready(None) };
+        let Some((events, ended)) = &mut running else { return Poll::Ready(None) };
         // Events that are ready are still sent, so that a finished reply ends regularly.
         let event = events.poll_next_unpin(cx);
         if event.is_ready() || ended.poll_unpin(cx).is_pending() {
             return event;
         }
-        left = None;
+        running = None;
         Poll::Ready(Some(StreamEvent::Error { sentence: KEY_INVALID.to_owned() }))
     })
 }

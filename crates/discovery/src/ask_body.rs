@@ -14,7 +14,7 @@ use crate::filter::FilterBody;
 const LONGEST_FP: usize = 200;
 const MOST_MESSAGES: usize = 200;
 const MOST_PASSAGES: u64 = 50;
-const USUAL_PASSAGES: u64 = 5;
+const DEFAULT_PASSAGES: u64 = 5;
 const LONGEST_PATH: usize = 200;
 
 /// A message in the format of one API version.
@@ -75,7 +75,7 @@ enum ContextKindBody {
 #[derive(Debug)]
 pub struct Question {
     pub fp: String,
-    pub said: Vec<ChatMessage>,
+    pub messages: Vec<ChatMessage>,
     pub thread: Option<ThreadId>,
     pub thread_key: Option<String>,
     pub passages: usize,
@@ -105,10 +105,10 @@ impl<M: MessageBody> QuestionBody<M> {
                 "messages: there must be 1 to {MOST_MESSAGES}; send the newest ones, the question last"
             )));
         }
-        let passages = self.retrieval_page_size.map_or(USUAL_PASSAGES, |WholeNumber(size)| size);
+        let passages = self.retrieval_page_size.map_or(DEFAULT_PASSAGES, |WholeNumber(size)| size);
         if !(1..=MOST_PASSAGES).contains(&passages) {
             return Err(Refusal::invalid(format!(
-                "retrievalPageSize: it must be a whole number from 1 to {MOST_PASSAGES}; {USUAL_PASSAGES} is usual"
+                "retrievalPageSize: it must be a whole number from 1 to {MOST_PASSAGES}; {DEFAULT_PASSAGES} is usual"
             )));
         }
         if self.current_path.as_ref().is_some_and(|path| path.chars().count() > LONGEST_PATH) {
@@ -129,12 +129,12 @@ impl<M: MessageBody> QuestionBody<M> {
         }
         // Null asks for a new thread; a body without the field may have the id where SDK apps send it back.
         let thread = match self.thread_id {
-            Some(given) => given,
+            Some(id) => id,
             None => self.messages.iter().rev().find_map(|Object(message)| message.thread_id().map(str::to_owned)),
         };
         Ok(Question {
             fp,
-            said: chat_messages(self.messages)?,
+            messages: chat_messages(self.messages)?,
             // An id that cannot be ours is treated like an expired one.
             thread: thread.as_deref().and_then(ThreadId::parse),
             thread_key: self.thread_key,
@@ -153,14 +153,14 @@ fn chat_messages<M: MessageBody>(messages: Vec<Object<M>>) -> Result<Vec<ChatMes
     let last = messages.len() - 1;
     let mut conversation = Vec::with_capacity(messages.len());
     for (index, Object(message)) in messages.into_iter().enumerate() {
-        let said = message.chat_message(&format!("messages[{index}]"))?;
-        if index == last && said.as_ref().is_none_or(|said| said.role != Role::User) {
+        let chat_message = message.chat_message(&format!("messages[{index}]"))?;
+        if index == last && chat_message.as_ref().is_none_or(|chat_message| chat_message.role != Role::User) {
             return Err(Refusal::invalid(format!(
                 "messages[{index}]: the last message must be the question, with the role `user` and {}",
                 M::WITH_TEXT
             )));
         }
-        conversation.extend(said);
+        conversation.extend(chat_message);
     }
     Ok(conversation)
 }

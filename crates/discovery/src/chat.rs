@@ -14,7 +14,7 @@ use lru::LruCache;
 /// The longest accepted id, in characters.
 pub const LONGEST_ID: usize = 200;
 /// Capacity for ids with the thread they were first used in, and for ids that were used in several threads.
-const REMEMBERED: NonZeroUsize = NonZeroUsize::new(20_000).unwrap();
+const CAPACITY: NonZeroUsize = NonZeroUsize::new(20_000).unwrap();
 
 /// A chat's id, as its client has chosen it: 1 to 200 characters.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -59,28 +59,28 @@ impl Chat {
 #[derive(Debug)]
 pub(crate) struct UsedIds {
     hasher: RandomState,
-    in_one: LruCache<u64, ThreadId>,
-    in_several: LruCache<u64, ()>,
+    first_threads: LruCache<u64, ThreadId>,
+    ambiguous: LruCache<u64, ()>,
 }
 
 impl Default for UsedIds {
     fn default() -> Self {
-        let (in_one, in_several) = (LruCache::new(REMEMBERED), LruCache::new(REMEMBERED));
-        Self { hasher: RandomState::new(), in_one, in_several }
+        let (first_threads, ambiguous) = (LruCache::new(CAPACITY), LruCache::new(CAPACITY));
+        Self { hasher: RandomState::new(), first_threads, ambiguous }
     }
 }
 
 impl UsedIds {
     /// Records that a chat asks in a thread; returns whether its id was used in no other thread.
     pub(crate) fn note(&mut self, chat: &Chat, thread: ThreadId) -> bool {
-        let number = self.hasher.hash_one((&chat.project, &chat.id));
-        if self.in_several.get(&number).is_some() {
+        let hash = self.hasher.hash_one((&chat.project, &chat.id));
+        if self.ambiguous.get(&hash).is_some() {
             return false;
         }
-        let is_first = *self.in_one.get_or_insert(number, || thread) == thread;
+        let is_first = *self.first_threads.get_or_insert(hash, || thread) == thread;
         if !is_first {
-            self.in_one.pop(&number);
-            self.in_several.put(number, ());
+            self.first_threads.pop(&hash);
+            self.ambiguous.put(hash, ());
         }
         is_first
     }

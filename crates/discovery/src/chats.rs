@@ -38,9 +38,9 @@ const GRACE: Duration = Duration::from_millis(500);
 #[derive(Debug)]
 pub(crate) struct Chats {
     /// How long a reply is kept for a chat that has declared that it resumes. Zero: no longer than for any other chat.
-    patience: Duration,
+    resume_timeout: Duration,
     /// Most completed replies of each project that wait to be read.
-    unread_at_once: usize,
+    max_unread: usize,
     state: Mutex<State>,
 }
 
@@ -49,13 +49,13 @@ struct State {
     replies: HashMap<Arc<Chat>, Arc<SharedReply>>,
     /// Replies that completed without a reader, oldest first.
     unread: Vec<(Arc<Chat>, Arc<SharedReply>)>,
-    declared: ResumingChats,
-    used: UsedIds,
+    resuming_chats: ResumingChats,
+    used_ids: UsedIds,
 }
 
 impl Chats {
-    pub(crate) fn new(patience: Duration, unread_at_once: usize) -> Self {
-        Self { patience, unread_at_once, state: Mutex::default() }
+    pub(crate) fn new(resume_timeout: Duration, max_unread: usize) -> Self {
+        Self { resume_timeout, max_unread, state: Mutex::default() }
     }
 
     /// Begins a reply of this chat, which replaces the previous one. Returns the reply as `Err` when the chat's id was
@@ -68,22 +68,22 @@ impl Chats {
         draining: Draining,
     ) -> Result<ChatReader, Live> {
         let mut state = self.state.lock();
-        if !state.used.note(&chat, thread) {
+        if !state.used_ids.note(&chat, thread) {
             let closed = state.close(&chat);
             drop(state);
             closed.iter().for_each(SharedReply::abandon_if_deserted);
             return Err(live);
         }
         let (reply, reader) = SharedReply::begin(live, thread, Log::default());
-        state.declared.refresh(&chat, Instant::now());
+        state.resuming_chats.refresh(&chat, Instant::now());
         let chat = Arc::new(chat);
-        let before = state.replies.insert(Arc::clone(&chat), reply);
-        if let Some(before) = &before {
-            state.unread.retain(|(_, reply)| !Arc::ptr_eq(reply, before));
+        let previous = state.replies.insert(Arc::clone(&chat), reply);
+        if let Some(previous) = &previous {
+            state.unread.retain(|(_, reply)| !Arc::ptr_eq(reply, previous));
         }
         drop(state);
         // The previous reply can no longer be resumed.
-        before.iter().for_each(SharedReply::abandon_if_deserted);
+        previous.iter().for_each(SharedReply::abandon_if_deserted);
         Ok(ChatReader { reader, chat, chats: Arc::clone(self), draining })
     }
 
@@ -91,7 +91,7 @@ impl Chats {
     /// resume.
     pub(crate) fn resume(self: &Arc<Self>, chat: &Chat, draining: Draining) -> Option<ChatReader> {
         let mut state = self.state.lock();
-        state.declared.declare(chat, Instant::now());
+        state.resuming_chats.declare(chat, Instant::now());
         let (chat, reply) = state.replies.get_key_value(chat)?;
         let (reader, chat) = (reply.join(), Arc::clone(chat));
         drop(state);
@@ -104,9 +104,15 @@ impl Chats {
     }
 
     /// Called when the last reader of a reply has left.
-    fn is_left(self: &Arc<Self>, chat: &Arc<Chat>, reply: &Arc<SharedReply>, absence: Absence, draining: Draining) {
+    fn on_last_reader_left(
+        self: &Arc<Self>,
+        chat: &Arc<Chat>,
+        reply: &Arc<SharedReply>,
+        absence: Absence,
+        draining: Draining,
+    ) {
         let state = self.state.lock();
-        let declared = !self.patience.is_zero() && state.declared.knows(chat, Instant::now());
+        let is_resuming = !self.resume_timeout.is_zero() && state.resuming_chats.knows(chat, Instant::now());
         let is_known = state.knows(chat, reply);
         drop(state);
         // Without a runtime, no client can return.
@@ -116,14 +122,14 @@ impl Chats {
         };
         let detached =
             DetachedReply { chats: Arc::clone(self), chat: Arc::clone(chat), reply: Arc::clone(reply), absence };
-        handle.spawn(detached.for_a_while(declared, draining));
+        handle.spawn(detached.keep_until_timeout(is_resuming, draining));
     }
 
     /// Drops a reply, unless a reader returned.
     fn give_up(&self, chat: &Chat, reply: &Arc<SharedReply>, absence: Absence) {
         let mut state = self.state.lock();
         // No reader can join while the lock is held.
-        if !reply.is_still(absence) {
+        if !reply.is_current_absence(absence) {
             return;
         }
         state.forget(chat, reply);
@@ -132,14 +138,14 @@ impl Chats {
     }
 
     /// Keeps a reply that completed without a reader. If its project has too many of them, the oldest is dropped.
-    fn is_unread(&self, chat: &Arc<Chat>, reply: &Arc<SharedReply>) {
+    fn keep_unread(&self, chat: &Arc<Chat>, reply: &Arc<SharedReply>) {
         let mut state = self.state.lock();
         if !state.knows(chat, reply) {
             return;
         }
         state.unread.push((Arc::clone(chat), Arc::clone(reply)));
         let of_project = |(known, _): &&(Arc<Chat>, Arc<SharedReply>)| known.project == chat.project;
-        if state.unread.iter().filter(of_project).count() > self.unread_at_once
+        if state.unread.iter().filter(of_project).count() > self.max_unread
             && let Some((chat, reply)) = state.unread.iter().find(of_project).cloned()
         {
             state.forget(&chat, &reply);
@@ -177,18 +183,18 @@ struct DetachedReply {
 
 impl DetachedReply {
     /// Keeps the reply until a reader joins, its time is over, or the server drains.
-    async fn for_a_while(self, declared: bool, draining: Draining) {
-        let time = if declared { self.chats.patience } else { GRACE };
-        let visited = async {
-            if declared && self.reply.poll_without_reader(self.absence).await {
-                self.chats.is_unread(&self.chat, &self.reply);
+    async fn keep_until_timeout(self, is_resuming: bool, draining: Draining) {
+        let time = if is_resuming { self.chats.resume_timeout } else { GRACE };
+        let reader_joined = async {
+            if is_resuming && self.reply.poll_without_reader(self.absence).await {
+                self.chats.keep_unread(&self.chat, &self.reply);
             }
-            self.reply.is_visited(self.absence).await;
+            self.reply.wait_for_reader(self.absence).await;
         };
         tokio::select! {
             biased;
             () = draining.begun() => {}
-            () = visited => return,
+            () = reader_joined => return,
             () = sleep(time) => {}
         }
         self.chats.give_up(&self.chat, &self.reply, self.absence);
@@ -224,7 +230,7 @@ impl Stream for ChatReader {
 impl Drop for ChatReader {
     fn drop(&mut self) {
         if let Some(absence) = self.reader.leave() {
-            self.chats.is_left(&self.chat, self.reader.reply(), absence, self.draining.clone());
+            self.chats.on_last_reader_left(&self.chat, self.reader.reply(), absence, self.draining.clone());
         }
     }
 }

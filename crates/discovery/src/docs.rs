@@ -19,7 +19,7 @@ pub trait Docs: Send + Sync + fmt::Debug + 'static {
 }
 
 /// Value of `Retry-After` while docs are missing.
-const LATER: Duration = Duration::from_secs(5);
+const RETRY_AFTER: Duration = Duration::from_secs(5);
 
 #[async_trait]
 impl Docs for Indexes {
@@ -33,6 +33,6 @@ impl Docs for Indexes {
                 "cannot be searched at the moment"
             }
         };
-        Err(Refusal::new(RefusalKind::Unavailable(LATER), format!("the docs of `{domain}` {state}; try again")))
+        Err(Refusal::new(RefusalKind::Unavailable(RETRY_AFTER), format!("the docs of `{domain}` {state}; try again")))
     }
 }

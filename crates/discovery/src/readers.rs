@@ -44,8 +44,8 @@ impl Readers {
     /// # Errors
     /// Those of [`Access::assistant`], as answers.
     pub async fn admit(&mut self, access: &Access, request: &Request, domain: &str) -> Result<Principal, HttpError> {
-        let need = if request.method().is_safe() { Scope::Read } else { Scope::Write };
-        let admitted = access.assistant(&credentials(request), domain, need).await;
+        let required_scope = if request.method().is_safe() { Scope::Read } else { Scope::Write };
+        let admitted = access.assistant(&credentials(request), domain, required_scope).await;
         match &admitted {
             Ok(principal) if principal.key.grant.allow_origin.is_empty() => {}
             Ok(principal) => {

@@ -13,12 +13,12 @@ use crate::chats::Chats;
 use crate::permit::{Counters, Permit};
 
 /// Default limit of concurrent replies of one project.
-const USUAL: usize = 100;
+const DEFAULT_LIMIT: usize = 100;
 /// Value of `Retry-After`: replies end all the time, most within seconds.
-const SOON: Duration = Duration::from_secs(2);
+const RETRY_AFTER: Duration = Duration::from_secs(2);
 
 /// Default time that a reply without a reader continues for a chat that resumes.
-const USUAL_PATIENCE: Duration = Duration::from_secs(30);
+const DEFAULT_RESUME_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The replies of a server. Clones share them.
 #[derive(Debug, Clone)]
@@ -45,23 +45,23 @@ pub struct ReplyCounts {
 
 impl Default for Replies {
     fn default() -> Self {
-        Self::at_once(USUAL)
+        Self::at_once(DEFAULT_LIMIT)
     }
 }
 
 impl Replies {
-    /// At most `most` concurrent replies of each project.
-    pub fn at_once(most: usize) -> Self {
-        let chats = Arc::new(Chats::new(USUAL_PATIENCE, most));
-        Self { at_once: most, counters: Arc::default(), chats }
+    /// At most `limit` concurrent replies of each project.
+    pub fn at_once(limit: usize) -> Self {
+        let chats = Arc::new(Chats::new(DEFAULT_RESUME_TIMEOUT, limit));
+        Self { at_once: limit, counters: Arc::default(), chats }
     }
 
     /// How long a reply without a reader continues, and then waits to be read, when its chat has declared that it
     /// resumes. The default is 30 seconds. With zero it is cancelled as soon as for any other chat. Applies only to
     /// replies begun with the returned value.
     #[must_use]
-    pub fn resumable_for(mut self, patience: Duration) -> Self {
-        self.chats = Arc::new(Chats::new(patience, self.at_once));
+    pub fn resumable_for(mut self, timeout: Duration) -> Self {
+        self.chats = Arc::new(Chats::new(timeout, self.at_once));
         self
     }
 
@@ -89,14 +89,14 @@ impl Replies {
             self.counters.refused.fetch_add(1, Ordering::Relaxed);
             let quota_status = QuotaStatus {
                 limit: u32::try_from(self.at_once).unwrap_or(u32::MAX),
-                window: SOON,
+                window: RETRY_AFTER,
                 remaining: 0,
-                retry_after: SOON,
+                retry_after: RETRY_AFTER,
             };
             let sentence = format!(
                 "this docs site is answering {} questions at this moment, as many as it may; ask again in {} seconds",
                 self.at_once,
-                SOON.as_secs()
+                RETRY_AFTER.as_secs()
             );
             return Err(Refusal::new(RefusalKind::Limited(quota_status), sentence));
         }

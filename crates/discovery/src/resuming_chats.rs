@@ -10,26 +10,26 @@ use tokio::time::Instant;
 use crate::chat::Chat;
 
 /// How long a declaration is valid after the chat's last request.
-const HOLDS: Duration = Duration::from_secs(60 * 60);
+const VALIDITY: Duration = Duration::from_secs(60 * 60);
 /// Capacity.
-const MOST: NonZeroUsize = NonZeroUsize::new(10_000).unwrap();
+const CAPACITY: NonZeroUsize = NonZeroUsize::new(10_000).unwrap();
 
 /// The chats that asked for a running reply. 64 bits of each suffice: a collision only keeps a reply for longer.
 #[derive(Debug)]
 pub(crate) struct ResumingChats {
     hasher: RandomState,
-    heard: LruCache<u64, Instant>,
+    last_requests: LruCache<u64, Instant>,
 }
 
 impl Default for ResumingChats {
     fn default() -> Self {
-        Self { hasher: RandomState::new(), heard: LruCache::new(MOST) }
+        Self { hasher: RandomState::new(), last_requests: LruCache::new(CAPACITY) }
     }
 }
 
 impl ResumingChats {
     pub(crate) fn declare(&mut self, chat: &Chat, now: Instant) {
-        self.heard.put(self.hasher.hash_one(chat), now);
+        self.last_requests.put(self.hasher.hash_one(chat), now);
     }
 
     /// Extends the validity of a chat's declaration after another request of it.
@@ -40,7 +40,7 @@ impl ResumingChats {
     }
 
     pub(crate) fn knows(&self, chat: &Chat, now: Instant) -> bool {
-        self.heard.peek(&self.hasher.hash_one(chat)).is_some_and(|then| now.duration_since(*then) < HOLDS)
+        self.last_requests.peek(&self.hasher.hash_one(chat)).is_some_and(|then| now.duration_since(*then) < VALIDITY)
     }
 }
 
@@ -57,10 +57,10 @@ mod tests {
     fn a_word_holds_for_an_hour_from_when_the_chat_was_last_heard_of() {
         let (mut declared, start) = (ResumingChats::default(), Instant::now());
         declared.declare(&chat("a"), start);
-        declared.refresh(&chat("a"), start + HOLDS / 2);
+        declared.refresh(&chat("a"), start + VALIDITY / 2);
         declared.refresh(&chat("b"), start);
-        assert!(declared.knows(&chat("a"), start + HOLDS));
-        assert!(!declared.knows(&chat("a"), start + HOLDS / 2 + HOLDS));
+        assert!(declared.knows(&chat("a"), start + VALIDITY));
+        assert!(!declared.knows(&chat("a"), start + VALIDITY / 2 + VALIDITY));
         assert!(!declared.knows(&chat("b"), start), "it never said so");
     }
 
@@ -68,7 +68,7 @@ mod tests {
     fn the_oldest_words_are_forgotten_first() {
         let (mut declared, start) = (ResumingChats::default(), Instant::now());
         declared.declare(&chat("old"), start);
-        for number in 0..MOST.get() {
+        for number in 0..CAPACITY.get() {
             declared.declare(&chat(&number.to_string()), start);
         }
         assert!(declared.knows(&chat("0"), start) && !declared.knows(&chat("old"), start));

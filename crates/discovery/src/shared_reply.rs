@@ -28,7 +28,7 @@ use crate::live::Live;
 use crate::log::{Cursor, Log};
 
 /// Most events polled in a row without a reader, before other tasks get a turn.
-const AT_A_TIME: usize = 64;
+const MAX_EVENTS_IN_A_ROW: usize = 64;
 
 /// A reply that may have several readers, in sequence or concurrently.
 pub(crate) struct SharedReply {
@@ -45,7 +45,7 @@ struct State {
     log: Log,
     readers: usize,
     /// The number of readers that ever joined.
-    visits: u64,
+    joined_readers: u64,
     /// No reader can join any more.
     abandoned: bool,
 }
@@ -57,7 +57,7 @@ pub(crate) struct Absence(u64);
 impl SharedReply {
     /// Creates the reply with the log to fill, and its first reader.
     pub(crate) fn begin(live: Live, thread: ThreadId, log: Log) -> (Arc<Self>, Reader) {
-        let state = State { live: Some(live), log, readers: 0, visits: 0, abandoned: false };
+        let state = State { live: Some(live), log, readers: 0, joined_readers: 0, abandoned: false };
         let waiting = Arc::new(WakeList::default());
         let waker = Waker::from(Arc::clone(&waiting));
         let reply = Arc::new(Self { thread, state: Mutex::new(state), waiting, waker });
@@ -69,15 +69,15 @@ impl SharedReply {
     pub(crate) fn join(self: &Arc<Self>) -> Reader {
         let mut state = self.state.lock();
         state.readers += 1;
-        state.visits += 1;
-        let number = state.visits;
+        state.joined_readers += 1;
+        let number = state.joined_readers;
         drop(state);
         self.waiting.wake_all();
-        Reader { reply: Arc::clone(self), cursor: Cursor::default(), number, left: false }
+        Reader { reply: Arc::clone(self), cursor: Cursor::default(), number, has_left: false }
     }
 
     /// Whether no reader has joined since, and one still can.
-    pub(crate) fn is_still(&self, absence: Absence) -> bool {
+    pub(crate) fn is_current_absence(&self, absence: Absence) -> bool {
         self.state.lock().absence() == Some(absence)
     }
 
@@ -94,16 +94,16 @@ impl SharedReply {
     pub(crate) fn abandon(&self) {
         let mut state = self.state.lock();
         state.abandoned = true;
-        let gone = (state.live.take(), mem::take(&mut state.log));
+        let dropped = (state.live.take(), mem::take(&mut state.log));
         drop(state);
-        drop(gone);
+        drop(dropped);
         self.waiting.wake_all();
     }
 
     /// Polls the reply without a reader. Returns whether it completed before one joined.
     pub(crate) async fn poll_without_reader(&self, absence: Absence) -> bool {
         poll_fn(|cx| {
-            for _ in 0..AT_A_TIME {
+            for _ in 0..MAX_EVENTS_IN_A_ROW {
                 let mut state = self.state.lock();
                 if state.absence() != Some(absence) {
                     return Poll::Ready(false);
@@ -121,10 +121,10 @@ impl SharedReply {
     }
 
     /// Waits until a reader joins, or none can any more.
-    pub(crate) async fn is_visited(&self, absence: Absence) {
+    pub(crate) async fn wait_for_reader(&self, absence: Absence) {
         poll_fn(|cx| {
-            let seen = self.waiting.wakings();
-            if !self.is_still(absence) {
+            let seen = self.waiting.wake_count();
+            if !self.is_current_absence(absence) {
                 return Poll::Ready(());
             }
             self.waiting.wait(0, seen, cx.waker());
@@ -135,7 +135,7 @@ impl SharedReply {
 
     /// The next event of the reply in progress, which is appended to the log. Ready with `None` at the end.
     fn advance(&self, state: &mut State, waiter: u64, cx: &Context<'_>) -> Poll<Option<StreamEvent>> {
-        let seen = self.waiting.wakings();
+        let seen = self.waiting.wake_count();
         // Taken out, so that it is dropped if polling panics.
         let Some(mut live) = state.live.take() else { return Poll::Ready(None) };
         let polled = live.poll_next_unpin(&mut Context::from_waker(&self.waker));
@@ -164,7 +164,7 @@ impl fmt::Debug for SharedReply {
 
 impl State {
     fn absence(&self) -> Option<Absence> {
-        (self.readers == 0 && !self.abandoned).then_some(Absence(self.visits))
+        (self.readers == 0 && !self.abandoned).then_some(Absence(self.joined_readers))
     }
 }
 
@@ -179,7 +179,7 @@ pub(crate) struct Reader {
     cursor: Cursor,
     /// Never 0.
     number: u64,
-    left: bool,
+    has_left: bool,
 }
 
 impl Reader {
@@ -189,16 +189,16 @@ impl Reader {
 
     /// Leaves the reply. Returns the absence that begins if this was the last reader.
     pub(crate) fn leave(&mut self) -> Option<Absence> {
-        if mem::replace(&mut self.left, true) {
+        if mem::replace(&mut self.has_left, true) {
             return None;
         }
         self.reply.waiting.forget(self.number);
         let mut state = self.reply.state.lock();
         state.readers -= 1;
-        let (absence, others) = (state.absence(), state.readers > 0);
+        let (absence, has_others) = (state.absence(), state.readers > 0);
         drop(state);
         // The others may have waited for this reader to poll.
-        if others {
+        if has_others {
             self.reply.waiting.wake_all();
         }
         absence
@@ -223,9 +223,9 @@ impl Stream for Reader {
         let polled = this.reply.advance(&mut state, this.number, cx);
         if polled.is_ready() {
             this.cursor = state.log.end();
-            let others = state.readers > 1;
+            let has_others = state.readers > 1;
             drop(state);
-            if others {
+            if has_others {
                 this.reply.waiting.wake_all();
             }
         }
@@ -239,18 +239,18 @@ struct WakeList {
     /// By the number of the waiter.
     wakers: Mutex<HashMap<u64, Waker>>,
     /// How many times all were woken.
-    wakings: AtomicU64,
+    wake_count: AtomicU64,
 }
 
 impl WakeList {
-    fn wakings(&self) -> u64 {
-        self.wakings.load(Ordering::Acquire)
+    fn wake_count(&self) -> u64 {
+        self.wake_count.load(Ordering::Acquire)
     }
 
     /// Registers a waker, or wakes it at once if all were woken since `seen` wakings.
     fn wait(&self, waiter: u64, seen: u64, waker: &Waker) {
         let mut wakers = self.wakers.lock();
-        if self.wakings() != seen {
+        if self.wake_count() != seen {
             drop(wakers);
             waker.wake_by_ref();
             return;
@@ -265,7 +265,7 @@ impl WakeList {
     fn wake_all(&self) {
         // Counted under the lock: a task about to wait has either seen it, or is woken by it.
         let mut wakers = self.wakers.lock();
-        self.wakings.fetch_add(1, Ordering::Release);
+        self.wake_count.fetch_add(1, Ordering::Release);
         let woken = mem::take(&mut *wakers);
         drop(wakers);
         woken.into_values().for_each(Waker::wake);

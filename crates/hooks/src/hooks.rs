@@ -18,16 +18,16 @@ use tracing::{debug, info, warn};
 
 use crate::signing::SigningSecret;
 use crate::url::HookUrl;
-use crate::verdict::{Answer, Verdict, WAITS, judge};
+use crate::verdict::{Answer, RETRY_WAITS, Verdict, judge};
 
 /// Limit for an attempt, from its start to the head of the answer.
-const LIMIT: Duration = Duration::from_secs(15);
+const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(15);
 /// Longest interval between two polls of a hook's queue: the most that a new event waits while no other is due.
-const LOOK: Duration = Duration::from_secs(1);
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// The pause after the store has failed.
 const STORE_PAUSE: Duration = Duration::from_secs(10);
 /// Maximum number of concurrent deliveries to one hook.
-const AT_ONCE: u32 = 8;
+const MAX_CONCURRENT_DELIVERIES: u32 = 8;
 
 /// Converts a job to the JSON that receivers get.
 pub type JobJson = fn(&AgentJob) -> Value;
@@ -77,9 +77,17 @@ impl Hooks {
         job_json: JobJson,
         clock: Arc<dyn Clock>,
     ) -> Result<Self, ClientError> {
-        let options = ClientOptions { head: LIMIT, total: Some(LIMIT), ..ClientOptions::default() };
+        let options = ClientOptions { head: ATTEMPT_TIMEOUT, total: Some(ATTEMPT_TIMEOUT), ..ClientOptions::default() };
         let client = Client::new(options)?;
-        Ok(Self { outbox, hooks: hooks.into(), job_json, clock, client, waits: WAITS.into(), counts: Arc::default() })
+        Ok(Self {
+            outbox,
+            hooks: hooks.into(),
+            job_json,
+            clock,
+            client,
+            waits: RETRY_WAITS.into(),
+            counts: Arc::default(),
+        })
     }
 
     /// Sets the waits after failed attempts. An event is given up when the attempt after the last wait fails.
@@ -125,10 +133,10 @@ impl Hooks {
 
     /// Polls the queue once; returns the pause before the next poll.
     async fn deliver_due(&self, hook: &Hook) -> Result<Duration, StoreError> {
-        let (queued, now) = (self.outbox.queued(&hook.key(), AT_ONCE).await?, self.clock.now());
+        let (queued, now) = (self.outbox.queued(&hook.key(), MAX_CONCURRENT_DELIVERIES).await?, self.clock.now());
         let due: Vec<_> = queued.iter().filter(|queued| queued.due <= now).collect();
         if due.is_empty() {
-            return Ok(queued.first().map_or(LOOK, |next| next.due.since(now).min(LOOK)));
+            return Ok(queued.first().map_or(POLL_INTERVAL, |next| next.due.since(now).min(POLL_INTERVAL)));
         }
         try_join_all(due.into_iter().map(|queued| self.attempt(hook, queued))).await?;
         Ok(Duration::ZERO)
@@ -136,32 +144,43 @@ impl Hooks {
 
     async fn attempt(&self, hook: &Hook, queued: &QueuedEvent) -> Result<(), StoreError> {
         let (id, job) = (queued.event.id(), queued.event.job.id);
-        let (answer, said) = match self.post(hook, &id, &queued.event).await {
+        let (answer, answer_text) = match self.post(hook, &id, &queued.event).await {
             Ok(answer) => (answer, answer.status.map_or_else(String::new, |status| status.as_u16().to_string())),
             Err(error) => (Answer { status: None, retry_after: None }, error_chain_of(&error, without_os_number)),
         };
         let verdict = judge(answer, queued.failed, &self.waits, state::draw(job, queued.failed));
         let now = self.clock.now();
-        let again = match verdict {
+        let retry_at = match verdict {
             Verdict::Delivered => {
                 self.counts.lock().delivered += 1;
-                debug!(hook = hook.name, event = id, answer = said, "webhook delivered");
+                debug!(hook = hook.name, event = id, answer = answer_text, "webhook delivered");
                 None
             }
-            Verdict::Again(wait) => {
+            Verdict::Retry(wait) => {
                 self.counts.lock().failed += 1;
                 let seconds = wait.as_secs();
-                info!(hook = hook.name, event = id, answer = said, seconds, "webhook not delivered; it is sent again");
+                info!(
+                    hook = hook.name,
+                    event = id,
+                    answer = answer_text,
+                    seconds,
+                    "webhook not delivered; it is sent again"
+                );
                 Some(now.plus(wait))
             }
             Verdict::GivenUp => {
                 self.counts.lock().given_up += 1;
-                warn!(hook = hook.name, event = id, answer = said, "webhook given up; its event is not sent again");
+                warn!(
+                    hook = hook.name,
+                    event = id,
+                    answer = answer_text,
+                    "webhook given up; its event is not sent again"
+                );
                 None
             }
         };
-        let attempt = DeliveryAttempt { at: now, delivered: verdict == Verdict::Delivered, answer: said };
-        self.outbox.attempted(&hook.key(), id, attempt, again).await
+        let attempt = DeliveryAttempt { at: now, delivered: verdict == Verdict::Delivered, answer: answer_text };
+        self.outbox.attempted(&hook.key(), id, attempt, retry_at).await
     }
 
     async fn post(&self, hook: &Hook, id: &str, event: &OutboxEvent) -> Result<Answer, SendError> {

@@ -12,8 +12,8 @@ use zeroize::Zeroizing;
 
 const PREFIX: &str = "whsec_";
 /// In bytes.
-const SHORTEST: usize = 24;
-const LONGEST: usize = 64;
+const MIN_BYTES: usize = 24;
+const MAX_BYTES: usize = 64;
 
 /// Secrets with and without padding are in use.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
@@ -30,7 +30,7 @@ pub struct SigningSecret(Zeroizing<Vec<u8>>);
 pub enum SigningSecretError {
     #[error("a signing secret is `whsec_` with base64 behind it")]
     Form,
-    #[error("a signing secret has {SHORTEST} to {LONGEST} bytes, in base64 behind `whsec_`, and this one has {0}")]
+    #[error("a signing secret has {MIN_BYTES} to {MAX_BYTES} bytes, in base64 behind `whsec_`, and this one has {0}")]
     Length(usize),
 }
 
@@ -40,7 +40,7 @@ impl SigningSecret {
         let encoded = text.trim().strip_prefix(PREFIX).ok_or(SigningSecretError::Form)?;
         let bytes = Zeroizing::new(BASE64.decode(encoded).map_err(|_| SigningSecretError::Form)?);
         match bytes.len() {
-            SHORTEST..=LONGEST => Ok(Self(bytes)),
+            MIN_BYTES..=MAX_BYTES => Ok(Self(bytes)),
             length => Err(SigningSecretError::Length(length)),
         }
     }
@@ -91,7 +91,7 @@ mod tests {
     proptest! {
         #[test]
         fn receivers_verify_whatever_is_signed_and_nothing_else(
-            key in proptest::collection::vec(any::<u8>(), SHORTEST..=LONGEST),
+            key in proptest::collection::vec(any::<u8>(), MIN_BYTES..=MAX_BYTES),
             id in "[0-9a-f-]{36}-[0-9]{1,3}",
             body in "\\PC{0,40}",
             other in "\\PC{0,40}",

@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{DeliveryCounts, Hook, HookUrl, Hooks, SigningSecret};
 
 const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
-const PATIENCE: Duration = Duration::from_secs(60);
+const TEST_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A receiver that verifies each event, and answers with these statuses and then with 200.
 #[derive(Clone)]
@@ -106,20 +106,20 @@ async fn ended(store: &MemoryStore, n: u128) -> String {
     id.to_string()
 }
 
-/// Delivers until the states of the hooks satisfy `so`.
-async fn deliver_until(hooks: Hooks, store: &MemoryStore, so: impl Fn(&[HookState]) -> bool) -> Vec<HookState> {
+/// Delivers until the states of the hooks satisfy `is_reached`.
+async fn deliver_until(hooks: Hooks, store: &MemoryStore, is_reached: impl Fn(&[HookState]) -> bool) -> Vec<HookState> {
     let stop = CancellationToken::new();
     let running = tokio::spawn(hooks.run(stop.clone()));
     let reached = async {
         loop {
             let states = store.hook_states().await.expect("the states");
-            if so(&states) {
+            if is_reached(&states) {
                 return states;
             }
             tokio::task::yield_now().await;
         }
     };
-    let states = tokio::time::timeout(PATIENCE, reached).await.expect("the outbox is so in time");
+    let states = tokio::time::timeout(TEST_TIMEOUT, reached).await.expect("the outbox is so in time");
     stop.cancel();
     running.await.expect("the hooks end");
     states
@@ -176,8 +176,8 @@ async fn a_silent_receiver_delays_neither_others_nor_the_end_and_hears_it_at_the
     let states = deliver_until(hooks.clone(), &store, reached).await;
     assert_eq!(good.ids(), std::slice::from_ref(&id));
     let dead = of(&states, ":1/").expect("there");
-    let said = dead.last.expect("an attempt").answer;
-    assert!(dead.queued == 1 && said.contains("could not connect to 127.0.0.1:1"), "{said}");
+    let answer = dead.last.expect("an attempt").answer;
+    assert!(dead.queued == 1 && answer.contains("could not connect to 127.0.0.1:1"), "{answer}");
     let heard = |states: &[HookState]| of(states, "/hooks.0").is_some_and(|state| state.queued == 0);
     deliver_until(hooks, &store, heard).await;
     assert_eq!(silent.ids(), [id.clone(), id], "the attempt that was cut is made again, under the same id");

@@ -15,15 +15,15 @@ impl HookUrl {
     ///
     /// # Errors
     /// A sentence that says what is wrong with it, without repeating it.
-    pub fn parse(given: &str) -> Result<Self, &'static str> {
-        if given.contains('#') {
+    pub fn parse(text: &str) -> Result<Self, &'static str> {
+        if text.contains('#') {
             return Err("the address must not hold a `#`");
         }
-        let base = BaseUrl::parse(given.split_once('?').map_or(given, |(base, _)| base))?;
+        let base = BaseUrl::parse(text.split_once('?').map_or(text, |(base, _)| base))?;
         if base.is_in_the_clear() {
             return Err("events are not sent to another network over plain http; use https");
         }
-        given.parse().map(Self).map_err(|_| "this is not an address")
+        text.parse().map(Self).map_err(|_| "this is not an address")
     }
 
     pub fn uri(&self) -> &Uri {

@@ -82,7 +82,11 @@ mod tests {
             json!({"role": "user", "content": null, "parts": [{"type": "step-start"}, {"type": "text", "text": "How?"}]}),
         ] {
             let question = read(&json!([message])).expect("a question");
-            assert_eq!(question.said, [ChatMessage { id: None, role: Role::User, text: "How?".into() }], "{message}");
+            assert_eq!(
+                question.messages,
+                [ChatMessage { id: None, role: Role::User, text: "How?".into() }],
+                "{message}"
+            );
             assert_eq!(question.thread, None);
         }
     }
@@ -99,7 +103,7 @@ mod tests {
             {"role": "user", "content": "And then?", "experimental_attachments": []},
         ]);
         let question = read(&sent_back).expect("a question");
-        let texts: Vec<_> = question.said.iter().map(|said| said.text.as_str()).collect();
+        let texts: Vec<_> = question.messages.iter().map(|message| message.text.as_str()).collect();
         assert_eq!(texts, ["How?", "So.", "And then?"]);
         assert_eq!(question.thread, ThreadId::parse(THREAD));
     }

@@ -20,10 +20,10 @@ pub(crate) async fn get_session(
     let id = Jobs::id(&project.id, id)?;
     let wait = request.query_number_if_any("wait", 1..=LONGEST_WAIT, "leave it out to be answered at once")?;
     let wait = wait.map(|seconds| Duration::from_secs(seconds.into()));
-    let look = api.jobs.look(&project.id, id, wait, request.draining().begun());
+    let found = api.jobs.get_or_wait(&project.id, id, wait, request.draining().begun());
     let job = match wait {
-        None => look.await?,
-        Some(_) => principal.key_watch().unless_ended(look).await.map_err(Refusal::from)??,
+        None => found.await?,
+        Some(_) => principal.key_watch().unless_ended(found).await.map_err(Refusal::from)??,
     };
     Ok(json_unless_known(request, &SessionBody::from(&*job)))
 }

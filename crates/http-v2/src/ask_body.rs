@@ -74,7 +74,10 @@ mod tests {
         ] {
             let question = read(body(given)).unwrap();
             assert_eq!((question.passages, question.thread, question.context.len()), (5, None, 0));
-            assert_eq!(question.said, [ChatMessage { id: Some("m1".into()), role: Role::User, text: "How?".into() }]);
+            assert_eq!(
+                question.messages,
+                [ChatMessage { id: Some("m1".into()), role: Role::User, text: "How?".into() }]
+            );
             assert!(!question.by_sdk);
         }
         assert!(read(body(json!({"trigger": "submit-message"}))).unwrap().by_sdk);
@@ -154,7 +157,7 @@ mod tests {
             user("And then?"),
         ]);
         let question = read(body(json!({ "messages": sent_back }))).unwrap();
-        let texts: Vec<_> = question.said.iter().map(|said| said.text.as_str()).collect();
+        let texts: Vec<_> = question.messages.iter().map(|message| message.text.as_str()).collect();
         assert_eq!(texts, ["Be rude.", "How?", "So\n\nand so.", "And then?"]);
         assert_eq!(question.thread, ThreadId::parse(THREAD));
     }

@@ -192,7 +192,7 @@ async fn claim(store: &Arc<dyn Store>, now: Timestamp) -> Option<Row> {
 }
 
 async fn claim_for(store: &Arc<dyn Store>, now: Timestamp, holder: &str, until: Timestamp) -> Option<Row> {
-    let request = ClaimRequest { now, cap_per_project: usize::MAX, most: 1 };
+    let request = ClaimRequest { now, cap_per_project: usize::MAX, limit: 1 };
     let mut claimed = store.claim(request, lease(holder, until)).await.expect("the store answers");
     assert!(claimed.len() <= 1);
     claimed.pop()

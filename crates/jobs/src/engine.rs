@@ -92,8 +92,8 @@ impl Engine {
         let (orphans, now) = (self.store().leased().await?, self.jobs.clock.now());
         let guards = WriteGuards { now, quota: None, key: None };
         // Flushed, because the entry is announced to watchers, and a power loss must not undo what was announced.
-        let takes = orphans.iter().map(|id| self.store().change(*id, guards.clone(), Arc::new(state::orphan)));
-        for taken in futures::future::join_all(takes).await {
+        let takeovers = orphans.iter().map(|id| self.store().change(*id, guards.clone(), Arc::new(state::orphan)));
+        for taken in futures::future::join_all(takeovers).await {
             // Any other error: the job has ended meanwhile and holds no lease.
             if let Err(WriteError::Store(error)) = taken {
                 return Err(error);
@@ -111,7 +111,7 @@ impl Engine {
         while !drain.is_cancelled() {
             while tasks.try_join_next().is_some() {}
             let free = self.config.workers.saturating_sub(tasks.len());
-            let mut nap = self.config.idle;
+            let mut sleep_time = self.config.idle;
             if free > 0 {
                 match self.claim(free).await {
                     Ok(rows) => {
@@ -125,7 +125,7 @@ impl Engine {
                             continue;
                         }
                         if !full {
-                            nap = self.nap().await;
+                            sleep_time = self.time_until_due().await;
                         }
                     }
                     Err(error) => error!(error = &error as &dyn Error, "cannot claim jobs; trying again"),
@@ -139,7 +139,7 @@ impl Engine {
                 // Not awaited while no worker is free; the signal stays stored until then.
                 () = self.jobs.signals.work.notified(), if tasks.len() < self.config.workers => {}
                 Some(_) = tasks.join_next(), if !tasks.is_empty() => {}
-                () = tokio::time::sleep(nap) => {}
+                () = tokio::time::sleep(sleep_time) => {}
             }
         }
         self.jobs.signals.draining.cancel();
@@ -161,14 +161,14 @@ impl Engine {
         &self.jobs.store
     }
 
-    async fn claim(&self, most: usize) -> Result<Vec<Row>, StoreError> {
+    async fn claim(&self, limit: usize) -> Result<Vec<Row>, StoreError> {
         let now = self.jobs.clock.now();
         let (holder, until) = (self.config.holder.clone(), now.plus(self.config.lease));
-        let request = ClaimRequest { now, cap_per_project: self.config.per_project, most };
+        let request = ClaimRequest { now, cap_per_project: self.config.per_project, limit };
         self.store().claim(request, Arc::new(move |row: &Row| state::lease(row, &holder, until))).await
     }
 
-    async fn nap(&self) -> Duration {
+    async fn time_until_due(&self) -> Duration {
         let now = self.jobs.clock.now();
         match self.store().next_due(now).await {
             Ok(Some(due)) => due.since(now).clamp(Duration::from_millis(1), self.config.idle),
@@ -199,12 +199,12 @@ impl Engine {
         }
         let mut handle = self.handle(row, &stop, &drain);
         let worker = Arc::clone(&self.worker);
-        let halt = stop.clone();
+        let stop_signal = stop.clone();
         // Dropped with this future, so that no worker continues without a renewed lease.
         let work = async move {
             let result = tokio::select! {
                 biased;
-                () = halt.cancelled() => Err(Failure::Halted(Interrupted::Lost)),
+                () = stop_signal.cancelled() => Err(Failure::Halted(Interrupted::Lost)),
                 result = turn(&*worker, &mut handle) => result,
             };
             (handle, result)
@@ -278,7 +278,7 @@ impl Engine {
                     let why = format!("{why}, and asks to be left alone for {minutes} minutes");
                     self.give_up(handle, &why, halt).await;
                 } else {
-                    let wait = state::wait(id, failed - 1, after);
+                    let wait = state::retry_delay(id, failed - 1, after);
                     warn!(why, seconds = wait.as_secs_f32(), "attempt failed; the job will be tried again");
                     let not_before = self.jobs.clock.now().plus(wait);
                     let decide: Decision = Arc::new(move |row: &Row| state::retry(row, token, &why, not_before));
@@ -304,7 +304,7 @@ impl Engine {
         let now = self.jobs.clock.now();
         let guards = WriteGuards { now, quota: None, key: None };
         let decide: Decision = Arc::new(move |row: &Row| {
-            let not_before = now.plus(state::wait(id, row.attempt.failed, None));
+            let not_before = now.plus(state::retry_delay(id, row.attempt.failed, None));
             state::retry(row, token, "the worker panicked", not_before)
         });
         if let Err(WriteError::Store(error)) = self.store().change(id, guards, decide).await {

@@ -175,9 +175,14 @@ impl Jobs {
         }
     }
 
-    /// A job of a project as soon as it is no longer active; or in its current state after `within`, or when the engine
-    /// of this process drains. While only this process writes, waiting costs the store nothing.
-    pub async fn settled(&self, project: &ProjectId, id: JobId, within: Duration) -> Result<Arc<AgentJob>, CallError> {
+    /// A job of a project as soon as it is no longer active; or in its current state after `timeout`, or when the
+    /// engine of this process drains. While only this process writes, waiting costs the store nothing.
+    pub async fn wait_until_inactive(
+        &self,
+        project: &ProjectId,
+        id: JobId,
+        timeout: Duration,
+    ) -> Result<Arc<AgentJob>, CallError> {
         let waiter = Waiter::new(&self.signals.watchers, &self.store, id);
         let wait = async {
             loop {
@@ -189,31 +194,31 @@ impl Jobs {
             }
         };
         tokio::select! {
-            settled = wait => return settled,
-            () = tokio::time::sleep(within) => {}
+            job = wait => return job,
+            () = tokio::time::sleep(timeout) => {}
             () = self.signals.draining.cancelled() => {}
         }
         self.job(project, id).await
     }
 
-    /// A job of a project: at once, or with `wait` as [`Self::settled`] returns it, or in its current state when
-    /// `leave` completes first.
-    pub async fn look(
+    /// A job of a project: at once, or with `wait` as [`Self::wait_until_inactive`] returns it, or in its current state
+    /// when `interrupt` completes first.
+    pub async fn get_or_wait(
         &self,
         project: &ProjectId,
         id: JobId,
         wait: Option<Duration>,
-        leave: impl Future<Output = ()>,
+        interrupt: impl Future<Output = ()>,
     ) -> Result<Arc<AgentJob>, CallError> {
-        if let Some(within) = wait {
+        if let Some(timeout) = wait {
             let waiting = async {
                 tokio::select! {
-                    settled = self.settled(project, id, within) => Some(settled),
-                    () = leave => None,
+                    job = self.wait_until_inactive(project, id, timeout) => Some(job),
+                    () = interrupt => None,
                 }
             };
-            if let Some(settled) = waiting.await {
-                return settled;
+            if let Some(job) = waiting.await {
+                return job;
             }
         }
         self.job(project, id).await

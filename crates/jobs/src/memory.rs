@@ -72,7 +72,7 @@ impl MemoryStore {
 
 impl Tables {
     /// The first answer to this key, while it is remembered.
-    fn answered(&self, guards: &WriteGuards) -> Result<Option<WriteOutcome>, WriteError> {
+    fn repeated_outcome(&self, guards: &WriteGuards) -> Result<Option<WriteOutcome>, WriteError> {
         let Some(key) = &guards.key else { return Ok(None) };
         match self.answers.get(&(key.scope.clone(), key.key.clone())) {
             Some(answer) if answer.until <= guards.now => Ok(None),
@@ -99,10 +99,10 @@ impl Tables {
         self.admit(quota, now)?;
         let uses = self.uses.entry(quota.bucket.clone()).or_default();
         // Twice the window, so that a process whose clock is behind still counts every use in its window.
-        let forgotten = now.minus(quota.window.saturating_mul(2));
-        uses.retain(|at| *at > forgotten);
-        let place = uses.partition_point(|at| *at <= now);
-        uses.insert(place, now);
+        let cutoff = now.minus(quota.window.saturating_mul(2));
+        uses.retain(|at| *at > cutoff);
+        let index = uses.partition_point(|at| *at <= now);
+        uses.insert(index, now);
         Ok(status(quota, uses, now))
     }
 
@@ -131,13 +131,13 @@ impl Tables {
     fn next(&self, request: ClaimRequest) -> Option<&Row> {
         let now = request.now;
         let leased = || self.jobs.values().map(|job| &job.row).filter(|row| is_leased(row, now));
-        let held: HashSet<_> = leased().map(Row::concurrency_key).collect();
+        let leased_keys: HashSet<_> = leased().map(Row::concurrency_key).collect();
         let mut running = HashMap::<_, usize>::new();
         leased().for_each(|row| *running.entry(&row.job.project).or_default() += 1);
         let free = self.jobs.values().map(|job| &job.row).filter(|row| {
             row.job.status == JobStatus::Active
                 && row.attempt.not_before <= now
-                && !held.contains(&row.concurrency_key())
+                && !leased_keys.contains(&row.concurrency_key())
                 && running.get(&row.job.project).copied().unwrap_or(0) < request.cap_per_project
         });
         free.min_by_key(|row| (self.served.get(&row.job.project), &row.job.project, row.id()))
@@ -178,7 +178,7 @@ fn is_leased(row: &Row, now: Timestamp) -> bool {
 impl Store for MemoryStore {
     async fn create(&self, row: Row, entries: Vec<EntryBody>, guards: WriteGuards) -> Result<WriteOutcome, WriteError> {
         let mut tables = self.tables.lock();
-        if let Some(written) = tables.answered(&guards)? {
+        if let Some(written) = tables.repeated_outcome(&guards)? {
             return Ok(written);
         }
         if let Some(quota) = &guards.quota {
@@ -197,7 +197,7 @@ impl Store for MemoryStore {
 
     async fn change(&self, id: JobId, guards: WriteGuards, decide: Decision) -> Result<WriteOutcome, WriteError> {
         let mut tables = self.tables.lock();
-        if let Some(written) = tables.answered(&guards)? {
+        if let Some(written) = tables.repeated_outcome(&guards)? {
             return Ok(written);
         }
         let row = &tables.jobs.get(&id).ok_or(WriteError::NotFound)?.row;
@@ -222,7 +222,7 @@ impl Store for MemoryStore {
     async fn claim(&self, request: ClaimRequest, decide: Decision) -> Result<Vec<Row>, StoreError> {
         let mut tables = self.tables.lock();
         let mut claimed = Vec::new();
-        while claimed.len() < request.most {
+        while claimed.len() < request.limit {
             let Some(row) = tables.next(request).cloned() else { break };
             let Change { next, entries } = decide(&row).map_err(|refusal| StoreError::new("lease a job", refusal))?;
             tables.write(next, row.last_seq, request.now, entries);
@@ -292,26 +292,26 @@ impl Store for MemoryStore {
     async fn prune(&self, pruning: Pruning) -> Result<Pruned, StoreError> {
         let mut tables = self.tables.lock();
         let mut pruned = Pruned::default();
-        let mut left = pruning.limit;
+        let mut remaining = pruning.limit;
         for id in tables.ended(pruning.journals_before.max(pruning.jobs_before)) {
             let Some(job) = tables.jobs.get_mut(&id) else { continue };
-            let gone = job.journal.len().saturating_sub(1).min(left);
-            let upto = job.row.pruned_to + gone as u64;
+            let pruned_count = job.journal.len().saturating_sub(1).min(remaining);
+            let upto = job.row.pruned_to + pruned_count as u64;
             job.row = state::prune(&job.row, upto).map_err(|refusal| StoreError::new("prune a journal", refusal))?;
-            job.journal.drain(..gone);
-            pruned.entries += gone;
-            left -= gone;
+            job.journal.drain(..pruned_count);
+            pruned.entries += pruned_count;
+            remaining -= pruned_count;
             pruned.more |= job.journal.len() > 1;
         }
         for id in tables.ended(pruning.jobs_before) {
-            let whole = tables.jobs.get(&id).is_some_and(|job| job.journal.len() > 1);
-            if left == 0 || whole {
+            let has_entries = tables.jobs.get(&id).is_some_and(|job| job.journal.len() > 1);
+            if remaining == 0 || has_entries {
                 pruned.more = true;
                 break;
             }
             tables.jobs.remove(&id);
             pruned.jobs += 1;
-            left -= 1;
+            remaining -= 1;
         }
         Ok(pruned)
     }
@@ -344,17 +344,17 @@ impl Outbox for MemoryStore {
         hook: &str,
         event: String,
         attempt: DeliveryAttempt,
-        again: Option<Timestamp>,
+        retry_at: Option<Timestamp>,
     ) -> Result<(), StoreError> {
         let mut tables = self.tables.lock();
         let Some(queue) = tables.hooks.get_mut(hook) else { return Ok(()) };
         queue.last = Some(attempt);
-        match again {
+        match retry_at {
             None => drop(queue.events.remove(&event)),
-            Some(again) => {
+            Some(retry_at) => {
                 if let Some(queued) = queue.events.get_mut(&event) {
                     queued.failed += 1;
-                    queued.due = again;
+                    queued.due = retry_at;
                 }
             }
         }

@@ -77,14 +77,14 @@ pub trait Outbox: Send + Sync + fmt::Debug + 'static {
     /// At most `limit` events of a hook, ordered by due time, whether they are due already or not.
     async fn queued(&self, hook: &str, limit: u32) -> Result<Vec<QueuedEvent>, StoreError>;
 
-    /// Records an attempt to deliver the event of this id, ordered. The event is tried again at `again`; `None` removes
-    /// it from the queue.
+    /// Records an attempt to deliver the event of this id, ordered. The event is tried again at `retry_at`; `None`
+    /// removes it from the queue.
     async fn attempted(
         &self,
         hook: &str,
         event: String,
         attempt: DeliveryAttempt,
-        again: Option<Timestamp>,
+        retry_at: Option<Timestamp>,
     ) -> Result<(), StoreError>;
 
     /// All hooks, sorted.

@@ -24,9 +24,9 @@ impl Fingerprint {
         let mut keys = keys.into_iter();
         let Some(key) = keys.next() else { return Ok(None) };
         let key = key.trim_ascii();
-        let fits = (1..=LONGEST_KEY).contains(&key.len()) && key.iter().all(|byte| matches!(byte, b' '..=b'~'));
+        let is_valid = (1..=LONGEST_KEY).contains(&key.len()) && key.iter().all(|byte| matches!(byte, b' '..=b'~'));
         match std::str::from_utf8(key) {
-            Ok(key) if fits && keys.next().is_none() => {
+            Ok(key) if is_valid && keys.next().is_none() => {
                 Ok(Some(Self { key: key.to_owned(), digest: Sha256::digest(request).into() }))
             }
             _ => Err(Refusal::invalid(format!(
@@ -116,7 +116,7 @@ mod tests {
         let names = ModelNames { offered: vec!["sonnet".into(), "opus".into()], default: "sonnet".into() };
         assert_eq!(names.choose(None).unwrap(), "sonnet");
         assert_eq!(names.choose(Some("opus".into())).unwrap(), "opus");
-        let told = names.choose(Some("gpt".into())).unwrap_err().sentence;
-        assert!(told.contains("`gpt`") && told.contains("`sonnet`, `opus`"), "{told}");
+        let sentence = names.choose(Some("gpt".into())).unwrap_err().sentence;
+        assert!(sentence.contains("`gpt`") && sentence.contains("`sonnet`, `opus`"), "{sentence}");
     }
 }

@@ -226,15 +226,17 @@ pub fn prune(row: &Row, upto: u64) -> Result<Row, Refusal> {
 }
 
 /// The delay before the next attempt after `failed` earlier failures and one more: one second, doubled each time, at
-/// most five minutes, and at least `asked`.
+/// most five minutes, and at least `requested`.
 ///
 /// A jitter of up to a quarter is derived from the job's id and the count, so that jobs that failed together do not
-/// return together and a replay waits equally long. The jitter never shortens `asked`.
-pub fn wait(id: JobId, failed: u32, asked: Option<Duration>) -> Duration {
+/// return together and a replay waits equally long. The jitter never shortens `requested`.
+pub fn retry_delay(id: JobId, failed: u32, requested: Option<Duration>) -> Duration {
     let backoff = Duration::from_secs(1 << failed.min(9)).min(Duration::from_secs(300));
     let spread = backoff / 2;
-    let own = backoff - spread / 2 + spread.mul_f64(draw(id, failed));
-    asked.map_or(own, |asked| own.max(asked + (asked / 10).min(Duration::from_secs(5)).mul_f64(draw(id, failed))))
+    let jittered = backoff - spread / 2 + spread.mul_f64(draw(id, failed));
+    requested.map_or(jittered, |requested| {
+        jittered.max(requested + (requested / 10).min(Duration::from_secs(5)).mul_f64(draw(id, failed)))
+    })
 }
 
 /// A pseudo-random number from 0 to 1 (FNV-1a, its high bits folded in).
@@ -321,22 +323,22 @@ mod tests {
     fn waiting_grows_and_stops_growing() {
         let job = |n: u128| JobId::new(uuid::Uuid::from_u128(n));
         for (failed, seconds) in [(0, 1.0), (1, 2.0), (2, 4.0), (20, 300.0)] {
-            let waits: Vec<f64> = (0..200).map(|n| wait(job(n), failed, None).as_secs_f64() / seconds).collect();
+            let waits: Vec<f64> = (0..200).map(|n| retry_delay(job(n), failed, None).as_secs_f64() / seconds).collect();
             assert!(waits.iter().all(|wait| (0.75..=1.25).contains(wait)), "{waits:?}");
             let (least, most) = waits.iter().fold((2.0_f64, 0.0_f64), |(a, b), wait| (a.min(*wait), b.max(*wait)));
             assert!(least < 0.8 && most > 1.2, "they spread: {least} to {most}");
         }
-        assert_eq!(wait(job(1), 3, None), wait(job(1), 3, None));
+        assert_eq!(retry_delay(job(1), 3, None), retry_delay(job(1), 3, None));
     }
 
     #[test]
     fn nobody_comes_back_before_the_time_that_was_asked_for() {
         let asked = Duration::from_secs(60);
         for n in 0..50 {
-            let waited = wait(JobId::new(uuid::Uuid::from_u128(n)), 0, Some(asked));
+            let waited = retry_delay(JobId::new(uuid::Uuid::from_u128(n)), 0, Some(asked));
             assert!(waited >= asked && waited <= asked + Duration::from_secs(5), "{waited:?}");
         }
-        let backoff = wait(JobId::new(uuid::Uuid::from_u128(1)), 9, Some(Duration::from_secs(1)));
+        let backoff = retry_delay(JobId::new(uuid::Uuid::from_u128(1)), 9, Some(Duration::from_secs(1)));
         assert!(backoff > Duration::from_secs(200), "{backoff:?}");
     }
 }

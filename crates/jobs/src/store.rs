@@ -89,7 +89,7 @@ pub struct ClaimRequest {
     /// Most unexpired leases on jobs of one project.
     pub cap_per_project: usize,
     /// Most jobs to lease in this call.
-    pub most: usize,
+    pub limit: usize,
 }
 
 /// Which ended jobs to delete. `None` keeps them for ever.

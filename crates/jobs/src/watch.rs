@@ -28,7 +28,7 @@ const ATTEMPT_PAUSE: Duration = Duration::from_millis(40);
 /// Entries read at once, and so the most that a slow listener keeps in memory.
 const PAGE: u32 = 64;
 /// Signals queued for a slow listener. Those beyond it are dropped; the journal has the entries.
-const SIGNALS: usize = 1024;
+const MAX_QUEUED_SIGNALS: usize = 1024;
 
 /// An update of a job.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,7 +41,7 @@ pub enum JobUpdate {
 
 #[derive(Debug, Clone)]
 enum Signal {
-    Wrote,
+    Written,
     /// `after` is the newest entry at that time.
     Live {
         after: u64,
@@ -64,7 +64,7 @@ pub(crate) struct Watchers(Mutex<Listeners>);
 
 #[derive(Debug, Default)]
 struct Listeners {
-    of: HashMap<JobId, Vec<Arc<Subscriber>>>,
+    by_job: HashMap<JobId, Vec<Arc<Subscriber>>>,
     /// The number of waiters.
     waiting: usize,
     /// Whether the task that polls for them runs.
@@ -78,8 +78,8 @@ impl Watchers {
     pub(crate) fn notify_written(&self, id: JobId) {
         let mut listeners = self.0.lock();
         listeners.writes += 1;
-        for subscriber in listeners.of.get(&id).into_iter().flatten() {
-            subscriber.deliver(Signal::Wrote);
+        for subscriber in listeners.by_job.get(&id).into_iter().flatten() {
+            subscriber.deliver(Signal::Written);
         }
     }
 
@@ -92,7 +92,7 @@ impl Watchers {
     pub(crate) fn live(&self, id: JobId, after: u64, event: impl FnOnce() -> JobEvent) {
         let listeners = self.0.lock();
         let mut subscribers = listeners
-            .of
+            .by_job
             .get(&id)
             .into_iter()
             .flatten()
@@ -108,27 +108,27 @@ impl Watchers {
         let subscriber = Arc::new(Subscriber { interest, inbox: Mutex::default(), arrived: Notify::new() });
         let mut listeners = self.0.lock();
         listeners.waiting += usize::from(interest == Interest::Writes);
-        listeners.of.entry(id).or_default().push(Arc::clone(&subscriber));
+        listeners.by_job.entry(id).or_default().push(Arc::clone(&subscriber));
         subscriber
     }
 
     fn leave(&self, id: JobId, subscriber: &Arc<Subscriber>) {
         let mut listeners = self.0.lock();
         listeners.waiting -= usize::from(subscriber.interest == Interest::Writes);
-        let Some(subscribers) = listeners.of.get_mut(&id) else { return };
+        let Some(subscribers) = listeners.by_job.get_mut(&id) else { return };
         if let Some(place) = subscribers.iter().position(|other| Arc::ptr_eq(other, subscriber)) {
             subscribers.swap_remove(place);
         }
         if subscribers.is_empty() {
-            listeners.of.remove(&id);
+            listeners.by_job.remove(&id);
         }
     }
 
     /// Makes all waiters read the store.
     fn wake_waiters(&self) {
         let listeners = self.0.lock();
-        let waiting = listeners.of.values().flatten().filter(|subscriber| subscriber.interest == Interest::Writes);
-        waiting.for_each(|subscriber| subscriber.deliver(Signal::Wrote));
+        let waiting = listeners.by_job.values().flatten().filter(|subscriber| subscriber.interest == Interest::Writes);
+        waiting.for_each(|subscriber| subscriber.deliver(Signal::Written));
     }
 
     /// Claims the polling task: `true` if there is none yet and the caller must spawn it.
@@ -146,7 +146,7 @@ impl Watchers {
     /// The number of jobs with a listener.
     #[cfg(test)]
     pub(crate) fn watched(&self) -> usize {
-        self.0.lock().of.len()
+        self.0.lock().by_job.len()
     }
 }
 
@@ -169,8 +169,8 @@ impl Subscriber {
     fn deliver(&self, signal: Signal) {
         let mut inbox = self.inbox.lock();
         // Consecutive write signals are merged into one.
-        if !matches!((&signal, inbox.signals.back()), (Signal::Wrote, Some(Signal::Wrote))) {
-            if inbox.signals.len() == SIGNALS {
+        if !matches!((&signal, inbox.signals.back()), (Signal::Written, Some(Signal::Written))) {
+            if inbox.signals.len() == MAX_QUEUED_SIGNALS {
                 inbox.signals.pop_front();
                 inbox.missed = true;
             }
@@ -194,7 +194,7 @@ impl Subscriber {
 impl Inbox {
     fn take(&mut self) -> Option<Signal> {
         if std::mem::take(&mut self.missed) {
-            return Some(Signal::Wrote);
+            return Some(Signal::Written);
         }
         let signal = self.signals.pop_front();
         if self.signals.is_empty() {
@@ -294,7 +294,7 @@ impl Listener {
         loop {
             match tokio::time::timeout(CHECK_INTERVAL, self.subscriber.next()).await {
                 Ok(Signal::Live { after, event }) => return Some((after, event)),
-                Ok(Signal::Wrote) => return None,
+                Ok(Signal::Written) => return None,
                 Err(_) => {
                     let before = std::mem::replace(&mut self.changes, store.changes());
                     self.quiet += 1;
@@ -313,7 +313,7 @@ pub struct Watch {
     store: Arc<dyn Store>,
     listener: Listener,
     /// Sequence number of the newest entry returned.
-    given: u64,
+    last_returned: u64,
     ready: VecDeque<Entry>,
     /// Whether the store may hold entries that were not read yet.
     stale: bool,
@@ -321,21 +321,24 @@ pub struct Watch {
 
 impl fmt::Debug for Watch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Watch").field("id", &self.listener.id).field("given", &self.given).finish_non_exhaustive()
+        f.debug_struct("Watch")
+            .field("id", &self.listener.id)
+            .field("last_returned", &self.last_returned)
+            .finish_non_exhaustive()
     }
 }
 
 impl Watch {
     pub(crate) fn new(store: Arc<dyn Store>, watchers: Arc<Watchers>, id: JobId, after: u64) -> Self {
         let listener = Listener::new(watchers, &*store, id);
-        Self { store, listener, given: after, ready: VecDeque::new(), stale: true }
+        Self { store, listener, last_returned: after, ready: VecDeque::new(), stale: true }
     }
 
     /// The next update; `None` once the job is no longer active and its whole journal was returned. Cancel-safe.
     pub async fn next(&mut self) -> Result<Option<JobUpdate>, StoreError> {
         loop {
             if let Some(entry) = self.ready.pop_front() {
-                self.given = entry.seq;
+                self.last_returned = entry.seq;
                 return Ok(Some(JobUpdate::Entry(entry)));
             }
             if self.stale {
@@ -346,7 +349,7 @@ impl Watch {
             }
             match self.listener.next(&*self.store).await {
                 // A live event that precedes an entry already returned is obsolete.
-                Some((after, _)) if after < self.given => {}
+                Some((after, _)) if after < self.last_returned => {}
                 Some((_, event)) => return Ok(Some(JobUpdate::Live(event))),
                 None => self.stale = true,
             }
@@ -357,7 +360,7 @@ impl Watch {
     async fn read_new(&mut self) -> Result<bool, StoreError> {
         // The status is read first: an entry written after that is found by the next read.
         let ended = self.store.row(self.listener.id).await?.is_none_or(|row| row.job.status != JobStatus::Active);
-        let page = self.store.entries(self.listener.id, self.given, PAGE).await?;
+        let page = self.store.entries(self.listener.id, self.last_returned, PAGE).await?;
         // No signal follows the end, so after reading it the store is read once more at once.
         self.stale = ended || page.len() == PAGE as usize;
         self.ready.extend(page);
@@ -379,11 +382,11 @@ mod tests {
         JobEvent::Delta { at, text: "word".to_owned() }
     }
 
-    async fn heard(subscriber: &Subscriber) -> Vec<Option<u64>> {
+    async fn received(subscriber: &Subscriber) -> Vec<Option<u64>> {
         let mut all = Vec::new();
         while let Ok(signal) = tokio::time::timeout(Duration::ZERO, subscriber.next()).await {
             all.push(match signal {
-                Signal::Wrote => None,
+                Signal::Written => None,
                 Signal::Live { after, .. } => Some(after),
             });
         }
@@ -399,43 +402,43 @@ mod tests {
         watchers.notify_written(id);
         watchers.live(id, 2, || delta(4));
         watchers.notify_written(JobId::new(Uuid::from_u128(2)));
-        assert_eq!(heard(&all).await, [Some(1), None, Some(2)]);
-        assert_eq!(heard(&writes).await, [None]);
+        assert_eq!(received(&all).await, [Some(1), None, Some(2)]);
+        assert_eq!(received(&writes).await, [None]);
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_slow_listener_is_sent_to_the_journal_and_hears_the_newest() {
         let (watchers, id) = (Watchers::default(), JobId::new(Uuid::from_u128(1)));
         let subscriber = watchers.join(id, Interest::Everything);
-        let said = SIGNALS as u64 + 10;
-        (0..said).for_each(|n| watchers.live(id, n, || delta(0)));
-        let expected: Vec<_> = std::iter::once(None).chain((10..said).map(Some)).collect();
-        assert_eq!(heard(&subscriber).await, expected);
+        let count = MAX_QUEUED_SIGNALS as u64 + 10;
+        (0..count).for_each(|n| watchers.live(id, n, || delta(0)));
+        let expected: Vec<_> = std::iter::once(None).chain((10..count).map(Some)).collect();
+        assert_eq!(received(&subscriber).await, expected);
     }
 
     #[tokio::test(start_paused = true)]
     async fn who_waits_is_sent_to_the_store_when_others_write_and_never_else() {
-        let (watchers, said) = (Arc::new(Watchers::default()), Arc::new(AtomicU64::new(7)));
+        let (watchers, counter) = (Arc::new(Watchers::default()), Arc::new(AtomicU64::new(7)));
         let wait = |n| {
-            let said = Arc::clone(&said);
-            let changes = move || Some(Some(said.load(Ordering::Relaxed)).filter(|said| *said > 0));
+            let counter = Arc::clone(&counter);
+            let changes = move || Some(Some(counter.load(Ordering::Relaxed)).filter(|counter| *counter > 0));
             Waiter::with_changes(&watchers, JobId::new(Uuid::from_u128(n)), changes)
         };
         let waiting = [wait(1), wait(1), wait(2)];
-        let told = async |within| {
+        let woken = async |within| {
             tokio::time::sleep(within).await;
-            let told = waiting.each_ref().map(|waiter| waiter.written().now_or_never().is_some());
-            told.iter().filter(|told| **told).count()
+            let woken = waiting.each_ref().map(|waiter| waiter.written().now_or_never().is_some());
+            woken.iter().filter(|woken| **woken).count()
         };
-        assert_eq!(told(100 * CHECK_INTERVAL).await, 0);
-        said.store(8, Ordering::Relaxed);
-        assert_eq!(told(2 * CHECK_INTERVAL).await, 3);
-        assert_eq!(told(100 * CHECK_INTERVAL).await, 0);
-        said.store(0, Ordering::Relaxed);
-        assert_eq!(told(3 * CHECK_INTERVAL).await, 3, "a store that cannot say may hold anything");
+        assert_eq!(woken(100 * CHECK_INTERVAL).await, 0);
+        counter.store(8, Ordering::Relaxed);
+        assert_eq!(woken(2 * CHECK_INTERVAL).await, 3);
+        assert_eq!(woken(100 * CHECK_INTERVAL).await, 0);
+        counter.store(0, Ordering::Relaxed);
+        assert_eq!(woken(3 * CHECK_INTERVAL).await, 3, "a store that cannot say may hold anything");
         watchers.notify_written(JobId::new(Uuid::from_u128(1)));
-        said.store(8, Ordering::Relaxed);
-        told(2 * CHECK_INTERVAL).await;
+        counter.store(8, Ordering::Relaxed);
+        woken(2 * CHECK_INTERVAL).await;
         drop(waiting);
         tokio::time::sleep(3 * CHECK_INTERVAL).await;
         assert!(watchers.start_polling(), "nobody waits, and no task polls");

@@ -109,7 +109,7 @@ impl Handle {
     }
 
     /// Called between two steps: an error if the next one must not begin.
-    pub fn may_go_on(&self) -> Result<(), Interrupted> {
+    pub fn check_interrupted(&self) -> Result<(), Interrupted> {
         if self.stop.is_cancelled() {
             Err(Interrupted::Lost)
         } else if self.draining.is_cancelled() {
@@ -157,7 +157,7 @@ impl Handle {
     }
 
     /// Buffers a change of the job's progress; it is written with the next entries.
-    pub fn show(&mut self, progress: JobProgress) {
+    pub fn update_progress(&mut self, progress: JobProgress) {
         if progress.todos.is_some() {
             self.progress.todos = progress.todos;
         }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
-use docent_types::{Timestamp, is_obeyed};
+use docent_types::{Timestamp, is_unprintable};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use uuid::Uuid;
@@ -88,7 +88,7 @@ impl OperatorName {
     pub fn parse(text: &str) -> Result<Self, NameError> {
         let name = text.trim();
         let is_valid = (1..=MAX_NAME_CHARS).contains(&name.chars().count())
-            && !name.contains(|c| c == '\t' || c == '\n' || is_obeyed(c));
+            && !name.contains(|c| c == '\t' || c == '\n' || is_unprintable(c));
         if is_valid { Ok(Self(name.to_owned())) } else { Err(NameError) }
     }
 

@@ -3,7 +3,7 @@
 use std::fmt::{self, Write as _};
 use std::io::{self, ErrorKind, Write};
 
-use docent_types::{is_obeyed, printable};
+use docent_types::{is_unprintable, printable};
 use serde_json::Value;
 
 use crate::failure::Failure;
@@ -35,7 +35,7 @@ pub(crate) fn print_note(text: impl fmt::Display) {
 fn escaped(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     for c in json.chars() {
-        if is_obeyed(c) {
+        if is_unprintable(c) {
             // Writing to a string cannot fail; all these control characters are in the Basic Multilingual Plane.
             let _ = write!(out, "\\u{:04x}", u32::from(c));
         } else {
@@ -81,7 +81,7 @@ mod tests {
     fn a_json_value_has_nothing_a_terminal_obeys_and_is_the_same_value() {
         let value = serde_json::json!({ "message": "a\u{1b}[2J\u{9b}31m\u{202e}b\u{7f}\n\tü" });
         let line = escaped(&value.to_string());
-        assert!(!line.contains(is_obeyed), "{line:?}");
+        assert!(!line.contains(is_unprintable), "{line:?}");
         assert_eq!(serde_json::from_str::<Value>(&line).expect("JSON"), value);
     }
 }

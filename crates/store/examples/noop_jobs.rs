@@ -70,7 +70,7 @@ async fn singles(
         let (job, at) = begun.recv().await.ok_or("the worker is gone")?;
         assert_eq!(job, id);
         waits.push(at.saturating_duration_since(answered));
-        jobs.settled(&project().id, id, Duration::from_secs(10)).await?;
+        jobs.wait_until_inactive(&project().id, id, Duration::from_secs(10)).await?;
     }
     waits.sort_unstable();
     let wait = |part: usize| waits[(waits.len() - 1) * part / 100].as_secs_f64() * 1000.0;
@@ -87,7 +87,7 @@ async fn many(jobs: &Jobs, store: &SqliteStore) -> Result<(), Box<dyn std::error
                 let mut done = 0_u32;
                 while begun.elapsed() < SPAN {
                     let id = submit(&jobs).await?;
-                    jobs.settled(&project().id, id, Duration::from_secs(60)).await?;
+                    jobs.wait_until_inactive(&project().id, id, Duration::from_secs(60)).await?;
                     done += 1;
                 }
                 Ok::<_, docent_types::CallError>(done)

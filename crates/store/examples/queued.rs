@@ -105,9 +105,9 @@ async fn create(store: &SqliteStore, n: u32) -> Result<JobId, docent_jobs::Write
     Ok(id)
 }
 
-async fn claim(store: &SqliteStore, most: usize) -> Result<Vec<Row>, docent_types::StoreError> {
+async fn claim(store: &SqliteStore, limit: usize) -> Result<Vec<Row>, docent_types::StoreError> {
     let now = SystemClock.now();
     let until = now.plus(Duration::from_secs(30));
-    let request = ClaimRequest { now, cap_per_project: usize::MAX, most };
+    let request = ClaimRequest { now, cap_per_project: usize::MAX, limit };
     store.claim(request, Arc::new(move |row: &Row| state::lease(row, "queued", until))).await
 }

@@ -127,10 +127,10 @@ pub(crate) fn claim(
 ) -> Result<Vec<Arc<Job>>, Abort<StoreError>> {
     let mut claimed = Vec::new();
     let mut more = true;
-    while more && claimed.len() < request.most {
+    while more && claimed.len() < request.limit {
         more = promote(connection, request.now)?;
         let mut round = Round::begin(connection, request)?;
-        while claimed.len() < request.most {
+        while claimed.len() < request.limit {
             let Some(project) = round.next_project(connection)? else { break };
             let Some(job) = round.next_job(connection, request, &project)? else { continue };
             claimed.push(write(&job)?);

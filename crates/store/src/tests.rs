@@ -82,9 +82,9 @@ async fn append(store: &SqliteStore, row: &Row, n: usize) -> Result<WriteOutcome
     store.change(row.id(), open_gate(), Arc::new(decide)).await
 }
 
-async fn claim(store: &SqliteStore, most: usize) -> Vec<Row> {
+async fn claim(store: &SqliteStore, limit: usize) -> Vec<Row> {
     let lease = |row: &Row| state::lease(row, "node", NOW.plus(Duration::from_secs(30)));
-    let request = ClaimRequest { now: NOW, cap_per_project: usize::MAX, most };
+    let request = ClaimRequest { now: NOW, cap_per_project: usize::MAX, limit };
     store.claim(request, Arc::new(lease)).await.expect("the store answers")
 }
 

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 /// Maximum length in bytes.
-const LONGEST: usize = 200;
+const MAX_BYTES: usize = 200;
 
 /// A valid git branch name, by the rules of `git check-ref-format --branch`, and at most 200 bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -41,7 +41,7 @@ impl BranchName {
         while fault(&name).is_some() {
             let replaced = without_refused(&name);
             let trimmed = replaced.trim_start_matches(['-', '/']).trim_end_matches(['-', '/']);
-            let cut = &trimmed[..trimmed.floor_char_boundary(LONGEST)];
+            let cut = &trimmed[..trimmed.floor_char_boundary(MAX_BYTES)];
             if cut == name || cut.is_empty() {
                 return None;
             }
@@ -57,7 +57,7 @@ impl BranchName {
 
 /// Replaces each run of forbidden characters by one `-`.
 fn without_refused(name: &str) -> String {
-    let mut mended = String::with_capacity(name.len());
+    let mut sanitized = String::with_capacity(name.len());
     let mut in_run = false;
     for (at, c) in name.char_indices() {
         let (before, after) = (name[..at].chars().next_back(), &name[at + c.len_utf8()..]);
@@ -72,13 +72,13 @@ fn without_refused(name: &str) -> String {
             c => is_refused_anywhere(c),
         };
         if !is_refused {
-            mended.push(c);
+            sanitized.push(c);
         } else if !in_run {
-            mended.push('-');
+            sanitized.push('-');
         }
         in_run = is_refused;
     }
-    mended
+    sanitized
 }
 
 fn is_refused_anywhere(c: char) -> bool {
@@ -89,7 +89,7 @@ fn fault(text: &str) -> Option<&'static str> {
     if text.is_empty() {
         return Some("it is empty");
     }
-    if text.len() > LONGEST {
+    if text.len() > MAX_BYTES {
         return Some("it is longer than 200 bytes");
     }
     if text.starts_with('-') {
@@ -190,7 +190,7 @@ mod tests {
             assert_eq!(BranchName::sanitized(given).as_ref().map(BranchName::as_str), mended, "{given}");
         }
         let long = BranchName::sanitized(&"ü".repeat(150)).expect("its beginning");
-        assert_eq!(long.as_str().len(), LONGEST);
+        assert_eq!(long.as_str().len(), MAX_BYTES);
     }
 
     proptest! {

@@ -12,7 +12,7 @@ use time::macros::format_description;
 use uuid::Uuid;
 
 /// The last millisecond of the year 9999, the limit of RFC 3339.
-const LAST: i64 = 253_402_300_799_999;
+const MAX_MILLIS: i64 = 253_402_300_799_999;
 
 /// A point in time, in whole milliseconds since the Unix epoch. Displayed as RFC 3339 in UTC with milliseconds.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -35,7 +35,7 @@ impl Timestamp {
     /// The time `by` later, at most the end of the year 9999.
     #[must_use]
     pub fn plus(self, by: Duration) -> Self {
-        Self(self.0.saturating_add(i64::try_from(by.as_millis()).unwrap_or(i64::MAX)).min(LAST))
+        Self(self.0.saturating_add(i64::try_from(by.as_millis()).unwrap_or(i64::MAX)).min(MAX_MILLIS))
     }
 
     #[must_use]
@@ -138,8 +138,8 @@ pub struct RandomIds;
 
 impl Ids for RandomIds {
     fn ordered(&self, now: Timestamp) -> Uuid {
-        static LAST: AtomicU64 = AtomicU64::new(0);
-        let (millis, count) = next_slot(&LAST, u64::try_from(now.millis()).unwrap_or(0));
+        static LAST_SLOT: AtomicU64 = AtomicU64::new(0);
+        let (millis, count) = next_slot(&LAST_SLOT, u64::try_from(now.millis()).unwrap_or(0));
         let mut random = [0; 10];
         random[..2].copy_from_slice(&count.to_be_bytes());
         // The second half of a random id is purely random.
@@ -209,7 +209,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_moment_that_has_a_form_is_read_back_from_it(millis in -62_167_219_200_000..=LAST) {
+        fn any_moment_that_has_a_form_is_read_back_from_it(millis in -62_167_219_200_000..=MAX_MILLIS) {
             let text = Timestamp::from_millis(millis).to_string();
             prop_assert_eq!(text.len(), 24);
             prop_assert_eq!(Timestamp::parse(&text), Some(Timestamp::from_millis(millis)));

@@ -86,10 +86,10 @@ impl StoreError {
 /// retry succeeds once files were closed.
 pub fn is_out_of_files(error: &(dyn Error + 'static)) -> bool {
     // `ENFILE` and `EMFILE`, the same on all supported systems.
-    const OF_THE_MACHINE: i32 = 23;
-    const OF_THE_PROCESS: i32 = 24;
+    const ENFILE: i32 = 23;
+    const EMFILE: i32 = 24;
     if let Some(io) = error.downcast_ref::<io::Error>() {
-        if matches!(io.raw_os_error(), Some(OF_THE_MACHINE | OF_THE_PROCESS)) {
+        if matches!(io.raw_os_error(), Some(ENFILE | EMFILE)) {
             return true;
         }
         // `io::Error` does not return its inner error as its source.
@@ -109,14 +109,14 @@ pub fn error_chain(error: &dyn Error) -> String {
     error_chain_of(error, str::to_owned)
 }
 
-/// As [`error_chain`], with each error's text passed through `words`.
-pub fn error_chain_of(error: &dyn Error, words: impl Fn(&str) -> String) -> String {
-    let mut chain = words(&error.to_string());
+/// As [`error_chain`], with each error's text passed through `map_text`.
+pub fn error_chain_of(error: &dyn Error, map_text: impl Fn(&str) -> String) -> String {
+    let mut chain = map_text(&error.to_string());
     let mut next = error.source();
     while let Some(source) = next {
-        let said = words(&source.to_string());
-        if !chain.contains(&said) {
-            chain = format!("{chain}: {said}");
+        let text = map_text(&source.to_string());
+        if !chain.contains(&text) {
+            chain = format!("{chain}: {text}");
         }
         next = source.source();
     }
@@ -125,23 +125,23 @@ pub fn error_chain_of(error: &dyn Error, words: impl Fn(&str) -> String) -> Stri
 
 /// An error's text without the number of the operating system: `Permission denied (os error 13)` says no more than
 /// `Permission denied`.
-pub fn without_os_number(told: &str) -> String {
-    const BEFORE: &str = " (os error ";
-    let mut rest = told;
-    let mut words = String::with_capacity(told.len());
-    while let Some(at) = rest.find(BEFORE) {
-        let (before, after) = (&rest[..at], &rest[at + BEFORE.len()..]);
+pub fn without_os_number(text: &str) -> String {
+    const NUMBER_PREFIX: &str = " (os error ";
+    let mut rest = text;
+    let mut cleaned = String::with_capacity(text.len());
+    while let Some(at) = rest.find(NUMBER_PREFIX) {
+        let (before, after) = (&rest[..at], &rest[at + NUMBER_PREFIX.len()..]);
         let number = after.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b'-').count();
-        words.push_str(before);
+        cleaned.push_str(before);
         match after[number..].strip_prefix(')') {
             Some(behind) if number > 0 => rest = behind,
             _ => {
-                words.push_str(BEFORE);
+                cleaned.push_str(NUMBER_PREFIX);
                 rest = after;
             }
         }
     }
-    words + rest
+    cleaned + rest
 }
 
 #[cfg(test)]

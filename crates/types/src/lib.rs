@@ -36,7 +36,7 @@ pub use job_event::JobEvent;
 pub use list_page::{ChosenPage, ListPage, PageChoice};
 pub use message::{ContentPart, Message, Role};
 pub use passage::{LONGEST_PASSAGE, Passage};
-pub use printable::{is_obeyed, printable};
+pub use printable::{is_unprintable, printable};
 pub use project::{ForgeKind, Project, ProjectSettings};
 pub use quota::{Quota, QuotaStatus, retry_after_seconds};
 pub use repository_url::repository_url;

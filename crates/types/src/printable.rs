@@ -7,11 +7,11 @@ use std::borrow::Cow;
 ///
 /// Applied to text of models, documents and other servers before it is printed or committed.
 pub fn printable(text: &str) -> Cow<'_, str> {
-    if text.contains(is_obeyed) { Cow::Owned(text.replace(is_obeyed, "")) } else { Cow::Borrowed(text) }
+    if text.contains(is_unprintable) { Cow::Owned(text.replace(is_unprintable, "")) } else { Cow::Borrowed(text) }
 }
 
 /// Whether [`printable()`] removes a character.
-pub fn is_obeyed(c: char) -> bool {
+pub fn is_unprintable(c: char) -> bool {
     match c {
         '\n' | '\t' => false,
         '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => true,
@@ -24,7 +24,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_obeyed_is_left_out_and_words_stay() {
+    fn what_is_unprintable_is_left_out_and_words_stay() {
         for (given, printed) in [
             ("\u{1b}[2J\u{1b}]0;title\u{7}done", "[2J]0;titledone"),
             ("over\rwritten\u{8}", "overwritten"),

@@ -3,7 +3,7 @@
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 /// The characters of a path to percent-encode.
-const IN_A_PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+const PATH_ENCODE_SET: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// A repository's address as a full URL without credentials.
 ///
@@ -17,7 +17,7 @@ pub fn repository_url(address: &str) -> String {
     }
     match short_ssh(address) {
         Some((host, path)) => format!("ssh://{}/{}", without_secrets("ssh", host), path.trim_start_matches('/')),
-        None => format!("file://{}", utf8_percent_encode(address, IN_A_PATH)),
+        None => format!("file://{}", utf8_percent_encode(address, PATH_ENCODE_SET)),
     }
 }
 

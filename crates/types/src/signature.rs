@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 /// Most bytes of a name or an address.
-const LONGEST: usize = 200;
+const MAX_BYTES: usize = 200;
 
 /// A name and an e-mail address as git writes them: `Ann Lee <ann@example.com>`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,13 +22,13 @@ pub enum SignatureError {
     #[error("write a name and an e-mail address, for example `Docs Bot <docs@example.com>`")]
     Form,
     #[error(
-        "the name must hold a letter or a digit, no `<`, `>` or control character, and at most {LONGEST} bytes; for example \
+        "the name must hold a letter or a digit, no `<`, `>` or control character, and at most {MAX_BYTES} bytes; for example \
          `Docs Bot <docs@example.com>`"
     )]
     Name,
     #[error(
         "the e-mail address must hold an `@` with something on both sides, no space, `<`, `>` or control character, and at \
-         most {LONGEST} bytes; for example `Docs Bot <docs@example.com>`"
+         most {MAX_BYTES} bytes; for example `Docs Bot <docs@example.com>`"
     )]
     Email,
 }
@@ -49,7 +49,7 @@ impl FromStr for Signature {
         let (name, email) = inner.split_once('<').ok_or(SignatureError::Form)?;
         let (name, email) = (name.trim(), email.trim());
         let is_plain =
-            |text: &str| text.len() <= LONGEST && !text.contains(|c: char| c.is_control() || "<>".contains(c));
+            |text: &str| text.len() <= MAX_BYTES && !text.contains(|c: char| c.is_control() || "<>".contains(c));
         if !is_plain(name) || !name.contains(char::is_alphanumeric) {
             return Err(SignatureError::Name);
         }

@@ -38,7 +38,7 @@ impl fmt::Debug for Base {
 
 impl Base {
     pub(crate) fn new(shared: Arc<MirrorState>, commit: CommitId) -> Result<Self, GitError> {
-        let tree = shared.noted(odb::commit_tree(&shared.repo.local(), commit))?;
+        let tree = shared.record_damage(odb::commit_tree(&shared.repo.local(), commit))?;
         Ok(Self { shared, commit, tree })
     }
 
@@ -58,7 +58,7 @@ impl Base {
     /// [`GitError::Path`] when `root` is not a valid path; [`GitError::Corrupt`] when the mirror is damaged.
     pub fn files(&self, root: &str) -> Result<Listing, GitError> {
         let root = name::folder(root)?;
-        self.shared.noted(self.listed(root))
+        self.shared.record_damage(self.listed(root))
     }
 
     fn listed(&self, root: &str) -> Result<Listing, GitError> {
@@ -75,7 +75,7 @@ impl Base {
     /// [`GitError::Path`] when `path` is not a valid path; [`GitError::Corrupt`] when the mirror is damaged.
     pub fn node(&self, path: &str) -> Result<Option<Node>, GitError> {
         name::check_path(path)?;
-        let leaf = self.shared.noted(tree::at(&self.shared.repo.local(), self.tree, path))?;
+        let leaf = self.shared.record_damage(tree::at(&self.shared.repo.local(), self.tree, path))?;
         Ok(leaf.map(|leaf| {
             if leaf.mode.is_tree() {
                 Node::Folder
@@ -110,12 +110,12 @@ impl Base {
         self.shared.blob(|| self.shared.repo.local(), id.object())
     }
 
-    /// The content with this id if it has at most `most` bytes; `None` for a larger one, which is not unpacked.
+    /// The content with this id if it has at most `max_bytes` bytes; `None` for a larger one, which is not unpacked.
     ///
     /// # Errors
     /// [`GitError::Corrupt`] when the mirror lacks it.
-    pub fn blob_within(&self, id: BlobId, most: usize) -> Result<Option<Vec<u8>>, GitError> {
-        self.shared.blob_within(|| self.shared.repo.local(), id.object(), most)
+    pub fn blob_within(&self, id: BlobId, max_bytes: usize) -> Result<Option<Vec<u8>>, GitError> {
+        self.shared.blob_within(|| self.shared.repo.local(), id.object(), max_bytes)
     }
 }
 

@@ -33,19 +33,19 @@ pub fn create_repository(
     std::fs::create_dir_all(path).map_err(GitError::io(DOING))?;
     let created = Repo::create(path).map_err(|error| local_error(DOING, &error))?;
     let repo = created.local();
-    let mut made = Vec::new();
+    let mut new_objects = Vec::new();
     let mut leaves = Vec::new();
     for (name, bytes) in files {
         name::check_path(name)?;
         let blob = NewObject::new(Kind::Blob, bytes.clone());
         leaves.push((name.as_bytes(), Some(Leaf { mode: EntryKind::Blob.into(), id: blob.id })));
-        made.push(blob);
+        new_objects.push(blob);
     }
-    let tree = tree::apply(&repo, ObjectId::empty_tree(gix::hash::Kind::Sha1), leaves.into_iter(), &mut made)?;
+    let tree = tree::apply(&repo, ObjectId::empty_tree(gix::hash::Kind::Sha1), leaves.into_iter(), &mut new_objects)?;
     let commit = NewObject::new(Kind::Commit, commit_data(tree, meta));
     let id = commit.id;
-    made.push(commit);
-    pack::store(&created.objects_dir(), &made, Durability::Flushed).map_err(GitError::io(DOING))?;
+    new_objects.push(commit);
+    pack::store(&created.objects_dir(), &new_objects, Durability::Flushed).map_err(GitError::io(DOING))?;
     let reference = format!("refs/heads/{branch}");
     repo.reference(reference.as_str(), id, PreviousValue::MustNotExist, "first commit")
         .map_err(|error| local_error(DOING, &error))?;

@@ -53,14 +53,14 @@ pub enum GitError {
     #[error("there is nothing to open {repository} with")]
     NoCredentials { repository: String, source: ErrorDetail },
     /// The repository requires credentials, or refuses the given ones.
-    #[error("{repository} refused us: {}", tried.to_get_in())]
+    #[error("{repository} refused us: {}", tried.access_remedy())]
     Auth { repository: String, tried: TriedCredentials, source: ErrorDetail },
     /// There is no repository at this address (or, on some forges, none that these credentials may see).
-    #[error("there is no repository at {repository}, or none that we may see: {}", tried.to_see())]
+    #[error("there is no repository at {repository}, or none that we may see: {}", tried.visibility_remedy())]
     NotFound { repository: String, tried: TriedCredentials, source: ErrorDetail },
     /// The repository's host redirects to another host, to which the credentials must not be sent.
     #[error("{repository} redirects to {to}: give the address it has now")]
-    Elsewhere { repository: String, to: String },
+    RedirectedToOtherHost { repository: String, to: String },
     /// The certificate of the host is signed by no trusted authority.
     #[error(
         "the certificate of {repository} is not trusted: name the file with the certificate of your authority in \
@@ -190,7 +190,7 @@ pub enum TriedCredentials {
 }
 
 impl TriedCredentials {
-    const fn to_get_in(self) -> &'static str {
+    const fn access_remedy(self) -> &'static str {
         match self {
             Self::Nothing => "give a token that may read and write it",
             Self::Token => "its token was not accepted; give one that is not expired and may read and write it",
@@ -198,7 +198,7 @@ impl TriedCredentials {
         }
     }
 
-    const fn to_see(self) -> &'static str {
+    const fn visibility_remedy(self) -> &'static str {
         match self {
             Self::Nothing => "check the address, and give a token if it is private",
             Self::Token => "check the address and what the token may see",
@@ -206,7 +206,7 @@ impl TriedCredentials {
         }
     }
 
-    const fn to_write(self) -> &'static str {
+    const fn write_remedy(self) -> &'static str {
         match self {
             Self::Nothing => "give a token that may write it",
             Self::Token => {
@@ -263,7 +263,7 @@ pub enum PushError {
         refusal: PushRefusal,
     },
     /// These credentials may not write.
-    #[error("{repository} refused the push: {}", tried.to_write())]
+    #[error("{repository} refused the push: {}", tried.write_remedy())]
     Denied { repository: String, tried: TriedCredentials, source: ErrorDetail },
     #[error(transparent)]
     Git(#[from] GitError),

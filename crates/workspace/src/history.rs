@@ -21,7 +21,7 @@ impl Base {
     /// # Errors
     /// [`GitError::Corrupt`] when the mirror is damaged.
     pub fn moved(&self) -> Result<HashMap<String, String>, GitError> {
-        self.shared.noted(moved(&self.shared.repo.local(), self.commit, self.tree))
+        self.shared.record_damage(moved(&self.shared.repo.local(), self.commit, self.tree))
     }
 }
 

@@ -51,8 +51,8 @@ impl Listings {
     /// The listing of this tree, otherwise the newest one with the path `root`.
     fn last(&self, tree: ObjectId, root: &str) -> Option<Listed> {
         let listings = self.0.lock();
-        let mut there = listings.iter().rev().filter(|listed| listed.root == root);
-        there.clone().find(|listed| listed.tree == tree).or_else(|| there.next()).cloned()
+        let mut same_root = listings.iter().rev().filter(|listed| listed.root == root);
+        same_root.clone().find(|listed| listed.tree == tree).or_else(|| same_root.next()).cloned()
     }
 
     fn insert(&self, listed: Listed) {

@@ -12,20 +12,20 @@ use crate::program;
 
 /// Maintenance is due above this many loose objects in one of the 256 object folders; git estimates the total the same
 /// way.
-const LOOSE_IN_ONE_FOLDER: usize = 27;
-const PACKS: usize = 50;
-const LIMIT: Duration = Duration::from_secs(1800);
+const MAX_LOOSE_IN_ONE_FOLDER: usize = 27;
+const MAX_PACKS: usize = 50;
+const TIME_LIMIT: Duration = Duration::from_secs(1800);
 
 /// Unreachable objects younger than two weeks go into a pack of their own.
 const REPACK: &[&str] =
     &["repack", "-d", "-l", "-q", "--cruft", "--cruft-expiration=2.weeks.ago", "--no-write-bitmap-index"];
 /// For a git without such packs: unreachable objects become loose files.
-const REPACK_FORMERLY: &[&str] =
+const REPACK_WITHOUT_CRUFT: &[&str] =
     &["repack", "-d", "-l", "-q", "-A", "--unpack-unreachable=2.weeks.ago", "--no-write-bitmap-index"];
-const THEN: [&[&str]; 3] =
+const AFTER_REPACK: [&[&str]; 3] =
     [&["pack-refs", "--all"], &["prune", "--expire=2.weeks.ago"], &["commit-graph", "write", "--reachable"]];
 /// In the foreground: a detached run would allow a second one to start beside it.
-const BY_ITS_SETTINGS: &[&str] = &["-c", "gc.autoDetach=false", "gc", "--auto", "--quiet"];
+const GC_AUTO: &[&str] = &["-c", "gc.autoDetach=false", "gc", "--auto", "--quiet"];
 
 /// Repacks a mirror of ours when enough has piled up.
 pub(crate) fn mirror_when_due(shared: &MirrorState) {
@@ -35,21 +35,21 @@ pub(crate) fn mirror_when_due(shared: &MirrorState) {
 /// Runs the maintenance that `git push` would have started in a repository on this machine, with its own settings.
 pub(crate) fn origin_when_due(origin: &Origin) {
     if let Some(dir) = origin.maintained_by_pushers() {
-        when_due(&dir, |dir| warned(dir, run(dir, BY_ITS_SETTINGS)));
+        when_due(&dir, |dir| log_outcome(dir, run(dir, GC_AUTO)));
     }
 }
 
 /// Runs git in the background, one such run at a time. It packs reachable objects and drops those unreachable for two
 /// weeks. Without a git program nothing is repacked.
-fn when_due(dir: &Path, put_in_order: fn(&Path)) {
-    static RUNS: AtomicBool = AtomicBool::new(false);
-    if !is_due(&dir.join("objects")) || RUNS.swap(true, Ordering::SeqCst) {
+fn when_due(dir: &Path, maintain: fn(&Path)) {
+    static IS_RUNNING: AtomicBool = AtomicBool::new(false);
+    if !is_due(&dir.join("objects")) || IS_RUNNING.swap(true, Ordering::SeqCst) {
         return;
     }
     let dir = dir.to_owned();
     thread::spawn(move || {
-        put_in_order(&dir);
-        RUNS.store(false, Ordering::SeqCst);
+        maintain(&dir);
+        IS_RUNNING.store(false, Ordering::SeqCst);
     });
 }
 
@@ -57,26 +57,26 @@ fn when_due(dir: &Path, put_in_order: fn(&Path)) {
 /// that is being renamed for one.
 fn mirror(dir: &Path) {
     let repacked = run(dir, REPACK).or_else(|error| match error.contains("unknown option") {
-        true => run(dir, REPACK_FORMERLY),
+        true => run(dir, REPACK_WITHOUT_CRUFT),
         false => Err(error),
     });
-    warned(dir, repacked.and_then(|()| THEN.iter().try_for_each(|step| run(dir, step))));
+    log_outcome(dir, repacked.and_then(|()| AFTER_REPACK.iter().try_for_each(|step| run(dir, step))));
 }
 
 fn run(dir: &Path, args: &[&str]) -> Result<(), String> {
     let mut command = program::git();
     command.args(["-c", "core.hooksPath=/dev/null"]);
     command.arg("--git-dir").arg(dir).args(args);
-    match program::run(command, "put a repository in order", LIMIT) {
-        Ok(said) if said.success => Ok(()),
-        Ok(said) => Err(said.err.trim().to_owned()),
+    match program::run(command, "put a repository in order", TIME_LIMIT) {
+        Ok(output) if output.success => Ok(()),
+        Ok(output) => Err(output.stderr.trim().to_owned()),
         Err(error) => Err(error.to_string()),
     }
 }
 
-fn warned(dir: &Path, ended: Result<(), String>) {
+fn log_outcome(dir: &Path, outcome: Result<(), String>) {
     let repository = dir.display();
-    match ended {
+    match outcome {
         Ok(()) => tracing::debug!(%repository, "maintained the mirror"),
         Err(error) => tracing::warn!(%repository, error, "could not maintain the mirror"),
     }
@@ -87,7 +87,7 @@ fn is_due(objects: &Path) -> bool {
         let Ok(entries) = fs::read_dir(objects.join(folder)) else { return 0 };
         entries.flatten().filter(|entry| entry.file_name().to_string_lossy().ends_with(suffix)).count()
     };
-    count("17", "") > LOOSE_IN_ONE_FOLDER || count("pack", ".pack") > PACKS
+    count("17", "") > MAX_LOOSE_IN_ONE_FOLDER || count("pack", ".pack") > MAX_PACKS
 }
 
 #[cfg(test)]
@@ -100,7 +100,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         assert!(!is_due(dir.path()));
         fs::create_dir(dir.path().join("17")).unwrap();
-        for n in 0..=LOOSE_IN_ONE_FOLDER {
+        for n in 0..=MAX_LOOSE_IN_ONE_FOLDER {
             fs::write(dir.path().join("17").join(n.to_string()), "").unwrap();
         }
         assert!(is_due(dir.path()));
@@ -122,7 +122,7 @@ mod tests {
         git(&world.bare, &["config", "gc.autoPackLimit", "1"]);
         for (auto, left) in [("0", "packs: 2"), ("1", "packs: 1")] {
             git(&world.bare, &["config", "gc.auto", auto]);
-            run(&world.bare, BY_ITS_SETTINGS).unwrap();
+            run(&world.bare, GC_AUTO).unwrap();
             assert_eq!(packs(), left);
         }
     }
@@ -138,7 +138,7 @@ mod tests {
         // An index whose pack a folder listing has missed.
         let index = packs.join(format!("pack-{}.idx", "a".repeat(40)));
         fs::write(&index, "of a pack that comes to be just now").unwrap();
-        for repack in [REPACK, REPACK_FORMERLY] {
+        for repack in [REPACK, REPACK_WITHOUT_CRUFT] {
             run(&dir, repack).unwrap();
             mirror(&dir);
             assert!(index.exists());

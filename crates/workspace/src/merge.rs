@@ -94,12 +94,12 @@ impl Mirror {
     ) -> Result<Merged, MergeError> {
         let ours = self.branch(target)?;
         let base = self.merge_base(ours, source)?.ok_or(MergeError::Unrelated)?;
-        let (tree, made) = self.merged([base, ours, source], files)?.map_err(MergeError::conflict)?;
+        let (tree, new_objects) = self.merged([base, ours, source], files)?.map_err(MergeError::conflict)?;
         if tree == odb::commit_tree(&self.repo(), ours)? {
             return Ok(Merged::Nothing(ours));
         }
         let meta = CommitMeta { parents: vec![ours], ..meta.clone() };
-        let commit = self.write_commit(tree, &meta, made)?;
+        let commit = self.write_commit(tree, &meta, new_objects)?;
         self.push(remote, target, commit, Some(ours))?;
         Ok(Merged::Commit(commit))
     }
@@ -124,9 +124,9 @@ impl Mirror {
         meta: &CommitMeta,
         files: &MergeFile<'_>,
     ) -> Result<CommitId, MergeError> {
-        let (tree, made) = self.merged(commits, files)?.map_err(MergeError::conflict)?;
+        let (tree, new_objects) = self.merged(commits, files)?.map_err(MergeError::conflict)?;
         let meta = CommitMeta { parents: commits[1..].to_vec(), ..meta.clone() };
-        Ok(self.write_commit(tree, &meta, made)?)
+        Ok(self.write_commit(tree, &meta, new_objects)?)
     }
 
     /// The tree with the changes of both sides and the objects that are new in it, or the conflicts.
@@ -135,9 +135,9 @@ impl Mirror {
         commits: [CommitId; 3],
         files: &MergeFile<'_>,
     ) -> Result<Result<MergedTree, Vec<FileConflict>>, GitError> {
-        let mut made = Vec::new();
-        let tree = self.noted(merged_tree(&self.repo(), commits, files, &mut made))?;
-        Ok(tree.map(|tree| (tree, made)))
+        let mut new_objects = Vec::new();
+        let tree = self.record_damage(merged_tree(&self.repo(), commits, files, &mut new_objects))?;
+        Ok(tree.map(|tree| (tree, new_objects)))
     }
 }
 
@@ -152,32 +152,32 @@ fn merged_tree(
     repo: &gix::Repository,
     [base, ours, theirs]: [CommitId; 3],
     files: &MergeFile<'_>,
-    made: &mut Vec<NewObject>,
+    new_objects: &mut Vec<NewObject>,
 ) -> Result<Result<ObjectId, Vec<FileConflict>>, GitError> {
     let tree_of = |commit| odb::commit_tree(repo, commit);
     let (base, ours, theirs) = (tree_of(base)?, tree_of(ours)?, tree_of(theirs)?);
     let our_changes = tree::differences(repo, Some(base), Some(ours))?;
     let their_changes = tree::differences(repo, Some(base), Some(theirs))?;
     let mut conflicts = Vec::new();
-    let mut take: Vec<(BString, Option<Leaf>)> = Vec::new();
+    let mut taken: Vec<(BString, Option<Leaf>)> = Vec::new();
     for their in their_changes {
         let our = our_changes.binary_search_by(|one| one.path.cmp(&their.path)).ok().map(|place| &our_changes[place]);
         let leaf = match our {
             None if is_file_folder_conflict(&our_changes, &their) => Err(ConflictKind::FileAndFolder),
             None => Ok(their.new),
             Some(our) if our.new == their.new => continue,
-            Some(our) => merged_file(repo, our, &their, files, made)?.map(Some),
+            Some(our) => merged_file(repo, our, &their, files, new_objects)?.map(Some),
         };
         match leaf {
-            Ok(leaf) => take.push((their.path, leaf)),
+            Ok(leaf) => taken.push((their.path, leaf)),
             Err(kind) => conflicts.push(FileConflict { path: their.path.to_str_lossy().into_owned(), kind }),
         }
     }
     if !conflicts.is_empty() {
         return Ok(Err(conflicts));
     }
-    let changes = take.iter().map(|(path, leaf)| (path.as_slice(), *leaf));
-    tree::apply(repo, ours, changes, made).map(Ok)
+    let changes = taken.iter().map(|(path, leaf)| (path.as_slice(), *leaf));
+    tree::apply(repo, ours, changes, new_objects).map(Ok)
 }
 
 /// Whether one side made a file where the other made a folder.
@@ -193,7 +193,7 @@ fn is_file_folder_conflict(ours: &[Difference], their: &Difference) -> bool {
 }
 
 /// Largest file that is merged, in bytes.
-const MERGED_AT_MOST: usize = 4 << 20;
+const MAX_MERGED_BYTES: usize = 4 << 20;
 
 /// Merges one file changed on both sides, or returns the kind of conflict.
 fn merged_file(
@@ -201,7 +201,7 @@ fn merged_file(
     our: &Difference,
     their: &Difference,
     files: &MergeFile<'_>,
-    made: &mut Vec<NewObject>,
+    new_objects: &mut Vec<NewObject>,
 ) -> Result<Result<Leaf, ConflictKind>, GitError> {
     let (base, ours, theirs) = match (our.old, our.new, their.new) {
         (Some(base), Some(ours), Some(theirs)) => (base, ours, theirs),
@@ -226,7 +226,7 @@ fn merged_file(
         return Ok(Ok(Leaf { mode, id: theirs.id }));
     }
     for leaf in [base, ours, theirs] {
-        if odb::blob_size(repo, leaf.id)? > MERGED_AT_MOST {
+        if odb::blob_size(repo, leaf.id)? > MAX_MERGED_BYTES {
             return Ok(Err(ConflictKind::NoText));
         }
     }
@@ -240,7 +240,7 @@ fn merged_file(
     Ok(merged.map(|merged| {
         let object = NewObject::new(Kind::Blob, merged);
         let id = object.id;
-        made.push(object);
+        new_objects.push(object);
         Leaf { mode, id }
     }))
 }

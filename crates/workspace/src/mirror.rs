@@ -40,20 +40,20 @@ pub struct CommitMeta {
 #[derive(Debug, Clone)]
 pub struct Mirror {
     shared: Arc<MirrorState>,
-    shown: String,
+    repository: String,
 }
 
 impl Mirror {
     pub(crate) fn new(shared: Arc<MirrorState>, remote: &Remote) -> Self {
-        Self { shared, shown: remote.redacted() }
+        Self { shared, repository: remote.redacted() }
     }
 
     pub(crate) fn repo(&self) -> gix::Repository {
         self.shared.repo.local()
     }
 
-    pub(crate) fn noted<T>(&self, result: Result<T, GitError>) -> Result<T, GitError> {
-        self.shared.noted(result)
+    pub(crate) fn record_damage<T>(&self, result: Result<T, GitError>) -> Result<T, GitError> {
+        self.shared.record_damage(result)
     }
 
     /// The commit of a branch as of the last fetch or push.
@@ -64,7 +64,7 @@ impl Mirror {
         if let Some(commit) = self.find_branch(name)? {
             return Ok(commit);
         }
-        let (repository, branch) = (self.shown.clone(), name.to_owned());
+        let (repository, branch) = (self.repository.clone(), name.to_owned());
         let mut known: Vec<String> = self.branches()?.into_iter().map(|(name, _)| name).collect();
         if known.is_empty() {
             return Err(GitError::Empty { repository, branch });
@@ -82,16 +82,20 @@ impl Mirror {
         let repo = self.repo();
         let root = odb::commit_tree(&repo, commit)?;
         let folder = |path: &str| Ok(tree::at(&repo, root, path)?.filter(|leaf| leaf.mode.is_tree()));
-        if self.noted(folder(path))?.is_some() {
+        if self.record_damage(folder(path))?.is_some() {
             return Ok(());
         }
         let parents = path.match_indices('/').rev().map(|(end, _)| &path[..end]).chain([""]);
         for parent in parents {
-            if let Some(found) = self.noted(folder(parent))? {
-                let known = self.noted(tree::folders(&repo, found.id))?;
+            if let Some(found) = self.record_damage(folder(parent))? {
+                let known = self.record_damage(tree::folders(&repo, found.id))?;
                 let below = |name: String| if parent.is_empty() { name } else { format!("{parent}/{name}") };
                 let known = known.into_iter().map(below).collect();
-                return Err(GitError::NoSuchFolder { repository: self.shown.clone(), folder: path.to_owned(), known });
+                return Err(GitError::NoSuchFolder {
+                    repository: self.repository.clone(),
+                    folder: path.to_owned(),
+                    known,
+                });
             }
         }
         Ok(())
@@ -105,7 +109,7 @@ impl Mirror {
         name::check_branch(name)?;
         let found =
             refs::branch(&self.repo(), name).map_err(|error| local_error("read a branch of the mirror", &error));
-        Ok(self.noted(found)?.map(CommitId::from))
+        Ok(self.record_damage(found)?.map(CommitId::from))
     }
 
     /// All branches by name, as of the last fetch.
@@ -114,7 +118,7 @@ impl Mirror {
     /// [`GitError::Corrupt`].
     pub fn branches(&self) -> Result<Vec<(String, CommitId)>, GitError> {
         let state = refs::state(&self.repo()).map_err(|error| local_error("read the branches of the mirror", &error));
-        Ok(self.noted(state)?.branches.into_iter().map(|(name, id)| (name, id.into())).collect())
+        Ok(self.record_damage(state)?.branches.into_iter().map(|(name, id)| (name, id.into())).collect())
     }
 
     /// The branch the remote calls its default, which need not exist in an empty repository.
@@ -147,32 +151,33 @@ impl Mirror {
     /// [`GitError::Corrupt`], [`GitError::Io`].
     pub fn commit(&self, overlay: &Overlay, meta: &CommitMeta) -> Result<CommitId, GitError> {
         let repo = self.repo();
-        let mut made = Vec::new();
+        let mut new_objects = Vec::new();
         let mut changes = Vec::new();
         for (path, change) in overlay.changed() {
             let leaf = match change {
                 PathEdit::Deleted => None,
                 PathEdit::Replaced { bytes, blob, mode } => {
-                    made.push(NewObject { id: blob.object(), kind: Kind::Blob, data: bytes.to_vec() });
+                    new_objects.push(NewObject { id: blob.object(), kind: Kind::Blob, data: bytes.to_vec() });
                     Some(Leaf { mode: mode.kind().into(), id: blob.object() })
                 }
             };
             changes.push((path.as_bytes(), leaf));
         }
-        let tree = self.noted(tree::apply(&repo, overlay.base().tree(), changes.into_iter(), &mut made))?;
-        self.write_commit(tree, meta, made)
+        let tree =
+            self.record_damage(tree::apply(&repo, overlay.base().tree(), changes.into_iter(), &mut new_objects))?;
+        self.write_commit(tree, meta, new_objects)
     }
 
     pub(crate) fn write_commit(
         &self,
         tree: gix::ObjectId,
         meta: &CommitMeta,
-        mut made: Vec<NewObject>,
+        mut new_objects: Vec<NewObject>,
     ) -> Result<CommitId, GitError> {
         let commit = NewObject::new(Kind::Commit, commit_data(tree, meta));
         let id = commit.id;
-        made.push(commit);
-        pack::store(&self.shared.repo.objects_dir(), &made, Durability::Cached)
+        new_objects.push(commit);
+        pack::store(&self.shared.repo.objects_dir(), &new_objects, Durability::Cached)
             .map_err(GitError::io("write a commit into the mirror"))?;
         Ok(id.into())
     }
@@ -184,7 +189,7 @@ impl Mirror {
     pub fn diff(&self, from: CommitId, to: CommitId, view: &DiffView) -> Result<Diff, GitError> {
         let repo = self.repo();
         let (old, new) = (odb::commit_tree(&repo, from)?, odb::commit_tree(&repo, to)?);
-        self.noted(diff::between(&repo, old, new, view))
+        self.record_damage(diff::between(&repo, old, new, view))
     }
 
     /// The best common ancestor of two commits, `None` when they share no history.
@@ -192,7 +197,7 @@ impl Mirror {
     /// # Errors
     /// [`GitError::NoSuchCommit`], [`GitError::Corrupt`].
     pub fn merge_base(&self, a: CommitId, b: CommitId) -> Result<Option<CommitId>, GitError> {
-        self.noted(graph::merge_base(&self.repo(), a, b))
+        self.record_damage(graph::merge_base(&self.repo(), a, b))
     }
 
     /// Whether `ancestor` is `commit` itself or one of its ancestors.
@@ -213,7 +218,7 @@ impl Mirror {
         without: Option<CommitId>,
         limit: usize,
     ) -> Result<Vec<CommitSummary>, GitError> {
-        self.noted(graph::commits(&self.repo(), tip, without, limit))
+        self.record_damage(graph::commits(&self.repo(), tip, without, limit))
     }
 
     /// The tip of a branch on the remote, queried from the remote itself without fetching.
@@ -225,7 +230,8 @@ impl Mirror {
         if let Location::Local(path) = remote.location()?
             && let Some(origin) = Origin::open(&path, &remote.redacted())?
         {
-            let found = refs::branch(&origin.repo(), name).map_err(|error| refs::unreadable(&self.shown, &error))?;
+            let found =
+                refs::branch(&origin.repo(), name).map_err(|error| refs::unreadable(&self.repository, &error))?;
             return Ok(found.map(CommitId::from));
         }
         let found = upload_pack::branch(&self.repo(), remote, name, self.shared.limits.fetch)?;

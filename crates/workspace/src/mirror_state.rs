@@ -42,9 +42,9 @@ impl MirrorState {
         // A crash of the machine may have lost objects that had not reached the disk. Checked once, when the mirror is
         // opened.
         let local = repo.local();
-        let whole =
+        let is_intact =
             refs::state(&local).is_ok_and(|state| transfer::tips_are_readable(&local, state.branches.into_values()));
-        Self { repo, dir, limits, listings: Listings::default(), blobs, suspect: AtomicBool::new(!whole) }
+        Self { repo, dir, limits, listings: Listings::default(), blobs, suspect: AtomicBool::new(!is_intact) }
     }
 
     /// The content with this id, from the cache if it is there.
@@ -52,30 +52,30 @@ impl MirrorState {
         if let Some(bytes) = self.blobs.get(id) {
             return Ok(bytes.to_vec());
         }
-        let bytes = self.noted(odb::blob(&repo(), id))?;
+        let bytes = self.record_damage(odb::blob(&repo(), id))?;
         self.blobs.put(id, &bytes);
         Ok(bytes)
     }
 
-    /// The content with this id; `None` if it has more than `most` bytes.
+    /// The content with this id; `None` if it has more than `max_bytes` bytes.
     pub(crate) fn blob_within(
         &self,
         repo: impl FnOnce() -> gix::Repository,
         id: gix::ObjectId,
-        most: usize,
+        max_bytes: usize,
     ) -> Result<Option<Vec<u8>>, GitError> {
         if let Some(bytes) = self.blobs.get(id) {
-            return Ok((bytes.len() <= most).then(|| bytes.to_vec()));
+            return Ok((bytes.len() <= max_bytes).then(|| bytes.to_vec()));
         }
         let repo = repo();
-        if self.noted(odb::blob_size(&repo, id))? > most {
+        if self.record_damage(odb::blob_size(&repo, id))? > max_bytes {
             return Ok(None);
         }
         self.blob(|| repo, id).map(Some)
     }
 
     /// Records damage of the mirror, so that the next fetch recreates it.
-    pub(crate) fn noted<T>(&self, result: Result<T, GitError>) -> Result<T, GitError> {
+    pub(crate) fn record_damage<T>(&self, result: Result<T, GitError>) -> Result<T, GitError> {
         if matches!(result, Err(GitError::Corrupt { .. })) {
             self.suspect.store(true, Ordering::Relaxed);
         }

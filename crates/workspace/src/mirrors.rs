@@ -35,7 +35,7 @@ struct Inner {
     limits: Limits,
     blobs: Arc<Blobs>,
     open: Mutex<HashMap<String, Arc<MirrorState>>>,
-    flights: Mutex<HashMap<[u8; 32], Arc<SharedFetch>>>,
+    shared_fetches: Mutex<HashMap<[u8; 32], Arc<SharedFetch>>>,
 }
 
 /// Serializes the fetches of one repository with the same credentials.
@@ -56,7 +56,7 @@ struct LastFetch {
 }
 
 /// Above this number, unused entries are dropped: each new token makes an entry of its own.
-const SHARED_FETCHES: usize = 256;
+const DROP_UNUSED_ABOVE: usize = 256;
 
 impl Mirrors {
     /// Mirrors below `root`, a folder that is created with the first mirror.
@@ -66,7 +66,8 @@ impl Mirrors {
 
     pub fn with_limits(root: impl Into<PathBuf>, limits: Limits) -> Self {
         let root = root.into();
-        let inner = Inner { root, limits, blobs: Arc::default(), open: Mutex::default(), flights: Mutex::default() };
+        let inner =
+            Inner { root, limits, blobs: Arc::default(), open: Mutex::default(), shared_fetches: Mutex::default() };
         Self { inner: Arc::new(inner) }
     }
 
@@ -81,7 +82,7 @@ impl Mirrors {
     pub async fn fetch(&self, remote: &Remote) -> Result<Mirror, GitError> {
         let limit = self.inner.limits.fetch;
         let interrupt = Arc::new(AtomicBool::new(false));
-        match tokio::time::timeout(limit, self.share(remote, interrupt.clone())).await {
+        match tokio::time::timeout(limit, self.fetch_shared(remote, interrupt.clone())).await {
             Ok(outcome) => outcome,
             Err(_) => {
                 interrupt.store(true, Ordering::SeqCst);
@@ -90,25 +91,25 @@ impl Mirrors {
         }
     }
 
-    async fn share(&self, remote: &Remote, interrupt: Arc<AtomicBool>) -> Result<Mirror, GitError> {
-        let flight = {
-            let mut flights = self.inner.flights.lock();
-            if flights.len() > SHARED_FETCHES {
-                flights.retain(|_, flight| Arc::strong_count(flight) > 1);
+    async fn fetch_shared(&self, remote: &Remote, interrupt: Arc<AtomicBool>) -> Result<Mirror, GitError> {
+        let shared_fetch = {
+            let mut shared_fetches = self.inner.shared_fetches.lock();
+            if shared_fetches.len() > DROP_UNUSED_ABOVE {
+                shared_fetches.retain(|_, shared_fetch| Arc::strong_count(shared_fetch) > 1);
             }
-            flights.entry(remote.flight()).or_default().clone()
+            shared_fetches.entry(remote.fetch_key()).or_default().clone()
         };
-        let arrived = flight.begun.load(Ordering::SeqCst);
-        let mut last = flight.last.clone().lock_owned().await;
-        if let Some(landed) = last.as_ref()
-            && landed.number > arrived
+        let begun_on_arrival = shared_fetch.begun.load(Ordering::SeqCst);
+        let mut last = shared_fetch.last.clone().lock_owned().await;
+        if let Some(last_fetch) = last.as_ref()
+            && last_fetch.number > begun_on_arrival
         {
-            return landed.outcome.clone();
+            return last_fetch.outcome.clone();
         }
         let (inner, remote) = (self.inner.clone(), remote.clone());
         // The lock is moved into the thread: a caller that goes away does not let a second fetch begin.
         let work = tokio::task::spawn_blocking(move || {
-            let number = flight.begun.fetch_add(1, Ordering::SeqCst) + 1;
+            let number = shared_fetch.begun.fetch_add(1, Ordering::SeqCst) + 1;
             let outcome = inner.fetch(&remote, &interrupt);
             *last = Some(LastFetch { number, outcome: outcome.clone() });
             outcome
@@ -126,8 +127,8 @@ impl Mirrors {
 
     #[cfg(test)]
     pub(crate) fn fetches_begun(&self, remote: &Remote) -> u64 {
-        let flights = self.inner.flights.lock();
-        flights.get(&remote.flight()).map_or(0, |flight| flight.begun.load(Ordering::SeqCst))
+        let shared_fetches = self.inner.shared_fetches.lock();
+        shared_fetches.get(&remote.fetch_key()).map_or(0, |shared_fetch| shared_fetch.begun.load(Ordering::SeqCst))
     }
 
     /// The mirror of `remote` without a fetch, `None` when there is none yet.
@@ -220,7 +221,7 @@ impl Inner {
             return upload_pack::fetch(&repo, remote, &seen.branches, interrupt, self.limits.fetch);
         };
         let wanted = origin.state(&remote.redacted())?;
-        bring(origin, &repo, &seen.branches, &seen.branches, &wanted)
+        copy_missing(origin, &repo, &seen.branches, &seen.branches, &wanted)
     }
 
     /// Creates the mirror beside its final path and renames it when complete, so that an incomplete one is never taken
@@ -230,12 +231,12 @@ impl Inner {
         let dir = self.dir(remote);
         let half = self.root.join(format!("{}.half", remote.folder()));
         let old = self.root.join(format!("{}.old", remote.folder()));
-        for left in [&half, &old] {
-            remove(left).map_err(GitError::io(DOING))?;
+        for leftover in [&half, &old] {
+            remove(leftover).map_err(GitError::io(DOING))?;
         }
         fs::create_dir(&half).map_err(GitError::io(DOING))?;
-        let made = self.fill(&half, remote, origin, interrupt);
-        if let Err(error) = made {
+        let filled = self.fill(&half, remote, origin, interrupt);
+        if let Err(error) = filled {
             let _ = remove(&half);
             return Err(match error {
                 // A new mirror cannot be damaged: the remote is.
@@ -271,7 +272,7 @@ impl Inner {
         };
         // Read before the object files are copied, which then contain all objects of these branches.
         let before = origin.state(&remote.redacted())?;
-        let whole = if take_files(&origin.repo(), dir).map_err(GitError::io(DOING))? {
+        let complete = if take_files(&origin.repo(), dir).map_err(GitError::io(DOING))? {
             before.branches
         } else {
             empty.branches.clone()
@@ -279,7 +280,7 @@ impl Inner {
         // Reopened, to see the files just copied.
         let repo = Repo::mirror(dir).map_err(|error| local_error(DOING, &error))?.local();
         let wanted = origin.state(&remote.redacted())?;
-        bring(origin, &repo, &whole, &empty.branches, &wanted)?;
+        copy_missing(origin, &repo, &complete, &empty.branches, &wanted)?;
         if transfer::tips_are_readable(&repo, wanted.branches.values().copied()) {
             Ok(())
         } else {
@@ -318,16 +319,16 @@ fn take_files(from: &gix::Repository, dir: &Path) -> io::Result<bool> {
     Ok(false)
 }
 
-/// Copies the objects that a repository on this machine has and the mirror lacks, and then the branches. `whole` are
+/// Copies the objects that a repository on this machine has and the mirror lacks, and then the branches. `complete` are
 /// branches whose objects the mirror has in full, `seen` the branches that it has itself.
-fn bring(
+fn copy_missing(
     origin: &Origin,
     mirror: &gix::Repository,
-    whole: &Branches,
+    complete: &Branches,
     seen: &Branches,
     wanted: &RefState,
 ) -> Result<(), GitError> {
-    let known: HashSet<_> = whole.values().copied().collect();
+    let known: HashSet<_> = complete.values().copied().collect();
     let tips: Vec<_> = wanted.branches.values().copied().filter(|tip| !known.contains(tip)).collect();
     transfer::transfer(&origin.repo(), mirror, &tips, &known, Durability::Cached)?;
     refs::mirror(mirror, seen, wanted)

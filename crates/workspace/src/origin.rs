@@ -36,19 +36,19 @@ pub(crate) struct Origin {
 impl Origin {
     /// Opens the repository at `path`, bare or with a work tree. `Ok(None)`: a repository of a kind that only git
     /// itself can read.
-    pub(crate) fn open(path: &Path, shown: &str) -> Result<Option<Self>, GitError> {
+    pub(crate) fn open(path: &Path, repository: &str) -> Result<Option<Self>, GitError> {
         match fs::metadata(path) {
             Ok(found) if found.is_dir() => {}
-            Ok(_) => return Err(not_found(shown, "it is not a folder")),
+            Ok(_) => return Err(not_found(repository, "it is not a folder")),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                return Err(not_found(shown, "no such folder"));
+                return Err(not_found(repository, "no such folder"));
             }
             Err(error) if is_out_of_files(&error) => {
                 return Err(GitError::OutOfFiles { doing: "look at the repository" });
             }
             Err(error) => {
                 return Err(GitError::Unreachable {
-                    repository: shown.to_owned(),
+                    repository: repository.to_owned(),
                     after: None,
                     source: ErrorDetail::new(error.to_string()),
                 });
@@ -57,13 +57,13 @@ impl Origin {
         let git_dir = if path.join(".git").exists() { path.join(".git") } else { path.to_owned() };
         let looks_like_git = git_dir.is_file() || git_dir.join("HEAD").exists() && git_dir.join("objects").is_dir();
         if !looks_like_git {
-            return Err(not_found(shown, "the folder holds no git repository"));
+            return Err(not_found(repository, "the folder holds no git repository"));
         }
         match Repo::foreign(path) {
             Ok(repo) if is_plain(&repo.local()) => Ok(Some(Self { repo })),
             Ok(_) => Ok(None),
             Err(error) => {
-                tracing::debug!(repository = shown, error = %crate::odb::why(&error), "left to the git program");
+                tracing::debug!(repository, error = %crate::odb::why(&error), "left to the git program");
                 Ok(None)
             }
         }
@@ -73,8 +73,8 @@ impl Origin {
         self.repo.local()
     }
 
-    pub(crate) fn state(&self, shown: &str) -> Result<RefState, GitError> {
-        refs::state(&self.repo.local()).map_err(|error| refs::unreadable(shown, &error))
+    pub(crate) fn state(&self, repository: &str) -> Result<RefState, GitError> {
+        refs::state(&self.repo.local()).map_err(|error| refs::unreadable(repository, &error))
     }
 
     /// Whether a push to `branch` may skip the git program; the error says why not.
@@ -89,18 +89,18 @@ impl Origin {
             return Err("the branch may be checked out");
         }
         let config = repo.config_snapshot();
-        let asks = config.plumbing().sections().any(|section| {
+        let affects_pushes = config.plumbing().sections().any(|section| {
             let name = section.header().name().to_string().to_ascii_lowercase();
-            section.value_names().any(|key| matters(&name, &key.to_string().to_ascii_lowercase()))
+            section.value_names().any(|key| affects_push(&name, &key.to_string().to_ascii_lowercase()))
         });
-        if asks { Err("its configuration has a say in pushes") } else { Ok(()) }
+        if affects_pushes { Err("its configuration has a say in pushes") } else { Ok(()) }
     }
 
     /// The repository's folder, if the configuration leaves maintenance to those who push to it.
     pub(crate) fn maintained_by_pushers(&self) -> Option<PathBuf> {
         let repo = self.repo.local();
-        let wants = repo.config_snapshot().boolean("receive.autogc").unwrap_or(true);
-        wants.then(|| repo.common_dir().to_owned())
+        let runs_gc = repo.config_snapshot().boolean("receive.autogc").unwrap_or(true);
+        runs_gc.then(|| repo.common_dir().to_owned())
     }
 
     /// Copies what `commit` needs and moves the branch, both flushed to the disk in this order.
@@ -125,7 +125,7 @@ impl Origin {
 }
 
 /// Whether a setting of the repository changes the effect of a push.
-fn matters(section: &str, key: &str) -> bool {
+fn affects_push(section: &str, key: &str) -> bool {
     match section {
         "receive" => !matches!(key, "autogc" | "keepalive"),
         "transfer" => true,
@@ -147,6 +147,10 @@ fn is_plain(repo: &gix::Repository) -> bool {
     !extended && matches!(repo.is_shallow(), Ok(false)) && !repo.common_dir().join("reftable").exists()
 }
 
-fn not_found(shown: &str, why: &str) -> GitError {
-    GitError::NotFound { repository: shown.to_owned(), tried: TriedCredentials::Nothing, source: ErrorDetail::new(why) }
+fn not_found(repository: &str, why: &str) -> GitError {
+    GitError::NotFound {
+        repository: repository.to_owned(),
+        tried: TriedCredentials::Nothing,
+        source: ErrorDetail::new(why),
+    }
 }

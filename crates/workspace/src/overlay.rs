@@ -122,7 +122,7 @@ impl Overlay {
     /// through a file or a link; [`GitError::Corrupt`] when the mirror is damaged.
     pub fn write(&mut self, path: &str, bytes: impl Into<Arc<[u8]>>) -> Result<(), GitError> {
         name::check_path(path)?;
-        self.check_way(path)?;
+        self.check_parent_folders(path)?;
         let mode = match self.node(path)? {
             Some(Node::Folder) => return Err(GitError::path(path, PathRefused::Folder)),
             Some(Node::File(file)) => {
@@ -173,7 +173,7 @@ impl Overlay {
     pub fn restore(&mut self, path: &str) -> Result<(), GitError> {
         name::check_path(path)?;
         if self.changes.get(path) == Some(&PathEdit::Deleted) {
-            self.check_way(path)?;
+            self.check_parent_folders(path)?;
             if self.holds_files(path)? {
                 return Err(GitError::path(path, PathRefused::Folder));
             }
@@ -237,15 +237,15 @@ impl Overlay {
     }
 
     /// Refuses a path that leads through a file, a link or a submodule.
-    fn check_way(&self, path: &str) -> Result<(), GitError> {
+    fn check_parent_folders(&self, path: &str) -> Result<(), GitError> {
         for (end, _) in path.match_indices('/') {
-            let part = &path[..end];
-            match self.changes.get(part) {
+            let parent = &path[..end];
+            match self.changes.get(parent) {
                 Some(PathEdit::Replaced { .. }) => return Err(GitError::path(path, PathRefused::BelowFile)),
                 Some(PathEdit::Deleted) => continue,
                 None => {}
             }
-            match self.base.node(part)? {
+            match self.base.node(parent)? {
                 Some(Node::Folder) => {}
                 // The base has nothing further down either.
                 None => {}

@@ -78,7 +78,7 @@ pub(crate) fn kill_group(id: u32) {
 #[derive(Debug, Default)]
 pub(crate) struct Output {
     pub(crate) success: bool,
-    pub(crate) err: String,
+    pub(crate) stderr: String,
 }
 
 /// Runs a child in a process group of its own and kills the group after `limit`.
@@ -93,7 +93,7 @@ pub(crate) fn run(mut command: Command, doing: &'static str, limit: Duration) ->
     if let Some(pipe) = child.inner.stderr.take() {
         // The pipe closes when the last process of the group is gone.
         match listen(pipe).recv_timeout(limit.saturating_sub(started.elapsed())) {
-            Ok(text) => output.err = text,
+            Ok(text) => output.stderr = text,
             Err(mpsc::RecvTimeoutError::Disconnected) => {}
             Err(mpsc::RecvTimeoutError::Timeout) => return Err(GitError::Timeout { doing, after: limit }),
         }

@@ -25,7 +25,7 @@ use crate::wire::{WireFailure, WireSession};
 
 const DOING: &str = "push";
 /// git's id for "no commit": the branch does not exist.
-const NOWHERE: &str = "0000000000000000000000000000000000000000";
+const NO_COMMIT: &str = "0000000000000000000000000000000000000000";
 
 /// The result of a successful push.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,7 +65,7 @@ impl Push<'_> {
             Location::Http => self.over_http(&session)?,
             Location::Ssh | Location::Local(_) => self.through_child(&session)?,
         };
-        report.map_or(Ok(PushOutcome::AlreadyThere), |report| self.concluded(report))
+        report.map_or(Ok(PushOutcome::AlreadyThere), |report| self.outcome_of(report))
     }
 
     fn direct(&self, origin: &Origin) -> Result<PushOutcome, PushError> {
@@ -77,16 +77,16 @@ impl Push<'_> {
             }
             SwapOutcome::Differs(Some(now)) if now == self.commit.object() => Ok(PushOutcome::AlreadyThere),
             SwapOutcome::Differs(now) => Err(PushError::Moved { now: now.map(CommitId::from) }),
-            SwapOutcome::Taken(other) => Err(self.taken(&other)),
+            SwapOutcome::NameConflict(other) => Err(self.name_conflict(&other)),
         }
     }
 
     fn over_http(&self, session: &WireSession) -> Result<Option<Report>, PushError> {
-        let classified = |failure: WireFailure| self.denied_or(session, failure);
+        let to_push_error = |failure: WireFailure| self.push_error(session, failure);
         let service = ServiceKind::Receive.name();
         let mut http = Http::new(self.remote, session.clone())?;
-        let mut answer = http.advertisement(service, &HeaderMap::new()).map_err(classified)?.body;
-        let advert = Advertisement::read(&mut answer).map_err(classified)?;
+        let mut answer = http.advertisement(service, &HeaderMap::new()).map_err(to_push_error)?.body;
+        let advert = Advertisement::read(&mut answer).map_err(to_push_error)?;
         answer.finish();
         let Some((command, pack)) = self.prepared(&advert)? else { return Ok(None) };
         let body = match &pack {
@@ -97,8 +97,8 @@ impl Push<'_> {
             }
         };
         tracing::debug!(repository = self.remote.redacted(), bytes = pack.bytes(), "pushing over http");
-        let mut answer = http.request(service, HeaderMap::new(), body).map_err(classified)?.body;
-        let report = advert.report(&mut answer, &self.reference()).map_err(classified)?;
+        let mut answer = http.request(service, HeaderMap::new(), body).map_err(to_push_error)?.body;
+        let report = advert.report(&mut answer, &self.reference()).map_err(to_push_error)?;
         answer.finish();
         Ok(Some(report))
     }
@@ -112,7 +112,7 @@ impl Push<'_> {
                 // Nothing is to change: end the conversation properly.
                 let _ = pipes.to.write_all(b"0000");
             }
-            let Some((command, pack)) = prepared.map_err(SessionError::Ours)? else { return Ok(None) };
+            let Some((command, pack)) = prepared.map_err(SessionError::Push)? else { return Ok(None) };
             let sent = pipes.to.write_all(&command).and_then(|()| pack.copy_to(&mut pipes.to));
             let sent = sent.and_then(|()| pipes.to.flush());
             // A remote that hung up in the middle may have sent a reason.
@@ -124,18 +124,18 @@ impl Push<'_> {
         };
         let ended = converse();
         drop(pipes);
-        let said = service.end();
+        let stderr = service.end();
         let failure = match ended {
             Ok(report) => return Ok(report),
-            Err(SessionError::Ours(error)) => return Err(error),
-            Err(SessionError::Broken(failure)) => session.failure().unwrap_or(failure),
+            Err(SessionError::Push(error)) => return Err(error),
+            Err(SessionError::Wire(failure)) => session.failure().unwrap_or(failure),
         };
         if failure != WireFailure::TimedOut
-            && let Some(error) = child::explained(self.remote, ServiceKind::Receive, &said)
+            && let Some(error) = child::classify_stderr(self.remote, ServiceKind::Receive, &stderr)
         {
             return Err(error);
         }
-        Err(self.denied_or(session, failure))
+        Err(self.push_error(session, failure))
     }
 
     /// The request and the pack for a remote with this `advert`; `None` when nothing is left to do.
@@ -150,19 +150,19 @@ impl Push<'_> {
         }
         let below = |inner: &str, outer: &str| inner.strip_prefix(outer).is_some_and(|rest| rest.starts_with('/'));
         if let Some(other) = advert.refs.keys().find(|other| below(other, &reference) || below(&reference, other)) {
-            return Err(self.taken(other.trim_start_matches("refs/heads/")));
+            return Err(self.name_conflict(other.trim_start_matches("refs/heads/")));
         }
         let repo = self.mirror.repo();
         let known: HashSet<ObjectId> = advert.refs.values().map(|id| id.object()).collect();
-        let ids = self.mirror.noted(transfer::missing(&repo, &[self.commit.object()], &known))?;
-        let pack = self.mirror.noted(SentPack::make(&repo, &ids))?;
-        let shallow: Vec<String> = transfer::cut_off(&repo)?.iter().map(ToString::to_string).collect();
-        let old = now.map_or_else(|| NOWHERE.to_owned(), |now| now.to_string());
+        let ids = self.mirror.record_damage(transfer::missing(&repo, &[self.commit.object()], &known))?;
+        let pack = self.mirror.record_damage(SentPack::make(&repo, &ids))?;
+        let shallow: Vec<String> = transfer::shallow_boundary(&repo)?.iter().map(ToString::to_string).collect();
+        let old = now.map_or_else(|| NO_COMMIT.to_owned(), |now| now.to_string());
         Ok(Some((advert.command(&shallow, &old, &self.commit.to_string(), &reference), pack)))
     }
 
     /// Converts the remote's report into the result of the push.
-    fn concluded(&self, report: Report) -> Result<PushOutcome, PushError> {
+    fn outcome_of(&self, report: Report) -> Result<PushOutcome, PushError> {
         let word = match report.result {
             PushResult::Moved => return Ok(PushOutcome::Moved),
             PushResult::Refused(word) | PushResult::NotUnpacked(word) => word,
@@ -181,25 +181,25 @@ impl Push<'_> {
     }
 
     /// The error of an aborted conversation. Credentials that suffice for a fetch may be refused for a push.
-    fn denied_or(&self, session: &WireSession, failure: WireFailure) -> PushError {
+    fn push_error(&self, session: &WireSession, failure: WireFailure) -> PushError {
         let (repository, tried) = (self.remote.redacted(), self.remote.tried());
         let source = failure.why(self.remote);
         match &failure {
-            WireFailure::Status { status: 403, after: None, said } => match PushRefusal::of(said) {
+            WireFailure::Status { status: 403, after: None, message } => match PushRefusal::of(message) {
                 refusal @ PushRefusal::ReadOnly => PushError::Rejected { reason: source.to_string(), refusal },
                 _ => PushError::Denied { repository, tried, source },
             },
             WireFailure::Status { status: 413, .. } => {
                 PushError::Rejected { reason: source.to_string(), refusal: PushRefusal::TooLarge }
             }
-            WireFailure::Said(said) => {
-                PushError::Rejected { reason: source.to_string(), refusal: PushRefusal::of(said) }
+            WireFailure::ServerMessage(message) => {
+                PushError::Rejected { reason: source.to_string(), refusal: PushRefusal::of(message) }
             }
-            _ => failure.explained(self.remote, DOING, session).into(),
+            _ => failure.into_git_error(self.remote, DOING, session).into(),
         }
     }
 
-    fn taken(&self, other: &str) -> PushError {
+    fn name_conflict(&self, other: &str) -> PushError {
         let reason = format!("the branch `{other}` is in the way of `{}`", self.branch);
         PushError::Rejected { reason, refusal: PushRefusal::Name }
     }
@@ -211,12 +211,12 @@ impl Push<'_> {
 
 /// How a conversation with a child ended early.
 enum SessionError {
-    Broken(WireFailure),
-    Ours(PushError),
+    Wire(WireFailure),
+    Push(PushError),
 }
 
 impl From<WireFailure> for SessionError {
     fn from(failure: WireFailure) -> Self {
-        Self::Broken(failure)
+        Self::Wire(failure)
     }
 }

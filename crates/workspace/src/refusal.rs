@@ -30,7 +30,7 @@ pub enum PushRefusal {
 }
 
 /// Ordered by how specific the phrases are, because one message may match several.
-const WORDS: &[(PushRefusal, &[&str])] = &[
+const PHRASES: &[(PushRefusal, &[&str])] = &[
     (PushRefusal::Secret, &["push cannot contain secrets", "push protection", "secret detected", "secrets detected"]),
     (PushRefusal::Full, &["quota", "no space left", "storage limit", "size limit of the repository", "disk is full"]),
     (
@@ -57,10 +57,10 @@ const WORDS: &[(PushRefusal, &[&str])] = &[
 
 impl PushRefusal {
     /// Classifies a remote's message.
-    pub(crate) fn of(words: &str) -> Self {
-        let words = words.to_lowercase();
-        let means = |(_, any): &&(Self, &[&str])| any.iter().any(|one| words.contains(one));
-        WORDS.iter().find(means).map_or(Self::Rule, |(refusal, _)| *refusal)
+    pub(crate) fn of(message: &str) -> Self {
+        let message = message.to_lowercase();
+        let is_match = |(_, phrases): &&(Self, &[&str])| phrases.iter().any(|phrase| message.contains(phrase));
+        PHRASES.iter().find(is_match).map_or(Self::Rule, |(refusal, _)| *refusal)
     }
 }
 

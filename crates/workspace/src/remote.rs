@@ -99,7 +99,7 @@ impl Remote {
     }
 
     /// Identifies an address with its credentials, without storing the credentials.
-    pub(crate) fn flight(&self) -> [u8; 32] {
+    pub(crate) fn fetch_key(&self) -> [u8; 32] {
         let mut hash = Sha256::new();
         hash.update(self.url.as_bytes());
         let parts: [&[u8]; 3] = match &self.credentials {
@@ -282,8 +282,8 @@ mod tests {
         let remote = Remote::new("https://me:pw@example.com/a").with_credentials(Credentials::token("s3cret"));
         assert_eq!(remote.redacted(), "https://example.com/a");
         assert!(!format!("{:?}", remote.credentials).contains("s3cret"));
-        let said = format!("fatal: {} with s3cret and {}", remote.url, remote.authorization().unwrap());
-        let scrubbed = remote.scrub(&said);
+        let message = format!("fatal: {} with s3cret and {}", remote.url, remote.authorization().unwrap());
+        let scrubbed = remote.scrub(&message);
         assert_eq!(scrubbed, "fatal: https://example.com/a with … and Basic …");
     }
 

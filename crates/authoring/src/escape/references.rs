@@ -7,11 +7,11 @@ use std::fmt::Write as _;
 pub(super) const JOINER: char = '\u{2060}';
 
 /// Named entities that cannot decode to a part of a reference.
-const ENTITIES: [&str; 14] =
+const HARMLESS_ENTITIES: [&str; 14] =
     ["amp", "lt", "gt", "quot", "apos", "nbsp", "hellip", "mdash", "ndash", "copy", "reg", "times", "rarr", "larr"];
 
 /// Path segments of a forge before the number of an issue, a pull request or the like.
-const NUMBERED: [&str; 8] =
+const NUMBERED_PATHS: [&str; 8] =
     ["/issues/", "/issue/", "/pull/", "/pulls/", "/merge_requests/", "/discussions/", "/epics/", "/work_items/"];
 
 /// Characters that may not occur in an address, or end one in running text.
@@ -21,7 +21,7 @@ fn ends_address(c: char) -> bool {
 
 /// Breaks mentions and references: `@name`, `#1`, `!1`, `GH-1`, `%milestone`, `~label`, `&1`, addresses of issues, and
 /// entities that could stand for any of these.
-pub(super) fn broken(text: &str) -> String {
+pub(super) fn break_references(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     // Where the current word began, which could be an address.
     let mut word = 0;
@@ -40,18 +40,18 @@ pub(super) fn broken(text: &str) -> String {
         match c {
             '@' if is_address && before == '/' && next.is_some() => out.push_str("%40"),
             // After a letter it belongs to an e-mail address.
-            '@' if next.is_some() && !is_word => broken_after(&mut out, c),
+            '@' if next.is_some() && !is_word => push_broken(&mut out, c),
             c if is_address && c.is_ascii_digit() && names_number(&text[word..at]) => {
                 // Writing to a string cannot fail.
                 let _ = write!(out, "%{:02X}", u32::from(c));
             }
-            '#' | '!' if starts_number && !is_address => broken_after(&mut out, c),
+            '#' | '!' if starts_number && !is_address => push_broken(&mut out, c),
             '%' | '~' if !is_address && next.is_some_and(|next| next.is_ascii_alphanumeric() || next == '"') => {
-                broken_after(&mut out, c);
+                push_broken(&mut out, c);
             }
-            '&' if !is_address && (starts_number || is_entity(rest)) => broken_after(&mut out, c),
+            '&' if !is_address && (starts_number || is_entity(rest)) => push_broken(&mut out, c),
             '&' if is_address && is_entity(rest) => out.push_str("&amp;"),
-            '-' if starts_number && is_prefix(&text[..at]) => broken_after(&mut out, c),
+            '-' if starts_number && is_prefix(&text[..at]) => push_broken(&mut out, c),
             _ => out.push(c),
         }
         before = c;
@@ -59,14 +59,14 @@ pub(super) fn broken(text: &str) -> String {
     out
 }
 
-fn broken_after(out: &mut String, c: char) {
+fn push_broken(out: &mut String, c: char) {
     out.push(c);
     out.push(JOINER);
 }
 
 /// Whether this part of an address precedes the number of an issue, a pull request or the like on a forge.
 fn names_number(address: &str) -> bool {
-    address.ends_with('#') || NUMBERED.iter().any(|part| address.ends_with(part))
+    address.ends_with('#') || NUMBERED_PATHS.iter().any(|part| address.ends_with(part))
 }
 
 /// Whether the text ends with the `GH` or `GL` of a reference such as `GH-1`.
@@ -82,17 +82,17 @@ fn is_entity(rest: &str) -> bool {
         return true;
     }
     let end = rest.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(rest.len());
-    end > 0 && rest[end..].starts_with(';') && !ENTITIES.contains(&&rest[..end])
+    end > 0 && rest[end..].starts_with(';') && !HARMLESS_ENTITIES.contains(&&rest[..end])
 }
 
 /// Breaks what build services and git look for in any text, including code: `[skip ci]` and its variants,
 /// `***NO_CI***`, `skip-checks: true`, and trailers that attest something (`Signed-off-by: …`).
 pub(super) fn without_directives(text: &str) -> String {
-    let lines: Vec<String> = text.split('\n').map(|line| untrailed(&unskipped(line))).collect();
+    let lines: Vec<String> = text.split('\n').map(|line| break_trailer(&break_skip_directives(line))).collect();
     lines.join("\n")
 }
 
-fn unskipped(line: &str) -> String {
+fn break_skip_directives(line: &str) -> String {
     const LONGEST: usize = 60;
     let mut out = String::with_capacity(line.len());
     for (at, c) in line.char_indices() {
@@ -122,7 +122,7 @@ fn names_skip(inner: &str) -> bool {
 }
 
 /// The line; broken if it is a trailer that attests something, or one of our own.
-fn untrailed(line: &str) -> String {
+fn break_trailer(line: &str) -> String {
     let Some((key, value)) = line.split_once(':') else { return line.to_owned() };
     let name = key.trim().to_ascii_lowercase();
     let attests = name.ends_with("-by") || name == "docent-job";
@@ -170,7 +170,7 @@ mod tests {
             ),
             ("[x](https://g.example/a/b/-/merge_requests/3)#4", "[x](https://g.example/a/b/-/merge_requests/%33)#|4"),
         ] {
-            assert_eq!(seen(&broken(given)), expected, "{given}");
+            assert_eq!(seen(&break_references(given)), expected, "{given}");
         }
     }
 

@@ -63,7 +63,7 @@ async fn a_follow_up_after_the_merge_opens_a_new_pull_request() {
     let job = world.asks(RENAME).await;
     let first = world.works_on(&job).await;
     let merged = world.pull_requests().await.remove(0);
-    world.desk().merge(&world.project(), &merged).await.expect("merged");
+    world.pulls().merge(&world.project(), &merged).await.expect("merged");
     world.follows_up(&job, MORE).await;
     let second = world.works_on(&job).await;
 
@@ -82,7 +82,7 @@ async fn a_follow_up_after_the_pull_request_was_closed_opens_a_new_one() {
     let job = world.asks(RENAME).await;
     let first = world.works_on(&job).await;
     let closed = world.pull_requests().await.remove(0);
-    world.desk().close(&world.project(), &closed).await.expect("closed");
+    world.pulls().close(&world.project(), &closed).await.expect("closed");
     world.follows_up(&job, MORE).await;
     let second = world.works_on(&job).await;
 

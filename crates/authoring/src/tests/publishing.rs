@@ -72,8 +72,8 @@ async fn a_pull_request_that_was_merged_or_closed_meanwhile_is_mentioned() {
         let first = world.works_on(&job).await;
         let pull = world.pull_requests().await.remove(0);
         match state {
-            PullState::Merged => world.desk().merge(&world.project(), &pull).await.expect("merged"),
-            _ => world.desk().close(&world.project(), &pull).await.expect("closed"),
+            PullState::Merged => world.pulls().merge(&world.project(), &pull).await.expect("merged"),
+            _ => world.pulls().close(&world.project(), &pull).await.expect("closed"),
         };
         world.follows_up(&job, MORE).await;
         let second = world.works_on(&job).await;
@@ -195,7 +195,7 @@ async fn a_branch_that_was_merged_and_deleted_begins_from_the_base_without_a_wor
     let job = world.asks(RENAME).await;
     world.works_on(&job).await;
     let pull = world.pull_requests().await.remove(0);
-    world.desk().merge(&world.project(), &pull).await.expect("merged");
+    world.pulls().merge(&world.project(), &pull).await.expect("merged");
     world.delete_branch(&job.source.branch);
     world.follows_up(&job, MORE).await;
     let ended = world.works_on(&job).await;

@@ -21,16 +21,16 @@ fn paths(diff: &crate::Diff) -> Vec<&str> {
 #[tokio::test(start_paused = true)]
 async fn a_merge_brings_the_changes_into_the_base_and_they_can_be_looked_at_ever_after() {
     let (world, job, pull) = opened().await;
-    let desk = world.desk();
-    let before = desk.changes(&world.project(), &pull, DiffView::default()).await.expect("compares");
+    let pulls = world.pulls();
+    let before = pulls.changes(&world.project(), &pull, DiffView::default()).await.expect("compares");
     assert_eq!(paths(&before.diff), ["docs/index.md", "docs/setup.md"]);
-    let merged = desk.merge(&world.project(), &pull).await.expect("merged");
+    let merged = pulls.merge(&world.project(), &pull).await.expect("merged");
     assert_eq!(merged.state, PullState::Merged);
     assert!(world.text("main", "docs/setup.md").await.contains("Gadget"));
 
     let branch = PathBuf::from(world.project().repository).join("refs/heads").join(&job.source.branch);
     std::fs::remove_file(branch).expect("the branch is deleted");
-    assert_eq!(desk.changes(&world.project(), &merged, DiffView::default()).await.expect("compares"), before);
+    assert_eq!(pulls.changes(&world.project(), &merged, DiffView::default()).await.expect("compares"), before);
 }
 
 #[tokio::test(start_paused = true)]
@@ -47,7 +47,7 @@ async fn a_merge_that_was_not_written_down_is_found_made() {
     }
     let tip = world.tip("main").await;
     assert_eq!(world.pull_requests().await[0].state, PullState::Open);
-    let merged = world.desk().merge(&project, &pull).await.expect("merged");
+    let merged = world.pulls().merge(&project, &pull).await.expect("merged");
     assert_eq!((merged.state, world.tip("main").await), (PullState::Merged, tip));
 }
 
@@ -56,9 +56,9 @@ async fn a_squash_is_one_commit_of_the_person_and_credits_the_authors() {
     let (world, job, pull) = opened().await;
     world.set_project(|project| project.settings.author = "Docs Bot <docs@example.com>".parse().ok());
     world.colleague().await.pushes(&job.source.branch, "docs/more.md", "# More\n");
-    let (desk, project) = (world.desk(), world.project());
+    let (pulls, project) = (world.pulls(), world.project());
     let before = world.tip("main").await;
-    let commits = desk.changes(&project, &pull, DiffView::default()).await.expect("compares").commits;
+    let commits = pulls.changes(&project, &pull, DiffView::default()).await.expect("compares").commits;
     assert_eq!(commits.len(), 2);
     let (pulls, cord) = (Arc::clone(&world.pulls), Cord::new(cord::Pull::Before(1)));
     let corded = Arc::new(CordedPulls::new(pulls, Arc::clone(&cord)));
@@ -69,7 +69,7 @@ async fn a_squash_is_one_commit_of_the_person_and_credits_the_authors() {
         () = cord.pulled() => {}
     }
     let tip = world.tip("main").await;
-    let merged = desk.squash(&project, &pull, "ada").await.expect("merged");
+    let merged = world.pulls().squash(&project, &pull, "ada").await.expect("merged");
     assert_eq!(
         (merged.state, world.tip("main").await),
         (PullState::Merged, tip),
@@ -90,18 +90,18 @@ async fn a_squash_is_one_commit_of_the_person_and_credits_the_authors() {
 #[tokio::test(start_paused = true)]
 async fn a_closed_pull_request_is_opened_again_while_there_is_something_to_merge() {
     let (world, job, pull) = opened().await;
-    let (desk, project) = (world.desk(), world.project());
-    assert!(matches!(desk.reopen(&project, &pull).await, Err(MergeError::Refused(_))), "it is open");
-    let closed = desk.close(&project, &pull).await.expect("closed");
-    let open = desk.reopen(&project, &closed).await.expect("is opened again");
+    let (pulls, project) = (world.pulls(), world.project());
+    assert!(matches!(pulls.reopen(&project, &pull).await, Err(MergeError::Refused(_))), "it is open");
+    let closed = pulls.close(&project, &pull).await.expect("closed");
+    let open = pulls.reopen(&project, &closed).await.expect("is opened again");
     assert_eq!((open.state, open.ended_at), (PullState::Open, None));
-    desk.comment(&open, "ada", "Good.").await.expect("is written");
-    let comments = desk.comments(&open).await.expect("reads");
+    pulls.comment(&open, "ada", "Good.").await.expect("is written");
+    let comments = pulls.comments(&open).await.expect("reads");
     assert_eq!((comments[0].author.as_str(), comments[0].text.as_str()), ("ada", "Good."));
-    let closed = desk.close(&project, &open).await.expect("closed");
+    let closed = pulls.close(&project, &open).await.expect("closed");
     let branch = PathBuf::from(&project.repository).join("refs/heads").join(&job.source.branch);
     std::fs::remove_file(branch).expect("the branch is deleted");
-    match desk.reopen(&project, &closed).await {
+    match pulls.reopen(&project, &closed).await {
         Err(MergeError::Refused(sentence)) => assert!(sentence.contains("gone from the repository"), "{sentence}"),
         other => panic!("a refusal, not {other:?}"),
     }
@@ -112,18 +112,18 @@ async fn an_update_brings_the_base_into_the_branch_and_the_merge_moves_forward()
     let (world, job, pull) = opened().await;
     world.set_project(|project| project.settings.author = "Docs Bot <docs@example.com>".parse().ok());
     world.colleague().await.pushes("main", "docs/new.md", "# New\n");
-    let (desk, project) = (world.desk(), world.project());
-    assert_eq!(desk.update(&project, &pull).await.expect("updated"), crate::Updated::Merged);
+    let (pulls, project) = (world.pulls(), world.project());
+    assert_eq!(pulls.update(&project, &pull).await.expect("updated"), crate::Updated::Merged);
     assert_eq!(world.text(&job.source.branch, "docs/new.md").await, "# New\n");
     assert!(world.text(&job.source.branch, "docs/setup.md").await.contains("Gadget"));
     assert_eq!(world.commits(&job.source.branch).await[0].author, "Docs Bot");
-    let changes = desk.changes(&project, &pull, DiffView::default()).await.expect("compares");
+    let changes = pulls.changes(&project, &pull, DiffView::default()).await.expect("compares");
     assert_eq!(paths(&changes.diff), ["docs/index.md", "docs/setup.md"]);
-    assert_eq!(desk.update(&project, &pull).await.expect("nothing to do"), crate::Updated::UpToDate);
+    assert_eq!(pulls.update(&project, &pull).await.expect("nothing to do"), crate::Updated::UpToDate);
     let tip = world.tip(&job.source.branch).await;
-    desk.merge(&project, &pull).await.expect("merged");
+    pulls.merge(&project, &pull).await.expect("merged");
     assert_eq!(world.tip("main").await, tip, "a move forward");
-    assert!(matches!(desk.update(&project, &pull).await, Err(MergeError::Refused(_))), "it is merged");
+    assert!(matches!(pulls.update(&project, &pull).await, Err(MergeError::Refused(_))), "it is merged");
 }
 
 #[tokio::test(start_paused = true)]
@@ -131,7 +131,7 @@ async fn an_update_that_conflicts_names_the_files_and_changes_nothing() {
     let (world, job, pull) = opened().await;
     world.colleague().await.pushes("main", "docs/setup.md", "---\ntitle: Setup\n---\n\nUnpack the Widget.\n");
     let tip = world.tip(&job.source.branch).await;
-    match world.desk().update(&world.project(), &pull).await {
+    match world.pulls().update(&world.project(), &pull).await {
         Err(MergeError::Conflict(sentence)) => assert!(sentence.contains("docs/setup.md"), "{sentence}"),
         other => panic!("a refusal, not {other:?}"),
     }
@@ -142,12 +142,12 @@ async fn an_update_that_conflicts_names_the_files_and_changes_nothing() {
 async fn a_conflict_is_refused_with_the_files_it_is_in() {
     let (world, _, pull) = opened().await;
     world.colleague().await.pushes("main", "docs/setup.md", "---\ntitle: Setup\n---\n\nUnpack the Widget.\n");
-    match world.desk().merge(&world.project(), &pull).await {
+    match world.pulls().merge(&world.project(), &pull).await {
         Err(MergeError::Conflict(sentence)) => assert!(sentence.contains("docs/setup.md"), "{sentence}"),
         other => panic!("a refusal, not {other:?}"),
     }
     assert_eq!(world.pull_requests().await[0].state, PullState::Open);
-    let conflicts = world.desk().conflicts(&world.project(), &pull).await.expect("looks");
+    let conflicts = world.pulls().conflicts(&world.project(), &pull).await.expect("looks");
     let [crate::FileConflict { path, kind: crate::ConflictKind::Lines(lines) }] = &conflicts[..] else {
         panic!("lines of one file, not {conflicts:?}")
     };
@@ -158,10 +158,10 @@ async fn a_conflict_is_refused_with_the_files_it_is_in() {
 #[tokio::test(start_paused = true)]
 async fn what_has_ended_is_not_ended_again() {
     let (world, job, pull) = opened().await;
-    let closed = world.desk().close(&world.project(), &pull).await.expect("closed");
+    let closed = world.pulls().close(&world.project(), &pull).await.expect("closed");
     assert_eq!(closed.state, PullState::Closed);
-    assert!(matches!(world.desk().close(&world.project(), &pull).await, Err(MergeError::Refused(_))));
-    assert!(matches!(world.desk().merge(&world.project(), &pull).await, Err(MergeError::Refused(_))));
+    assert!(matches!(world.pulls().close(&world.project(), &pull).await, Err(MergeError::Refused(_))));
+    assert!(matches!(world.pulls().merge(&world.project(), &pull).await, Err(MergeError::Refused(_))));
     // Neither the branch nor the base was changed.
     assert_eq!(world.commits(&job.source.branch).await.len(), 1);
     assert!(world.text("main", "docs/setup.md").await.contains("Widget"));
@@ -172,12 +172,12 @@ async fn a_pull_request_without_its_branch_can_only_be_closed() {
     let (world, job, pull) = opened().await;
     let branch = PathBuf::from(world.project().repository).join("refs/heads").join(&job.source.branch);
     std::fs::remove_file(branch).expect("the branch is deleted");
-    let desk = world.desk();
-    let changes = desk.changes(&world.project(), &pull, DiffView::default()).await.expect("compares");
+    let pulls = world.pulls();
+    let changes = pulls.changes(&world.project(), &pull, DiffView::default()).await.expect("compares");
     assert_eq!(changes, crate::PullChanges::default());
-    match desk.merge(&world.project(), &pull).await {
+    match pulls.merge(&world.project(), &pull).await {
         Err(MergeError::Refused(sentence)) => assert!(sentence.contains("can only be closed"), "{sentence}"),
         other => panic!("a refusal, not {other:?}"),
     }
-    assert_eq!(desk.close(&world.project(), &pull).await.expect("closed").state, PullState::Closed);
+    assert_eq!(pulls.close(&world.project(), &pull).await.expect("closed").state, PullState::Closed);
 }

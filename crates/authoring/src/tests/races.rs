@@ -80,7 +80,7 @@ async fn a_pull_request_merged_before_we_know_that_it_was_opened_is_not_opened_a
     let job = world.asks("Rename it").await;
     killed(&world, Pull::After).await;
     let opened = world.pull_requests().await.remove(0);
-    world.desk().merge(&world.project(), &opened).await.expect("merged");
+    world.pulls().merge(&world.project(), &opened).await.expect("merged");
     let ended = world.works_on(&job).await;
     assert_eq!(ended.status, JobStatus::Completed, "{}", message(&ended));
     let pulls = world.pull_requests().await;

@@ -195,12 +195,12 @@ fn an_absence_is_over_when_somebody_comes_and_with_the_reply() {
     let mut second = reply.join();
     assert_eq!(first.leave(), None, "there is another");
     let absence = second.leave().expect("the last one");
-    assert!(reply.is_still(absence) && !script.is_gone());
+    assert!(reply.is_current_absence(absence) && !script.is_gone());
     let mut third = reply.join();
-    assert!(!reply.is_still(absence));
+    assert!(!reply.is_current_absence(absence));
     let absence = third.leave().expect("the last one");
     reply.abandon();
-    assert!(script.is_gone() && !reply.is_still(absence));
+    assert!(script.is_gone() && !reply.is_current_absence(absence));
 }
 
 #[derive(Debug, Clone)]

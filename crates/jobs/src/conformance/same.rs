@@ -114,8 +114,8 @@ impl Pair {
     }
 
     async fn claim(&mut self, draws: &mut Draws) -> Result<(), String> {
-        let (cap_per_project, most) = (draws.one_of(&[0, 1, 2, 3, usize::MAX]), draws.one_of(&[1, 2, 5]));
-        let request = ClaimRequest { now: self.now, cap_per_project, most };
+        let (cap_per_project, limit) = (draws.one_of(&[0, 1, 2, 3, usize::MAX]), draws.one_of(&[1, 2, 5]));
+        let request = ClaimRequest { now: self.now, cap_per_project, limit };
         let decide = lease("node", self.now.plus(Duration::from_secs(1) + draws.seconds(60)));
         let store = self.store.claim(request, Arc::clone(&decide)).await.expect("the store answers");
         let twin = self.twin.claim(request, decide).await.expect("the twin answers");

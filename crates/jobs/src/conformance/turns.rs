@@ -29,8 +29,8 @@ async fn queue_under_one_key(store: &Arc<dyn Store>, jobs: impl IntoIterator<Ite
     }
 }
 
-async fn batch(store: &Arc<dyn Store>, cap_per_project: usize, most: usize) -> Vec<u128> {
-    let request = ClaimRequest { now: NOW, cap_per_project, most };
+async fn batch(store: &Arc<dyn Store>, cap_per_project: usize, limit: usize) -> Vec<u128> {
+    let request = ClaimRequest { now: NOW, cap_per_project, limit };
     let rows = store.claim(request, lease("node", after(HOUR))).await.expect("the store answers");
     rows.iter().map(|row| row.id().uuid().as_u128()).collect()
 }
@@ -72,7 +72,7 @@ pub(super) async fn a_project_runs_no_more_than_its_cap(store: Arc<dyn Store>) {
     change(&store, 6, finish(&first)).await;
     assert_eq!(batch(&store, 2, 9).await, [8], "a place is free again");
     assert_eq!(batch(&store, 3, 9).await, [3], "with a higher cap");
-    let late = ClaimRequest { now: after(HOUR), cap_per_project: 1, most: 9 };
+    let late = ClaimRequest { now: after(HOUR), cap_per_project: 1, limit: 9 };
     let rescued = store.claim(late, lease("node", after(2 * HOUR))).await.expect("the store answers");
     let rescued: Vec<_> = rescued.iter().map(Row::id).collect();
     assert_eq!(rescued, [id(7), id(1)], "leases that ran out do not count");

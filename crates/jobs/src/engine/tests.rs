@@ -47,7 +47,7 @@ impl Worker for Scripted {
             "wait" => self.guards.acquire().await.expect("open").forget(),
             "step" => {
                 self.guards.acquire().await.expect("open").forget();
-                handle.may_go_on()?;
+                handle.check_interrupted()?;
             }
             _ => {}
         }
@@ -303,7 +303,7 @@ async fn whoever_waits_hears_of_the_end_and_is_forgotten_when_it_hangs_up() {
     world.entered(1).await;
     let wait = || {
         let (jobs, job) = (world.jobs.clone(), job.clone());
-        tokio::spawn(async move { jobs.settled(&job.project, job.id, Duration::from_secs(60)).await })
+        tokio::spawn(async move { jobs.wait_until_inactive(&job.project, job.id, Duration::from_secs(60)).await })
     };
     let (stays, hangs_up) = (wait(), wait());
     let watched = || world.jobs.signals.watchers.watched();
@@ -374,20 +374,20 @@ async fn who_waits_for_a_job_hears_of_its_end_at_once() {
     let job = world.submit(None).await;
     world.entered(1).await;
     let begun = tokio::time::Instant::now();
-    let settled = |within| world.jobs.settled(&job.project, job.id, Duration::from_secs(within));
-    assert_eq!(settled(30).await.expect("is there").status, JobStatus::Active);
+    let wait = |seconds| world.jobs.wait_until_inactive(&job.project, job.id, Duration::from_secs(seconds));
+    assert_eq!(wait(30).await.expect("is there").status, JobStatus::Active);
     assert_eq!(begun.elapsed(), Duration::from_secs(30), "and not before, when it goes on");
-    let waiting = settled(30);
+    let waiting = wait(30);
     tokio::pin!(waiting);
     assert!(futures::poll!(&mut waiting).is_pending());
     world.worker.guards.add_permits(1);
     assert_eq!(waiting.await.expect("is there").status, JobStatus::Completed);
     assert!(begun.elapsed() < Duration::from_secs(31));
     let ended = tokio::time::Instant::now();
-    assert_eq!(settled(30).await.expect("is there").status, JobStatus::Completed);
+    assert_eq!(wait(30).await.expect("is there").status, JobStatus::Completed);
     assert_eq!(ended.elapsed(), Duration::ZERO);
     let stranger = ProjectId::parse("other").expect("a name");
-    assert!(world.jobs.settled(&stranger, job.id, Duration::from_secs(30)).await.is_err());
+    assert!(world.jobs.wait_until_inactive(&stranger, job.id, Duration::from_secs(30)).await.is_err());
 }
 
 #[tokio::test(start_paused = true)]
@@ -395,7 +395,7 @@ async fn who_waits_for_a_job_is_sent_away_when_the_process_goes_down() {
     let world = World::with(&["step"]);
     let job = world.submit(None).await;
     world.entered(1).await;
-    let waiting = world.jobs.settled(&job.project, job.id, Duration::from_secs(60));
+    let waiting = world.jobs.wait_until_inactive(&job.project, job.id, Duration::from_secs(60));
     tokio::pin!(waiting);
     assert!(futures::poll!(&mut waiting).is_pending());
     let begun = tokio::time::Instant::now();

@@ -234,7 +234,7 @@ mod tests {
             let job = self.jobs.submit(new, None).await.expect("accepted").job;
             self.worker.writes([docent_types::JobEvent::Said { text: "Looking.".to_owned() }]);
             self.worker.ends(Outcome::Completed { message: "Done.".to_owned() });
-            self.jobs.settled(&job.project, job.id, DAY).await.expect("it ends")
+            self.jobs.wait_until_inactive(&job.project, job.id, DAY).await.expect("it ends")
         }
 
         /// The number of entries in the job's journal; `None` if there is no such job.

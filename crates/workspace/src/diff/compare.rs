@@ -99,15 +99,15 @@ enum Read {
 
 /// The content of both sides, if the limits allow.
 fn texts(repo: &gix::Repository, pair: &Pair, budget: &mut Budget) -> Result<Read, GitError> {
-    let mut weight = 0;
+    let mut total_bytes = 0;
     for side in [&pair.old, &pair.new].into_iter().flatten() {
         let bytes = size(repo, side)?;
-        weight += bytes;
-        if bytes > BYTES_AT_MOST || weight > budget.compared_bytes {
+        total_bytes += bytes;
+        if bytes > BYTES_AT_MOST || total_bytes > budget.compared_bytes {
             return Ok(Read::TooMuch);
         }
     }
-    budget.compared_bytes -= weight;
+    budget.compared_bytes -= total_bytes;
     let read = |side: &Option<Side>| side.as_ref().map(|side| content(repo, side)).transpose();
     let sides = [read(&pair.old)?.unwrap_or_default(), read(&pair.new)?.unwrap_or_default()];
     if sides.iter().any(|bytes| !is_text(bytes)) {

@@ -17,28 +17,30 @@ const SIMILARITY: f64 = 0.5;
 /// Joins a deletion and an addition of equal or similar content into one rename.
 pub(super) fn joined(repo: &gix::Repository, pairs: Vec<Pair>) -> Result<Vec<Pair>, GitError> {
     let is_file = |side: &Option<Side>| side.as_ref().is_some_and(|side| side.mode.is_file());
-    let mut gone: Vec<usize> = (0..pairs.len()).filter(|&i| pairs[i].new.is_none() && is_file(&pairs[i].old)).collect();
-    let mut come: Vec<usize> = (0..pairs.len()).filter(|&i| pairs[i].old.is_none() && is_file(&pairs[i].new)).collect();
-    if gone.is_empty() || come.is_empty() {
+    let mut deleted: Vec<usize> =
+        (0..pairs.len()).filter(|&i| pairs[i].new.is_none() && is_file(&pairs[i].old)).collect();
+    let mut added: Vec<usize> =
+        (0..pairs.len()).filter(|&i| pairs[i].old.is_none() && is_file(&pairs[i].new)).collect();
+    if deleted.is_empty() || added.is_empty() {
         return Ok(pairs);
     }
     // Current path → previous path.
-    let mut found = same(&pairs, &gone, &come);
+    let mut found = same_content(&pairs, &deleted, &added);
     let taken: HashSet<usize> = found.values().copied().collect();
-    gone.retain(|was| !taken.contains(was));
-    come.retain(|now| !found.contains_key(now));
-    found.extend(alike(repo, &pairs, &gone, &come)?);
+    deleted.retain(|was| !taken.contains(was));
+    added.retain(|now| !found.contains_key(now));
+    found.extend(similar_content(repo, &pairs, &deleted, &added)?);
 
     let mut pairs: Vec<Option<Pair>> = pairs.into_iter().map(Some).collect();
-    let mut froms: HashMap<usize, Pair> = HashMap::new();
+    let mut old_pairs: HashMap<usize, Pair> = HashMap::new();
     for (&now, &was) in &found {
         if let Some(pair) = pairs[was].take() {
-            froms.insert(now, pair);
+            old_pairs.insert(now, pair);
         }
     }
     let joined = pairs.into_iter().enumerate().filter_map(|(index, pair)| {
         let mut pair = pair?;
-        if let Some(from) = froms.remove(&index) {
+        if let Some(from) = old_pairs.remove(&index) {
             pair.old_path = Some(from.path);
             pair.old = from.old;
         }
@@ -48,9 +50,9 @@ pub(super) fn joined(repo: &gix::Repository, pairs: Vec<Pair>) -> Result<Vec<Pai
 }
 
 /// Files with the same content.
-fn same(pairs: &[Pair], gone: &[usize], come: &[usize]) -> HashMap<usize, usize> {
+fn same_content(pairs: &[Pair], deleted: &[usize], added: &[usize]) -> HashMap<usize, usize> {
     let mut by_blob: HashMap<BlobId, VecDeque<usize>> = HashMap::new();
-    for &was in gone {
+    for &was in deleted {
         if let Some(side) = &pairs[was].old {
             by_blob.entry(side.blob).or_default().push_back(was);
         }
@@ -59,27 +61,27 @@ fn same(pairs: &[Pair], gone: &[usize], come: &[usize]) -> HashMap<usize, usize>
         let blob = pairs[*now].new.as_ref()?.blob;
         Some((*now, by_blob.get_mut(&blob)?.pop_front()?))
     };
-    come.iter().filter_map(found).collect()
+    added.iter().filter_map(found).collect()
 }
 
 /// Files with similar content, the most similar first; ties are broken by the order of the paths.
-fn alike(
+fn similar_content(
     repo: &gix::Repository,
     pairs: &[Pair],
-    gone: &[usize],
-    come: &[usize],
+    deleted: &[usize],
+    added: &[usize],
 ) -> Result<HashMap<usize, usize>, GitError> {
     let mut found = HashMap::new();
-    if gone.len().max(come.len()) > RENAMES_AT_MOST {
+    if deleted.len().max(added.len()) > RENAMES_AT_MOST {
         return Ok(found);
     }
     let sides = |indices: &[usize]| -> Vec<(usize, Side)> {
         let side = |index: usize| pairs[index].old.or(pairs[index].new);
         indices.iter().filter_map(|&index| Some((index, side(index)?))).collect()
     };
-    let (gone, come) = (sides(gone), sides(come));
+    let (deleted, added) = (sides(deleted), sides(added));
     let mut bytes = 0;
-    for (_, side) in gone.iter().chain(&come) {
+    for (_, side) in deleted.iter().chain(&added) {
         bytes += size(repo, side)?;
         if bytes > BYTES_AT_MOST {
             return Ok(found);
@@ -88,10 +90,10 @@ fn alike(
     let lines = |sides: &[(usize, Side)]| -> Result<Vec<(usize, LineHashes)>, GitError> {
         sides.iter().map(|(index, side)| Ok((*index, LineHashes::of(&content(repo, side)?)))).collect()
     };
-    let (gone, come) = (lines(&gone)?, lines(&come)?);
+    let (deleted, added) = (lines(&deleted)?, lines(&added)?);
     let mut scored = Vec::new();
-    for (now, after) in &come {
-        for (was, before) in &gone {
+    for (now, after) in &added {
+        for (was, before) in &deleted {
             let score = before.similarity(after);
             if score >= SIMILARITY {
                 scored.push((score, *was, *now));

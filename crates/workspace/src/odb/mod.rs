@@ -118,7 +118,7 @@ pub(crate) fn local_error(doing: &'static str, error: &gix::Error) -> GitError {
 
 /// The whole chain of causes of an error, as one line.
 pub(crate) fn why(error: &(dyn std::error::Error + 'static)) -> ErrorDetail {
-    ErrorDetail::new(error_chain_of(error, |said| said.replace('\n', " ")))
+    ErrorDetail::new(error_chain_of(error, |text| text.replace('\n', " ")))
 }
 
 /// The tree of a commit. A commit that the mirror lacks is the caller's error ([`GitError::NoSuchCommit`]); a damaged

@@ -25,7 +25,7 @@ const CACHED_IN_A_PACK: usize = 17;
 /// being renamed, it may see one without the other.
 const FLUSHED_IN_A_PACK: usize = 100;
 /// Number of files flushed in parallel.
-const AT_ONCE: usize = 16;
+const PARALLEL_FLUSHES: usize = 16;
 /// Maximum number of attempts to create a folder for a file.
 const FOLDER_TRIES: u32 = 10;
 
@@ -77,9 +77,9 @@ impl Temporary {
         let path = folder.join(format!("{prefix}{process}_{unique}"));
         // Process ids are reused: an earlier process may have left a file of this name.
         let _ = fs::remove_file(&path);
-        let mut one = Self { file: File::create_new(&path)?, path, is_published: false };
-        one.file.write_all(content)?;
-        Ok(one)
+        let mut temporary = Self { file: File::create_new(&path)?, path, is_published: false };
+        temporary.file.write_all(content)?;
+        Ok(temporary)
     }
 
     pub(crate) fn flush(&self) -> io::Result<()> {
@@ -130,19 +130,19 @@ fn loose_path(objects_dir: &Path, id: ObjectId) -> PathBuf {
 
 fn store_loose(objects_dir: &Path, objects: &[NewObject], durability: Durability) -> io::Result<()> {
     let mut folders = BTreeSet::from([objects_dir.to_owned()]);
-    for some in objects.chunks(AT_ONCE) {
-        let mut written = Vec::with_capacity(some.len());
-        for object in some {
+    for chunk in objects.chunks(PARALLEL_FLUSHES) {
+        let mut written = Vec::with_capacity(chunk.len());
+        for object in chunk {
             let path = loose_path(objects_dir, object.id);
             let folder = path.parent().unwrap_or(objects_dir);
             let header = gix::objs::encode::loose_header(object.kind, object.data.len() as u64);
             let content = deflated(&[&header, &object.data])?;
-            let file = within(folder, || Temporary::write(folder, "tmp_obj_", &content))?;
+            let file = in_folder(folder, || Temporary::write(folder, "tmp_obj_", &content))?;
             written.push((file, path.clone()));
             folders.insert(folder.to_owned());
         }
         if durability == Durability::Flushed {
-            side_by_side(&written, |(file, _)| file.flush())?;
+            flush_in_parallel(&written, |(file, _)| file.flush())?;
         }
         for (file, path) in written {
             // An object of the same name is replaced: it is equal, or was damaged by a crash.
@@ -151,13 +151,15 @@ fn store_loose(objects_dir: &Path, objects: &[NewObject], durability: Durability
     }
     if durability == Durability::Flushed {
         let folders: Vec<PathBuf> = folders.into_iter().collect();
-        folders.chunks(AT_ONCE).try_for_each(|some| side_by_side(some, |folder| sync_if_there(folder)))?;
+        folders
+            .chunks(PARALLEL_FLUSHES)
+            .try_for_each(|chunk| flush_in_parallel(chunk, |folder| sync_if_there(folder)))?;
     }
     Ok(())
 }
 
 /// Writes into a folder, creating it as needed. Maintenance removes empty folders at any time.
-fn within<T>(folder: &Path, mut write: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+fn in_folder<T>(folder: &Path, mut write: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     let mut tries = 0;
     loop {
         match fs::create_dir(folder) {
@@ -181,14 +183,14 @@ fn sync_if_there(folder: &Path) -> io::Result<()> {
 }
 
 /// Flushes several files in parallel, so that the file system can combine the work.
-fn side_by_side<T: Sync>(these: &[T], flush: impl Fn(&T) -> io::Result<()> + Sync) -> io::Result<()> {
-    let Some((first, others)) = these.split_first() else { return Ok(()) };
+fn flush_in_parallel<T: Sync>(items: &[T], flush: impl Fn(&T) -> io::Result<()> + Sync) -> io::Result<()> {
+    let Some((first, rest)) = items.split_first() else { return Ok(()) };
     thread::scope(|scope| {
         let flush = &flush;
-        let beside: Vec<_> = others.iter().map(|other| scope.spawn(move || flush(other))).collect();
-        beside.into_iter().fold(flush(first), |flushed, other| {
-            let other = other.join().map_err(|_| io::Error::other("a flush broke off")).flatten();
-            flushed.and(other)
+        let threads: Vec<_> = rest.iter().map(|item| scope.spawn(move || flush(item))).collect();
+        threads.into_iter().fold(flush(first), |flushed, thread| {
+            let joined = thread.join().map_err(|_| io::Error::other("a flush broke off")).flatten();
+            flushed.and(joined)
         })
     })
 }
@@ -219,7 +221,7 @@ fn store_pack(objects_dir: &Path, objects: &[NewObject], durability: Durability)
     let pack = Temporary::write(&folder, "tmp_pack_", &pack)?;
     let index = Temporary::write(&folder, "tmp_idx_", &index)?;
     if durability == Durability::Flushed {
-        side_by_side(&[&pack, &index], |file| file.flush())?;
+        flush_in_parallel(&[&pack, &index], |file| file.flush())?;
     }
     // Readers look for the index, so it comes last.
     pack.publish(&folder.join(format!("{name}.pack")))?;
@@ -288,19 +290,19 @@ fn index(placed: &[Placed], pack: ObjectId) -> io::Result<Vec<u8>> {
         out.extend_from_slice(&entry.crc.to_be_bytes());
     }
     // Offsets beyond 31 bits go into a table of their own.
-    let mut far = Vec::new();
+    let mut long_offsets = Vec::new();
     for entry in placed {
         let short = u32::try_from(entry.offset).ok().filter(|offset| offset >> 31 == 0);
         let word = match short {
             Some(offset) => offset,
             None => {
-                far.push(entry.offset);
-                1 << 31 | count(far.len() - 1)?
+                long_offsets.push(entry.offset);
+                1 << 31 | count(long_offsets.len() - 1)?
             }
         };
         out.extend_from_slice(&word.to_be_bytes());
     }
-    for offset in far {
+    for offset in long_offsets {
         out.extend_from_slice(&offset.to_be_bytes());
     }
     out.extend_from_slice(pack.as_slice());
@@ -318,7 +320,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let folder = dir.path().join("17");
         let mut tries = 0;
-        within(&folder, || {
+        in_folder(&folder, || {
             tries += 1;
             if tries < FOLDER_TRIES {
                 fs::remove_dir(&folder)?;
@@ -327,7 +329,7 @@ mod tests {
         })
         .unwrap();
         // Fails after the last attempt: there is another cause.
-        let never = within(&folder, || fs::remove_dir(&folder).and_then(|()| fs::read_dir(&folder)));
+        let never = in_folder(&folder, || fs::remove_dir(&folder).and_then(|()| fs::read_dir(&folder)));
         assert_eq!(never.unwrap_err().kind(), io::ErrorKind::NotFound);
         // A missing folder is not an error at the end: its content is in a pack.
         sync_if_there(&folder).unwrap();

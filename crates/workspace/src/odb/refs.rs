@@ -41,13 +41,13 @@ pub(crate) fn state(repo: &gix::Repository) -> gix::Result<RefState> {
     let packed = repo.common_dir().join("packed-refs");
     let begun = Instant::now();
     loop {
-        let before = written(&packed);
-        let state = state_in_passing(repo);
-        let is_one = match &state {
-            Ok(_) => written(&packed) == before,
+        let before = file_version(&packed);
+        let state = read_state_once(repo);
+        let is_consistent = match &state {
+            Ok(_) => file_version(&packed) == before,
             Err(error) => !error.is_not_found(),
         };
-        if is_one || begun.elapsed() > READ_LIMIT {
+        if is_consistent || begun.elapsed() > READ_LIMIT {
             return state;
         }
         thread::sleep(READ_PAUSE);
@@ -55,12 +55,12 @@ pub(crate) fn state(repo: &gix::Repository) -> gix::Result<RefState> {
 }
 
 /// The modification time and the length of a file; `None` while it does not exist.
-fn written(file: &Path) -> Option<(SystemTime, u64)> {
+fn file_version(file: &Path) -> Option<(SystemTime, u64)> {
     let file = fs::metadata(file).ok()?;
     Some((file.modified().ok()?, file.len()))
 }
 
-fn state_in_passing(repo: &gix::Repository) -> gix::Result<RefState> {
+fn read_state_once(repo: &gix::Repository) -> gix::Result<RefState> {
     let mut branches = Branches::new();
     for reference in repo.references()?.local_branches()? {
         let mut reference = reference?;
@@ -90,7 +90,7 @@ pub(crate) fn branch(repo: &gix::Repository, name: &str) -> gix::Result<Option<O
     }
 }
 
-fn full(name: &str) -> Result<FullName, GitError> {
+fn full_name(name: &str) -> Result<FullName, GitError> {
     FullName::try_from(format!("refs/heads/{name}"))
         .map_err(|_| GitError::BranchName { name: name.to_owned(), reason: "git does not allow it" })
 }
@@ -107,7 +107,7 @@ pub(crate) fn mirror(repo: &gix::Repository, seen: &Branches, wanted: &RefState)
             Some(old) => PreviousValue::MustExistAndMatch(Target::Object(*old)),
             None => PreviousValue::MustNotExist,
         };
-        edits.push(RefEdit::update(full(name)?, *id, expected, ""));
+        edits.push(RefEdit::update(full_name(name)?, *id, expected, ""));
     }
     // All edits in one transaction; if one of them loses a race, each on its own.
     if !edits.is_empty() && repo.edit_references(edits.clone()).is_err() {
@@ -129,7 +129,7 @@ pub(crate) fn prune(repo: &gix::Repository, seen: &Branches, wanted: &Branches) 
     for (name, old) in seen.iter().filter(|(name, _)| !wanted.contains_key(*name)) {
         let expected = PreviousValue::MustExistAndMatch(Target::Object(*old));
         let change = Change::Delete { expected, log: RefLog::AndReference };
-        let edit = RefEdit::new(full(name)?, change);
+        let edit = RefEdit::new(full_name(name)?, change);
         if let Err(error) = repo.edit_reference(edit) {
             tracing::debug!(branch = name, error = %super::why(&error), "a branch of the mirror moved during a fetch");
         }
@@ -140,7 +140,7 @@ pub(crate) fn prune(repo: &gix::Repository, seen: &Branches, wanted: &Branches) 
 /// Points `HEAD` of a mirror at the remote's default branch.
 pub(crate) fn set_head(repo: &gix::Repository, wanted: &RefState) -> gix::Result<()> {
     let Some(name) = wanted.head.as_ref().filter(|name| head(repo).as_ref() != Some(*name)) else { return Ok(()) };
-    let Ok(target) = full(name) else { return Ok(()) };
+    let Ok(target) = full_name(name) else { return Ok(()) };
     let Ok(head) = FullName::try_from("HEAD") else { return Ok(()) };
     let edit = RefEdit::update(head, Target::Symbolic(target), PreviousValue::Any, "");
     repo.edit_reference(edit).map(|_| ())
@@ -148,7 +148,7 @@ pub(crate) fn set_head(repo: &gix::Repository, wanted: &RefState) -> gix::Result
 
 /// Records in the mirror the commit that a branch was pushed to.
 pub(crate) fn record(repo: &gix::Repository, name: &str, id: ObjectId) -> Result<(), GitError> {
-    let edit = RefEdit::update(full(name)?, id, PreviousValue::Any, "");
+    let edit = RefEdit::update(full_name(name)?, id, PreviousValue::Any, "");
     repo.edit_reference(edit).map(|_| ()).map_err(|error| local_error("record a pushed branch", &error))
 }
 
@@ -159,7 +159,7 @@ pub(crate) enum SwapOutcome {
     /// The branch has another commit than expected.
     Differs(Option<ObjectId>),
     /// The name conflicts with that of another branch: one is a folder of the other (`a` and `a/b`).
-    Taken(String),
+    NameConflict(String),
 }
 
 /// Moves a branch from `expected` (`None`: it must not exist) to `new`, durably: when this returns, the branch is on
@@ -178,8 +178,8 @@ pub(crate) fn compare_and_swap(
         Ok(lock) => lock,
         Err(error) => {
             // A branch `a` and a branch `a/b` exclude each other.
-            return match conflicting(repo, name)? {
-                Some(other) => Ok(SwapOutcome::Taken(other)),
+            return match conflicting_branch(repo, name)? {
+                Some(other) => Ok(SwapOutcome::NameConflict(other)),
                 None => Err(GitError::io(DOING)(error)),
             };
         }
@@ -189,16 +189,16 @@ pub(crate) fn compare_and_swap(
         return Ok(SwapOutcome::Differs(now));
     }
     if expected.is_none()
-        && let Some(other) = conflicting(repo, name)?
+        && let Some(other) = conflicting_branch(repo, name)?
     {
-        return Ok(SwapOutcome::Taken(other));
+        return Ok(SwapOutcome::NameConflict(other));
     }
     lock.commit(&path).map_err(GitError::io(DOING))?;
     sync_folders(&path, &heads).map_err(GitError::io(DOING))?;
     Ok(SwapOutcome::Done)
 }
 
-fn conflicting(repo: &gix::Repository, name: &str) -> Result<Option<String>, GitError> {
+fn conflicting_branch(repo: &gix::Repository, name: &str) -> Result<Option<String>, GitError> {
     let state = state(repo).map_err(|error| local_error("read the branches", &error))?;
     let below = |inner: &str, outer: &str| inner.strip_prefix(outer).is_some_and(|rest| rest.starts_with('/'));
     Ok(state.branches.into_keys().find(|other| below(other, name) || below(name, other)))
@@ -229,10 +229,10 @@ impl Lock {
             match taken {
                 Ok(()) => return Ok(Self { path, is_committed: false }),
                 // Another process moves this branch, or has just removed the empty folder.
-                Err(error) if tries < LOCK_TRIES && is_passing(&error) => thread::sleep(LOCK_PAUSE),
+                Err(error) if tries < LOCK_TRIES && is_transient(&error) => thread::sleep(LOCK_PAUSE),
                 // Held for longer than any process needs, and with the value that we write: the lock is our own, left
                 // by a crash.
-                Err(error) if tries == LOCK_TRIES && is_passing(&error) => {
+                Err(error) if tries == LOCK_TRIES && is_transient(&error) => {
                     if fs::read_to_string(&path).is_ok_and(|held| held == value) {
                         fs::remove_file(&path)?;
                     } else {
@@ -263,7 +263,7 @@ impl Drop for Lock {
     }
 }
 
-fn is_passing(error: &io::Error) -> bool {
+fn is_transient(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::AlreadyExists | io::ErrorKind::NotFound)
 }
 

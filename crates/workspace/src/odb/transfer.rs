@@ -16,7 +16,7 @@ const DOING: &str = "copy objects between repositories";
 /// Maximum bytes of content buffered before they are written.
 const BATCH_BYTES: usize = 32 << 20;
 /// Maximum number of commits to walk in search of a known one before the full histories are compared.
-const NEAR: usize = 32;
+const WALK_LIMIT: usize = 32;
 
 /// Copies the objects reachable from `tips` and not from `known`, from `from` to `to`.
 ///
@@ -49,7 +49,7 @@ pub(crate) fn missing(
 }
 
 /// The boundary commits of a shallow history.
-pub(crate) fn cut_off(repo: &gix::Repository) -> Result<Vec<ObjectId>, GitError> {
+pub(crate) fn shallow_boundary(repo: &gix::Repository) -> Result<Vec<ObjectId>, GitError> {
     let roots = repo.shallow_commits().map_err(|error| local_error(DOING, &error))?;
     Ok(roots.map(|roots| roots.iter().copied().collect()).unwrap_or_default())
 }
@@ -62,7 +62,7 @@ fn gather(
     known: &HashSet<ObjectId>,
     take: Take<'_>,
 ) -> Result<(), GitError> {
-    let roots: HashSet<_> = cut_off(from)?.into_iter().collect();
+    let roots: HashSet<_> = shallow_boundary(from)?.into_iter().collect();
     let mut gathered = Gather { seen: HashSet::new(), take };
     for commit in new_commits(from, tips, known, &roots)? {
         let object = from.find_object(commit).map_err(|error| local_error(DOING, &error))?;
@@ -103,7 +103,7 @@ fn new_commits(
         if known.contains(&id) || found.contains_key(&id) {
             continue;
         }
-        if found.len() >= NEAR {
+        if found.len() >= WALK_LIMIT {
             found = all_new_commits(from, tips, known)?;
             break;
         }
@@ -131,13 +131,13 @@ fn all_new_commits(from: &gix::Repository, tips: &[ObjectId], known: &HashSet<Ob
 /// Orders the commits, each after its parents. A parent that is not among them is skipped.
 fn parents_first(tips: &[ObjectId], mut commits: Parents) -> Vec<ObjectId> {
     let mut order = Vec::with_capacity(commits.len());
-    let mut open: Vec<(ObjectId, bool)> = tips.iter().map(|tip| (*tip, false)).collect();
-    while let Some((id, parents_are_there)) = open.pop() {
-        if parents_are_there {
+    let mut stack: Vec<(ObjectId, bool)> = tips.iter().map(|tip| (*tip, false)).collect();
+    while let Some((id, parents_are_ordered)) = stack.pop() {
+        if parents_are_ordered {
             order.push(id);
         } else if let Some(parents) = commits.remove(&id) {
-            open.push((id, true));
-            open.extend(parents.into_iter().map(|parent| (parent, false)));
+            stack.push((id, true));
+            stack.extend(parents.into_iter().map(|parent| (parent, false)));
         }
     }
     order

@@ -155,12 +155,12 @@ fn compare(
 }
 
 /// Applies `changes` (path → leaf, or `None` to remove it) to the tree `root`. Only the folders on the way are read and
-/// rewritten; they are appended to `made`, the deepest first. Empty folders are removed.
+/// rewritten; they are appended to `new_objects`, the deepest first. Empty folders are removed.
 pub(crate) fn apply<'a>(
     repo: &gix::Repository,
     root: ObjectId,
     changes: impl Iterator<Item = (&'a [u8], Option<Leaf>)> + Clone,
-    made: &mut Vec<NewObject>,
+    new_objects: &mut Vec<NewObject>,
 ) -> Result<ObjectId, GitError> {
     let doing = "write the changed folders";
     let mut buffer = Vec::new();
@@ -184,7 +184,7 @@ pub(crate) fn apply<'a>(
         tree.write_to(&mut data).expect("writing to memory does not fail");
         let object = NewObject::new(Kind::Tree, data);
         let id = object.id;
-        made.push(object);
+        new_objects.push(object);
         Ok::<_, Infallible>(id)
     });
     let Ok(id) = written;

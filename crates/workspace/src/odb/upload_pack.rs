@@ -62,12 +62,12 @@ fn attempt(
     ask: AskHead,
 ) -> Result<Fetched, GitError> {
     let specs: &[&str] = if ask == AskHead::Yes { &[ALL_BRANCHES, "HEAD"] } else { &[ALL_BRANCHES] };
-    let source = at(repo, specs)?;
+    let source = gix_remote(repo, specs)?;
     let (conversation, transport) = Conversation::open(remote, limit)?;
     let connection = source.to_connection_with_transport(transport).with_credentials(|_| Ok(None));
     let prepared = match connection.prepare_fetch(Discard, Default::default()) {
         Ok(prepared) => prepared,
-        Err(error) => return Err(conversation.explained(&error)),
+        Err(error) => return Err(conversation.into_git_error(&error)),
     };
     let wanted = ref_state(&prepared.ref_map().remote_refs);
     let has_head = prepared.ref_map().remote_refs.iter().any(|one| one.unpack().0 == "HEAD");
@@ -84,7 +84,7 @@ fn attempt(
         conversation.session.allow_content();
         let outcome = match prepared.receive(Discard, interrupt) {
             Ok(outcome) => outcome,
-            Err(error) => return Err(conversation.explained(&error)),
+            Err(error) => return Err(conversation.into_git_error(&error)),
         };
         if let Status::Change { write_pack_bundle, .. } = outcome.status {
             for path in [&write_pack_bundle.data_path, &write_pack_bundle.index_path].into_iter().flatten() {
@@ -112,7 +112,7 @@ pub(crate) fn branch(
     limit: Duration,
 ) -> Result<Option<gix::ObjectId>, GitError> {
     let full = format!("refs/heads/{name}");
-    let source = at(repo, &[&format!("+{full}:{full}")])?;
+    let source = gix_remote(repo, &[&format!("+{full}:{full}")])?;
     let (conversation, transport) = Conversation::open(remote, limit)?;
     let connection = source.to_connection_with_transport(transport).with_credentials(|_| Ok(None));
     match connection.ref_map(Discard, Default::default()) {
@@ -120,12 +120,12 @@ pub(crate) fn branch(
             conversation.close();
             Ok(ref_state(&map.remote_refs).branches.remove(name))
         }
-        Err(error) => Err(conversation.explained(&error)),
+        Err(error) => Err(conversation.into_git_error(&error)),
     }
 }
 
 /// A gix remote for these branches. Its address is not used: the connection is opened by this crate.
-fn at<'repo>(repo: &'repo gix::Repository, specs: &[&str]) -> Result<gix::Remote<'repo>, GitError> {
+fn gix_remote<'repo>(repo: &'repo gix::Repository, specs: &[&str]) -> Result<gix::Remote<'repo>, GitError> {
     repo.remote_at_without_url_rewrite("https://remote.invalid/")
         .and_then(|source| source.with_fetch_tags(Tags::None).with_refspecs(specs, Direction::Fetch))
         .map_err(|error| local_error("name the branches to fetch", &error))
@@ -168,14 +168,14 @@ impl<'a> Conversation<'a> {
     }
 
     /// Classifies a failure. The transport is dropped by now.
-    fn explained(self, error: &gix::Error) -> GitError {
+    fn into_git_error(self, error: &gix::Error) -> GitError {
         // The transport's failure is more precise than gix's error.
         let failure = self.session.failure();
         if let Some(failure @ (WireFailure::TimedOut | WireFailure::TooMuch { .. })) = failure {
-            return failure.explained(self.remote, DOING, &self.session);
+            return failure.into_git_error(self.remote, DOING, &self.session);
         }
-        let said = self.service.map(child::Service::end).unwrap_or_default();
-        match child::explained(self.remote, ServiceKind::Upload, &said) {
+        let stderr = self.service.map(child::Service::end).unwrap_or_default();
+        match child::classify_stderr(self.remote, ServiceKind::Upload, &stderr) {
             Some(PushError::Git(error)) => return error,
             Some(PushError::Denied { repository, tried, source }) => {
                 return GitError::Auth { repository, tried, source };
@@ -186,7 +186,7 @@ impl<'a> Conversation<'a> {
             Some(PushError::Moved { .. }) | None => {}
         }
         match failure {
-            Some(failure) => failure.explained(self.remote, DOING, &self.session),
+            Some(failure) => failure.into_git_error(self.remote, DOING, &self.session),
             None => misunderstood(self.remote, &self.session, error),
         }
     }

@@ -271,7 +271,7 @@ fn a_redirect_does_not_carry_credentials_to_another_host() {
     let error = world.mirrors.fetch_blocking(remote).unwrap_err();
     let PushError::Git(refused) = mirror.push(remote, "job", commit, None).unwrap_err() else { panic!("no push") };
     for error in [&error, &refused] {
-        let GitError::Elsewhere { to, .. } = error else { panic!("{error:?}") };
+        let GitError::RedirectedToOtherHost { to, .. } = error else { panic!("{error:?}") };
         assert_eq!(*to, format!("http://{}/docs.git", other.address()), "the operator is told where it is now");
     }
     assert!(other.seen().is_empty(), "nobody went there");

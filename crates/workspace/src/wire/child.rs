@@ -24,7 +24,7 @@ pub(crate) struct Service {
     /// Dropping it stops the watchdog; dropped before the child, because its process id is free after that.
     watch: mpsc::Sender<()>,
     child: program::Group,
-    said: mpsc::Receiver<String>,
+    stderr: mpsc::Receiver<String>,
 }
 
 /// The pipes to a service.
@@ -57,7 +57,7 @@ impl ServiceKind {
         }
     }
 
-    const fn of_git(self) -> &'static str {
+    const fn subcommand(self) -> &'static str {
         match self {
             Self::Upload => "upload-pack",
             Self::Receive => "receive-pack",
@@ -70,7 +70,7 @@ pub(crate) fn start(remote: &Remote, kind: ServiceKind, session: &WireSession) -
     let mut command = match remote.location()? {
         Location::Local(path) => {
             let mut command = program::git();
-            command.arg(kind.of_git()).arg(path);
+            command.arg(kind.subcommand()).arg(path);
             command
         }
         _ => ssh(remote, kind)?,
@@ -90,9 +90,9 @@ pub(crate) fn start(remote: &Remote, kind: ServiceKind, session: &WireSession) -
     let Some(((to, from), errors)) = pipes else {
         return Err(GitError::Failed { doing: kind.doing(), source: ErrorDetail::new("the child has no pipes") });
     };
-    let said = program::listen(errors);
+    let stderr = program::listen(errors);
     let watch = watch(child.id(), session);
-    Ok((Service { watch, child, said }, Pipes { to, from: session.limited(from) }))
+    Ok((Service { watch, child, stderr }, Pipes { to, from: session.limited(from) }))
 }
 
 /// Kills the child at the conversation's time limit.
@@ -113,16 +113,16 @@ impl Service {
     /// Waits for the child to exit and returns its standard error. The pipes are dropped by now.
     pub(crate) fn end(self) -> String {
         // The text arrives when the last process that can write has exited, for example a hook.
-        let said = self.said.recv_timeout(EXIT_TIMEOUT).unwrap_or_default();
+        let stderr = self.stderr.recv_timeout(EXIT_TIMEOUT).unwrap_or_default();
         drop(self.watch);
         drop(self.child);
-        said
+        stderr
     }
 }
 
 /// Classifies the standard error of a failed service; `None` when it is empty.
-pub(crate) fn explained(remote: &Remote, kind: ServiceKind, said: &str) -> Option<PushError> {
-    let lines: Vec<&str> = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+pub(crate) fn classify_stderr(remote: &Remote, kind: ServiceKind, stderr: &str) -> Option<PushError> {
+    let lines: Vec<&str> = stderr.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     if lines.is_empty() {
         return None;
     }
@@ -339,8 +339,8 @@ mod tests {
     #[test]
     fn what_a_program_said_becomes_what_to_do() {
         let remote = Remote::new("git@example.com:docs");
-        let sorted = |said: &str| explained(&remote, ServiceKind::Receive, said).unwrap();
-        assert!(explained(&remote, ServiceKind::Receive, "\n \n").is_none());
+        let sorted = |stderr: &str| classify_stderr(&remote, ServiceKind::Receive, stderr).unwrap();
+        assert!(classify_stderr(&remote, ServiceKind::Receive, "\n \n").is_none());
         assert!(matches!(
             sorted("git@example.com: Permission denied (publickey)."),
             PushError::Git(GitError::Auth { .. })

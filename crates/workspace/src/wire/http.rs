@@ -20,8 +20,8 @@ use crate::remote::Remote;
 
 /// Forges recognize git clients by the `git/` prefix.
 const USER_AGENT: &str = concat!("git/docent-", env!("CARGO_PKG_VERSION"));
-const CONNECT: Duration = Duration::from_secs(20);
-const REDIRECTS: usize = 4;
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
+const MAX_REDIRECTS: usize = 4;
 /// Largest part of an error page that is read, in bytes.
 const ERROR_PAGE_LIMIT: u64 = 2048;
 
@@ -77,7 +77,7 @@ impl Http {
     /// `GET BASE/info/refs?service=SERVICE`.
     pub(crate) fn advertisement(&mut self, service: &str, headers: &HeaderMap) -> Result<HttpAnswer, WireFailure> {
         let tail = format!("/info/refs?service={service}");
-        for _ in 0..=REDIRECTS {
+        for _ in 0..=MAX_REDIRECTS {
             let url = parsed(&format!("{}{tail}", self.base))?;
             let response = self.send(client(&url)?.get(url.clone()).headers(headers.clone()))?;
             match redirected(&url, &response)? {
@@ -85,7 +85,7 @@ impl Http {
                 Some(to) => self.base = self.followed(&url, &to, &tail)?,
             }
         }
-        Err(WireFailure::Elsewhere { to: self.base.clone() })
+        Err(WireFailure::Redirected { to: self.base.clone() })
     }
 
     /// `POST BASE/SERVICE`.
@@ -103,7 +103,7 @@ impl Http {
         let response = self.send(client(&url)?.post(url.clone()).headers(headers).body(body))?;
         match redirected(&url, &response)? {
             None => self.checked(response, &format!("application/x-{service}-result")),
-            Some(to) => Err(WireFailure::Elsewhere { to: to.into() }),
+            Some(to) => Err(WireFailure::Redirected { to: to.into() }),
         }
     }
 
@@ -126,7 +126,7 @@ impl Http {
                 tracing::debug!(from = self.base, to = base, "the repository has moved");
                 Ok(base.trim_end_matches('/').to_owned())
             }
-            moved => Err(WireFailure::Elsewhere { to: redacted(moved.unwrap_or(to.as_str())) }),
+            moved => Err(WireFailure::Redirected { to: redacted(moved.unwrap_or(to.as_str())) }),
         }
     }
 
@@ -134,15 +134,17 @@ impl Http {
         let status = response.status();
         let headers = response.headers().clone();
         let mut body = self.session.limited(response);
-        let answered = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned();
+        let content_type =
+            headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned();
         if !status.is_success() {
-            let said = if answered.starts_with("text/plain") { error_page_start(&mut body) } else { String::new() };
+            let message =
+                if content_type.starts_with("text/plain") { error_page_start(&mut body) } else { String::new() };
             let after = headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok()).and_then(seconds);
-            return Err(WireFailure::Status { status: status.as_u16(), after, said });
+            return Err(WireFailure::Status { status: status.as_u16(), after, message });
         }
-        if answered.split(';').next().map(str::trim) != Some(kind) {
-            let answered = if answered.is_empty() { "nothing" } else { &answered };
-            return Err(WireFailure::Garbled(format!("it sent {answered} where git sends {kind}")));
+        if content_type.split(';').next().map(str::trim) != Some(kind) {
+            let content_type = if content_type.is_empty() { "nothing" } else { &content_type };
+            return Err(WireFailure::Garbled(format!("it sent {content_type} where git sends {kind}")));
         }
         Ok(HttpAnswer { headers, body })
     }
@@ -156,7 +158,7 @@ fn client(url: &Url) -> Result<&'static Client, WireFailure> {
         let builder = Client::builder()
             .user_agent(USER_AGENT)
             .redirect(redirect::Policy::none())
-            .connect_timeout(CONNECT)
+            .connect_timeout(CONNECT_TIMEOUT)
             // Each request sets its own time limit.
             .timeout(None::<Duration>);
         let builder = if direct { builder.no_proxy() } else { builder };
@@ -232,7 +234,7 @@ pub(super) fn classify(error: &reqwest::Error) -> WireFailure {
 
 fn error_text(error: &reqwest::Error) -> String {
     // reqwest's message repeats the URL, which our own message already has.
-    error_chain_of(error, |said| said.split(" for url (").next().unwrap_or_default().to_owned())
+    error_chain_of(error, |text| text.split(" for url (").next().unwrap_or_default().to_owned())
 }
 
 /// An error of this type among the causes. An [`io::Error`] does not return the error it was made of as `source`.
@@ -290,7 +292,7 @@ mod tests {
             "https://git.example.com/login".to_owned(),
         ] {
             let refused = to(docs, &stranger).unwrap_err();
-            let WireFailure::Elsewhere { to } = &refused else { panic!("{refused:?}") };
+            let WireFailure::Redirected { to } = &refused else { panic!("{refused:?}") };
             assert!(!to.contains("pw") && !to.contains("service="), "{to}");
         }
     }

@@ -28,10 +28,10 @@ pub(crate) const CONTENT_LIMIT: u64 = 16 << 30;
 /// Why a conversation failed.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub(crate) enum WireFailure {
-    #[error("the server answered {status}{}{said}", if said.is_empty() { "" } else { ": " })]
-    Status { status: u16, after: Option<Duration>, said: String },
+    #[error("the server answered {status}{}{message}", if message.is_empty() { "" } else { ": " })]
+    Status { status: u16, after: Option<Duration>, message: String },
     #[error("it redirects to {to}")]
-    Elsewhere { to: String },
+    Redirected { to: String },
     #[error("time limit exceeded")]
     TimedOut,
     #[error("it sent more than {limit} bytes")]
@@ -48,7 +48,7 @@ pub(crate) enum WireFailure {
     Garbled(String),
     /// An error message that the server sent.
     #[error("the server said: {0}")]
-    Said(String),
+    ServerMessage(String),
 }
 
 /// One conversation: its limits, and the failure that ended it.
@@ -138,7 +138,7 @@ fn broken(error: &io::Error) -> WireFailure {
 
 impl WireFailure {
     /// The error for a caller who was `doing` something with `remote`.
-    pub(crate) fn explained(self, remote: &Remote, doing: &'static str, session: &WireSession) -> GitError {
+    pub(crate) fn into_git_error(self, remote: &Remote, doing: &'static str, session: &WireSession) -> GitError {
         let repository = remote.redacted();
         let source = ErrorDetail::new(remote.scrub(&self.to_string()));
         match self {
@@ -150,8 +150,8 @@ impl WireFailure {
             Self::Status { status: 403 | 408 | 429 | 500.., after, .. } => {
                 GitError::Unreachable { repository, after, source }
             }
-            Self::Status { .. } | Self::Said(_) => GitError::Failed { doing, source },
-            Self::Elsewhere { to } => GitError::Elsewhere { repository, to: remote.scrub(&to) },
+            Self::Status { .. } | Self::ServerMessage(_) => GitError::Failed { doing, source },
+            Self::Redirected { to } => GitError::RedirectedToOtherHost { repository, to: remote.scrub(&to) },
             Self::OutOfFiles => GitError::OutOfFiles { doing },
             Self::TimedOut => GitError::Timeout { doing, after: session.limit() },
             Self::Network(_) => GitError::Unreachable { repository, after: None, source },
@@ -195,7 +195,7 @@ mod tests {
         let session = WireSession::new(Duration::from_secs(1));
         let sorted = |status, after: Option<u64>| {
             let after = after.map(Duration::from_secs);
-            WireFailure::Status { status, after, said: String::new() }.explained(&remote, "fetch", &session)
+            WireFailure::Status { status, after, message: String::new() }.into_git_error(&remote, "fetch", &session)
         };
         assert!(matches!(sorted(401, None), GitError::Auth { .. }));
         assert!(matches!(sorted(403, None), GitError::Auth { .. }));

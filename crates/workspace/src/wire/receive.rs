@@ -23,8 +23,8 @@ pub(crate) struct Advertisement {
 }
 
 impl Advertisement {
-    fn can(&self, what: &str) -> bool {
-        self.capabilities.iter().any(|one| one == what)
+    fn has_capability(&self, name: &str) -> bool {
+        self.capabilities.iter().any(|capability| capability == name)
     }
 
     /// Parses the advertisement. Over http it is preceded by a line that names the service.
@@ -43,8 +43,8 @@ impl Advertisement {
             if is_first && line.starts_with(b"# service=") {
                 continue;
             }
-            if let Some(said) = line.strip_prefix(b"ERR ") {
-                return Err(WireFailure::Said(words(said)));
+            if let Some(message) = line.strip_prefix(b"ERR ") {
+                return Err(WireFailure::ServerMessage(one_line(message)));
             }
             // The version line, which has nothing we need.
             if is_first && line.starts_with(b"version ") {
@@ -65,14 +65,14 @@ impl Advertisement {
             let text = String::from_utf8_lossy(capabilities);
             self.capabilities = text.split_ascii_whitespace().map(str::to_owned).collect();
         }
-        let strange = || WireFailure::Garbled("it names a branch in a way git does not".to_owned());
+        let malformed = || WireFailure::Garbled("it names a branch in a way git does not".to_owned());
         // The boundary of a shallow history: irrelevant here.
         if name.starts_with(b"shallow ") {
             return Ok(());
         }
-        let (id, name) = name.split_at_checked(40).ok_or_else(strange)?;
-        let name = name.strip_prefix(b" ").ok_or_else(strange)?;
-        let id = std::str::from_utf8(id).ok().and_then(|id| id.parse().ok()).ok_or_else(strange)?;
+        let (id, name) = name.split_at_checked(40).ok_or_else(malformed)?;
+        let name = name.strip_prefix(b" ").ok_or_else(malformed)?;
+        let id = std::str::from_utf8(id).ok().and_then(|id| id.parse().ok()).ok_or_else(malformed)?;
         // `.have` lists commits that the remote has without a branch, and may not keep. `capabilities^{}` stands in for
         // a reference in an empty repository.
         if name != b".have" && name != b"capabilities^{}" {
@@ -89,7 +89,7 @@ impl Advertisement {
         if format.is_some_and(|format| format != "sha1") {
             return Err(WireFailure::Garbled("it names objects by another hash than SHA-1".to_owned()));
         }
-        if self.can("report-status") {
+        if self.has_capability("report-status") {
             return Ok(self);
         }
         Err(WireFailure::Garbled("it cannot report what became of a push".to_owned()))
@@ -103,7 +103,7 @@ impl Advertisement {
         }
         let mut wanted = vec!["report-status"];
         for optional in ["side-band-64k", "object-format=sha1", "quiet"] {
-            if self.can(optional) {
+            if self.has_capability(optional) {
                 wanted.push(optional);
             }
         }
@@ -118,10 +118,11 @@ impl Advertisement {
 
     /// Reads the report on `reference`.
     pub(crate) fn report(&self, from: &mut impl Read, reference: &str) -> Result<Report, WireFailure> {
-        let (report, messages) = if self.can("side-band-64k") { demultiplexed(from)? } else { (None, String::new()) };
+        let (report, messages) =
+            if self.has_capability("side-band-64k") { demultiplex(from)? } else { (None, String::new()) };
         let result = match report {
-            Some(report) => verdict(&mut report.as_slice(), reference)?,
-            None => verdict(from, reference)?,
+            Some(report) => parse_report(&mut report.as_slice(), reference)?,
+            None => parse_report(from, reference)?,
         };
         Ok(Report { result, messages })
     }
@@ -145,40 +146,40 @@ pub(crate) enum PushResult {
 }
 
 /// Separates the report from the messages beside it.
-fn demultiplexed(from: &mut impl Read) -> Result<(Option<Vec<u8>>, String), WireFailure> {
-    let (mut report, mut said) = (Vec::new(), Vec::new());
+fn demultiplex(from: &mut impl Read) -> Result<(Option<Vec<u8>>, String), WireFailure> {
+    let (mut report, mut messages) = (Vec::new(), Vec::new());
     // Some servers omit the final delimiter and hang up.
     while let Some(Packet::Line(line)) = pkt::read(from)? {
         match line.split_first() {
             Some((1, part)) if report.len() + part.len() <= REPORT_LIMIT => report.extend_from_slice(part),
             Some((1, _)) => return Err(WireFailure::TooMuch { limit: REPORT_LIMIT as u64 }),
-            Some((2, part)) => said.extend_from_slice(&part[..part.len().min(MESSAGES_LIMIT - said.len())]),
-            Some((3, part)) => return Err(WireFailure::Said(words(part))),
+            Some((2, part)) => messages.extend_from_slice(&part[..part.len().min(MESSAGES_LIMIT - messages.len())]),
+            Some((3, part)) => return Err(WireFailure::ServerMessage(one_line(part))),
             _ => return Err(WireFailure::Garbled("a line of the report belongs to nothing".to_owned())),
         }
     }
-    Ok((Some(report), words(&said)))
+    Ok((Some(report), one_line(&messages)))
 }
 
-fn verdict(from: &mut impl Read, reference: &str) -> Result<PushResult, WireFailure> {
+fn parse_report(from: &mut impl Read, reference: &str) -> Result<PushResult, WireFailure> {
     let mut unpacked = None;
     while let Some(Packet::Line(line)) = pkt::read(from)? {
-        let text = words(&line);
-        if let Some(how) = text.strip_prefix("unpack ") {
-            unpacked = Some(how.to_owned());
+        let text = one_line(&line);
+        if let Some(unpack_status) = text.strip_prefix("unpack ") {
+            unpacked = Some(unpack_status.to_owned());
         } else if text.strip_prefix("ok ") == Some(reference) {
             return Ok(PushResult::Moved);
         } else if let Some(why) = text.strip_prefix("ng ").and_then(|rest| rest.strip_prefix(reference)) {
             return Ok(match unpacked {
-                Some(how) if how != "ok" => PushResult::NotUnpacked(how),
+                Some(unpack_status) if unpack_status != "ok" => PushResult::NotUnpacked(unpack_status),
                 _ => PushResult::Refused(why.trim().to_owned()),
             });
-        } else if let Some(said) = text.strip_prefix("ERR ") {
-            return Err(WireFailure::Said(said.to_owned()));
+        } else if let Some(message) = text.strip_prefix("ERR ") {
+            return Err(WireFailure::ServerMessage(message.to_owned()));
         }
     }
     match unpacked {
-        Some(how) if how != "ok" => Ok(PushResult::NotUnpacked(how)),
+        Some(unpack_status) if unpack_status != "ok" => Ok(PushResult::NotUnpacked(unpack_status)),
         _ => {
             Err(WireFailure::Network("the connection ended before the remote said what became of the push".to_owned()))
         }
@@ -186,7 +187,7 @@ fn verdict(from: &mut impl Read, reference: &str) -> Result<PushResult, WireFail
 }
 
 /// The remote's bytes as one line of text.
-fn words(bytes: &[u8]) -> String {
+fn one_line(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     let clean: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     clean.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(2000).collect()
@@ -245,7 +246,7 @@ mod tests {
         assert!(matches!(read(&first("side-band-64k")), WireFailure::Garbled(_)));
         assert!(matches!(read(&first("report-status object-format=sha256")), WireFailure::Garbled(_)));
         assert!(matches!(read("hello"), WireFailure::Garbled(_)));
-        assert!(matches!(read("ERR access denied or repository not exported"), WireFailure::Said(_)));
+        assert!(matches!(read("ERR access denied or repository not exported"), WireFailure::ServerMessage(_)));
         assert!(matches!(
             Advertisement::read(&mut lines(&[first("report-status").as_bytes()]).as_slice()),
             Err(WireFailure::Network(_))

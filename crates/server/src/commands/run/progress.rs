@@ -98,7 +98,7 @@ fn shortened(text: &str, limit: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use docent_types::{FinishReason, Todo, TodoPriority, Usage, is_obeyed};
+    use docent_types::{FinishReason, Todo, TodoPriority, Usage, is_unprintable};
     use serde_json::json;
 
     use super::*;
@@ -139,7 +139,7 @@ mod tests {
     fn what_a_terminal_would_obey_is_taken_out_and_long_lines_are_cut() {
         let said = JobEvent::Said { text: format!("\u{1b}[2J\u{202e}\u{7}{}", "ü".repeat(500)) };
         let line = line(&said).expect("a line");
-        assert!(!line.contains(is_obeyed));
+        assert!(!line.contains(is_unprintable));
         assert_eq!(line.chars().count(), WIDTH);
     }
 }
