@@ -60,19 +60,19 @@ pub enum FinishOutcome {
 /// Number of replies without a call that are answered by a reminder of `finish`.
 const REMINDERS: usize = 2;
 /// Number of times that `finish` returns problems before it accepts them.
-const HANDED_BACK: usize = 2;
+const MAX_FINISH_REJECTIONS: usize = 2;
 /// Number of times that the model is asked for a summary of a turn that has to end.
-const LAST_WORDS: usize = 2;
+const MAX_SUMMARY_REQUESTS: usize = 2;
 
 const WORDLESS: &str = "The agent ended without a word.";
 
 /// The next step of a transcript.
 pub fn next(transcript: &Transcript, settings: &TurnSettings) -> Step {
-    let history = TurnHistory::of(transcript.since_last_word(), &settings.limits);
+    let history = TurnHistory::of(transcript.since_last_user_message(), &settings.limits);
     let open = transcript.unanswered();
     if !open.is_empty() {
-        let is_insisted = history.handed_back() >= HANDED_BACK;
-        return Step::RunTools(if is_insisted { insisting(open) } else { open });
+        let must_accept = history.handed_back() >= MAX_FINISH_REJECTIONS;
+        return Step::RunTools(if must_accept { with_known_problems(open) } else { open });
     }
     if let Some(finish) = transcript.finished() {
         return Step::Done(finish_of(&finish));
@@ -82,11 +82,11 @@ pub fn next(transcript: &Transcript, settings: &TurnSettings) -> Step {
         return match words {
             Some(words) => Step::Done(stopped(&forced_end.why, words.trim())),
             None if is_hopeless(forced_end) => Step::Done(stopped(&forced_end.why, &plan_summary(transcript))),
-            None => ask(transcript, settings, &Reminder::Farewell(forced_end.why.clone())),
+            None => ask(transcript, settings, &Reminder::FinalSummary(forced_end.why.clone())),
         };
     }
     if history.replies_without_calls() > REMINDERS {
-        let summary = last_words(transcript.since_last_word());
+        let summary = last_words(transcript.since_last_user_message());
         return Step::Done(Finish { outcome: FinishOutcome::Done, title: "Documentation changes".to_owned(), summary });
     }
     ask(transcript, settings, if history.repeats_itself() { &Reminder::Stuck } else { &Reminder::None })
@@ -112,7 +112,7 @@ fn ask(transcript: &Transcript, settings: &TurnSettings, reminder: &Reminder) ->
 }
 
 /// The same calls, with `known_problems` set in those of `finish`.
-fn insisting(mut calls: Vec<Call>) -> Vec<Call> {
+fn with_known_problems(mut calls: Vec<Call>) -> Vec<Call> {
     for call in calls.iter_mut().filter(|call| call.name == FINISH) {
         if let Value::Object(input) = &mut call.input {
             input.insert("known_problems".to_owned(), Value::Bool(true));
@@ -123,7 +123,7 @@ fn insisting(mut calls: Vec<Call>) -> Vec<Call> {
 
 /// Whether asking for a summary again is useless.
 fn is_hopeless(forced_end: &ForcedEnd<'_>) -> bool {
-    forced_end.is_urgent || forced_end.words.len() >= LAST_WORDS
+    forced_end.is_urgent || forced_end.words.len() >= MAX_SUMMARY_REQUESTS
 }
 
 fn finish_of(finish: &AcceptedFinish<'_>) -> Finish {

@@ -23,7 +23,7 @@ pub(crate) enum Reminder {
     /// The model repeats itself.
     Stuck,
     /// The turn must end for this reason: the model shall summarize what was done and what is left, without tools.
-    Farewell(String),
+    FinalSummary(String),
 }
 
 pub(crate) const STUCK: &str = "You have made the very same calls several times and got the same answers. Do something else, or \
@@ -34,7 +34,7 @@ impl Reminder {
         match self {
             Self::None => None,
             Self::Stuck => Some(STUCK.to_owned()),
-            Self::Farewell(why) => Some(format!(
+            Self::FinalSummary(why) => Some(format!(
                 "You are being stopped here: {why}. There are no more tools. For the people who review your changes, say \
                  in a few sentences or list items what was done, what is left, and what they should look at."
             )),
@@ -78,7 +78,7 @@ pub(crate) fn request(transcript: &Transcript, settings: &TurnSettings, reminder
         system,
         messages,
         tools: specs(settings),
-        tool_choice: if matches!(reminder, Reminder::Farewell(_)) { ToolChoice::None } else { ToolChoice::Auto },
+        tool_choice: if matches!(reminder, Reminder::FinalSummary(_)) { ToolChoice::None } else { ToolChoice::Auto },
         max_tokens: compaction::reply_tokens(settings),
     })
 }
@@ -179,10 +179,10 @@ impl Messages {
             message.role == Role::User && [CUT, UNFINISHED].contains(&message.plain_text().as_str())
         };
         let next_is_user: Vec<bool> = self.list.iter().skip(1).map(|message| message.role == Role::User).collect();
-        let is_farewell = matches!(reminder, Reminder::Farewell(_));
+        let is_final_summary = matches!(reminder, Reminder::FinalSummary(_));
         let mut index = 0;
         self.list.retain(|message| {
-            let followed = next_is_user.get(index).copied().unwrap_or(is_farewell);
+            let followed = next_is_user.get(index).copied().unwrap_or(is_final_summary);
             index += 1;
             !(reminded(message) && followed)
         });

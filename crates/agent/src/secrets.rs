@@ -65,7 +65,7 @@ pub fn secrets(before: &dyn Tree, after: &dyn Tree, changed: &[String]) -> Vec<S
         let Some(bytes) = after.read(path) else { continue };
         let text = String::from_utf8_lossy(&bytes);
         let mut lines: BTreeMap<usize, &'static str> = BTreeMap::new();
-        for Likeness { secret, at, looks_like } in likenesses(&text) {
+        for SecretMatch { secret, at, looks_like } in secret_matches(&text) {
             if !known.get_or_insert_with(|| secrets_of(before)).contains(&secret) {
                 let line = text[..at].bytes().filter(|byte| *byte == b'\n').count() + 1;
                 lines.entry(line).or_insert(looks_like);
@@ -81,19 +81,21 @@ fn secrets_of(tree: &dyn Tree) -> HashSet<String> {
     let files = tree.paths().into_iter().filter_map(|path| tree.read(&path));
     let texts = files.filter(|bytes| !bytes.contains(&0));
     texts
-        .flat_map(|bytes| likenesses(&String::from_utf8_lossy(&bytes)).map(|found| found.secret).collect::<Vec<_>>())
+        .flat_map(|bytes| {
+            secret_matches(&String::from_utf8_lossy(&bytes)).map(|found| found.secret).collect::<Vec<_>>()
+        })
         .collect()
 }
 
 /// A match of a pattern that is not a placeholder.
-struct Likeness {
+struct SecretMatch {
     /// The secret alone, without the text around it.
     secret: String,
     at: usize,
     looks_like: &'static str,
 }
 
-fn likenesses(text: &str) -> impl Iterator<Item = Likeness> {
+fn secret_matches(text: &str) -> impl Iterator<Item = SecretMatch> {
     SET.matches(text).into_iter().flat_map(move |kind| {
         let (looks_like, pattern) = KINDS[kind];
         EACH[kind].captures_iter(text).filter_map(move |found| {
@@ -105,7 +107,7 @@ fn likenesses(text: &str) -> impl Iterator<Item = Likeness> {
                     (!is_placeholder(secret)).then(|| secret.to_owned())?
                 }
             };
-            Some(Likeness { secret, at: whole.start(), looks_like })
+            Some(SecretMatch { secret, at: whole.start(), looks_like })
         })
     })
 }
@@ -120,12 +122,12 @@ fn key_behind(text: &str) -> Option<String> {
     let text = text.split("-----END").next().unwrap_or(text).replace("\\r", " ").replace("\\n", " ");
     let is_key = |c: char| c.is_ascii_alphanumeric() || "+/=".contains(c);
     let lines = || text.split(|c| !is_key(c));
-    lines().any(|line| line.len() >= 40 && !is_drawn(line)).then_some(())?;
+    lines().any(|line| line.len() >= 40 && !is_made_up_key_line(line)).then_some(())?;
     Some(lines().filter(|line| line.len() >= 16).collect())
 }
 
 /// Whether a line of a key is made up: the lines of a real key have dozens of different characters.
-fn is_drawn(line: &str) -> bool {
+fn is_made_up_key_line(line: &str) -> bool {
     let lower = line.to_lowercase();
     let says_so = ["example", "placeholder", "redacted", "privatekey"].iter().any(|word| lower.contains(word));
     says_so || line.chars().collect::<HashSet<_>>().len() < 12
@@ -239,8 +241,9 @@ mod tests {
         let webhook = |secret: &str| format!("https://hooks.{}/services/T0AB12CD3/B0AB12CD3/{secret}", "slack.com");
         assert_eq!(told(&[], &webhook("k3Jd82hQm4Zs9Wx1Lp7Tv5Yb")), ["a Slack webhook"]);
         assert_eq!(told(&[], &webhook(&"X".repeat(24))), [""; 0]);
-        for drawn in ["...", "<your private key>", &"A".repeat(64), "MIIEexampleexampleexampleexampleexampleexample"] {
-            assert_eq!(told(&[], &pem(drawn)), [""; 0], "{drawn}");
+        for made_up in ["...", "<your private key>", &"A".repeat(64), "MIIEexampleexampleexampleexampleexampleexample"]
+        {
+            assert_eq!(told(&[], &pem(made_up)), [""; 0], "{made_up}");
         }
     }
 

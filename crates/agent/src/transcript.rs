@@ -93,7 +93,7 @@ impl Transcript {
     }
 
     /// The entries since the last message from outside, which the turn's budgets count.
-    pub(crate) fn since_last_word(&self) -> &[TranscriptEntry] {
+    pub(crate) fn since_last_user_message(&self) -> &[TranscriptEntry] {
         let said = (0..self.entries.len()).rev().find(|&index| self.is_said_by_user(index));
         &self.entries[said.unwrap_or(0)..]
     }

@@ -113,11 +113,11 @@ async fn a_follow_up_to_a_stopped_turn_has_a_budget_of_its_own() {
 }
 
 #[test]
-fn time_that_ran_out_asks_for_last_words_once() {
+fn time_that_ran_out_asks_for_a_summary_once() {
     let mut transcript = Transcript::of_prompt("go");
     transcript.push(TranscriptEntry::Expired { why: "its 60 minutes are over".into() });
     let Step::CallModel(request) = next(&transcript, &TurnSettings::default()) else {
-        panic!("last words are asked for")
+        panic!("a summary is asked for")
     };
     assert_eq!(request.tool_choice, ToolChoice::None);
     // No reply in time.
