@@ -5,7 +5,7 @@ use crate::thread::Turn;
 
 /// Maximum history given to a model, in turns and in bytes. The limit in bytes also applies to the question alone.
 pub(crate) const TURNS: usize = 20;
-pub(crate) const READ: usize = 128 * 1024;
+pub(crate) const MAX_HISTORY_BYTES: usize = 128 * 1024;
 /// Maximum text stored of a question together with the history that its client sent; and of an answer. In bytes.
 pub(crate) const QUESTION: usize = 16 * 1024;
 pub(crate) const ANSWER: usize = 64 * 1024;

@@ -13,7 +13,7 @@ pub(crate) struct Dialogue {
     /// The new thread, if it has to be written.
     pub(crate) begin: Option<Box<NewThread>>,
     pub(crate) before: Vec<Turn>,
-    /// The question, cut to the limit for reading. The stored question may be cut further.
+    /// The question, cut to the limit of the history. The stored question may be cut further.
     pub(crate) question: String,
     pub(crate) turn: Turn,
     /// The id of the turn that this question replaces.
@@ -58,7 +58,7 @@ pub(crate) struct NewQuestion {
 
 /// The question, and the messages before it as turns, for a thread that is not stored yet. The assistant's messages are
 /// accepted from the client as history only; its system messages have no authority and are omitted. Each message is cut
-/// to the limit for reading.
+/// to the limit of the history.
 pub(crate) fn question(said: &[ChatMessage]) -> Result<(ChatMessage, Vec<Turn>), Refusal> {
     let Some((asked, before)) = said.split_last().filter(|(last, _)| last.role == Role::User) else {
         return Err(Refusal::invalid("messages: the last message must be the user's and must have text"));
@@ -83,6 +83,6 @@ pub(crate) fn question(said: &[ChatMessage]) -> Result<(ChatMessage, Vec<Turn>),
             (Role::Assistant, None) | (Role::System, _) => {}
         }
     }
-    let asked = ChatMessage { text: bounds::cut(&asked.text, bounds::READ).into_owned(), ..asked.clone() };
-    Ok((asked, bounds::newest(&turns, bounds::READ)))
+    let asked = ChatMessage { text: bounds::cut(&asked.text, bounds::MAX_HISTORY_BYTES).into_owned(), ..asked.clone() };
+    Ok((asked, bounds::newest(&turns, bounds::MAX_HISTORY_BYTES)))
 }

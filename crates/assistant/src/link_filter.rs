@@ -112,7 +112,7 @@ impl LinkFilter {
             rest.push_str(&end);
         }
         (self.at_line_start, self.dedent) = (true, 0);
-        self.written.joins();
+        self.written.mark_parsed_separately();
         rest
     }
 
@@ -143,7 +143,7 @@ impl LinkFilter {
                 Token::Other(length, shown) => (*length, shown.as_str()),
                 Token::Again(length, instead) => {
                     // The text before this one was parsed without it.
-                    self.written.joins();
+                    self.written.mark_parsed_separately();
                     text.replace_range(..at + length, instead);
                     at = 0;
                     continue;
@@ -400,7 +400,7 @@ impl LinkFilter {
 }
 
 /// Whether a text on one line contains no link, address or HTML under any interpretation.
-pub(crate) fn leads_nowhere(text: &str) -> bool {
+pub(crate) fn has_no_links(text: &str) -> bool {
     let mut filter = LinkFilter::new();
     filter.push(text.to_owned(), &|_| None) + &filter.finish(&|_| None) == text
 }

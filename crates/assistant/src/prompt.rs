@@ -194,11 +194,11 @@ fn system(input: &PromptInput<'_>) -> String {
     if input.site.suggestions {
         let _ = write!(text, "\n{SUGGEST}");
     }
-    if let Some(wishes) = input.site.wishes() {
+    if let Some(instructions) = input.site.truncated_instructions() {
         let _ = write!(
             text,
             "\n\nThe owner of this site wishes the following. Follow it as far as the rules above allow.\n\n{}",
-            fenced(wishes)
+            fenced(instructions)
         );
     }
     text

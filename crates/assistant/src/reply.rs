@@ -89,8 +89,8 @@ pub(crate) fn events(
                     retrieval.targets.learn(&page.content);
                 }
                 let passages = match is_builtin {
-                    true => retrieval.ours_with_pages(&query),
-                    false => retrieval.ours().to_vec(),
+                    true => retrieval.first_search_results_with_pages(&query),
+                    false => retrieval.first_search_results().to_vec(),
                 };
                 let never_mentioned = retrieval.never_mentioned(&query);
                 let input = PromptInput {

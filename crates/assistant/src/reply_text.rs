@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use docent_types::StreamEvent;
 
-use crate::link_filter::{LinkFilter, leads_nowhere};
+use crate::link_filter::{LinkFilter, has_no_links};
 use crate::prompt::{SUGGESTIONS, Step, UNANSWERED};
 use crate::targets::Targets;
 
@@ -105,8 +105,7 @@ impl ReplyText {
     pub(crate) fn suggestions(&self) -> Option<Vec<String>> {
         let lines = self.notes(SUGGESTIONS).last()?.lines();
         let lines = lines.map(|line| line.trim().trim_start_matches(['-', '*', ' ']).to_owned());
-        let lines =
-            lines.filter(|line| (1..=LONGEST_SUGGESTION).contains(&line.chars().count()) && leads_nowhere(line));
+        let lines = lines.filter(|line| (1..=LONGEST_SUGGESTION).contains(&line.chars().count()) && has_no_links(line));
         Some(lines.take(SUGGESTED).collect::<Vec<_>>()).filter(|lines| !lines.is_empty())
     }
 }

@@ -42,7 +42,7 @@ pub(crate) struct Retrieval {
     /// All passages found, in order.
     found: Vec<Arc<Passage>>,
     /// The number of those passages that our own search found.
-    ours: usize,
+    first_search_count: usize,
     /// The passages sent as sources, one per page.
     sent: Vec<Arc<Passage>>,
 }
@@ -59,7 +59,7 @@ impl Retrieval {
         let here = near.as_deref().and_then(|path| docs.path_of(path)).map(str::to_owned);
         let targets = Targets::new(docs, site, here);
         let (found, sent) = (Vec::new(), Vec::new());
-        Self { targets, limit, filter, current_path, near, found, ours: 0, sent }
+        Self { targets, limit, filter, current_path, near, found, first_search_count: 0, sent }
     }
 
     pub(crate) const fn site(&self) -> &SiteSettings {
@@ -75,14 +75,14 @@ impl Retrieval {
     /// that page.
     pub(crate) fn page_asked_about(&self, depends_on_context: bool) -> Option<PageContent> {
         let here = self.targets.here()?;
-        let about = depends_on_context || self.ours().iter().any(|passage| passage.path == here);
+        let about = depends_on_context || self.first_search_results().iter().any(|passage| passage.path == here);
         if about { self.targets.docs().page(here) } else { None }
     }
 
     /// Makes our own search, before any of the model's: returns the passages above the score limit, best first.
     pub(crate) async fn search_first(&mut self, query: &SearchWords) -> Vec<Arc<Passage>> {
         let passages = self.search(query).await;
-        self.ours = passages.len();
+        self.first_search_count = passages.len();
         passages
     }
 
@@ -105,24 +105,24 @@ impl Retrieval {
     }
 
     /// The result of our own search, and the other sections of its best pages.
-    pub(crate) fn ours_with_pages(&mut self, query: &SearchWords) -> Vec<Arc<Passage>> {
-        let mut all = self.ours().to_vec();
+    pub(crate) fn first_search_results_with_pages(&mut self, query: &SearchWords) -> Vec<Arc<Passage>> {
+        let mut all = self.first_search_results().to_vec();
         let query = Query { limit: SECTIONS, ..self.query(query) };
-        for page in self.ours().iter().take(PAGES) {
+        for page in self.first_search_results().iter().take(PAGES) {
             let sections = self.targets.docs().sections(&query, &page.path);
             let others: Vec<Passage> =
                 sections.into_iter().filter(|section| all.iter().all(|known| known.href != section.href)).collect();
             all.extend(others.into_iter().map(Arc::new));
         }
-        for passage in &all[self.ours..] {
+        for passage in &all[self.first_search_count..] {
             self.targets.learn_passage(passage);
         }
         all
     }
 
     /// The result of our own search.
-    pub(crate) fn ours(&self) -> &[Arc<Passage>] {
-        &self.found[..self.ours]
+    pub(crate) fn first_search_results(&self) -> &[Arc<Passage>] {
+        &self.found[..self.first_search_count]
     }
 
     async fn look_up(&self, query: &SearchWords) -> Vec<Arc<Passage>> {
@@ -145,8 +145,8 @@ impl Retrieval {
     /// The sources of an answer with these links: the best of our own search, and the linked pages; without links, the
     /// best of the model's last search.
     pub(crate) fn sources_of(&mut self, links: &[String], last: Option<&[Arc<Passage>]>) -> Vec<Arc<Passage>> {
-        let ours = self.ours().to_vec();
-        let mut sources = self.best(&ours);
+        let first_results = self.first_search_results().to_vec();
+        let mut sources = self.best(&first_results);
         sources.extend(self.linked(links));
         if let Some(last) = last.filter(|_| !self.is_cited(links)) {
             sources.extend(self.best(last));

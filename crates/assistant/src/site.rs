@@ -23,7 +23,7 @@ pub struct SiteSettings {
 
 impl SiteSettings {
     /// The owner's instructions, cut to the maximum length; `None` if there are none.
-    pub(crate) fn wishes(&self) -> Option<&str> {
+    pub(crate) fn truncated_instructions(&self) -> Option<&str> {
         let text = self.instructions.as_deref()?.trim();
         let text = text[..text.floor_char_boundary(LONGEST_INSTRUCTIONS)].trim_end();
         Some(text).filter(|text| !text.is_empty())
@@ -94,10 +94,10 @@ mod tests {
     }
 
     #[test]
-    fn long_wishes_are_cut_between_letters() {
+    fn long_instructions_are_cut_between_letters() {
         let site = SiteSettings { instructions: Some("é".repeat(5_000).into()), ..SiteSettings::default() };
-        assert_eq!(site.wishes().expect("some").len(), LONGEST_INSTRUCTIONS);
+        assert_eq!(site.truncated_instructions().expect("some").len(), LONGEST_INSTRUCTIONS);
         let site = SiteSettings { instructions: Some(" \n ".into()), ..SiteSettings::default() };
-        assert_eq!(site.wishes(), None);
+        assert_eq!(site.truncated_instructions(), None);
     }
 }

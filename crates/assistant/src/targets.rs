@@ -29,8 +29,8 @@ impl Targets {
     pub(crate) fn new(docs: Arc<Snapshot>, site: SiteSettings, here: Option<String>) -> Self {
         let folders = here.iter().map(|here| folder(here).to_owned()).collect();
         let mut targets = Self { docs, site, here, folders, elsewhere: HashSet::new(), images: HashSet::new() };
-        if let Some(wishes) = targets.site.wishes().map(str::to_owned) {
-            targets.learn(&wishes);
+        if let Some(instructions) = targets.site.truncated_instructions().map(str::to_owned) {
+            targets.learn(&instructions);
         }
         targets
     }

@@ -10,7 +10,7 @@ pub(super) struct OutputState {
     /// The last characters, as a renderer sees them; a character that an escape made harmless is [`NO_SPACE`].
     last: [char; 3],
     /// Whether the previous text was parsed without the text that follows.
-    joins: bool,
+    was_parsed_separately: bool,
     is_in_table: bool,
     is_behind_blank: bool,
     was_cut: bool,
@@ -37,7 +37,7 @@ impl OutputState {
     pub(super) const fn new() -> Self {
         Self {
             last: ['\n'; 3],
-            joins: false,
+            was_parsed_separately: false,
             is_in_table: false,
             is_behind_blank: true,
             was_cut: false,
@@ -49,7 +49,7 @@ impl OutputState {
         if text.is_empty() {
             return;
         }
-        self.joins = false;
+        self.was_parsed_separately = false;
         self.remember(text);
         if !self.line.is_rule && !text.contains('\n') {
             return;
@@ -90,8 +90,8 @@ impl OutputState {
     }
 
     /// Records that the previous text was parsed without the text that follows.
-    pub(super) const fn joins(&mut self) {
-        self.joins = true;
+    pub(super) const fn mark_parsed_separately(&mut self) {
+        self.was_parsed_separately = true;
     }
 
     /// Records that this line contains code with a bar in it.
@@ -147,7 +147,11 @@ impl OutputState {
             ('!', '[') | ('`', '`') => Some(APART),
             ('\\', c) if c.is_ascii_punctuation() => Some(APART),
             // Words, and numeric character references.
-            (last, c) if self.joins && (last.is_alphanumeric() || last == '#') && (c.is_alphanumeric() || c == ';') => {
+            (last, c)
+                if self.was_parsed_separately
+                    && (last.is_alphanumeric() || last == '#')
+                    && (c.is_alphanumeric() || c == ';') =>
+            {
                 Some(APART)
             }
             // The next line must not turn this one into a table row, which would split its code.

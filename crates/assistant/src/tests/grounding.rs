@@ -99,9 +99,9 @@ async fn the_owner_of_the_site_may_wish_something() {
     fixture.ask(QUESTION).await;
     assert!(!fixture.told(0).contains("owner of this site"));
 
-    let wishes = "Answer like a pirate. For help link https://acme.test/support.";
+    let instructions = "Answer like a pirate. For help link https://acme.test/support.";
     let fixture =
-        TestAssistant::new().site(SiteSettings { instructions: Some(wishes.into()), ..SiteSettings::default() });
+        TestAssistant::new().site(SiteSettings { instructions: Some(instructions.into()), ..SiteSettings::default() });
     fixture.model.replies("Arr, see [support](https://acme.test/support).");
     let told = fixture.ask(QUESTION).await;
     assert!(fixture.told(0).contains("```\nAnswer like a pirate."));

@@ -156,7 +156,7 @@ impl Threads for Disk {
 }
 
 /// A fixture with this store.
-fn house_on(disk: Disk) -> TestAssistant {
+fn fixture_with_store(disk: Disk) -> TestAssistant {
     let mut fixture = TestAssistant::new();
     let clock = Arc::new(fixture.clock.clone());
     fixture.assistant =
@@ -176,7 +176,7 @@ async fn heard(events: &mut BoxStream<'static, StreamEvent>) -> Vec<StreamEvent>
 #[tokio::test]
 async fn words_leave_before_the_question_is_kept_and_the_end_does_not() {
     let gate = Arc::new(Semaphore::new(0));
-    let fixture = house_on(Disk { waits: Some(Arc::clone(&gate)), ..Disk::default() });
+    let fixture = fixture_with_store(Disk { waits: Some(Arc::clone(&gate)), ..Disk::default() });
     fixture.model.replies("Five times.").replies("As often as that.");
     let first = fixture.assistant.answer(fixture.question(QUESTION)).await.expect("begins");
     let (thread, mut events) = (first.thread, first.events);
@@ -196,7 +196,7 @@ async fn words_leave_before_the_question_is_kept_and_the_end_does_not() {
 #[tokio::test(start_paused = true)]
 async fn a_question_is_kept_before_its_answer() {
     let writes = Arc::default();
-    let fixture = house_on(Disk { writes: Arc::clone(&writes), ..Disk::default() });
+    let fixture = fixture_with_store(Disk { writes: Arc::clone(&writes), ..Disk::default() });
     let gate = ReplyGate::closed();
     fixture.model.replies(Reply::text("Five times.").wait(&gate));
     let reply = fixture.assistant.answer(fixture.question(QUESTION)).await.expect("begins");
@@ -262,7 +262,7 @@ async fn a_question_does_not_wait_for_an_answer_that_nobody_reads() {
 #[tokio::test]
 async fn an_end_that_is_being_kept_is_kept_when_its_reader_leaves() {
     let gate = Arc::new(Semaphore::new(0));
-    let fixture = house_on(Disk { waits: Some(Arc::clone(&gate)), ..Disk::default() });
+    let fixture = fixture_with_store(Disk { waits: Some(Arc::clone(&gate)), ..Disk::default() });
     fixture.model.replies("Five times.");
     let mut reply = fixture.assistant.answer(fixture.question(QUESTION)).await.expect("begins");
     heard(&mut reply.events).await;
@@ -275,7 +275,7 @@ async fn an_end_that_is_being_kept_is_kept_when_its_reader_leaves() {
 
 #[tokio::test(start_paused = true)]
 async fn a_thread_whose_question_is_never_kept_is_not_waited_for_forever() {
-    let fixture = house_on(Disk { waits: Some(Arc::new(Semaphore::new(0))), ..Disk::default() });
+    let fixture = fixture_with_store(Disk { waits: Some(Arc::new(Semaphore::new(0))), ..Disk::default() });
     fixture.model.replies("Five times.");
     let mut reply = fixture.assistant.answer(fixture.question(QUESTION)).await.expect("begins");
     heard(&mut reply.events).await;
@@ -286,7 +286,7 @@ async fn a_thread_whose_question_is_never_kept_is_not_waited_for_forever() {
 
 #[tokio::test]
 async fn a_question_that_cannot_be_kept_ends_the_reply_as_an_error() {
-    let fixture = house_on(Disk { is_full: true, ..Disk::default() });
+    let fixture = fixture_with_store(Disk { is_full: true, ..Disk::default() });
     fixture.model.replies("Five times.");
     let told = fixture.ask(QUESTION).await;
     assert_eq!(told.error().as_deref(), Some("The conversation could not be stored. Try again."));
