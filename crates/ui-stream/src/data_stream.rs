@@ -33,13 +33,13 @@ pub struct DataStream {
     /// The message id of the steps, once the message has begun.
     message: Option<MessageId>,
     /// Whether a step has begun. The first `StepStart` writes nothing, because `Start` begins the first step.
-    stepped: bool,
+    has_begun_step: bool,
     ended: bool,
 }
 
 impl DataStream {
     pub const fn new() -> Self {
-        Self { message: None, stepped: false, ended: false }
+        Self { message: None, has_begun_step: false, ended: false }
     }
 }
 
@@ -69,10 +69,10 @@ impl Encoder for DataStream {
             }
             // Each step repeats the message's id; a different id would rename the message.
             StreamEvent::StepStart => {
-                if let Some(message_id) = self.message.filter(|_| self.stepped) {
+                if let Some(message_id) = self.message.filter(|_| self.has_begun_step) {
                     line(b'f', &Start { message_id }, out);
                 }
-                self.stepped = true;
+                self.has_begun_step = true;
             }
             StreamEvent::ToolCall { id, name, input } => {
                 line(b'9', &ToolCall { tool_call_id: id, tool_name: name, args: Args(input) }, out);
