@@ -61,6 +61,6 @@ impl Readers {
 
     /// Sets the CORS headers of an answer.
     pub fn share(&self, request: &Request, response: &mut Response) {
-        cors::share(request.headers(), response.headers_mut(), &self.0, EXPOSED);
+        cors::add_headers(request.headers(), response.headers_mut(), &self.0, EXPOSED);
     }
 }

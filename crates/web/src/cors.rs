@@ -37,7 +37,7 @@ pub fn preflight(request: &HeaderMap, methods: Methods, origins: &Origins) -> Re
 }
 
 /// Lets scripts of `origins` read an answer, errors included, and the headers listed in `exposed`.
-pub fn share(request: &HeaderMap, response: &mut HeaderMap, origins: &Origins, exposed: &'static str) {
+pub fn add_headers(request: &HeaderMap, response: &mut HeaderMap, origins: &Origins, exposed: &'static str) {
     allow(request, response, origins);
     response.insert(ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(exposed));
 }
@@ -91,7 +91,7 @@ mod tests {
         for (origin, allowed) in [("https://docs.example.com", true), ("https://evil.example", false), ("null", false)]
         {
             let mut headers = HeaderMap::new();
-            share(&from(origin), &mut headers, &only, "X-Request-Id");
+            add_headers(&from(origin), &mut headers, &only, "X-Request-Id");
             assert_eq!(
                 headers.get(ACCESS_CONTROL_ALLOW_ORIGIN).map(HeaderValue::as_bytes),
                 allowed.then_some(origin.as_bytes())
