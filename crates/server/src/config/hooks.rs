@@ -44,7 +44,7 @@ pub(super) fn number(table: &mut Table) -> Result<(), ConfigError> {
     Ok(())
 }
 
-pub(super) fn judge(keys: BTreeMap<String, HookKeys>) -> Result<Vec<HookConfig>, ConfigError> {
+pub(super) fn validate(keys: BTreeMap<String, HookKeys>) -> Result<Vec<HookConfig>, ConfigError> {
     let mut numbered: BTreeMap<u32, HookKeys> = BTreeMap::new();
     for (number, hook) in keys {
         let wrong = |_| ConfigError::wrong(format!("hooks.{number}"), "hooks are numbered: the first is `hooks.0`");

@@ -173,7 +173,7 @@ impl Default for LimitsConfig {
 
 impl Keys {
     /// Validates the keys together.
-    pub(super) fn judge(mut self, overrides: Overrides) -> Result<Config, ConfigError> {
+    pub(super) fn validate(mut self, overrides: Overrides) -> Result<Config, ConfigError> {
         if self.store != "sqlite" {
             let scheme = self.store.split_once("://").map_or(self.store.as_str(), |(scheme, _)| scheme);
             return Err(ConfigError::wrong(
@@ -183,12 +183,12 @@ impl Keys {
         }
         let mut models: BTreeMap<String, ModelConfig> = BTreeMap::new();
         for (name, keys) in self.models {
-            let model = keys.judge().map_err(|why| why.below(&format!("models.{name}")))?;
+            let model = keys.validate().map_err(|why| why.below(&format!("models.{name}")))?;
             models.insert(name, model);
         }
         let agent_limits = self.agent.limits();
         let asked = (self.agent.model.take(), self.assistant.model.take());
-        let Names { agent, assistant, offered } = names::judge(&models, asked.0, asked.1)?;
+        let Names { agent, assistant, offered } = names::validate(&models, asked.0, asked.1)?;
         Ok(Config {
             listen: overrides.listen.unwrap_or(self.listen),
             public_url: self.public_url.as_deref().map(public_url).transpose()?,
@@ -203,17 +203,17 @@ impl Keys {
                 limits: agent_limits,
                 labels: self.agent.labels,
             },
-            assistant: self.assistant.judge(assistant)?,
+            assistant: self.assistant.validate(assistant)?,
             limits: self.limits,
-            retention: self.retention.judge(),
-            proxies: proxies::judge(self.trusted_proxies, self.client_ip_header)?,
-            github_app: self.github_app.judge()?,
-            git: self.git.judge()?,
-            openid: self.openid.judge()?,
-            hooks: hooks::judge(self.hooks)?,
+            retention: self.retention.to_retention(),
+            proxies: proxies::validate(self.trusted_proxies, self.client_ip_header)?,
+            github_app: self.github_app.validate()?,
+            git: self.git.validate()?,
+            openid: self.openid.validate()?,
+            hooks: hooks::validate(self.hooks)?,
             question_waits: self.search.waits()?,
             sources: BTreeMap::new(),
-            search: self.search.judge()?,
+            search: self.search.validate()?,
         })
     }
 }
@@ -235,7 +235,7 @@ impl AgentKeys {
 
 impl AssistantKeys {
     /// `model` is the resolved name of the assistant's model.
-    fn judge(self, model: String) -> Result<AssistantConfig, ConfigError> {
+    fn validate(self, model: String) -> Result<AssistantConfig, ConfigError> {
         if self.resume_seconds > LONGEST_RESUME {
             let sentence =
                 format!("is more than {LONGEST_RESUME}; a reply that nobody reads costs as much as one that is read");
@@ -251,7 +251,7 @@ impl AssistantKeys {
 }
 
 impl RetentionKeys {
-    fn judge(&self) -> Retention {
+    fn to_retention(&self) -> Retention {
         Retention { journals: days(self.journal_days), jobs: days(self.job_days) }
     }
 }
@@ -262,7 +262,7 @@ fn days(days: u32) -> Option<Duration> {
 }
 
 impl GithubAppKeys {
-    fn judge(self) -> Result<Option<GithubApp>, ConfigError> {
+    fn validate(self) -> Result<Option<GithubApp>, ConfigError> {
         match (self.id, self.private_key_file) {
             (None, None) => Ok(None),
             (Some(id), Some(private_key_file)) => Ok(Some(GithubApp { id, private_key_file })),
@@ -278,7 +278,7 @@ impl GithubAppKeys {
 }
 
 impl GitKeys {
-    fn judge(self) -> Result<GitConfig, ConfigError> {
+    fn validate(self) -> Result<GitConfig, ConfigError> {
         let ssh = match (self.ssh_key_file, self.ssh_known_hosts_file) {
             (Some(key_file), known_hosts_file) => Some(SshKey { key_file, known_hosts_file }),
             (None, None) => None,

@@ -61,7 +61,7 @@ impl Config {
         }
         sources.extend(overrides.listen.map(|_| ("listen".to_owned(), "--listen".to_owned())));
         sources.extend(overrides.data.as_ref().map(|_| ("data".to_owned(), "--data".to_owned())));
-        let mut config = keys(table, path.unwrap_or(default))?.judge(overrides)?;
+        let mut config = keys(table, path.unwrap_or(default))?.validate(overrides)?;
         config.sources = sources;
         Ok(config)
     }

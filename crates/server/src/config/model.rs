@@ -137,7 +137,7 @@ impl ModelConfigError {
 }
 
 impl ModelKeys {
-    pub(super) fn judge(self) -> Result<ModelConfig, ModelConfigError> {
+    pub(super) fn validate(self) -> Result<ModelConfig, ModelConfigError> {
         match self.provider {
             None => Err(ModelConfigError::new("provider", format!("is missing; say {PROVIDERS}"))),
             Some(Provider::Builtin) => match self.first_given() {

@@ -29,7 +29,7 @@ pub(super) struct Names {
     pub(super) offered: BTreeMap<String, RunsOn>,
 }
 
-pub(super) fn judge(
+pub(super) fn validate(
     models: &BTreeMap<String, ModelConfig>,
     agent: Option<String>,
     assistant: Option<String>,

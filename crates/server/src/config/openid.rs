@@ -43,7 +43,7 @@ pub(crate) struct OpenIdSignIn {
 }
 
 impl OpenIdKeys {
-    pub(super) fn judge(self) -> Result<Option<OpenIdSignIn>, ConfigError> {
+    pub(super) fn validate(self) -> Result<Option<OpenIdSignIn>, ConfigError> {
         let roles = GroupRoles {
             owner: self.owner_groups,
             editor: self.editor_groups,

@@ -10,7 +10,7 @@ use super::ConfigError;
 const USUAL: &str = "x-forwarded-for";
 
 /// Validates the keys. `None` without trusted proxies: the client's address is that of the connection.
-pub(super) fn judge(trusted: Vec<String>, header: Option<String>) -> Result<Option<Proxies>, ConfigError> {
+pub(super) fn validate(trusted: Vec<String>, header: Option<String>) -> Result<Option<Proxies>, ConfigError> {
     if trusted.is_empty() {
         return match header {
             None => Ok(None),

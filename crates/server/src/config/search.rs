@@ -83,7 +83,7 @@ impl SearchKeys {
         })
     }
 
-    pub(super) fn judge(self) -> Result<SearchConfig, ConfigError> {
+    pub(super) fn validate(self) -> Result<SearchConfig, ConfigError> {
         let superfluous = |keys: &[(&str, bool)]| match keys.iter().find(|(_, given)| *given) {
             Some((key, _)) => wrong(key, "is not a key of this `search.embedder`; leave it out"),
             None => Ok(()),
@@ -149,9 +149,9 @@ impl SearchKeys {
 mod tests {
     use super::*;
 
-    fn judged(text: &str) -> Result<SearchConfig, String> {
+    fn validated(text: &str) -> Result<SearchConfig, String> {
         let keys: SearchKeys = toml::from_str(text).map_err(|error| error.to_string())?;
-        keys.judge().map_err(|error| error.to_string())
+        keys.validate().map_err(|error| error.to_string())
     }
 
     #[test]
@@ -176,12 +176,13 @@ mod tests {
 
     #[test]
     fn each_embedder_has_its_own_keys() {
-        assert_eq!(judged(""), Ok(SearchConfig::Words));
+        assert_eq!(validated(""), Ok(SearchConfig::Words));
         let folder = ModelFolder::Folder("/m".into());
-        assert_eq!(judged("embedder = \"static\"\npath = \"/m\""), Ok(SearchConfig::Static(folder)));
+        assert_eq!(validated("embedder = \"static\"\npath = \"/m\""), Ok(SearchConfig::Static(folder)));
         let name = ModelFolder::Name("a/b".to_owned());
-        assert_eq!(judged("embedder = \"transformer\"\nmodel = \"a/b\""), Ok(SearchConfig::Transformer(name)));
-        let remote = judged("embedder = \"openai\"\nmodel = \"m\"\nbase_url = \"https://x/v1\"\napi_key_env = \"KEY\"");
+        assert_eq!(validated("embedder = \"transformer\"\nmodel = \"a/b\""), Ok(SearchConfig::Transformer(name)));
+        let remote =
+            validated("embedder = \"openai\"\nmodel = \"m\"\nbase_url = \"https://x/v1\"\napi_key_env = \"KEY\"");
         assert!(matches!(remote, Ok(SearchConfig::Endpoint(EmbeddingsConfig { key: Some(_), .. }))), "{remote:?}");
         for (text, key) in [
             ("path = \"/m\"", "search.path"),
@@ -195,7 +196,7 @@ mod tests {
                 "search.api_key_env",
             ),
         ] {
-            let error = judged(text).expect_err(text);
+            let error = validated(text).expect_err(text);
             assert!(error.contains(key) && !error.contains("sk-1"), "{error}");
         }
     }

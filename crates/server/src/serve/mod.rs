@@ -49,7 +49,7 @@ pub(crate) struct RunningServer {
     drain: CancellationToken,
     http: JoinHandle<docent_web::Drained>,
     engine: JoinHandle<()>,
-    keepers: Vec<JoinHandle<()>>,
+    background_tasks: Vec<JoinHandle<()>>,
     _alone: File,
 }
 
@@ -93,23 +93,27 @@ pub(crate) async fn start(config: Config) -> Result<RunningServer, Failure> {
     let ids = Arc::clone(&app.ids);
     let limits = open_files::limits(app.config.agent.workers);
     let http = tokio::spawn(docent_web::serve(listener, house, limits, ids, shutdown));
-    let mut keepers = keepers(&app, &drain);
-    keepers.push(tokio::spawn(hooks.run(drain.clone())));
-    Ok(RunningServer { app, address, url, drain, http, engine, keepers, _alone: alone })
+    let mut background_tasks = spawn_background_tasks(&app, &drain);
+    background_tasks.push(tokio::spawn(hooks.run(drain.clone())));
+    Ok(RunningServer { app, address, url, drain, http, engine, background_tasks, _alone: alone })
 }
 
 /// Starts the background tasks, after the server began to answer requests.
-fn keepers(app: &Arc<App>, drain: &CancellationToken) -> Vec<JoinHandle<()>> {
-    let mut keepers = vec![
+fn spawn_background_tasks(app: &Arc<App>, drain: &CancellationToken) -> Vec<JoinHandle<()>> {
+    let mut background_tasks = vec![
         tokio::spawn(refresh::keep(Arc::clone(app), drain.clone())),
         tokio::spawn(retention::keep_jobs(app.jobs.clone(), app.config.retention, drain.clone())),
         tokio::spawn(retention::keep_operators(app.operators.clone(), drain.clone())),
     ];
     if let Some(untouched) = app.config.assistant.keep_threads {
-        keepers.push(tokio::spawn(retention::keep_threads(Arc::clone(&app.assistant), untouched, drain.clone())));
-        keepers.push(tokio::spawn(retention::keep_searches(app.searches.clone(), untouched, drain.clone())));
+        background_tasks.push(tokio::spawn(retention::keep_threads(
+            Arc::clone(&app.assistant),
+            untouched,
+            drain.clone(),
+        )));
+        background_tasks.push(tokio::spawn(retention::keep_searches(app.searches.clone(), untouched, drain.clone())));
     }
-    keepers
+    background_tasks
 }
 
 /// Ensures that no other server uses this data folder. The lock ends with the process, even if it is killed.
@@ -172,8 +176,8 @@ impl RunningServer {
             warn!("jobs that did not stop in time are taken up at the next start");
             engine.abort();
         }
-        for keeper in self.keepers {
-            keeper.abort();
+        for task in self.background_tasks {
+            task.abort();
         }
         self.app.searches.flush().await;
         Ok(self.app.store.close().await?)

@@ -19,7 +19,7 @@ const FEWEST: usize = 16;
 const FEW: usize = 1_000;
 
 /// Raises the soft limit to the hard limit, and returns it. The usual soft limit of 1,024 is too low for servers.
-fn as_many_as_may_be() -> usize {
+fn raise_open_file_limit() -> usize {
     let limit = getrlimit(Resource::Nofile);
     let raised = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
     if let Err(error) = raised {
@@ -31,7 +31,7 @@ fn as_many_as_may_be() -> usize {
 /// The limits of a server that runs this many concurrent jobs.
 pub(crate) fn limits(workers: usize) -> ServerLimits {
     let usual = ServerLimits::default();
-    let files = as_many_as_may_be();
+    let files = raise_open_file_limit();
     let connections = connections(files, workers).min(usual.connections);
     if connections < FEW {
         warn!(

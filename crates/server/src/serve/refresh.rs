@@ -16,7 +16,7 @@ use crate::wiring::app::App;
 use crate::wiring::sites::Sites;
 
 /// Interval for checking the list of projects, and the indexes that other processes write.
-const GLANCE: Duration = Duration::from_secs(1);
+const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// Interval for fetching a repository without a notification of a change.
 const FETCH: Duration = Duration::from_secs(60);
 
@@ -107,7 +107,7 @@ pub(crate) async fn keep(app: Arc<App>, drain: CancellationToken) {
             app.index_states.keep(&known);
         }
         for project in projects.unwrap_or_default() {
-            glance(&app, &project);
+            load_external_index(&app, &project);
             let is_due = |(at, before): &(Instant, Project)| at.elapsed() >= FETCH || *before != project;
             let is_due = fetched.get(&project.uid).is_none_or(is_due);
             // A refresh that is requested during a refresh of the same project runs afterwards.
@@ -127,14 +127,14 @@ pub(crate) async fn keep(app: Arc<App>, drain: CancellationToken) {
         tokio::select! {
             () = drain.cancelled() => {}
             () = app.repositories.changed() => fetched.clear(),
-            () = tokio::time::sleep(GLANCE) => {}
+            () = tokio::time::sleep(CHECK_INTERVAL) => {}
         }
     }
 }
 
 /// Loads an index that another process has written, with the site's settings for its assistant; at a start also the
 /// settings as last fetched, because fetching may not be possible now.
-fn glance(app: &App, project: &Project) {
+fn load_external_index(app: &App, project: &Project) {
     let is_new = match app.indexes.open(project.uid).and_then(|index| index.refresh()) {
         Ok(is_new) => is_new,
         Err(error) => {

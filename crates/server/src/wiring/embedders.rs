@@ -41,7 +41,7 @@ pub(crate) struct EmbedderCheck {
     pub(crate) said: String,
     /// The configured waits that are shorter than the embedding took, for example `KEY (300 ms)`: those questions are
     /// answered by words only.
-    pub(crate) too_slow_for: Vec<String>,
+    pub(crate) exceeded_waits: Vec<String>,
 }
 
 /// Embeds a short text, and describes the result.
@@ -59,7 +59,7 @@ pub(crate) async fn check(embedder: &Questions) -> Result<EmbedderCheck, Failure
     let slow = limits.into_iter().filter(|(_, limit)| took > *limit);
     Ok(EmbedderCheck {
         said: format!("vectors of {} dimensions, {millis:.1} ms a question", embedder.dimensions()),
-        too_slow_for: slow.map(|(key, limit)| format!("`{key}` ({} ms)", limit.as_millis())).collect(),
+        exceeded_waits: slow.map(|(key, limit)| format!("`{key}` ({} ms)", limit.as_millis())).collect(),
     })
 }
 

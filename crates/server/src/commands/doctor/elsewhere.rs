@@ -47,10 +47,10 @@ pub(super) async fn embedder(app: &App) -> Option<Finding> {
     let checked = timeout(LIMIT, embedders::check(app.embedder.as_deref()?)).await;
     let fix = "see `[search]` in the configuration; without vectors questions are answered by their words";
     Some(match checked {
-        Ok(Ok(EmbedderCheck { said, too_slow_for })) if too_slow_for.is_empty() => Finding::Good(said),
-        Ok(Ok(EmbedderCheck { said, too_slow_for })) => Finding::Note(format!(
+        Ok(Ok(EmbedderCheck { said, exceeded_waits })) if exceeded_waits.is_empty() => Finding::Good(said),
+        Ok(Ok(EmbedderCheck { said, exceeded_waits })) => Finding::Note(format!(
             "{said}, which is longer than {}: a question that is new there is answered by words alone",
-            too_slow_for.join(" and ")
+            exceeded_waits.join(" and ")
         )),
         Ok(Err(failure)) => Finding::bad(failure.to_string(), fix),
         Err(_) => Finding::bad(format!("the embedder did not answer within {} s", LIMIT.as_secs()), fix),
