@@ -219,7 +219,7 @@ impl Judge<'_> {
                 for (what, mut added) in
                     [("warning", warnings.more_than(&warnings_before)), ("dead link", dead.more_than(&dead_before))]
                 {
-                    added.retain(|line| !is_told(line, &left));
+                    added.retain(|line| !was_reported_by_chore(line, &left));
                     added.iter().for_each(|line| println!("  new {what}: {line}"));
                     if !added.is_empty() {
                         faults.push(format!("{} new {what}s after chores", added.len()));
@@ -265,7 +265,7 @@ async fn outcome(command: &mut Command, stop: &mut StopSignal) -> Result<Outcome
 
 /// Whether a chore reported this problem as left to a person. A dead link is matched by the last segment of its path. A
 /// warning is matched by the words that it quotes or ends in, or else by the file name that it begins with.
-fn is_told(line: &str, left: &[String]) -> bool {
+fn was_reported_by_chore(line: &str, left: &[String]) -> bool {
     let Some((_, written)) = line.split_once('\t').or_else(|| line.split_once("linking to ")) else {
         let quoted = line.split(['\'', '`', '"']).skip(1).step_by(2).filter(|words| !words.is_empty());
         // Some warnings have the name last, before their kind in brackets.

@@ -13,7 +13,7 @@
 
 pub(crate) mod cores;
 mod docs;
-mod party;
+mod measured_server;
 mod readers;
 pub(crate) mod table;
 
@@ -26,7 +26,7 @@ use docent_tests::Installation;
 use crate::bench::running::{Profile, Stopping, run_to_its_end};
 use crate::bench::stream::cores::open_files;
 use crate::bench::stream::docs::Docs;
-use crate::bench::stream::party::{Pace, Party, Programs, ServerKind, installation};
+use crate::bench::stream::measured_server::{MeasuredServer, Pace, Programs, ServerKind, installation};
 use crate::bench::stream::readers::{Measured, Work, measure};
 use crate::bench::stream::table::{Row, Threshold, percentile, shown};
 use crate::child::StopSignal;
@@ -248,9 +248,9 @@ impl Bench {
             let times = if self.options.quick { 200 } else { 1_000 } / readers;
             let work = Work::First { readers, times, warm: 10 };
             let measured = self.median(|| {
-                let mut party = self.start(ServerKind::BehindHttp, BRIEF, &site)?;
-                party.asks(&docs.questions);
-                measure(&self.programs.readers(), &party, work)
+                let mut server = self.start(ServerKind::BehindHttp, BRIEF, &site)?;
+                server.asks(&docs.questions);
+                measure(&self.programs.readers(), &server, work)
             })?;
             let ways = &measured.counts.ways;
             let part = |of: fn(&[u64; 3]) -> u64| ways.iter().map(of).collect::<Vec<_>>();
@@ -297,13 +297,13 @@ impl Bench {
     }
 
     fn one(&self, kind: ServerKind, pace: Pace, work: Work, site: &Installation) -> Result<Measured, String> {
-        let party = self.start(kind, pace, site)?;
-        measure(&self.programs.readers(), &party, work)
+        let server = self.start(kind, pace, site)?;
+        measure(&self.programs.readers(), &server, work)
     }
 
-    fn start(&self, kind: ServerKind, pace: Pace, site: &Installation) -> Result<Party, String> {
+    fn start(&self, kind: ServerKind, pace: Pace, site: &Installation) -> Result<MeasuredServer, String> {
         self.stopping.check()?;
-        Party::start(kind, pace, &self.programs, site)
+        MeasuredServer::start(kind, pace, &self.programs, site)
     }
 
     /// The median round, by the CPU cost of a delta.

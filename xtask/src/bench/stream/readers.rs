@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::bench::process::{self, Threads};
 use crate::bench::stream::cores::{Spent, Times};
-use crate::bench::stream::party::Party;
+use crate::bench::stream::measured_server::MeasuredServer;
 
 /// The task of the readers.
 #[derive(Debug, Clone, Copy)]
@@ -77,22 +77,22 @@ impl Measured {
 }
 
 /// Starts the readers on a server and waits for their counts.
-pub(crate) fn measure(program: &Path, party: &Party, work: Work) -> Result<Measured, String> {
-    let task = task(party, work);
+pub(crate) fn measure(program: &Path, server: &MeasuredServer, work: Work) -> Result<Measured, String> {
+    let task = task(server, work);
     let mut command = Command::new(program);
     command.stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut readers = Readers::of(command.spawn().map_err(|error| format!("could not start the readers: {error}"))?)?;
     readers.send(&task)?;
     readers.expect("begin")?;
-    let (before, times) = (Threads::of(party.pid()), Times::now());
+    let (before, times) = (Threads::of(server.pid()), Times::now());
     let counts = readers.expect("end")?;
-    let (cpu, spent) = (Threads::of(party.pid()).since(&before), Times::now().since(&times));
-    let grown = process::resident(party.pid()).saturating_sub(party.idle());
+    let (cpu, spent) = (Threads::of(server.pid()).since(&before), Times::now().since(&times));
+    let grown = process::resident(server.pid()).saturating_sub(server.idle());
     let counts = serde_json::from_value(counts).map_err(|error| format!("the readers say something else: {error}"))?;
     Ok(Measured { counts, cpu, grown, spent })
 }
 
-fn task(party: &Party, work: Work) -> Value {
+fn task(server: &MeasuredServer, work: Work) -> Value {
     let (readers, work) = match work {
         Work::Open { readers, seconds } => {
             // One new stream every millisecond, so that the streams are not synchronised.
@@ -103,10 +103,10 @@ fn task(party: &Party, work: Work) -> Value {
         Work::First { readers, times, warm } => (readers, json!({ "first": { "times": times, "warm": warm } })),
     };
     json!({
-        "address": party.address(),
-        "path": party.path(),
-        "head": party.head(),
-        "bodies": party.bodies(),
+        "address": server.address(),
+        "path": server.path(),
+        "head": server.head(),
+        "bodies": server.bodies(),
         "readers": readers,
         "work": work,
     })

@@ -85,7 +85,7 @@ impl Programs {
 
 /// A running server, and the requests that are sent to it.
 #[derive(Debug)]
-pub(crate) struct Party {
+pub(crate) struct MeasuredServer {
     // Field order is drop order: the server before its model.
     running: Running,
     _model: Option<Program>,
@@ -101,7 +101,7 @@ enum Running {
     Docent(Server),
 }
 
-impl Party {
+impl MeasuredServer {
     pub(crate) fn start(
         kind: ServerKind,
         pace: Pace,
@@ -143,10 +143,10 @@ impl Party {
                 (Running::Docent(server), path, Some(key))
             }
         };
-        let mut party = Self { running, _model: model, path, key, bodies: vec![body(QUESTION)], idle: 0 };
-        party.warm_up();
-        party.idle = process::resident(party.pid());
-        Ok(party)
+        let mut server = Self { running, _model: model, path, key, bodies: vec![body(QUESTION)], idle: 0 };
+        server.warm_up();
+        server.idle = process::resident(server.pid());
+        Ok(server)
     }
 
     /// Sends these questions instead, one after the other.
