@@ -135,7 +135,7 @@ fn a_language_model_hears_what_the_owners_wish_also_when_the_index_is_there() {
 fn a_model_that_refuses_fails_the_command() {
     let installation = docs(PAGES);
     let model = ModelServer::start();
-    model.thinks(|_| Reply::fails(401));
+    model.replies_with(|_| Reply::fails(401));
     let finished = end(ask(&installation, &model));
     assert_eq!((finished.code, finished.stdout.as_str()), (Some(1), ""), "{}", finished.stderr);
     assert!(finished.stderr.contains("docent: "), "{}", finished.stderr);

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use docent_tests::installation::KeyKind;
 use docent_tests::site::{PAGES, PROJECT};
-use docent_tests::{Site, rig};
+use docent_tests::{Site, third_party};
 use serde_json::{Value, json};
 
 use crate::sdk::{HeldModel, converse, pairs};
@@ -22,7 +22,7 @@ const LIMIT: usize = 300;
 #[ignore = "needs Chromium and the packages of tests/browser: cargo xtask test --only browser"]
 fn pages_with_the_real_hooks_talk_to_the_assistant() {
     let chromium = std::env::var_os("DOCENT_CHROMIUM").unwrap_or_else(|| "/usr/bin/chromium".into());
-    let mut command = rig::node("browser", "browser.mjs");
+    let mut command = third_party::node("browser", "browser.mjs");
     command.arg(chromium).arg(Path::new(env!("CARGO_TARGET_TMPDIR")).join("browser"));
     let mut stage = Stage::set();
     let status = converse(command, |asked| stage.answers(asked));

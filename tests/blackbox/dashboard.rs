@@ -12,7 +12,7 @@ use docent_tests::person::PASSWORD;
 use docent_tests::site::{PAGES, PROJECT};
 use docent_tests::{
     Agent, HookReceiver, Installation, KeyKind, ModelServer, Person, Repository, Request, Response, Site, eventually,
-    rig,
+    third_party,
 };
 use serde_json::json;
 
@@ -463,7 +463,7 @@ fn people_work_with_the_dashboard_in_a_browser() {
     ]);
     let link = installation.must(&["operator", "link"]).stdout;
     let path = link.trim().split_once("/dashboard/").map(|(_, rest)| format!("/dashboard/{rest}")).expect("a link");
-    let mut command = rig::node("dashboard", "dashboard.mjs");
+    let mut command = third_party::node("dashboard", "dashboard.mjs");
     command.arg(chromium).arg(Path::new(env!("CARGO_TARGET_TMPDIR")).join("dashboard"));
     let given = json!({
         "server": server.url(),
@@ -484,7 +484,7 @@ fn people_work_with_the_dashboard_in_a_browser() {
 fn people_sign_in_at_an_identity_provider_in_a_browser() {
     let chromium = std::env::var_os("DOCENT_CHROMIUM").unwrap_or_else(|| "/usr/bin/chromium".into());
     let installation = Installation::new();
-    let (issuer, secret) = (format!("http://127.0.0.1:{}", rig::free_port()), "a-secret-of-the-test");
+    let (issuer, secret) = (format!("http://127.0.0.1:{}", third_party::free_port()), "a-secret-of-the-test");
     let server = installation.serve_with(&[
         ("DOCENT_OPENID__ISSUER", &issuer),
         ("DOCENT_OPENID__CLIENT_ID", "docent"),
@@ -495,7 +495,7 @@ fn people_sign_in_at_an_identity_provider_in_a_browser() {
         ("OPENID_SECRET", secret),
     ]);
     drop(Person::joins(&server, &installation, "olive", "owner"));
-    let mut command = rig::node("dashboard", "openid.mjs");
+    let mut command = third_party::node("dashboard", "openid.mjs");
     let given = json!({
         "server": server.url(), "issuer": issuer, "client": "docent", "secret": secret, "name": "olive",
         "password": PASSWORD,
@@ -525,7 +525,7 @@ fn people_watch_while_the_server_starts_again_in_a_browser() {
     drop(Person::joins(&server, &installation, "olive", "owner"));
     let job = Agent::new(&server, PROJECT, &key).create("Look at it")["id"].as_str().expect("an id").to_owned();
 
-    let mut command = rig::node("dashboard", "restart.mjs");
+    let mut command = third_party::node("dashboard", "restart.mjs");
     let given =
         json!({ "server": server.url(), "name": "olive", "password": PASSWORD, "project": PROJECT, "job": job });
     command.arg(chromium).arg(given.to_string()).stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -535,7 +535,7 @@ fn people_watch_while_the_server_starts_again_in_a_browser() {
     assert_eq!(said.trim(), "watching");
 
     server.kill();
-    model.thinks(|_| Reply::text("There is nothing to do.").finish("Nothing"));
+    model.replies_with(|_| Reply::text("There is nothing to do.").finish("Nothing"));
     let server = installation.serve_on(address, &environment);
     let agent = Agent::new(&server, PROJECT, &key);
     agent.reaches(&job, "completed");

@@ -13,7 +13,7 @@ use parking_lot::Mutex;
 fn a_project_with_many_jobs_leaves_a_place_for_the_first_of_another() {
     let (model, gate) = (ModelServer::start(), Gate::new());
     let asked: Arc<Mutex<Vec<String>>> = Arc::default();
-    model.forgets().thinks({
+    model.forgets().replies_with({
         let (gate, asked) = (gate.clone(), Arc::clone(&asked));
         move |now| {
             asked.lock().push(now.body.to_string());

@@ -45,9 +45,9 @@ impl Host {
         let folder = installation.root().join(&path);
         std::fs::create_dir(folder.parent().expect("the owner's")).expect("make a folder");
         let repository = Repository::create(&folder, PAGES);
-        let (authority, welcome) = crate::git_transport::https::authority();
+        let (authority, handshake) = crate::git_transport::https::authority();
         std::fs::write(installation.root().join(AUTHORITY), authority).expect("write the certificate");
-        let git = GitServer::welcoming(installation.root(), "https", welcome);
+        let git = GitServer::start_with_handshake(installation.root(), "https", handshake);
         Self { path, installation, repository, git }
     }
 

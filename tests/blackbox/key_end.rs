@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 /// A site whose model does not reply until the gate is opened.
 fn held() -> (Site, ModelServer, Gate) {
     let (model, gate) = (ModelServer::start(), Gate::new());
-    model.forgets().thinks({
+    model.forgets().replies_with({
         let gate = gate.clone();
         move |_| Reply::text("There is nothing to do.").finish("Nothing").held_by(&gate)
     });

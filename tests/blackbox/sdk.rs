@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use docent_tests::model_server::{Gate, ModelRequest, Reply, Wire};
 use docent_tests::site::{PAGES, PROJECT};
-use docent_tests::{ModelServer, Person, Site, rig};
+use docent_tests::{ModelServer, Person, Site, third_party};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
@@ -22,7 +22,7 @@ fn the_real_sdk_clients_read_the_assistant_and_the_agent() {
     let site = Site::start();
     let model = HeldModel::start();
     let held = Site::with_env(PAGES, &pairs(&model.configures()));
-    let mut command = rig::node("sdk", "clients.mjs");
+    let mut command = third_party::node("sdk", "clients.mjs");
     command
         .args([&site.server.url(), PROJECT, &held.server.url()])
         .env("DOCENT_KEY", &site.assistant_key)
@@ -86,7 +86,7 @@ impl HeldModel {
     pub(crate) fn start() -> Self {
         let (server, gate) = (ModelServer::start(), Arc::new(Mutex::new(Gate::new())));
         let held_by = Arc::clone(&gate);
-        server.thinks(move |asked| reply(asked, &held_by.lock()));
+        server.replies_with(move |asked| reply(asked, &held_by.lock()));
         Self { server, gate }
     }
 

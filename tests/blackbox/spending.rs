@@ -39,7 +39,7 @@ fn no_part_of_a_body_makes_a_model_read_more_than_may_be() {
     for part in PARTS {
         let model = ModelServer::start();
         // The model searches again in every turn, and writes long replies.
-        model.thinks(|asked| {
+        model.replies_with(|asked| {
             let reply = Reply::text("Let me look. ".repeat(2_000));
             if asked.offers("search") {
                 reply.call("search", &json!({ "query": "retries ".repeat(9_000) }))

@@ -15,7 +15,7 @@ use docent_tests::{ModelServer, Site, eventually};
 /// A site whose jobs wait at a gate for their model.
 fn held() -> (Site, ModelServer, Gate) {
     let (model, gate) = (ModelServer::start(), Gate::new());
-    model.forgets().thinks({
+    model.forgets().replies_with({
         let gate = gate.clone();
         move |_| Reply::text("There is nothing to do.").finish("Nothing").held_by(&gate)
     });

@@ -17,7 +17,7 @@ use docent_tests::model_server::{KEY, Wire};
 fn main() {
     let port = std::env::args().nth(1).map_or(0, |port| port.parse().expect("the argument is a port"));
     let model = ModelServer::on_port(port);
-    model.forgets().thinks(read_edit_finish);
+    model.forgets().replies_with(read_edit_finish);
     println!("listening on http://{}", model.address());
     println!("base of chat completions: {}", model.url(Wire::OpenAi));
     println!("key: {KEY}");

@@ -96,14 +96,14 @@ impl GitServer {
     /// # Panics
     /// When no port of the loopback interface is free.
     pub fn start(root: &Path) -> Self {
-        Self::welcoming(root, "http", Arc::new(|stream| Ok(Box::new(stream))))
+        Self::start_with_handshake(root, "http", Arc::new(|stream| Ok(Box::new(stream))))
     }
 
     /// The same with another connection handshake, for URLs that begin with `scheme`.
     ///
     /// # Panics
     /// As [`start`](Self::start).
-    pub fn welcoming(root: &Path, scheme: &'static str, welcome: Arc<Accept>) -> Self {
+    pub fn start_with_handshake(root: &Path, scheme: &'static str, handshake: Arc<Accept>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("listen on the loopback interface");
         let address = listener.local_addr().expect("a listener has an address");
         let state =
@@ -112,10 +112,10 @@ impl GitServer {
         let shared = state.clone();
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let (state, welcome) = (shared.clone(), welcome.clone());
+                let (state, handshake) = (shared.clone(), handshake.clone());
                 thread::spawn(move || -> io::Result<()> {
                     stream.set_nodelay(true)?;
-                    serve(welcome(stream)?, &state)
+                    serve(handshake(stream)?, &state)
                 });
             }
         });

@@ -18,7 +18,7 @@
 //! | [`model_server`] | a model that plays a script, with the protocols of the services |
 //! | [`hook_receiver`] | a receiver of webhooks, which can be set to fail or not to answer |
 //! | [`embedding_server`] | a server that embeds by a rule, and can be told to delay its responses |
-//! | [`rig`] | third-party servers, as child processes |
+//! | [`third_party`] | third-party servers, as child processes |
 //! | [`wait`] | waiting for something to become true, with a deadline |
 //!
 //! A fault in the environment (git missing, a port refused) panics with what was tried: it is a failed test.
@@ -36,10 +36,10 @@ pub mod installation;
 pub mod model_server;
 pub mod person;
 pub mod repository;
-pub mod rig;
 pub mod server;
 pub mod site;
 pub mod ssh_server;
+pub mod third_party;
 pub mod wait;
 
 pub use agent::Agent;
@@ -52,8 +52,8 @@ pub use installation::{Finished, Installation, KeyKind};
 pub use model_server::ModelServer;
 pub use person::Person;
 pub use repository::Repository;
-pub use rig::Rig;
 pub use server::Server;
 pub use site::Site;
 pub use ssh_server::SshServer;
+pub use third_party::ThirdPartyServer;
 pub use wait::eventually;

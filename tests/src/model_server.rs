@@ -116,7 +116,7 @@ impl ModelServer {
     }
 
     /// Sets the brain, which replies when the script is empty.
-    pub fn thinks(&self, brain: impl Fn(&ModelRequest) -> Reply + Send + Sync + 'static) -> &Self {
+    pub fn replies_with(&self, brain: impl Fn(&ModelRequest) -> Reply + Send + Sync + 'static) -> &Self {
         self.state.lock().brain = Some(Arc::new(brain));
         self
     }

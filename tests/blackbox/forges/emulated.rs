@@ -10,7 +10,7 @@ use docent_tests::forge_server::Relay;
 use docent_tests::git_server::{Behaviour, basic};
 use docent_tests::model_server::brain::read_edit_finish;
 use docent_tests::model_server::{Edit, Gate, Wire};
-use docent_tests::rig::{Rig, Story, free_port, node, play_side_by_side};
+use docent_tests::third_party::{Story, ThirdPartyServer, free_port, node, play_side_by_side};
 use docent_tests::{ModelServer, Request};
 use serde_json::{Value, json};
 
@@ -56,8 +56,8 @@ fn jobs_come_to_their_pull_request_on_a_github_that_is_held_against_its_descript
 }
 
 struct Github {
-    emulator: Rig,
-    proxy: Rig,
+    emulator: ThirdPartyServer,
+    proxy: ThirdPartyServer,
     relay: Relay,
     app_key: PathBuf,
 }
@@ -72,14 +72,14 @@ impl Github {
         let port = free_port();
         let mut command = node("forges", "node_modules/emulate/dist/index.js");
         command.args(["start", "--service", "github", "--port", &port.to_string(), "--seed"]).arg(&seed);
-        let emulator = Rig::start("emulate", command, port, folder);
+        let emulator = ThirdPartyServer::start("emulate", command, port, folder);
 
         let port = free_port();
         let mut command = node("forges", "node_modules/@stoplight/prism-cli/dist/index.js");
         // The proxy reports violations in a header and forwards the request anyway.
         command.args(["proxy", "node_modules/@octokit/openapi/generated/api.github.com.json", &emulator.url()]);
         command.args(["--host", "127.0.0.1", "--port", &port.to_string()]);
-        let proxy = Rig::start("prism", command, port, folder);
+        let proxy = ThirdPartyServer::start("prism", command, port, folder);
         let relay = Relay::start(proxy.address());
         Self { emulator, proxy, relay, app_key }
     }
@@ -197,7 +197,7 @@ fn continued(github: &Github) {
 fn moved(github: &Github) {
     let (model, gate) = (ModelServer::start(), Gate::new());
     let held = gate.clone();
-    model.thinks(move |asked| match asked.replies_since_the_user() {
+    model.replies_with(move |asked| match asked.replies_since_the_user() {
         2 => read_edit_finish(asked).held_by(&held),
         _ => read_edit_finish(asked),
     });

@@ -30,20 +30,20 @@ pub(crate) fn authority() -> (String, Arc<Accept>) {
         .with_single_cert(vec![certificate.der().clone()], key)
         .expect("the key belongs to the certificate");
     let config = Arc::new(config);
-    let welcome = move |stream| -> io::Result<Box<dyn Stream>> {
+    let handshake = move |stream| -> io::Result<Box<dyn Stream>> {
         let connection = ServerConnection::new(config.clone()).map_err(io::Error::other)?;
         Ok(Box::new(StreamOwned::new(connection, stream)))
     };
-    (authority.pem(), Arc::new(welcome))
+    (authority.pem(), Arc::new(handshake))
 }
 
 fn hosted(trusting: bool) -> Hosted {
-    let (pem, welcome) = authority();
+    let (pem, handshake) = authority();
     let folder = tempfile::tempdir().expect("make a temporary folder");
     let file = folder.path().join("authority.pem");
     std::fs::write(&file, pem).expect("write the certificate");
     let host = |repository: &Path| {
-        let server = GitServer::welcoming(repository.parent().expect("a folder"), "https", welcome);
+        let server = GitServer::start_with_handshake(repository.parent().expect("a folder"), "https", handshake);
         server.give(TOKEN);
         server.url(&format!("{PROJECT}.git"))
     };

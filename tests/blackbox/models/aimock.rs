@@ -2,7 +2,7 @@
 
 use docent_tests::agent::id;
 use docent_tests::model_server::{Wire, configuration};
-use docent_tests::rig::{Rig, Story, free_port, node, play_side_by_side};
+use docent_tests::third_party::{Story, ThirdPartyServer, free_port, node, play_side_by_side};
 use docent_tests::{Request, Site, eventually};
 use serde_json::{Value, json};
 
@@ -21,18 +21,20 @@ fn jobs_come_to_their_pull_request_on_aimock() {
     std::fs::write(&none, r#"{"fixtures":[{"match":{"model":"nobody"},"response":{"content":"?"}}]}"#).expect("write");
     command.args(["--port", &port.to_string(), "--chunk-size", "9", "--latency", "5", "--strict", "--fixtures"]);
     command.arg(&none);
-    let rig = Rig::start("aimock", command, port, folder.path());
+    let server = ThirdPartyServer::start("aimock", command, port, folder.path());
 
     let mut stories: Vec<Story<'_>> = Vec::new();
     for wire in WIRES {
         let wire_name = if wire == Wire::Anthropic { "anthropic" } else { "openai" };
         for (name, faults) in faults() {
-            let (rig, model) = (&rig, format!("{wire_name}-{name}"));
-            stories.push((format!("{name} ({wire_name})"), Box::new(move || plays(rig, wire, &model, &faults))));
+            let (server, model) = (&server, format!("{wire_name}-{name}"));
+            stories.push((format!("{name} ({wire_name})"), Box::new(move || plays(server, wire, &model, &faults))));
         }
-        let rig = &rig;
-        stories
-            .push((format!("garbage ({wire_name})"), Box::new(move || garbage_fails_with_what_to_look_at(rig, wire))));
+        let server = &server;
+        stories.push((
+            format!("garbage ({wire_name})"),
+            Box::new(move || garbage_fails_with_what_to_look_at(server, wire)),
+        ));
     }
     play_side_by_side(stories, 4);
 }
@@ -51,7 +53,7 @@ fn faults() -> Vec<(&'static str, Vec<Value>)> {
 }
 
 /// A job whose model reads two pages in one reply, makes a wrong edit, then a right one, and finishes.
-fn plays(rig: &Rig, wire: Wire, model: &str, faults: &[Value]) {
+fn plays(server: &ThirdPartyServer, wire: Wire, model: &str, faults: &[Value]) {
     let call = |(name, arguments): (&str, Value)| json!({ "name": name, "arguments": arguments });
     let (tool, _) = look(wire);
     let other = match wire {
@@ -84,12 +86,12 @@ fn plays(rig: &Rig, wire: Wire, model: &str, faults: &[Value]) {
         }
         fixtures.push(json!({ "match": at(json!({})), "response": response }));
     }
-    add(rig, &fixtures);
-    completes(&site_of(rig, wire, model), PROMPT);
+    add(server, &fixtures);
+    completes(&site_of(server, wire, model), PROMPT);
 
     // aimock records a request when its reply has ended, which may be after the client has what it needs.
     let asked = eventually("aimock to have noted every request", || {
-        let journal = rig.send(&Request::get("/__aimock/journal?limit=1000")).json();
+        let journal = server.send(&Request::get("/__aimock/journal?limit=1000")).json();
         let entries = journal.as_array().or_else(|| journal["entries"].as_array()).cloned().unwrap_or_default();
         let ours: Vec<Value> = entries.into_iter().filter(|entry| entry["body"]["model"] == model).collect();
         (ours.len() >= 4 + faults.len()).then_some(ours)
@@ -98,11 +100,11 @@ fn plays(rig: &Rig, wire: Wire, model: &str, faults: &[Value]) {
 }
 
 /// A response that no model service gives will not change on a retry: a person has to check the configuration.
-fn garbage_fails_with_what_to_look_at(rig: &Rig, wire: Wire) {
+fn garbage_fails_with_what_to_look_at(server: &ThirdPartyServer, wire: Wire) {
     let model = format!("garbage-{wire:?}").to_lowercase();
     let chaos = json!({ "malformedRate": 1.0 });
-    add(rig, &[json!({ "match": { "model": model }, "response": { "content": "?" }, "chaos": chaos })]);
-    let site = site_of(rig, wire, &model);
+    add(server, &[json!({ "match": { "model": model }, "response": { "content": "?" }, "chaos": chaos })]);
+    let site = site_of(server, wire, &model);
     let job = site.agent().create(PROMPT);
     let job = site.agent().reaches(id(&job), "failed");
     let message = job["message"].as_str().expect("a job that failed says why");
@@ -110,15 +112,15 @@ fn garbage_fails_with_what_to_look_at(rig: &Rig, wire: Wire) {
     assert!(site.repository.branches().is_empty());
 }
 
-fn add(rig: &Rig, fixtures: &[Value]) {
-    let added = rig.send(&Request::post("/__aimock/fixtures").json(&json!({ "fixtures": fixtures })));
+fn add(server: &ThirdPartyServer, fixtures: &[Value]) {
+    let added = server.send(&Request::post("/__aimock/fixtures").json(&json!({ "fixtures": fixtures })));
     assert_eq!(added.status, 200, "{}", added.text());
 }
 
-fn site_of(rig: &Rig, wire: Wire, model: &str) -> Site {
+fn site_of(server: &ThirdPartyServer, wire: Wire, model: &str) -> Site {
     let (provider, base) = match wire {
-        Wire::Anthropic => ("anthropic", rig.url()),
-        Wire::OpenAi => ("openai", format!("{}/v1", rig.url())),
+        Wire::Anthropic => ("anthropic", server.url()),
+        Wire::OpenAi => ("openai", format!("{}/v1", server.url())),
     };
     site_with(&configuration(provider, model, &base), &[])
 }

@@ -41,7 +41,7 @@ fn five_hundred_jobs_are_active_at_once_and_all_complete() {
     let model = ModelServer::start();
     {
         let (first, last) = (first.clone(), last.clone());
-        model.forgets().thinks(move |asked| {
+        model.forgets().replies_with(move |asked| {
             let reply = read_edit_finish(asked);
             match asked.replies_since_the_user() {
                 0 => reply.held_by(&first),

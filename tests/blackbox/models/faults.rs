@@ -37,7 +37,7 @@ fn survives(wire: Wire, idle_seconds: &str, faults: &[(&'static str, Reply)]) {
     let site = site_on(&model, wire, &[("DOCENT_MODELS__SONNET__IDLE_SECONDS", idle_seconds)]);
     let faulty = faults.to_vec();
     let tried: Mutex<HashMap<usize, usize>> = Mutex::default();
-    model.thinks(move |asked| {
+    model.replies_with(move |asked| {
         let n = (0..faulty.len()).find(|n| is_about(asked, &edit(*n))).expect("one of the jobs");
         if asked.replies_since_the_user() == 1 {
             let mut tried = tried.lock();
@@ -139,7 +139,7 @@ fn a_model_that_falls_silent_is_given_up_and_asked_again() {
 fn a_model_is_not_asked_again_before_the_time_it_told() {
     let model = ModelServer::start();
     let edit = edit(2);
-    model.replies(Reply::rate_limited("3")).thinks(read_edit_finish);
+    model.replies(Reply::rate_limited("3")).replies_with(read_edit_finish);
     let site = site_on(&model, Wire::Anthropic, &[]);
     let job = site.agent().create(&edit.prompt());
     let job = site.agent().reaches(id(&job), "completed");

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use docent_tests::Request;
 use docent_tests::model_server::{Wire, configuration};
-use docent_tests::rig::{Rig, Story, free_port, play_side_by_side};
+use docent_tests::third_party::{Story, ThirdPartyServer, free_port, play_side_by_side};
 use serde_json::{Value, json};
 
 use super::{PROMPT, change, completes, finish, look, site_with};
@@ -22,19 +22,19 @@ fn llmock_finds_no_fault_with_how_models_are_asked() {
     let mut command = Command::new(&program);
     // With pauses between the frames, so that llmock sees when a client closes the connection.
     command.args(["serve", "--port", &port.to_string(), "--log-level", "warning", "--stream-chunk-delay-ms", "25"]);
-    let rig = Rig::start("llmock", command, port, folder.path());
+    let server = ThirdPartyServer::start("llmock", command, port, folder.path());
 
     let mut stories: Vec<Story<'_>> = Vec::new();
     for wire in WIRES {
         let wire_name = if wire == Wire::Anthropic { "anthropic" } else { "openai" };
         for (name, faults) in faults() {
-            let (rig, model) = (&rig, format!("{wire_name} {name}").replace([' ', ','], "-"));
-            stories.push((format!("{name} ({wire_name})"), Box::new(move || plays(rig, wire, &model, &faults))));
+            let (server, model) = (&server, format!("{wire_name} {name}").replace([' ', ','], "-"));
+            stories.push((format!("{name} ({wire_name})"), Box::new(move || plays(server, wire, &model, &faults))));
         }
     }
     play_side_by_side(stories, 6);
 
-    let report = Command::new(&program).args(["report", "--strict", "--url", &rig.url()]).output();
+    let report = Command::new(&program).args(["report", "--strict", "--url", &server.url()]).output();
     let report = report.expect("run llmock report");
     let said = String::from_utf8_lossy(&report.stdout);
     println!("{said}");
@@ -64,7 +64,7 @@ fn faults() -> Vec<(&'static str, Vec<Value>)> {
 }
 
 /// Runs a job that reads, edits and finishes after the faults.
-fn plays(rig: &Rig, wire: Wire, model: &str, faults: &[Value]) {
+fn plays(server: &ThirdPartyServer, wire: Wire, model: &str, faults: &[Value]) {
     let calls = |(name, arguments): (&str, Value)| {
         let call = json!({ "name": name, "arguments": arguments });
         json!({ "type": "reply", "text": "Let me do that, a word at a time, so that there is a stream.", "tool_calls": [call] })
@@ -72,11 +72,11 @@ fn plays(rig: &Rig, wire: Wire, model: &str, faults: &[Value]) {
     // A stream or tool fault spoils one queued reply, which is lost; other faults need no reply.
     let spoilt = faults.iter().filter(|fault| matches!(fault["type"].as_str(), Some("stream_fault" | "tool_fault")));
     let looks = vec![calls(look(wire)); 1 + spoilt.count()];
-    queue(rig, model, &[faults, &looks, &[calls(change(wire)), calls(("finish", finish()))]].concat());
+    queue(server, model, &[faults, &looks, &[calls(change(wire)), calls(("finish", finish()))]].concat());
 
     let (provider, base) = match wire {
-        Wire::Anthropic => ("anthropic", format!("{}/anthropic", rig.url())),
-        Wire::OpenAi => ("openai", format!("{}/v1", rig.url())),
+        Wire::Anthropic => ("anthropic", format!("{}/anthropic", server.url())),
+        Wire::OpenAi => ("openai", format!("{}/v1", server.url())),
     };
     let idle = [("DOCENT_MODELS__SONNET__IDLE_SECONDS", "4")];
     let site = site_with(&configuration(provider, model, &base), &idle);
@@ -84,12 +84,12 @@ fn plays(rig: &Rig, wire: Wire, model: &str, faults: &[Value]) {
 }
 
 /// Adds behaviours for one model.
-fn queue(rig: &Rig, model: &str, behaviours: &[Value]) {
+fn queue(server: &ThirdPartyServer, model: &str, behaviours: &[Value]) {
     let ours = behaviours.iter().cloned().map(|mut behaviour| {
         behaviour["match"] = json!({ "model": model });
         behaviour
     });
     let behaviours: Vec<Value> = ours.collect();
-    let queued = rig.send(&Request::post("/_llmock/scenario").json(&json!({ "behaviors": behaviours })));
+    let queued = server.send(&Request::post("/_llmock/scenario").json(&json!({ "behaviors": behaviours })));
     assert_eq!(queued.status, 201, "{}", queued.text());
 }

@@ -100,7 +100,7 @@ fn report(options: &Options, docent: &Side, peer: &Side) {
 fn measure(binary: PathBuf, peer: &Path, options: Options, stopping: &Stopping) -> (Side, Side) {
     println!("a repository of {} files …", options.files);
     let model = ModelServer::start();
-    model.forgets().thinks(read_edit_finish);
+    model.forgets().replies_with(read_edit_finish);
     let installation = Installation::of(binary);
     let repository = installation.repository(PROJECT, &pages(options.files));
     installation.add_project(PROJECT, &repository);

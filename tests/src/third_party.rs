@@ -16,14 +16,14 @@ use crate::wait::eventually;
 
 /// A running third-party server.
 #[derive(Debug)]
-pub struct Rig {
+pub struct ThirdPartyServer {
     name: &'static str,
     child: Child,
     address: SocketAddr,
     log: PathBuf,
 }
 
-impl Rig {
+impl ThirdPartyServer {
     /// Starts `command`, which is configured to listen on `port`, and waits until it answers. Its output goes to a log
     /// in `folder`.
     ///
@@ -36,14 +36,14 @@ impl Rig {
         // In its own process group, so that its descendants end with it.
         command.stdin(Stdio::null()).stdout(said).stderr(file).process_group(0);
         let child = command.spawn().unwrap_or_else(|error| panic!("could not start {name}: {error} ({command:?})"));
-        let mut rig = Self { name, child, address: SocketAddr::from(([127, 0, 0, 1], port)), log };
+        let mut server = Self { name, child, address: SocketAddr::from(([127, 0, 0, 1], port)), log };
         eventually(&format!("{name} to answer"), || {
-            if let Some(status) = rig.child.try_wait().expect("ask after a child") {
-                panic!("{name} ended before it answered ({status}):\n{}", rig.said());
+            if let Some(status) = server.child.try_wait().expect("ask after a child") {
+                panic!("{name} ended before it answered ({status}):\n{}", server.said());
             }
-            Request::get("/").send(rig.address).ok()
+            Request::get("/").send(server.address).ok()
         });
-        rig
+        server
     }
 
     pub fn address(&self) -> SocketAddr {
@@ -69,7 +69,7 @@ impl Rig {
     }
 }
 
-impl Drop for Rig {
+impl Drop for ThirdPartyServer {
     fn drop(&mut self) {
         // The process may have ended already.
         let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
