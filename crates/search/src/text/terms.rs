@@ -32,7 +32,7 @@ pub(crate) fn asked(text: &str) -> Vec<String> {
 /// Calls `each` with every word of a text verbatim, in order; with `None` for one longer than [`LONGEST_WORD`].
 pub(crate) fn each_word(text: &str, mut each: impl FnMut(Option<&str>)) {
     cut(text, UnspacedSplit::InPairsAndSingly, &mut |word, _| {
-        each(Some(word).filter(|word| word.len() <= LONGEST_WORD))
+        each(Some(word).filter(|word| word.len() <= LONGEST_WORD));
     });
 }
 
