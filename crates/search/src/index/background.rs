@@ -31,9 +31,13 @@ pub(crate) fn run_at_low_priority<P: Send, T: Send>(
 /// Waits until `shared` is the last reference, at most `longest`, and then drops it. Keeps the cost of freeing a large
 /// value off the threads that answer questions, and spaces out back-to-back updates.
 pub(crate) fn drop_last<T>(shared: Arc<T>, longest: Duration) {
+    drop_last_with(shared, longest, || sleep(Duration::from_millis(1)));
+}
+
+fn drop_last_with<T>(shared: Arc<T>, longest: Duration, mut pause: impl FnMut()) {
     let until = Instant::now() + longest;
     while Arc::strong_count(&shared) > 1 && Instant::now() < until {
-        sleep(Duration::from_millis(1));
+        pause();
     }
     drop(shared);
 }
@@ -94,18 +98,12 @@ mod tests {
     fn the_last_reference_is_dropped_here_unless_that_takes_too_long() {
         let shared = Arc::new(());
         let (theirs, known) = (Arc::clone(&shared), Arc::downgrade(&shared));
-        drop_last(shared, Duration::from_millis(2));
+        drop_last_with(shared, Duration::ZERO, || panic!("there is no time to wait"));
         assert_eq!(known.strong_count(), 1, "another reference is left");
 
-        let shared = theirs;
-        let (theirs, known) = (Arc::clone(&shared), Arc::downgrade(&shared));
-        let releasing = std::thread::spawn(move || {
-            // Gives the wait below time to begin.
-            sleep(Duration::from_millis(5));
-            drop(theirs);
-        });
-        drop_last(shared, Duration::from_secs(60));
-        assert_eq!(known.strong_count(), 0, "it was waited for");
-        releasing.join().expect("it ends");
+        let (mut theirs, shared) = (Some(Arc::clone(&theirs)), theirs);
+        drop_last_with(shared, Duration::from_secs(60), || theirs = None);
+        assert!(theirs.is_none(), "the other reference was waited for");
+        assert_eq!(known.strong_count(), 0);
     }
 }

@@ -28,7 +28,7 @@ pub(crate) fn is_file(folder: &str, name: &str) -> bool {
 pub(crate) struct DocfxOptions {
     /// Base path of the site, without leading and trailing slash; `None` if it is unknown.
     pub(crate) base: Option<String>,
-    /// Folders of files that docfx generates from source code; `makes_pages` says whether any pages have no file.
+    /// Folders of files that docfx generates from source code; `generates_pages` says whether any pages have no file.
     pub(crate) generated_folders: Vec<String>,
     pub(crate) generates_pages: bool,
     /// Whether assets are served at other paths than those of their files.
