@@ -1,20 +1,16 @@
 //! The files besides documents that the owner of a project allows an agent to change.
 
-use globset::{GlobBuilder, GlobMatcher};
+use docent_site::Glob;
 
 use crate::paths::is_sensitive;
 
 /// Globs, relative to the docs root; `*` stays within a folder.
-pub(crate) struct Allowed(Vec<(String, GlobMatcher)>);
+pub(crate) struct Allowed(Vec<(String, Glob)>);
 
 impl Allowed {
     /// A glob that does not parse allows nothing.
     pub(crate) fn of(globs: &[String]) -> Self {
-        let read = globs.iter().filter_map(|glob| {
-            let matcher = GlobBuilder::new(glob).literal_separator(true).build().ok()?.compile_matcher();
-            Some((glob.to_lowercase(), matcher))
-        });
-        Self(read.collect())
+        Self(globs.iter().filter_map(|glob| Some((glob.to_lowercase(), Glob::new(glob).ok()?))).collect())
     }
 
     /// Whether a glob allows a path. Files of build services and hidden files are allowed only by a pattern that names

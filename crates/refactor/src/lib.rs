@@ -20,7 +20,7 @@ mod regions;
 mod replace;
 mod selection;
 
-use docent_site::{ChangedTree, Site};
+use docent_site::{ChangedTree, GlobError, Site};
 use thiserror::Error;
 
 pub use add_page::{OutlineHeading, add_page};
@@ -69,8 +69,8 @@ pub enum RefactorError {
     BadPath { path: String, why: &'static str },
     #[error("no page or file matches `{0}`; give a path or a glob relative to the docs root, such as `guides/**`")]
     NothingMatches(String),
-    #[error("`{0}` is not a glob that can be read; use `*`, `**`, `?`, `[…]` and `{{a,b}}`")]
-    BadGlob(String),
+    #[error(transparent)]
+    BadGlob(#[from] GlobError),
     #[error("the text to replace is empty")]
     EmptyText,
     #[error("`{0}` is not the name of a front matter field; use letters, digits, `_`, `-`, `.` and `:`")]

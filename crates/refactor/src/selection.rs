@@ -3,8 +3,7 @@
 use std::collections::BTreeSet;
 
 use docent_markdown::{is_markdown, is_page, site_path};
-use docent_site::{Site, has_page_ending};
-use globset::{GlobBuilder, GlobMatcher};
+use docent_site::{Glob, Site, has_page_ending};
 
 use super::RefactorError;
 
@@ -26,7 +25,7 @@ enum Kind {
     File(String),
     /// Everything below a folder; the path ends in a slash.
     Folder(String),
-    Glob(GlobMatcher),
+    Glob(Glob),
 }
 
 impl Selection {
@@ -69,7 +68,7 @@ impl Pattern {
         match &self.kind {
             Kind::File(path) => path == file,
             Kind::Folder(folder) => file.starts_with(folder.as_str()),
-            Kind::Glob(glob) => glob.is_match(file) || (is_page(file) && glob.is_match(site_path(file))),
+            Kind::Glob(glob) => glob.is_match(file) || (is_page(file) && glob.is_match(&site_path(file))),
         }
     }
 }
@@ -87,8 +86,7 @@ fn read(site: &Site, written: &str) -> Result<Pattern, RefactorError> {
         }
     } else {
         let anywhere = if name.contains('/') { name.to_owned() } else { format!("**/{name}") };
-        let glob = GlobBuilder::new(&anywhere).literal_separator(true).build();
-        Kind::Glob(glob.map_err(|_| RefactorError::BadGlob(written.to_owned()))?.compile_matcher())
+        Kind::Glob(Glob::new(&anywhere)?)
     };
     Ok(Pattern { written: written.to_owned(), kind })
 }
@@ -216,7 +214,7 @@ mod tests {
     fn a_pattern_that_matches_nothing_is_an_error() {
         assert_eq!(chosen(&["nope/**"]), Err(RefactorError::NothingMatches("nope/**".into())));
         assert_eq!(chosen(&["nope"]), Err(RefactorError::NothingMatches("nope".into())));
-        assert_eq!(chosen(&["[a"]), Err(RefactorError::BadGlob("[a".into())));
+        assert_eq!(chosen(&["[a"]), Err(RefactorError::BadGlob(Glob::new("**/[a").expect_err("no glob"))));
     }
 
     #[test]

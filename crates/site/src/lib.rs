@@ -25,6 +25,7 @@ mod described;
 mod follow;
 mod generator;
 mod generators;
+mod glob;
 mod imports;
 mod inbound;
 mod include;
@@ -62,6 +63,7 @@ pub use follow::{
 };
 pub use generator::Generator;
 pub use generators::Reference;
+pub use glob::{Glob, GlobError};
 pub use imports::{Import, imports};
 pub use inbound::{Linking, any_of, linking_to, named_in_sources, named_outside, needles, referring_by_name};
 pub use layout::{FileProblem, Layout, Place, ReadFingerprint};

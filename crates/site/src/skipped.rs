@@ -5,8 +5,8 @@
 use docent_markdown::{Format, Lines, is_agents_file, is_for_editors, is_markup, is_page, read_front_matter, text_of};
 
 use crate::generators::configured::is_configuration;
-use crate::generators::patterns::ignore_globs;
 use crate::generators::{self, rules};
+use crate::glob::Globs;
 use crate::layout::{Generator, Layout};
 use crate::read_file::read_file;
 use crate::skip_reason::SkipReason;
@@ -159,7 +159,7 @@ impl Layout {
         let is_meant = |word: &str| {
             // A pattern that consists only of wildcards could belong to any list.
             word.contains(char::is_alphanumeric) && {
-                let globs = ignore_globs(word);
+                let globs = Globs::ignored("", word);
                 globs.is_match(inside) || globs.is_match(file)
             }
         };

@@ -3,3 +3,4 @@
 mod link_syntax;
 mod new_pages;
 mod notebooks;
+mod refused_globs;

@@ -1,11 +1,14 @@
 //! Detects the generator of a tree and reads the layout from its configuration.
 
+use std::collections::BTreeSet;
+
 use docent_markdown::is_page;
 
 use super::{
     ALL, antora, docfx, gitbook, hugo, is_category, is_of_application, jekyll, mdbook, mintlify, mkdocs,
     mkdocs_folders, redirects, released, rules, sphinx, starlight, without_configuration,
 };
+use crate::glob::Globs;
 use crate::layout::{Generator, Layout};
 use crate::paths::{below, path_in};
 use crate::tree::Tree;
@@ -60,6 +63,9 @@ impl Layout {
             let problems = std::mem::take(&mut layout.problems);
             layout = Self { problems, ..Self::plain() };
         }
+        let globs = layout.roots.iter().flat_map(|root| root.included.iter().chain([&root.excluded]));
+        let refused: BTreeSet<(String, String)> = globs.flat_map(Globs::problems).collect();
+        refused.into_iter().for_each(|(file, message)| layout.problem(&file, message));
         redirects::read(tree, &configurations, &mut layout);
         released::read(tree, &configurations, &mut layout);
         layout

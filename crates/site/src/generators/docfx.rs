@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use docent_markdown::{AnchorStyle, FrontMatter, folder, joined, regex};
-use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
 use super::script::{ScriptValue, value_at};
 use super::{Root, RootOptions, Rules, docfx_links};
+use crate::glob::{Globs, Letters};
 use crate::layout::{Generator, Layout, below};
 use crate::paths::{index_path, path_of_url};
 use crate::skip_reason::SkipReason;
@@ -14,9 +14,6 @@ use crate::tree::{Tree, from_config_folder, joined_in};
 use crate::version_names::VersionName;
 
 const CONFIG_FILE: &str = "docfx.json";
-
-/// Maximum number of patterns read from one list.
-const MAX_PATTERNS: usize = 1_000;
 
 /// Whether a file is a configuration; `folder` is relative to the folder of the site.
 pub(crate) fn is_file(folder: &str, name: &str) -> bool {
@@ -47,8 +44,8 @@ struct Item {
     source: String,
     /// The base path of its files.
     base_path: String,
-    files: GlobSet,
-    excluded: GlobSet,
+    files: Globs,
+    excluded: Globs,
     /// The group of its files; the files of a group have one version.
     group: Option<String>,
 }
@@ -80,7 +77,7 @@ pub(super) const RULES: Rules = Rules {
 
 fn read_home(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
     let file = from_config_folder(tree, home, CONFIG_FILE);
-    let mut layout = read(tree, home, &tree.text(&file).filter(|_| has(&file))?)?;
+    let mut layout = read(tree, home, &file, &tree.text(&file).filter(|_| has(&file))?)?;
     if layout.roots.is_empty() {
         layout.problem(&file, "the configuration names no files of the site");
         layout.roots.push(Root { folder: home.to_owned(), generator: Generator::Docfx, ..Root::default() });
@@ -124,11 +121,11 @@ fn why_hidden(_root: &Root, relative_path: &str) -> SkipReason {
 
 /// Reads the layout from the text of a configuration: JSON that may have comments, trailing commas and a byte order
 /// mark.
-fn read(tree: &dyn Tree, home: &str, text: &str) -> Option<Layout> {
+fn read(tree: &dyn Tree, home: &str, file: &str, text: &str) -> Option<Layout> {
     let text = text.trim_start_matches('\u{feff}');
     let (config, _) = value_at(text, 0);
     let build = config.get("build")?;
-    let items = |name: &str| build.get(name).map(|value| items(tree, home, value)).unwrap_or_default();
+    let items = |name: &str| build.get(name).map(|value| items(tree, home, file, value)).unwrap_or_default();
     let content = Arc::new(Content { items: items("content") });
     let mut sources: Vec<&str> = content.items.iter().map(|item| item.source.as_str()).collect();
     sources.sort_unstable();
@@ -141,6 +138,8 @@ fn read(tree: &dyn Tree, home: &str, text: &str) -> Option<Layout> {
         ..Root::default()
     };
     let mut layout = Layout::of(Generator::Docfx, home, sources.into_iter().map(root).collect());
+    let globs = content.items.iter().flat_map(|item| [&item.files, &item.excluded]);
+    globs.flat_map(Globs::problems).for_each(|(file, message)| layout.problem(&file, message));
     let metadata = config.get("metadata");
     let entries = match metadata {
         Some(ScriptValue::List(entries)) => entries.as_slice(),
@@ -191,16 +190,16 @@ fn changes_anchors(extensions: &ScriptValue) -> bool {
 }
 
 /// Parses a list of files: a pattern, an object, or a list of either.
-fn items(tree: &dyn Tree, home: &str, value: &ScriptValue) -> Vec<Item> {
+fn items(tree: &dyn Tree, home: &str, file: &str, value: &ScriptValue) -> Vec<Item> {
     match value {
-        ScriptValue::List(list) => list.iter().flat_map(|value| items(tree, home, value)).collect(),
+        ScriptValue::List(list) => list.iter().flat_map(|value| items(tree, home, file, value)).collect(),
         ScriptValue::Text(pattern) => {
-            let files = globs([pattern.as_str()].into_iter());
+            let files = globs(file, [pattern.as_str()].into_iter());
             vec![Item {
                 source: home.to_owned(),
                 base_path: String::new(),
                 files,
-                excluded: GlobSet::empty(),
+                excluded: Globs::default(),
                 group: None,
             }]
         }
@@ -208,7 +207,7 @@ fn items(tree: &dyn Tree, home: &str, value: &ScriptValue) -> Vec<Item> {
             let source = value.text_of("src").or(value.text_of("cwd")).unwrap_or_default();
             let Some(source) = joined_in(tree.root(), home, source) else { return Vec::new() };
             let base_path = value.text_of("dest").unwrap_or_default();
-            let patterns = |name: &str| globs(strings(value.get(name)).into_iter());
+            let patterns = |name: &str| globs(file, strings(value.get(name)).into_iter());
             let base_path = joined("", base_path).unwrap_or_default();
             let group = value.text_of("group").map(str::to_owned);
             vec![Item { source, base_path, files: patterns("files"), excluded: patterns("exclude"), group }]
@@ -226,17 +225,12 @@ fn strings(value: Option<&ScriptValue>) -> Vec<&str> {
     }
 }
 
-/// Compiles case-insensitive globs, in which `**.md` is short for `**/*.md`.
-fn globs<'g>(patterns: impl Iterator<Item = &'g str>) -> GlobSet {
+/// Case-insensitive globs, in which `**.md` is short for `**/*.md`.
+fn globs<'g>(file: &str, patterns: impl Iterator<Item = &'g str>) -> Globs {
     regex!(SHORT, r"(^|/)\*{2,}([^/*])");
-    let mut set = GlobSetBuilder::new();
-    for pattern in patterns.take(MAX_PATTERNS) {
-        let pattern = SHORT.replace_all(pattern.trim_start_matches('/'), "$1**/*$2");
-        if let Ok(glob) = GlobBuilder::new(&pattern).literal_separator(true).case_insensitive(true).build() {
-            set.add(glob);
-        }
-    }
-    set.build().unwrap_or_default()
+    let patterns: Vec<_> =
+        patterns.map(|pattern| SHORT.replace_all(pattern.trim_start_matches('/'), "$1**/*$2")).collect();
+    Globs::with_letters(file, patterns.iter().map(AsRef::as_ref), Letters::InAnyCase)
 }
 
 #[cfg(test)]

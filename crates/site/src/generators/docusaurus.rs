@@ -9,12 +9,12 @@ use docent_markdown::{AnchorStyle, FrontMatter};
 
 pub(crate) use self::addresses::{id, without_number};
 use super::modules::{Modules, SCRIPT_EXTENSIONS};
-use super::patterns::globs;
 use super::roots::id_key;
 use super::script::ScriptValue;
 use super::vitepress::unwrapped;
 use super::yaml::{self, Yaml};
 use super::{Root, RootKind, RootOptions, Rules};
+use crate::glob::Globs;
 use crate::layout::{Entries, Entry, Generator, Layout, below};
 use crate::tree::{Tree, from_config_folder, joined_in};
 use crate::variants::Stage;
@@ -86,6 +86,7 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
     let mut reader = ConfigReader {
         tree,
         home,
+        file: &file,
         modules,
         layout: Layout::of(Generator::Docusaurus, home, Vec::new()),
         languages: Vec::new(),
@@ -115,8 +116,7 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
 /// The layout of a folder of pages whose configuration is elsewhere, recognised by its `_category_` files.
 pub(crate) fn without_configuration(tree: &dyn Tree, configurations: &[&str]) -> Option<Layout> {
     configurations.iter().any(|file| is_category(file_name(file))).then_some(())?;
-    let root =
-        Root { generator: Generator::Docusaurus, excluded: globs(DEFAULT_EXCLUDES.into_iter()), ..Root::default() };
+    let root = Root { generator: Generator::Docusaurus, excluded: Globs::known(&DEFAULT_EXCLUDES), ..Root::default() };
     let mut layout = Layout::of(Generator::Docusaurus, "", vec![root]);
     label_folders(tree, &mut layout);
     Some(layout)
@@ -151,6 +151,8 @@ fn label_folders(tree: &dyn Tree, layout: &mut Layout) {
 struct ConfigReader<'t> {
     tree: &'t dyn Tree,
     home: &'t str,
+    /// The configuration.
+    file: &'t str,
     modules: Modules<'t>,
     layout: Layout,
     /// Languages besides the default one.
@@ -272,7 +274,7 @@ impl ConfigReader<'_> {
     fn add_blog(&mut self, options: &ScriptValue) {
         let folder = options.text_of("path").unwrap_or("blog");
         let base_path = options.text_of("routeBasePath").unwrap_or("blog").trim_matches('/');
-        let root = Root { kind: RootKind::Blog, excluded: exclude_globs(options), ..Root::default() };
+        let root = Root { kind: RootKind::Blog, excluded: self.exclude_globs(options), ..Root::default() };
         let plugin = translation_folder("blog", options);
         self.add_roots(&plugin, &plugin, folder, &root, base_path);
     }
@@ -280,7 +282,7 @@ impl ConfigReader<'_> {
     fn add_pages(&mut self, options: &ScriptValue) {
         let folder = options.text_of("path").unwrap_or("src/pages");
         let base_path = options.text_of("routeBasePath").unwrap_or_default().trim_matches('/');
-        let root = Root { kind: RootKind::Pages, excluded: exclude_globs(options), ..Root::default() };
+        let root = Root { kind: RootKind::Pages, excluded: self.exclude_globs(options), ..Root::default() };
         let plugin = translation_folder("pages", options);
         self.add_roots(&plugin, &plugin, folder, &root, base_path);
     }
@@ -329,7 +331,9 @@ impl ConfigReader<'_> {
         let base_path = options.text_of("routeBasePath").unwrap_or("docs").trim_matches('/').to_owned();
         let id = options.text_of("id").unwrap_or("default").to_owned();
         let included = match options.get("include") {
-            Some(ScriptValue::List(patterns)) => Some(globs(patterns.iter().filter_map(ScriptValue::text))),
+            Some(ScriptValue::List(patterns)) => {
+                Some(Globs::of(self.file, patterns.iter().filter_map(ScriptValue::text)))
+            }
             _ => None,
         };
         let keeps_numbers = options.get("numberPrefixParser").is_some_and(|parser| parser.is("false"));
@@ -348,7 +352,7 @@ impl ConfigReader<'_> {
             let root = Root {
                 version: version.label.clone(),
                 navigation: navigation.clone(),
-                excluded: exclude_globs(options),
+                excluded: self.exclude_globs(options),
                 included: included.clone(),
                 options: RootOptions {
                     docusaurus: PluginInstance { keeps_numbers, ..PluginInstance::default() },
@@ -442,13 +446,13 @@ impl ConfigReader<'_> {
         let endings = SCRIPT_EXTENSIONS.iter().chain(&["json"]).map(|ending| format!("{stem}.{ending}"));
         file.into_iter().chain(endings).find(|file| self.modules.text(file).is_some())
     }
-}
 
-/// Files that are no pages: those of the option `exclude`, or the default ones.
-fn exclude_globs(options: &ScriptValue) -> globset::GlobSet {
-    match options.get("exclude") {
-        Some(ScriptValue::List(patterns)) => globs(patterns.iter().filter_map(ScriptValue::text)),
-        _ => globs(DEFAULT_EXCLUDES.into_iter()),
+    /// Files that are no pages: those of the option `exclude`, or the default ones.
+    fn exclude_globs(&self, options: &ScriptValue) -> Globs {
+        match options.get("exclude") {
+            Some(ScriptValue::List(patterns)) => Globs::of(self.file, patterns.iter().filter_map(ScriptValue::text)),
+            _ => Globs::known(&DEFAULT_EXCLUDES),
+        }
     }
 }
 

@@ -3,15 +3,14 @@
 //! repository with a `.gitbook.yaml`.
 
 use docent_markdown::{AnchorStyle, FrontMatter, joined};
-use globset::GlobSet;
 
 use super::mdbook::{chapters, links_of_summary};
 use super::modules::Modules;
-use super::patterns::{exact_globs, ignore_globs};
 use super::script::ScriptValue;
 use super::yaml::{self, Yaml};
 use super::{Root, Rules, gitbook_links};
 use crate::follow::{parts, relative_path};
+use crate::glob::Globs;
 use crate::layout::{Entries, Entry, Generator, Layout, below};
 use crate::paths::index_path;
 use crate::skip_reason::SkipReason;
@@ -48,7 +47,7 @@ pub(crate) struct GitBookOptions {
     /// Files that are read as configuration and not served: summaries, the list of languages, `book.json` or `book.js`.
     pub(crate) structure: Vec<String>,
     /// Files that are left out, relative to the configuration's folder.
-    pub(crate) ignored: GlobSet,
+    pub(crate) ignored: Globs,
 }
 
 pub(super) const RULES: Rules = Rules {
@@ -157,12 +156,13 @@ fn book(
     is_hosted: bool,
 ) -> Option<Layout> {
     let source = joined_in(tree.root(), home, &special_files.root)?;
-    let lines = tree.text(&from_config_folder(tree, home, IGNORE_FILE)).filter(|_| !is_hosted).unwrap_or_default();
+    let ignoring = from_config_folder(tree, home, IGNORE_FILE);
+    let lines = tree.text(&ignoring).filter(|_| !is_hosted).unwrap_or_default();
     let mut options = GitBookOptions {
         source: source.clone(),
         is_hosted,
         structure: BOOK_FILES.iter().map(|name| from_config_folder(tree, home, name)).collect(),
-        ignored: ignore_globs(&format!("{ALWAYS_IGNORED}{lines}")),
+        ignored: Globs::ignored(&ignoring, &format!("{ALWAYS_IGNORED}{lines}")),
     };
     let languages = below(&source, &special_files.languages);
     let languages = tree.read(&languages).filter(|_| has(&languages) && !is_hosted).map(|bytes| {
@@ -192,16 +192,16 @@ fn book(
         }
         let summary = below(&folder, &special_files.summary);
         // A summary under another name is no page either.
-        root.excluded = exact_globs(std::iter::once(&special_files.summary)).unwrap_or_default();
+        root.excluded = Globs::of_paths(std::iter::once(&special_files.summary));
         let bytes = tree.read(&summary).filter(|_| is_summary(summary.rsplit('/').next().unwrap_or_default()));
         has_summary |= bytes.is_some();
         let chapters = bytes.map(|bytes| chapters(&bytes, is_hosted));
         options.structure.push(summary);
-        root.included = chapters.as_ref().and_then(|chapters| {
+        root.included = chapters.as_ref().map(|chapters| {
             let listed = chapters.iter().map(|(path, _)| path).chain([&special_files.readme]);
             let built = listed.chain((!is_hosted).then_some(&special_files.glossary));
-            exact_globs(
-                built.filter(|path| !options.ignored.is_match(from_home(tree.root(), home, &below(&folder, path)))),
+            Globs::of_paths(
+                built.filter(|path| !options.ignored.is_match(&from_home(tree.root(), home, &below(&folder, path)))),
             )
         });
         for (path, title) in chapters.into_iter().flatten() {
@@ -222,6 +222,7 @@ fn book(
     // How gitbook.com makes anchors from headings is not documented.
     layout.anchors = if is_hosted { AnchorStyle::GitHub } else { AnchorStyle::GitBook };
     layout.anchors_computed = is_hosted;
+    options.ignored.problems().for_each(|(file, message)| layout.problem(&file, message));
     layout.options.gitbook = options;
     Some(layout)
 }

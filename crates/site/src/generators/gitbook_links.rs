@@ -65,7 +65,7 @@ fn follow_built(site: &Site, root: &Root, link: &ParsedLink<'_>) -> Target {
 fn is_copied(site: &Site, file: &str) -> bool {
     let options = &site.layout().options.gitbook;
     let path_from_home = from_home(site.root(), site.layout().home(), file);
-    !options.structure.iter().any(|known| known == file) && !options.ignored.is_match(path_from_home)
+    !options.structure.iter().any(|known| known == file) && !options.ignored.is_match(&path_from_home)
 }
 
 /// Resolves a link as gitbook.com does: like a forge, to files and folders of the repository.

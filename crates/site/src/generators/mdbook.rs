@@ -5,13 +5,13 @@ use docent_markdown::{
 };
 
 use super::browser::Browser;
-use super::patterns::exact_globs;
 use super::{Root, Rules};
 use crate::follow::{
     LinkRequest, LinkSyntax, ParsedLink, encoded, has_page_ending, is_external, parts, relative, retargeted_link,
     suffix_of, with_dot_slash_like,
 };
 use crate::generators::by_names::by_names;
+use crate::glob::Globs;
 use crate::layout::{Entries, Entry, Generator, Layout, below};
 use crate::model::{Site, Target};
 use crate::paths::{index_path, path_of_url};
@@ -72,7 +72,7 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
     let source = joined_in(tree.root(), home, text(&["book", "src"]).unwrap_or("src"))?;
     let mut root = Root { folder: source.clone(), generator: Generator::MdBook, ..Root::default() };
     let chapters = tree.read(&below(&source, SUMMARY)).map(|bytes| chapters(&bytes, true)).unwrap_or_default();
-    root.included = exact_globs(chapters.iter().map(|(path, _)| path)).filter(|_| !chapters.is_empty());
+    root.included = (!chapters.is_empty()).then(|| Globs::of_paths(chapters.iter().map(|(path, _)| path)));
     let mut layout = Layout::of(Generator::MdBook, home, vec![root.clone()]);
     let mut entries = Entries::default();
     for (path, title) in &chapters {

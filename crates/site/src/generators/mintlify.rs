@@ -7,10 +7,10 @@ use std::sync::Arc;
 use docent_markdown::{AnchorStyle, stem};
 
 use super::Root;
-use super::patterns::ignore_globs;
 use super::roots::by_stem;
 use super::{Rules, mintlify_links};
 use crate::follow::is_external;
+use crate::glob::Globs;
 use crate::layout::{Entries, Entry, Generator, Layout};
 use crate::navigation::Navigation;
 use crate::navigation_json::{Json, Value};
@@ -159,13 +159,14 @@ impl Choices {
 /// The folder of pages of a site that is configured in `home`, which may be above the docs root.
 fn content_root(tree: &dyn Tree, home: &str) -> Root {
     let above = home.split('/').filter(|part| *part == "..").count();
-    let ignored = tree.text(&from_config_folder(tree, home, ".mintignore")).unwrap_or_default();
+    let ignoring = from_config_folder(tree, home, ".mintignore");
+    let ignored = tree.text(&ignoring).unwrap_or_default();
     let root: Vec<&str> = tree.root().split('/').filter(|part| !part.is_empty()).collect();
     Root {
         folder: if above > 0 { String::new() } else { home.to_owned() },
         base_path: root[root.len() - above.min(root.len())..].join("/"),
         generator: Generator::Mintlify,
-        excluded: ignore_globs(&format!("{ALWAYS_IGNORED}{ignored}")),
+        excluded: Globs::ignored(&ignoring, &format!("{ALWAYS_IGNORED}{ignored}")),
         ..Root::default()
     }
 }

@@ -3,12 +3,11 @@
 use std::borrow::Cow;
 
 use docent_markdown::{AnchorStyle, Field, FieldValue, FrontMatter, Page, folder, regex};
-use globset::GlobSet;
 
 use super::mkdocs_folders::{self, FolderNavigation};
-use super::patterns::ignore_globs;
 use super::yaml::{self, Yaml};
 use super::{Root, Rules, mkdocs_blog, mkdocs_links, mkdocs_names};
+use crate::glob::Globs;
 use crate::layout::{Entries, Entry, Generator, Layout, below};
 use crate::model::front_matter;
 use crate::paths::index_path;
@@ -107,7 +106,7 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
     let docs = config.get("docs_dir").and_then(Yaml::text).unwrap_or("docs");
     let folder = joined_in(tree.root(), home, docs).unwrap_or_default();
     let mut root = Root { folder: folder.clone(), generator: Generator::MkDocs, ..Root::default() };
-    root.excluded = exclude_globs(&config);
+    root.excluded = exclude_globs(&file, &config);
     let (suffixes, languages) = languages(&config);
     root.language_suffixes = suffixes;
     root.options.blogs = mkdocs_blog::blogs(&config);
@@ -195,11 +194,11 @@ fn without_tags(text: &str) -> Cow<'_, str> {
     TAG.replace_all(text, "$1")
 }
 
-fn exclude_globs(config: &Yaml) -> GlobSet {
+fn exclude_globs(file: &str, config: &Yaml) -> Globs {
     let lines = ["exclude_docs", "draft_docs"].iter().filter_map(|name| config.get(name)?.text());
     // Theme templates in the docs folder are no pages.
     let lines: Vec<&str> = std::iter::once("/templates/").chain(lines).collect();
-    ignore_globs(&lines.join("\n"))
+    Globs::ignored(file, &lines.join("\n"))
 }
 
 /// The options of a plug-in, if the configuration lists it with options.

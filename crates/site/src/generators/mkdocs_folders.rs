@@ -2,11 +2,10 @@
 //! orders the content of its folder; a folder without one shows everything in it.
 
 use docent_markdown::{FrontMatter, text_of};
-use globset::GlobSet;
 
 use super::mkdocs::{has_plugin, plugin};
-use super::patterns::globs;
 use super::yaml::{self, Yaml};
+use crate::glob::Globs;
 use crate::layout::{Entries, Entry, Layout, below};
 use crate::tree::Tree;
 
@@ -188,7 +187,8 @@ impl FolderFile {
                 _ => {}
             }
         }
-        unnamed.globs = globs(patterns.into_iter());
+        unnamed.globs = Globs::of("", patterns.into_iter());
+        unnamed.unclear |= unnamed.globs.has_refused();
         unnamed
     }
 }
@@ -197,7 +197,7 @@ impl FolderFile {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Unnamed {
     pub(crate) all: bool,
-    pub(crate) globs: GlobSet,
+    pub(crate) globs: Globs,
     /// Whether there are patterns that are not supported.
     pub(crate) unclear: bool,
 }

@@ -25,7 +25,6 @@ mod modules;
 pub(crate) mod next;
 pub(crate) mod next_config;
 mod nextra;
-pub(crate) mod patterns;
 mod plain;
 pub(crate) mod redirects;
 pub(crate) mod released;
@@ -39,9 +38,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use docent_markdown::{AdocAttributes, AnchorStyle, Format, FrontMatter, Page, is_markdown, is_partial};
-use globset::GlobSet;
 
 use crate::follow::{LinkRequest, LinkSyntax, ParsedLink};
+use crate::glob::Globs;
 use crate::layout::{Generator, Layout};
 use crate::model::{Site, Target};
 use crate::skip_reason::SkipReason;
@@ -61,9 +60,9 @@ pub(crate) struct Root {
     /// Key of the navigation that names its pages by id; empty if pages are named by path.
     pub(crate) navigation: String,
     /// Files that are no pages, relative to the folder.
-    pub(crate) excluded: GlobSet,
+    pub(crate) excluded: Globs,
     /// If set, only these files are pages.
-    pub(crate) included: Option<GlobSet>,
+    pub(crate) included: Option<Globs>,
     /// Display names of its folders, by their path in the tree.
     pub(crate) labels: HashMap<String, String>,
     /// Rewrites of file paths, relative to the folder: from, to.
@@ -323,6 +322,5 @@ pub(crate) fn is_main_configuration(generator: Generator, folder: &str, name: &s
 pub(crate) use docent_markdown::yaml;
 pub(crate) use docusaurus::{is_category, without_configuration};
 pub(crate) use fumadocs::is_of_application;
-pub(crate) use patterns::globs;
 
 pub(crate) use modules::SCRIPT_EXTENSIONS;

@@ -4,11 +4,11 @@ use docent_markdown::{AnchorStyle, FrontMatter, stem};
 
 use super::modules::Modules;
 use super::next_config::Languages;
-use super::patterns::globs;
 use super::script::{ScriptValue, value_at};
 use super::{Root, Rules};
 use super::{next, next_config};
 use crate::follow::{LinkSyntax, ParsedLink, has_page_ending};
+use crate::glob::Globs;
 use crate::layout::{Generator, Layout, below};
 use crate::model::{Site, Target};
 use crate::paths::index_path;
@@ -63,7 +63,7 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
         folder,
         base_path: base_path.trim_matches('/').to_owned(),
         generator: Generator::Nextra,
-        excluded: globs(excluded.iter().copied()),
+        excluded: Globs::known(excluded),
         ..Root::default()
     };
     let (languages, default) = languages(&text);
@@ -81,7 +81,7 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
     }
     if let Some(app) = folder(["app", "src/app"]) {
         let mut app = root(app, "", &["**/_*/**", "**/[[]*/**"]);
-        app.included = Some(globs(["page.{md,mdx}", "**/page.{md,mdx}"].into_iter()));
+        app.included = Some(Globs::known(&["page.{md,mdx}", "**/page.{md,mdx}"]));
         roots.push(app);
     }
     let mut layout = Layout::of(Generator::Nextra, home, roots);

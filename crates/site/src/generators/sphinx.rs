@@ -4,7 +4,6 @@
 use docent_markdown::{AnchorStyle, Format, Notebook, Page, folder, is_page, joined, regex, rst_id, rst_labels};
 
 use super::browser::Browser;
-use super::patterns::globs;
 use super::roots::by_stem;
 use super::{Root, Rules};
 use crate::follow::{
@@ -12,6 +11,7 @@ use crate::follow::{
     with_dot_slash_like,
 };
 use crate::generators::by_names::by_names;
+use crate::glob::Globs;
 use crate::layout::{Generator, Layout};
 use crate::model::{Site, Target};
 use crate::skip_reason::SkipReason;
@@ -93,7 +93,7 @@ fn read_home(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<
     CONFIG_FOLDERS.iter().find_map(|folder| {
         let source = joined_in(tree.root(), home, folder)?;
         let file = from_config_folder(tree, &source, CONFIG_FILE);
-        read(&tree.text(&file).filter(|_| has(&file))?, home, source)
+        read(&tree.text(&file).filter(|_| has(&file))?, home, &file, source)
     })
 }
 
@@ -123,7 +123,7 @@ fn labels(format: Format, text: &str) -> Vec<(String, String)> {
     }
 }
 
-fn read(text: &str, home: &str, source: String) -> Option<Layout> {
+fn read(text: &str, home: &str, file: &str, source: String) -> Option<Layout> {
     regex!(
         EXCLUDED,
         r"(?m)^(?:exclude_patterns|templates_path|html_static_path|html_extra_path)\s*(?::[^=\n]*)?\+?=\s*\[([^\]]*)\]"
@@ -151,7 +151,7 @@ fn read(text: &str, home: &str, source: String) -> Option<Layout> {
     if !reads_notebooks {
         excluded.push("**/*.ipynb".to_owned());
     }
-    root.excluded = globs(excluded.iter().map(String::as_str));
+    root.excluded = Globs::of(file, excluded.iter().map(String::as_str));
     let mut layout = Layout::of(Generator::Sphinx, home, vec![root]);
     layout.anchors = AnchorStyle::Docutils;
     let generates_pages = PAGE_GENERATING_EXTENSIONS.iter().any(|name| text.contains(name));

@@ -8,10 +8,10 @@ mod links;
 use docent_markdown::{AnchorStyle, FrontMatter, stem};
 
 use super::modules::{Modules, SCRIPT_EXTENSIONS};
-use super::patterns::globs;
 use super::script::ScriptValue;
 use super::{Root, Rules};
 use crate::follow::{LinkSyntax, is_external};
+use crate::glob::Globs;
 use crate::layout::{Entries, Entry, Generator, Layout, below};
 use crate::paths::index_path;
 use crate::tree::{Tree, from_config_folder, joined_in};
@@ -72,7 +72,7 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
     let mut root = Root {
         folder: source.clone(),
         generator: Generator::VitePress,
-        excluded: globs(excluded.iter().filter_map(ScriptValue::text)),
+        excluded: Globs::of(&file, excluded.iter().filter_map(ScriptValue::text)),
         rewrites: rewrites.clone().unwrap_or_default(),
         language: config.text_of("lang").map(str::to_owned),
         ..Root::default()

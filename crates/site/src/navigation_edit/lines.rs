@@ -4,11 +4,11 @@ use std::ops::Range;
 use std::sync::LazyLock;
 
 use docent_markdown::{folder, is_markdown, joined, regex};
-use globset::GlobSet;
 use regex::Regex;
 
 use super::{Contents, Entry, EntryNaming, Shape, page_of};
-use crate::generators::{antora, globs};
+use crate::generators::antora;
+use crate::glob::Globs;
 use crate::layout::Generator;
 use crate::model::{Site, Target};
 use crate::tree::{Tree, from_config_folder, joined_in};
@@ -161,7 +161,7 @@ fn toctrees(tree: &dyn Tree, site: &Site, file: &str) -> Option<Contents> {
 
 /// The glob patterns of Sphinx toctrees (`:glob:`), which match page paths without extension, by the page of the
 /// toctree.
-pub(super) fn patterns(tree: &dyn Tree, site: &Site) -> Vec<(String, GlobSet)> {
+pub(super) fn patterns(tree: &dyn Tree, site: &Site) -> Vec<(String, Globs)> {
     regex!(PATTERN, r"(?m)^[ \t]*(?:[^<>\n]*<)?([\w./?\[\]-]*\*[\w./?\[\]*-]*)>?[ \t]*\r?$");
     if site.generator() != Generator::Sphinx {
         return Vec::new();
@@ -176,7 +176,7 @@ pub(super) fn patterns(tree: &dyn Tree, site: &Site) -> Vec<(String, GlobSet)> {
         let written = PATTERN.captures_iter(&text).filter_map(|found| Some(found.get(1)?.as_str()));
         let whole = written.filter_map(|path| joined(if path.starts_with('/') { home } else { folder(file) }, path));
         let whole: Vec<String> = whole.collect();
-        found.push((file.to_owned(), globs(whole.iter().map(String::as_str))));
+        found.push((file.to_owned(), Globs::of(file, whole.iter().map(String::as_str))));
     }
     found
 }

@@ -25,9 +25,9 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use docent_markdown::{folder, is_page, line_of};
-use globset::GlobSet;
 
 use crate::follow::{LinkRequest, LinkSyntax, has_page_ending, relative_file_path};
+use crate::glob::Globs;
 use crate::layout::below;
 use crate::model::Site;
 use crate::tree::Tree;
@@ -173,7 +173,7 @@ pub struct NavigationFiles<'s> {
     contents: Vec<Contents>,
     folders: Option<FolderFiles>,
     /// The glob patterns of toctrees, by the page that contains the toctree.
-    patterns: Vec<(String, GlobSet)>,
+    patterns: Vec<(String, Globs)>,
 }
 
 impl std::fmt::Debug for NavigationFiles<'_> {
@@ -557,7 +557,7 @@ impl Contents {
 }
 
 /// Whether a pattern matches a page, by its path without extension.
-fn is_named(set: &GlobSet, page: &str) -> bool {
+fn is_named(set: &Globs, page: &str) -> bool {
     docent_markdown::stem(page).is_some_and(|stem| set.is_match(stem))
 }
 

@@ -106,10 +106,11 @@ fn allowed(glob: &str) -> Result<String, Failure> {
     if glob.starts_with('/') || glob.split('/').any(|part| part == "..") {
         return Err(Failure::option("--allow-path", format!("`{glob}` leads out of the docs; {example}")));
     }
-    match globset::GlobBuilder::new(glob).literal_separator(true).build() {
+    match docent_site::Glob::new(glob) {
         Ok(_) => Ok(glob.to_owned()),
         Err(error) => {
-            Err(Failure::option("--allow-path", format!("`{glob}` is not a glob: {}; {example}", error.kind())))
+            let message = format!("`{}` is not a glob: {}; {example}", error.pattern(), error.why());
+            Err(Failure::option("--allow-path", message))
         }
     }
 }

@@ -1,9 +1,12 @@
 //! Reads the configuration of Jekyll and detects its plug-ins.
 
+use std::collections::HashSet;
+
 use docent_markdown::{Field, FieldValue, text_of};
 
 use crate::generators::hugo;
 use crate::generators::yaml::Yaml;
+use crate::glob::Globs;
 use crate::tree::{Tree, from_config_folder};
 
 const CONFIG_FILES: [&str; 3] = ["_config.yml", "_config.yaml", "_config.toml"];
@@ -218,7 +221,7 @@ impl Defaults {
         if !self.path.contains('*') {
             return path.starts_with(self.path.as_str());
         }
-        let globs = crate::generators::patterns::globs(std::iter::once(self.path.trim_end_matches('/')));
+        let globs = Globs::known(&[self.path.trim_end_matches('/')]);
         super::address::with_folders(path).any(|part| globs.is_match(part))
     }
 }
@@ -245,7 +248,9 @@ impl Filter {
         let bare = |pattern: &str| pattern.trim_start_matches("./").trim_start_matches('/').to_owned();
         let include: Vec<String> = list("include").map(bare).collect();
         let exclude = list("exclude").map(bare).chain(DEFAULT_EXCLUDES.map(str::to_owned));
-        Self { exclude: exclude.filter(|pattern| !include.contains(pattern)).collect(), include }
+        let included: HashSet<&String> = include.iter().collect();
+        let exclude = exclude.filter(|pattern| !included.contains(pattern)).collect();
+        Self { exclude, include }
     }
 
     /// Whether a file is excluded; `path` is relative to the source. `is_special` says for the path or one of its
