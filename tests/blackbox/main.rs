@@ -26,6 +26,7 @@ mod golden;
 mod idempotency;
 mod index;
 mod job_life;
+mod kept_connections;
 mod key_end;
 mod keys;
 mod lists;

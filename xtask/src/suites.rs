@@ -39,6 +39,8 @@ pub(crate) enum Suite {
     Fuzz,
     /// Fetches and pushes over a real sshd
     Ssh,
+    /// nginx, with connections that it keeps, before the built server
+    Proxy,
     /// The real SDK clients against the built server
     Sdk,
     /// Pages with the real chat hooks in a real browser against the built server
@@ -72,6 +74,7 @@ impl Suite {
         Self::Examples,
         Self::Fuzz,
         Self::Ssh,
+        Self::Proxy,
         Self::Sdk,
         Self::Browser,
         Self::Dashboard,
@@ -102,6 +105,7 @@ impl Suite {
             Self::Examples => "examples",
             Self::Fuzz => "fuzz",
             Self::Ssh => "ssh",
+            Self::Proxy => "proxy",
             Self::Sdk => "sdk",
             Self::Browser => "browser",
             Self::Dashboard => "dashboard",
@@ -146,6 +150,7 @@ impl<'a> Suites<'a> {
             Suite::Examples => self.examples(stop).await.map_err(Missing::Failed),
             Suite::Fuzz => self.fuzz(stop).await,
             Suite::Ssh => self.ssh(stop).await,
+            Suite::Proxy => self.proxy(stop).await,
             Suite::Sdk => self.sdk(stop).await,
             Suite::Browser => self.browser(stop).await,
             Suite::Dashboard => self.dashboard(stop).await,
@@ -287,6 +292,11 @@ impl<'a> Suites<'a> {
             Outcome::Passed => self.stories("git_transport::ssh", &[], stop).await,
             other => Ok(other),
         }
+    }
+
+    async fn proxy(&mut self, stop: &mut StopSignal) -> std::result::Result<Outcome, Missing> {
+        let nginx = self.tools.debian_program("nginx", stop).await?;
+        self.stories("kept_connections::", &[("DOCENT_NGINX", nginx)], stop).await
     }
 
     async fn sdk(&mut self, stop: &mut StopSignal) -> std::result::Result<Outcome, Missing> {

@@ -7,8 +7,8 @@ use std::time::Instant;
 use bytes::Bytes;
 use docent_types::{BoxError, Ids};
 use futures::FutureExt;
-use http::header::X_CONTENT_TYPE_OPTIONS;
-use http::{HeaderValue, Method};
+use http::header::{CONNECTION, EXPECT, X_CONTENT_TYPE_OPTIONS};
+use http::{HeaderValue, Method, Version};
 use tracing::{Instrument, Level, error_span};
 
 use crate::draining::Draining;
@@ -70,13 +70,19 @@ where
     let id = RequestId::choose(request.headers(), ids);
     // At the highest level, so that every log line names its request.
     let span = error_span!("request", request_id = %id);
-    let request = Request::new(request, peer, id.clone(), limits.body, draining);
+    let (version, asks_first) = (request.version(), request.headers().contains_key(EXPECT));
+    let (request, unread) = Request::new(request, peer, id.clone(), limits.body, draining);
     let line = LogLine::if_wanted(&request);
     async {
         // Boxed, so that the future of the connection stays small while it waits for a request.
         let work = Box::pin(async { Ok(handler.handle(request).await) });
         let mut response = catch_panic(work).await.unwrap_or_else(|error| error.response(&id, ErrorShape::Error));
+        // Reading the body would invite a client that asks first to send it.
+        let is_read = if asks_first { unread.was_read() } else { unread.discard().await };
         let headers = response.headers_mut();
+        if !is_read && version <= Version::HTTP_11 {
+            headers.insert(CONNECTION, HeaderValue::from_static("close"));
+        }
         // Letters, digits and a few signs, or a UUID: always a header value.
         if let Ok(value) = HeaderValue::from_str(id.as_str()) {
             headers.insert(RequestId::HEADER, value);

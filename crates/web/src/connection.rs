@@ -48,7 +48,7 @@ pub(crate) async fn connection<H: Handler>(server: Arc<Server<H>>, stream: TcpSt
         tracing::debug!(%peer, %error, "could not turn off write coalescing");
     }
     let activity = Arc::new(Activity::default());
-    let socket = Socket::new(stream, server.limits.stalled, Arc::clone(&activity));
+    let socket = Socket::new(stream, server.limits.stalled, Arc::clone(&activity), Arc::clone(&server.ids));
     let (builder, most_idle) = (builder(&server.limits), server.limits.head);
     let (drain, stop) = (server.drain.clone(), server.stop.clone());
     let of_requests = Arc::clone(&activity);

@@ -10,6 +10,7 @@
 //! | `draining.rs` | the shutdown signal for handlers |
 //! | `socket.rs`, `activity.rs` | a socket with write and close timeouts; whether a connection is idle |
 //! | `answer.rs` | what every answer gets: request id, caught panics, the access log line |
+//! | `unread.rs`, `refused_head.rs` | an answer before the body was read; one to a head that is not HTTP |
 //! | `request.rs`, `target.rs`, `json.rs` | reading: path segments, query, headers, bodies within limits, JSON |
 //! | `body_memory.rs` | how much memory all bodies that are being read may take |
 //! | `object.rs`, `wording.rs` | JSON objects and whole numbers; serde's errors in words of JSON |
@@ -38,12 +39,14 @@ mod limits;
 mod methods;
 mod object;
 mod rate_limit;
+mod refused_head;
 mod request;
 mod request_id;
 pub mod respond;
 mod serve;
 mod socket;
 mod target;
+mod unread;
 mod wording;
 
 pub use answer::{Handler, answer, catch_panic};

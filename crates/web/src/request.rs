@@ -11,7 +11,6 @@ use docent_types::{BoxError, Refusal};
 use http::Method;
 use http::header::{CONTENT_LENGTH, HeaderMap};
 use http_body_util::BodyExt;
-use http_body_util::combinators::BoxBody;
 use tokio::time::timeout;
 
 use crate::body_memory::{BufferedBody, Reservation};
@@ -19,6 +18,7 @@ use crate::draining::Draining;
 use crate::error::HttpError;
 use crate::request_id::RequestId;
 use crate::target;
+use crate::unread::{RequestBody, Rest, UnreadBody};
 
 /// One request. Its body is read by [`Request::body`] or [`Request::json`], at most once.
 pub struct Request {
@@ -27,8 +27,7 @@ pub struct Request {
     peer: SocketAddr,
     client: IpAddr,
     id: RequestId,
-    /// `None` if there is no body, or it was read already.
-    body: Option<BoxBody<Bytes, BoxError>>,
+    body: RequestBody,
     /// The memory that the body takes, held for as long as the request lives.
     body_memory: Reservation,
     body_deadline: Duration,
@@ -42,15 +41,15 @@ impl Request {
         id: RequestId,
         body_deadline: Duration,
         draining: Draining,
-    ) -> Self
+    ) -> (Self, UnreadBody)
     where
         B: http_body::Body<Data = Bytes> + Send + Sync + 'static,
         B::Error: Into<BoxError>,
     {
         let (head, body) = request.into_parts();
         let segments = target::segments(head.uri.path());
-        let body = (!body.is_end_stream()).then(|| BoxBody::new(body.map_err(Into::into)));
-        Self {
+        let (body, unread) = RequestBody::of(body);
+        let request = Self {
             head,
             segments,
             peer,
@@ -60,7 +59,8 @@ impl Request {
             body_memory: Reservation::default(),
             body_deadline,
             draining,
-        }
+        };
+        (request, unread)
     }
 
     pub fn method(&self) -> &Method {
@@ -166,13 +166,16 @@ impl Request {
     /// 413 when it is over `limit` bytes, announced or counted; 408 when it takes too long; 400 when it ends early; 503
     /// when the process has no more memory for bodies.
     pub async fn body(&mut self, limit: usize) -> Result<Bytes, HttpError> {
+        Ok(self.buffered(limit).await?.whole())
+    }
+
+    pub(crate) async fn buffered(&mut self, limit: usize) -> Result<BufferedBody, HttpError> {
         let announced = self.header(CONTENT_LENGTH).and_then(|length| length.parse::<u64>().ok());
         if announced.is_some_and(|length| length > limit as u64) {
             return Err(HttpError::too_large(limit));
         }
-        let Some(body) = self.body.take() else { return Ok(Bytes::new()) };
         let after = self.body_deadline;
-        let collected = timeout(after, self.collect(body, announced, limit)).await;
+        let collected = timeout(after, self.collect(announced, limit)).await;
         let collected = collected.unwrap_or(Err(HttpError::RequestTimeout { after }));
         if collected.is_err() {
             self.body_memory = Reservation::default();
@@ -180,32 +183,33 @@ impl Request {
         collected
     }
 
-    async fn collect(
-        &mut self,
-        mut body: BoxBody<Bytes, BoxError>,
-        announced: Option<u64>,
-        limit: usize,
-    ) -> Result<Bytes, HttpError> {
+    async fn collect(&mut self, announced: Option<u64>, limit: usize) -> Result<BufferedBody, HttpError> {
         // A buffer grows with what arrives, not with what was announced.
         let most = announced.and_then(|length| usize::try_from(length).ok()).map_or(limit, |length| length.min(limit));
         let mut gathered = BufferedBody::of_at_most(most);
+        let Some(mut body) = self.body.take() else { return Ok(gathered) };
         while let Some(frame) = body.frame().await {
-            let frame = frame.map_err(|error| self.cut_short(&error))?;
+            let frame = frame.map_err(|error| cut_short(&error))?;
             let Ok(data) = frame.into_data() else { continue };
             // An embedder's server may pass on more bytes than were announced.
             if gathered.len() + data.len() > most {
+                self.body.leave(Rest::Incoming(body));
                 return Err(HttpError::too_large(limit));
             }
-            gathered.add(data, &mut self.body_memory)?;
+            if let Err(no_room) = gathered.add(data, &mut self.body_memory) {
+                self.body.leave(Rest::Incoming(body));
+                return Err(no_room.into());
+            }
         }
-        Ok(gathered.whole())
+        self.body.leave(Rest::Nothing);
+        Ok(gathered)
     }
+}
 
-    fn cut_short(&self, error: &BoxError) -> HttpError {
-        // Mostly a client that disconnected, so that nobody reads the answer: not worth more than a debug line.
-        tracing::debug!(%error, "a request body ended early");
-        Refusal::invalid("The body ended before it was complete. Send the whole request again.").into()
-    }
+fn cut_short(error: &BoxError) -> HttpError {
+    // Mostly a client that disconnected, so that nobody reads the answer: not worth more than a debug line.
+    tracing::debug!(%error, "a request body ended early");
+    Refusal::invalid("The body ended before it was complete. Send the whole request again.").into()
 }
 
 impl fmt::Debug for Request {
@@ -229,9 +233,17 @@ pub(crate) mod tests {
     use super::*;
 
     pub(crate) fn request(builder: http::request::Builder, body: impl Into<Bytes>) -> Request {
-        let request = builder.body(Full::new(body.into())).unwrap();
+        request_with(builder.body(Full::new(body.into())).unwrap())
+    }
+
+    pub(crate) fn request_with<B>(request: http::Request<B>) -> Request
+    where
+        B: http_body::Body<Data = Bytes> + Send + Sync + 'static,
+        B::Error: Into<BoxError>,
+    {
         let id = RequestId::choose(request.headers(), &RandomIds);
-        Request::new(request, SocketAddr::from(([127, 0, 0, 1], 9)), id, Duration::from_secs(60), Draining::default())
+        let peer = SocketAddr::from(([127, 0, 0, 1], 9));
+        Request::new(request, peer, id, Duration::from_secs(60), Draining::default()).0
     }
 
     #[test]
@@ -287,7 +299,7 @@ pub(crate) mod tests {
     async fn a_body_that_never_comes_is_given_up() {
         let never = http_body_util::StreamBody::new(futures::stream::pending::<Result<_, std::io::Error>>());
         let id = RequestId::of("a").unwrap();
-        let mut request = Request::new(
+        let (mut request, _) = Request::new(
             http::Request::new(never),
             SocketAddr::from(([0; 4], 0)),
             id,

@@ -22,7 +22,11 @@ impl RequestId {
 
     pub(crate) fn choose(headers: &HeaderMap, ids: &dyn Ids) -> Self {
         let given = headers.get(Self::HEADER).and_then(|value| value.to_str().ok()).and_then(Self::of);
-        given.unwrap_or_else(|| Self(ids.unguessable().to_string().into()))
+        given.unwrap_or_else(|| Self::generate(ids))
+    }
+
+    pub(crate) fn generate(ids: &dyn Ids) -> Self {
+        Self(ids.unguessable().to_string().into())
     }
 
     pub fn as_str(&self) -> &str {

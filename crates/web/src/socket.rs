@@ -6,6 +6,9 @@
 //! *Closing.* A server that answers 413 and closes while the client is still sending resets the connection, and the
 //! reset may arrive before the answer. So after the last byte only the sending half is closed, and incoming bytes are
 //! discarded until the client closes too, is silent for [`SILENT`], or [`LINGER`] has passed.
+//!
+//! *Refused heads.* What hyper sends when no request has begun since its last flush is its own answer to a head that it
+//! cannot read. It is replaced by one [with a reason](refused_head::with_reason).
 
 use std::io;
 use std::pin::Pin;
@@ -13,11 +16,14 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
+use bytes::{Buf, Bytes};
+use docent_types::Ids;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, Sleep, sleep, sleep_until};
 
 use crate::activity::Activity;
+use crate::refused_head;
 
 /// How long a client may be silent after our last byte before its connection is closed.
 const SILENT: Duration = Duration::from_millis(500);
@@ -28,6 +34,11 @@ pub(crate) struct Socket {
     stream: TcpStream,
     stalled: Duration,
     activity: Arc<Activity>,
+    ids: Arc<dyn Ids>,
+    /// How many requests had begun at the last flush after which nothing was in progress.
+    flushed: Option<usize>,
+    /// What is left to send of an answer to a refused head, in place of hyper's.
+    refusal: Bytes,
     /// Runs while a write waits.
     stall: Option<Pin<Box<Sleep>>>,
     /// Set once the sending half is closed.
@@ -40,8 +51,13 @@ struct LingeringClose {
 }
 
 impl Socket {
-    pub(crate) const fn new(stream: TcpStream, stalled: Duration, activity: Arc<Activity>) -> Self {
-        Self { stream, stalled, activity, stall: None, linger: None }
+    pub(crate) fn new(stream: TcpStream, stalled: Duration, activity: Arc<Activity>, ids: Arc<dyn Ids>) -> Self {
+        let flushed = activity.idle_since();
+        Self { stream, stalled, activity, ids, flushed, refusal: Bytes::new(), stall: None, linger: None }
+    }
+
+    fn is_of_no_request(&self) -> bool {
+        self.flushed.is_some() && self.flushed == self.activity.idle_since()
     }
 
     /// Fails a write that has made no progress for too long.
@@ -69,6 +85,24 @@ impl AsyncRead for Socket {
 impl AsyncWrite for Socket {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
+        if this.refusal.is_empty()
+            && this.is_of_no_request()
+            && let Some(refusal) = refused_head::with_reason(buf, &*this.ids)
+        {
+            this.refusal = refusal.into();
+        }
+        let has_refusal = !this.refusal.is_empty();
+        while !this.refusal.is_empty() {
+            let write = Pin::new(&mut this.stream).poll_write(cx, &this.refusal);
+            let sent = ready!(this.progress(cx, write))?;
+            if sent == 0 {
+                return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
+            }
+            this.refusal.advance(sent);
+        }
+        if has_refusal {
+            return Poll::Ready(Ok(buf.len()));
+        }
         let write = Pin::new(&mut this.stream).poll_write(cx, buf);
         this.progress(cx, write)
     }
@@ -88,7 +122,9 @@ impl AsyncWrite for Socket {
     }
 
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.get_mut().stream).poll_flush(cx)
+        let this = self.get_mut();
+        this.flushed = this.activity.idle_since();
+        Pin::new(&mut this.stream).poll_flush(cx)
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {

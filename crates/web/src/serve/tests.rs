@@ -1,7 +1,7 @@
 //! Tests over real sockets on loopback, with hand-written bytes that well-behaved clients never send.
 
 use bytes::Bytes;
-use docent_types::RandomIds;
+use docent_types::{RandomIds, Refusal, RefusalKind};
 use futures::stream;
 use http::StatusCode;
 use http_body_util::BodyExt;
@@ -74,6 +74,8 @@ async fn handle(mut request: Request, seen: mpsc::UnboundedSender<&'static str>)
             Methods::GET.check(request.method()).map(|_| respond::bytes_of(StatusCode::OK, "text/plain", "hello"))
         }
         ["json"] => read(&mut request).await,
+        // Answered before the body was read, as a request without a key.
+        ["refused"] => Err(Refusal::new(RefusalKind::Unauthenticated, "no key").into()),
         ["stream"] => {
             let witness = Witness::new(seen);
             let first = stream::iter([Bytes::from("first")]);
@@ -208,10 +210,88 @@ async fn what_is_not_http_is_refused_and_hurts_nobody_else() {
     ] {
         let answer = site.exchange(bytes).await;
         assert!(answer.starts_with("HTTP/1.1 400"), "{bytes:?}: {answer:?}");
+        assert_says_why(&answer);
     }
     let endless = format!("GET /hello HTTP/1.1\r\nA: {}\r\n\r\n", "a".repeat(200_000));
-    assert!(site.exchange(endless).await.starts_with("HTTP/1.1 431"));
+    let answer = site.exchange(endless).await;
+    assert!(answer.starts_with("HTTP/1.1 431"), "{answer}");
+    assert_says_why(&answer);
     site.is_well().await;
+}
+
+fn assert_says_why(answer: &str) {
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    assert!(head.contains("\r\nx-request-id: ") && head.contains("\r\nconnection: close"), "{answer}");
+    assert!(head.contains("\r\ncontent-type: application/json\r\n"), "{answer}");
+    assert!(head.contains(&format!("\r\ncontent-length: {}\r\n", body.len())), "{answer}");
+    assert!(serde_json::from_str::<Value>(body).unwrap()["error"].is_string(), "{answer}");
+}
+
+#[tokio::test]
+async fn a_refused_head_behind_good_requests_says_why() {
+    let site = Site::start(ServerLimits::default()).await;
+    let mut socket = site.connect().await;
+    for _ in 0..2 {
+        socket.write_all(b"GET /hello HTTP/1.1\r\nHost: a\r\n\r\n").await.unwrap();
+        read_until(&mut socket, "hello").await;
+    }
+    socket.write_all(b"GET /hello HTTP/1.1\r\nbad header\r\n\r\n").await.unwrap();
+    assert_says_why(&rest(&mut socket).await);
+}
+
+#[tokio::test]
+async fn an_answer_before_the_body_leaves_a_connection_that_works_or_says_that_it_closes() {
+    let site = Site::start(ServerLimits::default()).await;
+    let small = "x".repeat(60_000);
+    for body in ["{}", &small] {
+        let mut socket = site.connect().await;
+        for head in [format!("Content-Length: {}\r\n\r\n", body.len()), "Transfer-Encoding: chunked\r\n\r\n".to_owned()]
+        {
+            let bytes = if head.starts_with('C') {
+                body.to_owned()
+            } else {
+                format!("{:x}\r\n{body}\r\n0\r\n\r\n", body.len())
+            };
+            socket.write_all(format!("POST /refused HTTP/1.1\r\nHost: a\r\n{head}").as_bytes()).await.unwrap();
+            // The body comes in two pieces, the second after the server had time to see the first.
+            let (first, second) = bytes.split_at(1);
+            socket.write_all(first.as_bytes()).await.unwrap();
+            tokio::task::yield_now().await;
+            socket.write_all(second.as_bytes()).await.unwrap();
+            let answer = read_until(&mut socket, "}").await;
+            assert!(answer.starts_with("HTTP/1.1 401") && !answer.contains("connection: close"), "{answer}");
+            socket.write_all(b"GET /hello HTTP/1.1\r\nHost: a\r\n\r\n").await.unwrap();
+            read_until(&mut socket, "hello").await;
+        }
+    }
+    let large = "x".repeat(100_000);
+    for head in ["Content-Length: 100000\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\n186a0\r\n"] {
+        let answer = site.exchange(format!("POST /refused HTTP/1.1\r\nHost: a\r\n{head}{large}")).await;
+        assert!(answer.starts_with("HTTP/1.1 401") && answer.contains("connection: close\r\n"), "{answer}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_body_that_comes_too_late_for_a_refusal_closes_the_connection_with_a_word() {
+    let site = Site::start(ServerLimits::default()).await;
+    for head in ["Content-Length: 10\r\n\r\n{", "Content-Length: 10\r\nExpect: 100-continue\r\n\r\n"] {
+        let answer = site.exchange(format!("POST /refused HTTP/1.1\r\nHost: a\r\n{head}")).await;
+        assert!(answer.starts_with("HTTP/1.1 401") && answer.contains("connection: close\r\n"), "{answer}");
+    }
+}
+
+#[tokio::test]
+async fn over_http_2_answers_before_the_body_leave_the_connection_as_it_was() {
+    let site = Site::start(ServerLimits::default()).await;
+    let io = TokioIo::new(site.connect().await);
+    let (mut sender, connection) = hyper::client::conn::http2::handshake(TokioExecutor::new(), io).await.unwrap();
+    tokio::spawn(connection);
+    for size in [2, 1_000_000, 60_000, 1_000_000, 1_000_000, 2] {
+        let body = http_body_util::Full::new(Bytes::from(vec![b'x'; size]));
+        let answer = sender.send_request(http::Request::post("http://a/refused").body(body).unwrap()).await.unwrap();
+        assert_eq!((answer.status(), answer.headers().get("connection")), (StatusCode::UNAUTHORIZED, None));
+        assert!(answer.collect().await.unwrap().to_bytes().ends_with(b"}"), "{size}");
+    }
 }
 
 #[test]
