@@ -2,7 +2,7 @@
 
 use docent_tests::assistant::question_body;
 use docent_tests::{Request, Site};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::errors::{Row, all_refused, row};
 
@@ -132,4 +132,41 @@ fn bodies_in_memory_are_bounded_and_gone_with_their_clients() {
     eventually("their memory to be free", || (resident() < before + 60).then_some(()));
     let search = Request::post("/discovery/v1/search/acme").bearer(&site.assistant_key).body(padded(4 * MIB));
     assert_eq!(site.server.send(&search).status, 200);
+}
+
+#[test]
+fn a_text_that_was_cut_inside_a_character_is_read_on_every_path() {
+    let site = Site::start();
+    let job = site.agent().create("Replace \"no-such-term\" with \"another\"");
+    let job = docent_tests::agent::id(&job);
+    // U+1F600 in JSON is `\ud83d\ude00`; a text cut in between ends or begins with one of them.
+    let half = |body: Value| body.to_string().replace('#', r"\ud83d").replace('%', r"\ude00");
+    let question = question_body("How often is a webhook retried? #", &json!({ "currentPath": "/%guides" }));
+    let message = json!({ "role": "user", "content": "Replace \"no-such-term\" with \"another\" #" });
+    let (admin, assistant) = (&site.admin_key, &site.assistant_key);
+    for (path, key, body, status) in [
+        ("/v2/agent/acme/job".to_owned(), admin, json!({ "prompt": "Replace \"no-such-term\" with \"#\"" }), 201),
+        (format!("/v2/agent/acme/job/{job}/message"), admin, json!({ "prompt": "% and so on" }), 200),
+        ("/v1/agent/acme/job".to_owned(), admin, json!({ "messages": [message] }), 200),
+        ("/discovery/v2/assistant/acme/message".to_owned(), assistant, question.clone(), 200),
+        ("/discovery/v1/assistant/acme/message".to_owned(), assistant, question, 200),
+        ("/discovery/v1/search/acme".to_owned(), assistant, json!({ "query": "webhook #" }), 200),
+        ("/discovery/v1/page/acme".to_owned(), assistant, json!({ "path": "/guides/webhooks", "#": "%" }), 200),
+        (
+            "/discovery/v1/assistant/acme/feedback".to_owned(),
+            assistant,
+            json!({ "threadId": "#", "messageId": "%", "rating": "up" }),
+            404,
+        ),
+    ] {
+        let request = Request::post(&path).bearer(key).header("Content-Type", "application/json").body(half(body));
+        let response = site.server.send(&request);
+        assert_eq!(response.status, status, "{path}: {}", response.text());
+    }
+    let create = |body: &str| {
+        let request = site.agent().request("POST", "job").header("Content-Type", "application/json");
+        site.server.send(&request.header("Idempotency-Key", "cut").body(body))
+    };
+    let (first, again) = (create(r#"{"prompt":"Cut \ud83d"}"#), create(r#"{"prompt":"Cut \ud83d"}"#));
+    assert_eq!((first.status, &first.json()["id"]), (201, &again.json()["id"]));
 }

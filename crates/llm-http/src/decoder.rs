@@ -7,8 +7,11 @@
 //!
 //! The protocol defines when a reply is over; then exactly one `Done` has been emitted, and later bytes are ignored. A
 //! body that ends earlier, or cannot be parsed, is a [`ReplyError`].
+//!
+//! A lone surrogate becomes U+FFFD, also when a server cut a character between two deltas: each half becomes one.
 
 use docent_llm::Event;
+use docent_types::replace_lone_surrogates;
 use serde_json_borrow::Value;
 
 use crate::call_failure::FailureReply;
@@ -107,7 +110,8 @@ impl<P: ReplyParser> Decoder<P> {
         }
         match &mut self.framing {
             Framing::Whole(body) => {
-                let bytes = std::mem::take(body);
+                let mut bytes = std::mem::take(body);
+                replace_lone_surrogates(&mut bytes);
                 let body: Value<'_> = serde_json::from_slice(&bytes)
                     .map_err(|e| if e.is_eof() { ReplyError::Cut } else { ReplyError::Foreign })?;
                 match FailureReply::of(&body) {
@@ -134,7 +138,13 @@ fn read<P: ReplyParser>(parser: &mut P, frame: Frame<'_>, events: &mut Vec<Event
         return parser.done(events);
     }
     let is_error = frame.event == "error";
-    let value: Value<'_> = serde_json::from_str(data).map_err(|_| ReplyError::Garbled)?;
+    let mut replaced = Vec::new();
+    let value: Value<'_> = serde_json::from_str(data)
+        .or_else(|error| {
+            replaced = data.as_bytes().to_vec();
+            if replace_lone_surrogates(&mut replaced) { serde_json::from_slice(&replaced) } else { Err(error) }
+        })
+        .map_err(|_| ReplyError::Garbled)?;
     match FailureReply::of(&value) {
         Some(reported) => Err(ReplyError::Reported(reported)),
         None if is_error => Err(ReplyError::Reported(FailureReply::default())),

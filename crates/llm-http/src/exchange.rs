@@ -135,7 +135,8 @@ impl Exchange {
     /// The events of an answer. Dropping the stream closes the connection.
     pub(crate) fn events<P: ReplyParser>(&self, answer: Response, parser: P) -> Result<EventStream, ModelError> {
         let media = answer.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-        let media = media.to_ascii_lowercase();
+        // Parameters, such as a charset, say nothing of the framing.
+        let media = media.split(';').next().unwrap_or_default().to_ascii_lowercase();
         if media.contains("html") {
             let sentence = "it answers with a web page: check `base_url`";
             return Err(self.upstream.own(ModelErrorKind::Fatal, sentence));

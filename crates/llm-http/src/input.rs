@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use docent_types::{ContentPart, Message};
+use docent_types::{ContentPart, Message, replace_lone_surrogates};
 use serde_json::{Map, Value, json};
 
 /// Parses the input of a call. An empty text is an empty object, and an object in a string is unwrapped. A text that is
@@ -11,15 +11,23 @@ pub(crate) fn read(text: &str) -> Value {
     if text.trim().is_empty() {
         return json!({});
     }
-    match serde_json::from_str(text) {
-        Ok(Value::Null) => json!({}),
-        Ok(Value::String(inner)) => match serde_json::from_str(&inner) {
-            Ok(object @ Value::Object(_)) => object,
+    match parse(text) {
+        Some(Value::Null) => json!({}),
+        Some(Value::String(inner)) => match parse(&inner) {
+            Some(object @ Value::Object(_)) => object,
             _ => Value::String(inner),
         },
-        Ok(value) => value,
-        Err(_) => Value::String(text.to_owned()),
+        Some(value) => value,
+        None => Value::String(text.to_owned()),
     }
+}
+
+/// Parses JSON that a model wrote, with U+FFFD for lone surrogates.
+pub(crate) fn parse(text: &str) -> Option<Value> {
+    serde_json::from_str(text).ok().or_else(|| {
+        let mut replaced = text.as_bytes().to_vec();
+        replace_lone_surrogates(&mut replaced).then(|| serde_json::from_slice(&replaced).ok())?
+    })
 }
 
 /// The input in the form that is sent back to a model. Both protocols require an object, so other values are wrapped in
@@ -88,6 +96,8 @@ mod tests {
             (r#"{"path":"a.md"}"#, json!({"path": "a.md"})),
             (r#""{\"path\":\"a.md\"}""#, json!({"path": "a.md"})),
             (r#"{"path":"a."#, json!(r#"{"path":"a."#)),
+            (r#"{"path":"a\ud83d"}"#, json!({"path": "a\u{fffd}"})),
+            (r#""{\"path\":\"a\\ud83d\"}""#, json!({"path": "a\u{fffd}"})),
             ("[1]", json!([1])),
         ] {
             assert_eq!(read(text), input, "{text}");

@@ -13,6 +13,7 @@ mod id;
 mod job;
 mod job_event;
 mod list_page;
+mod lone_surrogate;
 mod message;
 mod passage;
 mod printable;
@@ -34,6 +35,7 @@ pub use id::{Domain, IdError, JobId, MessageId, ProjectId, ProjectUid, ThreadId}
 pub use job::{AgentJob, Halt, JobStatus, Source, Todo, TodoPriority, TodoStatus};
 pub use job_event::JobEvent;
 pub use list_page::{ChosenPage, ListPage, PageChoice};
+pub use lone_surrogate::{lone_surrogate, replace_lone_surrogates};
 pub use message::{ContentPart, Message, Role};
 pub use passage::{LONGEST_PASSAGE, Passage};
 pub use printable::{is_unprintable, printable};

@@ -13,7 +13,7 @@ use std::mem;
 use std::time::Duration;
 
 use bytes::Bytes;
-use docent_types::{Refusal, RefusalKind};
+use docent_types::{Refusal, RefusalKind, lone_surrogate, replace_lone_surrogates};
 use memmap2::MmapMut;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
@@ -157,6 +157,28 @@ impl BufferedBody {
             length += part.len();
         }
         Ok(Storage::Large { pages, length })
+    }
+
+    /// The whole body, with U+FFFD for the lone surrogates of its JSON. The bytes are changed in place; only a body that
+    /// came in one piece, which is never large, is copied.
+    pub(crate) fn whole_json(self) -> Bytes {
+        let storage = match self.storage {
+            Storage::One(bytes) if lone_surrogate(&bytes, 0).is_some() => {
+                let mut bytes = Vec::from(bytes);
+                replace_lone_surrogates(&mut bytes);
+                Storage::Small(bytes)
+            }
+            Storage::One(bytes) => Storage::One(bytes),
+            Storage::Small(mut bytes) => {
+                replace_lone_surrogates(&mut bytes);
+                Storage::Small(bytes)
+            }
+            Storage::Large { mut pages, length } => {
+                replace_lone_surrogates(&mut pages[..length]);
+                Storage::Large { pages, length }
+            }
+        };
+        Self { storage, ..self }.whole()
     }
 
     pub(crate) fn whole(self) -> Bytes {

@@ -15,7 +15,7 @@ use crate::wording::{complaint, syntax_complaint};
 /// How much of the caller's text an error sentence may repeat, in bytes.
 const ECHO_LIMIT: usize = 400;
 
-/// A body that is declared as JSON and within its limit, but not parsed yet.
+/// A body that is declared as JSON and within its limit, but not parsed yet. Lone surrogates in it are U+FFFD.
 #[derive(Debug, Clone)]
 pub struct JsonBody(Bytes);
 
@@ -26,7 +26,7 @@ impl Request {
     /// 415 for another content type or a compressed body, and those of [`Request::body`].
     pub async fn json(&mut self, limit: usize) -> Result<JsonBody, HttpError> {
         self.check_content()?;
-        Ok(JsonBody(self.body(limit).await?))
+        Ok(JsonBody(self.buffered(limit).await?.whole_json()))
     }
 
     fn check_content(&self) -> Result<(), HttpError> {
@@ -118,7 +118,7 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
-    use crate::request::tests::request;
+    use crate::request::tests::{request, request_with};
 
     #[derive(Debug, Deserialize, PartialEq)]
     struct Conversation {
@@ -185,13 +185,28 @@ mod tests {
     #[test]
     fn bytes_that_are_no_text_and_nesting_without_end_are_refused() {
         sentence(b"{\"messages\":[{\"role\":\"\xff\"}]}");
-        sentence(br#"{"messages":[{"role":"\ud800"}]}"#);
         for (open, close) in [("[", "]"), ("{\"a\":", "}")] {
             let deep = format!("{}1{}", open.repeat(200_000), close.repeat(200_000));
             let skipped = format!(r#"{{"messages":[],"x":{deep}}}"#);
             assert!(parse(skipped.as_bytes()).is_ok(), "a field nobody reads is skipped, however deep");
             let body = JsonBody(deep.into());
             assert_eq!(body.parse::<Value>().unwrap_err().status(), 400);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_text_that_was_cut_inside_a_character_is_read() {
+        let halves = r#"{"text":"a\ud83d","b":["\ude00","\\ud83d","\ud83d\ude00"]}"#;
+        let padded = format!("{halves}{}", " ".repeat(100_000));
+        for (text, piece) in [(halves, 1000), (halves, 3), (&padded, 1000)] {
+            let pieces: Vec<Result<_, std::io::Error>> = text
+                .as_bytes()
+                .chunks(piece)
+                .map(|piece| Ok(http_body::Frame::data(Bytes::copy_from_slice(piece))))
+                .collect();
+            let body = http_body_util::StreamBody::new(futures::stream::iter(pieces));
+            let value: Value = request_with(http::Request::new(body)).json(200_000).await.unwrap().parse().unwrap();
+            assert_eq!(value, serde_json::json!({ "text": "a\u{fffd}", "b": ["\u{fffd}", "\\ud83d", "😀"] }));
         }
     }
 

@@ -24,7 +24,7 @@ impl Call {
     }
 
     fn is_whole(&self) -> bool {
-        matches!(serde_json::from_str(&self.arguments), Ok(serde_json::Value::Object(_)))
+        matches!(input::parse(&self.arguments), Some(serde_json::Value::Object(_)))
     }
 
     fn add(&mut self, arguments: &Value<'_>) {

@@ -73,7 +73,7 @@ fn next_block(text: &str) -> Option<(&str, &str, &str)> {
 
 /// The calls of a text that consists of calls only.
 fn calls(text: &str, tools: &[KnownTool]) -> Option<Vec<FoundCall>> {
-    let objects = match serde_json::from_str(text.trim()).ok()? {
+    let objects = match crate::input::parse(text.trim())? {
         Value::Array(objects) if !objects.is_empty() => objects,
         object @ Value::Object(_) => vec![object],
         _ => return None,

@@ -68,3 +68,31 @@ proptest! {
         prop_assert!(decode(CompletionParser::default(), &bytes, size).1.is_err());
     }
 }
+
+#[test]
+fn a_character_that_was_cut_in_two_is_two_replacements() {
+    for (first, second, shown) in [
+        (r"a\ud83d", r"\ude00b", "a\u{fffd}\u{fffd}b"),
+        (r"\ud83d\ude00", r"\\ud83d", "😀\\ud83d"),
+        (r"a\ud83d", "", "a\u{fffd}"),
+        ("", r"\uDE00", "\u{fffd}"),
+    ] {
+        let streamed = format!(
+            "data: {{\"choices\":[{{\"delta\":{{\"content\":\"{first}\"}}}}]}}\n\n\
+             data: {{\"choices\":[{{\"delta\":{{\"content\":\"{second}\"}},\"finish_reason\":\"stop\"}}]}}\n\n"
+        );
+        let (events, ended) = decode(CompletionParser::default(), streamed.as_bytes(), 5);
+        assert_eq!((&events[0], ended), (&text(shown), Ok(())), "{first} {second}");
+        let streamed = format!(
+            "data: {{\"type\":\"content_block_delta\",\"delta\":{{\"type\":\"text_delta\",\"text\":\"{first}\"}}}}\n\n\
+             data: {{\"type\":\"content_block_delta\",\"delta\":{{\"type\":\"text_delta\",\"text\":\"{second}\"}}}}\n\n\
+             data: {{\"type\":\"message_stop\"}}\n\n"
+        );
+        let (events, ended) = decode(MessageParser::default(), streamed.as_bytes(), 5);
+        assert_eq!((&events[0], ended), (&text(shown), Ok(())), "{first} {second}");
+    }
+    let whole = br#"{"choices":[{"message":{"content":"a\ud83d"},"finish_reason":"stop"}]}"#;
+    let (mut decoder, mut events) = (Decoder::of_whole(CompletionParser::default()), Vec::new());
+    assert_eq!(decoder.feed(whole, &mut events).and_then(|()| decoder.end(&mut events)), Ok(()));
+    assert_eq!(events[0], text("a\u{fffd}"));
+}
