@@ -31,7 +31,7 @@ fn a_job_is_heard_from_its_creation_to_its_end() {
     let site = Site::start();
     let job = site.agent().create("Replace \"widget\" with \"gadget\"");
     let response = site.server.send(&site.agent().events(id(&job), None));
-    assert_eq!(response.header("Content-Type"), Some("text/event-stream"));
+    assert_eq!(response.header("Content-Type"), Some("text/event-stream; charset=utf-8"));
     assert_eq!(response.header("Cache-Control"), Some("no-cache"));
     let events: Vec<Event> = Event::read(&response.body).into_iter().filter(|event| event.kind != "delta").collect();
     let heard = kinds(&events);

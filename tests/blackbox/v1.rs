@@ -32,7 +32,7 @@ fn a_job_is_told_to_its_end_and_can_be_polled() {
         stream(&site, &json!({ "messages": [{ "role": "user", "content": "Replace \"widget\" with \"gadget\"" }] }));
     let response = &answer.response;
     for (name, value) in [
-        ("Content-Type", "text/event-stream"),
+        ("Content-Type", "text/event-stream; charset=utf-8"),
         ("X-Vercel-AI-UI-Message-Stream", "v1"),
         ("Cache-Control", "no-cache"),
         ("X-Accel-Buffering", "no"),

@@ -70,7 +70,7 @@ pub(crate) async fn stream(request: &AuthorizedRequest<'_>) -> Result<Response, 
         ControlFlow::Continue(())
     });
     let body = with_keep_alive(bytes, Bytes::from_static(b": keep-alive\n\n"), KEEP_ALIVE_INTERVAL);
-    Ok(respond::stream("text/event-stream", body))
+    Ok(respond::stream("text/event-stream; charset=utf-8", body))
 }
 
 /// Emits an event when a job of any project was written, or the progress of an index changed; at most once a second.

@@ -52,7 +52,7 @@ pub(crate) async fn events(api: &Api, request: &Request, principal: &Principal) 
         ControlFlow::Continue(())
     });
     let alive = with_keep_alive(bytes, Bytes::from_static(KEEP_ALIVE), SILENCE);
-    Ok(respond::stream("text/event-stream", alive))
+    Ok(respond::stream("text/event-stream; charset=utf-8", alive))
 }
 
 /// The id of the newest event that the client has, 0 for none. Browsers send it as a header when they reconnect; other

@@ -65,7 +65,7 @@ pub struct UiMessageStream {
 }
 
 impl Encoder for UiMessageStream {
-    const CONTENT_TYPE: &'static str = "text/event-stream";
+    const CONTENT_TYPE: &'static str = "text/event-stream; charset=utf-8";
     const PROTOCOL_HEADER: (&'static str, &'static str) = ("x-vercel-ai-ui-message-stream", "v1");
     /// A comment, which every client skips.
     const KEEP_ALIVE: &'static [u8] = b": keep-alive\n\n";

@@ -60,7 +60,7 @@ async fn a_job_is_told_from_its_first_word_to_its_last() {
     let answer = fixture.agent(Method::POST, JOBS).json(user("Fix broken links")).await;
     assert_eq!(answer.status, 200);
     for (name, value) in [
-        ("content-type", "text/event-stream"),
+        ("content-type", "text/event-stream; charset=utf-8"),
         ("cache-control", "no-cache"),
         ("x-accel-buffering", "no"),
         ("x-vercel-ai-ui-message-stream", "v1"),

@@ -42,7 +42,7 @@ async fn a_question_is_answered_by_a_stream() {
     let answer = fixture.reader(MESSAGE).json(question("How long do retries wait?")).await;
     assert_eq!(answer.status, 200);
     for (name, value) in [
-        ("content-type", "text/event-stream"),
+        ("content-type", "text/event-stream; charset=utf-8"),
         ("x-vercel-ai-ui-message-stream", "v1"),
         ("cache-control", "no-cache"),
         ("x-accel-buffering", "no"),

@@ -60,9 +60,11 @@ async fn events_come_as_the_job_goes_and_end_with_it() {
     let id = created(&fixture).await;
     let mut reading = events(&fixture, &id).open("").await;
     assert_eq!(reading.response.status(), 200);
-    for (name, value) in
-        [("content-type", "text/event-stream"), ("cache-control", "no-cache"), ("x-accel-buffering", "no")]
-    {
+    for (name, value) in [
+        ("content-type", "text/event-stream; charset=utf-8"),
+        ("cache-control", "no-cache"),
+        ("x-accel-buffering", "no"),
+    ] {
         assert_eq!(reading.response.headers()[name], value);
     }
     reading.until("event: asked").await;
