@@ -1,6 +1,7 @@
 //! The data model of a parsed page.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use crate::front_matter::FrontMatter;
 use crate::problem::Problem;
@@ -145,8 +146,9 @@ pub enum LinkKind {
 /// The content under one heading, up to the next heading of any level.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Section {
-    /// The enclosing headings, outermost first, the section's own last. Empty before the first heading.
-    pub headings: Vec<String>,
+    /// The enclosing headings, outermost first, the section's own last. Empty before the first heading. Sections share
+    /// the texts of the headings around them.
+    pub headings: Vec<Arc<str>>,
     /// The anchor of the section's own heading; `None` before the first heading.
     pub anchor: Option<String>,
     /// The level of the section's own heading; 0 before the first heading.

@@ -1,9 +1,13 @@
 //! Builds a page in document order, for the formats that are parsed line by line (reStructuredText, AsciiDoc).
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use crate::front_matter::FrontMatter;
+use crate::heading_path::HeadingPath;
 use crate::page::{CodeBlock, Format, Heading, Link, Page, Section};
+use crate::parse_blocks::{MOST_HEADINGS, excess_heading};
+use crate::parse_lines::Lines;
 use crate::problem::Problem;
 use crate::text::text_of;
 
@@ -18,8 +22,10 @@ pub(crate) struct PageBuilder<'t> {
     prose: Vec<Range<usize>>,
     code: Vec<Range<usize>>,
     /// The enclosing headings, outermost first.
-    path: Vec<(u8, String)>,
+    path: HeadingPath,
     section: Section,
+    /// The byte offset of the first heading beyond [`MOST_HEADINGS`].
+    first_excess_heading: Option<usize>,
 }
 
 impl<'t> PageBuilder<'t> {
@@ -33,8 +39,9 @@ impl<'t> PageBuilder<'t> {
             sections: Vec::new(),
             prose: Vec::new(),
             code: Vec::new(),
-            path: Vec::new(),
+            path: HeadingPath::default(),
             section: section(Vec::new(), None, 0, 0),
+            first_excess_heading: None,
         }
     }
 
@@ -44,13 +51,13 @@ impl<'t> PageBuilder<'t> {
     }
 
     pub(crate) fn heading(&mut self, level: u8, words: String, anchor: String, span: Range<usize>) {
-        self.close(span.start);
-        while self.path.last().is_some_and(|(above, _)| *above >= level) {
-            self.path.pop();
+        if self.headings.len() >= MOST_HEADINGS {
+            self.first_excess_heading.get_or_insert(span.start);
+            return self.paragraph("", &words);
         }
-        self.path.push((level, words.clone()));
-        let above = self.path.iter().map(|(_, words)| words.clone()).collect();
-        self.section = section(above, Some(anchor.clone()), level, span.start);
+        self.close(span.start);
+        self.path.enter(level, &words);
+        self.section = section(self.path.texts(), Some(anchor.clone()), level, span.start);
         self.headings.push(Heading { level, text: words, anchor, span });
     }
 
@@ -104,8 +111,9 @@ impl<'t> PageBuilder<'t> {
         }
     }
 
-    pub(crate) fn finish(mut self, path: &str, format: Format, problems: Vec<Problem>) -> Page {
+    pub(crate) fn finish(mut self, path: &str, format: Format, mut problems: Vec<Problem>) -> Page {
         self.close(self.text.len());
+        problems.extend(self.first_excess_heading.map(|at| excess_heading(&Lines::of(self.text), at)));
         self.links.sort_by_key(|link| (link.span.start, link.dest_span.start));
         for ranges in [&mut self.prose, &mut self.code] {
             ranges.retain(|range| !range.is_empty());
@@ -138,7 +146,7 @@ pub(crate) fn problems_of(bytes: &[u8]) -> Vec<Problem> {
     }
 }
 
-fn section(headings: Vec<String>, anchor: Option<String>, level: u8, start: usize) -> Section {
+fn section(headings: Vec<Arc<str>>, anchor: Option<String>, level: u8, start: usize) -> Section {
     Section {
         headings,
         anchor,

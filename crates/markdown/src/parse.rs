@@ -12,7 +12,7 @@ use crate::front_matter;
 use crate::notebook::{NO_NOTEBOOK, Notebook};
 use crate::page::{Format, Page};
 use crate::page_builder::PageBuilder;
-use crate::parse_blocks::{Blocks, MOST_HEADINGS, blocks};
+use crate::parse_blocks::{Blocks, blocks, excess_heading};
 use crate::parse_lines::Lines;
 use crate::parse_markdown;
 use crate::parse_marks;
@@ -70,10 +70,7 @@ pub fn parse_as(path: &str, bytes: &[u8], format: Format, anchors: AnchorStyle) 
         links.extend(in_templates);
         links.sort_by_key(|link| (link.span.start, link.dest_span.start));
     }
-    problems.extend(first_excess_heading.map(|at| {
-        let message = format!("this is read as text: the page has {MOST_HEADINGS} headings before it");
-        Problem { line: lines.number(at), message }
-    }));
+    problems.extend(first_excess_heading.map(|at| excess_heading(&lines, at)));
 
     let first_title = headings.iter().find(|heading| heading.level == 1).map(|heading| heading.text.clone());
     let title =
@@ -291,7 +288,7 @@ AT&amp;T \< 5
             "Intro with words and `code <T>`.\n\n**Install**\n\nRun the [tool](/tool#run \"T\"):\n\n\
              ```ts title=\"a.ts\"\nif (x < 1) { y() }\n```"
         );
-        assert_eq!(inside.headings, ["Retry policies", "Inside"]);
+        assert_eq!(inside.headings, ["Retry policies", "Inside"].map(std::sync::Arc::from));
         assert_eq!(inside.text, "- one\n- alt words and two\n\nName | What\nx | the first");
         assert_eq!(last.text, "AT&T < 5");
         assert_eq!(last.anchor.as_deref(), Some("inside-1"));

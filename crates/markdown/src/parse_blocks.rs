@@ -10,6 +10,7 @@ use satteri_pulldown_cmark::{
 use crate::anchors::{AnchorStyle, Anchors};
 use crate::anchors_hugo::HugoWords;
 use crate::anchors_kramdown;
+use crate::heading_path::HeadingPath;
 use crate::heading_words::{
     code_inside, explicit_id, expression_content, id_in_comment, with_edge_spaces, with_own_spaces, without_attributes,
 };
@@ -17,8 +18,10 @@ use crate::page::{CodeBlock, Heading, Link, LinkKind, Section};
 use crate::parse_components::{is_inline, is_readable};
 use crate::parse_destination::{definition_destination, inline_destination, last_definitions};
 use crate::parse_html::{Piece, pieces};
+use crate::parse_lines::Lines;
 use crate::parse_markdown::{Definition, Events};
 use crate::parse_tags::{Dialect, Tag, TagKind, scan_tag};
+use crate::problem::Problem;
 use crate::sections::{SourceText, cleaned, code_block};
 
 /// A tag with this many bytes or more before it on its line does not begin the line.
@@ -27,8 +30,11 @@ const DEEPEST_INDENT: usize = 1_000;
 /// Most headings of a page; any more are read as text.
 pub(crate) const MOST_HEADINGS: usize = 20_000;
 
-/// In bytes: an enclosing heading is cut to this length in the heading path of a section.
-const MAX_PARENT_HEADING_BYTES: usize = 300;
+/// The problem of a page that has more than [`MOST_HEADINGS`]: the first one beyond is at `at`.
+pub(crate) fn excess_heading(lines: &Lines<'_>, at: usize) -> Problem {
+    let message = format!("this is read as text: the page has {MOST_HEADINGS} headings before it");
+    Problem { line: lines.number(at), message }
+}
 
 /// The parts of a page.
 #[derive(Debug, Default)]
@@ -62,7 +68,7 @@ pub(crate) fn blocks(
         definitions,
         blocks: Blocks::default(),
         anchors: Anchors::of(anchors),
-        path: Vec::new(),
+        path: HeadingPath::default(),
         section: OpenSection {
             anchor: None,
             level: 0,
@@ -136,8 +142,7 @@ struct Reading<'t> {
     definitions: HashMap<String, (String, Range<usize>)>,
     blocks: Blocks,
     anchors: Anchors,
-    /// The enclosing headings, outermost first.
-    path: Vec<(u8, String)>,
+    path: HeadingPath,
     section: OpenSection,
     /// Where the open heading begins in the section's text.
     heading: Option<usize>,
@@ -319,11 +324,7 @@ impl Reading<'_> {
                 })
             }
         };
-        self.path.retain(|(outer, _)| *outer < level);
-        if let Some((_, outer)) = self.path.last_mut() {
-            outer.truncate(outer.floor_char_boundary(MAX_PARENT_HEADING_BYTES));
-        }
-        self.path.push((level, text.clone()));
+        self.path.enter(level, &text);
         self.section.level = level;
         self.section.anchor = Some(anchor.clone()).filter(|anchor| !anchor.is_empty());
         self.section.start = range.start;
@@ -339,7 +340,7 @@ impl Reading<'_> {
             return;
         }
         self.blocks.sections.push(Section {
-            headings: self.path.iter().map(|(_, text)| text.clone()).collect(),
+            headings: self.path.texts(),
             anchor: section.anchor,
             level: section.level,
             text: text.to_owned(),

@@ -1,5 +1,6 @@
 //! Parses YAML into untyped values.
 
+use std::collections::HashMap;
 use std::fmt;
 
 use serde::Deserialize;
@@ -24,10 +25,17 @@ impl Yaml {
     pub fn merge(&mut self, other: Self) {
         match (self, other) {
             (Self::Map(members), Self::Map(more)) => {
+                let mut places: HashMap<String, usize> = HashMap::with_capacity(members.len());
+                for (at, (key, _)) in members.iter().enumerate() {
+                    places.entry(key.clone()).or_insert(at);
+                }
                 for (key, value) in more {
-                    match members.iter_mut().find(|(known, _)| *known == key) {
-                        Some((_, known)) => known.merge(value),
-                        None => members.push((key, value)),
+                    match places.get(&key) {
+                        Some(at) => members[*at].1.merge(value),
+                        None => {
+                            places.insert(key.clone(), members.len());
+                            members.push((key, value));
+                        }
                     }
                 }
             }

@@ -265,7 +265,7 @@ fn sections_of(file: &str, text: &str) -> Vec<(String, String)> {
     let title = page.title.clone().unwrap_or_default();
     let section = |section: docent_markdown::Section| {
         let code = section.code.into_iter().map(|block| block.text);
-        let heading = [title.as_str()].into_iter().chain(section.headings.iter().map(String::as_str));
+        let heading = [title.as_str()].into_iter().chain(section.headings.iter().map(AsRef::as_ref));
         (heading.collect::<Vec<_>>().join(" "), [section.text].into_iter().chain(code).collect::<Vec<_>>().join("\n"))
     };
     page.sections.into_iter().map(section).collect()

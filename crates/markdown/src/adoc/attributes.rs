@@ -2,13 +2,20 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use crate::depth::Depth;
 use crate::front_matter::{Field, FieldValue, FrontMatter};
+
+/// Maximum nesting depth of text: in macros, and in the values of attributes, which may refer to themselves.
+const DEEPEST: usize = 20;
 
 /// In bytes: the longest value of an attribute, so that values built from each other stay small.
 const MAX_VALUE_BYTES: usize = 4_096;
 
-/// In bytes: most text that attribute references may insert on one page.
-const MAX_INSERTED_BYTES: usize = 1 << 20;
+/// In bytes: most text that attribute references may insert on a page, besides twice its own length.
+const MAX_INSERTED_BYTES: usize = 64 << 10;
+
+/// In bytes: most text that attribute references may insert on a page of any length.
+const MAX_INSERTED_BYTES_IN_ALL: usize = 1 << 20;
 
 /// Attributes that a site or a forge sets before a page is read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -58,13 +65,27 @@ pub(super) struct Attributes<'g> {
     given: &'g AdocAttributes,
     page_values: HashMap<String, Option<String>>,
     inserted_bytes: usize,
-    /// The nesting depth of inline parsing.
-    pub(super) depth: usize,
+    /// Maximum of [`Self::inserted_bytes`]. References beyond it stay verbatim.
+    most_inserted_bytes: usize,
+    /// How deep inline markup may still be nested.
+    pub(super) depth: Depth,
 }
 
 impl<'g> Attributes<'g> {
-    pub(super) fn of(given: &'g AdocAttributes) -> Self {
-        Self { given, page_values: HashMap::new(), inserted_bytes: 0, depth: 0 }
+    /// The attributes at the beginning of a page of this length.
+    pub(super) fn of(given: &'g AdocAttributes, length: usize) -> Self {
+        Self {
+            given,
+            page_values: HashMap::new(),
+            inserted_bytes: 0,
+            most_inserted_bytes: (MAX_INSERTED_BYTES + 2 * length).min(MAX_INSERTED_BYTES_IN_ALL),
+            depth: Depth::of(DEEPEST),
+        }
+    }
+
+    /// Whether references stay verbatim because too much text was inserted before them.
+    pub(super) fn is_exhausted(&self) -> bool {
+        self.inserted_bytes > self.most_inserted_bytes
     }
 
     pub(super) fn set(&mut self, name: &str, value: Option<&str>) {
@@ -90,7 +111,7 @@ impl<'g> Attributes<'g> {
     }
 
     pub(super) fn replaced(&mut self, text: &str) -> String {
-        if !text.contains('{') || self.inserted_bytes > MAX_INSERTED_BYTES {
+        if !text.contains('{') || self.is_exhausted() {
             return text.to_owned();
         }
         let out = replaced(text, |name| self.get(name));
@@ -100,9 +121,12 @@ impl<'g> Attributes<'g> {
 
     /// The value to insert for a name; `None` if there is none, or if the page has inserted too much.
     pub(super) fn value_to_insert(&mut self, name: &str) -> Option<String> {
-        let value = self.get(&name.to_lowercase())?.to_owned();
-        self.inserted_bytes += value.len();
-        (self.inserted_bytes <= MAX_INSERTED_BYTES).then_some(value)
+        let length = self.get(&name.to_lowercase())?.len();
+        self.inserted_bytes += length;
+        if self.is_exhausted() {
+            return None;
+        }
+        self.get(&name.to_lowercase()).map(str::to_owned)
     }
 }
 

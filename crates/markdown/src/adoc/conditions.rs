@@ -13,7 +13,7 @@ pub(super) fn active_lines<'t>(text: &'t str, given: &AdocAttributes) -> Vec<Lin
     if !["ifdef::", "ifndef::", "ifeval::"].iter().any(|directive| text.contains(directive)) {
         return lines;
     }
-    let mut attributes = Attributes::of(given);
+    let mut attributes = Attributes::of(given, text.len());
     let mut active = Vec::with_capacity(lines.len());
     // For each open directive, whether its content is kept.
     let mut open_conditions: Vec<bool> = Vec::new();

@@ -59,6 +59,7 @@ impl<'t> Reading<'t> {
                 return at + 1;
             }
             Delimiter::Open | Delimiter::Blocks => return at + 1,
+            Delimiter::Table(_) if self.open.len() >= DEEPEST => return at + 1,
             Delimiter::Table(separator) => {
                 self.open.push(line.text);
                 self.tables.push(Table::of(&styled, separator, self.open.len()));

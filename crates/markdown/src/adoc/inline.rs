@@ -25,15 +25,13 @@ pub(super) struct Inline {
     pub(super) ids: Vec<String>,
 }
 
-/// Maximum nesting depth of text: in macros, and in the values of attributes, which may refer to themselves.
-const DEEPEST: usize = 20;
-
 /// Parses the inline markup of a range. Markup nested deeper than the limit is text.
 pub(super) fn read(text: &str, range: Range<usize>, attributes: &mut Attributes<'_>) -> Inline {
-    if attributes.depth >= DEEPEST {
+    let around = attributes.depth;
+    let Some(depth) = around.inside() else {
         return Inline { text: text[range].to_owned(), ..Inline::default() };
-    }
-    attributes.depth += 1;
+    };
+    attributes.depth = depth;
     let mut reading = Reading {
         text,
         at: range.start,
@@ -43,12 +41,13 @@ pub(super) fn read(text: &str, range: Range<usize>, attributes: &mut Attributes<
         last_searches: [(usize::MAX, None); 14],
         ends: HashMap::new(),
         code_end: 0,
+        brackets_end: 0,
         out: Inline::default(),
         is_spaced: false,
     };
     reading.all();
     let read = reading.out;
-    attributes.depth -= 1;
+    attributes.depth = around;
     read
 }
 
@@ -110,6 +109,8 @@ struct Reading<'t, 'a, 'g> {
     ends: HashMap<usize, usize>,
     /// The end of the current code span.
     code_end: usize,
+    /// The end of the current run of opening brackets.
+    brackets_end: usize,
     out: Inline,
     is_spaced: bool,
 }
@@ -311,7 +312,6 @@ impl<'t> Reading<'t, '_, '_> {
         let at = self.at + 2;
         if let Some(end) = self.end_of(Ending::Quote, at + 1) {
             // That backtick does not end a code span.
-            self.last_searches[Ending::Code as usize] = (usize::MAX, None);
             self.ends.remove(&end);
         }
         self.skip_to(at)
@@ -355,14 +355,18 @@ impl<'t> Reading<'t, '_, '_> {
         let (at, rest) = (self.at, self.rest());
         if let Some(inside) = rest.strip_prefix("[[") {
             let is_entry = inside.starts_with('[');
-            let inside = inside.trim_start_matches('[');
+            // A run of brackets is measured once, at its first.
+            if self.brackets_end <= at {
+                self.brackets_end = self.range.end - inside.trim_start_matches('[').len();
+            }
+            let inside = &self.text[self.brackets_end..self.range.end];
             let length = inside.bytes().take(200).take_while(|byte| !b"[], \n".contains(byte)).count();
             let Some(id) =
                 inside.get(..length).filter(|id| id.starts_with(|c: char| c.is_alphabetic() || "_:".contains(c)))
             else {
                 return false;
             };
-            let open = at + rest.len() - inside.len();
+            let open = self.brackets_end;
             let Some(end) = self
                 .end_of(Ending::Bracket, open + length)
                 .filter(|end| self.text[*end..self.range.end].starts_with("]]"))

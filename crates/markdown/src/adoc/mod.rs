@@ -35,6 +35,7 @@ use crate::anchors::AnchorStyle;
 use crate::front_matter::FrontMatter;
 use crate::page::{Format, Link, Page};
 use crate::page_builder::{Line, PageBuilder, problems_of};
+use crate::problem::Problem;
 use crate::text::text_of;
 
 /// Parses one page. Never fails and never panics.
@@ -43,7 +44,12 @@ pub(crate) fn parse(path: &str, bytes: &[u8], anchors: AnchorStyle, given: &Adoc
     let mut reading = Reading::of(&text, anchors, given);
     reading.blocks();
     reading.resolve();
-    reading.page.finish(path, Format::Adoc, problems_of(bytes))
+    let mut problems = problems_of(bytes);
+    if reading.attributes.is_exhausted() {
+        let message = "the attributes of this page insert too much text; further references to them are read as text";
+        problems.push(Problem { line: 1, message: message.to_owned() });
+    }
+    reading.page.finish(path, Format::Adoc, problems)
 }
 
 /// The attributes in the header of a page, as front matter: `description`, `keywords`, `nav_title` and `page-aliases`.
@@ -89,7 +95,7 @@ impl<'t> Reading<'t> {
             text,
             lines: conditions::active_lines(text, given),
             page: PageBuilder::of(text),
-            attributes: Attributes::of(given),
+            attributes: Attributes::of(given, text.len()),
             defaults: if anchors == AnchorStyle::Asciidoctor { ("_", "_") } else { ("", "-") },
             ids: PageIds::default(),
             pending: BlockAttributes::default(),

@@ -16,8 +16,10 @@ use std::ops::Range;
 use inline::{Destination, Inline, Reference, normal};
 
 use crate::anchors::{AnchorStyle, Anchors};
+use crate::depth::Depth;
 use crate::page::{Format, Link, LinkKind, Page};
 use crate::page_builder::{Line, PageBuilder, dedented, problems_of};
+use crate::problem::Problem;
 use crate::text::text_of;
 
 /// Punctuation that titles may be underlined with.
@@ -26,13 +28,17 @@ const ADORNMENTS: &str = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~";
 /// Most list markers that may follow each other on one line.
 const DEEPEST: usize = 20;
 
+/// In bytes: most text that references may copy from their targets, besides twice the length of the page.
+const MAX_COPIED_BYTES: usize = 64 << 10;
+
 /// Reads one page. Never fails and never panics.
 pub(crate) fn parse(path: &str, bytes: &[u8]) -> Page {
     let text = text_of(bytes);
     let mut reading = Reading::of(&text);
     reading.blocks();
-    reading.resolve();
-    reading.page.finish(path, Format::Rst, problems_of(bytes))
+    let mut problems = problems_of(bytes);
+    problems.extend(reading.resolve());
+    reading.page.finish(path, Format::Rst, problems)
 }
 
 /// The id that docutils derives from a name.
@@ -284,10 +290,10 @@ impl<'t> Reading<'t> {
 
     /// Reads one block: explicit markup, a list item, or a paragraph. Returns the line after it.
     fn block(&mut self, place: Place) -> usize {
-        self.block_in(place, "", 0)
+        self.block_in(place, "", Depth::of(DEEPEST))
     }
 
-    fn block_in(&mut self, place: Place, mark: &str, depth: usize) -> usize {
+    fn block_in(&mut self, place: Place, mark: &str, depth: Depth) -> usize {
         let line = self.lines[place.line];
         let words = &self.text[place.start..line.end()];
         if words == ".." || words.starts_with(".. ") {
@@ -304,7 +310,7 @@ impl<'t> Reading<'t> {
             self.code_lines(Some("python".to_owned()), place.line, end);
             return end;
         }
-        if let Some(found) = marker(words).filter(|_| depth < DEEPEST) {
+        if let Some((found, depth)) = marker(words).zip(depth.inside()) {
             if found.length >= words.len() {
                 return place.line + 1;
             }
@@ -314,7 +320,7 @@ impl<'t> Reading<'t> {
                 false => place.column + found.length,
             };
             let mark = if found.is_field { String::new() } else { self.text[place.start..start].to_owned() };
-            return self.block_in(Place { start, column, ..place }, &mark, depth + 1);
+            return self.block_in(Place { start, column, ..place }, &mark, depth);
         }
         self.paragraph(place, mark)
     }
@@ -439,8 +445,10 @@ impl<'t> Reading<'t> {
         next
     }
 
-    /// Turns references into links once all targets are known.
-    fn resolve(&mut self) {
+    /// Turns references into links once all targets are known. A page whose references would copy too much of their
+    /// targets has no more links from there on, which is a problem.
+    fn resolve(&mut self) -> Option<Problem> {
+        let mut room = MAX_COPIED_BYTES + 2 * self.text.len();
         let mut anonymous = std::mem::take(&mut self.anonymous).into_iter();
         for Reference { span, text, to } in std::mem::take(&mut self.references) {
             let link = match to {
@@ -457,9 +465,19 @@ impl<'t> Reading<'t> {
                 Destination::Name(name) => self.found(Definition::Alias(name), &span),
             };
             if let Some((target, dest_span, kind)) = link {
+                if kind == LinkKind::Reference {
+                    let Some(left) = room.checked_sub(target.len()) else {
+                        let line = self.text[..span.start].matches('\n').count() + 1;
+                        let message =
+                            "the targets of references on this page are too long; no links are read from here on";
+                        return Some(Problem { line, message: message.to_owned() });
+                    };
+                    room = left;
+                }
                 self.page.link(Link { target, dest_span, span, text, kind });
             }
         }
+        None
     }
 
     /// The target of a reference, its byte range, and the kind of link. Follows at most 10 definitions.

@@ -26,7 +26,7 @@ fn titles_are_told_by_what_they_are_underlined_with() {
         ]
     );
     assert_eq!(read.title.as_deref(), Some("Title"));
-    assert_eq!(read.sections[2].headings, ["Title", "First", "The code of it"]);
+    assert_eq!(read.sections[2].headings, ["Title", "First", "The code of it"].map(std::sync::Arc::from));
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Writes a page to the index as documents, and reads a whole page back from them.
 
+use std::sync::Arc;
+
 use docent_markdown::{Page, Section};
 use tantivy::schema::document::OwnedValue;
 use tantivy::schema::{Document, Field, Value};
@@ -17,6 +19,11 @@ use crate::text::vocabulary::{Number, Vocabulary, Word};
 
 /// Maximum bytes of code indexed per section: code beyond that adds nothing about the section's topic.
 const MOST_CODE: usize = 8_000;
+/// In bytes: what the headings above all sections of a page may take together, besides four times the page's text. A
+/// section beyond it is indexed with its own heading only.
+const HEADING_PATHS: usize = 256 << 10;
+/// Most words of a title that each section of the page is found by.
+const TITLE_WORDS: usize = 100;
 /// About how many bytes of a page's text are read to detect its language.
 const LANGUAGE_TEXT: usize = 4_000;
 /// Placeholder for a section in the stored outline of a page. A private-use character, so that no text contains it.
@@ -36,8 +43,11 @@ pub(crate) fn write(
     let outline = outline(&page, source);
     let mut title = Vec::new();
     vocabulary.add_words(&entry.title, language, &mut title);
+    title.truncate(TITLE_WORDS);
     let (words, numbers, stored) = (Vec::new(), Vec::new(), StoredValues::default());
-    let mut writing = Writing { fields, entry, language, vocabulary, writer, title, words, numbers, stored };
+    let paths_left = HEADING_PATHS + 4 * source.len();
+    let mut writing =
+        Writing { fields, entry, language, vocabulary, writer, title, paths_left, words, numbers, stored };
     for (at, section) in (0..).zip(std::mem::take(&mut page.sections)) {
         let kind = SectionKind::of(&section, &page.links, source);
         writing.section(section, at, kind)?;
@@ -71,6 +81,8 @@ struct Writing<'w> {
     writer: &'w mut SegmentWriter,
     /// The words of the title.
     title: Vec<Word>,
+    /// How many bytes the headings above the sections to come may take.
+    paths_left: usize,
     /// The words of the current text.
     words: Vec<Word>,
     /// Word hashes of the current section, for its near-duplicate fingerprint.
@@ -136,7 +148,7 @@ impl Writing<'_> {
     fn section(&mut self, section: Section, at: u64, kind: SectionKind) -> tantivy::Result<()> {
         let fields = self.fields;
         self.begin(SECTION);
-        let heading_path = heading_path(self.entry, &section);
+        let heading_path = self.heading_path(&section);
         self.words.clear();
         self.words.extend_from_slice(&self.title);
         let title = self.words.len();
@@ -167,6 +179,22 @@ impl Writing<'_> {
             self.stored.text(fields.anchor, anchor);
         }
         self.end(Some((fields.content, section.markdown)))
+    }
+
+    /// The headings above a section, without the page title, which adds nothing new.
+    fn heading_path<'s>(&mut self, section: &'s Section) -> &'s [Arc<str>] {
+        let path = match section.headings.as_slice() {
+            [first, others @ ..] if **first == *self.entry.title => others,
+            headings => headings,
+        };
+        let length = path.iter().map(|heading| heading.len()).sum();
+        match self.paths_left.checked_sub(length) {
+            Some(left) => {
+                self.paths_left = left;
+                path
+            }
+            None => &path[path.len().saturating_sub(1)..],
+        }
     }
 
     fn link(&mut self, mention: &Mention) -> tantivy::Result<()> {
@@ -215,14 +243,6 @@ fn code(section: &Section) -> impl Iterator<Item = &str> {
         room -= text.len();
         block.file.as_deref().into_iter().chain([text])
     })
-}
-
-/// The headings above a section, without the page title, which adds nothing new.
-fn heading_path<'s>(entry: &ManifestPage, section: &'s Section) -> &'s [String] {
-    match section.headings.as_slice() {
-        [first, others @ ..] if *first == entry.title => others,
-        headings => headings,
-    }
 }
 
 /// Rebuilds a whole page as readable Markdown from its stored documents. `None` when there is no such page.

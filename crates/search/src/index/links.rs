@@ -34,17 +34,18 @@ pub(crate) struct Mentions {
 impl Mentions {
     /// The links of a page that is served at `path`, one mention per target.
     pub(crate) fn of(&mut self, page: &Page, path: &str) -> Vec<Mention> {
-        let mut found: BTreeMap<Rc<[u64]>, Vec<&str>> = BTreeMap::new();
+        let mut found: BTreeMap<Rc<[u64]>, (Vec<&str>, usize)> = BTreeMap::new();
         for link in page.links.iter().filter(|link| leads_to_a_page(link)) {
             let targets = self.targets(&page.path, path, &link.target);
             if !targets.is_empty() {
-                let texts = found.entry(targets).or_default();
-                if !texts.contains(&link.text.as_str()) {
+                let (texts, length) = found.entry(targets).or_default();
+                if *length < MOST_TEXT && !texts.contains(&link.text.as_str()) {
                     texts.push(&link.text);
+                    *length += link.text.len() + 1;
                 }
             }
         }
-        let mention = |(targets, texts): (Rc<[u64]>, Vec<&str>)| {
+        let mention = |(targets, (texts, _)): (Rc<[u64]>, (Vec<&str>, usize))| {
             let mut text = texts.join("\n");
             text.truncate(text.floor_char_boundary(MOST_TEXT));
             Mention { targets, text }

@@ -31,7 +31,7 @@ const LEADING: [&str; 5] = ["href", "to", "link", "url", "entry"];
 impl SectionKind {
     /// `links` are the links of the page, in order, and `source` is its text.
     pub(crate) fn of(section: &Section, links: &[Link], source: &str) -> Self {
-        let heading = section.headings.last().map_or("", String::as_str);
+        let heading = section.headings.last().map_or("", AsRef::as_ref);
         if is_outdated(heading) {
             return Self::Outdated;
         }

@@ -32,7 +32,8 @@ impl Reading<'_, '_, '_> {
     /// `{url}/path[words]`, which is a link by the value of the attribute.
     pub(super) fn url_of_attribute(&mut self) -> bool {
         let rest = self.rest();
-        let length = rest.find(|c: char| c.is_whitespace() || "[]<>".contains(c)).unwrap_or(rest.len()).min(2_000);
+        let near = &rest[..rest.floor_char_boundary(2_000)];
+        let length = near.find(|c: char| c.is_whitespace() || "[]<>".contains(c)).unwrap_or(near.len());
         let Some(written) = rest.get(..length) else { return false };
         let target = self.attributes.replaced(written);
         let has_words = rest[length..].starts_with('[');
