@@ -26,6 +26,7 @@ mod follow;
 mod generator;
 mod generators;
 mod glob;
+mod groups;
 mod imports;
 mod inbound;
 mod include;

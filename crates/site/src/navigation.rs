@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use docent_markdown::{Lines, Problem, text_of};
 
+use crate::groups;
 use crate::navigation_json::{self, Json, Value};
 use crate::navigation_refs::{Resolved, resolved};
 use crate::tree::Tree;
@@ -103,25 +104,14 @@ impl Navigation {
     /// Keys that hold the displayed name of a node.
     const LABELS: [&'static str; 6] = ["tab", "anchor", "dropdown", "product", "item", "group"];
 
-    /// Maximum length of a name, in bytes.
-    const LONGEST_LABEL: usize = 120;
-
-    /// Maximum number of enclosing group names that are kept for a page; the outermost are kept.
-    pub const MOST_GROUPS: usize = 10;
-
     /// The group names of a node's pages: those around the node, then its own. All of its pages share one list.
     pub fn groups(around: &Arc<[String]>, node: &Json) -> Arc<[String]> {
-        let labels: Vec<String> = Self::LABELS.iter().filter_map(|name| Self::name(node, name)).collect();
-        if labels.is_empty() {
-            return Arc::clone(around);
-        }
-        around.iter().cloned().chain(labels).take(Self::MOST_GROUPS).collect()
+        groups::inside(around, Self::LABELS.iter().filter_map(|name| node.get(name)?.text()))
     }
 
     /// A name of a node, truncated to the maximum length.
     pub fn name(node: &Json, member: &str) -> Option<String> {
-        let name = node.get(member)?.text()?;
-        Some(name[..name.floor_char_boundary(Self::LONGEST_LABEL)].to_owned())
+        node.get(member)?.text().map(groups::label)
     }
 
     /// Reads a navigation file. Never fails: a file that is not JSON is an empty navigation with a problem.
@@ -314,9 +304,9 @@ mod tests {
         let text = format!(r#"{{"navigation": [{groups}"a"{}]}}"#, "]}".repeat(12));
         let navigation = Navigation::parse("docs.json", text.as_bytes());
         let entry = navigation.entry("a").expect("an entry");
-        assert_eq!(entry.groups.len(), Navigation::MOST_GROUPS);
+        assert_eq!(entry.groups.len(), groups::MOST_GROUPS);
         let names = entry.groups.iter().chain(&entry.version).chain(&entry.language);
-        assert!(names.clone().all(|name| name.len() == Navigation::LONGEST_LABEL), "{:?}", names.collect::<Vec<_>>());
+        assert!(names.clone().all(|name| name.len() == groups::LONGEST_LABEL), "{:?}", names.collect::<Vec<_>>());
     }
 
     #[test]

@@ -3,8 +3,10 @@
 
 use std::ops::Range;
 
+use docent_markdown::Depth;
+
 /// Maximum nesting depth; a deeper file is rejected.
-const MAX_DEPTH: usize = 64;
+pub(crate) const MAX_DEPTH: usize = 64;
 
 /// A value and its byte range.
 #[derive(Debug, Clone, PartialEq)]
@@ -51,7 +53,7 @@ impl Json {
 pub(crate) fn read(text: &str) -> Result<Json, usize> {
     let mut reader = Reader { text, at: 0 };
     reader.at = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
-    let value = reader.value(0).ok_or(reader.at)?;
+    let value = reader.value(Depth::of(MAX_DEPTH)).ok_or(reader.at)?;
     reader.skip_space();
     if reader.at < text.len() { Err(reader.at) } else { Ok(value) }
 }
@@ -88,12 +90,13 @@ impl Reader<'_> {
         }
     }
 
-    fn value(&mut self, depth: usize) -> Option<Json> {
+    fn value(&mut self, depth: Depth) -> Option<Json> {
         self.skip_space();
         let start = self.at;
         let value = match self.peek()? {
             b'"' => Value::Text(self.string()?),
-            b'[' if depth < MAX_DEPTH => {
+            b'[' => {
+                let depth = depth.inside()?;
                 self.at += 1;
                 let mut items = Vec::new();
                 loop {
@@ -101,11 +104,12 @@ impl Reader<'_> {
                     if self.eat(b']') {
                         break Value::List(items);
                     }
-                    items.push(self.value(depth + 1)?);
+                    items.push(self.value(depth)?);
                     self.comma(b']')?;
                 }
             }
-            b'{' if depth < MAX_DEPTH => {
+            b'{' => {
+                let depth = depth.inside()?;
                 self.at += 1;
                 let mut members = Vec::new();
                 loop {
@@ -116,7 +120,7 @@ impl Reader<'_> {
                     let name = self.string()?;
                     self.skip_space();
                     self.eat(b':').then_some(())?;
-                    members.push((name, self.value(depth + 1)?));
+                    members.push((name, self.value(depth)?));
                     self.comma(b'}')?;
                 }
             }

@@ -1,6 +1,6 @@
 //! Detects the generator of a tree and reads the layout from its configuration.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use docent_markdown::is_page;
 
@@ -72,7 +72,8 @@ impl Layout {
     }
 
     fn of_configuration(tree: &dyn Tree, configurations: &[&str]) -> Self {
-        let has = |name: &str| configurations.contains(&name);
+        let known: HashSet<&str> = configurations.iter().copied().collect();
+        let has = |name: &str| known.contains(name);
         let enclosing = (1..=depth(tree.root())).map(|levels| ["..", "../..", "../../.."][levels - 1]);
         let config_folders: Vec<&str> = CONFIG_FOLDERS.into_iter().chain(enclosing).collect();
         // A forge may build any repository with Jekyll, so the configuration of any other generator takes precedence.

@@ -5,7 +5,7 @@ mod links;
 
 use std::collections::{HashMap, HashSet};
 
-use docent_markdown::{AnchorStyle, FrontMatter};
+use docent_markdown::{AnchorStyle, Depth, FrontMatter};
 
 pub(crate) use self::addresses::{id, without_number};
 use super::modules::{Modules, SCRIPT_EXTENSIONS};
@@ -15,6 +15,7 @@ use super::vitepress::unwrapped;
 use super::yaml::{self, Yaml};
 use super::{Root, RootKind, RootOptions, Rules};
 use crate::glob::Globs;
+use crate::groups::{self, Groups};
 use crate::layout::{Entries, Entry, Generator, Layout, below};
 use crate::tree::{Tree, from_config_folder, joined_in};
 use crate::variants::Stage;
@@ -134,7 +135,7 @@ fn label_folders(tree: &dyn Tree, layout: &mut Layout) {
         match yaml::read(&text) {
             Ok(category) => {
                 if let Some(label) = category.get("label").and_then(Yaml::text) {
-                    labels.insert(docent_markdown::folder(&file).to_owned(), label.to_owned());
+                    labels.insert(docent_markdown::folder(&file).to_owned(), groups::label(label));
                 }
             }
             Err(message) => layout.problem(&file, format!("this file cannot be read: {message}")),
@@ -424,7 +425,7 @@ impl ConfigReader<'_> {
         self.layout.options.docusaurus.sidebars.push((file, navigation.to_owned()));
         let mut walk = Walk { entries: &mut self.entries, navigation, is_computed: false, generated_slugs: Vec::new() };
         for (_, sidebar) in script.members() {
-            walk.items(sidebar, &[], 0);
+            walk.items(sidebar, &Groups::default(), Depth::of(MAX_DEPTH));
         }
         let generated = walk.generated_slugs.iter().map(|slug| below(base_path, slug));
         self.layout.options.docusaurus.generated_index_pages.extend(generated);
@@ -519,14 +520,12 @@ struct Walk<'e> {
 }
 
 impl Walk<'_> {
-    fn items(&mut self, node: &ScriptValue, groups: &[String], depth: usize) {
-        if depth > MAX_DEPTH {
-            return;
-        }
+    fn items(&mut self, node: &ScriptValue, groups: &Groups, depth: Depth) {
+        let Some(depth) = depth.inside() else { return };
         match node {
             ScriptValue::List(items) => {
                 for item in items {
-                    self.items(item, groups, depth + 1);
+                    self.items(item, groups, depth);
                 }
             }
             ScriptValue::Text(id) => self.page(id, None, groups),
@@ -541,9 +540,8 @@ impl Walk<'_> {
                 Some(_) => {}
                 None => {
                     for (label, inner) in members {
-                        let mut inner_groups = groups.to_vec();
-                        inner_groups.push(label.clone());
-                        self.items(inner, &inner_groups, depth + 1);
+                        let inner_groups = groups::inside(groups, [label.as_str()]);
+                        self.items(inner, &inner_groups, depth);
                     }
                 }
             },
@@ -551,22 +549,21 @@ impl Walk<'_> {
         }
     }
 
-    fn category(&mut self, node: &ScriptValue, groups: &[String], depth: usize) {
+    fn category(&mut self, node: &ScriptValue, groups: &Groups, depth: Depth) {
         let label = node.text_of("label");
         if let Some(id) = node.get("link").and_then(|link| link.text_of("id")) {
             self.page(id, label, groups);
         }
         let link = node.get("link").filter(|link| link.text_of("type") == Some("generated-index"));
         self.generated_slugs.extend(link.and_then(|link| link.text_of("slug")).map(str::to_owned));
-        let mut inner_groups = groups.to_vec();
-        inner_groups.extend(label.map(str::to_owned));
+        let inner_groups = groups::inside(groups, label);
         if let Some(items) = node.get("items") {
-            self.items(items, &inner_groups, depth + 1);
+            self.items(items, &inner_groups, depth);
         }
     }
 
-    fn page(&mut self, id: &str, title: Option<&str>, groups: &[String]) {
-        let entry = Entry { title: title.map(str::to_owned), groups: groups.into(), ..Entry::default() };
+    fn page(&mut self, id: &str, title: Option<&str>, groups: &Groups) {
+        let entry = Entry { title: title.map(str::to_owned), groups: Groups::clone(groups), ..Entry::default() };
         self.entries.add(id_key(self.navigation, id), entry);
     }
 }

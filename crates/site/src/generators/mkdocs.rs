@@ -2,12 +2,13 @@
 
 use std::borrow::Cow;
 
-use docent_markdown::{AnchorStyle, Field, FieldValue, FrontMatter, Page, folder, regex};
+use docent_markdown::{AnchorStyle, Depth, Field, FieldValue, FrontMatter, Page, folder, regex};
 
 use super::mkdocs_folders::{self, FolderNavigation};
 use super::yaml::{self, Yaml};
 use super::{Root, Rules, mkdocs_blog, mkdocs_links, mkdocs_names};
 use crate::glob::Globs;
+use crate::groups::{self, Groups};
 use crate::layout::{Entries, Entry, Generator, Layout, below};
 use crate::model::front_matter;
 use crate::paths::index_path;
@@ -100,7 +101,7 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
     let file = FILES.iter().map(|name| from_config_folder(tree, home, name)).find(|file| has(file))?;
     let mut text = tree.text(&file)?;
     let (config, error) = match yaml::read(&without_tags(&text)) {
-        Ok(config) => (with_inherited(tree, home, config, &mut text, 0), None),
+        Ok(config) => (with_inherited(tree, home, config, &mut text, Depth::of(MAX_DEPTH)), None),
         Err(message) => (Yaml::Empty, Some(message)),
     };
     let docs = config.get("docs_dir").and_then(Yaml::text).unwrap_or("docs");
@@ -133,7 +134,7 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
     if let Some(nav) = config.get("nav").filter(|_| folder_navigation.as_ref().is_none_or(FolderNavigation::keeps_nav))
     {
         let mut walk = Walk { layout: &layout, entries };
-        walk.items(nav, None, &[], 0);
+        walk.items(nav, None, &Groups::default(), Depth::of(MAX_DEPTH));
         entries = walk.entries;
     }
     if let Some(navigation) = folder_navigation {
@@ -159,14 +160,14 @@ fn front_matter_of_post(file: &str, bytes: &[u8]) -> FrontMatter {
 
 /// A configuration merged with the one it inherits from (`INHERIT`). The text of the inherited file is appended to
 /// `text`.
-fn with_inherited(tree: &dyn Tree, home: &str, config: Yaml, text: &mut String, depth: usize) -> Yaml {
-    let parent = config.get("INHERIT").and_then(Yaml::text).filter(|_| depth < MAX_DEPTH);
-    let Some(file) = parent.and_then(|path| joined_in(tree.root(), home, path)) else { return config };
+fn with_inherited(tree: &dyn Tree, home: &str, config: Yaml, text: &mut String, depth: Depth) -> Yaml {
+    let parent = config.get("INHERIT").and_then(Yaml::text).and_then(|path| joined_in(tree.root(), home, path));
+    let Some((file, depth)) = parent.zip(depth.inside()) else { return config };
     let Some(parent_text) = tree.text(&file) else { return config };
     let Ok(parent) = yaml::read(&without_tags(&parent_text)) else { return config };
     text.push('\n');
     text.push_str(&parent_text);
-    let mut merged = with_inherited(tree, folder(&file), parent, text, depth + 1);
+    let mut merged = with_inherited(tree, folder(&file), parent, text, depth);
     merged.merge(config);
     merged
 }
@@ -277,29 +278,26 @@ struct Walk<'l> {
 }
 
 impl Walk<'_> {
-    fn items(&mut self, node: &Yaml, title: Option<&str>, groups: &[String], depth: usize) {
-        if depth > MAX_DEPTH {
-            return;
-        }
+    fn items(&mut self, node: &Yaml, title: Option<&str>, groups: &Groups, depth: Depth) {
+        let Some(depth) = depth.inside() else { return };
         match node {
             Yaml::Text(path) => self.page(path, title, groups),
             Yaml::List(items) => {
-                let mut inner_groups = groups.to_vec();
-                inner_groups.extend(title.map(str::to_owned));
+                let inner_groups = groups::inside(groups, title);
                 for item in items {
-                    self.items(item, None, &inner_groups, depth + 1);
+                    self.items(item, None, &inner_groups, depth);
                 }
             }
             Yaml::Map(members) => {
                 for (title, node) in members {
-                    self.items(node, Some(title), groups, depth + 1);
+                    self.items(node, Some(title), groups, depth);
                 }
             }
             Yaml::Empty => {}
         }
     }
 
-    fn page(&mut self, path: &str, title: Option<&str>, groups: &[String]) {
+    fn page(&mut self, path: &str, title: Option<&str>, groups: &Groups) {
         if crate::follow::is_external(path) || !crate::follow::has_page_ending(path) {
             return;
         }
@@ -308,7 +306,7 @@ impl Walk<'_> {
             let file = below(folder, path.trim_start_matches("./"));
             let Some(root) = self.layout.root(&file) else { continue };
             let key = root.path(&file, &FrontMatter::default());
-            let entry = Entry { title: title.map(str::to_owned), groups: groups.into(), ..Entry::default() };
+            let entry = Entry { title: title.map(str::to_owned), groups: Groups::clone(groups), ..Entry::default() };
             self.entries.add(key, entry);
         }
     }

@@ -1,11 +1,12 @@
 //! Navigation files in folders of pages: `.nav.yml` of MkDocs' plug-in `awesome-nav`, `.pages` of `awesome-pages`. Each
 //! orders the content of its folder; a folder without one shows everything in it.
 
-use docent_markdown::{FrontMatter, text_of};
+use docent_markdown::{Depth, FrontMatter, text_of};
 
 use super::mkdocs::{has_plugin, plugin};
 use super::yaml::{self, Yaml};
 use crate::glob::Globs;
+use crate::groups::{self, Groups};
 use crate::layout::{Entries, Entry, Layout, below};
 use crate::tree::Tree;
 
@@ -79,7 +80,7 @@ impl FolderNavigation {
             return Some(Self { plugin: FolderPlugin::AwesomeNav, name: name("awesome-nav", DEFAULT_NAMES[0]) });
         }
         // `awesome-pages` ignores its files where the `nav` of `mkdocs.yml` has no `...`.
-        let nav_has_rest = config.get("nav").is_none_or(|nav| has_rest(nav, 0));
+        let nav_has_rest = config.get("nav").is_none_or(|nav| has_rest(nav, Depth::of(MAX_DEPTH)));
         (has_plugin(config, "awesome-pages") && nav_has_rest)
             .then(|| Self { plugin: FolderPlugin::AwesomePages, name: name("awesome-pages", DEFAULT_NAMES[1]) })
     }
@@ -94,7 +95,7 @@ impl FolderNavigation {
         let Ok(yaml) = yaml::read(&text_of(bytes)) else { return FolderFile::default() };
         let title = yaml.get("title").and_then(Yaml::text).map(str::to_owned);
         let nav = yaml.get("nav").filter(|nav| matches!(nav, Yaml::List(_)));
-        let mut items = nav.map(|nav| self.items(nav, 0));
+        let mut items = nav.map(|nav| self.items(nav, Depth::of(MAX_DEPTH)));
         match (self.plugin, &mut items) {
             (FolderPlugin::AwesomeNav, Some(items))
                 if yaml.get("append_unmatched").and_then(Yaml::text) == Some("true") =>
@@ -103,7 +104,7 @@ impl FolderNavigation {
             }
             (FolderPlugin::AwesomePages, None) => {
                 items = yaml.get("arrange").filter(|list| matches!(list, Yaml::List(_))).map(|arrange| {
-                    let mut items = self.items(arrange, 0);
+                    let mut items = self.items(arrange, Depth::of(MAX_DEPTH));
                     items.push(FolderItem::Rest(Remaining::All));
                     items
                 });
@@ -113,10 +114,8 @@ impl FolderNavigation {
         FolderFile { title, items }
     }
 
-    fn items(&self, list: &Yaml, depth: usize) -> Vec<FolderItem> {
-        if depth > MAX_DEPTH {
-            return Vec::new();
-        }
+    fn items(&self, list: &Yaml, depth: Depth) -> Vec<FolderItem> {
+        let Some(depth) = depth.inside() else { return Vec::new() };
         let item = |yaml: &Yaml| match yaml {
             Yaml::Text(name) => Some(self.item(name)),
             Yaml::Map(members) => match members.as_slice() {
@@ -128,7 +127,7 @@ impl FolderNavigation {
                     Some(FolderItem::Name { title: Some(title.clone()), name: name.clone() })
                 }
                 [(title, list @ Yaml::List(_))] => {
-                    Some(FolderItem::Section { title: title.clone(), items: self.items(list, depth + 1) })
+                    Some(FolderItem::Section { title: title.clone(), items: self.items(list, depth) })
                 }
                 _ => None,
             },
@@ -202,12 +201,13 @@ pub(crate) struct Unnamed {
     pub(crate) unclear: bool,
 }
 
-fn has_rest(nav: &Yaml, depth: usize) -> bool {
+fn has_rest(nav: &Yaml, depth: Depth) -> bool {
     match nav {
         Yaml::Text(text) => text.starts_with("..."),
-        _ if depth > MAX_DEPTH => false,
-        Yaml::List(items) => items.iter().any(|item| has_rest(item, depth + 1)),
-        Yaml::Map(members) => members.iter().any(|(_, value)| has_rest(value, depth + 1)),
+        Yaml::List(items) => depth.inside().is_some_and(|depth| items.iter().any(|item| has_rest(item, depth))),
+        Yaml::Map(members) => {
+            depth.inside().is_some_and(|depth| members.iter().any(|(_, value)| has_rest(value, depth)))
+        }
         Yaml::Empty => false,
     }
 }
@@ -221,7 +221,7 @@ pub(super) fn read(
     has: &dyn Fn(&str) -> bool,
 ) {
     let mut walk = Walk { tree, layout, navigation, has, entries };
-    walk.folder(&layout.options.mkdocs.docs, &[], None, 0);
+    walk.folder(&layout.options.mkdocs.docs, &Groups::default(), None, Depth::of(MAX_DEPTH));
 }
 
 struct Walk<'a> {
@@ -235,31 +235,26 @@ struct Walk<'a> {
 impl Walk<'_> {
     /// Reads the navigation file of a folder. `outer_groups` are the groups around the folder, `entry_title` is the
     /// title in the entry that names it; `None` for the docs folder, which no entry names.
-    fn folder(&mut self, folder: &str, outer_groups: &[String], entry_title: Option<Option<&str>>, depth: usize) {
+    fn folder(&mut self, folder: &str, outer_groups: &Groups, entry_title: Option<Option<&str>>, depth: Depth) {
         let path = below(folder, &self.navigation.name);
-        if depth > MAX_DEPTH || !(self.has)(&path) {
-            return;
-        }
+        let Some(depth) = depth.inside().filter(|_| (self.has)(&path)) else { return };
         let file = self.navigation.read(&self.tree.read(&path).unwrap_or_default());
-        let mut groups = outer_groups.to_vec();
-        if let Some(title) = entry_title {
+        let title = entry_title.map(|title| {
             let folder_title = || title_of(folder.rsplit('/').next().unwrap_or(folder));
-            groups.push(title.map(str::to_owned).or_else(|| file.title.clone()).unwrap_or_else(folder_title));
-        }
+            title.map(str::to_owned).or_else(|| file.title.clone()).unwrap_or_else(folder_title)
+        });
+        let groups = groups::inside(outer_groups, title.as_deref());
         self.items(folder, file.items.as_deref().unwrap_or_default(), &groups, depth);
     }
 
-    fn items(&mut self, folder: &str, items: &[FolderItem], groups: &[String], depth: usize) {
-        if depth > MAX_DEPTH {
-            return;
-        }
+    fn items(&mut self, folder: &str, items: &[FolderItem], groups: &Groups, depth: Depth) {
+        let Some(depth) = depth.inside() else { return };
         for item in items {
             match item {
                 FolderItem::Rest(_) => {}
                 FolderItem::Section { title, items } => {
-                    let mut inner_groups = groups.to_vec();
-                    inner_groups.push(title.clone());
-                    self.items(folder, items, &inner_groups, depth + 1);
+                    let inner_groups = groups::inside(groups, [title.as_str()]);
+                    self.items(folder, items, &inner_groups, depth);
                 }
                 FolderItem::Name { name, .. } if name.split('/').any(|part| part == "..") => {}
                 FolderItem::Name { title, name } => {
@@ -268,10 +263,11 @@ impl Walk<'_> {
                     match root {
                         Some(root) => {
                             let key = root.path(&path, &FrontMatter::default());
-                            let entry = Entry { title: title.clone(), groups: groups.into(), ..Entry::default() };
+                            let entry =
+                                Entry { title: title.clone(), groups: Groups::clone(groups), ..Entry::default() };
                             self.entries.add(key, entry);
                         }
-                        None => self.folder(&path, groups, Some(title.as_deref()), depth + 1),
+                        None => self.folder(&path, groups, Some(title.as_deref()), depth),
                     }
                 }
             }

@@ -1,9 +1,9 @@
 //! Reads the scripts of a configuration and follows names across their imports.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
-use docent_markdown::{folder, regex, text_of};
-use regex::Regex;
+use docent_markdown::{Depth, folder, regex, text_of};
 
 use super::script::{ScriptValue, returned_at, value_at};
 use crate::tree::Tree;
@@ -13,6 +13,9 @@ const MAX_DEPTH: usize = 24;
 
 /// Maximum number of values resolved for one configuration. Bounds the growth of a list that contains itself twice.
 const MAX_VALUES: usize = 200_000;
+
+/// Maximum number of bytes read for the values of names; a value that is named several times counts each time.
+const MAX_NAMED_BYTES: usize = 8 << 20;
 
 /// Maximum size of a script in bytes; larger ones are not read.
 const MAX_SCRIPT_BYTES: usize = 2 << 20;
@@ -25,19 +28,71 @@ pub(crate) struct Modules<'t> {
     tree: &'t dyn Tree,
     /// Whether a file may be read: only files that `Layout::files` lists.
     allowed: &'t dyn Fn(&str) -> bool,
-    texts: HashMap<String, Option<String>>,
+    texts: HashMap<String, Option<Arc<str>>>,
+    names: HashMap<String, Arc<Names>>,
     remaining_values: usize,
+    remaining_bytes: usize,
+}
+
+/// What a script defines and imports, by name.
+#[derive(Debug, Default)]
+struct Names {
+    /// Where the values of constants begin.
+    constants: HashMap<String, usize>,
+    /// Where the parameters of functions begin.
+    functions: HashMap<String, usize>,
+    /// The path that a name is imported from, and its name there.
+    imports: HashMap<String, (String, String)>,
+}
+
+impl Names {
+    fn of(text: &str) -> Self {
+        regex!(CONSTANT, r"(?m)^[ \t]*(?:export\s+)?(?:const|let|var)\s+([\w$]+)(?:\s*:[^\n=]*)?\s*=");
+        regex!(FUNCTION, r"(?m)^[ \t]*(?:export\s+)?(?:default\s+)?(?:async\s+)?function\s+([\w$]+)\s*\(");
+        regex!(
+            IMPORT,
+            r#"(?m)^[ \t]*import\s+(?:type\s+)?(?:([\w$]+)\s*,?\s*)?(?:\{([^}]*)\}\s*)?from\s*['"]([^'"]+)['"]"#
+        );
+        let mut names = Self::default();
+        for found in CONSTANT.captures_iter(text) {
+            names.constants.entry(found[1].to_owned()).or_insert(found.get_match().end());
+        }
+        for found in FUNCTION.captures_iter(text) {
+            names.functions.entry(found[1].to_owned()).or_insert(found.get_match().end());
+        }
+        for found in IMPORT.captures_iter(text) {
+            let mut add = |local: &str, exported: &str| {
+                let source = || (found[3].to_owned(), exported.trim().to_owned());
+                names.imports.entry(local.trim().to_owned()).or_insert_with(source);
+            };
+            if let Some(local) = found.get(1) {
+                add(local.as_str(), "default");
+            }
+            for part in found.get(2).map_or("", |names| names.as_str()).split(',') {
+                let (exported, local) = part.split_once(" as ").unwrap_or((part, part));
+                add(local, exported);
+            }
+        }
+        names
+    }
 }
 
 impl<'t> Modules<'t> {
     pub(crate) fn new(tree: &'t dyn Tree, allowed: &'t dyn Fn(&str) -> bool) -> Self {
-        Self { tree, allowed, texts: HashMap::new(), remaining_values: MAX_VALUES }
+        Self {
+            tree,
+            allowed,
+            texts: HashMap::new(),
+            names: HashMap::new(),
+            remaining_values: MAX_VALUES,
+            remaining_bytes: MAX_NAMED_BYTES,
+        }
     }
 
     /// The default export of a script, with names resolved. What cannot be resolved is [`ScriptValue::Computed`].
     pub(crate) fn default_export(&mut self, file: &str) -> Option<ScriptValue> {
         let script = self.exported_value(file, "default")?;
-        Some(self.resolved(script, file, 0))
+        Some(self.resolved(script, file, Depth::of(MAX_DEPTH)))
     }
 
     /// The first argument of the first call of `function` in a script, with names resolved.
@@ -49,7 +104,7 @@ impl<'t> Modules<'t> {
             .map(|(at, _)| at)
             .find(|at| !text[..*at].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == '.'))?;
         let (script, _) = value_at(&text, at);
-        match self.resolved(script, file, 0) {
+        match self.resolved(script, file, Depth::of(MAX_DEPTH)) {
             ScriptValue::Call(_, arguments) => arguments.into_iter().next(),
             _ => None,
         }
@@ -57,19 +112,16 @@ impl<'t> Modules<'t> {
 
     /// A value of the script `file` with its names resolved.
     pub(crate) fn resolve_names(&mut self, script: ScriptValue, file: &str) -> ScriptValue {
-        self.resolved(script, file, 0)
+        self.resolved(script, file, Depth::of(MAX_DEPTH))
     }
 
     /// The text of a script; `None` if it is missing, too large or not allowed.
-    pub(crate) fn text(&mut self, file: &str) -> Option<String> {
+    pub(crate) fn text(&mut self, file: &str) -> Option<Arc<str>> {
         if let Some(known) = self.texts.get(file) {
             return known.clone();
         }
         let text = if (self.allowed)(file) {
-            self.tree
-                .read(file)
-                .filter(|bytes| bytes.len() <= MAX_SCRIPT_BYTES)
-                .map(|bytes| text_of(&bytes).into_owned())
+            self.tree.read(file).filter(|bytes| bytes.len() <= MAX_SCRIPT_BYTES).map(|bytes| Arc::from(text_of(&bytes)))
         } else {
             None
         };
@@ -91,19 +143,25 @@ impl<'t> Modules<'t> {
 
     /// The value of a name that a script defines: that of a constant, or what a function returns.
     fn defined_value(&mut self, file: &str, name: &str) -> Option<ScriptValue> {
-        let is_identifier = name.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '$');
-        is_identifier.then_some(())?;
         let text = self.text(file)?;
-        let name = regex::escape(name);
-        let constant =
-            Regex::new(&format!(r"(?m)^[ \t]*(?:export\s+)?(?:const|let|var)\s+{name}(?:\s*:[^\n=]*)?\s*=")).ok()?;
-        if let Some(found) = constant.find(&text) {
-            return Some(value_at(&text, found.end()).0);
+        let names = self.names(file)?;
+        if let Some(at) = names.constants.get(name) {
+            let (value, end) = value_at(&text[..text.floor_char_boundary(at + self.remaining_bytes)], *at);
+            self.remaining_bytes -= end - at;
+            return Some(value);
         }
-        let function =
-            Regex::new(&format!(r"(?m)^[ \t]*(?:export\s+)?(?:default\s+)?(?:async\s+)?function\s+{name}\s*\("))
-                .ok()?;
-        function.find(&text).and_then(|found| returned_at(&text, found.end()))
+        let at = names.functions.get(name)?;
+        let (value, end) = returned_at(&text[..text.floor_char_boundary(at + self.remaining_bytes)], *at)?;
+        self.remaining_bytes -= end - at;
+        Some(value)
+    }
+
+    fn names(&mut self, file: &str) -> Option<Arc<Names>> {
+        if !self.names.contains_key(file) {
+            let names = Arc::new(Names::of(&self.text(file)?));
+            self.names.insert(file.to_owned(), names);
+        }
+        self.names.get(file).cloned()
     }
 
     /// The value of a name defined in this script or in one it imports, and the script that defines it.
@@ -117,27 +175,9 @@ impl<'t> Modules<'t> {
     }
 
     fn import_source(&mut self, file: &str, name: &str) -> Option<(String, String)> {
-        regex!(
-            IMPORT,
-            r#"(?m)^[ \t]*import\s+(?:type\s+)?(?:([\w$]+)\s*,?\s*)?(?:\{([^}]*)\}\s*)?from\s*['"]([^'"]+)['"]"#
-        );
-        let text = self.text(file)?;
-        for import in IMPORT.captures_iter(&text) {
-            let exported = if import.get(1).is_some_and(|default| default.as_str() == name) {
-                Some("default".to_owned())
-            } else {
-                import.get(2).and_then(|names| {
-                    names.as_str().split(',').find_map(|part| {
-                        let (exported, local) = part.split_once(" as ").unwrap_or((part, part));
-                        (local.trim() == name).then(|| exported.trim().to_owned())
-                    })
-                })
-            };
-            if let Some(exported) = exported {
-                return Some((self.imported_file(file, import.get(3)?.as_str())?, exported));
-            }
-        }
-        None
+        let names = self.names(file)?;
+        let (path, exported) = names.imports.get(name)?;
+        Some((self.imported_file(file, path)?, exported.clone()))
     }
 
     /// The script that the relative import path `path` refers to in the script `from`.
@@ -152,14 +192,14 @@ impl<'t> Modules<'t> {
     }
 
     /// Replaces the names in a value by the values that they refer to.
-    fn resolved(&mut self, script: ScriptValue, file: &str, depth: usize) -> ScriptValue {
-        if depth > MAX_DEPTH || self.remaining_values == 0 {
+    fn resolved(&mut self, script: ScriptValue, file: &str, depth: Depth) -> ScriptValue {
+        let Some(depth) = depth.inside().filter(|_| self.remaining_values > 0) else {
             return ScriptValue::Computed;
-        }
+        };
         self.remaining_values -= 1;
         match script {
             ScriptValue::Name(name) => match self.look_up(file, &name) {
-                Some((script, from)) => self.resolved(script, &from, depth + 1),
+                Some((script, from)) => self.resolved(script, &from, depth),
                 None => ScriptValue::Computed,
             },
             ScriptValue::Call(name, arguments) if name == "require" => {
@@ -168,7 +208,7 @@ impl<'t> Modules<'t> {
                     return ScriptValue::Computed;
                 };
                 let script = self.exported_value(&from, "default").unwrap_or(ScriptValue::Computed);
-                self.resolved(script, &from, depth + 1)
+                self.resolved(script, &from, depth)
             }
             ScriptValue::Call(name, arguments) => {
                 // A call without arguments is replaced by the return value of the function. Calls with arguments are
@@ -176,20 +216,20 @@ impl<'t> Modules<'t> {
                 if arguments.is_empty()
                     && let Some((script, from)) = self.look_up(file, &name)
                 {
-                    return self.resolved(script, &from, depth + 1);
+                    return self.resolved(script, &from, depth);
                 }
-                let arguments = arguments.into_iter().map(|value| self.resolved(value, file, depth + 1)).collect();
+                let arguments = arguments.into_iter().map(|value| self.resolved(value, file, depth)).collect();
                 ScriptValue::Call(name, arguments)
             }
             ScriptValue::List(items) => {
                 let mut all = Vec::with_capacity(items.len());
                 for item in items {
                     match item {
-                        ScriptValue::Spread(inner) => match self.resolved(*inner, file, depth + 1) {
+                        ScriptValue::Spread(inner) => match self.resolved(*inner, file, depth) {
                             ScriptValue::List(items) => all.extend(items),
                             _ => all.push(ScriptValue::Computed),
                         },
-                        item => all.push(self.resolved(item, file, depth + 1)),
+                        item => all.push(self.resolved(item, file, depth)),
                     }
                 }
                 ScriptValue::List(all)
@@ -197,7 +237,7 @@ impl<'t> Modules<'t> {
             ScriptValue::Object(members) => {
                 let mut all = Vec::with_capacity(members.len());
                 for (name, value) in members {
-                    let value = self.resolved(value, file, depth + 1);
+                    let value = self.resolved(value, file, depth);
                     match (name.as_str(), value) {
                         ("...", ScriptValue::Object(members)) => all.extend(members),
                         // `defineConfig` and similar functions return their argument.

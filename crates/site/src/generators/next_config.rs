@@ -111,7 +111,7 @@ fn returned_items(modules: &mut Modules<'_>, file: &str, text: &str, name: &str)
     let start = found.get(2)?;
     // Braces without parentheses are the body of a function.
     let script = match start.as_str() {
-        "{" => returned_at(text, start.end())?,
+        "{" => returned_at(text, start.end())?.0,
         _ => value_at(text, start.end() - 1).0,
     };
     let lists = match modules.resolve_names(script, file) {

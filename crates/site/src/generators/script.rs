@@ -3,10 +3,13 @@
 //! No code is executed. An expression that is not a literal, a name or a call (a condition, a sum) becomes
 //! [`ScriptValue::Computed`], and parsing continues after it.
 
-use docent_markdown::token_end;
+use docent_markdown::{Depth, token_end};
 
-/// How deep values may nest.
+/// How deep values may nest, functions included.
 const MAX_DEPTH: usize = 48;
+
+/// In bytes: how far the end of a return type or of type arguments is looked for.
+const LONGEST_TYPE: usize = 200;
 
 /// A parsed value.
 #[derive(Debug, Clone, PartialEq)]
@@ -67,13 +70,21 @@ impl ScriptValue {
 
 /// The value that starts at byte offset `at`, and the offset of its end.
 pub(crate) fn value_at(text: &str, at: usize) -> (ScriptValue, usize) {
+    value_within(text, at, Depth::of(MAX_DEPTH))
+}
+
+fn value_within(text: &str, at: usize, depth: Depth) -> (ScriptValue, usize) {
     let mut reader = Reader { text, at };
-    let value = reader.primary(0).unwrap_or(ScriptValue::Computed);
+    let value = reader.primary(depth).unwrap_or(ScriptValue::Computed);
     (value, reader.at)
 }
 
-/// The value of the first `return` at or after `at`.
-pub(crate) fn returned_at(text: &str, at: usize) -> Option<ScriptValue> {
+/// The value of the first `return` at or after `at`, and the offset of its end.
+pub(crate) fn returned_at(text: &str, at: usize) -> Option<(ScriptValue, usize)> {
+    returned_within(text, at, Depth::of(MAX_DEPTH))
+}
+
+fn returned_within(text: &str, at: usize, depth: Depth) -> Option<(ScriptValue, usize)> {
     let mut from = at;
     loop {
         let found = from + text.get(from..)?.find("return")?;
@@ -81,7 +92,7 @@ pub(crate) fn returned_at(text: &str, at: usize) -> Option<ScriptValue> {
         let is_boundary = |byte: Option<&u8>| byte.is_none_or(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_');
         let bytes = text.as_bytes();
         if is_boundary(found.checked_sub(1).and_then(|before| bytes.get(before))) && is_boundary(bytes.get(end)) {
-            return Some(value_at(text, end).0);
+            return Some(value_within(text, end, depth));
         }
         from = end;
     }
@@ -99,6 +110,12 @@ impl Reader<'_> {
 
     fn rest(&self) -> &str {
         self.text.get(self.at..).unwrap_or_default()
+    }
+
+    /// How far away a mark is that has to be near.
+    fn near(&self, mark: &str) -> Option<usize> {
+        let rest = self.rest();
+        rest[..rest.floor_char_boundary(LONGEST_TYPE)].find(mark)
     }
 
     fn consume(&mut self, wanted: u8) -> bool {
@@ -127,7 +144,7 @@ impl Reader<'_> {
     }
 
     /// A value inside of a list, an object or a call, up to the delimiter that ends it.
-    fn value(&mut self, depth: usize) -> Option<ScriptValue> {
+    fn value(&mut self, depth: Depth) -> Option<ScriptValue> {
         let value = self.primary(depth)?;
         self.skip_space();
         if self.at_end_of_value() {
@@ -142,11 +159,8 @@ impl Reader<'_> {
         matches!(self.peek(), None | Some(b',' | b']' | b'}' | b')' | b';'))
     }
 
-    fn primary(&mut self, depth: usize) -> Option<ScriptValue> {
+    fn primary(&mut self, depth: Depth) -> Option<ScriptValue> {
         self.skip_space();
-        if depth > MAX_DEPTH {
-            return None;
-        }
         match self.peek()? {
             quote @ (b'"' | b'\'') => self.string(quote),
             b'`' => self.template(),
@@ -202,7 +216,7 @@ impl Reader<'_> {
         })
     }
 
-    fn list(&mut self, close: u8, depth: usize) -> Option<Vec<ScriptValue>> {
+    fn list(&mut self, close: u8, depth: Depth) -> Option<Vec<ScriptValue>> {
         self.at += 1;
         let mut items = Vec::new();
         loop {
@@ -215,9 +229,9 @@ impl Reader<'_> {
             }
             if self.rest().starts_with("...") {
                 self.at += 3;
-                items.push(ScriptValue::Spread(Box::new(self.value(depth + 1)?)));
+                items.push(ScriptValue::Spread(Box::new(self.value(depth.inside()?)?)));
             } else {
-                items.push(self.value(depth + 1)?);
+                items.push(self.value(depth.inside()?)?);
             }
             self.skip_space();
             if !self.consume(b',') && self.peek() != Some(close) {
@@ -226,7 +240,7 @@ impl Reader<'_> {
         }
     }
 
-    fn object(&mut self, depth: usize) -> Option<ScriptValue> {
+    fn object(&mut self, depth: Depth) -> Option<ScriptValue> {
         self.at += 1;
         let mut members = Vec::new();
         loop {
@@ -239,7 +253,7 @@ impl Reader<'_> {
             }
             if self.rest().starts_with("...") {
                 self.at += 3;
-                members.push(("...".to_owned(), self.value(depth + 1)?));
+                members.push(("...".to_owned(), self.value(depth.inside()?)?));
             } else {
                 members.push(self.member(depth)?);
             }
@@ -250,7 +264,7 @@ impl Reader<'_> {
         }
     }
 
-    fn member(&mut self, depth: usize) -> Option<(String, ScriptValue)> {
+    fn member(&mut self, depth: Depth) -> Option<(String, ScriptValue)> {
         let name = match self.peek()? {
             quote @ (b'"' | b'\'') => match self.string(quote)? {
                 ScriptValue::Text(text) => text,
@@ -261,7 +275,7 @@ impl Reader<'_> {
         };
         self.skip_space();
         if !name.is_empty() && self.consume(b':') {
-            return Some((name, self.value(depth + 1)?));
+            return Some((name, self.value(depth.inside()?)?));
         }
         if !name.is_empty() && matches!(self.peek(), Some(b',' | b'}')) {
             return Some((name.clone(), ScriptValue::Name(name)));
@@ -272,7 +286,7 @@ impl Reader<'_> {
     }
 
     /// `(value)`, or the parameters of an arrow function.
-    fn parenthesised(&mut self, depth: usize) -> Option<ScriptValue> {
+    fn parenthesised(&mut self, depth: Depth) -> Option<ScriptValue> {
         let start = self.at;
         let parameters = self.list(b')', depth);
         let end = match parameters {
@@ -283,7 +297,7 @@ impl Reader<'_> {
         self.skip_space();
         // The return type of an arrow function.
         if self.peek() == Some(b':')
-            && let Some(arrow) = self.rest().find("=>").filter(|length| *length < 200)
+            && let Some(arrow) = self.near("=>")
         {
             self.at += arrow;
         }
@@ -299,22 +313,23 @@ impl Reader<'_> {
 
     /// The return value of a function: the expression that is the body of an arrow function, or the value of the first
     /// `return`.
-    fn body(&mut self, depth: usize) -> Option<ScriptValue> {
+    fn body(&mut self, depth: Depth) -> Option<ScriptValue> {
         self.skip_space();
         if self.peek() != Some(b'{') {
-            return self.primary(depth + 1);
+            return self.primary(depth.inside()?);
         }
         let start = self.at;
         let end = balanced_end(self.text, start)?;
         self.at = end;
-        Some(returned_at(&self.text[..end], start).unwrap_or(ScriptValue::Computed))
+        let returned = depth.inside().and_then(|depth| returned_within(&self.text[..end], start, depth));
+        Some(returned.map_or(ScriptValue::Computed, |(value, _)| value))
     }
 
-    fn name_or_call(&mut self, depth: usize) -> Option<ScriptValue> {
+    fn name_or_call(&mut self, depth: Depth) -> Option<ScriptValue> {
         let name = self.word();
         match name.as_str() {
             "true" | "false" | "null" | "undefined" => return Some(ScriptValue::Word(name)),
-            "async" => return self.primary(depth + 1),
+            "async" => return self.primary(depth.inside()?),
             "function" => {
                 let open = self.rest().find('(').map(|length| self.at + length)?;
                 self.at = balanced_end(self.text, open)?;
@@ -329,8 +344,10 @@ impl Reader<'_> {
             _ => {}
         }
         self.skip_space();
-        if self.peek() == Some(b'<') && self.rest().find(">(").is_some_and(|length| length < 200) {
-            self.at += self.rest().find(">(")? + 1;
+        if self.peek() == Some(b'<')
+            && let Some(length) = self.near(">(")
+        {
+            self.at += length + 1;
         }
         if self.rest().starts_with("=>") {
             self.at += 2;
@@ -436,6 +453,37 @@ mod tests {
         assert_eq!(items[4], text("z"));
         assert_eq!(items[5], ScriptValue::Spread(Box::new(ScriptValue::Name("rest".to_owned()))));
         assert!(matches!(&items[6], ScriptValue::Call(name, _) if name == "call"));
+    }
+
+    #[test]
+    fn what_is_nested_too_deep_is_computed() {
+        for (open, close) in [
+            ("()=>{return ", "}"),
+            ("async()=>{return ", "}"),
+            ("function f(){return ", "}"),
+            ("{a:()=>{return ", "}}"),
+            ("{a: function(){return ", "}}"),
+            ("{a(){return ", "}}"),
+            ("(()=>{return ", "})()"),
+            ("()=>(", ")"),
+            ("()=>", ""),
+            ("async ", ""),
+            ("define(", ")"),
+            ("a<b>(", ")"),
+            ("[{items:", "}]"),
+            ("[...", "]"),
+            ("(a):b=>{return ", "}"),
+        ] {
+            for depth in [100, 50_000] {
+                let source = format!("{}1{}", open.repeat(depth), close.repeat(depth));
+                let _ = value_at(&source, 0);
+                let _ = returned_at(&format!("return {source}"), 0);
+            }
+            let (read, _) = value_at(&format!("{}1{}", open.repeat(4), close.repeat(4)), 0);
+            assert!(read != ScriptValue::Computed || open.starts_with("(()"), "{open}: {read:?}");
+        }
+        let shallow = format!("{}'x'{}", "()=>{return ".repeat(20), "}".repeat(20));
+        assert_eq!(value_at(&shallow, 0).0, text("x"));
     }
 
     #[test]

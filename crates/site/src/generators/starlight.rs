@@ -5,13 +5,14 @@
 
 mod links;
 
-use docent_markdown::{AnchorStyle, FrontMatter, slug, stem};
+use docent_markdown::{AnchorStyle, Depth, FrontMatter, slug, stem};
 
 use super::modules::{Modules, SCRIPT_EXTENSIONS};
 use super::script::ScriptValue;
 use super::vitepress::{site_path_of, unwrapped};
 use super::{Root, RootKind, Rules};
 use crate::follow::is_external;
+use crate::groups::{self, Groups};
 use crate::layout::{Entries, Entry, Generator, Layout, below};
 use crate::model::Site;
 use crate::paths::{index_path, path_in};
@@ -157,7 +158,7 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
 
     let mut walk = Walk { entries: Entries::default(), folders: Vec::new(), languages: &languages, is_computed: false };
     match starlight.get("sidebar") {
-        Some(ScriptValue::List(items)) => walk.items(items, &[], 0),
+        Some(ScriptValue::List(items)) => walk.items(items, &Groups::default(), Depth::of(MAX_DEPTH)),
         Some(_) => walk.is_computed = true,
         None => walk.is_computed = matches!(starlight, ScriptValue::Computed),
     }
@@ -231,10 +232,8 @@ struct Walk<'l> {
 }
 
 impl Walk<'_> {
-    fn items(&mut self, items: &[ScriptValue], groups: &[String], depth: usize) {
-        if depth > MAX_DEPTH {
-            return;
-        }
+    fn items(&mut self, items: &[ScriptValue], groups: &Groups, depth: Depth) {
+        let Some(depth) = depth.inside() else { return };
         for item in items {
             match item {
                 ScriptValue::Text(slug) => self.page(slug, None, groups),
@@ -243,7 +242,7 @@ impl Walk<'_> {
                 ScriptValue::Call(_, arguments) => {
                     self.is_computed = true;
                     if let Some(options) = arguments.iter().rev().find(|argument| argument.get("items").is_some()) {
-                        self.items(options.get("items").map(ScriptValue::list).unwrap_or_default(), groups, depth + 1);
+                        self.items(options.get("items").map(ScriptValue::list).unwrap_or_default(), groups, depth);
                     }
                 }
                 _ => self.is_computed = true,
@@ -251,7 +250,7 @@ impl Walk<'_> {
         }
     }
 
-    fn item(&mut self, item: &ScriptValue, groups: &[String], depth: usize) {
+    fn item(&mut self, item: &ScriptValue, groups: &Groups, depth: Depth) {
         let label = item.text_of("label").map(str::to_owned);
         if let Some(slug) = item.text_of("slug") {
             self.page(slug, label.clone(), groups);
@@ -259,28 +258,27 @@ impl Walk<'_> {
         if let Some(link) = item.text_of("link").filter(|link| !is_external(link)) {
             self.page(&site_path_of(link), label.clone(), groups);
         }
-        let mut inner_groups = groups.to_vec();
-        inner_groups.extend(label);
+        let inner_groups = groups::inside(groups, label.as_deref());
         match item.get("items") {
-            Some(ScriptValue::List(items)) => self.items(items, &inner_groups, depth + 1),
+            Some(ScriptValue::List(items)) => self.items(items, &inner_groups, depth),
             Some(_) => self.is_computed = true,
             None => {}
         }
         match item.get("autogenerate").map(|options| options.text_of("directory")) {
             Some(Some(directory)) => {
                 let directory = directory.trim_matches('/');
-                self.folders.push((directory.to_owned(), inner_groups.clone()));
+                self.folders.push((directory.to_owned(), inner_groups.to_vec()));
                 self.folders
-                    .extend(self.languages.iter().map(|language| (below(language, directory), inner_groups.clone())));
+                    .extend(self.languages.iter().map(|language| (below(language, directory), inner_groups.to_vec())));
             }
             Some(None) => self.is_computed = true,
             None => {}
         }
     }
 
-    fn page(&mut self, slug: &str, title: Option<String>, groups: &[String]) {
+    fn page(&mut self, slug: &str, title: Option<String>, groups: &Groups) {
         let path = site_path_of(slug);
-        let entry = Entry { title, groups: groups.into(), ..Entry::default() };
+        let entry = Entry { title, groups: Groups::clone(groups), ..Entry::default() };
         self.entries.add(path.clone(), entry.clone());
         // In another language the page has a title of its own.
         let order = self.entries.next;

@@ -5,13 +5,14 @@
 
 mod links;
 
-use docent_markdown::{AnchorStyle, FrontMatter, stem};
+use docent_markdown::{AnchorStyle, Depth, FrontMatter, stem};
 
 use super::modules::{Modules, SCRIPT_EXTENSIONS};
 use super::script::ScriptValue;
 use super::{Root, Rules};
 use crate::follow::{LinkSyntax, is_external};
 use crate::glob::Globs;
+use crate::groups::{self, Groups};
 use crate::layout::{Entries, Entry, Generator, Layout, below};
 use crate::paths::index_path;
 use crate::tree::{Tree, from_config_folder, joined_in};
@@ -162,14 +163,19 @@ impl Walk {
     /// Reads a sidebar: one list for all pages, or one list per path.
     fn sidebar(&mut self, sidebar: &ScriptValue) {
         match sidebar {
-            ScriptValue::List(items) => self.items(items, "", &[], 0),
+            ScriptValue::List(items) => self.items(items, "", &Groups::default(), Depth::of(MAX_DEPTH)),
             ScriptValue::Object(members) => {
                 for (_, part) in members {
                     match part {
-                        ScriptValue::List(items) => self.items(items, "", &[], 0),
+                        ScriptValue::List(items) => self.items(items, "", &Groups::default(), Depth::of(MAX_DEPTH)),
                         ScriptValue::Object(_) => {
                             let base = part.text_of("base").unwrap_or_default().to_owned();
-                            self.items(part.get("items").map(ScriptValue::list).unwrap_or_default(), &base, &[], 0);
+                            self.items(
+                                part.get("items").map(ScriptValue::list).unwrap_or_default(),
+                                &base,
+                                &Groups::default(),
+                                Depth::of(MAX_DEPTH),
+                            );
                         }
                         _ => self.is_computed = true,
                     }
@@ -180,10 +186,8 @@ impl Walk {
         }
     }
 
-    fn items(&mut self, items: &[ScriptValue], base: &str, groups: &[String], depth: usize) {
-        if depth > MAX_DEPTH {
-            return;
-        }
+    fn items(&mut self, items: &[ScriptValue], base: &str, groups: &Groups, depth: Depth) {
+        let Some(depth) = depth.inside() else { return };
         for item in items {
             if !matches!(item, ScriptValue::Object(_)) {
                 self.is_computed = true;
@@ -193,14 +197,13 @@ impl Walk {
             let base = item.text_of("base").unwrap_or(base);
             if let Some(link) = item.text_of("link").filter(|link| !is_external(link)) {
                 let link = link.split(['#', '?']).next().unwrap_or(link);
-                let entry = Entry { title: text.clone(), groups: groups.into(), ..Entry::default() };
+                let entry = Entry { title: text.clone(), groups: Groups::clone(groups), ..Entry::default() };
                 self.entries.add(site_path_of(&below(base, link)), entry);
             }
             match item.get("items") {
                 Some(ScriptValue::List(inner)) => {
-                    let mut inner_groups = groups.to_vec();
-                    inner_groups.extend(text);
-                    self.items(inner, base, &inner_groups, depth + 1);
+                    let inner_groups = groups::inside(groups, text.as_deref());
+                    self.items(inner, base, &inner_groups, depth);
                 }
                 Some(_) => self.is_computed = true,
                 None => {}

@@ -2,18 +2,16 @@
 //!
 //! An include whose file cannot be located, such as one named through an attribute of the page, is left verbatim.
 
+use std::collections::HashMap;
+use std::rc::Rc;
+
 use docent_markdown::{each_line, folder, text_of};
 
+use super::adoc_parts::{CutFile, option};
 use super::{Expanded, MAX_DEPTH, MAX_INCLUDED_BYTES, MAX_INCLUDES};
 use crate::generators::antora;
 use crate::layout::{Generator, Layout};
 use crate::tree::{Tree, joined_in};
-
-/// Maximum number of tags that are open at once in an included file; further ones are ignored.
-const MAX_OPEN_TAGS: usize = 500;
-
-/// Maximum number of line ranges in one include.
-const MAX_LINE_RANGES: usize = 500;
 
 /// Expands the includes of a page; `None` if it has none.
 pub(crate) fn expand(layout: &Layout, file: &str, text: &str, tree: &dyn Tree) -> Option<Expanded> {
@@ -25,6 +23,7 @@ pub(crate) fn expand(layout: &Layout, file: &str, text: &str, tree: &dyn Tree) -
         open: vec![file.to_owned()],
         include_count: 0,
         bytes_left: MAX_INCLUDED_BYTES,
+        files: HashMap::new(),
     };
     work.put(file, text, None);
     Some(work.out)
@@ -38,6 +37,8 @@ struct Work<'w> {
     open: Vec<String>,
     include_count: usize,
     bytes_left: usize,
+    /// The included files, each read once; `None` if there is no such file.
+    files: HashMap<String, Option<Rc<CutFile>>>,
 }
 
 impl Work<'_> {
@@ -56,18 +57,16 @@ impl Work<'_> {
     fn include(&mut self, from: &str, target: &str, options: &str, origin: usize) -> bool {
         self.include_count += 1;
         let candidates = self.candidates(from, target);
-        let found = candidates.iter().find_map(|file| Some((file.clone(), self.tree.read(file)?)));
+        let found = candidates.iter().find_map(|file| Some((file.clone(), self.file(file)?)));
         let named = found.as_ref().map(|(file, _)| file).or(candidates.first());
         if let Some(file) = named.filter(|file| !self.out.included.contains(file)) {
             self.out.included.push(file.clone());
         }
-        let Some((file, bytes)) =
-            found.filter(|(file, bytes)| !self.open.contains(file) && bytes.len() <= self.bytes_left)
+        let Some((file, cut)) = found.filter(|(file, cut)| !self.open.contains(file) && cut.len() <= self.bytes_left)
         else {
             return false;
         };
-        let text = text_of(&bytes);
-        let text = part_of(&text, options);
+        let text = cut.part(options);
         self.bytes_left -= text.len().min(self.bytes_left);
         let offset = option(options, "leveloffset").filter(|_| file.ends_with(".adoc"));
         if let Some(offset) = offset {
@@ -85,6 +84,16 @@ impl Work<'_> {
         true
     }
 
+    fn file(&mut self, file: &str) -> Option<Rc<CutFile>> {
+        if let Some(known) = self.files.get(file) {
+            return known.clone();
+        }
+        let bytes = self.tree.read(file);
+        let cut = bytes.map(|bytes| Rc::new(CutFile::of(text_of(&bytes).into_owned())));
+        self.files.insert(file.to_owned(), cut.clone());
+        cut
+    }
+
     /// The files that an include target may refer to.
     fn candidates(&self, from: &str, target: &str) -> Vec<String> {
         match self.layout.generator() {
@@ -98,70 +107,6 @@ impl Work<'_> {
 fn included(line: &str) -> Option<(&str, &str)> {
     let (target, options) = line.trim_end().strip_prefix("include::")?.strip_suffix(']')?.split_once('[')?;
     (!target.is_empty()).then_some((target, options))
-}
-
-/// The value of an option, which may be quoted.
-fn option<'o>(options: &'o str, name: &str) -> Option<&'o str> {
-    let start = options.match_indices(name).find(|(at, _)| {
-        (*at == 0 || options[..*at].ends_with([',', ' '])) && options[at + name.len()..].starts_with('=')
-    });
-    let value = &options[start?.0 + name.len() + 1..];
-    match value.strip_prefix('"') {
-        Some(quoted) => quoted.split('"').next(),
-        None => value.split(',').next(),
-    }
-}
-
-/// The selected lines of a file, without the lines that only mark tags.
-fn part_of(text: &str, options: &str) -> String {
-    let tags: Option<Vec<&str>> =
-        option(options, "tag").or(option(options, "tags")).map(|tags| tags.split([',', ';']).map(str::trim).collect());
-    let lines = option(options, "lines").map(ranges);
-    let mut open: Vec<&str> = Vec::new();
-    let mut out = String::new();
-    for (number, line) in each_line(text).enumerate() {
-        if let Some((is_end, name)) = tag(line) {
-            match is_end {
-                true => open.retain(|open| *open != name),
-                false if open.len() < MAX_OPEN_TAGS => open.push(name),
-                false => {}
-            }
-            continue;
-        }
-        let is_wanted = match (&tags, &lines) {
-            (Some(tags), _) => tags.iter().any(|tag| match *tag {
-                "*" => !open.is_empty(),
-                "**" => true,
-                tag => open.contains(&tag),
-            }),
-            (None, Some(lines)) => lines.iter().any(|(from, to)| (*from..=*to).contains(&(number + 1))),
-            (None, None) => true,
-        };
-        if is_wanted {
-            out.push_str(line);
-        }
-    }
-    out
-}
-
-/// Parses line ranges such as `1..3;5;7..`.
-fn ranges(text: &str) -> Vec<(usize, usize)> {
-    let number = |text: &str| text.trim().parse::<usize>().ok();
-    let range = |part: &str| match part.split_once("..") {
-        Some((from, to)) => Some((number(from)?, number(to).unwrap_or(usize::MAX))),
-        None => number(part).map(|line| (line, line)),
-    };
-    text.split([';', ',']).take(MAX_LINE_RANGES).filter_map(range).collect()
-}
-
-/// The name of the tag that begins or ends on a line, and whether it ends there.
-fn tag(line: &str) -> Option<(bool, &str)> {
-    let (is_end, rest) = match line.split_once("tag::") {
-        Some((_, rest)) => (false, rest),
-        None => (true, line.split_once("end::")?.1),
-    };
-    let name = rest.split_once("[]")?.0;
-    (!name.is_empty() && !name.contains(char::is_whitespace)).then_some((is_end, name))
 }
 
 #[cfg(test)]

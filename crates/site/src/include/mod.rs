@@ -6,6 +6,7 @@
 //! dropped with a problem.
 
 pub(crate) mod adoc;
+mod adoc_parts;
 mod parts;
 
 use std::collections::{HashMap, HashSet};

@@ -3,6 +3,9 @@
 use super::Conflict;
 use super::sequence::{self, Slot};
 
+/// Maximum nesting of entries; those further in count as being on that level.
+const MAX_NESTING: usize = 64;
+
 /// An entry and the entries nested below it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Entry {
@@ -172,7 +175,7 @@ fn entries(text: &str, is_between: &dyn Fn(&str) -> bool) -> Vec<Entry> {
             continue;
         }
         let depth = depth(line);
-        while open.last().is_some_and(|(above, _)| *above >= depth) {
+        while open.len() >= MAX_NESTING || open.last().is_some_and(|(above, _)| *above >= depth) {
             close(&mut open, &mut all);
         }
         let mut text = std::mem::take(&mut between);
