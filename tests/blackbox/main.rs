@@ -32,6 +32,7 @@ mod keys;
 mod lists;
 mod models;
 mod open_files;
+mod openid;
 mod operators;
 mod past_jobs;
 mod projects;

@@ -16,6 +16,8 @@
 //! | [`git_server`], [`ssh_server`] | git hosts over HTTP and ssh, which can be set to misbehave |
 //! | [`forge_server`] | GitHub, GitLab and Gitea as their published REST describes them |
 //! | [`model_server`] | a model that plays a script, with the protocols of the services |
+//! | [`identity_provider`] | an OpenID Connect provider whose claims are set |
+//! | [`listener`] | a server that records the credentials that it is sent |
 //! | [`hook_receiver`] | a receiver of webhooks, which can be set to fail or not to answer |
 //! | [`embedding_server`] | a server that embeds by a rule, and can be told to delay its responses |
 //! | [`third_party`] | third-party servers, as child processes |
@@ -32,7 +34,9 @@ pub mod git_server;
 pub mod hook_receiver;
 pub mod http;
 mod http_server;
+pub mod identity_provider;
 pub mod installation;
+pub mod listener;
 pub mod model_server;
 pub mod person;
 pub mod repository;
@@ -48,6 +52,7 @@ pub use forge_server::ForgeServer;
 pub use git_server::GitServer;
 pub use hook_receiver::HookReceiver;
 pub use http::{Request, Response};
+pub use identity_provider::IdentityProvider;
 pub use installation::{Finished, Installation, KeyKind};
 pub use model_server::ModelServer;
 pub use person::Person;

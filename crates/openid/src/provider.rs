@@ -1,28 +1,31 @@
 //! One provider: its metadata, and the steps of a sign-in.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use docent_http_client::{Client, ClientError, ClientOptions, SecretSource, SendError};
+use docent_http_client::{Client, ClientError, ClientOptions, Secret, SecretSource, SendError};
 use docent_operators::{AuthorizationRequest, Identity, IdentityClaims, IdentityError, IdentityProvider};
 use docent_types::BoxError;
 use futures::future::BoxFuture;
+use http::StatusCode;
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use openidconnect::core::{
     CoreAuthDisplay, CoreAuthPrompt, CoreAuthenticationFlow, CoreClientAuthMethod, CoreErrorResponseType,
-    CoreGenderClaim, CoreJsonWebKey, CoreJweContentEncryptionAlgorithm, CoreJwsSigningAlgorithm, CoreProviderMetadata,
-    CoreRevocableToken, CoreRevocationErrorResponse, CoreTokenIntrospectionResponse, CoreTokenType,
+    CoreGenderClaim, CoreJsonWebKey, CoreJweContentEncryptionAlgorithm, CoreProviderMetadata, CoreRevocableToken,
+    CoreRevocationErrorResponse, CoreTokenIntrospectionResponse,
 };
 use openidconnect::{
-    AuthType, AuthorizationCode, ClaimsVerificationError, ClientId, ClientSecret, CsrfToken, EmptyExtraTokenFields,
-    EndpointMaybeSet, EndpointNotSet, EndpointSet, HttpRequest, HttpResponse, IdTokenFields, IssuerUrl, Nonce,
-    OAuth2TokenResponse, PkceCodeChallenge, PkceCodeVerifier, RedirectUrl, RequestTokenError, Scope,
-    SignatureVerificationError, StandardErrorResponse, StandardTokenResponse, TokenResponse, UserInfoClaims,
+    AuthType, AuthorizationCode, ClientId, ClientSecret, CsrfToken, EmptyAdditionalClaims, EndpointMaybeSet,
+    EndpointNotSet, EndpointSet, HttpRequest, HttpResponse, IssuerUrl, Nonce, PkceCodeChallenge, PkceCodeVerifier,
+    RedirectUrl, RequestTokenError, Scope, StandardErrorResponse,
 };
 use parking_lot::Mutex;
 
-use crate::claims::{OtherClaims, names};
+use crate::claims::Claims;
+use crate::id_token::{TokenError, Verifier};
+use crate::token_answer::TokenAnswer;
 
 /// How long the discovery document and the keys are cached.
 const KNOWN_FOR: Duration = Duration::from_secs(3600);
@@ -31,16 +34,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Limit for an answer of the provider, in bytes.
 const LARGEST_ANSWER: usize = 1 << 20;
 
-pub(crate) type IdFields = IdTokenFields<
-    OtherClaims,
-    EmptyExtraTokenFields,
-    CoreGenderClaim,
-    CoreJweContentEncryptionAlgorithm,
-    CoreJwsSigningAlgorithm,
->;
-type TokenAnswer = StandardTokenResponse<IdFields, CoreTokenType>;
 type OpenIdClient = openidconnect::Client<
-    OtherClaims,
+    EmptyAdditionalClaims,
     CoreAuthDisplay,
     CoreGenderClaim,
     CoreJweContentEncryptionAlgorithm,
@@ -126,8 +121,12 @@ impl OpenIdProvider {
         Ok(found)
     }
 
-    fn client(&self, metadata: &CoreProviderMetadata) -> Result<OpenIdClient, BoxError> {
-        let secret = self.config.client_secret.as_ref().map(SecretSource::read).transpose()?;
+    /// The client's secret, as it is now.
+    fn secret(&self) -> Result<Option<Secret>, BoxError> {
+        Ok(self.config.client_secret.as_ref().map(SecretSource::read).transpose()?)
+    }
+
+    fn client(&self, metadata: &CoreProviderMetadata, secret: Option<&Secret>) -> Result<OpenIdClient, BoxError> {
         let secret = secret.map(|secret| ClientSecret::new(secret.expose().to_owned()));
         let id = ClientId::new(self.config.client_id.clone());
         let offered = metadata.token_endpoint_auth_methods_supported();
@@ -138,7 +137,7 @@ impl OpenIdProvider {
     }
 
     async fn request(&self) -> Result<AuthorizationRequest, BoxError> {
-        let client = self.client(&*self.metadata().await?)?;
+        let client = self.client(&*self.metadata().await?, self.secret()?.as_ref())?;
         let (challenge, verifier) = PkceCodeChallenge::new_random_sha256();
         let scopes = self.config.scopes.iter().cloned().map(Scope::new);
         let (url, state, nonce) = client
@@ -171,18 +170,37 @@ impl OpenIdProvider {
         })
     }
 
+    /// What the provider says about the person besides the ID token; `None` if it has no endpoint for that.
     async fn user_info(
         &self,
-        client: &OpenIdClient,
-        tokens: &TokenAnswer,
-        subject: &openidconnect::SubjectIdentifier,
-    ) -> Result<Option<UserInfoClaims<OtherClaims, CoreGenderClaim>>, IdentityError> {
-        // Providers need not have the endpoint.
-        let Ok(request) = client.user_info(tokens.access_token().clone(), Some(subject.clone())) else {
-            return Ok(None);
+        verifier: &Verifier<'_>,
+        access_token: &str,
+        subject: &str,
+    ) -> Result<Option<Claims>, IdentityError> {
+        let Some(endpoint) = verifier.metadata.userinfo_endpoint() else { return Ok(None) };
+        let token = Secret::parse(access_token).map_err(unproven)?;
+        let request = http::Request::get(endpoint.as_str())
+            .header(AUTHORIZATION, token.bearer())
+            .header(ACCEPT, "application/json")
+            .body(Bytes::new());
+        let answer = self.http.send(request.map_err(unproven)?).await.map_err(unproven)?;
+        if answer.status() != StatusCode::OK {
+            return Err(unproven(format!("the user info endpoint answered {}", answer.status())));
+        }
+        let kind = answer.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+        let is_signed = kind.trim().to_ascii_lowercase().starts_with("application/jwt");
+        let body = answer.bytes(LARGEST_ANSWER).await.map_err(unproven)?;
+        let claims = if is_signed {
+            let token = std::str::from_utf8(&body).map_err(unproven)?;
+            Some(verifier.user_info(token.trim()).map_err(unproven)?)
+        } else {
+            Claims::parse(&body)
         };
-        let http = self.http();
-        request.request_async(&http).await.map(Some).map_err(unproven)
+        // A provider could be made to answer for somebody else.
+        match claims.filter(|claims| claims.subject() == Some(subject)) {
+            Some(claims) => Ok(Some(claims)),
+            None => Err(unproven("the user info is not that of the subject of the ID token")),
+        }
     }
 }
 
@@ -201,30 +219,33 @@ impl IdentityProvider for OpenIdProvider {
     }
 
     async fn identify(&self, code: String, request: &AuthorizationRequest) -> Result<IdentityClaims, IdentityError> {
-        let metadata = self.metadata().await.map_err(IdentityError::Unavailable)?;
-        let mut client = self.client(&metadata).map_err(IdentityError::Unavailable)?;
+        let mut metadata = self.metadata().await.map_err(IdentityError::Unavailable)?;
+        let secret = self.secret().map_err(IdentityError::Unavailable)?;
+        let client = self.client(&metadata, secret.as_ref()).map_err(IdentityError::Unavailable)?;
         let tokens = self.tokens(&client, code, &request.verifier).await?;
-        let id_token = tokens.id_token().ok_or_else(|| IdentityError::Unproven("there is no ID token".into()))?;
-        let nonce = Nonce::new(request.nonce.clone());
-        let mut claims = id_token.claims(&client.id_token_verifier(), &nonce).cloned();
-        if let Err(ClaimsVerificationError::SignatureVerification(SignatureVerificationError::NoMatchingKey)) = &claims
-        {
+        let id_token = tokens.id_token.as_deref().ok_or_else(|| unproven("there is no ID token"))?;
+        let (client_id, client_secret) = (self.config.client_id.as_str(), secret.as_ref());
+        let now = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let mut verified =
+            Verifier { metadata: &metadata, client_id, client_secret }.id_token(id_token, &request.nonce, now());
+        if let Err(TokenError::UnknownKey) = verified {
             // The provider may have changed its keys.
-            let metadata = self.discover().await.map_err(IdentityError::Unavailable)?;
-            client = self.client(&metadata).map_err(IdentityError::Unavailable)?;
-            claims = id_token.claims(&client.id_token_verifier(), &nonce).cloned();
+            metadata = self.discover().await.map_err(IdentityError::Unavailable)?;
+            verified =
+                Verifier { metadata: &metadata, client_id, client_secret }.id_token(id_token, &request.nonce, now());
         }
-        let claims = claims.map_err(unproven)?;
-        let subject = claims.subject();
-        let identity = Identity { issuer: self.config.issuer.clone(), subject: subject.to_string() };
+        let claims = verified.map_err(unproven)?;
+        let subject = claims.subject().unwrap_or_default();
+        let identity = Identity { issuer: self.config.issuer.clone(), subject: subject.to_owned() };
         let claim = &self.config.groups_claim;
-        let mut called = names(claims.preferred_username(), claims.email(), claims.name());
-        let mut groups = claims.additional_claims().groups(claim);
+        let mut called = claims.names();
+        let mut groups = claims.groups(claim);
+        let verifier = Verifier { metadata: &metadata, client_id, client_secret };
         if (groups.is_none() || called.is_empty())
-            && let Some(info) = self.user_info(&client, &tokens, subject).await?
+            && let Some(info) = self.user_info(&verifier, tokens.access_token.secret(), subject).await?
         {
-            called.extend(names(info.preferred_username(), info.email(), info.name()));
-            groups = groups.or_else(|| info.additional_claims().groups(claim));
+            called.extend(info.names());
+            groups = groups.or_else(|| info.groups(claim));
         }
         called.push(identity.subject.clone());
         Ok(IdentityClaims { identity, names: called, groups: groups.unwrap_or_default() })

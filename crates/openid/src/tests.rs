@@ -1,11 +1,14 @@
 //! A provider on loopback whose answers each test sets.
 
 use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
 
+use base64::Engine as _;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use docent_http_client::SecretSource;
 use docent_operators::{AuthorizationRequest, Identity, IdentityClaims, IdentityError, IdentityProvider as _};
 use openidconnect::core::{CoreEdDsaPrivateSigningKey, CoreJsonWebKeySet, CoreJwsSigningAlgorithm};
-use openidconnect::{IdTokenFields, JsonWebKeyId, PrivateSigningKey as _};
+use openidconnect::{JsonWebKey as _, JsonWebKeyId, PrivateSigningKey as _};
 use parking_lot::Mutex;
 use percent_encoding::percent_decode_str;
 use serde_json::{Value, json};
@@ -86,12 +89,11 @@ impl Script {
             claims_of.insert(name.clone(), value.clone());
         }
         claims_of.retain(|_, value| !value.is_null());
-        let claims = serde_json::from_value(claims).expect("claims");
-        let algorithm = CoreJwsSigningAlgorithm::EdDsa;
-        let token = openidconnect::IdToken::new(claims, &*self.key, algorithm, None, None).expect("a token");
-        let fields: crate::provider::IdFields =
-            IdTokenFields::new(Some(token), openidconnect::EmptyExtraTokenFields {});
-        fields.id_token().expect("the token").to_string()
+        let encoded = |part: Value| BASE64_URL_SAFE_NO_PAD.encode(part.to_string());
+        let id = self.key.as_verification_key().key_id().map(|id| id.to_string());
+        let message = format!("{}.{}", encoded(json!({ "alg": "EdDSA", "kid": id })), encoded(claims));
+        let signature = self.key.sign(&CoreJwsSigningAlgorithm::EdDsa, message.as_bytes()).expect("a signature");
+        format!("{message}.{}", BASE64_URL_SAFE_NO_PAD.encode(signature))
     }
 }
 
@@ -219,7 +221,18 @@ async fn a_token_that_proves_nothing_is_refused() {
         ("expired", claims(json!({ "exp": 1_700_000_600 }))),
         ("another issuer", claims(json!({ "iss": "https://evil.test" }))),
         ("another audience", claims(json!({ "aud": ["another"] }))),
+        ("no audience", claims(json!({ "aud": null }))),
         ("one more audience", claims(json!({ "aud": ["docent", "another"] }))),
+        ("one more audience, asked for by it", claims(json!({ "aud": ["docent", "another"], "azp": "another" }))),
+        ("asked for by another", claims(json!({ "azp": "another" }))),
+        ("asked for by several", claims(json!({ "aud": ["docent", "another"], "azp": ["docent", "another"] }))),
+        ("no subject", claims(json!({ "sub": null }))),
+        ("an empty subject", claims(json!({ "sub": "" }))),
+        ("a number for a subject", claims(json!({ "sub": 4711 }))),
+        ("no end", claims(json!({ "exp": null }))),
+        ("a text for an end", claims(json!({ "exp": "4000000000" }))),
+        ("from the future", claims(json!({ "iat": 3_900_000_000_i64 }))),
+        ("not yet", claims(json!({ "nbf": 3_900_000_000_i64 }))),
         ("another key of the same name", Box::new(move |script| script.key = other)),
         ("unsigned", forged(|token| format!("eyJhbGciOiJub25lIn0.{}.", token.split('.').nth(1).expect("a payload")))),
         ("no signature", forged(|token| token.rsplit_once('.').expect("a signature").0.to_owned() + ".")),
@@ -232,6 +245,45 @@ async fn a_token_that_proves_nothing_is_refused() {
         (script.claims, script.forge, script.key) = (json!({}), |token| token, script.published.clone());
     }
     fixture.signs_in(|_| ()).await.expect("the usual token is good");
+}
+
+#[tokio::test]
+async fn what_is_not_used_may_be_anything() {
+    let fixture = fixture().await;
+    let odd = [
+        json!({ "aud": "docent" }),
+        json!({ "aud": ["docent", "a project"], "azp": "docent" }),
+        json!({ "email_verified": "true", "phone_number_verified": "false", "updated_at": "2026-01-01T00:00:00.000Z" }),
+        json!({ "auth_time": "1700000000", "amr": "pwd", "acr": 1, "address": "Street 1", "birthdate": 0, "gender": [] }),
+        json!({ "exp": 3_999_999_999.5, "iat": 1_700_000_000.25 }),
+        json!({ "picture": null, "zoneinfo": {}, "locale": ["en"], "realm_access": { "roles": [1, null] } }),
+        json!({ "email": 7, "name": false, "website": "no address", "jti": 1, "at_hash": 2, "nbf": "later" }),
+    ];
+    for claims in odd {
+        let signed_in = fixture.signs_in(|script| script.claims = claims.clone()).await;
+        assert_eq!(signed_in.expect("is identified").names[0], "ada", "{claims}");
+    }
+    let odd =
+        json!({ "sub": "4711", "groups": ["elsewhere"], "updated_at": "now", "email_verified": "true", "address": 1 });
+    let lacks = json!({ "groups": null });
+    let claims =
+        fixture.signs_in(|script| (script.claims, script.user_info) = (lacks, odd)).await.expect("is identified");
+    assert_eq!(claims.groups, ["elsewhere"]);
+}
+
+#[tokio::test]
+async fn clocks_may_differ_a_little() {
+    let fixture = fixture().await;
+    let now = || SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_secs();
+    for (claims, is_good) in [
+        (json!({ "exp": now() - 2 }), true),
+        (json!({ "exp": now() - 60 }), false),
+        (json!({ "iat": now() + 20 }), true),
+        (json!({ "iat": now() + 600 }), false),
+    ] {
+        let signed_in = fixture.signs_in(|script| script.claims = claims.clone()).await;
+        assert_eq!(signed_in.is_ok(), is_good, "{claims}");
+    }
 }
 
 #[tokio::test]
