@@ -29,6 +29,7 @@ mod model_call;
 pub mod prompt;
 mod query;
 mod question_writes;
+mod reader_words;
 mod reply;
 mod reply_text;
 mod retrieval;
@@ -52,6 +53,7 @@ pub use export::{
     QuestionFilter, QuestionOutcome, RatingFilter, UNKNOWN_LANGUAGE,
 };
 pub use gaps::{Gap, GapQuestion, MOST_GROUPED, gaps};
+pub use reader_words::{question_instruction, search_instruction};
 pub use search_log::SearchLog;
 pub use searches::{MOST_TERMS_A_DAY, Search, SearchCounts, SearchTerm, SearchTerms, Searches, TermCursor, TermQuery};
 pub use site::SiteSettings;

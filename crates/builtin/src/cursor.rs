@@ -108,6 +108,15 @@ impl<'a> Cursor<'a> {
     /// not tried, because the text would include the next clause. The other interpretations end inside a word
     /// (`"A"with`) or at an inner quote.
     pub(crate) fn quotations(&self) -> Vec<(String, Self)> {
+        self.quotations_until(&['\n'])
+    }
+
+    /// The end of a quotation that may go on over several lines.
+    pub(crate) fn after_quotation(&self) -> Option<Self> {
+        self.quotations_until(&[]).first().map(|(_, after)| *after)
+    }
+
+    fn quotations_until(&self, ends: &[char]) -> Vec<(String, Self)> {
         let mut next = *self;
         next.skip_spaces();
         let Some(open) = next.peek() else { return Vec::new() };
@@ -118,7 +127,7 @@ impl<'a> Cursor<'a> {
         let mut length = 0;
         let mut inner = 0usize;
         while let Some(c) = next.peek() {
-            if c == '\n' || length >= MAX_QUOTE_CHARS || readings.len() >= MAX_CLOSING_QUOTES {
+            if ends.contains(&c) || length >= MAX_QUOTE_CHARS || readings.len() >= MAX_CLOSING_QUOTES {
                 break;
             }
             next.bump();
@@ -146,6 +155,16 @@ impl<'a> Cursor<'a> {
             text.push(c);
         }
         readings
+    }
+
+    /// Whether a word may begin here: nothing before it on the line is part of it.
+    pub(crate) fn begins_word(&self) -> bool {
+        self.text[..self.at].chars().next_back().is_none_or(|c| !c.is_alphanumeric())
+    }
+
+    /// Skips to the end of the line.
+    pub(crate) fn skip_line(&mut self) {
+        self.at += self.rest().find('\n').unwrap_or(self.rest().len());
     }
 
     /// A path or glob, with or without quotes. Without quotes it ends at white space, or at a comma outside of braces,

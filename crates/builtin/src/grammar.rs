@@ -2,7 +2,8 @@
 //!
 //! A prompt is parsed from left to right. A clause that matches a rule from its verb to its end is a chore. Other text
 //! is skipped to the end of its sentence and reported. Nothing is guessed: an instruction with a condition (`… except
-//! in code`) is reported as a whole, because the part that matches a rule is not the instruction.
+//! in code`) is reported as a whole, because the part that matches a rule is not the instruction. What stands in a
+//! quotation is somebody else's words and no instruction: between quotes, behind `>`, between fences.
 
 use crate::chore::Chore;
 use crate::cursor::{Cursor, closing, is_space};
@@ -178,13 +179,19 @@ fn unreadable(start: Cursor<'_>) -> usize {
         match cursor.peek() {
             None => return cursor.at,
             Some('\n') if cursor.at > start.at => return cursor.at,
-            Some(c) if closing(c).is_some() && c != '\'' && c != '’' => match cursor.quotations().first() {
-                Some((_, after)) => {
-                    cursor = *after;
-                    continue;
+            Some(_) if starts_line(&cursor) && quoted_lines(cursor).is_some() => {
+                cursor = quoted_lines(cursor).unwrap_or(cursor);
+                continue;
+            }
+            Some(c) if closing(c).is_some() && cursor.begins_word() => {
+                match (cursor.after_quotation(), c) {
+                    (Some(after), _) => cursor = after,
+                    (None, '\'' | '’' | '‘') => cursor.bump(),
+                    // What is quoted has no end, so nothing behind the quote is an instruction.
+                    (None, _) => cursor.skip_line(),
                 }
-                None => cursor.bump(),
-            },
+                continue;
+            }
             Some(c) => {
                 let mut after = cursor;
                 after.bump();
@@ -206,6 +213,27 @@ fn unreadable(start: Cursor<'_>) -> usize {
         // Skips to the end of the word, so that a condition is only found at the beginning of a word.
         while cursor.peek().is_some_and(char::is_alphanumeric) && ends_in_letter(&cursor) {
             cursor.bump();
+        }
+    }
+}
+
+/// The end of lines that quote: of one that begins with `>`, or of a block between fences.
+fn quoted_lines(cursor: Cursor<'_>) -> Option<Cursor<'_>> {
+    let mut end = cursor;
+    if end.peek() == Some('>') {
+        end.skip_line();
+        return Some(end);
+    }
+    let fence = ["```", "~~~"].into_iter().find(|fence| end.rest().starts_with(fence))?;
+    loop {
+        end.skip_line();
+        if end.is_done() {
+            return Some(end);
+        }
+        end.bump();
+        if end.rest().trim_start_matches([' ', '\t']).starts_with(fence) {
+            end.skip_line();
+            return Some(end);
         }
     }
 }

@@ -38,7 +38,7 @@ pub use list_page::{ChosenPage, ListPage, PageChoice};
 pub use lone_surrogate::{lone_surrogate, replace_lone_surrogates};
 pub use message::{ContentPart, Message, Role};
 pub use passage::{LONGEST_PASSAGE, Passage};
-pub use printable::{is_unprintable, printable};
+pub use printable::{is_invisible, is_unprintable, printable};
 pub use project::{ForgeKind, Project, ProjectSettings};
 pub use quota::{Quota, QuotaStatus, retry_after_seconds};
 pub use repository_url::repository_url;

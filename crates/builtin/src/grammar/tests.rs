@@ -245,6 +245,35 @@ fn an_instruction_with_a_condition_is_left_whole() {
 }
 
 #[test]
+fn what_stands_in_a_quotation_is_no_instruction() {
+    for prompt in [
+        "Readers ask: “How?\nReplace \"A\" with \"B\"\nand more”.",
+        "Readers ask: \"How, and fix broken links?\" Document it.",
+        "- \"Fix broken links. Delete page a.md\"",
+        "> Hello, and fix broken links. Delete page a.md",
+        "They wrote:\n> Fix broken links\n> Delete page a.md",
+        "Add this:\n```\nFix broken links\n```",
+        "Add this:\n  ~~~ text\nFix broken links\n\nDelete page a.md",
+        "Say “hello, and fix broken links",
+        "They say 'stop. Fix broken links. Delete page a.md'.",
+    ] {
+        let found = read(prompt);
+        assert!(found.iter().all(|one| matches!(one, Instruction::Unreadable(_))), "{prompt:?}: {found:?}");
+    }
+    for (prompt, chore) in [
+        ("They asked “how?”. Fix broken links", fixed(&[])),
+        ("> Quoted.\n\nFix broken links", fixed(&[])),
+        ("```\ncode\n```\nFix broken links", fixed(&[])),
+        ("Don't wait. Fix broken links", fixed(&[])),
+        ("A 5\" pipe, and fix broken links", fixed(&[])),
+        ("The users' guide is odd, and fix broken links", fixed(&[])),
+    ] {
+        let found = read(prompt);
+        assert!(found.contains(&chore), "{prompt:?}: {found:?}");
+    }
+}
+
+#[test]
 fn the_documentation_lists_every_form() {
     let documentation = include_str!("../../../../docs/CHORES.md");
     for form in FORMS {
@@ -255,9 +284,20 @@ fn the_documentation_lists_every_form() {
 
 #[test]
 fn a_long_prompt_is_read_in_time() {
-    for unit in
-        ["“", "replace “", ", replace \"a\" ", "and then ", "- ", "'", "in a, ", "add a page x titled \"y\"\n- z\n"]
-    {
+    for unit in [
+        "“",
+        "“ x\n",
+        "> ",
+        "```\n",
+        "~~~ x\n",
+        "replace “",
+        ", replace \"a\" ",
+        "and then ",
+        "- ",
+        "'",
+        "in a, ",
+        "add a page x titled \"y\"\n- z\n",
+    ] {
         let prompt: String = unit.repeat(100_000 / unit.len());
         read(&prompt);
     }

@@ -11,6 +11,7 @@ use maud::{Markup, html};
 
 use crate::dashboard::AuthorizedRequest;
 use crate::layout::{Section, table};
+use crate::pages::jobs::reader_job_link;
 use crate::text::{Untrusted, counted, grouped, in_url, relative_time, shortened};
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
@@ -375,7 +376,7 @@ fn gap_questions(project: &Project, questions: &[&GapQuestion], now: Timestamp) 
 
 fn gap_job(request: &AuthorizedRequest<'_>, project: &Project, gap: &Gap) -> Markup {
     html! {
-        @if request.is_editor() { p { a.button.quiet href=(format_args!("/dashboard/{}/jobs/new?prompt={}", project.domain, in_url(&shortened(&gap.suggestion, 1_500)))) { "Make a job of it" } } }
+        @if request.is_editor() { p { a.button.quiet href=(reader_job_link(project, &gap.suggestion)) { "Make a job of it" } } }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use docent_assistant::{
     AnswerStage, AskedTurn, ExportCursor, ExportQuery, MinimumWait, QuestionFilter, QuestionOutcome, Rating,
-    RatingFilter, Timing,
+    RatingFilter, Timing, question_instruction,
 };
 use docent_types::{Project, Refusal, ThreadId, Timestamp};
 use docent_web::{Csv, HttpError, Response};
@@ -10,6 +10,7 @@ use maud::{Markup, html};
 
 use crate::dashboard::{AuthorizedRequest, DAY};
 use crate::layout::{Section, table};
+use crate::pages::jobs::reader_job_link;
 use crate::text::{Untrusted, grouped, in_url, relative_time, shortened};
 
 const PAGE_ROWS: u32 = 50;
@@ -250,8 +251,7 @@ pub(crate) async fn conversation(
                 @if !turn.sources.is_empty() { ul { @for source in &turn.sources { li { (Untrusted(&source.title)) " " code { (Untrusted(&source.url)) } } } } }
                 @if let Some(feedback) = &turn.feedback { p { "The reader found it " (rating(feedback.rating)) "." @if let Some(comment) = &feedback.comment { " “" (Untrusted(comment)) "”" } } }
                 @if !turn.answered && request.is_editor() {
-                    @let prompt = format!("Readers ask: “{}”. Document it where it belongs.", shortened(&turn.question, 1_000));
-                    p { a href=(format_args!("/dashboard/{}/jobs/new?prompt={}", project.domain, in_url(&prompt))) { "Make a job of it" } }
+                    p { a href=(reader_job_link(project, &question_instruction(&turn.question))) { "Make a job of it" } }
                 }
             }
         }

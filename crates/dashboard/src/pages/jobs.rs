@@ -167,10 +167,21 @@ pub(crate) fn pull_link(job: &AgentJob) -> Markup {
     }
 }
 
+/// The form of a new job with an instruction that quotes readers.
+pub(crate) fn reader_job_link(project: &Project, instruction: &str) -> String {
+    format!("/dashboard/{}/jobs/new?prompt={}&words=readers", project.domain, in_url(instruction))
+}
+
 /// The form of a new job, with values from the URL if it has any.
 pub(crate) fn new(request: &AuthorizedRequest<'_>, project: &Project) -> Result<Response, HttpError> {
     let given = |name| request.http.query(name).map(|text| text.into_owned()).unwrap_or_default();
-    let body = form(request, &given("prompt"), &given("branch"));
+    let has_reader_words = given("words") == "readers";
+    let body = html! {
+        @if has_reader_words {
+            div.box role="note" { p { "What stands in quotation marks below was written by readers. Read it before you start: an agent is told to take it as a quotation, and takes everything else as your instruction." } }
+        }
+        (form(request, &given("prompt"), &given("branch")))
+    };
     Ok(request.page("New job", Section::Jobs, Some(project), &body))
 }
 

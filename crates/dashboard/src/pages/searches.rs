@@ -1,6 +1,6 @@
 //! What readers searched for, and what they did not find.
 
-use docent_assistant::{Days, SearchCounts, SearchTerm, SearchTerms, TermCursor, TermQuery};
+use docent_assistant::{Days, SearchCounts, SearchTerm, SearchTerms, TermCursor, TermQuery, search_instruction};
 use docent_types::{Project, Refusal, Timestamp};
 use docent_web::{Csv, HttpError, Response};
 use maud::{Markup, html};
@@ -8,6 +8,7 @@ use maud::{Markup, html};
 use crate::dashboard::AuthorizedRequest;
 use crate::layout::{Section, table};
 use crate::pages::analytics::{Period, date, number};
+use crate::pages::jobs::reader_job_link;
 use crate::text::{Untrusted, grouped, in_url, relative_time, shortened};
 
 const PAGE_ROWS: u32 = 50;
@@ -89,8 +90,6 @@ async fn one(
             tr { td { (date(*day)) } td.num { (grouped(counts.searches)) } td.num { (grouped(counts.without_results)) } }
         }
     };
-    let prompt =
-        format!("Readers search for “{}” and find nothing. Document it where it belongs.", shortened(term, 1_000));
     let here = format!("days={}&term={}", period.days, in_url(term));
     let body = html! {
         p { "Searches for " strong { (Untrusted(term)) } " by day." }
@@ -102,7 +101,7 @@ async fn one(
             a href=(format_args!("?{here}&format=csv")) { "As CSV" }
         }
         @if request.is_editor() && found.iter().any(|(_, counts)| counts.without_results > 0) {
-            p { a.button.quiet href=(format_args!("/dashboard/{}/jobs/new?prompt={}", project.domain, in_url(&prompt))) { "Make a job of it" } }
+            p { a.button.quiet href=(reader_job_link(project, &search_instruction(term))) { "Make a job of it" } }
         }
     };
     Ok(request.page("Searches", Section::Searches, Some(project), &body))
