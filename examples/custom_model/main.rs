@@ -163,7 +163,7 @@ fn project(path: &Path) -> Result<Project, BoxError> {
         branch: "main".to_owned(),
         docs_root: String::new(),
         forge: ForgeKind::Local,
-        token_env: None,
+        token: None,
         base_url: None,
         context: BTreeMap::new(),
         settings: ProjectSettings::default(),

@@ -109,7 +109,7 @@ impl Service {
             branch: "main".to_owned(),
             docs_root: String::new(),
             forge: ForgeKind::Local,
-            token_env: None,
+            token: None,
             base_url: None,
             context: BTreeMap::new(),
             settings: ProjectSettings::default(),

@@ -198,7 +198,7 @@ fn project(dir: &TempDir, number: usize) -> Project {
         branch: "main".to_owned(),
         docs_root: "docs".to_owned(),
         forge: ForgeKind::Local,
-        token_env: None,
+        token: None,
         base_url: None,
         context: BTreeMap::new(),
         settings: ProjectSettings::default(),

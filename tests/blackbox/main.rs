@@ -12,6 +12,7 @@ mod configuration;
 mod crash;
 mod cross_origin;
 mod dashboard;
+mod dashboard_secrets;
 mod demo;
 mod drain;
 mod embedder;

@@ -95,7 +95,12 @@ fn people_sign_in_with_the_claims_of_common_providers() {
         ("groups", with(json!({ "groups": ["docs"], "exp": now - 600 })), nothing.clone(), 303),
         ("groups", with(json!({ "groups": ["docs"], "iat": now + 86_400 })), nothing.clone(), 303),
         ("groups", with(json!({ "groups": ["docs"], "sub": "" })), json!({ "sub": "" }), 303),
-        ("groups", with(json!({ "groups": ["docs"], "aud": ["docent", "other"], "azp": "other" })), nothing.clone(), 303),
+        (
+            "groups",
+            with(json!({ "groups": ["docs"], "aud": ["docent", "other"], "azp": "other" })),
+            nothing.clone(),
+            303,
+        ),
         ("groups", with(json!({ "groups": null })), json!({ "sub": "4712", "groups": ["docs"] }), 303),
     ] {
         let server = serve(groups_claim);

@@ -45,7 +45,7 @@ pub fn sample_project(name: &str) -> Project {
         branch: "main".to_owned(),
         docs_root: "docs".to_owned(),
         forge: ForgeKind::Local,
-        token_env: None,
+        token: None,
         base_url: Some("https://docs.example.com".to_owned()),
         context: BTreeMap::from([("api".to_owned(), "/srv/git/api.git".to_owned())]),
         settings: ProjectSettings {

@@ -132,7 +132,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         branch: "main".to_owned(),
         docs_root: "docs".to_owned(),
         forge: ForgeKind::Local,
-        token_env: None,
+        token: None,
         base_url: None,
         context: BTreeMap::new(),
         settings: ProjectSettings::default(),

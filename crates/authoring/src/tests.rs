@@ -137,7 +137,7 @@ impl World {
             branch: "main".to_owned(),
             docs_root: "docs".to_owned(),
             forge: ForgeKind::Local,
-            token_env: None,
+            token: None,
             base_url: None,
             context: BTreeMap::new(),
             settings: ProjectSettings::default(),

@@ -34,6 +34,9 @@ const CSP: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-
 /// filtered journals.
 const MAX_LARGE_PAGES: usize = 8;
 
+/// Interval at which the session behind a stream is checked.
+const SESSION_CHECK_INTERVAL: Duration = Duration::from_secs(1);
+
 pub(crate) const DAY: Duration = Duration::from_secs(24 * 3600);
 
 /// What the dashboard shows and changes.
@@ -58,6 +61,9 @@ pub struct DashboardParts {
     pub prices: Prices,
     /// The address at which people reach the server, if that is configured.
     pub public_url: Option<String>,
+    /// The address at which the server is reached on its own machine, for links where `public_url` is not configured.
+    /// What a browser names as the host may come from anybody, and is in no link.
+    pub local_url: String,
 }
 
 /// The dashboard.
@@ -240,6 +246,13 @@ impl Dashboard {
     }
 }
 
+impl DashboardParts {
+    /// The beginning of links that leave the dashboard.
+    pub(crate) fn url(&self) -> &str {
+        self.public_url.as_deref().unwrap_or(&self.local_url).trim_end_matches('/')
+    }
+}
+
 impl AuthorizedRequest<'_> {
     pub(crate) const fn parts(&self) -> &DashboardParts {
         &self.dashboard.parts
@@ -270,6 +283,22 @@ impl AuthorizedRequest<'_> {
         };
         if let Err(error) = self.parts().operators.audit(entry.clone()).await {
             tracing::error!(error = &error as &dyn std::error::Error, ?entry, "the audit list lacks an entry");
+        }
+    }
+
+    /// Waits until the session or the role of the operator ends: what is streamed ends then, too.
+    pub(crate) fn session_ended(&self) -> impl Future<Output = ()> + Send + 'static {
+        let (operators, signed_in) = (self.parts().operators.clone(), self.signed_in.clone());
+        async move {
+            loop {
+                tokio::time::sleep(SESSION_CHECK_INTERVAL).await;
+                match operators.is_still_signed_in(&signed_in).await {
+                    Ok(true) => {}
+                    Ok(false) => return,
+                    // If the store cannot be read, whoever was signed in remains so.
+                    Err(error) => tracing::warn!(error = error_chain(&error), "could not look up a session"),
+                }
+            }
         }
     }
 

@@ -37,5 +37,6 @@ mod turns;
 pub use cost::{Prices, TokenPrice};
 pub use dashboard::{Dashboard, DashboardParts};
 pub use operations::{
-    CheckFinding, CheckedProject, Findings, IndexStatus, Level, Operations, ProjectError, ProjectForm, Setting,
+    CheckFinding, CheckedProject, Findings, IndexStatus, Level, Operations, ProjectError, ProjectForm, SAME_TOKEN,
+    Setting,
 };

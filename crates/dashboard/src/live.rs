@@ -11,8 +11,8 @@ use bytes::Bytes;
 use docent_jobs::{JobUpdate, Jobs, Watch};
 use docent_types::{JobEvent, JobId, JobStatus, Project, ProjectId};
 use docent_web::{HttpError, Response, framed, respond, with_keep_alive};
+use futures::stream;
 use futures::stream::{BoxStream, SelectAll, StreamExt};
-use futures::{future, stream};
 use serde_json::{Value, json};
 
 use crate::dashboard::{AuthorizedRequest, DashboardParts};
@@ -22,7 +22,7 @@ const MAX_TOPICS: usize = 16;
 /// Polling interval of lists, and of a job that has ended.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(15);
-/// Maximum duration of a stream. The browser then reconnects by itself, and its session is checked again.
+/// Maximum duration of a stream. The browser then reconnects by itself, which counts as a request of its session.
 const MAX_STREAM_DURATION: Duration = Duration::from_secs(600);
 
 pub(crate) async fn stream(request: &AuthorizedRequest<'_>) -> Result<Response, HttpError> {
@@ -49,12 +49,13 @@ pub(crate) async fn stream(request: &AuthorizedRequest<'_>) -> Result<Response, 
         }
     }
     let draining = request.http.draining().clone();
+    let session_ended = request.session_ended();
     let end = async move {
-        future::select(
-            Box::pin(tokio::time::sleep(MAX_STREAM_DURATION)),
-            Box::pin(async move { draining.begun().await }),
-        )
-        .await;
+        tokio::select! {
+            () = tokio::time::sleep(MAX_STREAM_DURATION) => {}
+            () = draining.begun() => {}
+            () = session_ended => {}
+        }
     };
     // Keeps the stream open when there is no topic.
     topic_events.push(stream::pending().boxed());

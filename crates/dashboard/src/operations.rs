@@ -27,6 +27,11 @@ pub trait Operations: Send + Sync + fmt::Debug + 'static {
     /// The findings of the checks of `docent doctor`. May be a few minutes old.
     async fn findings(&self) -> Findings;
 
+    /// The names of variables and paths of files that may be chosen for a project's token.
+    fn offered_tokens(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// The project that a form describes, after checking it and its repository. Nothing is stored.
     ///
     /// # Errors
@@ -76,6 +81,10 @@ impl From<AddError> for ProjectError {
     }
 }
 
+/// The value of [`ProjectForm::token`] that keeps the token of a project for the servers that it was given for. No
+/// variable and no file has this name.
+pub const SAME_TOKEN: &str = "(same)";
+
 /// The fields of a project's form, as a person filled them in.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProjectForm {
@@ -85,7 +94,8 @@ pub struct ProjectForm {
     pub branch: String,
     pub docs_root: String,
     pub forge: String,
-    pub token_env: String,
+    /// One of [`Operations::offered_tokens`], [`SAME_TOKEN`], or empty for none.
+    pub token: String,
     pub base_url: String,
     /// Globs, one a line.
     pub allow_paths: String,

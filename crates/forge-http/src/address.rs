@@ -1,5 +1,6 @@
 //! The location of a repository on a forge: the URL of the API, and the repository's owner and name there.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use docent_http_client::BaseUrl;
@@ -143,25 +144,8 @@ struct GitAddress {
 
 impl GitAddress {
     fn parse(repository: &str) -> Option<Self> {
-        let (web, authority, path) = match repository.split_once("://") {
-            Some((scheme, rest)) => {
-                let web = match scheme.to_ascii_lowercase().as_str() {
-                    "https" => Some("https"),
-                    "http" => Some("http"),
-                    "ssh" | "git+ssh" => None,
-                    _ => return None,
-                };
-                let (authority, path) = rest.split_once('/')?;
-                (web, authority, path)
-            }
-            None => {
-                let (host, path) = repository.split_once(':').filter(|(host, _)| !host.contains('/'))?;
-                (None, host, path)
-            }
-        };
-        let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
-        let host = if web.is_some() { host } else { without_port(host) };
-        Some(Self { web, authority: web_host(&named(host)?), segments: segments(path)? })
+        let (web, authority, path) = git_server(repository)?;
+        Some(Self { web, authority, segments: segments(path)? })
     }
 
     fn api(&self, host: Host, prefix: &[String]) -> String {
@@ -175,6 +159,45 @@ impl GitAddress {
             }
         }
     }
+}
+
+/// The server in git's URL: its scheme, its authority as in [`GitAddress`], and the path there. `None` for a folder.
+fn git_server(repository: &str) -> Option<(Option<&'static str>, String, &str)> {
+    let (web, authority, path) = match repository.split_once("://") {
+        Some((scheme, rest)) => {
+            let web = match scheme.to_ascii_lowercase().as_str() {
+                "https" => Some("https"),
+                "http" => Some("http"),
+                "ssh" | "git+ssh" => None,
+                _ => return None,
+            };
+            let (authority, path) = rest.split_once('/')?;
+            (web, authority, path)
+        }
+        None => {
+            let (host, path) = repository.split_once(':').filter(|(host, _)| !host.contains('/'))?;
+            (None, host, path)
+        }
+    };
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    let host = if web.is_some() { host } else { without_port(host) };
+    Some((web, web_host(&named(host)?), path))
+}
+
+/// The servers that a repository's token is sent to, each as scheme, host and port: the repository's own, which stands
+/// for the API that follows from it too, and that of `base_url`. None for a folder.
+pub fn token_receivers(repository: &str, base_url: Option<&str>) -> BTreeSet<String> {
+    let own = git_server(repository).map(|(web, authority, _)| origin(web.unwrap_or("https"), &authority));
+    let base = base_url.and_then(|url| Base::parse(url).ok()).and_then(|Base(url)| {
+        let (scheme, rest) = url.split_once("://")?;
+        Some(origin(scheme, rest.split('/').next()?))
+    });
+    own.into_iter().chain(base).collect()
+}
+
+fn origin(scheme: &str, authority: &str) -> String {
+    let default_port = if scheme == "https" { ":443" } else { ":80" };
+    format!("{scheme}://{}", authority.strip_suffix(default_port).unwrap_or(authority))
 }
 
 /// A base URL from the configuration.

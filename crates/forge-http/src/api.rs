@@ -22,9 +22,16 @@ pub(crate) struct ForgeApi {
     pub(crate) address: Address,
     pub(crate) tokens: TokenSource,
     pub(crate) clock: Arc<dyn Clock>,
+    /// Whether the requests only check the project's settings. The address may then be that of any service inside the
+    /// network, whose answers are not for whoever typed it, so they are not quoted.
+    pub(crate) is_check: bool,
 }
 
 impl ForgeApi {
+    pub(crate) fn for_check(&self) -> Self {
+        Self { is_check: true, ..self.clone() }
+    }
+
     /// Sends a request with the repository's token.
     pub(crate) async fn send(&self, call: ForgeCall) -> Result<ForgeReply, ForgeError> {
         let token = self.tokens.token(&self.address).await?;
@@ -59,7 +66,8 @@ impl ForgeApi {
     }
 
     pub(crate) fn error(&self, reply: &ForgeReply) -> ForgeError {
-        ReplyContext { address: &self.address, tokens: &self.tokens, now: self.clock.now() }.classify(reply)
+        let (address, tokens, now) = (&self.address, &self.tokens, self.clock.now());
+        ReplyContext { address, tokens, now, is_quoted: !self.is_check }.classify(reply)
     }
 
     /// Whether the forge finds something at this path.

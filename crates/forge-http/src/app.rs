@@ -146,7 +146,7 @@ impl GithubApp {
         if reply.status.is_success() {
             return call::read(address, reply);
         }
-        let context = ReplyContext { address, tokens: &TokenSource::None, now: self.clock.now() };
+        let context = ReplyContext { address, tokens: &TokenSource::None, now: self.clock.now(), is_quoted: true };
         if let Some(error) = context.transient(reply) {
             return Err(error);
         }

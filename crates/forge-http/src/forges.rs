@@ -16,7 +16,7 @@ use crate::token::TokenSource;
 /// The forge of the repository at `address`. Makes no request yet. The clock is used for rate limits.
 pub fn http_forge(client: Client, address: Address, tokens: TokenSource, clock: Arc<dyn Clock>) -> Arc<dyn HttpForge> {
     let host = address.host;
-    let api = ForgeApi { client, address, tokens, clock };
+    let api = ForgeApi { client, address, tokens, clock, is_check: false };
     match host {
         Host::Github => Arc::new(Github(api)),
         Host::Gitlab => Arc::new(Gitlab(api)),

@@ -202,16 +202,17 @@ struct Permissions {
 #[async_trait]
 impl HttpForge for Gitea {
     async fn check(&self) -> Result<String, ForgeError> {
-        let repository: Repository = self.0.fetch(ForgeCall::get(self.path(""))).await?;
-        let (tokens, forge) = (&self.0.tokens, self.0.address.authority());
+        let api = self.0.for_check();
+        let repository: Repository = api.fetch(ForgeCall::get(self.path(""))).await?;
+        let (tokens, forge) = (&api.tokens, api.address.authority());
         if repository.archived {
-            return Err(self.0.refused("is archived: unarchive it, or remove the project"));
+            return Err(api.refused("is archived: unarchive it, or remove the project"));
         }
         if repository.has_pull_requests == Some(false) {
-            return Err(self.0.refused("has pull requests turned off: turn them on in its settings"));
+            return Err(api.refused("has pull requests turned off: turn them on in its settings"));
         }
         if !repository.permissions.is_some_and(|permissions| permissions.push) {
-            return Err(self.0.refused(&format!("may not be written to by {tokens}: give its user write access")));
+            return Err(api.refused(&format!("may not be written to by {tokens}: give its user write access")));
         }
         Ok(format!(
             "the user of {tokens} may push to {} at {forge}; the token's own permissions show at the first job (read and \

@@ -207,20 +207,21 @@ struct Permissions {
 #[async_trait]
 impl HttpForge for Github {
     async fn check(&self) -> Result<String, ForgeError> {
-        let reply = self.0.send(ForgeCall::get(self.path(""))).await?;
-        let repository: Repository = self.0.read(&reply)?;
-        let (name, tokens, forge) = (&repository.full_name, &self.0.tokens, self.0.address.authority());
+        let api = self.0.for_check();
+        let reply = api.send(ForgeCall::get(self.path(""))).await?;
+        let repository: Repository = api.read(&reply)?;
+        let (name, tokens, forge) = (&repository.full_name, &api.tokens, api.address.authority());
         if repository.archived {
-            return Err(self.0.refused("is archived: unarchive it, or remove the project"));
+            return Err(api.refused("is archived: unarchive it, or remove the project"));
         }
         if matches!(tokens, TokenSource::App(_)) {
             // An App's token is only issued with the needed permissions.
             return Ok(format!("{tokens} may push and open pull requests in {name} at {forge}"));
         }
         if !repository.permissions.as_ref().is_some_and(|permissions| permissions.push) {
-            return Err(self
-                .0
-                .refused(&format!("may be read but not written to by {tokens}: give its owner write access")));
+            return Err(
+                api.refused(&format!("may be read but not written to by {tokens}: give its owner write access"))
+            );
         }
         let scopes = reply.headers.get("x-oauth-scopes").and_then(|scopes| scopes.to_str().ok());
         let Some(scopes) = scopes.filter(|scopes| !scopes.trim().is_empty()) else {
@@ -233,7 +234,7 @@ impl HttpForge for Github {
         if scopes.split(',').map(str::trim).any(enough) {
             return Ok(format!("{tokens} may push and open pull requests in {name} at {forge}"));
         }
-        Err(self.0.refused(&format!("needs the scope `repo`, which {tokens} lacks")))
+        Err(api.refused(&format!("needs the scope `repo`, which {tokens} lacks")))
     }
 }
 

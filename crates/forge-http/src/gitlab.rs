@@ -161,27 +161,28 @@ impl Project {
 #[async_trait]
 impl HttpForge for Gitlab {
     async fn check(&self) -> Result<String, ForgeError> {
-        let project: Project = self.0.fetch(ForgeCall::get(self.path(""))).await?;
-        let (name, tokens, forge) = (&project.path_with_namespace, &self.0.tokens, self.0.address.authority());
+        let api = self.0.for_check();
+        let project: Project = api.fetch(ForgeCall::get(self.path(""))).await?;
+        let (name, tokens, forge) = (&project.path_with_namespace, &api.tokens, api.address.authority());
         if project.archived {
-            return Err(self.0.refused("is archived: unarchive it, or remove the project"));
+            return Err(api.refused("is archived: unarchive it, or remove the project"));
         }
         if project.merge_requests_access_level.as_deref() == Some("disabled") {
-            return Err(self.0.refused("has merge requests turned off: turn them on in its settings"));
+            return Err(api.refused("has merge requests turned off: turn them on in its settings"));
         }
         if matches!(tokens, TokenSource::None) {
-            return Err(self.0.refused("may be read by anybody, but nothing is written there without a token"));
+            return Err(api.refused("may be read by anybody, but nothing is written there without a token"));
         }
         let level = project.level();
         if level.is_some_and(|level| level < DEVELOPER) {
-            return Err(self.0.refused(&format!("lets {tokens} do too little: give it at least the role Developer")));
+            return Err(api.refused(&format!("lets {tokens} do too little: give it at least the role Developer")));
         }
         // Only access tokens can be introspected.
-        let own = self.0.send(ForgeCall::get("/personal_access_tokens/self")).await?;
-        if let Ok(OwnToken { scopes }) = self.0.read(&own)
+        let own = api.send(ForgeCall::get("/personal_access_tokens/self")).await?;
+        if let Ok(OwnToken { scopes }) = api.read(&own)
             && !scopes.iter().any(|scope| scope == "api")
         {
-            return Err(self.0.refused(&format!("needs the scope `api`, which {tokens} lacks")));
+            return Err(api.refused(&format!("needs the scope `api`, which {tokens} lacks")));
         }
         Ok(match level {
             Some(_) => format!("{tokens} may push and open merge requests in {name} at {forge}"),

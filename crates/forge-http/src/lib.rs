@@ -27,7 +27,7 @@ mod title;
 mod token;
 mod unusable_reply;
 
-pub use address::{Address, AddressError, Host};
+pub use address::{Address, AddressError, Host, token_receivers};
 pub use app::GithubApp;
 pub use forges::http_forge;
 pub use http_forge::HttpForge;

@@ -26,6 +26,8 @@ pub(crate) struct ReplyContext<'a> {
     pub(crate) address: &'a Address,
     pub(crate) tokens: &'a TokenSource,
     pub(crate) now: Timestamp,
+    /// Whether the forge's own message is passed on.
+    pub(crate) is_quoted: bool,
 }
 
 impl ReplyContext<'_> {
@@ -49,7 +51,7 @@ impl ReplyContext<'_> {
             reply.status.is_server_error() || reply.status == StatusCode::REQUEST_TIMEOUT || is_not_known_yet;
         is_transient.then(|| ForgeError::Unavailable {
             retry_after: retry_after(&reply.headers, self.system_time()),
-            source: UnusableReply::Status { forge, status: reply.status, words: after_colon(reply) }.into(),
+            source: UnusableReply::Status { forge, status: reply.status, words: self.after_colon(reply) }.into(),
         })
     }
 
@@ -104,7 +106,7 @@ impl ReplyContext<'_> {
                     "{forge} redirects to {location} for {repository}: correct the repository's address or the base URL"
                 )
             }
-            status => format!("{forge} refused with {status}{}", after_colon(reply)),
+            status => format!("{forge} refused with {status}{}", self.after_colon(reply)),
         }
     }
 
@@ -136,7 +138,21 @@ impl ReplyContext<'_> {
                 "give it the permission read and write for repositories, and its user write access to this one"
             }
         };
-        format!("{forge} does not permit this in {repository} for {tokens}: {grant}{}", in_its_words(reply))
+        format!("{forge} does not permit this in {repository} for {tokens}: {grant}{}", self.in_its_words(reply))
+    }
+
+    fn after_colon(&self, reply: &ForgeReply) -> String {
+        let words = self.quoted(reply);
+        if words.is_empty() { words } else { format!(": {words}") }
+    }
+
+    fn in_its_words(&self, reply: &ForgeReply) -> String {
+        let words = self.quoted(reply);
+        if words.is_empty() { words } else { format!(" (it says: {words})") }
+    }
+
+    fn quoted(&self, reply: &ForgeReply) -> String {
+        if self.is_quoted { cut(&words(reply), WORDS) } else { String::new() }
     }
 
     fn archived(&self) -> String {
@@ -148,16 +164,6 @@ impl ReplyContext<'_> {
 pub(crate) fn mentions(reply: &ForgeReply, phrases: &[&str]) -> bool {
     let words = words(reply).to_lowercase();
     phrases.iter().any(|phrase| words.contains(phrase))
-}
-
-fn after_colon(reply: &ForgeReply) -> String {
-    let words = words(reply);
-    if words.is_empty() { words } else { format!(": {}", cut(&words, WORDS)) }
-}
-
-fn in_its_words(reply: &ForgeReply) -> String {
-    let words = words(reply);
-    if words.is_empty() { words } else { format!(" (it says: {})", cut(&words, WORDS)) }
 }
 
 /// The forge's own message on one line; empty if it is not meant for users.

@@ -349,6 +349,14 @@ impl Operators {
         Ok(Some(signed_in(token, operator).1))
     }
 
+    /// Whether a session goes on, with the same role. Asking does not count as a request, so it does not keep the
+    /// session alive: for what is streamed after the request that began it.
+    pub async fn is_still_signed_in(&self, who: &SignedIn) -> Result<bool, StoreError> {
+        let found = self.store.session(&who.session).await?;
+        Ok(found
+            .is_some_and(|(session, operator)| !session.is_expired(self.now()) && operator.role == who.operator.role))
+    }
+
     /// Ends one session.
     pub async fn sign_out(&self, who: &SignedIn) -> Result<(), StoreError> {
         self.store.remove_session(&who.session).await

@@ -136,6 +136,9 @@ pub(crate) struct ProjectOptions {
     /// The environment variable that holds the token for git and the forge
     #[arg(long, value_name = "VARIABLE")]
     pub(crate) token_env: Option<String>,
+    /// The file that holds this token, in place of --token-env
+    #[arg(long, value_name = "FILE")]
+    pub(crate) token_file: Option<String>,
     /// Where the forge is, when that does not follow from --repo: the base of its API (GitHub Enterprise, GitLab or
     /// Gitea on another host or below a path); for the local forge, where its pages are reached
     #[arg(long, value_name = "URL")]

@@ -127,7 +127,7 @@ fn project() -> Project {
         branch: "main".to_owned(),
         docs_root: String::new(),
         forge: ForgeKind::Local,
-        token_env: None,
+        token: None,
         base_url: None,
         context: std::collections::BTreeMap::default(),
         settings: ProjectSettings::default(),

@@ -39,7 +39,7 @@ pub use lone_surrogate::{lone_surrogate, replace_lone_surrogates};
 pub use message::{ContentPart, Message, Role};
 pub use passage::{LONGEST_PASSAGE, Passage};
 pub use printable::{is_invisible, is_unprintable, printable};
-pub use project::{ForgeKind, Project, ProjectSettings};
+pub use project::{ForgeKind, Project, ProjectSettings, TokenLocation};
 pub use quota::{Quota, QuotaStatus, retry_after_seconds};
 pub use repository_url::repository_url;
 pub use signature::{Signature, SignatureError};

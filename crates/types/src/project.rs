@@ -1,6 +1,7 @@
 //! A project: one docs repository.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
@@ -43,8 +44,9 @@ pub struct Project {
     /// The folder of the docs inside the repository, `""` for the whole of it.
     pub docs_root: String,
     pub forge: ForgeKind,
-    /// The environment variable that holds the forge token, if one is needed.
-    pub token_env: Option<String>,
+    /// Where the token for git over HTTP and the forge is, if one is needed.
+    #[serde(flatten)]
+    pub token: Option<TokenLocation>,
     /// The address of the forge, if it does not follow from the repository's: the base of its API, or of the local
     /// forge's pages.
     pub base_url: Option<String>,
@@ -55,6 +57,35 @@ pub struct Project {
     #[serde(default)]
     pub settings: ProjectSettings,
     pub created_at: Timestamp,
+}
+
+/// Where a project's token is read, at each use.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum TokenLocation {
+    /// An environment variable of the server.
+    #[serde(rename = "token_env")]
+    Variable(String),
+    /// The absolute path of a file that holds the token alone.
+    #[serde(rename = "token_file")]
+    File(String),
+}
+
+impl TokenLocation {
+    /// The name of the variable, or the path of the file.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Variable(name) | Self::File(name) => name,
+        }
+    }
+}
+
+impl fmt::Display for TokenLocation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Variable(name) => write!(f, "the variable {name}"),
+            Self::File(path) => write!(f, "the file {path}"),
+        }
+    }
 }
 
 /// The owner's settings for jobs.
@@ -68,4 +99,34 @@ pub struct ProjectSettings {
     pub author: Option<Signature>,
     /// Whether commits carry a `Signed-off-by` line of their author.
     pub sign_off: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    #[test]
+    fn a_stored_project_has_a_token_in_one_place_or_none() {
+        let stored = |more: Value| {
+            let mut body = json!({
+                "uid": "3f0c2c54-5d55-4b8f-9a0e-0b4f3f6f9d11", "id": "acme", "domain": "acme", "repository": "/srv/acme.git",
+                "ref": "main", "docs_root": "", "forge": "local", "base_url": null, "created_at": "2026-01-01T00:00:00Z",
+            });
+            body.as_object_mut().expect("members").extend(more.as_object().expect("members").clone());
+            serde_json::from_value::<Project>(body).expect("a project")
+        };
+        for (body, token) in [
+            (json!({}), None),
+            (json!({ "token_env": null }), None),
+            (json!({ "token_env": "T" }), Some(TokenLocation::Variable("T".to_owned()))),
+            (json!({ "token_file": "/t" }), Some(TokenLocation::File("/t".to_owned()))),
+        ] {
+            let project = stored(body.clone());
+            assert_eq!(project.token, token, "{body}");
+            let again = serde_json::to_value(&project).expect("JSON");
+            assert_eq!(serde_json::from_value::<Project>(again).expect("a project"), project);
+        }
+    }
 }

@@ -59,6 +59,7 @@ async fn page_of(request: &AuthorizedRequest<'_>, link: Option<&str>) -> Result<
         @if let Some(link) = link {
             div.box.good role="status" {
                 p { "This link works once, for a day. Give it to the person over a channel you trust; it is not shown again." }
+                @if request.parts().public_url.is_none() { p { "It begins with the server's own address, because the configuration does not say where people reach the server. Whoever runs it can set " code { "public_url" } "." } }
                 p.secret { code #link { (link) } button.quiet type="button" data-copy="link" hidden { "Copy" } }
             }
         }
@@ -98,12 +99,7 @@ pub(crate) async fn reset(request: &AuthorizedRequest<'_>, id: &str) -> Result<R
 }
 
 async fn with_link(request: &AuthorizedRequest<'_>, token: &str) -> Result<Response, HttpError> {
-    let parts = request.parts();
-    let base = parts
-        .public_url
-        .clone()
-        .unwrap_or_else(|| format!("http://{}", request.http.header(http::header::HOST).unwrap_or("127.0.0.1")));
-    let link = format!("{}/dashboard/-/join/{token}", base.trim_end_matches('/'));
+    let link = format!("{}/dashboard/-/join/{token}", request.parts().url());
     let body = page_of(request, Some(&link)).await?;
     Ok(request.page("Operators", Section::Operators, None, &body))
 }

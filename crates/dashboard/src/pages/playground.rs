@@ -348,5 +348,6 @@ pub(crate) async fn stream(request: &AuthorizedRequest<'_>, project: &Project) -
     let answer = fields.assistant(request)?.answer(fields.ask(project, Arc::clone(&docs))).await?;
     let parts = reply_parts(answer.events, docs, fields).map(|part| part.as_json());
     let lines = stream::once(async { snippets }).chain(parts).map(|part| Bytes::from(format!("{part}\n")));
+    let lines = lines.take_until(Box::pin(request.session_ended()));
     Ok(respond::stream("application/x-ndjson", lines))
 }

@@ -8,7 +8,7 @@ use maud::{Markup, html};
 
 use crate::dashboard::{AuthorizedRequest, redirect};
 use crate::layout::{Section, danger, table, token};
-use crate::operations::{CheckFinding, ProjectError, ProjectForm};
+use crate::operations::{CheckFinding, ProjectError, ProjectForm, SAME_TOKEN};
 use crate::pages::home::index_line;
 use crate::text::{Untrusted, counted, relative_time};
 
@@ -144,7 +144,7 @@ fn filled(request: &AuthorizedRequest<'_>, of: Option<&Project>) -> ProjectForm 
         branch: text("branch"),
         docs_root: text("docs_root"),
         forge: text("forge"),
-        token_env: text("token_env"),
+        token: text("token_env"),
         base_url: text("base_url"),
         allow_paths: text("allow_paths"),
         author: text("author"),
@@ -162,7 +162,7 @@ fn of(project: &Project) -> ProjectForm {
         branch: project.branch.clone(),
         docs_root: project.docs_root.clone(),
         forge: project.forge.as_str().to_owned(),
-        token_env: project.token_env.clone().unwrap_or_default(),
+        token: project.token.as_ref().map(|_| SAME_TOKEN.to_owned()).unwrap_or_default(),
         base_url: project.base_url.clone().unwrap_or_default(),
         allow_paths: project.settings.allow_paths.join("\n"),
         author: project.settings.author.as_ref().map(ToString::to_string).unwrap_or_default(),
@@ -208,6 +208,9 @@ fn fields(
         || form.sign_off
         || ["allow_paths", "author"].into_iter().any(is_wrong)
         || !form.author.is_empty();
+    let current_token = form.of.as_ref().and_then(|project| project.token.as_ref());
+    let tokens = request.parts().operations.offered_tokens();
+    let is_offered = tokens.contains(&form.token);
     html! {
         @if let Some(problem) = problem.filter(|problem| problem.field.is_none()) { div.box.bad role="alert" { p { (Untrusted(&problem.sentence)) } } }
         @if !checks.is_empty() {
@@ -226,7 +229,16 @@ fn fields(
                     @for forge in FORGES { option value=(forge) selected[form.forge == forge] { @match forge { "local" => "this server", "github" => "GitHub", "gitlab" => "GitLab", _ => "Gitea or Forgejo" } } }
                 }
             }
-            (input("token_env", "Variable with the token", "The name of the environment variable of the server that holds the forge's token, never the token.", &form.token_env, false))
+            div {
+                label for="token_env" { "Token" }
+                small.hint #token_env-hint { "The variable or the file of the server that holds the token for git and the forge. Those that the configuration lists may be chosen, and others be given on the command line." }
+                (problem_box("token_env"))
+                select #token_env aria-describedby=(described("token_env")) aria-invalid=[is_wrong("token_env").then_some("true")] autofocus[is_wrong("token_env")] name="token_env" {
+                    option value="" { "none" }
+                    @if let Some(token) = current_token { option value=(SAME_TOKEN) selected[form.token == SAME_TOKEN || (form.token == token.name() && !is_offered)] { (token) ", for the servers it was given for" } }
+                    @for name in &tokens { option value=(name) selected[form.token == *name] { (name) } }
+                }
+            }
             (input("base_url", "Address of the forge", "Empty where it follows from the repository's.", &form.base_url, false))
             details open[is_more_open] {
                 summary { "More" }

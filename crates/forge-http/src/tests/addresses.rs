@@ -54,6 +54,28 @@ fn an_address_says_where_the_api_is_and_what_the_repository_is_called() {
 }
 
 #[test]
+fn a_token_goes_to_the_servers_of_its_repository() {
+    for (repository, base, receivers) in [
+        ("https://github.com/acme/docs", None, &["https://github.com"][..]),
+        ("git@github.com:acme/docs.git", None, &["https://github.com"]),
+        ("ssh://git@ssh.github.com:443/acme/docs.git", None, &["https://github.com"]),
+        ("https://GIT.example.com:443/acme/a b", None, &["https://git.example.com"]),
+        ("http://git:3000/acme/docs", None, &["http://git:3000"]),
+        (
+            "https://git.example.com/acme/docs",
+            Some("https://api.example.com/v3"),
+            &["https://api.example.com", "https://git.example.com"],
+        ),
+        ("https://x.example/a/b", Some("https://X.example:443/api"), &["https://x.example"]),
+        ("/srv/docs.git", None, &[]),
+        ("file:///srv/docs.git", None, &[]),
+    ] {
+        let found: Vec<String> = crate::token_receivers(repository, base).into_iter().collect();
+        assert_eq!(found, receivers, "{repository} {base:?}");
+    }
+}
+
+#[test]
 fn what_is_no_address_is_refused_with_what_would_be_one() {
     for (host, repository) in [
         (Github, ""),

@@ -80,3 +80,16 @@ async fn a_check_says_what_is_missing() {
         assert!(text.starts_with(expected), "{repository}\n{text}\n{expected}");
     }
 }
+
+#[tokio::test]
+async fn a_check_does_not_repeat_what_a_service_answers() {
+    for status in [400, 403, 422, 500, 503] {
+        let body = json!({ "message": "hunter2 is the password", "error": ["hunter2"] });
+        for host in [Github, Gitlab, Gitea] {
+            let server = Server::saying(Answer::json(status, body.clone())).await;
+            let text = told(&forge(host, &server).check().await.expect_err("it is no forge"));
+            assert!(!text.contains("hunter2"), "{status}: {text}");
+            assert!(status == 403 || text.contains(&status.to_string()), "{status}: {text}");
+        }
+    }
+}

@@ -13,6 +13,7 @@ use docent_jobs::Retention;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
+use super::forges::ForgesKeys;
 use super::hooks::{self, HookKeys};
 use super::model::ModelKeys;
 use super::names::{self, Names, RunsOn};
@@ -41,6 +42,7 @@ pub(super) struct Keys {
     #[serde(deserialize_with = "words")]
     trusted_proxies: Vec<String>,
     client_ip_header: Option<String>,
+    forges: ForgesKeys,
     github_app: GithubAppKeys,
     git: GitKeys,
     openid: OpenIdKeys,
@@ -63,6 +65,7 @@ impl Default for Keys {
             retention: RetentionKeys::default(),
             trusted_proxies: Vec::new(),
             client_ip_header: None,
+            forges: ForgesKeys::default(),
             github_app: GithubAppKeys::default(),
             git: GitKeys::default(),
             openid: OpenIdKeys::default(),
@@ -189,7 +192,7 @@ impl Keys {
         let agent_limits = self.agent.limits();
         let asked = (self.agent.model.take(), self.assistant.model.take());
         let Names { agent, assistant, offered } = names::validate(&models, asked.0, asked.1)?;
-        Ok(Config {
+        let config = Config {
             listen: overrides.listen.unwrap_or(self.listen),
             public_url: self.public_url.as_deref().map(public_url).transpose()?,
             data: overrides.data.unwrap_or(self.data),
@@ -207,6 +210,7 @@ impl Keys {
             limits: self.limits,
             retention: self.retention.to_retention(),
             proxies: proxies::validate(self.trusted_proxies, self.client_ip_header)?,
+            tokens: self.forges.validate()?,
             github_app: self.github_app.validate()?,
             git: self.git.validate()?,
             openid: self.openid.validate()?,
@@ -214,7 +218,9 @@ impl Keys {
             question_waits: self.search.waits()?,
             sources: BTreeMap::new(),
             search: self.search.validate()?,
-        })
+        };
+        config.tokens.are_no_other_secrets(&config)?;
+        Ok(config)
     }
 }
 

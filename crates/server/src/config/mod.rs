@@ -6,6 +6,7 @@
 //!
 //! [`keys::Keys`] has the raw values; [`Config`] has the validated ones.
 
+mod forges;
 mod hooks;
 mod keys;
 mod load;
@@ -25,6 +26,8 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use docent_http_client::SecretSource;
+pub(crate) use forges::OfferedTokens;
 pub(crate) use hooks::HookConfig;
 pub(crate) use keys::LimitsConfig;
 pub(crate) use load::ConfigError;
@@ -53,6 +56,8 @@ pub(crate) struct Config {
     pub(crate) retention: docent_jobs::Retention,
     /// The trusted proxies in front of the server.
     pub(crate) proxies: Option<docent_access::Proxies>,
+    /// The tokens that owners may choose for a project in the dashboard.
+    pub(crate) tokens: OfferedTokens,
     pub(crate) github_app: Option<GithubApp>,
     pub(crate) git: GitConfig,
     /// The identity provider at which people may sign in.
@@ -64,6 +69,26 @@ pub(crate) struct Config {
     pub(crate) question_waits: docent_embed::Waits,
     /// The source of each key that is set, for display: the line of the file, the variable, or the option.
     pub(crate) sources: BTreeMap<String, String>,
+}
+
+impl Config {
+    /// The secrets of this server that are not for forges, each with its key of the configuration.
+    fn secrets(&self) -> impl Iterator<Item = (String, &SecretSource)> {
+        let models = self.models.iter().filter_map(|(name, model)| {
+            let key = model.endpoint()?.key.as_ref()?;
+            Some((format!("models.{name}"), key))
+        });
+        let embedder = match &self.search {
+            SearchConfig::Endpoint(embeddings) => embeddings.key.as_ref(),
+            SearchConfig::Words | SearchConfig::Static(_) | SearchConfig::Transformer(_) => None,
+        };
+        let hooks = self.hooks.iter().map(|hook| (format!("{}.secret_env", hook.key), &hook.secret));
+        let sign_in = self.openid.as_ref().and_then(|openid| openid.provider.client_secret.as_ref());
+        models
+            .chain(embedder.map(|key| ("search.api_key_env".to_owned(), key)))
+            .chain(hooks)
+            .chain(sign_in.map(|secret| ("openid.client_secret".to_owned(), secret)))
+    }
 }
 
 #[derive(Debug, Clone)]

@@ -19,7 +19,7 @@ const OPUS: &str = "[models.opus]\nprovider = \"openai\"\nmodel = \"m\"\nbase_ur
 const FAST: &str = "[models.fast]\nprovider = \"openai\"\nmodel = \"m\"\nbase_url = \"http://127.0.0.1:1/v1\"\n";
 
 /// Every key, with a value that is valid together with the others.
-const KEYS: [(&str, &str); 58] = [
+const KEYS: [(&str, &str); 60] = [
     ("listen", "127.0.0.1:9"),
     ("public_url", "https://docs.example.com"),
     ("data", "./elsewhere"),
@@ -62,6 +62,8 @@ const KEYS: [(&str, &str); 58] = [
     ("retention.job_days", "30"),
     ("trusted_proxies", "10.0.0.0/8, ::1"),
     ("client_ip_header", "X-Real-IP"),
+    ("forges.token_env", "DOCS_TOKEN, WEB_TOKEN"),
+    ("forges.token_file", "/run/secrets/forges"),
     ("github_app.id", "12345"),
     ("github_app.private_key_file", "app.pem"),
     ("git.ssh_key_file", "id_ed25519"),
@@ -207,6 +209,22 @@ fn mistakes_are_named() {
             "`store`: this build keeps its data in SQLite only, not in postgres",
         ),
         ("[agent]\nmodel = \"gpt\"".into(), &[], "`agent.model`: there is no model `gpt`; known: `opus`, `sonnet`"),
+        ("[forges]\ntoken_env = [\"ghp-s3cret\"]".into(), &[], "`forges.token_env`: has what is no name of a variable"),
+        (
+            format!("[forges]\ntoken_env = [\"K\"]\n{SONNET}"),
+            &[],
+            "`forges.token_env`: offers the variable K, which is `models.sonnet`",
+        ),
+        (
+            format!("[forges]\ntoken_env = \"T,A\"\n{}", hook("url = \"https://a.b\"\nsecret_env = \"A\"\n")),
+            &[],
+            "`forges.token_env`: offers the variable A, which is `hooks.0.secret_env`",
+        ),
+        (
+            format!("[forges]\ntoken_file = \"/run/no-such\"\n{}", anthropic("api_key_file = \"/run/no-such/key\"\n")),
+            &[],
+            "`forges.token_file`: offers the file /run/no-such/key, which is `models.sonnet`",
+        ),
         ("[openid]\nclient_id = \"x\"".into(), &[], "`openid.issuer`: is missing"),
         ("[openid]\nissuer = \"id.example.com\"".into(), &[], "`openid.issuer`: the address must begin with https://"),
         ("[openid]\nissuer = \"http://example.com\"".into(), &[], "`openid.issuer`: has to be reached by https"),

@@ -2,12 +2,13 @@
 
 mod open_files;
 mod operations;
+mod project_form;
 mod readiness;
 mod refresh;
 mod retention;
 
 use std::fs::{File, TryLockError};
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -88,7 +89,7 @@ pub(crate) async fn start(config: Config) -> Result<RunningServer, Failure> {
         info!(jobs = orphans, "taking up the jobs of a server that stopped in the middle");
     }
     let engine = tokio::spawn(engine.run(drain.clone()));
-    let house = Router::new(&app, &url, drain.clone(), hooks.clone())?;
+    let house = Router::new(&app, &url, address, drain.clone(), hooks.clone())?;
     let shutdown = drain.clone().cancelled_owned();
     let ids = Arc::clone(&app.ids);
     let limits = open_files::limits(app.config.agent.workers);
@@ -96,6 +97,16 @@ pub(crate) async fn start(config: Config) -> Result<RunningServer, Failure> {
     let mut background_tasks = spawn_background_tasks(&app, &drain);
     background_tasks.push(tokio::spawn(hooks.run(drain.clone())));
     Ok(RunningServer { app, address, url, drain, http, engine, background_tasks, _alone: alone })
+}
+
+/// The URL of the server on its own machine: a server that listens on all addresses is reached by loopback.
+fn local_url(mut address: SocketAddr) -> String {
+    match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => address.set_ip(Ipv4Addr::LOCALHOST.into()),
+        IpAddr::V6(ip) if ip.is_unspecified() => address.set_ip(Ipv6Addr::LOCALHOST.into()),
+        _ => {}
+    }
+    format!("http://{address}")
 }
 
 /// Starts the background tasks, after the server began to answer requests.
@@ -277,8 +288,14 @@ fn draining() -> Refusal {
 }
 
 impl Router {
-    /// `url` is the URL by which people reach the server.
-    fn new(app: &Arc<App>, url: &str, drain: CancellationToken, hooks: Hooks) -> Result<Self, Failure> {
+    /// `url` is the URL by which people reach the server, which listens on `address`.
+    fn new(
+        app: &Arc<App>,
+        url: &str,
+        address: SocketAddr,
+        drain: CancellationToken,
+        hooks: Hooks,
+    ) -> Result<Self, Failure> {
         let models = ModelNames {
             offered: app.config.offered.keys().cloned().collect(),
             default: app.config.agent.model.clone(),
@@ -323,6 +340,7 @@ impl Router {
             clock: Arc::clone(&app.clock),
             prices: app.config.prices.clone(),
             public_url: app.config.public_url.clone(),
+            local_url: local_url(address),
         });
         let readiness = Readiness::new(app.config.data.clone(), Arc::clone(&app.store));
         Ok(Self { v1, v2, dashboard, metrics, app: Arc::clone(app), drain, readiness })

@@ -14,10 +14,10 @@ use docent_search::Snapshot;
 use docent_types::{BoxError, Project, ProjectUid};
 use parking_lot::{Mutex, MutexGuard};
 
-use crate::cli::{ForgeArg, ProjectAdd, ProjectOptions, ProjectSet, YesOrNo};
+use crate::cli::{ProjectAdd, ProjectSet};
 use crate::commands::{doctor, projects};
 use crate::config::HookConfig;
-use crate::failure::Failure;
+use crate::serve::project_form;
 use crate::wiring::app::App;
 
 /// How long findings are reused. Checks call models and forges, which may cost money.
@@ -83,59 +83,6 @@ fn finding(check: &str, finding: doctor::Finding) -> CheckFinding {
     CheckFinding { level, check: check.to_owned(), what, fix }
 }
 
-/// The errors of a form, attributed to the field that corresponds to the option of the command line.
-impl From<Failure> for ProjectError {
-    fn from(failure: Failure) -> Self {
-        let (option, sentence) = failure.parts();
-        let field = option.and_then(|option| {
-            Some(match option {
-                "ID" => "id",
-                "--repo" => "repository",
-                "--domain" => "domain",
-                "--ref" => "branch",
-                "--docs-root" => "docs_root",
-                "--token-env" => "token_env",
-                "--base-url" => "base_url",
-                "--allow-path" => "allow_paths",
-                "--author" => "author",
-                _ => return None,
-            })
-        });
-        Self::Form { field, sentence }
-    }
-}
-
-fn options(form: &ProjectForm) -> Result<ProjectOptions, ProjectError> {
-    let given = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
-    let is_new = form.of.is_none();
-    // An empty field removes the current value; a new project has none yet.
-    let cleared = |text: &str| if is_new { given(text) } else { Some(text.to_owned()) };
-    let forge = match form.forge.as_str() {
-        "local" => ForgeArg::Local,
-        "github" => ForgeArg::Github,
-        "gitlab" => ForgeArg::Gitlab,
-        "gitea" => ForgeArg::Gitea,
-        _ => return Err(ProjectError::Form { field: Some("forge"), sentence: "choose one of the list".to_owned() }),
-    };
-    Ok(ProjectOptions {
-        domain: given(&form.domain),
-        branch: given(&form.branch),
-        docs_root: cleared(&form.docs_root),
-        forge: Some(forge),
-        token_env: cleared(&form.token_env),
-        base_url: cleared(&form.base_url),
-        context: Vec::new(),
-        allow_path: match form.allow_paths.lines().map(str::to_owned).collect::<Vec<_>>() {
-            // One empty glob clears the list.
-            lines if lines.is_empty() && !is_new => vec![String::new()],
-            lines => lines,
-        },
-        author: cleared(&form.author),
-        sign_off: Some(if form.sign_off { YesOrNo::Yes } else { YesOrNo::No }),
-        no_check: false,
-    })
-}
-
 #[async_trait]
 impl Operations for ServerOperations {
     fn docs(&self, project: &Project) -> Option<Arc<Snapshot>> {
@@ -172,24 +119,30 @@ impl Operations for ServerOperations {
         last
     }
 
+    fn offered_tokens(&self) -> Vec<String> {
+        self.app.config.tokens.now().iter().map(|token| token.name().to_owned()).collect()
+    }
+
     async fn check_project(&self, form: ProjectForm) -> Result<CheckedProject, ProjectError> {
-        let options = options(&form)?;
         let app = &self.app;
+        let offered = app.config.tokens.now();
+        let options = project_form::options(&form, &offered)?;
         let branch = form.branch.clone();
         let branch = Some(branch.as_str()).filter(|branch| !branch.is_empty());
         let (project, looks) = match &form.of {
             None => {
                 let uid = ProjectUid::new(app.ids.unguessable());
-                let args = ProjectAdd { id: form.id, repo: form.repository, options };
+                let args = ProjectAdd { id: form.id.clone(), repo: form.repository.clone(), options };
                 (projects::added(&args, uid, app.now())?, true)
             }
             Some(before) => {
-                let args = ProjectSet { id: form.id, repo: Some(form.repository), options };
-                let after = projects::changed(before.clone(), &args)?;
+                let args = ProjectSet { id: form.id.clone(), repo: Some(form.repository.clone()), options };
+                let after = projects::changed(before, &args)?;
                 let looks = projects::is_elsewhere(before, &after);
                 (after, looks)
             }
         };
+        project_form::keeps_secrets(&form, &project, &offered, app.config.github_app.is_some())?;
         if form.of.is_none() {
             app.is_free(&project).await?;
         }

@@ -212,7 +212,7 @@ mod tests {
                 branch: "main".to_owned(),
                 docs_root: String::new(),
                 forge: ForgeKind::Local,
-                token_env: None,
+                token: None,
                 base_url: None,
                 context: std::collections::BTreeMap::new(),
                 settings: ProjectSettings::default(),

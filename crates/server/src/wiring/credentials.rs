@@ -5,13 +5,13 @@ use std::sync::Arc;
 use docent_authoring::CredentialsOf;
 use docent_forge::ForgeError;
 use docent_forge_http::{Host, TokenSource};
-use docent_http_client::{Secret, SecretSource};
+use docent_http_client::Secret;
 use docent_types::Project;
 use docent_workspace::{Credentials, GitError};
 use futures::FutureExt;
 
 use crate::config::{GitConfig, SshKey};
-use crate::wiring::forges::Forges;
+use crate::wiring::forges::{Forges, secret_source};
 
 /// Finds the credentials for a project's repository. They are read at each use, so a rotated token takes effect
 /// immediately.
@@ -42,13 +42,11 @@ impl RepositoryCredentials {
     }
 
     async fn token(&self, project: &Project) -> Result<Option<Credentials>, ForgeError> {
-        let (username, secret) = match (self.forges.place(project)?, &project.token_env) {
+        let (username, secret) = match (self.forges.place(project)?, &project.token) {
             (Some(place), _) => (place.host.git_user(), place.tokens.token(&place.address).await?),
             // With the local forge the kind of git server is unknown; this user name is accepted by most servers with a
             // token.
-            (None, Some(variable)) => {
-                (Host::Github.git_user(), Some(TokenSource::read(&SecretSource::Variable(variable.clone()))?))
-            }
+            (None, Some(token)) => (Host::Github.git_user(), Some(TokenSource::read(&secret_source(token))?)),
             (None, None) => return Ok(None),
         };
         let credentials =

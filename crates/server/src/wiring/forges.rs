@@ -6,7 +6,7 @@ use std::time::Duration;
 use docent_forge::{Forge, LocalForge, Misconfigured, PullRequests};
 use docent_forge_http::{Address, AddressError, GithubApp, Host, HttpForge, TokenSource, http_forge};
 use docent_http_client::{Client, ClientOptions, SecretSource};
-use docent_types::{Clock, ForgeKind, Ids, Project};
+use docent_types::{Clock, ForgeKind, Ids, Project, TokenLocation};
 
 use crate::config::Config;
 use crate::failure::Failure;
@@ -48,8 +48,8 @@ impl Forges {
     }
 
     fn tokens(&self, project: &Project) -> TokenSource {
-        match (&project.token_env, &self.app) {
-            (Some(variable), _) => TokenSource::Read(SecretSource::Variable(variable.clone())),
+        match (&project.token, &self.app) {
+            (Some(token), _) => TokenSource::Read(secret_source(token)),
             (None, Some(app)) if project.forge == ForgeKind::Github => TokenSource::App(Arc::clone(app)),
             (None, _) => TokenSource::None,
         }
@@ -58,6 +58,14 @@ impl Forges {
     /// The forge of this repository.
     pub(crate) fn at(&self, place: ForgeRepository) -> Arc<dyn HttpForge> {
         http_forge(self.client.clone(), place.address, place.tokens, Arc::clone(&self.clock))
+    }
+}
+
+/// The secret of a project's token.
+pub(crate) fn secret_source(token: &TokenLocation) -> SecretSource {
+    match token {
+        TokenLocation::Variable(name) => SecretSource::Variable(name.clone()),
+        TokenLocation::File(path) => SecretSource::File(path.into()),
     }
 }
 

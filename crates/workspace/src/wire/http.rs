@@ -81,7 +81,12 @@ impl Http {
             let url = parsed(&format!("{}{tail}", self.base))?;
             let response = self.send(client(&url)?.get(url.clone()).headers(headers.clone()))?;
             match redirected(&url, &response)? {
-                None => return self.checked(response, &format!("application/x-{service}-advertisement")),
+                // What is fetched from first may be any service inside the network, whose answers are not for whoever
+                // typed its address. A push follows a fetch from the same server.
+                None => {
+                    let is_git = service != "git-upload-pack";
+                    return self.checked(response, &format!("application/x-{service}-advertisement"), is_git);
+                }
                 Some(to) => self.base = self.followed(&url, &to, &tail)?,
             }
         }
@@ -102,7 +107,7 @@ impl Http {
         };
         let response = self.send(client(&url)?.post(url.clone()).headers(headers).body(body))?;
         match redirected(&url, &response)? {
-            None => self.checked(response, &format!("application/x-{service}-result")),
+            None => self.checked(response, &format!("application/x-{service}-result"), true),
             Some(to) => Err(WireFailure::Redirected { to: to.into() }),
         }
     }
@@ -130,15 +135,16 @@ impl Http {
         }
     }
 
-    fn checked(&self, response: Response, kind: &str) -> Result<HttpAnswer, WireFailure> {
+    /// `is_git` says whether the server has answered as a git server does; only then its error page is quoted.
+    fn checked(&self, response: Response, kind: &str, is_git: bool) -> Result<HttpAnswer, WireFailure> {
         let status = response.status();
         let headers = response.headers().clone();
         let mut body = self.session.limited(response);
         let content_type =
             headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned();
         if !status.is_success() {
-            let message =
-                if content_type.starts_with("text/plain") { error_page_start(&mut body) } else { String::new() };
+            let is_quoted = is_git && content_type.starts_with("text/plain");
+            let message = if is_quoted { error_page_start(&mut body) } else { String::new() };
             let after = headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok()).and_then(seconds);
             return Err(WireFailure::Status { status: status.as_u16(), after, message });
         }

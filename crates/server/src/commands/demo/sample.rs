@@ -47,7 +47,7 @@ pub(super) fn project(app: &App, repository: &Path) -> Result<Project, Failure> 
         branch: "main".to_owned(),
         docs_root: String::new(),
         forge: ForgeKind::Local,
-        token_env: None,
+        token: None,
         base_url: None,
         context: BTreeMap::new(),
         settings: ProjectSettings::default(),

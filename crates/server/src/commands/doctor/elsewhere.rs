@@ -18,10 +18,10 @@ use crate::config::HookConfig;
 use crate::failure::Failure;
 use crate::wiring::app::App;
 use crate::wiring::embedders::{self, EmbedderCheck};
+use crate::wiring::forges::secret_source;
 use crate::wiring::hooks;
 use crate::wiring::models::ConfiguredModel;
 use crate::wiring::site_file::{FILE, SiteFile};
-use docent_http_client::SecretSource;
 
 /// Minimum number of skipped files that is reported.
 const LEAST_SKIPPED: usize = 3;
@@ -97,7 +97,7 @@ pub(super) async fn project(app: Arc<App>, project: Project) -> Findings {
     } else {
         // The forge first: its errors explain best what is wrong with the token, which the repository requires too.
         let forge = forge(app, project).await;
-        let is_closed = matches!(forge, Some(Finding::Bad { .. })) && project.token_env.is_none();
+        let is_closed = matches!(forge, Some(Finding::Bad { .. })) && project.token.is_none();
         findings.extend(forge.map(|finding| ("forge", finding)));
         if !is_closed {
             findings.extend(repository(app, project).await);
@@ -112,11 +112,11 @@ pub(super) async fn project(app: Arc<App>, project: Project) -> Findings {
 
 /// A token that is configured but missing. The other checks are skipped then.
 fn no_token(project: &Project) -> Option<Finding> {
-    let variable = project.token_env.clone()?;
-    let error = SecretSource::Variable(variable.clone()).read().err()?;
+    let token = project.token.as_ref()?;
+    let error = secret_source(token).read().err()?;
     Some(Finding::bad(
         format!("`{}`: {}", project.id, Failure::from(error)),
-        format!("set {variable} to a token that may read and write {}", project.repository),
+        format!("put a token that may read and write {} into {token}", project.repository),
     ))
 }
 

@@ -2,13 +2,14 @@
 
 mod inspect;
 mod options;
+mod token;
 
 pub(crate) use inspect::{inspect, no_pages};
 pub(crate) use options::{added, allowed_paths, changed, docs_root};
 
 use std::collections::BTreeMap;
 
-use docent_types::{Domain, ForgeKind, Project, ProjectId, ProjectSettings, ProjectUid, Timestamp};
+use docent_types::{Domain, ForgeKind, Project, ProjectId, ProjectSettings, ProjectUid, Timestamp, TokenLocation};
 use serde::Serialize;
 use serde_json::json;
 
@@ -40,10 +41,10 @@ pub(crate) async fn run(app: &App, command: &ProjectCommand, json: bool) -> Resu
                 let Project { id, repository, branch, .. } = &project;
                 let pages = pages.map_or_else(|| "not looked at".to_owned(), counted);
                 output::line(format_args!("added `{id}` with its docs in {repository} on `{branch}`: {pages}"))?;
-                if project.forge != ForgeKind::Local && project.token_env.is_none() && app.config.github_app.is_none() {
+                if project.forge != ForgeKind::Local && project.token.is_none() && app.config.github_app.is_none() {
                     output::print_note(format_args!(
-                        "It has no token. Without one a job can neither push nor open a pull request: name a variable with \
-                         --token-env{}.",
+                        "It has no token. Without one a job can neither push nor open a pull request: name a variable or a \
+                         file with --token-env or --token-file{}.",
                         if project.forge == ForgeKind::Github { ", or configure a GitHub App" } else { "" }
                     ));
                 }
@@ -54,7 +55,7 @@ pub(crate) async fn run(app: &App, command: &ProjectCommand, json: bool) -> Resu
         }
         ProjectCommand::Set(args) => {
             let before = app.known_project(&args.id).await?;
-            let project = options::changed(before.clone(), args)?;
+            let project = options::changed(&before, args)?;
             let looks = is_elsewhere(&before, &project) && (!args.options.no_check || inspect::is_folder(&project));
             let (project, pages) = if looks {
                 let branch = project.branch.clone();
@@ -99,7 +100,7 @@ pub(crate) async fn run(app: &App, command: &ProjectCommand, json: bool) -> Resu
 /// Whether a change requires the repository to be inspected again.
 pub(crate) fn is_elsewhere(before: &Project, after: &Project) -> bool {
     let place = |project: &Project| {
-        (project.repository.clone(), project.branch.clone(), project.docs_root.clone(), project.token_env.clone())
+        (project.repository.clone(), project.branch.clone(), project.docs_root.clone(), project.token.clone())
     };
     place(before) != place(after)
 }
@@ -128,8 +129,8 @@ fn listed(project: &Project) -> String {
     if let Some(url) = &project.base_url {
         more("forge at", url);
     }
-    if let Some(variable) = &project.token_env {
-        more("token in", variable);
+    if let Some(token) = &project.token {
+        more("token in", token.name());
     }
     for (name, url) in &project.context {
         more("context", &format!("{name}={url}"));
@@ -159,6 +160,7 @@ struct ProjectBody<'a> {
     docs_root: &'a str,
     forge: ForgeKind,
     token_env: Option<&'a str>,
+    token_file: Option<&'a str>,
     base_url: Option<&'a str>,
     context: &'a BTreeMap<String, String>,
     allow_paths: &'a [String],
@@ -169,6 +171,11 @@ struct ProjectBody<'a> {
 
 impl<'a> From<&'a Project> for ProjectBody<'a> {
     fn from(project: &'a Project) -> Self {
+        let (token_env, token_file) = match &project.token {
+            Some(TokenLocation::Variable(name)) => (Some(name.as_str()), None),
+            Some(TokenLocation::File(path)) => (None, Some(path.as_str())),
+            None => (None, None),
+        };
         Self {
             id: &project.id,
             domain: &project.domain,
@@ -176,7 +183,8 @@ impl<'a> From<&'a Project> for ProjectBody<'a> {
             branch: &project.branch,
             docs_root: &project.docs_root,
             forge: project.forge,
-            token_env: project.token_env.as_deref(),
+            token_env,
+            token_file,
             base_url: project.base_url.as_deref(),
             context: &project.context,
             allow_paths: &project.settings.allow_paths,
@@ -203,7 +211,7 @@ mod tests {
             branch: "main".to_owned(),
             docs_root: "docs".to_owned(),
             forge: ForgeKind::Local,
-            token_env: None,
+            token: None,
             base_url: None,
             context: BTreeMap::from([("api".to_owned(), "https://example.com/api.git".to_owned())]),
             settings: ProjectSettings {

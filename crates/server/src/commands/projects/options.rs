@@ -10,7 +10,7 @@ use docent_types::{
 };
 
 use crate::cli::{ForgeArg, ProjectAdd, ProjectOptions, ProjectSet, YesOrNo};
-use crate::config::variable::is_variable;
+use crate::commands::projects::token;
 use crate::failure::Failure;
 
 /// The project to be added.
@@ -24,7 +24,7 @@ pub(crate) fn added(args: &ProjectAdd, uid: ProjectUid, now: Timestamp) -> Resul
         branch: "main".to_owned(),
         docs_root: String::new(),
         forge: ForgeKind::Local,
-        token_env: None,
+        token: None,
         base_url: None,
         context: BTreeMap::new(),
         settings: ProjectSettings::default(),
@@ -34,11 +34,14 @@ pub(crate) fn added(args: &ProjectAdd, uid: ProjectUid, now: Timestamp) -> Resul
 }
 
 /// The project with the changes of `set` applied.
-pub(crate) fn changed(mut project: Project, args: &ProjectSet) -> Result<Project, Failure> {
+pub(crate) fn changed(before: &Project, args: &ProjectSet) -> Result<Project, Failure> {
+    let mut project = before.clone();
     if let Some(repo) = &args.repo {
         project.repository = repository("--repo", repo)?;
     }
-    with(project, &args.options)
+    let project = with(project, &args.options)?;
+    token::stays_where_it_was_given(before, &project, &args.options)?;
+    Ok(project)
 }
 
 /// Applies the options to a project. Properties without an option remain unchanged.
@@ -56,8 +59,8 @@ fn with(mut project: Project, options: &ProjectOptions) -> Result<Project, Failu
     if let Some(forge) = options.forge {
         project.forge = kind(forge);
     }
-    if let Some(variable) = &options.token_env {
-        project.token_env = given(variable).map(token_env).transpose()?;
+    if let Some(token) = token::given(options)? {
+        project.token = token;
     }
     if let Some(url) = &options.base_url {
         project.base_url = given(url).map(base_url).transpose()?;
@@ -81,19 +84,8 @@ fn with(mut project: Project, options: &ProjectOptions) -> Result<Project, Failu
 }
 
 /// `None` for an empty value, which removes the current one.
-fn given(text: &str) -> Option<&str> {
+pub(super) fn given(text: &str) -> Option<&str> {
     (!text.is_empty()).then_some(text)
-}
-
-fn token_env(variable: &str) -> Result<String, Failure> {
-    if is_variable(variable) {
-        return Ok(variable.to_owned());
-    }
-    // The value may be the token itself, so it is not shown.
-    Err(Failure::option(
-        "--token-env",
-        "this is no name of a variable; give the name of the variable that holds the token, not the token",
-    ))
 }
 
 /// The globs of `--allow-path`; an empty glob is dropped.
@@ -121,7 +113,7 @@ fn fits_together(project: &Project) -> Result<(), Failure> {
         Address::parse(host, &project.repository, project.base_url.as_deref())
             .map_err(|error| Failure::option("--repo", error.to_string()))?;
     }
-    keeps_its_token(project)
+    token::is_not_sent_in_the_clear(project)
 }
 
 const fn kind(forge: ForgeArg) -> ForgeKind {
@@ -131,22 +123,6 @@ const fn kind(forge: ForgeArg) -> ForgeKind {
         ForgeArg::Gitlab => ForgeKind::Gitlab,
         ForgeArg::Gitea => ForgeKind::Gitea,
     }
-}
-
-/// Checks that the token is not sent unencrypted.
-fn keeps_its_token(project: &Project) -> Result<(), Failure> {
-    if project.token_env.is_none() {
-        return Ok(());
-    }
-    let forge = project.base_url.as_deref().filter(|_| project.forge != ForgeKind::Local);
-    for (option, url) in [("--repo", Some(project.repository.as_str())), ("--base-url", forge)] {
-        let open = url.and_then(|url| BaseUrl::parse(url).ok()).filter(BaseUrl::is_in_the_clear);
-        if let Some(site) = open {
-            let host = site.host();
-            return Err(Failure::option(option, format!("a token is not sent to {host} over plain http; use https")));
-        }
-    }
-    Ok(())
 }
 
 /// A folder inside the repository with its parts joined by single slashes; `""` for the whole repository.
@@ -247,7 +223,7 @@ mod tests {
         let words = ["docent", "project", "set", "acme"].iter().chain(more);
         let cli = Cli::try_parse_from(words).expect("a command");
         let Command::Project(ProjectCommand::Set(args)) = cli.command else { panic!("another command") };
-        changed(project.clone(), &args).map_err(|failure| failure.to_string())
+        changed(project, &args).map_err(|failure| failure.to_string())
     }
 
     #[test]
@@ -257,8 +233,8 @@ mod tests {
             "https://github.com/acme/docs.git",
             "--forge",
             "github",
-            "--token-env",
-            "TOKEN",
+            "--token-file",
+            "/run/secrets/token",
             "--domain",
             "docs",
             "--ref",
@@ -288,7 +264,7 @@ mod tests {
         let bare =
             ["--token-env", "", "--base-url", "", "--context", "", "--allow-path", "", "--author", "", "--sign-off=no"];
         let bare = set(&project, &bare).expect("changes");
-        assert_eq!((&bare.token_env, &bare.base_url, bare.context.len()), (&None, &None, 0));
+        assert_eq!((&bare.token, &bare.base_url, bare.context.len()), (&None, &None, 0));
         assert_eq!(bare.settings, ProjectSettings::default());
         assert_eq!((bare.uid, bare.branch.as_str(), bare.docs_root.as_str()), (project.uid, "next", "docs"));
     }

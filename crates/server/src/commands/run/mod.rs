@@ -94,7 +94,7 @@ async fn task(args: &RunArgs, app: &App, model: &str) -> Result<Task, Failure> {
         branch: String::new(),
         docs_root: docs_root(&args.docs_root)?,
         forge: ForgeKind::Local,
-        token_env: None,
+        token: None,
         base_url: None,
         context: std::collections::BTreeMap::new(),
         settings: ProjectSettings { allow_paths: allowed_paths(&args.allow_path)?, ..ProjectSettings::default() },
