@@ -1,5 +1,6 @@
 //! Black-box tests of the built server: its promises, told as stories, by clients that do not know its implementation.
 
+mod addresses;
 mod analytics;
 mod ask;
 mod assistant;

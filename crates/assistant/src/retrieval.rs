@@ -4,11 +4,11 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use docent_search::{Asker, Filter, PageContent, Query, Snapshot};
-use docent_types::Passage;
+use docent_types::{Passage, decoded_path, encoded_path};
 
 use crate::query::SearchWords;
 use crate::site::SiteSettings;
-use crate::targets::{Targets, decoded};
+use crate::targets::Targets;
 use crate::thread::CitedPage;
 
 /// Passages below this score are dropped.
@@ -76,7 +76,7 @@ impl Retrieval {
     pub(crate) fn page_asked_about(&self, depends_on_context: bool) -> Option<PageContent> {
         let here = self.targets.here()?;
         let about = depends_on_context || self.first_search_results().iter().any(|passage| passage.path == here);
-        if about { self.targets.docs().page(here) } else { None }
+        if about { self.targets.docs().page(&encoded_path(here)) } else { None }
     }
 
     /// Makes our own search, before any of the model's: returns the passages above the score limit, best first.
@@ -109,7 +109,7 @@ impl Retrieval {
         let mut all = self.first_search_results().to_vec();
         let query = Query { limit: SECTIONS, ..self.query(query) };
         for page in self.first_search_results().iter().take(PAGES) {
-            let sections = self.targets.docs().sections(&query, &page.path);
+            let sections = self.targets.docs().sections(&query, &page.href);
             let others: Vec<Passage> =
                 sections.into_iter().filter(|section| all.iter().all(|known| known.href != section.href)).collect();
             all.extend(others.into_iter().map(Arc::new));
@@ -198,13 +198,13 @@ impl Retrieval {
 /// The passage that a link leads to: the one with exactly that address, otherwise the first one of the page.
 fn cited<'p>(found: &'p [Arc<Passage>], link: &str) -> Option<&'p Arc<Passage>> {
     fn page(href: &str) -> String {
-        decoded(href.split('#').next().unwrap_or_default())
+        decoded_path(href.split('#').next().unwrap_or_default()).into_owned()
     }
     let exact = found.iter().find(|passage| passage.href == link);
     exact.or_else(|| found.iter().find(|passage| page(&passage.href) == page(link)))
 }
 
-/// The path of the page the reader is on; the client may send a whole URL.
+/// The address, without outer slashes, of the page the reader is on; the client may send a whole URL.
 fn path_on_site(path: &str, site: &SiteSettings, docs: &Snapshot) -> String {
     let below = site.below(path).unwrap_or(path);
     let path = match below.split_once("://") {
@@ -214,5 +214,5 @@ fn path_on_site(path: &str, site: &SiteSettings, docs: &Snapshot) -> String {
     let path = path.split(['?', '#']).next().unwrap_or_default().trim_matches('/');
     let inside = path.strip_prefix(site.folder()).map(|rest| rest.trim_start_matches('/'));
     let known = [Some(path), inside].into_iter().flatten().find_map(|path| docs.path_of(path));
-    known.unwrap_or(path).to_owned()
+    known.map_or_else(|| path.to_owned(), |path| encoded_path(path).into_owned())
 }

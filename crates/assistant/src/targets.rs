@@ -4,8 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use docent_search::Snapshot;
-use docent_types::Passage;
-use percent_encoding::percent_decode_str;
+use docent_types::{Passage, encoded_path};
 
 use crate::link_filter::{LinkTarget, urls};
 use crate::site::SiteSettings;
@@ -15,9 +14,10 @@ use crate::site::SiteSettings;
 pub(crate) struct Targets {
     docs: Arc<Snapshot>,
     site: SiteSettings,
-    /// The page the reader is on, if the docs have it.
+    /// The path of the page the reader is on, if the docs have it.
     here: Option<String>,
-    /// The folders of pages whose text was given to the model, to resolve relative links copied from there.
+    /// The folders of pages whose text was given to the model, percent-encoded, to resolve relative links copied from
+    /// there.
     folders: Vec<String>,
     /// URLs of other sites in the given text.
     elsewhere: HashSet<String>,
@@ -27,7 +27,7 @@ pub(crate) struct Targets {
 
 impl Targets {
     pub(crate) fn new(docs: Arc<Snapshot>, site: SiteSettings, here: Option<String>) -> Self {
-        let folders = here.iter().map(|here| folder(here).to_owned()).collect();
+        let folders = here.iter().map(|here| encoded_path(folder(here)).into_owned()).collect();
         let mut targets = Self { docs, site, here, folders, elsewhere: HashSet::new(), images: HashSet::new() };
         if let Some(instructions) = targets.site.truncated_instructions().map(str::to_owned) {
             targets.learn(&instructions);
@@ -50,9 +50,9 @@ impl Targets {
 
     /// Adds the links of a passage.
     pub(crate) fn learn_passage(&mut self, passage: &Passage) {
-        let folder = folder(&passage.path);
-        if !self.folders.iter().any(|known| known == folder) {
-            self.folders.push(folder.to_owned());
+        let folder = encoded_path(folder(&passage.path));
+        if !self.folders.iter().any(|known| *known == folder) {
+            self.folders.push(folder.into_owned());
         }
         self.learn(&passage.content);
     }
@@ -93,7 +93,7 @@ impl Targets {
             return self.elsewhere.contains(link.trim_end_matches('/')).then(|| encoded(link));
         }
         if link.starts_with('#') {
-            return self.page(&format!("/{}{link}", self.here.as_ref()?), &[]);
+            return self.page(&format!("/{}{link}", encoded_path(self.here.as_ref()?)), &[]);
         }
         let folders = if link.starts_with('/') { &[][..] } else { &self.folders };
         self.page(link, folders)
@@ -103,16 +103,17 @@ impl Targets {
     /// of these folders.
     fn page(&self, link: &str, folders: &[String]) -> Option<String> {
         let (path, anchor) = link.split_once('#').map_or((link, None), |(path, anchor)| (path, Some(anchor)));
-        let path = decoded(path.split('?').next().unwrap_or_default());
-        let path = path.trim_matches('/');
+        let path = path.split('?').next().unwrap_or_default().trim_matches('/');
         let below = path.strip_prefix(self.site.folder()).filter(|_| !self.site.folder().is_empty());
         let below =
             below.filter(|rest| rest.is_empty() || rest.starts_with('/')).map(|rest| rest.trim_start_matches('/'));
         let roots = [Some(path), below].into_iter().flatten().map(str::to_owned);
         let relative = folders.iter().filter_map(|folder| joined(folder, path));
         let found = roots.chain(relative).find_map(|path| self.docs.path_of(&path).map(str::to_owned))?;
-        let path = encoded(&found);
+        let path = encoded(&encoded_path(&found));
         let anchor = anchor.filter(|anchor| !anchor.is_empty() && anchor.chars().all(is_of_an_anchor));
+        // What is encoded already stays as it is.
+        let anchor = anchor.map(|anchor| anchor.split('%').map(encoded_path).collect::<Vec<_>>().join("%"));
         Some(anchor.map_or_else(|| format!("/{path}"), |anchor| format!("/{path}#{anchor}")))
     }
 }
@@ -142,11 +143,6 @@ fn joined(folder: &str, path: &str) -> Option<String> {
     Some(parts.join("/"))
 }
 
-/// Decodes percent-encoded bytes.
-pub(crate) fn decoded(path: &str) -> String {
-    percent_decode_str(path).decode_utf8_lossy().into_owned()
-}
-
 /// Encodes a destination so that nothing in it can end a Markdown link.
 fn encoded(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -172,6 +168,8 @@ mod tests {
             ("index.mdx", "# Home\n\nWelcome."),
             ("guides/retries.mdx", "# Retries\n\nAgain."),
             ("guides/a b(c).mdx", "# Odd\n\nOdd."),
+            ("guides/100%/a%20b;c#d?.md", "# Odder\n\nOdder."),
+            ("設定.md", "# 設定\n\n三つ。"),
             ("reference/errors.md", "# Errors\n\nE1."),
         ]);
         let mut targets = Targets::new(docs, site, Some("reference/errors".to_owned()));
@@ -196,6 +194,12 @@ mod tests {
             ("https://acme.test/docs", Some("/")),
             ("/docs/guides/retries", Some("/guides/retries")),
             ("/guides/a%20b%28c%29", Some("/guides/a%20b%28c%29")),
+            ("/guides/a b(c)", Some("/guides/a%20b%28c%29")),
+            ("../guides/a b(c).mdx#é", Some("/guides/a%20b%28c%29#%C3%A9")),
+            ("/guides/100%25/a%2520b;c%23d%3F", Some("/guides/100%25/a%2520b%3Bc%23d%3F")),
+            ("/guides/100%/a%20b;c%23d%3F", None),
+            ("/設定#設%E5%AE%9A", Some("/%E8%A8%AD%E5%AE%9A#%E8%A8%AD%E5%AE%9A")),
+            ("/%E8%A8%AD%E5%AE%9A", Some("/%E8%A8%AD%E5%AE%9A")),
             ("/guides/retries#a b", Some("/guides/retries")),
             ("https://acme.test/docs/nothing", None),
             ("https://acme.test/elsewhere", None),

@@ -2,7 +2,7 @@
 //! would change the answer.
 
 use docent_assistant::{ChatMessage, ContextItem, ContextKind};
-use docent_types::{Refusal, Role, ThreadId};
+use docent_types::{Refusal, Role, ThreadId, decoded_path};
 use docent_web::{Object, WholeNumber};
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, Deserializer, IgnoredAny};
@@ -15,6 +15,7 @@ const LONGEST_FP: usize = 200;
 const MOST_MESSAGES: usize = 200;
 const MOST_PASSAGES: u64 = 50;
 const DEFAULT_PASSAGES: u64 = 5;
+/// Counted decoded: what a browser encodes of a letter has up to twelve.
 const LONGEST_PATH: usize = 200;
 
 /// A message in the format of one API version.
@@ -111,7 +112,7 @@ impl<M: MessageBody> QuestionBody<M> {
                 "retrievalPageSize: it must be a whole number from 1 to {MOST_PASSAGES}; {DEFAULT_PASSAGES} is usual"
             )));
         }
-        if self.current_path.as_ref().is_some_and(|path| path.chars().count() > LONGEST_PATH) {
+        if self.current_path.as_ref().is_some_and(|path| decoded_path(path).chars().count() > LONGEST_PATH) {
             return Err(Refusal::invalid(format!(
                 "currentPath: it is longer than {LONGEST_PATH} characters; send the page's path alone, or leave it out"
             )));

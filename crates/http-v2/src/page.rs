@@ -1,7 +1,9 @@
 //! `POST /discovery/v1/page/{domain}`: the complete content of a page.
 
+use std::borrow::Cow;
+
 use docent_discovery::LARGEST_BODY;
-use docent_types::{Project, Refusal};
+use docent_types::{Project, Refusal, encoded_path};
 use docent_web::{HttpError, Request, Response, respond};
 use http::StatusCode;
 use serde::{Deserialize, Serialize};
@@ -15,7 +17,7 @@ struct PathBody {
 
 #[derive(Debug, Serialize)]
 struct PageBody<'a> {
-    path: &'a str,
+    path: Cow<'a, str>,
     content: &'a str,
 }
 
@@ -26,7 +28,7 @@ pub(crate) async fn page(api: &Api, request: &mut Request, project: &Project) ->
         let shown: String = if path.is_empty() { "/".to_owned() } else { path.chars().take(200).collect() };
         Refusal::not_found(format!("path: there is no page `{shown}`; search for it to learn its path"))
     })?;
-    Ok(respond::json(StatusCode::OK, &PageBody { path: &page.path, content: &page.content }))
+    Ok(respond::json(StatusCode::OK, &PageBody { path: encoded_path(&page.path), content: &page.content }))
 }
 
 /// The folder of an index page: `guides/index`, with any extension, is the page of the folder `guides`, and `index` the

@@ -1,5 +1,7 @@
 //! `POST /discovery/v1/search/{domain}`: passages for a query.
 
+use std::borrow::Cow;
+
 use docent_discovery::{FilterBody, LARGEST_BODY};
 use docent_search::{Asker, Query};
 use docent_types::{Passage, Project, Refusal};
@@ -25,7 +27,7 @@ struct SearchBody {
 #[derive(Debug, Serialize)]
 struct ResultBody<'a> {
     content: String,
-    path: &'a str,
+    path: Cow<'a, str>,
     metadata: MetadataBody<'a>,
     score: f32,
 }
@@ -83,7 +85,7 @@ impl<'a> From<&'a Passage> for ResultBody<'a> {
     fn from(passage: &'a Passage) -> Self {
         Self {
             content: passage.under_headings(),
-            path: &passage.path,
+            path: passage.encoded_path(),
             metadata: MetadataBody {
                 title: &passage.title,
                 href: &passage.href,

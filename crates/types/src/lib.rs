@@ -4,12 +4,14 @@
 //! the domain's own types. Time, ids and randomness are passed in through [`Clock`] and [`Ids`], so that tests can
 //! control them.
 
+mod address;
 mod branch;
 mod clock;
 mod error;
 mod hex;
 mod host;
 mod id;
+mod iso_8601;
 mod job;
 mod job_event;
 mod list_page;
@@ -23,6 +25,7 @@ mod repository_url;
 mod signature;
 mod stream;
 
+pub use address::{decoded_path, encoded_path};
 pub use branch::{BranchError, BranchName};
 pub use clock::{Clock, FixedIds, Ids, ManualClock, RandomIds, SystemClock, Timestamp};
 pub use error::{

@@ -1,13 +1,18 @@
 //! A section of a page, found for a question.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
+
+use crate::address::encoded_path;
 
 /// A passage of a docs page: what a search result shows and an answer cites.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Passage {
     /// The page's path on the site, without a leading slash, for example `guides/retries`.
     pub path: String,
-    /// Its address for a reader: the site's path with the section's anchor, for example `/guides/retries#backoff`.
+    /// Its address for a reader: the site's path with the section's anchor, for example `/guides/retries#backoff`, both
+    /// percent-encoded.
     pub href: String,
     /// The page's title.
     pub title: String,
@@ -29,6 +34,11 @@ pub const LONGEST_PASSAGE: usize = 2_000;
 const LONGEST_HEADINGS: usize = 400;
 
 impl Passage {
+    /// The page's path as it is written in an address.
+    pub fn encoded_path(&self) -> Cow<'_, str> {
+        encoded_path(&self.path)
+    }
+
     /// The page's title and the headings above the passage, as Markdown, one per line. If they are too long, only the
     /// last.
     pub fn heading_lines(&self) -> String {

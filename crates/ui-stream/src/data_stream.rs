@@ -18,6 +18,7 @@
 //! ends in a line break. It ignores the thread in `d:`, so the thread is also sent where an app can read it: in an
 //! annotation of the message, which apps send back with their next question, and in the data, as the event `finish`.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use bytes::BytesMut;
@@ -170,7 +171,7 @@ struct SearchResultBody<'a> {
 #[derive(Clone, Default, Serialize)]
 struct PassageBody<'a> {
     content: String,
-    path: &'a str,
+    path: Cow<'a, str>,
     url: &'a str,
     metadata: PassageMetadata<'a>,
 }
@@ -185,8 +186,8 @@ impl<'a> SearchResultBody<'a> {
 
 impl<'a> PassageBody<'a> {
     fn of(passage: &'a Passage) -> Self {
-        let Passage { path, href, .. } = passage;
-        Self { content: passage.under_headings(), path, url: href, metadata: PassageMetadata::of(passage) }
+        let (content, path) = (passage.under_headings(), passage.encoded_path());
+        Self { content, path, url: &passage.href, metadata: PassageMetadata::of(passage) }
     }
 }
 

@@ -1,5 +1,7 @@
 //! The interface of a protocol's encoder.
 
+use std::borrow::Cow;
+
 use bytes::{BufMut, BytesMut};
 use docent_types::{Passage, StreamEvent};
 use serde::Serialize;
@@ -51,14 +53,14 @@ pub(crate) struct ProviderMetadata<'a> {
 
 #[derive(Serialize)]
 struct SourceMetadata<'a> {
-    path: &'a str,
+    path: Cow<'a, str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     score: Option<f32>,
 }
 
 impl<'a> ProviderMetadata<'a> {
     pub(crate) fn of(passage: &'a Passage) -> Self {
-        Self { docent: SourceMetadata { path: &passage.path, score: finite(passage.score) } }
+        Self { docent: SourceMetadata { path: passage.encoded_path(), score: finite(passage.score) } }
     }
 }
 

@@ -15,6 +15,8 @@
 //! fields named here, and all additional data is under `messageMetadata` and `providerMetadata`, which every release
 //! accepts.
 
+use std::borrow::Cow;
+
 use bytes::BytesMut;
 use docent_types::{FinishReason, Passage, StreamEvent, ThreadId, ToolOutput};
 use http::HeaderMap;
@@ -227,13 +229,13 @@ enum Output<'a> {
 #[derive(Serialize)]
 struct PassageBody<'a> {
     content: String,
-    path: &'a str,
+    path: Cow<'a, str>,
     metadata: PassageMetadata<'a>,
 }
 
 impl<'a> PassageBody<'a> {
     fn of(passage: &'a Passage) -> Self {
-        Self { content: passage.under_headings(), path: &passage.path, metadata: PassageMetadata::of(passage) }
+        Self { content: passage.under_headings(), path: passage.encoded_path(), metadata: PassageMetadata::of(passage) }
     }
 }
 

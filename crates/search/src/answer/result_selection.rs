@@ -1,6 +1,6 @@
 //! Turns ranked pages into the passages a reader sees: the best section of each page, without duplicates.
 
-use docent_types::{LONGEST_PASSAGE, Passage};
+use docent_types::{LONGEST_PASSAGE, Passage, encoded_path};
 use tantivy::schema::{Field, Value};
 use tantivy::{DocAddress, TantivyDocument};
 
@@ -157,7 +157,8 @@ impl<'s> ResultSelection<'s> {
         let language = language.or_else(|| self.search.snapshot.stats.languages.first().copied());
         let language = language.unwrap_or(Language::English);
         let anchor = stored(fields.anchor);
-        let href = if anchor.is_empty() { format!("/{}", page.path) } else { format!("/{}#{anchor}", page.path) };
+        let (path, anchor) = (encoded_path(&page.path), encoded_path(anchor));
+        let href = if anchor.is_empty() { format!("/{path}") } else { format!("/{path}#{anchor}") };
         let mut passage = Passage {
             path: page.path.clone(),
             href,

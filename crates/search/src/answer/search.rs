@@ -59,10 +59,10 @@ impl Snapshot {
         understood.map(|understood| understood.never_mentioned(question)).unwrap_or_default()
     }
 
-    /// The sections of one page as passages, in their order: at most `query.limit`, each cut to what was asked, and
+    /// The sections of the page at an address as passages, in their order: at most `query.limit`, each cut to what was asked, and
     /// with a score of 0. Empty when there is no such page or the question has no words.
-    pub fn sections(&self, query: &Query, path: &str) -> Vec<Passage> {
-        sections(self, query, path).unwrap_or_else(|error| {
+    pub fn sections(&self, query: &Query, address: &str) -> Vec<Passage> {
+        sections(self, query, address).unwrap_or_else(|error| {
             tracing::error!(error = &error as &dyn std::error::Error, "a page's sections could not be read");
             Vec::new()
         })
@@ -83,9 +83,9 @@ fn search(
 }
 
 /// The sections of a page as passages, each cut to what was asked.
-fn sections(snapshot: &Snapshot, query: &Query, path: &str) -> tantivy::Result<Vec<Passage>> {
+fn sections(snapshot: &Snapshot, query: &Query, address: &str) -> tantivy::Result<Vec<Passage>> {
     let (without, settings) = (HashSet::new(), SHIPPED);
-    let Some(page) = snapshot.lookup(path) else { return Ok(Vec::new()) };
+    let Some(page) = snapshot.lookup(address) else { return Ok(Vec::new()) };
     let Some(search) = Search::new(snapshot, query, &settings, &without, HashMap::new())? else {
         return Ok(Vec::new());
     };

@@ -5,13 +5,14 @@ use std::sync::{Arc, LazyLock};
 
 use arc_swap::ArcSwapOption;
 use docent_site::Variants;
+use docent_types::decoded_path;
 use tantivy::Searcher;
 
 use crate::error::SearchError;
 use crate::index::documents::stored_page;
 use crate::index::engine;
 use crate::index::generations::{Generations, State};
-use crate::index::manifest::{Manifest, ManifestPage};
+use crate::index::manifest::{Manifest, ManifestPage, PagePosition};
 use crate::index::schema::Fields;
 use crate::index::skips::Skips;
 use crate::index::snapshot_tables::{Tables, renewed};
@@ -165,9 +166,9 @@ impl Snapshot {
         Skips::of(self.manifest()).into_skipped()
     }
 
-    /// A whole page by its path on the site. Outer slashes, a file extension, a query and an anchor are ignored.
-    pub fn page(&self, path: &str) -> Option<PageContent> {
-        let entry = self.lookup(path)?;
+    /// A whole page by its address, which is read like in [`Snapshot::has_page`].
+    pub fn page(&self, address: &str) -> Option<PageContent> {
+        let entry = self.lookup(address)?;
         let content = stored_page(self.searcher()?, &self.fields, entry.id).ok()??;
         Some(PageContent { path: entry.path.clone(), title: entry.title.clone(), content })
     }
@@ -189,14 +190,15 @@ impl Snapshot {
         })
     }
 
-    /// Whether a page is served at this path. Outer slashes, a file extension, a query and an anchor are ignored.
-    pub fn has_page(&self, path: &str) -> bool {
-        self.lookup(path).is_some()
+    /// Whether a page is served at this address: a path, percent-encoded unless it means nothing decoded. Outer slashes,
+    /// a file extension, a query and an anchor are ignored.
+    pub fn has_page(&self, address: &str) -> bool {
+        self.lookup(address).is_some()
     }
 
-    /// The path of the page that is served at `path`, which is read like in [`Snapshot::has_page`].
-    pub fn path_of(&self, path: &str) -> Option<&str> {
-        self.lookup(path).map(|page| page.path.as_str())
+    /// The path, decoded, of the page that is served at an address, which is read like in [`Snapshot::has_page`].
+    pub fn path_of(&self, address: &str) -> Option<&str> {
+        self.lookup(address).map(|page| page.path.as_str())
     }
 
     /// The commit of this state; `None` before anything was indexed.
@@ -209,12 +211,20 @@ impl Snapshot {
         self.tables.by_id.len()
     }
 
-    pub(crate) fn lookup(&self, path: &str) -> Option<&ManifestPage> {
-        let path = path.split(['#', '?']).next().unwrap_or_default().trim().trim_matches('/');
-        let stem = docent_markdown::is_page(path).then(|| docent_markdown::site_path(path));
-        let found = self.tables.by_path.get(path).or_else(|| self.tables.by_path.get(&stem?));
-        let found = found.or_else(|| self.tables.by_path.get(&self.tables.redirects.follow(path)?));
-        self.manifest().at(*found?)
+    pub(crate) fn lookup(&self, address: &str) -> Option<&ManifestPage> {
+        let written = address.split(['#', '?']).next().unwrap_or_default().trim().trim_matches('/');
+        let found = self.served_at(&decoded_path(written)).or_else(|| self.served_at(written));
+        self.manifest().at(found?)
+    }
+
+    /// The page that is served at a path, decoded and without outer slashes.
+    fn served_at(&self, path: &str) -> Option<PagePosition> {
+        let Tables { by_path, redirects, .. } = &self.tables;
+        let stem = || docent_markdown::is_page(path).then(|| docent_markdown::site_path(path));
+        let found = by_path.get(path).or_else(|| by_path.get(&stem()?));
+        let moved =
+            || redirects.follow(path).and_then(|to| by_path.get(&to).or_else(|| by_path.get(&*decoded_path(&to))));
+        found.or_else(moved).copied()
     }
 }
 

@@ -1,6 +1,7 @@
 //! Explains whether a file or address can be found, and if not, which rule excludes it.
 
 use docent_site::{Layout, Skip, SkipReason, Tree as _, from_root};
+use docent_types::decoded_path;
 
 use crate::error::SearchError;
 use crate::index::manifest::{ManifestFile, ManifestPage};
@@ -84,8 +85,8 @@ impl Snapshot {
 
     /// The file that is served at an address, or would be if it were not skipped.
     fn file_at(&self, listing: &Listing<'_>, path: &str) -> Option<String> {
-        let address = path.split(['#', '?']).next().unwrap_or_default().trim_matches('/');
-        let page = self.lookup(address).map(|page| page.id);
+        let address = &*decoded_path(path.split(['#', '?']).next().unwrap_or_default().trim_matches('/'));
+        let page = self.lookup(path).map(|page| page.id);
         let is_it = |found: &ManifestPage| match page {
             Some(id) => found.id == id,
             // A page that is known but not listed has an address all the same.

@@ -225,7 +225,7 @@ proptest! {
         let frames = decoded(&encoded(FinishStyle::Open, &[StreamEvent::ToolResult { id: "c".to_owned(), output }]));
         let results: Vec<_> = texts.iter().zip(found).map(|(text, passage)| json!({
             "content": passage.under_headings(),
-            "path": format!("p{text}"),
+            "path": passage.encoded_path(),
             "metadata": { "title": text, "href": format!("/{text}"), "score": score },
         })).collect();
         let output = json!({ "type": "search", "results": results });
