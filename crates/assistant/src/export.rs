@@ -40,7 +40,7 @@ pub struct QuestionFilter {
     pub source: Option<String>,
     /// The page that the reader was on.
     pub page: Option<String>,
-    /// As in [`Turn::language`]; [`UNKNOWN_LANGUAGE`] for questions without one.
+    /// As in [`Turn::language`], in letters of either case; [`UNKNOWN_LANGUAGE`] for questions without one.
     pub language: Option<String>,
     /// A minimum latency; only complete answers have one.
     pub waited: Option<MinimumWait>,
@@ -91,7 +91,10 @@ impl QuestionFilter {
             RatingFilter::Any => facts.rating.is_some(),
             RatingFilter::Only(rating) => facts.rating == Some(rating),
         }) && is(&self.page, facts.page)
-            && is(&self.language, facts.language.or(Some(UNKNOWN_LANGUAGE)))
+            && self
+                .language
+                .as_deref()
+                .is_none_or(|language| facts.language.unwrap_or(UNKNOWN_LANGUAGE).eq_ignore_ascii_case(language))
             && self.waited.is_none_or(|wait| facts.timing.is_some_and(|timing| timing.until(wait.until) >= wait.ms))
             && self.source.as_deref().is_none_or(|source| facts.uses(source))
     }

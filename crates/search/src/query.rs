@@ -24,7 +24,7 @@ pub struct Query {
 pub struct Filter {
     /// Pages of this version, and pages without a version.
     pub version: Option<String>,
-    /// Pages in this language, and pages without a language.
+    /// Pages in this language, in letters of either case, and pages without a language.
     pub language: Option<String>,
     /// When not empty: pages open to one of these groups, and those open to all.
     pub groups: Vec<String>,

@@ -82,4 +82,4 @@ pub use skip_reason::SkipReason;
 pub use skipped::{RuleAt, Skip};
 pub use tree::{ChangedTree, Tree, from_root};
 pub use trust::{DoubtedFindings, LinkEnding, LinkShape, Rule, RuleEvidence};
-pub use variants::{Declared, PageLabels, Stage, Variant, Variants, Version};
+pub use variants::{Declared, PageLabels, Stage, Variant, Variants, Version, is_same_language};

@@ -195,7 +195,7 @@ impl VariantsBuilder {
         for (at, page) in pages.iter().enumerate() {
             if let Some(language) = page.language {
                 of_pages[at] = Some(language.to_owned());
-                let is_it = |part: &str| same_language(part, language);
+                let is_it = |part: &str| is_same_language(part, language);
                 self.keys[at] = without_part(&self.keys[at], is_it);
             }
         }
@@ -206,26 +206,33 @@ impl VariantsBuilder {
                 self.keys[page] = key;
             }
         }
-        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-        of_pages.iter().flatten().for_each(|language| *counts.entry(language).or_default() += 1);
-        let names: BTreeMap<String, usize> = counts.keys().map(|language| (*language).to_owned()).zip(0..).collect();
+        // By plain tag: how many pages are in the language, by spelling.
+        let mut counts: BTreeMap<String, BTreeMap<&str, usize>> = BTreeMap::new();
+        for language in of_pages.iter().flatten() {
+            *counts.entry(plain_tag(language)).or_default().entry(language).or_default() += 1;
+        }
+        let names: BTreeMap<&str, usize> = counts.keys().map(String::as_str).zip(0..).collect();
+        let number = |language: &String| names.get(plain_tag(language).as_str()).copied();
         // If a page with a language also exists without one, pages without a language are in the default language,
         // which then has no name unless it is declared.
         let unnamed: HashSet<&str> =
             (0..pages.len()).filter(|at| of_pages[*at].is_none()).map(|at| self.keys[at].as_str()).collect();
         let has_unnamed = (0..pages.len()).any(|at| of_pages[at].is_some() && unnamed.contains(self.keys[at].as_str()));
         let usual = || {
-            let most = counts
-                .iter()
-                .max_by(|a, b| (same_language(a.0, "en"), a.1, b.0).cmp(&(same_language(b.0, "en"), b.1, a.0)));
-            most.map(|(language, _)| (*language).to_owned())
+            let pages = counts.iter().map(|(tag, spellings)| (tag, spellings.values().sum::<usize>()));
+            let most = pages.max_by(|a, b| (a.0 == "en", a.1, b.0).cmp(&(b.0 == "en", b.1, a.0)));
+            most.map(|(tag, _)| tag.clone())
         };
         let default = declared.language.clone().or_else(|| if has_unnamed { None } else { usual() });
-        self.variants.language = default.and_then(|default| names.get(&default).copied());
+        self.variants.language = default.as_ref().and_then(number);
         for (page, language) in self.pages.iter_mut().zip(&of_pages) {
-            page.language = language.as_ref().and_then(|language| names.get(language).copied());
+            page.language = language.as_ref().and_then(number);
         }
-        self.variants.languages = names.into_keys().collect();
+        let usual_spelling = |spellings: &BTreeMap<&str, usize>| {
+            let most = spellings.iter().max_by_key(|(_, pages)| **pages);
+            most.map_or_else(String::new, |(spelling, _)| (*spelling).to_owned())
+        };
+        self.variants.languages = counts.values().map(usual_spelling).collect();
     }
 
     fn versions(&mut self, pages: &[PageLabels<'_>], declared: &Declared, redirects: &[(&str, &str)]) {
@@ -424,10 +431,13 @@ fn latest(names: &[(String, VersionName)]) -> Current {
     }
 }
 
-/// Whether a folder is named after a language, ignoring case and `_` versus `-`.
-fn same_language(folder: &str, language: &str) -> bool {
-    let plain = |tag: &str| tag.to_ascii_lowercase().replace('_', "-");
-    plain(folder) == plain(language)
+/// Whether two tags name the same language, ignoring case and `_` versus `-`.
+pub fn is_same_language(one: &str, other: &str) -> bool {
+    plain_tag(one) == plain_tag(other)
+}
+
+fn plain_tag(tag: &str) -> String {
+    tag.to_ascii_lowercase().replace('_', "-")
 }
 
 fn has_part(path: &str, is_it: impl Fn(&str) -> bool) -> bool {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use docent_site::Variant;
+use docent_site::{Variant, is_same_language};
 
 use crate::index::manifest::ManifestPage;
 use crate::index::snapshot::Snapshot;
@@ -73,15 +73,15 @@ impl<'f> Allowed<'f> {
 /// Whether a page passes a filter, given its version and language. A page without a version or a language is not
 /// excluded for it, and neither is a page open to all for its groups.
 fn lets_through(filter: &Filter, page: &ManifestPage, version: Option<&str>, language: Option<&str>) -> bool {
-    let fits = |wanted: &Option<String>, own: Option<&str>| match (wanted, own) {
-        (Some(wanted), Some(own)) => wanted == own,
+    let fits = |wanted: &Option<String>, own: Option<&str>, is_same: fn(&str, &str) -> bool| match (wanted, own) {
+        (Some(wanted), Some(own)) => is_same(wanted, own),
         _ => true,
     };
     let open = filter.groups.is_empty()
         || page.groups.is_empty()
         || page.groups.iter().any(|group| filter.groups.contains(group));
-    fits(&filter.version, version)
-        && fits(&filter.language, language)
+    fits(&filter.version, version, |wanted, own| wanted == own)
+        && fits(&filter.language, language, is_same_language)
         && open
         && filter.tag.as_ref().is_none_or(|tag| page.tags.contains(tag))
 }
@@ -104,6 +104,10 @@ mod tests {
             (Filter { tag: some("new"), ..Filter::default() }, false),
         ] {
             assert_eq!(lets_through(&filter, &page, Some("v2"), None), passes, "{filter:?}");
+        }
+        for (wanted, passes) in [("pt-br", true), ("PT_BR", true), ("pt", false), ("", false)] {
+            let filter = Filter { language: some(wanted), ..Filter::default() };
+            assert_eq!(lets_through(&filter, &page, None, Some("pt-BR")), passes, "{wanted}");
         }
     }
 }

@@ -6,7 +6,7 @@
 //! translations do not crowd out other pages. A page that exists only in another version or language takes part at a
 //! lower weight.
 
-use docent_site::{PageLabels, Stage, Variant, Variants};
+use docent_site::{PageLabels, Stage, Variant, Variants, is_same_language};
 
 use crate::index::manifest::Manifest;
 use crate::query::Query;
@@ -59,7 +59,7 @@ impl WantedVariant {
         let versions = wanted_versions(variants, query, text, here);
         let told = match &query.filter.language {
             Some(name) => {
-                let named = variants.languages().iter().position(|language| language == name);
+                let named = variants.languages().iter().position(|language| is_same_language(language, name));
                 named.map_or(QuestionLanguage::Another, QuestionLanguage::One)
             }
             None => question_language(text, variants.languages(), here.language),

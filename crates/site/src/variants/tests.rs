@@ -280,3 +280,15 @@ fn archived_versions_are_older_ones_of_what_stands_around_them() {
     assert_eq!(variants.version_of(at("docs/archives/0.8.0/manual")).map(|version| version.stage), Some(Stage::Older));
     assert_eq!(variants.version_of(at("docs/archives")), None);
 }
+
+#[test]
+fn a_language_is_one_in_letters_of_either_case() {
+    let label = |path, language| PageLabels { path, language: Some(language), ..PageLabels::default() };
+    let pages =
+        [label("a", "en"), label("pt/a", "pt-BR"), label("pt/b", "pt-BR"), label("pt/c", "PT_br"), label("b", "EN")];
+    let declared = Declared { language: Some("EN".to_owned()), ..Declared::default() };
+    let variants = Variants::of(&pages, &declared, std::iter::empty());
+    assert_eq!(variants.languages(), ["EN", "pt-BR"]);
+    assert_eq!(variants.default_language(), Some(0));
+    assert_eq!([1, 2, 3].map(|page| variants.language_of(page)), [Some("pt-BR"); 3]);
+}
