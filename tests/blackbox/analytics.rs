@@ -73,7 +73,16 @@ fn the_owners_of_the_docs_read_what_was_asked_answered_and_rated() {
     let roles: Vec<&Value> = messages.as_array().expect("messages").iter().map(|message| &message["role"]).collect();
     assert_eq!(roles, ["user", "assistant", "user", "assistant"]);
     assert_eq!((&messages[0]["content"], &messages[1]["id"]), (&json!(QUESTION), &json!(reply)));
-    assert_eq!(get("/v1/analytics/acme/feedback")["feedback"], json!([rated]));
+    let mut on_a_page = rated.clone();
+    let path = "/guides/webhooks";
+    let form = json!({
+        "path": path, "comment": "Thanks!", "createdAt": rated["feedback"]["ratedAt"], "source": "contextual",
+        "status": "pending", "helpful": true,
+    });
+    on_a_page.as_object_mut().expect("a row").extend(form.as_object().expect("fields").clone());
+    assert_eq!(get("/v1/analytics/acme/feedback")["feedback"], json!([on_a_page]));
+    let counted = json!([{ "path": path, "thumbsUp": 1, "thumbsDown": 0, "code": 0, "total": 1 }]);
+    assert_eq!(get("/v1/analytics/acme/feedback/by-page")["feedback"], counted);
     assert_eq!(get("/v1/analytics/acme/gaps")["gaps"], json!([off_topic]));
 }
 

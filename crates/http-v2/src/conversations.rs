@@ -5,8 +5,8 @@
 //! questions asked here.
 
 use docent_assistant::{
-    AnswerStage, AskedTurn, CitedPage, ExportQuery, Feedback, MinimumWait, QuestionFilter, QuestionOutcome, Rating,
-    RatingFilter,
+    AnswerStage, AskedTurn, CitedPage, Export, ExportQuery, Feedback, MinimumWait, QuestionFilter, QuestionOutcome,
+    Rating, RatingFilter,
 };
 use docent_types::{Project, Refusal, Timestamp};
 use docent_web::{Csv, HttpError, Request, Response, respond};
@@ -17,6 +17,7 @@ use serde_json::{Map, Value, json};
 use crate::api::Api;
 use crate::parameter::{Format, given, page_of_table};
 use crate::period::Period;
+use crate::ratings::{self, PageFeedbackBody};
 
 const MOST: u32 = 1_000;
 const USUAL: u32 = 100;
@@ -91,6 +92,9 @@ struct RowBody<'a> {
     thread_id: String,
     fp: &'a str,
     feedback: Option<FeedbackBody<'a>>,
+    /// In the list of rated ones.
+    #[serde(flatten)]
+    page_feedback: Option<PageFeedbackBody<'a>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -134,8 +138,12 @@ pub(crate) async fn conversations(
         limit,
         most_bytes: MOST_BYTES,
     };
-    let found = api.answering.assistant.export(query).await?;
-    let rows: Vec<RowBody<'_>> = found.turns.iter().map(RowBody::from).collect();
+    let found = if list != ConversationList::Rated || ratings::are_selected(request)? {
+        api.answering.assistant.export(query).await?
+    } else {
+        Export { turns: Vec::new(), next: None }
+    };
+    let rows: Vec<RowBody<'_>> = found.turns.iter().map(|asked| RowBody::of(asked, list)).collect();
     let next = found.next.as_ref().map(|place| period.cursor(place));
     if format == Format::Csv {
         return page_of_table(table(&rows), list.name(), next);
@@ -190,8 +198,8 @@ fn table(rows: &[RowBody<'_>]) -> Csv {
     table
 }
 
-impl<'a> From<&'a AskedTurn> for RowBody<'a> {
-    fn from(AskedTurn { thread, fp, turn }: &'a AskedTurn) -> Self {
+impl<'a> RowBody<'a> {
+    fn of(AskedTurn { thread, fp, turn }: &'a AskedTurn, list: ConversationList) -> Self {
         let response = turn.answer.as_deref().unwrap_or_default();
         // The answer is a clarifying question: it ends with a question mark and cites no page.
         let asks_back = !turn.answered && response.trim_end().ends_with(['?', '？', '؟']);
@@ -208,6 +216,7 @@ impl<'a> From<&'a AskedTurn> for RowBody<'a> {
             thread_id: thread.to_string(),
             fp,
             feedback: turn.feedback.as_ref().map(FeedbackBody::from),
+            page_feedback: PageFeedbackBody::of(turn).filter(|_| list == ConversationList::Rated),
         }
     }
 }
@@ -231,7 +240,7 @@ mod tests {
             let turn = Turn { answer: answer.map(str::to_owned), answered, ..Turn::default() };
             let thread = ThreadId::parse("01a1fd8d-2218-4d86-9497-980848f99d9b").expect("an id");
             let asked = AskedTurn { thread, fp: "ann".into(), turn };
-            let row = RowBody::from(&asked);
+            let row = RowBody::of(&asked, ConversationList::All);
             (row.response.len(), row.response_type, row.resolution_status)
         };
         use ResolutionStatus::{Answered, Unanswered};

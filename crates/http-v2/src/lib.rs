@@ -45,6 +45,7 @@ mod message_job;
 mod page;
 mod parameter;
 mod period;
+mod ratings;
 mod resume;
 mod route;
 mod router;

@@ -28,6 +28,7 @@ pub enum AgentVerb {
 pub enum AnalyticsVerb {
     Conversations,
     Feedback,
+    FeedbackByPage,
     Gaps,
     GapGroups,
     Searches,
@@ -84,6 +85,7 @@ impl Route {
             ["v2", "agent", _, "job", _, "archive"] => Self::Agent(AgentVerb::Archive),
             ["v1", "analytics", _, "assistant"] => Self::Analytics(AnalyticsVerb::Conversations),
             ["v1", "analytics", _, "feedback"] => Self::Analytics(AnalyticsVerb::Feedback),
+            ["v1", "analytics", _, "feedback", "by-page"] => Self::Analytics(AnalyticsVerb::FeedbackByPage),
             ["v1", "analytics", _, "gaps"] => Self::Analytics(AnalyticsVerb::Gaps),
             ["v1", "analytics", _, "gaps", "groups"] => Self::Analytics(AnalyticsVerb::GapGroups),
             ["v1", "analytics", _, "searches"] => Self::Analytics(AnalyticsVerb::Searches),

@@ -11,7 +11,7 @@ use crate::conversations::ConversationList;
 use crate::route::{AgentVerb, AnalyticsVerb, DiscoveryVerb, NamedResource, Route};
 use crate::{
     archive_job, ask, conversations, create_job, events, feedback, gap_groups, get_job, list_jobs, message_job, page,
-    resume, search, searches, summary, thread,
+    ratings, resume, search, searches, summary, thread,
 };
 
 impl Api {
@@ -59,6 +59,7 @@ impl Api {
                 match verb {
                     AnalyticsVerb::Conversations => list(ConversationList::All).await,
                     AnalyticsVerb::Feedback => list(ConversationList::Rated).await,
+                    AnalyticsVerb::FeedbackByPage => ratings::by_page(self, request, &project).await,
                     AnalyticsVerb::Gaps => list(ConversationList::Unanswered).await,
                     AnalyticsVerb::GapGroups => gap_groups::gap_groups(self, request, &project).await,
                     AnalyticsVerb::Searches => searches::searches(self, request, &project).await,

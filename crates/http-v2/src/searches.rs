@@ -78,11 +78,11 @@ fn table(terms: &[SearchTerm]) -> Csv {
 }
 
 /// A position as an opaque text that is valid for this list only.
-fn cursor(list: &str, TermCursor { count, term }: &TermCursor) -> String {
+pub(crate) fn cursor(list: &str, TermCursor { count, term }: &TermCursor) -> String {
     BASE64_URL_SAFE_NO_PAD.encode(format!("{list}_{count}_{term}"))
 }
 
-fn place(list: &str, text: &str) -> Result<TermCursor, Refusal> {
+pub(crate) fn place(list: &str, text: &str) -> Result<TermCursor, Refusal> {
     let parse = || {
         let decoded = String::from_utf8(BASE64_URL_SAFE_NO_PAD.decode(text).ok()?).ok()?;
         let (count, term) = decoded.strip_prefix(list)?.strip_prefix('_')?.split_once('_')?;
@@ -91,7 +91,7 @@ fn place(list: &str, text: &str) -> Result<TermCursor, Refusal> {
     parse().ok_or_else(|| {
         Refusal::invalid(
             "cursor: it is no `nextCursor` of this list with the same parameters; send one as it came, or leave it out to \
-             begin with the most frequent search",
+             begin with the most frequent",
         )
     })
 }

@@ -92,8 +92,26 @@ async fn a_conversation_is_shown_with_its_answers_sources_and_ratings() {
     assert_eq!(listed, page("conversations", json!([unanswered, answered])), "newest first");
     let source = &answered["sources"][0];
     assert!(source["title"].is_string() && source["url"].as_str().is_some_and(|url| url.starts_with('/')), "{source}");
+    let mut rated = answered.clone();
+    for (key, value) in [
+        ("path", json!("/guides")),
+        ("comment", Value::Null),
+        ("createdAt", json!("2026-11-18T11:08:40.000Z")),
+        ("source", json!("contextual")),
+        ("status", json!("pending")),
+        ("helpful", json!(false)),
+    ] {
+        rated[key] = value;
+    }
+    let by_page = json!([{"path": "/guides", "thumbsUp": 0, "thumbsDown": 1, "code": 0, "total": 1}]);
     for (path, expected) in [
-        ("/v1/analytics/acme/feedback", page("feedback", json!([answered]))),
+        ("/v1/analytics/acme/feedback", page("feedback", json!([rated]))),
+        ("/v1/analytics/acme/feedback?source=contextual&status=pending,resolved", page("feedback", json!([rated]))),
+        ("/v1/analytics/acme/feedback?source=code_snippet", page("feedback", json!([]))),
+        ("/v1/analytics/acme/feedback?status=resolved", page("feedback", json!([]))),
+        ("/v1/analytics/acme/feedback/by-page", page("feedback", by_page)),
+        ("/v1/analytics/acme/feedback/by-page?status=dismissed", page("feedback", json!([]))),
+        ("/v1/analytics/acme/feedback/by-page?dateFrom=2026-11-19", page("feedback", json!([]))),
         ("/v1/analytics/acme/gaps", page("gaps", json!([unanswered]))),
     ] {
         assert_eq!(fixture.agent(Method::GET, path).send().await.json(), expected, "{path}");
@@ -111,6 +129,7 @@ async fn a_conversation_is_shown_with_its_answers_sources_and_ratings() {
         ("sourceUrl=/guides", neither.clone()),
         ("pageUrl=/guides", vec![&answered]),
         ("language=und", both.clone()),
+        ("language=UND", both.clone()),
         ("language=de", neither.clone()),
         ("waited=end", both),
         ("waited=firstWord&waitedMs=60000", neither),
@@ -288,6 +307,9 @@ async fn a_time_admits_what_was_asked_in_it() {
         ("?dateTo=2026-11-18T11:07:40Z", vec![&first]),
         ("?dateFrom=2026-11-18T11:07:40Z&dateTo=2026-11-18T11:07:40Z", vec![]),
         ("?dateFrom=2027-01-01", vec![]),
+        ("?dateFrom=20261118T110740Z", vec![&third, &second]),
+        ("?dateFrom=2026-11-18T12:07:40+01:00", vec![&third, &second]),
+        ("?dateTo=2026-W47-3T11:07:40", vec![&first]),
     ] {
         assert_eq!(threads(&list(&fixture, query).await), expected, "{query}");
     }
@@ -305,7 +327,6 @@ async fn a_parameter_that_breaks_a_rule_is_told_which() {
     for (query, place) in [
         ("dateFrom=yesterday", "dateFrom: `yesterday` is not a time"),
         ("dateTo=2026-11-31", "dateTo: "),
-        ("dateTo=2026-11-18T12:00:00+01:00", "`+` of an offset as `%2B`"),
         ("dateFrom=2026-11-19&dateTo=2026-11-18", "dateFrom: it is after `dateTo`"),
         ("dateFrom=%ff", "dateFrom: "),
         ("limit=0", "limit: it must be a whole number from 1 to 1000; 100 is usual"),
@@ -364,5 +385,37 @@ async fn searches_are_counted_by_what_was_searched_for() {
     );
     for bad in ["?withoutResults=maybe", "?limit=0", "?cursor=x", &format!("?dateFrom=2026-01-01&cursor={next}")] {
         assert_eq!(get(bad).await.status, 400, "{bad}");
+    }
+}
+
+#[tokio::test]
+async fn ratings_are_counted_by_page_a_page_at_a_time() {
+    let fixture = TestApi::new().await;
+    for (page, ratings) in [("/b", &["up", "up"][..]), ("/a", &["up"]), ("https://docs.test/c/?x#y", &["down", "up"])] {
+        for rating in ratings {
+            let question =
+                json!({"fp": "r1", "currentPath": page, "messages": [said("user", "How long do retries wait?")]});
+            let answer = asked(&fixture, question, "Longer.").await;
+            let thread = answer.header("x-thread-id").expect("a thread");
+            let rated = json!({"threadId": thread, "messageId": answer.frames()[0]["messageId"], "rating": rating});
+            fixture.reader("/discovery/v1/assistant/acme/feedback").json(rated).await;
+        }
+    }
+    let path = "/v1/analytics/acme/feedback/by-page";
+    let count = |path: &str, up: u64, down: u64| json!({"path": path, "thumbsUp": up, "thumbsDown": down, "code": 0, "total": up + down});
+    let first = fixture.agent(Method::GET, &format!("{path}?limit=2")).send().await.json();
+    assert_eq!((&first["feedback"], &first["hasMore"]), (&json!([count("/b", 2, 0), count("/c", 1, 1)]), &json!(true)));
+    let cursor = first["nextCursor"].as_str().expect("a second page");
+    let second = fixture.agent(Method::GET, &format!("{path}?limit=2&cursor={cursor}")).send().await.json();
+    assert_eq!(second, json!({"feedback": [count("/a", 1, 0)], "hasMore": false, "nextCursor": null}));
+    let table = fixture.agent(Method::GET, &format!("{path}?format=csv")).send().await.body;
+    assert!(table.starts_with("path,thumbsUp,thumbsDown,code,total\r\n/b,2,0,0,2\r\n"), "{table}");
+    for wrong in ["limit=0", "cursor=garbage", "source=readers", "status=pending,open", "dateFrom=soon"] {
+        let answer = fixture.agent(Method::GET, &format!("{path}?{wrong}")).send().await;
+        let name = wrong.split('=').next().expect("a name");
+        assert!(
+            answer.status == 400 && answer.json()["error"].as_str().is_some_and(|error| error.starts_with(name)),
+            "{answer:?}"
+        );
     }
 }
