@@ -95,7 +95,7 @@ fn a_branch_named_after_the_time_is_mended_and_told() {
     };
     assert_eq!(asked("docs 2026-11-24T10:12:21Z", "widget", "gadget"), "docs-2026-11-24T10-12-21Z");
     assert_eq!(site.repository.branches(), ["docs-2026-11-24T10-12-21Z"]);
-    for nothing in ["", "::"] {
+    for nothing in ["", "::", "main", "refs/heads/main"] {
         let own = asked(nothing, "no-such-term", "another");
         assert!(own.starts_with("docent/"), "a branch of its own: {own}");
     }
@@ -273,7 +273,6 @@ fn every_refusal_says_what_to_do_and_that_there_is_a_newer_version() {
         ),
         row("only the assistant", message(json!({ "role": "assistant", "content": "a" })), 400, &["messages"]),
         row("nothing said", message(json!({ "role": "user", "content": " " })), 400, &["messages[0].content"]),
-        row("the branch of pull requests", asked("branch", json!("main")), 400, &["branch"]),
         row("an unknown model", asked("model", json!("gpt-2")), 400, &["model", "sonnet", "opus"]),
         row("a draft of another kind", asked("asDraft", json!("maybe")), 400, &["asDraft"]),
         row("a bad take", agent.request_v1("GET", "jobs?take=0"), 400, &["take", "100"]),

@@ -28,9 +28,13 @@ pub(crate) async fn create_job(api: &Api, request: &mut Request, principal: &Pri
     let new = NewJob {
         project,
         messages: wanted.instruction()?,
-        // Public scripts name branches by the time, including colons. A response header contains the name actually
-        // used.
-        branch: wanted.branch.as_deref().and_then(BranchName::sanitized),
+        // Public scripts name branches by the time, including colons, or the branch that pull requests go to. A response
+        // header contains the name actually used.
+        branch: wanted
+            .branch
+            .as_deref()
+            .and_then(BranchName::sanitized)
+            .filter(|branch| branch.as_str() != project.branch),
         as_draft: wanted.as_draft(),
         model: api.models.choose(wanted.model.clone())?,
     };

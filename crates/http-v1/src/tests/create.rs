@@ -252,7 +252,9 @@ async fn a_job_may_have_a_branch_a_model_and_a_draft_of_its_choice() {
     assert_eq!(branch(user("Fix"), all).await, b"docs/links");
     assert_eq!(branch(user("Fix"), json!({"branch": "docs/ünï"})).await, "docs/ünï".as_bytes());
     assert_eq!(branch(user("Fix"), json!({"branch": "docs 10:12..21"})).await, b"docs-10-12-21");
-    assert!(branch(user("Fix"), json!({"branch": ""})).await.starts_with(b"docent/"));
+    for none in ["", "main", "refs/heads/main", " main ", "~^:"] {
+        assert!(branch(user("Fix"), json!({"branch": none})).await.starts_with(b"docent/"), "{none}");
+    }
     let none = json!({"branch": null, "model": null, "asDraft": null});
     assert!(branch(user("Fix"), none).await.starts_with(b"docent/"));
     let system = json!({"messages": [{"role": "system", "content": "Fix broken links"}]});
@@ -282,7 +284,6 @@ async fn a_body_that_breaks_a_rule_is_told_where() {
         (message(json!({"role": "user", "content": " "})), "messages[0].content"),
         (message(json!({"role": "assistant", "content": "Fix"})), "messages"),
         (with("branch", json!(1)), "branch"),
-        (with("branch", json!("main")), "branch"),
         (with("model", json!("gpt")), "`sonnet`, `opus`"),
         (with("model", json!(1)), "model"),
         (with("asDraft", json!("maybe")), "asDraft"),
