@@ -426,7 +426,7 @@ mod tests {
 
     #[test]
     fn highlights_and_marks_go_together() {
-        let file = file("x.yml", "@@ -1 +1 @@\n-title: \"an old <b>\"\n+title: \"a new <b>\"\n");
+        let file = file("x.md", "@@ -1,2 +1,2 @@\n ---\n-title: \"an old <b>\"\n+title: \"a new <b>\"\n");
         let shown = body(&file, false, Layout::Unified, &mut { MAX_HIGHLIGHTS }).into_string();
         let expected = concat!(
             "<bdi><span class=\"c-name\">title</span>: <span class=\"c-lit\">&quot;</span></bdi>",
