@@ -44,8 +44,11 @@ impl StopSignal {
         self.received
     }
 
-    /// Waits for a signal to stop.
+    /// Waits for a signal to stop, unless one was received.
     pub(crate) async fn received(&mut self) {
+        if self.received {
+            return;
+        }
         tokio::select! {
             _ = self.interrupt.recv() => {}
             _ = self.terminate.recv() => {}
@@ -85,12 +88,13 @@ pub(crate) async fn run_quietly(command: &mut Command, stop: &mut StopSignal) ->
 }
 
 /// Starts the command in its own process group, so that its descendants can be signalled with it.
-fn start(command: &mut Command) -> Result<Child, String> {
+pub(crate) fn start(command: &mut Command) -> Result<Child, String> {
     let shown = shown(command);
     command.process_group(0).kill_on_drop(true).spawn().map_err(|error| format!("could not start {shown}: {error}"))
 }
 
-async fn wait(mut child: Child, stop: &mut StopSignal) -> Result<Ended, String> {
+/// Waits for the end of a child, or ends it when a signal to stop is or was received.
+pub(crate) async fn wait(mut child: Child, stop: &mut StopSignal) -> Result<Ended, String> {
     let group = group_of(&child);
     let status = tokio::select! {
         status = child.wait() => status.map_err(|error| format!("could not wait for a child: {error}"))?,

@@ -62,17 +62,18 @@ pub(crate) enum Suite {
 impl Suite {
     pub(crate) const ALL: &[Self] = &[
         Self::Fmt,
-        Self::Clippy,
         Self::Arrows,
         Self::Language,
         Self::Deny,
         Self::Advisories,
         Self::Build,
-        Self::Tests,
+        Self::Clippy,
         Self::Doctests,
         Self::Docs,
         Self::Examples,
         Self::Fuzz,
+        Self::Sites,
+        Self::Tests,
         Self::Ssh,
         Self::Proxy,
         Self::Sdk,
@@ -82,7 +83,6 @@ impl Suite {
         Self::Models,
         Self::Forges,
         Self::Markdown,
-        Self::Sites,
     ];
 
     /// Whether the suite needs only what the project has or can install. Other suites run only by name.
@@ -129,8 +129,9 @@ pub(crate) struct Suites<'a> {
 type Result<T> = std::result::Result<T, String>;
 
 impl<'a> Suites<'a> {
-    pub(crate) fn new(workspace: &'a Workspace, install: bool) -> Self {
-        Self { workspace, tools: Tools::new(workspace, install), built: None }
+    /// `built`: everything is up to date, and need not be built.
+    pub(crate) fn new(workspace: &'a Workspace, install: bool, built: bool) -> Self {
+        Self { workspace, tools: Tools::new(workspace, install), built: built.then_some(Outcome::Passed) }
     }
 
     pub(crate) async fn run(&mut self, suite: Suite, stop: &mut StopSignal) -> Result<Outcome> {
@@ -158,7 +159,7 @@ impl<'a> Suites<'a> {
             Suite::Models => self.models(stop).await,
             Suite::Forges => self.forges(stop).await,
             Suite::Markdown => self.markdown(stop).await,
-            Suite::Sites => site::fixtures(self.workspace, &self.tools, stop).await,
+            Suite::Sites => self.sites(stop).await,
         };
         match outcome {
             Ok(outcome) => Ok(outcome),
@@ -174,13 +175,10 @@ impl<'a> Suites<'a> {
 
     async fn clippy(&self, stop: &mut StopSignal) -> std::result::Result<Outcome, Missing> {
         self.tools.component("clippy", "clippy", stop).await?;
-        let whole = ["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"];
-        // The optional features of the server.
-        let more = ["clippy", "--quiet", "--package", "docent-server", "--features", "embed", "--", "-D", "warnings"];
-        match self.cargo(&whole, stop).await? {
-            Outcome::Passed => Ok(self.cargo(&more, stop).await?),
-            other => Ok(other),
-        }
+        // With the optional features: a second run without them would compile a hundred crates again, and the suites
+        // that build show its warnings.
+        let whole = ["clippy", "--quiet", "--workspace", "--all-targets", "--all-features", "--", "-D", "warnings"];
+        Ok(self.cargo(&whole, stop).await?)
     }
 
     async fn language(&self, stop: &mut StopSignal) -> std::result::Result<Outcome, Missing> {
@@ -214,7 +212,7 @@ impl<'a> Suites<'a> {
     }
 
     /// Builds everything at once, with the features that the tests use, for the suites that follow.
-    async fn build(&mut self, stop: &mut StopSignal) -> Result<Outcome> {
+    pub(crate) async fn build(&mut self, stop: &mut StopSignal) -> Result<Outcome> {
         if self.built.is_none() {
             self.built = Some(self.cargo(&["build", "--quiet", "--workspace", "--all-targets"], stop).await?);
         }
@@ -337,11 +335,18 @@ impl<'a> Suites<'a> {
         self.stories("forges::", &[("DOCENT_NODE", node)], stop).await
     }
 
+    async fn sites(&mut self, stop: &mut StopSignal) -> std::result::Result<Outcome, Missing> {
+        match self.build(stop).await? {
+            Outcome::Passed => site::fixtures(self.workspace, &self.tools, stop).await,
+            other => Ok(other),
+        }
+    }
+
     async fn markdown(&mut self, stop: &mut StopSignal) -> std::result::Result<Outcome, Missing> {
         let node = self.tools.node_with(&self.workspace.root.join("tests/markdown"), stop).await?;
         let mut command = Command::new(cargo());
         let chosen = ["--ignored", "--nocapture", "link_filter::tests::renderers"];
-        command.args(["test", "--quiet", "--package", "docent-assistant", "--lib", "--"]).args(chosen);
+        command.args(["test", "--quiet", "--workspace", "--lib", "--"]).args(chosen);
         match self.outcome(command.env("DOCENT_NODE", node), stop).await? {
             Outcome::Passed => {}
             other => return Ok(other),
@@ -349,7 +354,7 @@ impl<'a> Suites<'a> {
         let sphinx = self.tools.python_program("sphinx-build", "tests/sites/sphinx/requirements.txt", stop).await?;
         let mut command = Command::new(cargo());
         let chosen = ["--ignored", "--nocapture", "code::rst::tests::docutils"];
-        command.args(["test", "--quiet", "--package", "docent-markdown", "--lib", "--"]).args(chosen);
+        command.args(["test", "--quiet", "--workspace", "--lib", "--"]).args(chosen);
         Ok(self.outcome(command.env("DOCENT_PYTHON", sphinx.with_file_name("python")), stop).await?)
     }
 

@@ -1,10 +1,13 @@
 //! The outcomes of suites, and the summary table.
 
 use std::fmt;
+use std::path::Path;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 /// The outcome of a suite.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Outcome {
     Passed,
     Failed(String),
@@ -12,11 +15,13 @@ pub(crate) enum Outcome {
     Skipped(String),
 }
 
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct SuiteResult {
-    pub(crate) suite: &'static str,
+    pub(crate) suite: String,
     pub(crate) outcome: Outcome,
     pub(crate) took: Duration,
+    /// Processor time of all processes that the suite ran.
+    pub(crate) cpu: Duration,
 }
 
 /// The results of all suites, in the order they ran.
@@ -30,6 +35,13 @@ impl Summary {
         self.count(|outcome| matches!(outcome, Outcome::Failed(_))) > 0
     }
 
+    /// Writes the result of one suite as JSON.
+    pub(crate) fn write(&self, suite: &str, file: &Path) -> Result<(), String> {
+        let result = self.results.iter().find(|result| result.suite == suite);
+        let written = serde_json::to_vec(&result).map_err(|error| error.to_string())?;
+        std::fs::write(file, written).map_err(|error| format!("could not write {}: {error}", file.display()))
+    }
+
     fn count(&self, is: impl Fn(&Outcome) -> bool) -> usize {
         self.results.iter().filter(|line| is(&line.outcome)).count()
     }
@@ -37,14 +49,15 @@ impl Summary {
 
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{:<10} {:<8} {:>8}", "suite", "result", "seconds")?;
-        for SuiteResult { suite, outcome, took } in &self.results {
+        writeln!(f, "{:<10} {:<8} {:>8} {:>8}", "suite", "result", "seconds", "cpu")?;
+        for SuiteResult { suite, outcome, took, cpu } in &self.results {
             let (result, why) = match outcome {
                 Outcome::Passed => ("passed", ""),
                 Outcome::Failed(why) => ("FAILED", why.as_str()),
                 Outcome::Skipped(why) => ("SKIPPED", why.as_str()),
             };
-            writeln!(f, "{}", format!("{suite:<10} {result:<8} {:>8.1}  {why}", took.as_secs_f64()).trim_end())?;
+            let (took, cpu) = (took.as_secs_f64(), cpu.as_secs_f64());
+            writeln!(f, "{}", format!("{suite:<10} {result:<8} {took:>8.1} {cpu:>8.1}  {why}").trim_end())?;
         }
         let passed = self.count(|outcome| *outcome == Outcome::Passed);
         let failed = self.count(|outcome| matches!(outcome, Outcome::Failed(_)));
@@ -59,7 +72,10 @@ mod tests {
 
     #[test]
     fn a_skipped_suite_is_not_a_passed_one() {
-        let result = |suite, outcome| SuiteResult { suite, outcome, took: Duration::from_millis(1250) };
+        let result = |suite: &str, outcome| {
+            let (took, cpu) = (Duration::from_millis(1250), Duration::from_millis(2500));
+            SuiteResult { suite: suite.to_owned(), outcome, took, cpu }
+        };
         let summary = Summary {
             results: vec![
                 result("fmt", Outcome::Passed),
@@ -69,7 +85,7 @@ mod tests {
         };
         let shown = summary.to_string();
         assert!(shown.ends_with("\n1 passed, 1 failed, 1 skipped"), "{shown}");
-        assert!(shown.contains("deny       SKIPPED       1.2  cargo-deny is missing"), "{shown}");
+        assert!(shown.contains("deny       SKIPPED       1.2      2.5  cargo-deny is missing"), "{shown}");
         assert!(summary.failed());
     }
 }
