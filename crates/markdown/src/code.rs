@@ -1,14 +1,18 @@
 //! Finds the code of a page: what the build of its site or the browser of a reader runs.
 //!
 //! MDX is a program: its statements and expressions run when the site is built. Markdown may contain HTML, and most
-//! generators expand templates in it. Such pieces are listed here, so that those of two versions of a page can be
-//! compared. A page that cannot be scanned to its end is one piece itself.
+//! generators expand templates in it. What begins with an active token is listed here as a piece, to its end, so that the
+//! pieces of two versions of a page can be compared, unless it has one of the few forms that are plain. Nothing is believed
+//! to be displayed but [`plain`] code, on which all parsers agree. A page that cannot be scanned to its end is one piece.
 
 mod literal;
 mod markup;
+mod myst;
+mod plain;
 mod rst;
 mod statements;
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use crate::anchors::AnchorStyle;
@@ -20,13 +24,15 @@ use crate::parse::mdx_constructs;
 use crate::parse::parse_as;
 use crate::parse_lines::Lines;
 use crate::parse_lines::each_line;
+use crate::parse_lines::line_end;
 use crate::parse_marks;
-use crate::parse_tags::Dialect;
-use crate::parse_tags::Tag;
+use crate::parse_mdx::Constructs;
 use crate::regex;
 use crate::site_paths::folder;
 use crate::site_paths::joined;
 use crate::text::text_of;
+
+use markup::{TagEffect, TagReader, Tags};
 
 pub use markup::runs_script;
 
@@ -49,11 +55,8 @@ pub struct Code {
 pub enum CodeRules {
     /// Statements, expressions, tags.
     Mdx,
-    /// Tags and templates.
-    Markdown {
-        /// Whether templates are also expanded in displayed code.
-        templates_in_code: bool,
-    },
+    /// Tags, and what else the generator acts on.
+    Markdown(ActiveTokens),
     /// Directives and roles.
     Rst,
     /// Directives and roles of a text that pages include, whole or in part. Its paths are relative to an unknown
@@ -65,6 +68,45 @@ pub enum CodeRules {
     Notebook,
     /// The generator is unknown: tags, templates, and what can hardly be anything but MDX code.
     Unknown,
+}
+
+/// What a generator acts on in Markdown, beside HTML and includes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ActiveTokens {
+    pub templates: Templates,
+    /// Whether templates are also expanded in displayed code.
+    pub templates_in_code: bool,
+    /// `{: onclick=… }` behind an element sets its attributes.
+    pub attribute_lists: bool,
+    /// Directives and roles in braces, as MyST has them.
+    pub directives: bool,
+    /// Lines `::: name` import a Python module, and `/// html` begins HTML.
+    pub python_blocks: bool,
+    /// Tags may be components, and their attributes expressions of Vue.
+    pub vue: bool,
+}
+
+/// Which templates a generator expands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Templates {
+    /// `{{ … }}` and `{% … %}`.
+    Braces,
+    /// `{{< … >}}` and `{{% … %}}`.
+    Shortcodes,
+    /// `{{#include …}}`.
+    Commands,
+}
+
+impl ActiveTokens {
+    /// Those of a generator of which nothing else is known.
+    pub const GENERAL: Self = Self {
+        templates: Templates::Braces,
+        templates_in_code: false,
+        attribute_lists: false,
+        directives: false,
+        python_blocks: false,
+        vue: false,
+    };
 }
 
 /// Extensions of files that browsers parse as markup.
@@ -83,7 +125,7 @@ pub fn code_of(rules: CodeRules, file: &str, bytes: &[u8]) -> Vec<Code> {
     let mut found = Found { text: &text, lines: Lines::of(&text), file, code: Vec::new() };
     let ending = file.rsplit_once('.').map_or("", |(_, ending)| ending);
     if MARKUP.iter().any(|markup| ending.eq_ignore_ascii_case(markup)) {
-        markup::tags(&text, 0, &[]).into_iter().for_each(|span| found.add("tag", span));
+        found.tags(markup::tags(&text, 0, &[], TagReader::Browser));
         DECLARATION.find_iter(&text).for_each(|span| found.add("declaration", span.range()));
         return found.code;
     }
@@ -105,26 +147,31 @@ pub fn code_of(rules: CodeRules, file: &str, bytes: &[u8]) -> Vec<Code> {
     for link in page.links.iter().filter(|link| runs_script(&link.target)) {
         found.add("link", link.span.clone());
     }
-    found.executed_blocks(&page);
+    let plain = plain::ranges(&text, body, rules == CodeRules::Mdx);
     match rules {
-        CodeRules::Mdx => found.mdx(body),
+        CodeRules::Mdx => {
+            let plain = found.mdx_on_its_own(body, plain);
+            found.addresses(body, &plain);
+            found.executed_blocks(body, &plain);
+        }
         CodeRules::Rst | CodeRules::RstPart | CodeRules::Unanalyzed | CodeRules::Notebook => {}
-        CodeRules::Markdown { .. } | CodeRules::Unknown => {
-            let templates_in_code = rules == CodeRules::Markdown { templates_in_code: true };
-            found.templates(body, if templates_in_code { &[] } else { &page.code });
-            markup::tags(&text, body, &page.code).into_iter().for_each(|span| found.add("tag", span));
-            if rules == CodeRules::Unknown {
-                found.likely_mdx(body, &page.code);
-            }
+        CodeRules::Markdown(tokens) => found.markdown(body, plain, tokens),
+        CodeRules::Unknown => {
+            found.markdown(body, plain, ActiveTokens::GENERAL);
+            found.likely_mdx(body, &page.code);
         }
     }
     found.code
 }
 
-/// The ranges of the statements, expressions and tags on an MDX page that are code.
+/// The ranges of the statements and expressions on an MDX page that are code.
 pub fn code_spans(file: &str, text: &str) -> Vec<Range<usize>> {
     let mut found = Found { text, lines: Lines::of(text), file, code: Vec::new() };
-    found.mdx(front_matter::end(text));
+    let body = front_matter::end(text);
+    let constructs = mdx_constructs(text, 0..body, &parse_marks::costly(text), &found.lines);
+    found.mdx(body, &constructs);
+    // The words of a tag's attributes may be replaced; what is not plain among them is judged afterwards.
+    found.code.retain(|code| !code.key.starts_with("component ") && !code.key.starts_with("tag "));
     found.code.into_iter().map(|code| code.span).collect()
 }
 
@@ -142,13 +189,78 @@ regex!(HEAD_FIELD, r#"(?m)^["']?head["']?[ \t]*:.*\n?(?:(?:[ \t].*|-[ \t].*)?\n)
 regex!(DECLARATION, r"(?i)<!(?:DOCTYPE[^>]*\[|ENTITY)[^>]*|<\?xml-stylesheet[^>]*");
 // A line that includes another file in the page: `<<< file`, `--8<-- "file"`, `<!--@include: file-->`.
 regex!(INCLUDE, r#"(?m)^[ \t>]*<<<[ \t]*(\S+)|-{1,}8<-{1,}[ \t]+["']([^"'\n]+)|@include:[ \t]*([^\s>]+)"#);
-// Fenced code that notebooks and plug-ins execute: `{python}`, `{code-cell}`, `exec="on"`.
+// Fenced code that notebooks and plug-ins execute or draw from files: `{python}`, `exec="on"`, `plantuml`.
 regex!(
     EXECUTED,
-    r"(?i)\A[ \t>]*(?:`{3,}|~{3,})[^\n]*?(?:\{[ \t]*(?:code-cell|eval-rst|jupyter-execute|exec|raw|include|literalinclude|python|r|julia|bash|sh|node|js|ojs|sql)\b|\bexec[ \t]*=|[ \t]live\b)"
+    r"(?im)^[ \t>*+.)0-9-]*(?:`{3,}|~{3,})[^\n]*?(?:\{[ \t.]*(?:code-cell|eval-rst|jupyter-execute|exec|raw|include|literalinclude|python|r|julia|bash|sh|node|js|ojs|sql)\b|\bexec[ \t]*=|[ \t]live\b|\b(?:plantuml|puml|c4plantuml|ditaa|graphviz|dot|kroki|vega|vegalite|d2|nomnoml|svgbob|blockdiag|markmap|echarts)\b)"
 );
-regex!(TEMPLATE, r"(?s)\{\{.{0,4000}?\}\}|\{%.{0,4000}?%\}");
+regex!(FENCE, r"(?m)^[ \t>*+.)0-9-]*(?:`{3,}|~{3,})[^\n]*");
+regex!(CLICK, r"(?im)^[ \t>]*(?:click[ \t]|%%\{)|<script|javascript:");
+regex!(DIAGRAM, r"(?m)^[ \t>*+.)0-9-]*(?:`{3,}|~{3,})[ \t]*\{?\.?mermaid\b");
 regex!(SHORTCODE, r"\A\{(?:\{[<%]|%)-?\s*(/?[\w.-]+)");
+regex!(COMMAND_INCLUDE, r"\A\{\{#(?:include|rustdoc_include|playground)[ \t]+([\w][\w./-]*)(?::[\w:-]*)?[ \t]*\}\}\z");
+// A group in braces that sets an attribute, or that defines or switches something (`{::options /}`, `{:name: …}`).
+regex!(ATTRIBUTE_LIST, r"(?s)\{[^{}]{0,500}\}");
+regex!(
+    PLAIN_ATTRIBUTES,
+    r#"\A\{:?\s*(?:(?:[#.][\w:.-]+|[\w-]+|(?:width|height|align|target|rel|loading|title|alt|id|class|start|lang|dir|name|linenums|hl_lines|data-[\w-]+)\s*=\s*(?:"[^"<>]*"|'[^'<>]*'|[\w.%#/-]+))(?:\s+|\}\z))*\}?\z"#
+);
+regex!(PYTHON_BLOCK, r"(?m)^[ \t>]*(?::::[ \t]+[\w.]+[ \t]*$|///[ \t]+(?:html|define-tag)\b[^\n]*)");
+// A URL that runs its content, where a URL may begin, however it is spelled.
+regex!(
+    SCRIPT_ADDRESS,
+    r#"(?i)[(<\[:"'=]\s*(?:(?:j\s*a\s*v\s*a|v\s*b|l\s*i\s*v\s*e)\s*s\s*c\s*r\s*i\s*p\s*t\s*:|data\s*:\s*(?:text|application|image/svg)|[a-z\s]*&(?:\#|colon|tab|newline))"#
+);
+
+/// Templates of generators that lay out words or name something of the site.
+const INERT_SHORTCODES: [&str; 34] = [
+    "ref",
+    "relref",
+    "figure",
+    "/figure",
+    "raw",
+    "endraw",
+    "highlight",
+    "endhighlight",
+    "link",
+    "post_url",
+    "comment",
+    "endcomment",
+    "hint",
+    "endhint",
+    "tabs",
+    "endtabs",
+    "tab",
+    "endtab",
+    "content-ref",
+    "endcontent-ref",
+    "code",
+    "endcode",
+    "stepper",
+    "endstepper",
+    "step",
+    "endstep",
+    "columns",
+    "endcolumns",
+    "column",
+    "endcolumn",
+    "updates",
+    "endupdates",
+    "update",
+    "endupdate",
+];
+
+/// Parts of the names of templates whose arguments decide what is read or run.
+const READING: [&str; 16] = [
+    "include", "import", "extends", "from", "embed", "read", "file", "assign", "capture", "for", "if", "set", "call",
+    "macro", "src", "exec",
+];
+
+/// Longest template, in bytes.
+const MAX_TEMPLATE_BYTES: usize = 4_000;
+
+/// Most times that a page is searched again because something active reaches into what looked like plain code.
+const MAX_SEARCHES: usize = 8;
 
 impl Found<'_> {
     fn add(&mut self, kind: &str, span: Range<usize>) {
@@ -170,7 +282,7 @@ impl Found<'_> {
         };
         let rest = notebook.without_words(self.text);
         self.add_as(0..self.text.len(), format!("notebook {}", tidied(&rest)));
-        let rules = CodeRules::Markdown { templates_in_code: true };
+        let rules = CodeRules::Markdown(ActiveTokens { templates_in_code: true, ..ActiveTokens::GENERAL });
         let lines = notebook.lines(self.text);
         for code in code_of(rules, "cells.md", notebook.text.as_bytes()) {
             self.code.push(Code { line: origin(&lines, code.line), ..code });
@@ -225,39 +337,145 @@ impl Found<'_> {
         is_inside && !is_hidden && !is_url && !named.starts_with('~')
     }
 
-    fn executed_blocks(&mut self, page: &Page) {
-        for block in page.code.iter().filter(|block| EXECUTED.is_match(&self.text[(*block).clone()])) {
-            self.add("executed", block.clone());
+    /// Blocks that are run or drawn, to the end of their paragraphs at least.
+    fn executed_blocks(&mut self, body: usize, plain: &[Range<usize>]) {
+        let text = self.text;
+        let (mut end, mut drawn_end) = (body, body);
+        for found in FENCE.find_iter(&text[body..]) {
+            let start = body + found.start();
+            let is_run = start >= end && EXECUTED.is_match(found.as_str());
+            let is_drawn = start >= drawn_end && DIAGRAM.is_match(found.as_str());
+            if !(is_run || is_drawn) || plain::holds(plain, start) {
+                continue;
+            }
+            let block = start..fence_end(text, start);
+            drawn_end = block.end;
+            if is_run || CLICK.is_match(&text[block.clone()]) {
+                // What stands in the block is a part of it.
+                end = block.end;
+                self.add("executed", block);
+            }
         }
     }
 
-    fn mdx(&mut self, body: usize) {
-        let (text, marks) = (self.text, parse_marks::costly(self.text));
-        let constructs = mdx_constructs(text, 0..body, &marks, &self.lines);
+    /// Addresses that run their content, outside of plain code.
+    fn addresses(&mut self, body: usize, plain: &[Range<usize>]) {
+        let text = self.text;
+        for found in SCRIPT_ADDRESS.find_iter(&text[body..]) {
+            let at = body + found.start();
+            if !plain::holds(plain, at) {
+                self.add("address", at..line_end(text, body + found.end()));
+            }
+        }
+    }
+
+    /// Adds the code of an MDX page, in which `plain` is displayed unless a construct reaches into it; returns what is.
+    fn mdx_on_its_own(&mut self, body: usize, mut plain: Vec<Range<usize>>) -> Vec<Range<usize>> {
+        // A carriage return ends a line as well.
+        let text = self.text.replace("\r\n", " \n").replace('\r', "\n");
+        for search in 0..=MAX_SEARCHES {
+            let outside: Vec<Range<usize>> = std::iter::once(0..body).chain(plain.iter().cloned()).collect();
+            let constructs = crate::parse_mdx::constructs(&text, body, &outside, &self.lines);
+            if !drop_overlapped(&mut plain, &constructs.blanked) {
+                if constructs.is_incomplete {
+                    self.add("unread", 0..self.text.len());
+                } else {
+                    self.mdx(body, &constructs);
+                }
+                return plain;
+            }
+            if search + 1 == MAX_SEARCHES {
+                plain.clear();
+            }
+        }
+        plain
+    }
+
+    fn mdx(&mut self, body: usize, constructs: &Constructs) {
+        let text = self.text;
         if constructs.is_incomplete {
             return self.add("unread", 0..text.len());
         }
+        let mut imported = BTreeSet::new();
         for span in &constructs.blanked {
             match text.as_bytes()[span.start] {
                 b'{' => self.expression(span.clone()),
-                b'i' | b'e' => self.statements(span.clone()),
+                b'i' | b'e' => {
+                    imported.extend(statements::names(&text[span.clone()]));
+                    self.statements(span.clone());
+                }
                 _ => {}
             }
         }
-        for span in statements::unparsed_statements(text, body, &constructs) {
+        for span in statements::unparsed_statements(text, body, constructs) {
             self.statements(span);
         }
         for tag in &constructs.tags {
-            self.tag(tag);
+            for span in &tag.expressions {
+                self.expression(span.clone());
+            }
+            match markup::effect_of(text, tag, TagReader::Jsx) {
+                TagEffect::Plain => {}
+                // An imported component is known by its import.
+                TagEffect::Component(name) if imported.contains(name.split('.').next().unwrap_or_default()) => {}
+                TagEffect::Component(name) => self.add_as(tag.span.clone(), format!("component {name}")),
+                TagEffect::Active => self.add("tag", tag.span.clone()),
+            }
         }
     }
 
-    fn tag(&mut self, tag: &Tag) {
-        for span in &tag.expressions {
-            self.expression(span.clone());
+    fn tags(&mut self, tags: Tags) {
+        for (span, key) in tags.active {
+            match key {
+                Some(key) => self.add_as(span, key),
+                None => self.add("tag", span),
+            }
         }
-        if markup::is_code(self.text, tag, Dialect::Jsx) {
-            self.add("tag", tag.span.clone());
+    }
+
+    fn markdown(&mut self, body: usize, mut plain: Vec<Range<usize>>, tokens: ActiveTokens) {
+        let text = self.text;
+        let reader = if tokens.vue { TagReader::Vue } else { TagReader::Browser };
+        for search in 0..=MAX_SEARCHES {
+            let tags = markup::tags(text, body, &plain, reader);
+            let templates =
+                if tokens.templates_in_code { Vec::new() } else { templates(text, body, &plain, tokens.templates) };
+            if !drop_overlapped(&mut plain, &tags.spans) && !drop_overlapped(&mut plain, &templates) {
+                self.tags(tags);
+                break;
+            }
+            if search + 1 == MAX_SEARCHES {
+                plain.clear();
+            }
+        }
+        self.templates(body, if tokens.templates_in_code { &[] } else { &plain }, tokens.templates);
+        self.addresses(body, &plain);
+        self.executed_blocks(body, &plain);
+        let outside = |span: &Range<usize>| !plain::holds(&plain, span.start);
+        if tokens.attribute_lists {
+            let lists = ATTRIBUTE_LIST.find_iter(&text[body..]).map(|list| body + list.start()..body + list.end());
+            // Two braces are a template.
+            let is_alone =
+                |list: &Range<usize>| !text[..list.start].ends_with('{') && !text[list.end..].starts_with('}');
+            // To Vue, `{:title="f()"}` is an expression.
+            let is_active = |list: &Range<usize>| {
+                let list = &text[list.clone()];
+                is_active_list(list) || (tokens.vue && list.starts_with("{:") && list.contains('='))
+            };
+            for list in lists.filter(outside).filter(is_alone).filter(is_active).collect::<Vec<_>>() {
+                self.add("attributes", list);
+            }
+        }
+        if tokens.python_blocks {
+            let blocks = PYTHON_BLOCK.find_iter(&text[body..]).map(|block| body + block.start()..body + block.end());
+            for block in blocks.filter(outside).collect::<Vec<_>>() {
+                self.add("block", block);
+            }
+        }
+        if tokens.directives {
+            for (span, key) in myst::constructs(text, body, &plain, &|path| self.may_include(path)) {
+                self.add_as(span, key);
+            }
         }
     }
 
@@ -284,17 +502,30 @@ impl Found<'_> {
         }
     }
 
-    fn templates(&mut self, body: usize, code: &[Range<usize>]) {
-        for found in TEMPLATE.find_iter(&self.text[body..]) {
-            let span = body + found.start()..body + found.end();
-            if code.iter().any(|code| code.start <= span.start && span.start < code.end) {
+    fn templates(&mut self, body: usize, plain: &[Range<usize>], templates: Templates) {
+        for span in self::templates(self.text, body, plain, templates) {
+            let written = &self.text[span.clone()];
+            if templates == Templates::Commands {
+                let included = COMMAND_INCLUDE.captures(written).map(|found| found[1].to_owned());
+                if included.is_none_or(|path| path.contains("..") || path.contains("/.")) && !written.starts_with('\\')
+                {
+                    self.add("template", span);
+                }
                 continue;
             }
-            match SHORTCODE.captures(found.as_str()) {
+            let literal = written.get(2..written.len().max(4) - 2).unwrap_or_default();
+            match SHORTCODE.captures(written) {
+                // Escaped, as Hugo's manual has it.
+                _ if written.starts_with("{{</*") || written.starts_with("{{%/*") => {}
+                Some(name) if INERT_SHORTCODES.contains(&&name[1]) => {}
                 // Keyed by name: another use of a shortcode that is in use already runs the site's own code.
-                Some(shortcode) => self.add_as(span, format!("shortcode {}", &shortcode[1])),
-                None if literal::is_literal(&found.as_str()[2..found.len() - 2]) => {}
-                None => self.add("template", span),
+                Some(name)
+                    if !READING.iter().any(|part| name[1].contains(part)) && !written[2..].contains(['`', '|']) =>
+                {
+                    self.add_as(span, format!("shortcode {}", &name[1]));
+                }
+                None if literal::is_literal(literal) => {}
+                _ => self.add("template", span),
             }
         }
     }
@@ -319,6 +550,72 @@ impl Found<'_> {
             tag.expressions.iter().for_each(|span| self.expression(span.clone()));
         }
     }
+}
+
+/// The templates of a text, outside of `plain` code. One that is not closed nearby counts to the end of its line.
+fn templates(text: &str, body: usize, plain: &[Range<usize>], templates: Templates) -> Vec<Range<usize>> {
+    let signs: &[(&str, &str)] = match templates {
+        Templates::Braces => &[("{{", "}}"), ("{%", "%}"), ("<%", "%>")],
+        Templates::Shortcodes => &[("{{<", ">}}"), ("{{%", "%}}")],
+        Templates::Commands => &[("{{#", "}}")],
+    };
+    let mut plain = plain.iter().peekable();
+    let mut spans = Vec::new();
+    let mut at = body;
+    while let Some(start) = text[at..].find(['{', '<']).map(|length| at + length) {
+        while plain.next_if(|range| range.end <= start).is_some() {}
+        if let Some(range) = plain.peek().filter(|range| range.contains(&start)) {
+            at = range.end;
+            continue;
+        }
+        let rest = &text[start..];
+        at = start + 1;
+        if let Some((open, close)) = signs.iter().find(|(open, _)| rest.starts_with(open)) {
+            let window = &rest[..rest.floor_char_boundary(MAX_TEMPLATE_BYTES)];
+            let closed = window[open.len()..].find(close).map(|length| open.len() + length + close.len());
+            at = start + closed.unwrap_or_else(|| line_end(text, start) - start);
+            let is_escaped = templates == Templates::Commands
+                && text[body..start].ends_with('\\')
+                && !text[body..start].ends_with("\\\\");
+            if !is_escaped {
+                spans.push(start..at);
+            }
+        }
+    }
+    spans
+}
+
+/// Drops the ranges of code that something active reaches into from outside; whether there were any. Both are in order.
+fn drop_overlapped(plain: &mut Vec<Range<usize>>, active: &[Range<usize>]) -> bool {
+    let before = plain.len();
+    plain.retain(|range| {
+        let next = active.partition_point(|span| span.start < range.start);
+        next == 0 || active[next - 1].end <= range.start
+    });
+    plain.len() < before
+}
+
+/// Whether a group in braces sets attributes beyond the plain ones, or defines or switches something.
+fn is_active_list(list: &str) -> bool {
+    (list.contains('=') || list.starts_with("{::") || (list.starts_with("{:") && list[2..].contains(':')))
+        && !PLAIN_ATTRIBUTES.is_match(list)
+}
+
+/// The end of the fenced block that begins on the line at `at`, or of the text.
+fn fence_end(text: &str, at: usize) -> usize {
+    let first = &text[at..line_end(text, at)];
+    let fence = first.trim_start_matches(|c: char| c != '`' && c != '~');
+    let sign = if fence.starts_with('~') { '~' } else { '`' };
+    let marks = &fence[..fence.len() - fence.trim_start_matches(sign).len()];
+    let mut end = at + first.len();
+    for line in each_line(&text[end..]) {
+        end += line.len();
+        let inside = line.trim_matches(|c: char| c.is_whitespace() || c == '>');
+        if inside.starts_with(marks) && inside.chars().all(|c| c == sign) {
+            break;
+        }
+    }
+    end
 }
 
 /// A piece without insignificant whitespace. A line break stays one, because it may end a comment.

@@ -50,7 +50,7 @@ pub mod yaml;
 pub use adoc::{AdocAttributes, adoc_header};
 pub use anchors::{AnchorStyle, Anchors, slug};
 pub use anchors_mintlify::mintlify_anchor;
-pub use code::{Code, CodeRules, code_of, code_spans, runs_script};
+pub use code::{ActiveTokens, Code, CodeRules, Templates, code_of, code_spans, runs_script};
 pub use depth::Depth;
 pub use dialect::{AttributeLists, translate};
 pub use front_matter::{Field, FieldValue, FrontMatter, Syntax};

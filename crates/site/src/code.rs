@@ -1,6 +1,6 @@
 //! Finds the code in a page, as the generator of the site reads that page.
 
-use docent_markdown::{Code, CodeRules, Format};
+use docent_markdown::{ActiveTokens, Code, CodeRules, Format, Templates};
 
 use crate::layout::{Generator, Layout};
 
@@ -14,9 +14,85 @@ pub fn code_of(layout: &Layout, file: &str, bytes: &[u8]) -> Vec<Code> {
         Format::Notebook => CodeRules::Notebook,
         Format::Markdown if layout.reads_markdown_as_mdx() => CodeRules::Mdx,
         Format::Markdown if layout.generator() == Generator::Plain => CodeRules::Unknown,
-        Format::Markdown => CodeRules::Markdown { templates_in_code: layout.templates_in_code },
+        Format::Markdown => CodeRules::Markdown(active_tokens(layout)),
     };
-    docent_markdown::code_of(rules, file, bytes)
+    let mut found = docent_markdown::code_of(rules, file, bytes);
+    let is_built_in = |code: &Code| code.key.strip_prefix("component ").is_some_and(|name| is_built_in(layout, name));
+    found.retain(|code| !is_built_in(code));
+    found
+}
+
+/// Components that every site of the generator has, and that lay out words.
+fn is_built_in(layout: &Layout, name: &str) -> bool {
+    let names: &[&str] = match layout.generator() {
+        Generator::Mintlify => &[
+            "Accordion",
+            "AccordionGroup",
+            "Badge",
+            "Banner",
+            "Callout",
+            "Card",
+            "CardGroup",
+            "Check",
+            "CodeBlock",
+            "CodeGroup",
+            "Color",
+            "Column",
+            "Columns",
+            "Danger",
+            "Expandable",
+            "Frame",
+            "Icon",
+            "Info",
+            "Latex",
+            "Note",
+            "Panel",
+            "Param",
+            "ParamField",
+            "Prompt",
+            "RequestExample",
+            "ResponseExample",
+            "ResponseField",
+            "Step",
+            "Steps",
+            "Tab",
+            "Tabs",
+            "Tile",
+            "Tiles",
+            "Tip",
+            "Tooltip",
+            "Tree",
+            "Tree.File",
+            "Tree.Folder",
+            "Update",
+            "View",
+            "Visibility",
+            "Warning",
+        ],
+        Generator::VitePress => &["Badge"],
+        Generator::Fumadocs => &["Accordion", "Accordions", "Callout", "Card", "Cards", "Step", "Steps", "Tab", "Tabs"],
+        Generator::Starlight | Generator::Docusaurus | Generator::Nextra => &["Fragment"],
+        _ => &[],
+    };
+    names.contains(&name)
+}
+
+/// What the generator of a site acts on in Markdown.
+fn active_tokens(layout: &Layout) -> ActiveTokens {
+    let general = ActiveTokens { templates_in_code: layout.templates_in_code, ..ActiveTokens::GENERAL };
+    match layout.generator() {
+        Generator::VitePress => ActiveTokens { attribute_lists: true, vue: true, ..general },
+        Generator::MkDocs => ActiveTokens { attribute_lists: true, python_blocks: true, ..general },
+        Generator::Sphinx => ActiveTokens { attribute_lists: true, directives: true, ..general },
+        Generator::Jekyll => ActiveTokens { attribute_lists: true, templates_in_code: true, ..general },
+        Generator::GitBook => ActiveTokens { templates_in_code: true, ..general },
+        Generator::Hugo => {
+            let templates = Templates::Shortcodes;
+            ActiveTokens { templates, templates_in_code: true, attribute_lists: true, ..general }
+        }
+        Generator::MdBook => ActiveTokens { templates: Templates::Commands, templates_in_code: true, ..general },
+        _ => general,
+    }
 }
 
 #[cfg(test)]

@@ -1,37 +1,32 @@
 //! Recognizes JavaScript expressions that are literals, and so have no effect.
+//!
+//! Only printable ASCII and line feeds are read, and no comment but one that is the whole expression: what ends a line or a
+//! comment differs between parsers.
 
 /// Maximum nesting depth of arrays and objects.
 const DEEPEST: usize = 32;
 
 /// Whether an expression is a literal: a string, a number, a keyword such as `true`, an array or an object of such, a
-/// template without interpolation, or only a comment.
+/// template without interpolation, or only a comment between `/*` and `*/`.
 pub(crate) fn is_literal(text: &str) -> bool {
-    let mut rest = Rest(text);
-    rest.skip();
-    if rest.0.is_empty() {
+    let comment = text.trim().strip_prefix("/*").and_then(|rest| rest.strip_suffix("*/"));
+    if comment.is_some_and(|words| !words.contains("*/")) || text.trim().is_empty() {
         return true;
     }
-    rest.value(0).is_some() && {
-        rest.skip();
-        rest.0.is_empty()
-    }
+    let mut rest = Rest(text);
+    text.bytes().all(|byte| byte.is_ascii_graphic() || matches!(byte, b' ' | b'\n' | b'\t'))
+        && rest.value(0).is_some()
+        && {
+            rest.skip();
+            rest.0.is_empty()
+        }
 }
 
 struct Rest<'t>(&'t str);
 
 impl<'t> Rest<'t> {
     fn skip(&mut self) {
-        loop {
-            self.0 = self.0.trim_start();
-            let end = match self.0.as_bytes() {
-                [b'/', b'*', ..] => self.0[2..].find("*/").map(|end| end + 4),
-                [b'/', b'/', ..] => Some(self.0.find('\n').unwrap_or(self.0.len())),
-                _ => return,
-            };
-            // An unclosed comment is not a literal: its opening stays in the text, where it is not a value.
-            let Some(end) = end else { return };
-            self.0 = &self.0[end..];
-        }
+        self.0 = self.0.trim_start();
     }
 
     fn eat(&mut self, sign: char) -> bool {
@@ -140,7 +135,6 @@ mod tests {
             "[]",
             "[1, 'a', [true],]",
             "{ a: 1, 'b-c': [2], }",
-            "// note\n1",
         ] {
             assert!(is_literal(literal), "{literal}");
         }
@@ -171,6 +165,11 @@ mod tests {
             "/a/.test('a')",
             "'a",
             "1,f()",
+            "// note\n1",
+            "1 /* note */",
+            "/* a */ f() /* b */",
+            "//\u{2028}f()\n",
+            "'\u{e9}'",
         ] {
             assert!(!is_literal(code), "{code}");
         }

@@ -1,48 +1,127 @@
-//! Finds tags that make a browser run code or load other resources.
+//! Tells the tags that only lay out words from those that may run code or load other resources.
 
 use std::ops::Range;
 
 use super::literal::is_literal;
 use crate::parse_html::Ends;
 use crate::parse_html::opens_script_or_style;
+use crate::parse_tags::Attribute;
 use crate::parse_tags::Dialect;
 use crate::parse_tags::Tag;
 use crate::parse_tags::TagKind;
 use crate::parse_tags::scan_tag;
+use crate::regex;
 
-/// Elements that run code, load resources or redirect.
-const ELEMENTS: [&str; 11] =
-    ["script", "style", "object", "embed", "applet", "base", "meta", "link", "frame", "frameset", "portal"];
+/// Elements that lay out words, pictures and recordings.
+const ELEMENTS: &str = " a abbr address article aside audio b bdi bdo blockquote br caption center cite code col colgroup dd \
+    del details dfn div dl dt em figcaption figure footer h1 h2 h3 h4 h5 h6 header hr i img ins kbd li main mark nav ol p \
+    picture pre q rp rt ruby s samp section small source span strike strong sub summary sup table tbody td tfoot th thead \
+    time tr track tt u ul var video wbr ";
 
-/// Attributes whose text is put into the page as HTML.
-const AS_HTML: [&str; 6] = ["srcdoc", "dangerouslysetinnerhtml", "innerhtml", "set:html", "v-html", "__html"];
+/// Attributes of those that change how they look or where they lead.
+const ATTRIBUTES: &str = " abbr align alt aria-describedby aria-expanded aria-hidden aria-label aria-labelledby autoplay \
+    bgcolor border cellpadding cellspacing cite class classname color colspan controls datetime decoding default dir download \
+    face fetchpriority frameborder height hidden href hreflang id itemprop kind label lang loading loop markdown markdown1 \
+    markdown-1 media muted name nowrap open playsinline poster referrerpolicy rel reversed role rowspan scope size sizes span \
+    src srclang srcset start style tabindex target title translate type valign value v-pre width allowfullscreen allow ";
 
-/// Attribute names that begin with `on` but are not event handlers.
-const NO_HANDLERS: [&str; 3] = ["once", "only", "one"];
+/// Attributes whose text is put into the page as HTML, or names what is rendered in the element's place.
+const AS_CODE: [&str; 9] =
+    ["is", "html", "srcdoc", "dangerouslysetinnerhtml", "innerhtml", "outerhtml", "textcontent", "__html", "ref"];
+
+/// Elements that run code, load resources or redirect, in whatever spelling.
+const ACTIVE: &str = " script style object embed applet base meta link frame frameset portal template slot component form \
+    input button textarea select svg math noscript xmp plaintext dialog ";
 
 /// How far a malformed tag is read, in bytes.
 const MAX_BROKEN_TAG_BYTES: usize = 500;
 
-/// Whether a tag is code, apart from its expressions. In JSX a capitalized name is a component, for example `<Frame>`.
-pub(super) fn is_code(text: &str, tag: &Tag, dialect: Dialect) -> bool {
-    let name = tag.name.rsplit(':').next().unwrap_or_default().to_ascii_lowercase();
-    if ELEMENTS.contains(&name.as_str()) && !(dialect == Dialect::Jsx && tag.is_component()) {
-        return tag.kind != TagKind::Close;
+regex!(PLAIN_STYLE, r"(?i)\A[a-z0-9 :;,.%#()!-]*\z");
+regex!(AUTOLINK, r"\A<(?:(?:https?|ftp)://[\w.+@:/?&=#%~,;!$*-]+|(?:mailto:)?[\w.+-]+@[\w.-]+)>");
+
+/// What a tag is.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum TagEffect {
+    Plain,
+    /// A component or an element of the site's own, with nothing but plain attributes; by the key of its name.
+    Component(String),
+    Active,
+}
+
+/// Who reads the tags of a page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TagReader {
+    Browser,
+    Vue,
+    Jsx,
+}
+
+/// What a tag is, apart from its expressions.
+pub(super) fn effect_of(text: &str, tag: &Tag, reader: TagReader) -> TagEffect {
+    let name = tag.name.to_ascii_lowercase();
+    let is_in = |list: &str, word: &str| list.contains(&format!(" {word} "));
+    let is_component = match reader {
+        TagReader::Jsx => tag.is_component(),
+        TagReader::Vue => tag.name.contains(|c: char| c.is_ascii_uppercase()),
+        TagReader::Browser => false,
+    };
+    let local = name.rsplit([':', '.']).next().unwrap_or_default();
+    if tag.kind == TagKind::Close {
+        return TagEffect::Plain;
     }
-    tag.attributes.iter().any(|attribute| {
-        let value = attribute.value.clone().map(|range| &text[range]);
-        let name = attribute.name.to_ascii_lowercase();
-        let is_handler = name.starts_with("on") && name.len() > 2 && !NO_HANDLERS.contains(&name.as_str());
-        // Expressions in the attributes of Vue, Alpine and htmx; a literal has no effect.
-        let is_template = name.starts_with([':', '@'])
-            || ["v-", "x-on", "x-data", "x-init", "x-html", "hx-on"].iter().any(|start| name.starts_with(start));
-        let animates = name == "attributename"
-            && value.is_some_and(|value| value.to_ascii_lowercase().starts_with("on") || value.ends_with("href"));
-        AS_HTML.contains(&name.as_str())
-            || is_handler
-            || animates
-            || value.is_some_and(|value| runs_script(value) || is_template && !is_literal(value))
-    })
+    if !is_component && is_in(ACTIVE, local) || tag.attributes.iter().any(|attribute| runs(text, attribute)) {
+        return TagEffect::Active;
+    }
+    if !is_component && name == "iframe" {
+        return frame(text, tag);
+    }
+    let is_plain = |attribute: &Attribute| {
+        is_in(ATTRIBUTES, &attribute.name.to_ascii_lowercase())
+            && (!attribute.name.eq_ignore_ascii_case("style")
+                || attribute.value.clone().is_none_or(|value| is_plain_style(&text[value])))
+    };
+    if !is_component && is_in(ELEMENTS, &name) {
+        return if tag.attributes.iter().all(is_plain) { TagEffect::Plain } else { TagEffect::Active };
+    }
+    match reader {
+        // An element that no browser knows.
+        TagReader::Browser if tag.attributes.is_empty() && !tag.name.contains('-') => TagEffect::Plain,
+        TagReader::Jsx if tag.name.is_empty() => TagEffect::Plain,
+        _ => TagEffect::Component(tag.name.clone()),
+    }
+}
+
+/// A frame is known by the host that it shows.
+fn frame(text: &str, tag: &Tag) -> TagEffect {
+    let source = tag.value(text, "src").unwrap_or_default();
+    let host = source.strip_prefix("https://").and_then(|rest| rest.split(['/', '?', '#', '\\']).next());
+    match host {
+        Some(host) if !host.is_empty() => TagEffect::Component(format!("iframe {host}")),
+        _ => TagEffect::Active,
+    }
+}
+
+fn is_plain_style(style: &str) -> bool {
+    let style_lower = style.to_ascii_lowercase();
+    PLAIN_STYLE.is_match(style)
+        && !["url(", "expression", "position", "behavior", "import"].iter().any(|word| style_lower.contains(word))
+}
+
+/// Whether an attribute may run its value, on any element or component.
+fn runs(text: &str, attribute: &Attribute) -> bool {
+    let value = attribute.value.clone().map(|range| &text[range]);
+    let name = attribute.name.to_ascii_lowercase();
+    let is_handler = name.starts_with("on") && name.len() > 2 && !["once", "only", "one"].contains(&name.as_str());
+    // Expressions in the attributes of Vue, Astro, Alpine and htmx; a literal has no effect.
+    let is_template = name.starts_with([':', '@', '#', '[', '(', '*', '{', '$', '.'])
+        || ["v-", "x-", "hx-", "data-hx-", "set:", "client:", "define:", "is:", "bind:", "use:", "ng-"]
+            .iter()
+            .any(|start| name.starts_with(start))
+            && name != "v-pre";
+    AS_CODE.contains(&name.as_str())
+        || is_handler
+        || (is_template && (!name.starts_with(':') || value.is_none_or(|value| !is_literal(value))))
+        || value.is_some_and(|value| runs_script(value) || value.contains("{{") || value.contains("{%"))
 }
 
 /// Whether a URL runs its own content when it is followed or loaded.
@@ -59,52 +138,71 @@ pub fn runs_script(address: &str) -> bool {
         || is_hidden
 }
 
-/// The tags in Markdown that are code, outside of displayed code. A `script` or `style` element is one range together
-/// with its content. The malformed beginning of such a tag counts too, because browsers accept more than any reader of
-/// a page expects.
-pub(super) fn tags(text: &str, body: usize, code: &[Range<usize>]) -> Vec<Range<usize>> {
-    let mut found: Vec<Range<usize>> = Vec::new();
+/// The active constructs among the tags of a text, outside of `code`: of each its range, and its key where it is known by
+/// its name. A `script` or `style` element is one range together with its content. A `<` that begins nothing plain counts
+/// to the end of its line, because browsers accept more than any reader of a page expects.
+pub(super) fn tags(text: &str, body: usize, code: &[Range<usize>], reader: TagReader) -> Tags {
+    let mut found = Tags::default();
     let mut ends = Ends::default();
     let mut code = code.iter().peekable();
     let mut at = body;
     while let Some(next) = text[at..].find('<').map(|length| at + length) {
         at = next + 1;
         while code.next_if(|range| range.end <= next).is_some() {}
-        if code.peek().is_some_and(|range| range.contains(&next)) {
+        if let Some(range) = code.peek().filter(|range| range.contains(&next)) {
+            at = range.end;
             continue;
         }
+        let rest = &text[next..];
+        if let Some(comment) = rest.strip_prefix("<!--") {
+            let end = comment.find("-->").map_or(text.len(), |length| next + length + "<!---->".len());
+            let inside = &text[next + 4..end.saturating_sub(3).max(next + 4)];
+            let is_plain = comment.contains("-->")
+                && !inside.starts_with(['>', '-'])
+                && !inside.contains("--")
+                && !inside.contains('`')
+                && !inside.contains("<!");
+            found.spans.push(next..end);
+            if !is_plain {
+                found.active.push((next..end, None));
+            }
+            at = end;
+            continue;
+        }
+        let autolink = AUTOLINK.find(rest);
         match scan_tag(text, next, Dialect::Html) {
-            Some(tag) if is_code(text, &tag, Dialect::Html) => {
-                let end = if opens_script_or_style(&tag) { ends.of(text, &tag) } else { None };
-                found.push(next..end.unwrap_or(tag.span.end));
-            }
-            Some(_) => {}
-            None => {
-                let end = text.floor_char_boundary(text.len().min(next + MAX_BROKEN_TAG_BYTES));
-                let broken = &text[next..end];
-                let broken = &broken[..broken[1..].find('<').map_or(broken.len(), |length| length + 1)];
-                if is_broken_code(broken) {
-                    found.push(next..next + broken.len());
+            _ if autolink.is_some_and(|found| !runs_script(&found.as_str()[1..])) => {}
+            Some(tag) => {
+                found.spans.push(tag.span.clone());
+                match effect_of(text, &tag, reader) {
+                    TagEffect::Plain => {}
+                    TagEffect::Component(name) => {
+                        found.active.push((tag.span.clone(), Some(format!("component {name}"))));
+                    }
+                    TagEffect::Active => {
+                        let end = if opens_script_or_style(&tag) { ends.of(text, &tag) } else { None };
+                        found.active.push((next..end.unwrap_or(tag.span.end), None));
+                    }
                 }
+                at = tag.span.end;
             }
+            None if rest[1..].starts_with(|c: char| c.is_ascii_alphabetic() || "/!?%".contains(c)) => {
+                let limit = text.floor_char_boundary(text.len().min(next + MAX_BROKEN_TAG_BYTES));
+                let broken = &text[next..limit];
+                let end = broken.find('\n').unwrap_or(broken.len());
+                found.active.push((next..next + end, None));
+            }
+            None => {}
         }
     }
     found
 }
 
-fn is_broken_code(text: &str) -> bool {
-    let inside = text[1..].trim_start_matches('/');
-    if !inside.starts_with(|c: char| c.is_ascii_alphabetic()) {
-        return false;
-    }
-    let name_end = inside.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(inside.len());
-    let name = inside[..name_end].to_ascii_lowercase();
-    let mut parts = inside.split(|c: char| c.is_whitespace() || matches!(c, '/' | '"' | '\''));
-    let handles = |part: &str| {
-        let part = part.to_ascii_lowercase();
-        part.starts_with("on") && part.contains('=')
-    };
-    ELEMENTS.contains(&name.as_str()) || parts.any(handles) || inside.to_ascii_lowercase().contains("javascript:")
+/// The tags and comments of a text.
+#[derive(Debug, Default)]
+pub(super) struct Tags {
+    pub(super) spans: Vec<Range<usize>>,
+    pub(super) active: Vec<(Range<usize>, Option<String>)>,
 }
 
 #[cfg(test)]
@@ -114,7 +212,7 @@ mod tests {
     use super::*;
 
     fn found(text: &str) -> usize {
-        tags(text, 0, &[]).len()
+        tags(text, 0, &[], TagReader::Browser).active.len()
     }
 
     #[test]
@@ -124,12 +222,13 @@ mod tests {
             "<img src=\"a.png\" alt=\"on = off\">",
             "<a href=\"https://x.y\">",
             "a < b, on = 1",
-            "<iframe src=\"https://videos.test/1\"></iframe>",
-            "<Badge :open=\"true\" v-pre once>",
+            "<b v-pre>",
+            "<Words>",
             "<details open>",
             "<img src=\"data:image/png;base64,AAAA\">",
             "<br/>",
-            "<one two>",
+            "see <https://x.y/?a=b> and <a.b@x.y>",
+            "<!-- a note -->",
         ] {
             assert_eq!(found(harmless), 0, "{harmless}");
         }
@@ -152,6 +251,15 @@ mod tests {
             "<a href=\"data:text/html,x\">",
             "<set attributeName=\"onclick\" to=\"f()\">",
             "<svg:script>f()</svg:script>",
+            "<iframe src=\"https://videos.test/1\"></iframe>",
+            "<component is=\"script\">",
+            "<one two>",
+            "<p class=\"{{ f() }}\">",
+            "<p style=\"background: url(//x.y)\">",
+            "<!-- a -- b -->",
+            "<!-- a",
+            "<?php f() ?>",
+            "<a href=\"x",
         ] {
             assert_eq!(found(code), 1, "{code}");
         }
@@ -160,8 +268,10 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_is_looked_through(text in "(<|/|>|script|on[a-z]{1,3}=|\"|'|:|javascript:| |\n|\\PC){0,30}") {
-            for range in tags(&text, 0, &[]) {
-                prop_assert!(text[range].starts_with('<'));
+            for reader in [TagReader::Browser, TagReader::Vue] {
+                for (range, _) in tags(&text, 0, &[], reader).active {
+                    prop_assert!(text[range].starts_with('<'));
+                }
             }
         }
     }

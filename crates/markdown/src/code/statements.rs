@@ -88,6 +88,14 @@ pub(super) fn imported(statement: &str, file: &str) -> Option<Vec<String>> {
     Some(names.into_iter().map(|name| format!("{name} from {module}")).collect())
 }
 
+/// The names that a block of statements brings into the page by imports.
+pub(super) fn names(block: &str) -> Vec<&str> {
+    regex!(BRACES, r"(?s)import\s+([^'\x22]*?)\sfrom");
+    let is_name = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
+    let clauses = BRACES.captures_iter(block).filter_map(|found| found.get(1));
+    clauses.flat_map(|clause| clause.as_str().split(move |c| !is_name(c))).filter(|name| !name.is_empty()).collect()
+}
+
 /// The path of a module, independent of the importing file.
 fn resolved_module(module: &str, file: &str) -> String {
     match module.starts_with('.') {

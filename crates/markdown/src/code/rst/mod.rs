@@ -7,7 +7,7 @@
 
 mod addresses;
 mod lines;
-mod names;
+pub(super) mod names;
 mod roles;
 
 use std::collections::HashSet;
@@ -76,7 +76,7 @@ fn code_of_text(source_kind: SourceKind<'_>, written: &str) -> Vec<Code> {
         reading.paragraph("link", link.span.start);
     }
     // Some generators expand templates in pages.
-    reading.found.templates(0, &page.code);
+    reading.found.templates(0, &page.code, super::Templates::Braces);
     reading.found.code
 }
 

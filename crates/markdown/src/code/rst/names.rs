@@ -276,11 +276,11 @@ pub(super) const BASES: [&str; 10] =
 /// Sphinx domains (the prefix in `py:function`).
 const DOMAINS: [&str; 6] = ["py", "c", "cpp", "js", "rst", "std"];
 
-pub(super) fn is_directive(name: &str) -> bool {
+pub(in crate::code) fn is_directive(name: &str) -> bool {
     DIRECTIVES.contains(&plain(name))
 }
 
-pub(super) fn is_role(name: &str) -> bool {
+pub(in crate::code) fn is_role(name: &str) -> bool {
     ROLES.contains(&plain(name))
 }
 
@@ -290,7 +290,7 @@ pub(super) fn is_option(name: &str) -> bool {
 }
 
 /// A name without its domain.
-pub(super) fn plain(name: &str) -> &str {
+pub(in crate::code) fn plain(name: &str) -> &str {
     match name.split_once(':') {
         Some((domain, rest)) if DOMAINS.contains(&domain) => rest,
         _ => name,

@@ -1,0 +1,252 @@
+//! Finds displayed code that every Markdown parser reads alike: plain fences and plain inline code.
+//!
+//! A plain fence is made of backticks in column 0, outside of any list, quote, tag or directive, is closed by the same
+//! backticks, and names at most an inert language. Plain inline code stands between single backticks in a paragraph in
+//! which nothing else could claim them. Whatever else a parser may display as code protects from nothing.
+
+use std::ops::Range;
+
+use crate::parse_lines::each_line;
+use crate::regex;
+
+/// Languages whose blocks are displayed. Languages that a plug-in draws or runs are not among them.
+const INERT: &str = " abap ada adoc ansi antlr apache apacheconf apex applescript arduino asciidoc asm assembly astro awk bash \
+    bat batch bazel bibtex bicep blade c c# c++ cmake cfg clj clojure cmd cobol coffee coffeescript conf console cpp cs \
+    csharp css csv cue curl cypher d dart dhall diff docker dockerfile dos dotenv editorconfig ejs elisp elixir elm env \
+    erb erl erlang ex f# fish fortran fsharp gdscript gherkin git gitignore gleam glsl go go-html-template \
+    go-text-template golang gotmpl gql gradle graphql groovy handlebars haml haskell hbs hcl helm hjson hlsl hs html http \
+    https hujson ignore ini ipython java javascript jinja jinja2 jl js json json5 jsonc jsonl jsonnet jsx julia kotlin ks kt \
+    kusto latex less liquid lisp llvm log lua make makefile markdown matlab md mdx mips mjs mojo mysql nasm nginx nim nix \
+    none nunjucks objc objective-c objectivec ocaml odin output pascal patch perl pgsql php pl plain plaintext plsql po \
+    postcss postgres postgresql powershell prisma prolog promql properties proto protobuf ps ps1 psql pug puppet purescript \
+    pwsh py pycon python python3 qml r racket rb re reason reg regex rego rest restructuredtext rs rst ruby rust sas sass \
+    scala scheme scss sh sh-session shell shell-session shellscript smali solidity sparql spec splunk sql ssh-config stylus \
+    sv svelte svg swift systemd systemverilog tcl templ terraform tex text tf toml traceback tree ts tsv tsx turtle twig txt \
+    typescript typespec typst v vala vb verilog vhdl vim viml vue vyper wasm wat wgsl wit wolfram xml xsl yaml yml yaml+jinja \
+    zig zsh ";
+
+/// Words behind the language that make a plug-in run the block or read a file.
+const RUNS: [&str; 14] = [
+    "exec",
+    "live",
+    "include",
+    "eval",
+    "run",
+    "src",
+    "source",
+    "ref",
+    "reference",
+    "import",
+    "url",
+    "file",
+    "plot",
+    "session",
+];
+
+regex!(MARKED_LINES, r#"\{[0-9, -]*\}|"[^"]*"|'[^']*'"#);
+
+/// A page in which some character ends a line for one parser and not for another has no plain code.
+fn has_odd_line_ends(text: &str) -> bool {
+    let is_odd =
+        |c: char| matches!(c, '\0' | '\u{b}' | '\u{c}' | '\u{1c}'..='\u{1e}' | '\u{85}' | '\u{2028}' | '\u{2029}');
+    text.contains(is_odd) || text.match_indices('\r').any(|(at, _)| !text[at + 1..].starts_with('\n'))
+}
+
+/// The ranges of plain code from `body` on, in order.
+pub(super) fn ranges(text: &str, body: usize, is_mdx: bool) -> Vec<Range<usize>> {
+    let mut search = Search { text, is_mdx, fence: None, foreign: None, paragraph: Vec::new(), found: Vec::new() };
+    if has_odd_line_ends(&text[body..]) {
+        return Vec::new();
+    }
+    let mut at = body;
+    for line in each_line(&text[body..]) {
+        search.line(at..at + line.len());
+        at += line.len();
+    }
+    search.end_paragraph();
+    search.found
+}
+
+/// Whether one of the ranges, which are in order, holds the byte at `at`.
+pub(super) fn holds(plain: &[Range<usize>], at: usize) -> bool {
+    let next = plain.partition_point(|range| range.start <= at);
+    next > 0 && at < plain[next - 1].end
+}
+
+/// Whether a block with this info string is displayed as it is, whatever the generator.
+fn is_inert(info: &str) -> bool {
+    let info = info.trim();
+    let end = info.find(|c: char| c.is_whitespace() || "{[,:".contains(c)).unwrap_or(info.len());
+    let (language, rest) = info.split_at(end);
+    let is_hidden = |c: char| "{}<>$`\\()".contains(c) || (c.is_control() && c != '\t');
+    let words = MARKED_LINES.replace_all(rest, "");
+    let runs = |word: &str| RUNS.contains(&word.split('=').next().unwrap_or_default().to_ascii_lowercase().as_str());
+    (language.is_empty() || INERT.contains(&format!(" {} ", language.to_ascii_lowercase())))
+        && !words.contains(is_hidden)
+        && !words.split(|c: char| c.is_whitespace() || ",;:[]".contains(c)).any(runs)
+}
+
+struct Fence {
+    start: usize,
+    marks: usize,
+    is_plain: bool,
+}
+
+struct Search<'t> {
+    text: &'t str,
+    is_mdx: bool,
+    /// The open fence in column 0 that may be plain.
+    fence: Option<Fence>,
+    /// An open fence of another form: its sign and length. What stands in it is not protected.
+    foreign: Option<(char, usize)>,
+    /// The lines since the last blank one.
+    paragraph: Vec<Range<usize>>,
+    found: Vec<Range<usize>>,
+}
+
+impl Search<'_> {
+    fn line(&mut self, span: Range<usize>) {
+        let line = &self.text[span.clone()];
+        if let Some(fence) = &mut self.fence {
+            let marks = "`".repeat(fence.marks);
+            if line.trim_end() == marks {
+                if fence.is_plain {
+                    self.found.push(fence.start..span.end);
+                }
+                self.fence = None;
+            } else if line.trim_start_matches(|c: char| !c.is_ascii_graphic()).starts_with(&marks) {
+                // Parsers differ in whether this line closes the block.
+                self.foreign = Some(('`', fence.marks));
+                self.fence = None;
+            }
+            return;
+        }
+        let inside = line.trim_start_matches(|c: char| !c.is_ascii_graphic() || ">-*+.)|:0123456789".contains(c));
+        let sign = if inside.starts_with('~') { '~' } else { '`' };
+        let marks = inside.len() - inside.trim_start_matches(sign).len();
+        let info = &inside[marks..];
+        let is_fence = marks >= 3 && !info.contains('`');
+        if let Some((open, length)) = self.foreign {
+            if is_fence && sign == open && marks >= length && info.trim().is_empty() {
+                self.foreign = None;
+            }
+            return;
+        }
+        if is_fence {
+            let follows_tag =
+                !self.is_mdx && self.paragraph.iter().any(|line| self.text[line.clone()].trim_start().starts_with('<'));
+            let is_plain = sign == '`' && line.starts_with('`') && is_inert(info);
+            self.end_paragraph();
+            match is_plain {
+                true => self.fence = Some(Fence { start: span.start, marks, is_plain: !follows_tag }),
+                false => self.foreign = Some((sign, marks)),
+            }
+        } else if line.trim().is_empty() {
+            self.end_paragraph();
+        } else {
+            self.paragraph.push(span);
+        }
+    }
+
+    /// Adds the inline code of a paragraph whose backticks are all single and in pairs on their lines.
+    fn end_paragraph(&mut self) {
+        let lines = std::mem::take(&mut self.paragraph);
+        let text = self.text;
+        let is_odd = |line: &str| {
+            line.contains("``")
+                || line.contains("\\`")
+                || line.contains("$`")
+                || line.contains("`$")
+                || line.matches('`').count() % 2 == 1
+        };
+        let begins_tag = |line: &str| !self.is_mdx && line.trim_start().starts_with('<');
+        if lines.iter().any(|line| is_odd(&text[line.clone()]) || begins_tag(&text[line.clone()])) {
+            return;
+        }
+        for line in lines {
+            let written = &text[line.clone()];
+            if written.starts_with("    ") || written.trim_start_matches(' ').starts_with('\t') {
+                continue;
+            }
+            let ticks: Vec<usize> = written.match_indices('`').map(|(at, _)| line.start + at).collect();
+            let pairs = ticks.chunks_exact(2).map(|pair| pair[0]..pair[1] + 1);
+            // A row of a table is cut at each `|`, in code as well.
+            self.found.extend(pairs.filter(|span| !text[span.clone()].contains('|')));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn found(text: &str) -> Vec<&str> {
+        ranges(text, 0, false).into_iter().map(|range| &text[range]).collect()
+    }
+
+    #[test]
+    fn what_all_parsers_display_is_plain() {
+        for (text, plain) in [
+            ("```js\n{{ a }}\n```\n", "```js\n{{ a }}\n```\n"),
+            ("Words:\n```\n{a}\n```", "```\n{a}\n```"),
+            ("````md\n```js\n{a}\n```\n````\n", "````md\n```js\n{a}\n```\n````\n"),
+            (
+                "```js title=\"a b.js\" {1,3-4} showLineNumbers\n{a}\n```\n",
+                "```js title=\"a b.js\" {1,3-4} showLineNumbers\n{a}\n```\n",
+            ),
+            ("```sh [npm]\n{a}\n```\n", "```sh [npm]\n{a}\n```\n"),
+            ("```rust,ignore\n{a}\n```\n", "```rust,ignore\n{a}\n```\n"),
+            ("- a\n\n  ```sh\n  b\n  ```\n\n```\n{a}\n```\n", "```\n{a}\n```\n"),
+            ("Write `{{ a }}` here.\n", "`{{ a }}`"),
+        ] {
+            assert_eq!(found(text), [plain], "{text:?}");
+        }
+        assert_eq!(found("A `a` and\na `b`.\n"), ["`a`", "`b`"]);
+    }
+
+    #[test]
+    fn what_a_parser_may_read_otherwise_is_not() {
+        for text in [
+            "~~~js\n{a}\n~~~\n",
+            " ```js\n{a}\n ```\n",
+            "> ```js\n> {a}\n> ```\n",
+            "- ```js\n  {a}\n  ```\n",
+            "```js-vue\n{a}\n```\n",
+            "```{note}\n{a}\n```\n",
+            "```{python}\n{a}\n```\n",
+            "```plantuml\n{a}\n```\n",
+            "```js live\n{a}\n```\n",
+            "```python exec=\"1\"\n{a}\n```\n",
+            "``` a`b\n{a}\n```\n",
+            "```js\n{a}\n",
+            "```js\n{a}\n ```\n{b}\n",
+            "```js\n{a}\n````\n",
+            "```js\n{a}\n\u{200b}```\n```\n",
+            "```js\r{a}\n```\n",
+            "<div>\n```js\n{a}\n```\n",
+            "- a\n  ```\n  x\n```\n{a}\n```\n",
+            "    `{a}`\n",
+            "`` a ` {a} `` b `\n",
+            "`a\n{b}\nc`\n",
+            "\\`{a}`\n",
+            "| ` | {a} | ` |\n",
+            "<p>\n`{a}`\n</p>\n",
+            "```{note}\n```js\n{a}\n```\n```\n",
+        ] {
+            assert_eq!(found(text), [""; 0], "{text:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn ranges_are_in_order(text in "(```|~~~|`|js|\n|\n\n|\\{|<p>|- |> | |a|\r|\\|){0,60}", is_mdx: bool) {
+            let mut last = 0;
+            for range in ranges(&text, 0, is_mdx) {
+                prop_assert!(range.start >= last && range.end <= text.len() && text.is_char_boundary(range.end));
+                last = range.end;
+            }
+        }
+    }
+}
