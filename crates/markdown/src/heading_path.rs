@@ -2,6 +2,18 @@
 
 use std::sync::Arc;
 
+use crate::parse_lines::Lines;
+use crate::problem::Problem;
+
+/// Most headings of a page; any more are read as text.
+pub(crate) const MOST_HEADINGS: usize = 20_000;
+
+/// The problem of a page that has more than [`MOST_HEADINGS`]: the first one beyond is at `at`.
+pub(crate) fn excess_heading(lines: &Lines<'_>, at: usize) -> Problem {
+    let message = format!("this is read as text: the page has {MOST_HEADINGS} headings before it");
+    Problem { line: lines.number(at), message }
+}
+
 /// In bytes: an enclosing heading is cut to this length in the heading path of a section.
 const MAX_PARENT_HEADING_BYTES: usize = 300;
 

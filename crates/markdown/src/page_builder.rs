@@ -4,9 +4,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::front_matter::FrontMatter;
-use crate::heading_path::HeadingPath;
+use crate::heading_path::{HeadingPath, MOST_HEADINGS, excess_heading};
 use crate::page::{CodeBlock, Format, Heading, Link, Page, Section};
-use crate::parse_blocks::{MOST_HEADINGS, excess_heading};
 use crate::parse_lines::Lines;
 use crate::problem::Problem;
 use crate::text::text_of;

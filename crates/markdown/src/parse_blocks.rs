@@ -10,7 +10,7 @@ use satteri_pulldown_cmark::{
 use crate::anchors::{AnchorStyle, Anchors};
 use crate::anchors_hugo::HugoWords;
 use crate::anchors_kramdown;
-use crate::heading_path::HeadingPath;
+use crate::heading_path::{HeadingPath, MOST_HEADINGS};
 use crate::heading_words::{
     code_inside, explicit_id, expression_content, id_in_comment, with_edge_spaces, with_own_spaces, without_attributes,
 };
@@ -18,23 +18,12 @@ use crate::page::{CodeBlock, Heading, Link, LinkKind, Section};
 use crate::parse_components::{is_inline, is_readable};
 use crate::parse_destination::{definition_destination, inline_destination, last_definitions};
 use crate::parse_html::{Piece, pieces};
-use crate::parse_lines::Lines;
 use crate::parse_markdown::{Definition, Events};
 use crate::parse_tags::{Dialect, Tag, TagKind, scan_tag};
-use crate::problem::Problem;
 use crate::sections::{SourceText, cleaned, code_block};
 
 /// A tag with this many bytes or more before it on its line does not begin the line.
 const DEEPEST_INDENT: usize = 1_000;
-
-/// Most headings of a page; any more are read as text.
-pub(crate) const MOST_HEADINGS: usize = 20_000;
-
-/// The problem of a page that has more than [`MOST_HEADINGS`]: the first one beyond is at `at`.
-pub(crate) fn excess_heading(lines: &Lines<'_>, at: usize) -> Problem {
-    let message = format!("this is read as text: the page has {MOST_HEADINGS} headings before it");
-    Problem { line: lines.number(at), message }
-}
 
 /// The parts of a page.
 #[derive(Debug, Default)]
