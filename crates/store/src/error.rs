@@ -21,6 +21,8 @@ pub enum OpenError {
         path.display()
     )]
     Newer { path: PathBuf, found: usize, known: usize },
+    #[error("the database `{}` is being replaced by a backup: try again when that is done", path.display())]
+    Replaced { path: PathBuf },
     #[error("could not start a thread for the database: check the limits of this machine or container")]
     Thread { source: std::io::Error },
 }

@@ -10,7 +10,7 @@
 //! writer.
 //!
 //! Any number of processes may have the file open. Their writers take turns, so a short command beside a busy server
-//! waits for one commit only.
+//! waits for one commit only. A backup takes the place of the file when none has.
 //!
 //! Values by which records are looked up have columns; the rest of a record is JSON. This crate knows no rule about
 //! jobs: it applies the decisions it is given.
@@ -35,6 +35,7 @@ mod queue;
 mod queue_state;
 mod readers;
 mod removed_projects;
+mod restore;
 mod rows;
 mod schema;
 mod searches;
@@ -42,6 +43,7 @@ mod sizes;
 mod sqlite;
 mod threads;
 mod transaction;
+mod use_lock;
 mod write_connection;
 mod write_guards;
 mod writer;
@@ -49,8 +51,9 @@ mod writer;
 #[cfg(test)]
 mod tests;
 
-pub use backup::{Backup, BackupError, Existing};
+pub use backup::{Backup, BackupError, Existing, is_same_file};
 pub use error::OpenError;
+pub use restore::{CheckedBackup, RestoreError, Restored};
 pub use sizes::Sizes;
 pub use sqlite::SqliteStore;
 pub use writer::WriteCounts;

@@ -78,17 +78,23 @@ pub(crate) fn open_for_copying(path: &Path) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
+/// Creates the folder of a file.
+pub(crate) fn make_folder(path: &Path) -> std::io::Result<()> {
+    folder(path).map_or(Ok(()), std::fs::create_dir_all)
+}
+
+/// The same options, for a file that is readable by this user alone when it is made.
+pub(crate) fn private(options: &mut OpenOptions) -> &mut OpenOptions {
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
+    options
+}
+
 /// Creates an empty file readable by this user alone, and its folder; returns whether it is new. An existing file is
 /// not opened: closing a second handle on a database would drop the locks that this process holds on it.
-pub(crate) fn make(path: &Path) -> std::io::Result<bool> {
-    if let Some(folder) = folder(path) {
-        std::fs::create_dir_all(folder)?;
-    }
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    match options.open(path) {
+fn make(path: &Path) -> std::io::Result<bool> {
+    make_folder(path)?;
+    match private(OpenOptions::new().write(true).create_new(true)).open(path) {
         Ok(_) => Ok(true),
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(false),
         Err(error) => Err(error),
@@ -170,6 +176,11 @@ fn migrate(connection: &mut Connection, path: &Path, scripts: &[&str]) -> Result
         .pragma_update(None, "user_version", i32::try_from(scripts.len()).unwrap_or(i32::MAX))
         .map_err(failed)?;
     transaction.commit().map_err(failed)
+}
+
+/// The schema version of a backup; 0 of an empty file, an error if it is not one that this version reads.
+pub(crate) fn read_backup_version(connection: &Connection, path: &Path) -> Result<usize, OpenError> {
+    read_version(connection, path, MIGRATIONS.len())
 }
 
 /// Marks the file as a Docent database. Its first page is written even if it is marked already.

@@ -12,8 +12,9 @@ use crate::error::{Abort, OpenError};
 use crate::process_lock::ProcessLock;
 use crate::queue_state::QueueState;
 use crate::readers::ReadPool;
-use crate::schema::{mark, open_for_checkpoints, open_for_reading, open_for_writing};
+use crate::schema::{make_folder, mark, open_for_checkpoints, open_for_reading, open_for_writing};
 use crate::transaction::{Decides, Durability, Transactions};
+use crate::use_lock::UseLock;
 use crate::write_connection::{Job, WriteConnection};
 use crate::writer::{WriteCounts, Writer};
 
@@ -31,21 +32,27 @@ pub struct SqliteStore {
     writer: Writer,
     changes: Arc<ChangeTracker>,
     path: PathBuf,
+    _in_use: UseLock,
 }
 
 impl SqliteStore {
     /// Opens the database at `path`, creating it and its folder if needed. Blocks on disk I/O.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, OpenError> {
         let path = path.as_ref();
+        let not_made = |source| OpenError::Create { path: path.to_owned(), source };
+        make_folder(path).map_err(not_made)?;
+        let in_use = UseLock::shared(path).map_err(not_made)?;
+        let in_use = in_use.ok_or_else(|| OpenError::Replaced { path: path.to_owned() })?;
         let connection = open_for_writing(path)?;
-        let lock = ProcessLock::of(path).map_err(|source| OpenError::Create { path: path.to_owned(), source })?;
+        let lock = ProcessLock::of(path).map_err(not_made)?;
         let readers = (0..READERS).map(|_| open_for_reading(path)).collect::<Result<_, _>>()?;
         let changes = Arc::new(ChangeTracker::new());
         let transactions = Transactions::new(connection, lock, Arc::clone(&changes))
             .map_err(|source| OpenError::Open { path: path.to_owned(), source })?;
         let writer = Writer::start(transactions, Arc::clone(&changes))?;
         let checkpoints = Checkpoints::start(open_for_checkpoints(path)?, path)?;
-        Ok(Self { readers: ReadPool::start(readers)?, checkpoints, writer, changes, path: path.to_owned() })
+        let readers = ReadPool::start(readers)?;
+        Ok(Self { readers, checkpoints, writer, changes, path: path.to_owned(), _in_use: in_use })
     }
 
     /// Carries out what is queued, checkpoints the log and closes the database. Later calls fail.

@@ -8,6 +8,7 @@ mod known;
 mod processes;
 mod queues;
 mod removed_projects;
+mod restoring;
 mod together;
 
 use std::path::{Path, PathBuf};

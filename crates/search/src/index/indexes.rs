@@ -1,6 +1,7 @@
 //! The indexes of all projects.
 
 use std::collections::{HashMap, HashSet};
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -57,6 +58,15 @@ impl Indexes {
         let mut open = self.open.lock();
         open.remove(&project);
         remove(self.folder(project))
+    }
+
+    /// Closes the indexes of all projects but these, and removes their folders.
+    pub fn retain(&self, projects: &HashSet<ProjectUid>) -> Result<(), SearchError> {
+        self.keep_open(projects);
+        let kept: HashSet<OsString> = projects.iter().map(|project| project.to_string().into()).collect();
+        let entries = std::fs::read_dir(&self.root).into_iter().flatten().flatten();
+        let folders = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+        folders.filter(|entry| !kept.contains(&entry.file_name())).try_for_each(|entry| remove(entry.path()))
     }
 
     fn folder(&self, project: ProjectUid) -> PathBuf {
@@ -116,6 +126,8 @@ mod tests {
         indexes.keep_open(&HashSet::new());
         assert!(!Arc::ptr_eq(&index, &indexes.open(acme).expect("opens")), "anything else is opened anew");
 
+        indexes.retain(&HashSet::from([acme])).expect("removed");
+        assert!(!root.path().join(other.to_string()).exists() && root.path().join(acme.to_string()).exists());
         indexes.remove(acme).expect("removed");
         assert!(!root.path().join(acme.to_string()).exists());
         indexes.remove(acme).expect("nothing is left to remove");

@@ -60,15 +60,80 @@ async fn a_copy_replaces_only_what_it_is_told_to() {
     let refused = store.backup(&copy, Existing::Refuse).await.expect_err("there is something");
     assert!(matches!(&refused, BackupError::Exists { path } if *path == copy), "{refused}");
     assert_eq!(std::fs::read_to_string(&copy).expect("there"), "something dear");
-    std::fs::write(copy.with_extension("db.tmp"), "left behind by one that was killed").expect("writes");
+    let left = ["yesterday.db.7.docent-copy", "copy.db.8.docent-copy"].map(|name| copy.with_file_name(name));
+    for draft in &left {
+        std::fs::write(draft, "left behind by one that was killed").expect("writes");
+    }
+    let at_work = std::fs::File::open(&left[0]).expect("opens");
+    at_work.lock().expect("locks");
     store.backup(&copy, Existing::Replace).await.expect("is copied");
     store.backup(&copy, Existing::Replace).await.expect("is copied again");
+    assert_eq!(left.each_ref().map(|draft| draft.exists()), [true, false], "one is still at work");
     SqliteStore::open(&copy).expect("is a database like any");
-    assert!(!copy.with_extension("db.tmp").exists());
     let nowhere = database.path.with_file_name("no such folder").join("deeper").join("copy.db");
     std::fs::write(database.path.with_file_name("no such folder"), "a file").expect("writes");
     let failed = store.backup(&nowhere, Existing::Refuse).await.expect_err("there is no such folder");
     assert!(matches!(failed, BackupError::Write { .. }));
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_database_is_never_written_over_by_a_copy_of_it() {
+    use std::os::unix::fs::symlink;
+    let database = TemporaryDatabase::new();
+    let store = database.open();
+    create(&store, sample_job(1), open_gate()).await.expect("a job is created");
+    let folder = database.path.parent().expect("a folder");
+    let elsewhere = tempfile::tempdir().expect("a folder");
+    let (link, hard, round) = (
+        elsewhere.path().join("link.db"),
+        elsewhere.path().join("hard.db"),
+        folder.join("..").join(folder.file_name().expect("a name")).join("docent.db"),
+    );
+    symlink(&database.path, &link).expect("links");
+    symlink(folder, elsewhere.path().join("folder")).expect("links");
+    std::fs::hard_link(&database.path, &hard).expect("links");
+    let own = |name: &str| database.path.with_file_name(name);
+    let of_its_own = [
+        database.path.clone(),
+        link,
+        hard,
+        round,
+        elsewhere.path().join("folder/docent.db"),
+        elsewhere.path().join("folder/docent.db-journal"),
+        own("docent.db-wal"),
+        own("docent.db-shm"),
+        own("docent.db-turn"),
+        own("docent.db-use"),
+        own("docent.db-journal"),
+    ];
+    for target in of_its_own {
+        for existing in [Existing::Replace, Existing::Refuse] {
+            let refused = store.backup(&target, existing).await.expect_err("is its own");
+            assert!(matches!(refused, BackupError::Own { .. }), "{}: {refused}", target.display());
+        }
+    }
+    assert!(!own("docent.db-journal").exists());
+    store.check().await.expect("sound");
+    assert!(which_are_there(&store, 1).await[0]);
+}
+
+#[tokio::test]
+async fn a_copy_does_not_go_beside_the_log_of_another_database() {
+    let database = TemporaryDatabase::new();
+    let store = database.open();
+    let elsewhere = tempfile::tempdir().expect("a folder");
+    let file = |name: &str| elsewhere.path().join(name);
+    std::fs::write(file("a.db-wal"), "pages of the database that was here").expect("writes");
+    std::fs::write(file("b.db"), "a database").expect("writes");
+    std::fs::write(file("c.db-wal"), "").expect("writes");
+    for (name, is_refused) in
+        [("a.db", true), ("b.db-wal", true), ("c.db", false), ("d.db-wal", false), ("b.db", false)]
+    {
+        let copied = store.backup(file(name), Existing::Replace).await;
+        assert_eq!(matches!(copied, Err(BackupError::Beside { .. })), is_refused, "{name}: {copied:?}");
+        assert_eq!(copied.is_ok(), !is_refused, "{name}");
+    }
 }
 
 #[tokio::test]

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use super::*;
+use crate::{CheckedBackup, Existing};
 
 const DATABASE: &str = "DOCENT_STORE_TEST_DATABASE";
 const FIRST: &str = "DOCENT_STORE_TEST_FIRST";
@@ -176,4 +177,96 @@ async fn three_processes_share_one_quota() {
         assert!(child.wait().expect("ends").success());
     }
     assert_eq!(accepted, 100);
+}
+
+/// Copies the database again and again.
+#[tokio::test]
+#[ignore = "a child of the test below"]
+async fn child_copies_until_it_is_killed() {
+    let Some((store, _)) = told() else { return };
+    let copy = store.path().with_file_name("copy.db");
+    for n in 1.. {
+        store.backup(&copy, Existing::Replace).await.expect("is copied");
+        println!("acknowledged {n}");
+    }
+}
+
+/// Restores two backups in turns.
+#[tokio::test]
+#[ignore = "a child of the test below"]
+async fn child_restores_until_it_is_killed() {
+    let Some(database) = std::env::var_os(DATABASE).map(PathBuf::from) else { return };
+    for n in 1.. {
+        let backup = database.with_file_name(format!("backup-{}.db", n % 2));
+        CheckedBackup::open(backup).expect("whole").restore_to(&database, NOW).expect("is restored");
+        println!("acknowledged {n}");
+        for entry in std::fs::read_dir(database.parent().expect("a folder")).expect("reads").flatten() {
+            if entry.file_name().to_str().is_some_and(|name| name.contains(".replaced-")) {
+                std::fs::remove_file(entry.path()).expect("removes");
+            }
+        }
+    }
+}
+
+/// Kills a child after it acknowledged `after` rounds, somewhere in the next one.
+fn kill_after(mut child: Child, after: usize) {
+    let acknowledged = numbers(&mut child).take(after).count();
+    assert_eq!(acknowledged, after, "it was at work");
+    // How far it comes meanwhile is up to the machine.
+    (0..after * 50).for_each(|_| std::thread::yield_now());
+    child.kill().expect("kills");
+    child.wait().expect("ends");
+}
+
+#[tokio::test]
+async fn a_kill_leaves_a_whole_copy_and_what_it_leaves_behind_is_removed() {
+    let database = TemporaryDatabase::new();
+    let store = database.open();
+    for n in 1..=20 {
+        create(&store, sample_job(n), open_gate()).await.expect("a job is created");
+    }
+    let copy = database.path.with_file_name("copy.db");
+    for after in 1..=8 {
+        kill_after(child("child_copies_until_it_is_killed", &database.path, 0), after);
+        let copied = SqliteStore::open(&copy).expect("is whole");
+        copied.check().await.expect("sound");
+        assert!(copied.row(sample_job(20).id).await.expect("the store answers").is_some());
+    }
+    store.backup(&copy, Existing::Replace).await.expect("is copied");
+    let names = std::fs::read_dir(copy.parent().expect("a folder")).expect("reads").flatten();
+    let left: Vec<_> = names
+        .map(|entry| entry.file_name())
+        .filter(|name| name.to_str().is_some_and(|name| name.contains(".docent-copy")))
+        .collect();
+    assert_eq!(left, Vec::<std::ffi::OsString>::new());
+}
+
+#[tokio::test]
+async fn a_kill_leaves_the_old_database_or_the_restored_one() {
+    let database = TemporaryDatabase::new();
+    for n in [0, 1] {
+        let other = TemporaryDatabase::new();
+        let store = other.open();
+        create(&store, sample_job(n + 1), open_gate()).await.expect("a job is created");
+        let backup = database.path.with_file_name(format!("backup-{n}.db"));
+        store.backup(backup, Existing::Refuse).await.expect("is copied");
+    }
+    for after in 1..=8 {
+        kill_after(child("child_restores_until_it_is_killed", &database.path, 0), after);
+        {
+            let store = database.open();
+            store.check().await.expect("sound");
+            let is_there = async |n| store.row(sample_job(n).id).await.expect("the store answers").is_some();
+            assert!(is_there(1).await ^ is_there(2).await, "one of them, and not a mixture");
+            // More for the log, of which nothing may reach the next one.
+            create(&store, sample_job(100), open_gate()).await.expect("a job is created");
+        }
+        let backup = database.path.with_file_name("backup-0.db");
+        CheckedBackup::open(backup).expect("whole").restore_to(&database.path, NOW).expect("finishes");
+        let store = database.open();
+        store.check().await.expect("sound");
+        for (n, expected) in [(1, true), (2, false), (100, false)] {
+            assert_eq!(store.row(sample_job(n).id).await.expect("the store answers").is_some(), expected, "{n}");
+        }
+    }
 }
