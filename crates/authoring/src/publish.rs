@@ -26,7 +26,10 @@ impl Session<'_> {
         let mirror = self.mirror().await?;
         let branch = self.handle.job().source.branch.clone();
         let expected = turn.remote.as_deref().map(parse).transpose()?;
-        match self.author.repositories.push(&self.project, mirror, branch, commit, expected).await {
+        let effect = self.handle.begin_effect().await?;
+        let pushed = self.author.repositories.push(&self.project, mirror, branch, commit, expected).await;
+        drop(effect);
+        match pushed {
             Ok(_) => {}
             Err(PushError::Moved { .. }) if self.was_pushed(commit).await? => {}
             Err(PushError::Moved { .. }) => {
@@ -95,6 +98,7 @@ impl Session<'_> {
         let head = self.handle.job().source.branch.clone();
         let found = forge.find(&head).await?;
         let mut before = None;
+        let effect = self.handle.begin_effect().await?;
         let pull = match found {
             Some(open) if open.state == PullState::Open => forge.update(&open, &self.request(Some(&open))).await,
             // Opened by an attempt that died before recording it, and merged since.
@@ -104,6 +108,7 @@ impl Session<'_> {
                 forge.open(&self.request(None)).await
             }
         };
+        drop(effect);
         match pull {
             Ok(PullRequest { url, .. }) => {
                 self.handle.update_progress(JobProgress { todos: None, pr_link: Some(url.clone()) });

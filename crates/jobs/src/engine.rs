@@ -48,7 +48,8 @@ pub struct EngineConfig {
     /// Attempts in a row that may end in a crash or a lost lease before the job counts as their cause and fails.
     pub crashes: u32,
     /// The longest sleep when nothing is known to fall due. It is also the longest delay until this process notices a
-    /// job that was submitted to another process, whose signals do not reach this one.
+    /// job that was submitted to another process, whose signals do not reach this one, and that one of its own was ended
+    /// there.
     pub idle: Duration,
 }
 
@@ -199,12 +200,12 @@ impl Engine {
         }
         let mut handle = self.handle(row, &stop, &drain);
         let worker = Arc::clone(&self.worker);
-        let stop_signal = stop.clone();
+        let stopped = handle.stopped();
         // Dropped with this future, so that no worker continues without a renewed lease.
         let work = async move {
             let result = tokio::select! {
                 biased;
-                () = stop_signal.cancelled() => Err(Failure::Halted(Interrupted::Lost)),
+                () = stopped => Err(Failure::Halted(Interrupted::Lost)),
                 result = turn(&*worker, &mut handle) => result,
             };
             (handle, result)
@@ -212,11 +213,14 @@ impl Engine {
         let mut work = AbortOnDropHandle::new(tokio::spawn(work.in_current_span()));
         let mut renewals = tokio::time::interval(self.config.lease / 3);
         renewals.tick().await;
+        let mut looks = tokio::time::interval(self.config.idle);
+        looks.tick().await;
         let joined = loop {
             tokio::select! {
                 biased;
                 joined = &mut work => break joined,
                 _ = renewals.tick() => self.renew(id, token, &stop).await,
+                _ = looks.tick(), if !stop.is_cancelled() => self.look(id, token, &stop).await,
             }
         };
         match joined {
@@ -247,6 +251,14 @@ impl Engine {
         }
     }
 
+    /// Stops the worker if another process has ended the job, without waiting for the next renewal of the lease.
+    async fn look(&self, id: JobId, token: u64, stop: &CancellationToken) {
+        // A row that cannot be read is looked at again.
+        if self.store().row(id).await.is_ok_and(|row| !row.is_some_and(|row| state::is_held(&row, token))) {
+            stop.cancel();
+        }
+    }
+
     async fn settle(&self, handle: &mut Handle, result: Result<(), Failure>) {
         let id = handle.row().id();
         let token = handle.token();
@@ -254,6 +266,10 @@ impl Engine {
             Ok(()) => debug!(status = handle.job().status.as_str(), "job ended"),
             Err(Failure::Halted(Interrupted::Lost)) => {
                 info!("job stopped: archived, or taken over by another");
+                // Whoever removed the job waits for this. Otherwise there is no such lease any more.
+                if let Err(error @ Interrupted::Store(_)) = handle.release().await {
+                    warn!(error = &error as &dyn Error, "could not tell that the job has stopped");
+                }
             }
             Err(Failure::Halted(Interrupted::Draining)) => {
                 let released = handle.release().await;

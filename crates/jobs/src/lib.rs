@@ -45,4 +45,4 @@ pub use store::{
     WriteOutcome,
 };
 pub use watch::{JobUpdate, Watch};
-pub use worker::{Failure, Handle, Interrupted, LiveEvents, Worker};
+pub use worker::{Effect, Failure, Handle, Interrupted, LiveEvents, Worker};

@@ -95,6 +95,21 @@ pub fn archive(row: &Row, now: Timestamp) -> Result<Change, Refusal> {
     Ok(Change { next, entries: vec![entry] })
 }
 
+/// Ends a job whose project is removed: an active one is archived, an ended one stays as it is. A lease stays until the
+/// worker, whose next write is refused, has stopped and [released](release) it.
+pub fn remove(row: &Row, now: Timestamp) -> Result<Change, Refusal> {
+    if row.job.status != JobStatus::Active {
+        return Ok(Change { next: row.clone(), entries: Vec::new() });
+    }
+    let mut next = row.clone();
+    let job = Arc::make_mut(&mut next.job);
+    let message = Some("The project was removed before the job was done.".to_owned());
+    (job.status, job.halt, job.message, job.archived_at) =
+        (JobStatus::Archived, Some(Halt::Error), message.clone(), Some(now));
+    let entries = vec![EntryBody::Transition { to: JobStatus::Archived, halt: Some(Halt::Error), message }];
+    Ok(Change { next, entries })
+}
+
 /// Grants the lease to `holder` until `until`. An expired lease that was not released counts as a failed attempt.
 pub fn lease(row: &Row, holder: &str, until: Timestamp) -> Result<Change, Refusal> {
     if row.job.status != JobStatus::Active {
@@ -115,8 +130,17 @@ pub fn lease(row: &Row, holder: &str, until: Timestamp) -> Result<Change, Refusa
 fn check_lease(row: &Row, token: u64) -> Result<(), Refusal> {
     match &row.lease {
         Some(lease) if lease.token == token && row.job.status == JobStatus::Active => Ok(()),
-        _ => Err(Refusal::conflict("the lease on the job was lost")),
+        _ => Err(lost()),
     }
+}
+
+fn lost() -> Refusal {
+    Refusal::conflict("the lease on the job was lost")
+}
+
+/// Whether a worker with this lease may go on.
+pub fn is_held(row: &Row, token: u64) -> bool {
+    check_lease(row, token).is_ok()
 }
 
 /// Extends the lease.
@@ -195,9 +219,12 @@ pub fn postpone(row: &Row, token: u64, why: &str, not_before: Timestamp) -> Resu
     Ok(Change { next, entries })
 }
 
-/// Releases the lease without an attempt: the process is shutting down and another will claim the job.
+/// Releases the lease without an attempt: the process is shutting down and another will claim the job, or the worker of
+/// a [removed](remove) job has stopped.
 pub fn release(row: &Row, token: u64) -> Result<Change, Refusal> {
-    check_lease(row, token)?;
+    if row.lease.as_ref().is_none_or(|lease| lease.token != token) {
+        return Err(lost());
+    }
     let mut next = row.clone();
     next.lease = None;
     Ok(Change { next, entries: Vec::new() })
@@ -207,7 +234,7 @@ pub fn release(row: &Row, token: u64) -> Result<Change, Refusal> {
 /// it.
 pub fn orphan(row: &Row) -> Result<Change, Refusal> {
     let mut next = row.clone();
-    if next.lease.take().is_none() {
+    if next.lease.take().is_none() || row.job.status != JobStatus::Active {
         return Ok(Change { next, entries: Vec::new() });
     }
     next.attempt.failed += 1;
@@ -308,6 +335,22 @@ mod tests {
         assert!(append(&row, 1, vec![], JobProgress::default()).is_err());
         assert!(follow_up(&row, say("more"), at(8)).is_err());
         assert!(archive(&row, at(9)).unwrap().entries.is_empty());
+    }
+
+    #[test]
+    fn a_removed_job_is_over_and_its_lease_tells_whether_its_worker_has_stopped() {
+        let row = remove(&leased(), at(7)).unwrap().next;
+        assert_eq!((row.job.status, row.job.archived_at), (JobStatus::Archived, Some(at(7))));
+        assert!(append(&row, 1, vec![], JobProgress::default()).is_err());
+        assert!(renew(&row, 1, at(99)).is_err() && !is_held(&row, 1));
+        assert!(release(&row, 2).is_err(), "of another lease");
+        let stopped = release(&row, 1).unwrap();
+        assert!(stopped.next.lease.is_none() && stopped.entries.is_empty());
+        assert!(release(&stopped.next, 1).is_err());
+        let orphaned = orphan(&row).unwrap();
+        assert!(orphaned.next.lease.is_none() && orphaned.entries.is_empty(), "nothing is written after the end");
+        let again = remove(&row, at(8)).unwrap();
+        assert!(again.entries.is_empty() && again.next == row);
     }
 
     #[test]

@@ -8,6 +8,7 @@ use async_trait::async_trait;
 use docent_types::{AgentJob, Clock, Halt, JobEvent, JobId, StoreError, Timestamp};
 use serde_json::Value;
 use thiserror::Error;
+use tokio::sync::{Mutex, OwnedMutexGuard};
 use tokio_util::sync::CancellationToken;
 
 use crate::entry::{Entry, EntryBody};
@@ -77,7 +78,12 @@ pub struct Handle {
     progress: JobProgress,
     read_to: u64,
     seen_instruction: u64,
+    effects: Arc<Mutex<()>>,
 }
+
+/// Held while an effect outside of the process is under way.
+#[derive(Debug)]
+pub struct Effect(#[expect(dead_code, reason = "dropping the guard ends the effect")] OwnedMutexGuard<()>);
 
 impl Handle {
     pub(crate) fn new(
@@ -91,7 +97,37 @@ impl Handle {
         let token = row.last_token;
         let progress = JobProgress::default();
         let pending = Vec::new();
-        Self { store, clock, watchers, row, token, stop, draining, pending, progress, read_to: 0, seen_instruction: 0 }
+        let (read_to, seen_instruction, effects) = Default::default();
+        Self {
+            store,
+            clock,
+            watchers,
+            row,
+            token,
+            stop,
+            draining,
+            pending,
+            progress,
+            read_to,
+            seen_instruction,
+            effects,
+        }
+    }
+
+    /// Called before an effect outside of the process, such as a push: an error if the worker must stop. While the result
+    /// is held, the worker is not stopped in the middle: what has begun comes to its end, and then nothing more begins.
+    pub async fn begin_effect(&self) -> Result<Effect, Interrupted> {
+        let effect = Effect(Arc::clone(&self.effects).lock_owned().await);
+        if self.stop.is_cancelled() { Err(Interrupted::Lost) } else { Ok(effect) }
+    }
+
+    /// Completes when the worker must stop, after the effect that is under way.
+    pub(crate) fn stopped(&self) -> impl Future<Output = ()> + Send + use<> {
+        let (stop, effects) = (self.stop.clone(), Arc::clone(&self.effects));
+        async move {
+            stop.cancelled().await;
+            drop(effects.lock().await);
+        }
     }
 
     /// The job as last written.

@@ -60,7 +60,7 @@ impl Projects for SqliteStore {
             let found = find(connection, "id = ?1", id.as_str())?;
             keys::revoke_all(connection, &id, now)?;
             connection.prepare_cached("DELETE FROM projects WHERE id = ?1")?.execute([id.as_str()])?;
-            let jobs = found.as_ref().map(|project| removed_projects::remove(connection, project)).transpose()?;
+            let jobs = found.as_ref().map(|project| removed_projects::remove(connection, project, now)).transpose()?;
             Ok::<_, Abort<StoreError>>((found, jobs.unwrap_or_default()))
         };
         let changes = Arc::clone(self.changes());

@@ -2,25 +2,53 @@
 //!
 //! Jobs, pull requests, conversations and counts of searches outlive a removed project, and a later project of the same
 //! id or domain must not get them. So the transaction that removes a project renames their owner to the project's uid,
-//! which is never an id or domain. Quotas and idempotency keys are deleted.
+//! which is never an id or domain. It ends the jobs that are active. Quotas and idempotency keys are deleted.
 
-use docent_types::{BoxError, Domain, JobId, Project};
+use docent_jobs::state;
+use docent_types::{BoxError, Domain, JobId, Project, ProjectUid, StoreError, Timestamp};
 use rusqlite::Connection;
 use uuid::Uuid;
 
+use crate::error::Abort;
+use crate::rows;
+use crate::sqlite::SqliteStore;
 use crate::write_connection::WriteConnection;
 
 /// The tables whose rows belong to a domain.
 const OF_DOMAIN: [&str; 3] = ["threads", "turns", "searches"];
 
-/// Renames the owner of a project's data. Returns the jobs that were changed.
-pub(crate) fn remove(connection: &WriteConnection, project: &Project) -> Result<Vec<JobId>, BoxError> {
+impl SqliteStore {
+    /// The jobs of a removed project whose workers have not said that they stopped.
+    pub async fn jobs_not_stopped(&self, project: ProjectUid) -> Result<Vec<JobId>, StoreError> {
+        self.read("look for jobs that have not stopped", move |connection| {
+            let mut select =
+                connection.prepare_cached("SELECT id FROM jobs WHERE lease_until IS NOT NULL AND project = ?1")?;
+            let ids = select.query_map([project.to_string()], |row| Ok(JobId::new(Uuid::from_bytes(row.get(0)?))))?;
+            Ok(ids.collect::<Result<_, _>>()?)
+        })
+        .await
+    }
+}
+
+/// Ends the jobs of a project, and renames the owner of its data. Returns the jobs that were changed.
+pub(crate) fn remove(
+    connection: &WriteConnection,
+    project: &Project,
+    now: Timestamp,
+) -> Result<Vec<JobId>, Abort<StoreError>> {
     let (id, uid) = (project.id.as_str(), project.uid.to_string());
     // All states, so that the index on place and project is used.
     const OF_PROJECT: &str = "place IN (0, 1, 2, 3, 4, 5, 6) AND project = ?1";
-    let mut select = connection.prepare(&format!("SELECT id FROM jobs WHERE {OF_PROJECT}"))?;
-    let jobs = select.query_map([id], |row| Ok(JobId::new(Uuid::from_bytes(row.get(0)?))))?;
-    let jobs = jobs.collect::<Result<Vec<_>, _>>()?;
+    let mut select = connection.prepare(&format!("SELECT id, place < 4 FROM jobs WHERE {OF_PROJECT}"))?;
+    let jobs = select.query_map([id], |row| Ok((JobId::new(Uuid::from_bytes(row.get(0)?)), row.get(1)?)))?;
+    let jobs = jobs.collect::<Result<Vec<(JobId, bool)>, _>>()?;
+    for (job, _) in jobs.iter().filter(|(_, is_active)| *is_active) {
+        if let Some(job) = rows::find(connection, *job)? {
+            let ended = state::remove(&job.row, now).map_err(BoxError::from)?;
+            rows::apply::<StoreError>(connection, &job, ended, now)?;
+        }
+    }
+    let jobs: Vec<JobId> = jobs.into_iter().map(|(job, _)| job).collect();
     jobs.iter().for_each(|job| connection.forget_job(*job));
     let statements = [
         &format!(

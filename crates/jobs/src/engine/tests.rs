@@ -22,6 +22,7 @@ struct Scripted {
     next: AtomicUsize,
     guards: Semaphore,
     entered: Semaphore,
+    pushed: AtomicUsize,
 }
 
 #[async_trait]
@@ -45,6 +46,11 @@ impl Worker for Scripted {
             "retry after 90 s" => return Err(not_today(Some(90))),
             "retry after a day" => return Err(not_today(Some(86_400))),
             "wait" => self.guards.acquire().await.expect("open").forget(),
+            "push" => {
+                let _effect = handle.begin_effect().await?;
+                self.guards.acquire().await.expect("open").forget();
+                self.pushed.fetch_add(1, Ordering::SeqCst);
+            }
             "step" => {
                 self.guards.acquire().await.expect("open").forget();
                 handle.check_interrupted()?;
@@ -83,6 +89,7 @@ impl World {
             next: AtomicUsize::new(0),
             guards: Semaphore::new(0),
             entered: Semaphore::new(0),
+            pushed: AtomicUsize::new(0),
         });
         let drain = CancellationToken::new();
         let engine = Engine::new(jobs.clone(), Arc::clone(&worker) as Arc<dyn Worker>, config);
@@ -211,6 +218,46 @@ async fn archiving_stops_the_worker_where_it_is() {
     // The worker still waits at the gate; the engine stops nevertheless.
     world.drain.cancel();
     world.engine.await.expect("drained");
+}
+
+/// Ends a job as another process does that removes its project: nothing signals it here.
+async fn remove(world: &World, id: JobId) {
+    let now = world.clock.now();
+    let guards = WriteGuards { now, quota: None, key: None };
+    let decide = Arc::new(move |row: &Row| state::remove(row, now));
+    world.jobs.store.change(id, guards, decide).await.expect("written");
+}
+
+/// Waits until the worker of a job has said that it stopped.
+async fn stopped(world: &World, id: JobId) {
+    while world.jobs.store.row(id).await.expect("reads").is_some_and(|row| row.lease.is_some()) {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_job_that_another_process_ends_is_stopped_before_its_lease_is_renewed() {
+    let world = World::with(&["wait"]);
+    let job = world.submit(None).await;
+    world.entered(1).await;
+    remove(&world, job.id).await;
+    let begun = tokio::time::Instant::now();
+    stopped(&world, job.id).await;
+    assert!(begun.elapsed() <= Duration::from_secs(2), "{:?}", begun.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_effect_that_has_begun_comes_to_its_end_before_the_worker_says_that_it_stopped() {
+    let world = World::with(&["push"]);
+    let job = world.submit(None).await;
+    world.entered(1).await;
+    remove(&world, job.id).await;
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    let row = world.jobs.store.row(job.id).await.expect("reads").expect("is there");
+    assert!(row.lease.is_some() && world.worker.pushed.load(Ordering::SeqCst) == 0, "it still pushes");
+    world.worker.guards.add_permits(1);
+    stopped(&world, job.id).await;
+    assert_eq!(world.worker.pushed.load(Ordering::SeqCst), 1);
 }
 
 #[tokio::test(start_paused = true)]

@@ -6,7 +6,7 @@ use docent_assistant::{
 };
 use docent_forge::{NewPullRecord, PullRequestSpec, PullRequests};
 use docent_jobs::JobQuery;
-use docent_types::{Domain, Project, ProjectUid, ThreadId};
+use docent_types::{Domain, JobStatus, Project, ProjectUid, ThreadId};
 use uuid::Uuid;
 
 use super::*;
@@ -87,9 +87,9 @@ async fn a_later_project_of_the_same_name_finds_nothing_of_the_first() {
         assert_eq!(quota_status.remaining, 99, "what the first used does not count");
         let left = server.row(sample_job(1).id).await.expect("the store answers").expect("it is kept");
         assert_eq!(left.job.project.as_str(), first.uid.to_string());
-        let rows = claim(&server, 2).await;
-        let owners: Vec<_> = rows.iter().map(|row| row.job.project.to_string()).collect();
-        assert!(owners.contains(&first.uid.to_string()) && owners.contains(&"acme".to_owned()), "{owners:?}");
+        assert_eq!(left.job.status, JobStatus::Archived, "nobody works on it any more");
+        let owners: Vec<_> = claim(&server, 2).await.iter().map(|row| row.job.project.to_string()).collect();
+        assert_eq!(owners, ["acme"]);
     }
 }
 
@@ -102,6 +102,31 @@ async fn the_process_that_removes_a_project_knows_its_jobs_under_the_uid_too() {
     let left = store.row(sample_job(1).id).await.expect("the store answers").expect("it is kept");
     assert_eq!(left.job.project.as_str(), first.uid.to_string());
     assert!(store.cached(sample_job(1).id).is_none_or(|job| job.row.job.project.as_str() != "acme"));
+}
+
+#[tokio::test]
+async fn the_jobs_of_a_removed_project_end_and_their_workers_say_when_they_have_stopped() {
+    let database = TemporaryDatabase::new();
+    let (server, command_line) = (database.open(), database.open());
+    let project = project_with_a_past(&server).await;
+    create(&server, sample_job(2), open_gate()).await.expect("a job is created");
+    let row = claim(&server, 1).await.remove(0);
+    command_line.remove(&project.id, NOW).await.expect("the project is removed");
+    assert_eq!(command_line.jobs_not_stopped(project.uid).await.expect("the store answers"), [row.id()]);
+    append(&server, &row, 1).await.expect_err("its lease is lost");
+    let token = row.last_token;
+    let release = Arc::new(move |row: &Row| state::release(row, token));
+    server.hold(row.id(), NOW, release).await.expect("it says that it stopped");
+    assert_eq!(command_line.jobs_not_stopped(project.uid).await.expect("the store answers"), []);
+    for n in 1..=2 {
+        let left = server.row(sample_job(n).id).await.expect("the store answers").expect("it is kept");
+        let entries = server.entries(left.id(), 0, 100).await.expect("the store answers");
+        let ended = entries.iter().filter(|entry| {
+            matches!(entry.body, EntryBody::Transition { to: JobStatus::Archived, .. }) && entry.seq == left.last_seq
+        });
+        assert_eq!((left.job.status, ended.count()), (JobStatus::Archived, 1), "{n}: {entries:?}");
+    }
+    assert!(claim(&server, 2).await.is_empty());
 }
 
 #[tokio::test]
