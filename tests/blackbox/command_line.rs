@@ -4,7 +4,8 @@ use std::thread;
 
 use docent_tests::agent::id;
 use docent_tests::installation::KeyKind;
-use docent_tests::{Agent, Assistant, Installation, Request, Site, eventually};
+use docent_tests::model_server::{Gate, Reply, Wire};
+use docent_tests::{Agent, Assistant, Installation, ModelServer, Request, Site, eventually};
 use serde_json::json;
 
 #[test]
@@ -26,6 +27,31 @@ fn what_the_command_line_changes_is_seen_by_a_running_server() {
         (response.status != 200).then_some(response)
     });
     assert!(matches!(refused.status, 401 | 403), "{} {}", refused.status, refused.text());
+}
+
+#[test]
+fn a_removed_project_has_its_jobs_stopped() {
+    let (model, gate) = (ModelServer::start(), Gate::new());
+    let page = json!({ "path": "new.md", "content": "# New\n\nA page.\n" });
+    model.replies(Reply::calls("write", &page).held_by(&gate)).replies(Reply::text("").finish("Add a page"));
+    let configuration = model.configures(Wire::OpenAi);
+    let env: Vec<(&str, &str)> = configuration.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    let site = Site::with_env(docent_tests::site::PAGES, &env);
+    let running = site.agent().create("Add a page");
+    gate.holds(1);
+    site.agent().create_with(&json!({ "prompt": "Add another page", "branch": running["source"]["ref"] }));
+    site.installation.must(&["project", "remove", "acme"]);
+    eventually("the model to see the hang-up", || (model.hung_up() > 0).then_some(()));
+    gate.open();
+    assert_eq!(model.served(), 1);
+    // The server has gone on when a job of a later project is done.
+    site.installation.add_project("acme", &site.repository);
+    let key = site.installation.mint("acme", KeyKind::Admin, &[]);
+    let agent = Agent::new(&site.server, "acme", &key);
+    agent.ends(id(&agent.create("Say nothing")));
+    let heard = model.requests();
+    assert!(heard[1..].iter().all(|request| request.said().iter().all(|said| !said.contains("page"))), "{heard:#?}");
+    assert_eq!(site.repository.branches(), Vec::<String>::new());
 }
 
 #[test]

@@ -201,6 +201,10 @@ fn a_public_url_is_an_address_of_the_web() {
         assert_eq!(finished.code, Some(1), "{wrong}: {}", finished.stderr);
         assert!(finished.stderr.contains("`public_url`: the address must"), "{wrong}: {}", finished.stderr);
     }
+    let config = "public_url = \"https://example.com/docent/\"";
+    let finished = docent(&installation, config, &["serve", "--listen", "127.0.0.1:0"], &[]);
+    assert_eq!(finished.code, Some(1), "{}", finished.stderr);
+    assert!(finished.stderr.contains("`public_url`: `/docent/`"), "{}", finished.stderr);
 }
 
 #[test]
@@ -226,12 +230,11 @@ fn a_server_on_all_addresses_says_that_its_links_lead_nowhere() {
 #[test]
 fn a_data_folder_that_others_can_read_is_closed_and_told() {
     use std::os::unix::fs::PermissionsExt as _;
-    let installation = Installation::new();
+    let installation = Installation::with_data();
     let data = installation.data();
     let open = |mode| std::fs::set_permissions(&data, std::fs::Permissions::from_mode(mode)).expect("set");
     let mode = |name: &str| std::fs::metadata(data.join(name)).expect("it is there").permissions().mode() & 0o777;
     let modes = || ["", "mirrors", "index", "docent.db"].map(mode);
-    std::fs::create_dir(&data).expect("a folder");
     open(0o755);
     let report = docent(&installation, "", &["doctor", "--json"], &[]).json();
     assert_eq!(findings(&report, "data")[1]["state"], "note", "{report:#}");

@@ -1,4 +1,4 @@
-//! SIGTERM: running jobs stop between two steps, and are resumed at the next start.
+//! SIGTERM and SIGHUP: running jobs stop between two steps, and are resumed at the next start.
 
 use docent_tests::Site;
 use docent_tests::agent::{branch, id};
@@ -61,4 +61,29 @@ fn a_stream_that_is_open_at_a_sigterm_is_read_to_its_end() {
     let answer = docent_tests::Answer::read(stream.finish().expect("the whole stream"));
     assert!(!answer.text().is_empty());
     assert!(site.server.ended().success());
+}
+
+#[test]
+fn a_sighup_drains_too_however_often_it_comes_unless_it_was_ignored_at_the_start() {
+    let site = Site::start();
+    let job = site.agent().create("Replace \"widget\" with \"gadget\"");
+    let site = site.restarted(|server| {
+        server.hang_up();
+        server.hang_up();
+        let status = server.ended();
+        assert!(status.success(), "a drain is a clean end: {status}");
+    });
+    site.agent().reaches(id(&job), "completed");
+    let Site { server, installation, .. } = site;
+    server.terminate();
+    server.ended();
+    // As `nohup` starts it.
+    let mut command = std::process::Command::new("sh");
+    command.args(["-c", "trap '' HUP; exec \"$0\" \"$@\""]).arg(docent_tests::binary::docent());
+    command.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(installation.data());
+    let server = docent_tests::Server::start(command, &installation.root().join("server.log"));
+    server.hang_up();
+    assert_eq!(server.send(&docent_tests::Request::get("/healthz")).status, 200);
+    server.terminate();
+    assert!(server.ended().success());
 }

@@ -14,6 +14,7 @@ mod crash;
 mod cross_origin;
 mod dashboard;
 mod dashboard_secrets;
+mod data_folder;
 mod demo;
 mod drain;
 mod embedder;

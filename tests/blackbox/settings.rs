@@ -97,7 +97,7 @@ fn a_setting_that_cannot_be_read_is_told_where_somebody_looks() {
 
 #[test]
 fn the_doctor_says_that_conversations_are_kept_for_ever() {
-    let installation = Installation::new();
+    let installation = Installation::with_data();
     let mut command = installation.command(["doctor", "--data"]);
     let report = command.arg(installation.data()).env("DOCENT_ASSISTANT__THREAD_DAYS", "0").output().expect("runs");
     assert!(String::from_utf8_lossy(&report.stdout).contains("kept for ever"), "{report:?}");

@@ -78,6 +78,18 @@ impl Installation {
         Self { root, binary }
     }
 
+    /// An installation whose data folder holds nothing yet.
+    ///
+    /// # Panics
+    /// When no server starts on it.
+    pub fn with_data() -> Self {
+        let installation = Self::new();
+        let server = installation.serve();
+        server.terminate();
+        assert!(server.ended().success(), "the server drains");
+        installation
+    }
+
     pub fn root(&self) -> &Path {
         self.root.path()
     }

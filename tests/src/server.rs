@@ -110,6 +110,11 @@ impl Server {
         kill_process(Pid::from_child(&self.child), Signal::TERM).expect("send SIGTERM to the server");
     }
 
+    /// SIGHUP; does not wait.
+    pub fn hang_up(&self) {
+        kill_process(Pid::from_child(&self.child), Signal::HUP).expect("send SIGHUP to the server");
+    }
+
     /// Waits until the process ends by itself.
     ///
     /// # Panics

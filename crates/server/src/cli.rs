@@ -58,8 +58,29 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Copy the database to a file, while a server works on it or without one
     Backup(BackupArgs),
+    /// Put a backup in the place of the database, which is kept under another name; the server must be stopped
+    Restore(RestoreArgs),
     /// Check configuration, store, git, models, forges and repositories, and say what to fix
     Doctor,
+}
+
+impl Command {
+    /// Whether the command makes a data folder where there is none; the others say that there is none.
+    pub(crate) const fn makes_data_folder(&self) -> bool {
+        match self {
+            // `demo` and `run` work in a temporary one.
+            Self::Demo(_) | Self::Serve(_) | Self::Run(_) | Self::Restore(_) => true,
+            Self::Project(command) => matches!(command, ProjectCommand::Add(_)),
+            Self::Key(_)
+            | Self::Operator(_)
+            | Self::Index(_)
+            | Self::Ask(_)
+            | Self::Search(_)
+            | Self::Eval(_)
+            | Self::Backup(_)
+            | Self::Doctor => false,
+        }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -296,6 +317,13 @@ pub(crate) struct BackupArgs {
     /// Replace the file if there is one
     #[arg(long)]
     pub(crate) force: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RestoreArgs {
+    /// The backup; it stays as it is
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
 }
 
 #[derive(Debug, Args)]

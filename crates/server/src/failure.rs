@@ -94,6 +94,7 @@ failures!(
     docent_search::SearchError,
     docent_store::BackupError,
     docent_store::OpenError,
+    docent_store::RestoreError,
     docent_types::IdError,
     docent_types::StoreError,
     docent_workspace::GitError,

@@ -5,6 +5,7 @@
 mod cli;
 mod commands;
 mod config;
+mod data_folder;
 mod failure;
 mod logging;
 mod metrics;
@@ -14,7 +15,6 @@ mod wiring;
 
 use std::io::IsTerminal;
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Parser;
@@ -22,7 +22,7 @@ use serde_json::json;
 use tracing::info;
 
 use crate::cli::{Cli, Command};
-use crate::commands::{ask, backup, demo, doctor, eval, index, keys, operators, projects, run, search};
+use crate::commands::{ask, backup, demo, doctor, eval, index, keys, operators, projects, restore, run, search};
 use crate::config::{Config, Overrides};
 use crate::failure::Failure;
 use crate::logging::Logger;
@@ -91,7 +91,16 @@ async fn run(cli: &Cli) -> Result<(), Failure> {
     let overrides = Overrides { listen, data: cli.global.data.clone() };
     let config = Config::load(cli.global.config.as_deref(), std::env::vars_os(), overrides)?;
     let json = cli.global.json;
-    match &cli.command {
+    let missing = if cli.command.makes_data_folder() { None } else { data_folder::require(&config).err() };
+    match (&cli.command, missing) {
+        (Command::Doctor, missing) => doctor::run(config, missing, json).await,
+        (_, Some(missing)) => Err(missing.into()),
+        (command, None) => carry_out(command, cli, config, json).await,
+    }
+}
+
+async fn carry_out(command: &Command, cli: &Cli, config: Config, json: bool) -> Result<(), Failure> {
+    match command {
         Command::Demo(_) if json => {
             Err(Failure::usage("demo: a tour for a person to read, which there is no JSON of; leave out --json"))
         }
@@ -112,6 +121,7 @@ async fn run(cli: &Cli) -> Result<(), Failure> {
         Command::Eval(args) => eval::run(&App::open(config)?, args, json).await,
         Command::Run(args) => run::run(args, config, json).await,
         Command::Backup(args) => backup::run(args, &config, json).await,
-        Command::Doctor => doctor::run(&Arc::new(App::open(config)?), json).await,
+        Command::Restore(args) => restore::run(args, &config, json).await,
+        Command::Doctor => doctor::run(config, None, json).await,
     }
 }

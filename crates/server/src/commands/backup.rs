@@ -8,20 +8,21 @@ use serde_json::json;
 use crate::cli::BackupArgs;
 use crate::commands::quantity::bytes;
 use crate::config::Config;
+use crate::data_folder::{database, owner_of};
 use crate::failure::Failure;
 use crate::output;
-use crate::wiring::app::database;
 
 pub(crate) async fn run(args: &BackupArgs, config: &Config, json: bool) -> Result<(), Failure> {
-    let source = database(&config.data);
-    if !source.is_file() {
-        // Opening the store would create a database, and the backup would be empty.
-        let sentence = format!("there is no database in {}; name the data folder with --data", config.data.display());
-        return Err(Failure::plain(sentence));
+    if let Some(owner) = owner_of(&args.file, &config.data) {
+        return Err(Failure::plain(format!(
+            "{} lies among the files of the data folder {}, which a backup must not touch; choose a file outside of it",
+            args.file.display(),
+            owner.display()
+        )));
     }
     let existing = if args.force { Existing::Replace } else { Existing::Refuse };
     let began = Instant::now();
-    let store = SqliteStore::open(source)?;
+    let store = SqliteStore::open(database(&config.data))?;
     let made = store.backup(&args.file, existing).await;
     store.close().await?;
     let made = made.map_err(|error| match error {

@@ -11,5 +11,6 @@ pub(crate) mod keys;
 pub(crate) mod operators;
 pub(crate) mod projects;
 pub(crate) mod quantity;
+pub(crate) mod restore;
 pub(crate) mod run;
 pub(crate) mod search;

@@ -4,6 +4,8 @@ use docent_operators::{AuditEntry, LINK_LIFETIME, LinkToken, Operator, OperatorN
 use serde_json::json;
 
 use crate::cli::{OperatorCommand, RoleArg};
+use crate::config::Config;
+use crate::data_folder::{self, Serving};
 use crate::failure::Failure;
 use crate::output;
 use crate::wiring::app::{App, join_url};
@@ -18,29 +20,44 @@ pub(crate) async fn run(app: &App, command: &OperatorCommand, json: bool) -> Res
                 None if app.operators.has_any().await? => OperatorRole::Editor,
                 None => OperatorRole::Owner,
             };
+            let server = server_url(&app.config)?;
             let token = app.operators.invite(name.clone(), role).await?;
             audit(app, "operator.invite", name.as_ref(), Some(role)).await?;
             let what = format!("It makes an operator, with the role {role}.");
-            show(app, &token, json!({ "name": name.as_ref().map(OperatorName::as_str), "role": role }), &what, json)
+            show(
+                app,
+                &server,
+                &token,
+                json!({ "name": name.as_ref().map(OperatorName::as_str), "role": role }),
+                &what,
+                json,
+            )
         }
         OperatorCommand::Reset { name } => {
             let name = parsed("NAME", name)?;
             let found = app.operators.operator_named(&name).await?;
             let operator = found
                 .ok_or_else(|| Failure::plain(format!("there is no operator `{name}`; see `docent operator list`")))?;
+            let server = server_url(&app.config)?;
             let token = app.operators.reset_link(operator.id).await?;
             audit(app, "operator.reset", Some(&operator.name), None).await?;
             let what = format!("It sets a new password for {} and ends all sessions.", operator.name);
-            show(app, &token, json!({ "name": operator.name.as_str(), "role": operator.role }), &what, json)
+            show(app, &server, &token, json!({ "name": operator.name.as_str(), "role": operator.role }), &what, json)
         }
         OperatorCommand::List => list(&app.operators.operators().await?, json),
     }
 }
 
 /// Prints a link. It cannot be printed again, because only its hash is stored.
-fn show(app: &App, token: &LinkToken, mut about: serde_json::Value, what: &str, json: bool) -> Result<(), Failure> {
-    let listen = || format!("http://{}", app.config.listen);
-    let url = join_url(&app.config.public_url.clone().unwrap_or_else(listen), token);
+fn show(
+    app: &App,
+    server: &ServerUrl,
+    token: &LinkToken,
+    mut about: serde_json::Value,
+    what: &str,
+    json: bool,
+) -> Result<(), Failure> {
+    let url = join_url(&server.url, token);
     let until = app.now().plus(LINK_LIFETIME);
     if json {
         about["link"] = url.into();
@@ -49,7 +66,33 @@ fn show(app: &App, token: &LinkToken, mut about: serde_json::Value, what: &str, 
     }
     output::line(url)?;
     output::print_note(format_args!("{what} It works once, until {until}, for anybody who has it."));
+    if !server.is_running {
+        output::print_note("No server is running on this data folder; the link works when one does.");
+    }
     Ok(())
+}
+
+/// Where links to the server lead.
+struct ServerUrl {
+    url: String,
+    is_running: bool,
+}
+
+/// The URL of the server: the configured one, that of the server that runs on the data folder, or the address that one
+/// will listen on.
+fn server_url(config: &Config) -> Result<ServerUrl, Failure> {
+    let (is_running, recorded) = match data_folder::serving(&config.data) {
+        Serving::Yes(url) => (true, url),
+        Serving::No => (false, None),
+    };
+    match config.public_url.clone().or(recorded) {
+        Some(url) => Ok(ServerUrl { url, is_running }),
+        None if config.listen.port() == 0 => Err(Failure::plain(
+            "no server is running on this data folder, and `listen` leaves open which port one will have: start it first, or \
+             set `public_url`",
+        )),
+        None => Ok(ServerUrl { url: format!("http://{}", config.listen), is_running }),
+    }
 }
 
 async fn audit(

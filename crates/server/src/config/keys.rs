@@ -195,7 +195,8 @@ impl Keys {
         let config = Config {
             listen: overrides.listen.unwrap_or(self.listen),
             public_url: self.public_url.as_deref().map(public_url).transpose()?,
-            data: overrides.data.unwrap_or(self.data),
+            data: overrides.data.unwrap_or_else(|| self.data.clone()),
+            configured_data: self.data,
             prices: prices(self.currency, &models, &offered),
             models,
             offered,
@@ -313,12 +314,16 @@ fn prices(currency: String, models: &BTreeMap<String, ModelConfig>, offered: &BT
 
 /// The public URL of the server, without a trailing slash.
 fn public_url(given: &str) -> Result<String, ConfigError> {
+    let wrong = |sentence| Err(ConfigError::wrong("public_url", sentence));
     match BaseUrl::parse(given) {
+        Ok(url) if url.uri().path() != "/" => wrong(format!(
+            "`{}`: the server cannot be reached below a path, because its pages link to each other from the root; give it a \
+             name of its own, such as `https://docent.example.com`",
+            url.uri().path()
+        )),
         Ok(_) => Ok(given.trim_end_matches('/').to_owned()),
         Err(why) => {
-            let sentence =
-                format!("{why}; give the address people reach the server at, such as `https://docs.example.com`");
-            Err(ConfigError::wrong("public_url", sentence))
+            wrong(format!("{why}; give the address people reach the server at, such as `https://docs.example.com`"))
         }
     }
 }

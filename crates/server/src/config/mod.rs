@@ -43,6 +43,8 @@ pub(crate) struct Config {
     /// The URL by which people reach the server; without it, the address that it listens on is used.
     pub(crate) public_url: Option<String>,
     pub(crate) data: PathBuf,
+    /// The data folder without the command line's `--data`.
+    pub(crate) configured_data: PathBuf,
     /// The configured models, by the names that requests give.
     pub(crate) models: BTreeMap<String, ModelConfig>,
     /// Every model name that a request may give, and the model that it refers to.

@@ -6,10 +6,9 @@ mod project_form;
 mod readiness;
 mod refresh;
 mod retention;
+mod signals;
 
-use std::fs::{File, TryLockError};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -25,12 +24,12 @@ use docent_web::{ErrorShape, Handler, HttpError, Methods, Request, Response, res
 use http::StatusCode;
 use serde_json::json;
 use tokio::net::TcpListener;
-use tokio::signal::unix::{SignalKind, signal};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
 use crate::config::{Config, OpenIdSignIn};
+use crate::data_folder::ServeLock;
 use crate::failure::Failure;
 use crate::metrics::{self, Metrics};
 use crate::serve::operations::ServerOperations;
@@ -38,6 +37,9 @@ use crate::serve::readiness::Readiness;
 use crate::wiring::app::App;
 use crate::wiring::hooks;
 use crate::wiring::missing_docs::IndexedDocs;
+
+use self::signals::Signals;
+pub(crate) use self::signals::{second_signal, shutdown_signal};
 
 /// Maximum time for running jobs to finish their step after the server begins to drain.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -51,11 +53,14 @@ pub(crate) struct RunningServer {
     http: JoinHandle<docent_web::Drained>,
     engine: JoinHandle<()>,
     background_tasks: Vec<JoinHandle<()>>,
-    _alone: File,
+    lock: ServeLock,
+    signals: Signals,
 }
 
 /// Starts all services. The server accepts connections when this returns.
 pub(crate) async fn start(config: Config) -> Result<RunningServer, Failure> {
+    // Whoever sees that the server listens may end it at once.
+    let signals = Signals::listen()?;
     let listener = TcpListener::bind(config.listen).await.map_err(|error| {
         Failure::new(format!("cannot listen on {}; choose another address with --listen", config.listen), error)
     })?;
@@ -69,7 +74,7 @@ pub(crate) async fn start(config: Config) -> Result<RunningServer, Failure> {
         );
     }
     let app = Arc::new(App::open(config)?);
-    let alone = lock(&app.config.data)?;
+    let lock = ServeLock::take(&app.config.data).await?;
     for exposed in &app.exposed {
         warn!("{exposed}");
     }
@@ -96,7 +101,8 @@ pub(crate) async fn start(config: Config) -> Result<RunningServer, Failure> {
     let http = tokio::spawn(docent_web::serve(listener, house, limits, ids, shutdown));
     let mut background_tasks = spawn_background_tasks(&app, &drain);
     background_tasks.push(tokio::spawn(hooks.run(drain.clone())));
-    Ok(RunningServer { app, address, url, drain, http, engine, background_tasks, _alone: alone })
+    lock.announce(&app.config.public_url.clone().unwrap_or_else(|| local_url(address)))?;
+    Ok(RunningServer { app, address, url, drain, http, engine, background_tasks, lock, signals })
 }
 
 /// The URL of the server on its own machine: a server that listens on all addresses is reached by loopback.
@@ -127,24 +133,6 @@ fn spawn_background_tasks(app: &Arc<App>, drain: &CancellationToken) -> Vec<Join
     background_tasks
 }
 
-/// Ensures that no other server uses this data folder. The lock ends with the process, even if it is killed.
-fn lock(data: &Path) -> Result<File, Failure> {
-    let path = data.join("serve.lock");
-    let failed = |error| Failure::new(format!("cannot open {}", path.display()), error);
-    let mut options = File::options();
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let file = options.create(true).truncate(false).write(true).open(&path).map_err(failed)?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(Failure::plain(format!(
-            "another docent server is running on {}; stop it, or choose another folder with --data",
-            data.display()
-        ))),
-        Err(TryLockError::Error(error)) => Err(failed(error)),
-    }
-}
-
 impl RunningServer {
     pub(crate) fn app(&self) -> &Arc<App> {
         &self.app
@@ -159,13 +147,13 @@ impl RunningServer {
         &self.url
     }
 
-    /// Runs until SIGINT or SIGTERM, then drains. A second signal ends the process immediately: everything accepted is
-    /// in the store, and is resumed at the next start.
-    pub(crate) async fn until_shutdown(self) -> Result<(), Failure> {
-        shutdown_signal().await?;
+    /// Runs until SIGINT, SIGTERM or SIGHUP, then drains. A second SIGINT or SIGTERM ends the process immediately:
+    /// everything accepted is in the store, and is resumed at the next start.
+    pub(crate) async fn until_shutdown(mut self) -> Result<(), Failure> {
+        self.signals.first().await;
         info!("draining; a second signal stops at once");
         let second = tokio::spawn(async {
-            if shutdown_signal().await.is_ok() {
+            if second_signal().await.is_ok() {
                 std::process::exit(1);
             }
         });
@@ -191,19 +179,10 @@ impl RunningServer {
             task.abort();
         }
         self.app.searches.flush().await;
-        Ok(self.app.store.close().await?)
+        self.app.store.close().await?;
+        drop(self.lock);
+        Ok(())
     }
-}
-
-/// Waits for the first SIGINT or SIGTERM.
-pub(crate) async fn shutdown_signal() -> Result<(), Failure> {
-    let listen = |kind| signal(kind).map_err(|error| Failure::new("cannot listen for signals", error));
-    let (mut interrupt, mut terminate) = (listen(SignalKind::interrupt())?, listen(SignalKind::terminate())?);
-    tokio::select! {
-        _ = interrupt.recv() => {}
-        _ = terminate.recv() => {}
-    }
-    Ok(())
 }
 
 /// The operators, with sign-in at an identity provider if one is configured.

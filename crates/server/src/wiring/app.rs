@@ -1,7 +1,7 @@
 //! Constructs the services that all commands use.
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use docent_access::{Access, AddError, AssistantLimits, Keys, Projects};
 use docent_assistant::{Assistant, SearchLog, Threads};
@@ -17,6 +17,7 @@ use docent_types::{Clock, Ids, Project, ProjectId, RandomIds, SystemClock, Times
 use docent_workspace::Mirrors;
 
 use crate::config::Config;
+use crate::data_folder::{self, Serving, database};
 use crate::failure::Failure;
 use crate::wiring::credentials::RepositoryCredentials;
 use crate::wiring::embedders;
@@ -26,6 +27,10 @@ use crate::wiring::missing_docs::MissingDocs;
 use crate::wiring::models::Models;
 use crate::wiring::privacy::{self, ReadableByOthers};
 use crate::wiring::sites::Sites;
+
+/// How long the jobs of a removed project may take to stop, and how often they are looked at meanwhile.
+const STOPPING: Duration = Duration::from_secs(30);
+const STOPPED_CHECK: Duration = Duration::from_millis(50);
 
 /// The application: its store, its services, and its configuration.
 pub(crate) struct App {
@@ -146,9 +151,28 @@ impl App {
         }
     }
 
+    /// Removes a project, and waits until the server on this data folder has stopped its jobs.
     pub(crate) async fn remove_project(&self, project: &Project) -> Result<(), Failure> {
         self.projects().remove(&project.id, self.now()).await?;
-        self.indexes.remove(project.uid).map_err(Failure::from)
+        self.indexes.remove(project.uid)?;
+        let deadline = Instant::now() + STOPPING;
+        loop {
+            let left = self.store.jobs_not_stopped(project.uid).await?;
+            // Without a server the leases are those of a dead one.
+            if left.is_empty() || data_folder::serving(&self.config.data) == Serving::No {
+                return Ok(());
+            }
+            if Instant::now() > deadline {
+                let ids = left.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+                return Err(Failure::plain(format!(
+                    "`{}` is removed, but the server has not stopped its jobs within {} seconds: {ids}; one that is \
+                     pushing comes to the end of that. Restart the server to stop them now",
+                    project.id,
+                    STOPPING.as_secs()
+                )));
+            }
+            tokio::time::sleep(STOPPED_CHECK).await;
+        }
     }
 
     /// The pull requests of the local forge, for display and merging.
@@ -195,11 +219,6 @@ impl docent_authoring::Projects for Registry {
     }
 }
 
-/// The path of the database in a data folder.
-pub(crate) fn database(data: &Path) -> PathBuf {
-    data.join("docent.db")
-}
-
 /// The URL of the dashboard's page on which an operator's sign-in link is used.
 pub(crate) fn join_url(server: &str, token: &LinkToken) -> String {
     format!("{}/dashboard/-/join/{}", server.trim_end_matches('/'), token.expose())
@@ -212,8 +231,8 @@ mod tests {
     #[test]
     fn a_link_leads_to_the_server_that_people_know() {
         let token = LinkToken::parse(&"0a".repeat(32)).expect("a token");
-        for server in ["https://docs.example.com/docent", "https://docs.example.com/docent/"] {
-            let expected = format!("https://docs.example.com/docent/dashboard/-/join/{}", "0a".repeat(32));
+        for server in ["https://docs.example.com", "https://docs.example.com/"] {
+            let expected = format!("https://docs.example.com/dashboard/-/join/{}", "0a".repeat(32));
             assert_eq!(join_url(server, &token), expected);
         }
     }

@@ -16,7 +16,7 @@ use crate::commands::client::Client;
 use crate::commands::keys;
 use crate::config::Config;
 use crate::failure::Failure;
-use crate::serve::{self, RunningServer};
+use crate::serve::{self, RunningServer, shutdown_signal};
 use crate::wiring::app::{App, join_url};
 
 const PROJECT: &str = "larkspur";
@@ -35,7 +35,10 @@ pub(crate) async fn run(args: &DemoArgs, mut config: Config, keep: bool) -> Resu
     let repository = config.data.join("larkspur.git");
     let pages = sample::repository(&repository)?;
     let running = serve::start(config).await?;
-    let tour = tour(&running, &repository, pages).await;
+    let tour = tokio::select! {
+        toured = tour(&running, &repository, pages) => toured,
+        signal = shutdown_signal() => signal.and_then(|()| Err(Failure::plain("stopped before the tour was over"))),
+    };
     match tour {
         Ok(()) if args.exit => running.stop().await,
         Ok(()) => {

@@ -15,12 +15,16 @@ use serde_json::json;
 
 use self::sizes::DiskUsage;
 use crate::config::{Config, RunsOn};
+use crate::data_folder::Missing;
 use crate::failure::Failure;
 use crate::output;
 use crate::wiring::app::App;
 
 /// Timeout of a check of another service.
 const LIMIT: Duration = Duration::from_secs(20);
+
+/// The checks that are about the data folder.
+const OF_DATA: [&str; 4] = ["data", "store", "sizes", "projects"];
 
 /// The result of one check.
 #[derive(Debug)]
@@ -42,10 +46,19 @@ impl Finding {
 
 pub(crate) type Findings = Vec<(&'static str, Finding)>;
 
-/// Runs all checks, prints the report, and fails if a check failed.
-pub(crate) async fn run(app: &Arc<App>, json: bool) -> Result<(), Failure> {
-    let (findings, sizes) = checked(app).await?;
-    report(&findings, sizes.as_ref(), json)
+/// Runs all checks, prints the report, and fails if a check failed. Without a data folder (`missing` says so) the rest is
+/// checked all the same, and none is made.
+pub(crate) async fn run(mut config: Config, missing: Option<Missing>, json: bool) -> Result<(), Failure> {
+    let Some(missing) = missing else {
+        let (findings, sizes) = checked(&Arc::new(App::open(config)?)).await?;
+        return report(&findings, sizes.as_ref(), json);
+    };
+    let empty = tempfile::tempdir().map_err(|error| Failure::new("could not make a temporary folder", error))?;
+    config.data = empty.path().to_owned();
+    let (mut findings, _) = checked(&Arc::new(App::open(config)?)).await?;
+    findings.retain(|(check, _)| !OF_DATA.contains(check));
+    findings.insert(1, ("data", Finding::bad(missing.what, missing.remedy)));
+    report(&findings, None, json)
 }
 
 /// The result of each check.

@@ -58,8 +58,7 @@ impl DiskUsage {
         if !store.shrinks && store.free_bytes > MUCH && store.free_bytes > store.file_bytes / SHARE {
             findings.push(Finding::Note(format!(
                 "{} of the database are free and are not given back to the disk, as an older version made the file; to make \
-                 it smaller, stop the server, run `docent backup FILE`, put FILE in the place of docent.db, and remove \
-                 docent.db-wal and docent.db-shm",
+                 it smaller, stop the server, run `docent backup FILE`, and then `docent restore FILE`",
                 bytes(store.free_bytes)
             )));
         }

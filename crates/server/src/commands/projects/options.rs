@@ -63,7 +63,7 @@ fn with(mut project: Project, options: &ProjectOptions) -> Result<Project, Failu
         project.token = token;
     }
     if let Some(url) = &options.base_url {
-        project.base_url = given(url).map(base_url).transpose()?;
+        project.base_url = given(url).map(|url| base_url(url, project.forge)).transpose()?;
     }
     if !options.context.is_empty() {
         project.context = contexts(&options.context)?;
@@ -143,12 +143,15 @@ pub(crate) fn docs_root(given: &str) -> Result<String, Failure> {
     Err(Failure::option("--docs-root", sentence))
 }
 
-fn base_url(given: &str) -> Result<String, Failure> {
+fn base_url(given: &str, forge: ForgeKind) -> Result<String, Failure> {
+    let wrong = |sentence| Err(Failure::option("--base-url", sentence));
     match BaseUrl::parse(given) {
+        Ok(url) if forge == ForgeKind::Local && url.uri().path() != "/" => wrong(format!(
+            "`{}`: the pages of the local forge cannot be reached below a path; give an address without one",
+            url.uri().path()
+        )),
         Ok(_) => Ok(given.to_owned()),
-        Err(why) => {
-            Err(Failure::option("--base-url", format!("{why}; give one like `https://git.example.com/api/v4`")))
-        }
+        Err(why) => wrong(format!("{why}; give one like `https://git.example.com/api/v4`")),
     }
 }
 

@@ -28,7 +28,7 @@ use crate::commands::projects::{allowed_paths, docs_root};
 use crate::config::Config;
 use crate::failure::Failure;
 use crate::output;
-use crate::serve::shutdown_signal;
+use crate::serve::{second_signal, shutdown_signal};
 use crate::wiring::app::App;
 
 /// The id of the only project.
@@ -173,7 +173,7 @@ async fn carry_out(
                 stopped = Stopped::Yes;
                 output::print_note("stopping; a second Ctrl-C stops at once");
                 second = Some(AbortOnDropHandle::new(tokio::spawn(async {
-                    if shutdown_signal().await.is_ok() {
+                    if second_signal().await.is_ok() {
                         std::process::exit(1);
                     }
                 })));
