@@ -50,6 +50,7 @@ pub fn sample_project(name: &str) -> Project {
         context: BTreeMap::from([("api".to_owned(), "/srv/git/api.git".to_owned())]),
         settings: ProjectSettings {
             allow_paths: vec!["*.json".to_owned()],
+            allow_code: vec!["*.mdx".to_owned()],
             author: "Ann <ann@example.com>".parse().ok(),
             sign_off: true,
         },

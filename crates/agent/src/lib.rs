@@ -51,6 +51,7 @@ mod turn_settings;
 mod workbench;
 mod writable;
 
+pub use allowed::Allowances;
 pub use call::{ModelReply, call_model};
 pub use compaction::{Compaction, compacted};
 pub use docs_search::DocsSearch;

@@ -23,6 +23,7 @@ use crate::tools::{FINISH, remaining_problems};
 use crate::transcript::{AcceptedFinish, Call, Transcript, TranscriptEntry};
 use crate::turn_history::{ForcedEnd, TurnHistory};
 use crate::turn_settings::TurnSettings;
+use crate::writable::{NOT_ALLOWED, TO_MODEL};
 
 /// The next step.
 #[derive(Debug, Clone, PartialEq)]
@@ -75,7 +76,9 @@ pub fn next(transcript: &Transcript, settings: &TurnSettings) -> Step {
         return Step::RunTools(if must_accept { with_known_problems(open) } else { open });
     }
     if let Some(finish) = transcript.finished() {
-        return Step::Done(finish_of(&finish));
+        let mut end = finish_of(&finish);
+        add_refusals(&mut end, transcript.since_last_user_message());
+        return Step::Done(end);
     }
     if let Some(forced_end) = &history.forced_end {
         let words = forced_end.words.iter().map(|message| message.plain_text()).find(|text| !text.trim().is_empty());
@@ -140,6 +143,32 @@ fn finish_of(finish: &AcceptedFinish<'_>) -> Finish {
         summary.push_str(more);
     }
     Finish { outcome, title: text("title"), summary }
+}
+
+/// Adds the places that an agent may not write, and what would allow them, to a summary that does not tell of them.
+/// A file that was written after it was refused is not told of.
+fn add_refusals(finish: &mut Finish, turn: &[TranscriptEntry]) {
+    let mut left: Vec<&str> = Vec::new();
+    for result in turn.iter().flat_map(|entry| match entry {
+        TranscriptEntry::Results { results, .. } => results.as_slice(),
+        _ => &[],
+    }) {
+        let (done, refused) = result.output.split_once(NOT_ALLOWED).unwrap_or((&result.output, ""));
+        if !result.is_error {
+            left.retain(|line| line.split('`').nth(1).is_none_or(|path| !done.contains(&format!("`{path}`"))));
+        }
+        left.extend(refused.lines().map(str::trim).filter(|line| !line.is_empty()));
+    }
+    left.retain(|line| !finish.summary.contains(line));
+    if left.iter().any(|line| line.starts_with("- ")) {
+        let mut lines: Vec<&str> = Vec::new();
+        for line in left.into_iter().map(|line| line.strip_prefix(TO_MODEL).unwrap_or(line)) {
+            if !lines.contains(&line) {
+                lines.push(line);
+            }
+        }
+        finish.summary.push_str(&format!("\n\n{NOT_ALLOWED}\n\n{}", lines.join("\n")));
+    }
 }
 
 /// The end of a turn that the model did not end.

@@ -4,14 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
-use docent_refactor::{Change, Refactored};
+use docent_markdown::line_of;
+use docent_refactor::{Change, Refactored, TextEdit, apply};
 use docent_site::{Site, SiteData, Tree};
 
+use crate::allowed::Allowances;
 use crate::docs_search::DocsSearch;
 use crate::files::EditableTree;
 use crate::parsed_call::{CallResult, Patterns};
 use crate::turn_settings::TurnLimits;
-use crate::writable::Writable;
+use crate::writable::{Refusal, Writable, refused};
 
 /// What a tool may depend on besides the files and its input. Constant during a job, so that a replay gives the same
 /// files.
@@ -22,8 +24,7 @@ pub struct ToolContext {
     pub docs_root: String,
     /// Read-only repositories by name: `@name/path` is a file in one.
     pub context: BTreeMap<String, Arc<dyn Tree + Send + Sync>>,
-    /// Globs, relative to the docs root, of files besides documents that may be changed.
-    pub allow_paths: Vec<String>,
+    pub allowances: Allowances,
     /// The search over the published docs, if there is one.
     pub search: Option<Arc<dyn DocsSearch>>,
 }
@@ -34,7 +35,7 @@ impl fmt::Debug for ToolContext {
             .field("limits", &self.limits)
             .field("docs_root", &self.docs_root)
             .field("context", &self.context.keys())
-            .field("allow_paths", &self.allow_paths)
+            .field("allowances", &self.allowances)
             .field("search", &self.search.is_some())
             .finish()
     }
@@ -218,8 +219,12 @@ impl Workbench<'_> {
         let tree = self.tree();
         let written: Vec<(&str, Option<Vec<u8>>)> =
             changes.iter().map(|change| (change.path(), change.bytes_after(tree))).collect();
-        let writable = Writable::new(self.files.base(), &self.context.allow_paths);
-        written.iter().try_for_each(|(path, bytes)| writable.check(path, bytes.as_deref()))?;
+        let writable = Writable::new(self.files.base(), &self.context.allowances);
+        let refusals: Vec<Refusal> =
+            written.iter().filter_map(|(path, bytes)| writable.check(path, bytes.as_deref()).err()).collect();
+        if !refusals.is_empty() {
+            return Err(refused(&refusals, &self.context.allowances));
+        }
         self.within_budget(&written)?;
         let written = written.into_iter().map(|(path, bytes)| (path.to_owned(), bytes)).collect();
         self.files.change(written).map_err(|refused| refused.to_string())
@@ -247,12 +252,71 @@ impl Workbench<'_> {
         Ok(())
     }
 
-    /// Makes the changes of a refactor and reports it.
+    /// Makes the changes of a refactor and reports it. A place that an agent may not write is left and listed. Files that
+    /// are made and removed belong together: if one of them is refused, nothing is done.
     pub(crate) fn carry_out(&mut self, refactored: Result<Refactored, impl std::fmt::Display>) -> CallResult {
-        let refactored = refactored.map_err(|why| why.to_string())?;
+        let mut refactored = refactored.map_err(|why| why.to_string())?;
+        let is_edit = |change: &Change| matches!(change, Change::Edit { .. });
+        let writable = Writable::new(self.files.base(), &self.context.allowances);
+        let mut refusals = Vec::new();
+        for change in refactored.changes.iter().filter(|change| !is_edit(change)) {
+            refusals.extend(writable.check(change.path(), change.bytes_after(self.tree()).as_deref()).err());
+        }
+        if !refusals.is_empty() {
+            return Err(refused(&refusals, &self.context.allowances));
+        }
+        for change in &mut refactored.changes {
+            if let Change::Edit { path, edits } = change {
+                let bytes = self.files.read(path).unwrap_or_default();
+                let permitted = permitted(&writable, path, &bytes, edits, &mut refusals);
+                if permitted.is_empty() && !edits.is_empty() {
+                    refactored.details.retain(|line| !line.starts_with(&format!("{path}:")));
+                }
+                *edits = permitted;
+            }
+        }
+        refactored.changes.retain(|change| !matches!(change, Change::Edit { edits, .. } if edits.is_empty()));
+        if refusals.is_empty() {
+            self.make(&refactored.changes)?;
+            return Ok(report(&refactored));
+        }
+        let refused = refused(&refusals, &self.context.allowances);
+        if refactored.changes.is_empty() {
+            return Err(format!("Nothing was changed. {refused}"));
+        }
         self.make(&refactored.changes)?;
-        Ok(report(&refactored))
+        refactored.summary.push_str(", but for what is not allowed");
+        Ok(format!("{}\n\n{refused}", report(&refactored)))
     }
+}
+
+/// The edits of a file that an agent may make, together. The places of the others are added to `refusals`.
+fn permitted(
+    writable: &Writable<'_>,
+    path: &str,
+    bytes: &[u8],
+    edits: &[TextEdit],
+    refusals: &mut Vec<Refusal>,
+) -> Vec<TextEdit> {
+    let Err(refusal) = writable.check(path, Some(&apply(bytes, edits))) else { return edits.to_vec() };
+    if let [edit] = edits {
+        let text = String::from_utf8_lossy(bytes);
+        let start = text.floor_char_boundary(edit.range.start);
+        let begin = text[..start].rfind('\n').map_or(0, |end| end + 1);
+        let line: String = text[begin..].lines().next().unwrap_or_default().trim().chars().take(80).collect();
+        let place = format!("line {}, `{}`: ", line_of(&text, start), line.replace('`', "'"));
+        refusals.push(Refusal { why: place + &refusal.why, ..refusal });
+        return Vec::new();
+    }
+    let (first, second) = edits.split_at(edits.len() / 2);
+    let mut kept = permitted(writable, path, bytes, first, refusals);
+    let is_first_alone = kept.len();
+    kept.extend(permitted(writable, path, bytes, second, refusals));
+    if let Err(refusal) = writable.check(path, Some(&apply(bytes, &kept))) {
+        kept.truncate(is_first_alone);
+        refusals.push(refusal);
+    }
+    kept
 }
 
 /// A path without the redundant parts of a model's spelling.

@@ -18,10 +18,13 @@
 use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeSet, HashSet};
 
-use docent_markdown::{Code, CodeRules, folder, is_markdown_page, is_markup, is_page};
-use docent_site::{Layout, SiteData, Tree, code_of, is_api_description, read_file};
+use docent_markdown::{Code, CodeRules, folder, is_markdown_page, is_markup, is_page, joined, regex};
+use docent_site::{
+    Layout, SiteData, Tree, active_in_diagram, active_in_svg, code_of, is_api_description, is_program, is_template,
+    read_file,
+};
 
-use crate::allowed::Allowed;
+use crate::allowed::{Allowances, Allowed, Remedy};
 use crate::paths::{check_new_name, check_path, is_build_file, is_hidden};
 
 /// Extensions of pages.
@@ -76,28 +79,40 @@ const FOR_READERS: [&str; 3] = ["llms.txt", "llms-full.txt", "robots.txt"];
 /// Extensions of components: a page that displays one may also run it.
 const COMPONENTS: [&str; 5] = ["jsx", "tsx", "vue", "svelte", "astro"];
 
+/// Why a change is refused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Refusal {
+    pub(crate) path: String,
+    pub(crate) why: String,
+    /// `None`: nobody can allow it.
+    pub(crate) remedy: Option<Remedy>,
+}
+
 /// The rules, with `base` as the files before the job.
 pub(crate) struct Writable<'b> {
     base: &'b dyn Tree,
     allowed: Allowed,
+    allowed_code: Allowed,
     layout: OnceCell<Layout>,
     code: RefCell<KnownCode>,
     including: OnceCell<Vec<String>>,
     shown: OnceCell<BTreeSet<String>>,
+    paths: OnceCell<HashSet<String>>,
 }
 
 impl<'b> Writable<'b> {
-    /// `allowed` are the globs of the project's owner.
-    pub(crate) fn new(base: &'b dyn Tree, allowed: &[String]) -> Self {
-        let allowed = Allowed::of(allowed);
+    pub(crate) fn new(base: &'b dyn Tree, allowances: &Allowances) -> Self {
+        let (allowed, allowed_code) = (Allowed::of(&allowances.paths), Allowed::of(&allowances.code));
         let (layout, including, shown) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
-        Self { base, allowed, layout, code: RefCell::default(), including, shown }
+        let paths = OnceCell::new();
+        Self { base, allowed, allowed_code, layout, code: RefCell::default(), including, shown, paths }
     }
 
     /// Whether an agent may change a file to `after`, or remove it (`None`). The error is for the model, and for
     /// people.
-    pub(crate) fn check(&self, path: &str, after: Option<&[u8]>) -> Result<(), String> {
-        let refused = |why: &dyn std::fmt::Display| format!("`{path}`: {why}");
+    pub(crate) fn check(&self, path: &str, after: Option<&[u8]>) -> Result<(), Refusal> {
+        let refused =
+            |why: &dyn std::fmt::Display| Refusal { path: path.to_owned(), why: why.to_string(), remedy: None };
         let before = self.base.read(path);
         // Outside of the docs root, an agent may only change the navigation of the site.
         let inside = match path.trim_start_matches("../") {
@@ -111,26 +126,39 @@ impl<'b> Writable<'b> {
         if before.as_deref() == after || (inside == path && self.allowed.has(path)) {
             return Ok(());
         }
-        let judged = match self.kind(path, before.as_deref(), after) {
-            FileRules::Page => self
-                .without_new_code(before.as_deref(), after, &|bytes| code_of(self.layout(), path, bytes))
-                .and_then(|()| self.without_new_code_where_included(path, before.as_deref(), after)),
-            FileRules::Asset => self.without_new_code_where_included(path, before.as_deref(), after),
-            FileRules::Data(data) => navigation_alone(data, before.as_deref(), after),
-            FileRules::Other => Err(OTHER.to_owned()),
+        let is_new_template = after.is_some_and(|after| is_template(path, after)) && !is_page(path);
+        let may_run = self.allowed_code.has(path);
+        let (judged, remedy) = match self.kind(path, before.as_deref(), after) {
+            FileRules::Program => (Err(PROGRAM.to_owned()), Remedy::Path),
+            FileRules::Asset | FileRules::Svg | FileRules::Other if is_new_template => {
+                (Err(TEMPLATE.to_owned()), Remedy::Path)
+            }
+            FileRules::Data(data) => (navigation_alone(data, before.as_deref(), after), Remedy::Path),
+            FileRules::Other => (Err(OTHER.to_owned()), Remedy::Path),
+            FileRules::Page | FileRules::Svg | FileRules::Asset if may_run => return Ok(()),
+            FileRules::Page => (
+                self.without_new_code(path, before.as_deref(), after, &|bytes| code_of(self.layout(), path, bytes))
+                    .and_then(|()| self.without_new_code_where_included(path, before.as_deref(), after)),
+                Remedy::Code,
+            ),
+            FileRules::Svg => (self.without_new_code(path, before.as_deref(), after, &active_in_svg), Remedy::Code),
+            FileRules::Asset => (
+                self.without_new_code(path, before.as_deref(), after, &|bytes| active_in_diagram(path, bytes))
+                    .and_then(|()| self.without_new_code_where_included(path, before.as_deref(), after)),
+                Remedy::Code,
+            ),
         };
-        judged.map_err(|why| {
-            refused(&format!(
-                "{why}. Leave it to people and say so in the summary; the owner of the project can allow it with `docent \
-                 project set ID --allow-path '{path}'`, and whoever runs `docent run` with its `--allow-path`"
-            ))
-        })
+        judged.map_err(|why| Refusal { path: path.to_owned(), why, remedy: Some(remedy).filter(|_| inside == path) })
     }
 
     fn kind(&self, path: &str, before: Option<&[u8]>, after: Option<&[u8]>) -> FileRules {
         let name = path.rsplit('/').next().unwrap_or(path);
         let ending = name.rsplit_once('.').map_or(String::new(), |(_, ending)| ending.to_ascii_lowercase());
-        match SiteData::of(path) {
+        let data = SiteData::of(path);
+        if is_program(self.layout(), path) && !(data.is_some() && is_in_data_folder(path)) {
+            return FileRules::Program;
+        }
+        match data {
             // VitePress has its configuration in a hidden folder, and some plug-ins of MkDocs use hidden files.
             Some(data) if matches!(data, SiteData::Script(_)) || !is_hidden(path) || !is_hidden(folder(path)) => {
                 return FileRules::Data(data);
@@ -140,7 +168,7 @@ impl<'b> Writable<'b> {
         }
         match ending.as_str() {
             ending if PAGES.contains(&ending) => FileRules::Page,
-            "svg" => FileRules::Page,
+            "svg" => FileRules::Svg,
             ending if ASSETS.contains(&ending) => FileRules::Asset,
             _ if FOR_READERS.contains(&name) => FileRules::Asset,
             _ if is_build_file(path) || Layout::files([path].into_iter()).len() == 1 => FileRules::Other,
@@ -158,14 +186,20 @@ impl<'b> Writable<'b> {
     /// Refuses code that is not on any page of the site yet. `read` finds the code in a text.
     fn without_new_code(
         &self,
+        path: &str,
         before: Option<&[u8]>,
         after: Option<&[u8]>,
         read: &dyn Fn(&[u8]) -> Vec<Code>,
     ) -> Result<(), String> {
         let Some(after) = after else { return Ok(()) };
         let had: HashSet<String> = read(before.unwrap_or_default()).into_iter().map(|code| code.key).collect();
-        let new = read(after).into_iter().find(|code| !had.contains(&code.key) && !self.is_known(&code.key));
-        match new {
+        let is_new = |code: &Code| {
+            !had.contains(&code.key) && !self.is_known(&code.key) && {
+                let same_file = self.leading_from(folder(path), &code.key);
+                same_file == code.key || !self.is_known(&same_file)
+            }
+        };
+        match read(after).into_iter().find(is_new) {
             None => Ok(()),
             Some(Code { line, shown, .. }) => Err(format!(
                 "line {line} holds code that no page of the site has, and the build of the site or the browser of a reader \
@@ -187,7 +221,7 @@ impl<'b> Writable<'b> {
             return Ok(());
         }
         let read = |bytes: &[u8]| docent_markdown::code_of(CodeRules::RstPart, path, bytes);
-        self.without_new_code(before, after, &read)
+        self.without_new_code(path, before, after, &read)
             .map_err(|why| format!("a page includes it as reStructuredText, and so read, {why}"))
     }
 
@@ -230,8 +264,27 @@ impl<'b> Writable<'b> {
         });
         let Some(path) = unread.pop() else { return false };
         let bytes = self.base.read(&path).unwrap_or_default();
-        known.keys.extend(code_of(self.layout(), &path, &bytes).into_iter().map(|code| code.key));
+        for code in code_of(self.layout(), &path, &bytes) {
+            let same_file = self.leading_from(folder(&path), &code.key);
+            known.keys.extend([same_file, code.key]);
+        }
         true
+    }
+
+    /// A piece of code with the relative paths in it resolved, where they lead to a file of the base: what a page that
+    /// moves imports and includes is the same as before.
+    fn leading_from(&self, folder: &str, key: &str) -> String {
+        regex!(RELATIVE, r"[\w@.-]*(?:/[\w@.-]+)+|[\w-]+\.\w+|\.\.?");
+        let paths = self.paths.get_or_init(|| self.base.paths().into_iter().collect());
+        let resolved = RELATIVE.replace_all(key, |written: &regex::Captures<'_>| {
+            let file = joined(folder, &written[0]).filter(|file| paths.contains(file));
+            file.map_or_else(|| written[0].to_owned(), |file| format!("\0{file}"))
+        });
+        // Such a key of reStructuredText has the folder that its paths are relative to.
+        match resolved.contains('\0') && !resolved.contains("../") {
+            true => resolved.replacen(&format!(" in {folder} "), " ", 1),
+            false => resolved.into_owned(),
+        }
     }
 
     /// Whether a page displays this text file, or whether it is a new file in the folder of such a file, with the same
@@ -272,7 +325,10 @@ impl<'b> Writable<'b> {
         let mut known = self.code.borrow_mut();
         while self.read_on(&mut known) {}
         let modules = known.keys.iter().filter_map(|key| key.strip_prefix("import ")?.split_once(" from "));
-        modules.into_iter().any(|(_, module)| stem(module) == name)
+        let file = path.rsplit('/').next().unwrap_or(path);
+        // A script, a frame or a block that runs may name the file as well.
+        let mut runs = known.keys.iter().filter(|key| ["tag ", "executed "].iter().any(|kind| key.starts_with(kind)));
+        modules.into_iter().any(|(_, module)| stem(module) == name) || runs.any(|key| key.contains(file))
     }
 
     /// The files that Markdown pages display. AsciiDoc pages are excluded, because AsciiDoc may parse an included file
@@ -315,9 +371,21 @@ struct KnownCode {
 /// The rules for a kind of file.
 enum FileRules {
     Page,
+    Svg,
     Asset,
     Data(SiteData),
+    /// Run, expanded or obeyed, whatever its ending.
+    Program,
     Other,
+}
+
+const PROGRAM: &str = "it is no document: the generator of the site runs it or expands it as a template, or coding agents \
+                       obey it";
+const TEMPLATE: &str = "front matter makes a template of a file that is no page";
+
+/// Whether a file is in a folder of data that templates read; its navigation may be edited.
+fn is_in_data_folder(path: &str) -> bool {
+    folder(path).split('/').any(|part| ["data", "_data"].contains(&part))
 }
 
 const OTHER: &str = "an agent writes documents: pages, pictures and other plain files that they show, code samples that a \
@@ -326,12 +394,13 @@ const OTHER: &str = "an agent writes documents: pages, pictures and other plain 
 fn navigation_alone(data: SiteData, before: Option<&[u8]>, after: Option<&[u8]>) -> Result<(), String> {
     let why = match after {
         Some(after) => data.more_than_navigation(before, after),
-        None => (!data.is_deletable()).then_some("the site would be without its configuration"),
+        None => (!data.is_deletable()).then(|| "the site would be without its configuration".to_owned()),
     };
-    let refused = |why: &str| {
-        format!("of this file an agent changes the navigation and the redirects alone, and as it would be then, {why}")
-    };
-    why.map_or(Ok(()), |why| Err(refused(why)))
+    why.map_or(Ok(()), |why| {
+        Err(format!(
+            "of this file an agent changes the navigation and the redirects alone, and as it would be then, {why}"
+        ))
+    })
 }
 
 /// Whether a file is an API description, before and after the change.
@@ -342,10 +411,34 @@ fn is_described(path: &str, before: Option<&[u8]>, after: Option<&[u8]>) -> bool
 }
 
 /// Checks whether an agent may make these changes to `before`; returns a sentence about the first refused one.
-/// `allowed` are the globs of the project's owner.
-pub fn refused_change(before: &dyn Tree, after: &dyn Tree, changed: &[String], allowed: &[String]) -> Option<String> {
-    let writable = Writable::new(before, allowed);
-    changed.iter().find_map(|path| writable.check(path, after.read(path).as_deref()).err())
+pub fn refused_change(
+    before: &dyn Tree,
+    after: &dyn Tree,
+    changed: &[String],
+    allowances: &Allowances,
+) -> Option<String> {
+    let writable = Writable::new(before, allowances);
+    let refusal = changed.iter().find_map(|path| writable.check(path, after.read(path).as_deref()).err())?;
+    Some(refused(&[refusal], allowances))
+}
+
+/// The heading of what was refused, in the answer of a tool.
+pub(crate) const NOT_ALLOWED: &str = "Not allowed:";
+
+/// What the model is told, and nobody else.
+pub(crate) const TO_MODEL: &str = "Leave it to people and say so in the summary. ";
+
+/// What was refused, one line each, and the command that would allow it.
+pub(crate) fn refused(refusals: &[Refusal], allowances: &Allowances) -> String {
+    let lines: Vec<String> = refusals.iter().map(|Refusal { path, why, .. }| format!("- `{path}`: {why}")).collect();
+    let remedies: Vec<(&str, Remedy)> =
+        refusals.iter().filter_map(|refusal| Some((refusal.path.as_str(), refusal.remedy?))).collect();
+    let mut text = format!("{NOT_ALLOWED}\n\n{}", lines.join("\n"));
+    if !remedies.is_empty() {
+        let command = allowances.command_for(&remedies);
+        text.push_str(&format!("\n\n{TO_MODEL}The owner can allow it: `{command}`"));
+    }
+    text
 }
 
 #[cfg(test)]

@@ -69,9 +69,9 @@ impl Session<'_> {
         // Ties the commit to its job.
         let trailer = format!("Docent-Job: {}", self.handle.job().id);
         let (seconds, signing) = (turn.at.seconds(), turn.signing.clone());
-        let allowed = self.project.settings.allow_paths.clone();
+        let allowances = self.allowances();
         let write_commit = move || {
-            if let Some(why) = draft.refusal_reason(&allowed) {
+            if let Some(why) = draft.refusal_reason(&allowances) {
                 return Err(failed(Halt::Error, why));
             }
             crash::point("checked");

@@ -11,6 +11,9 @@ use tracing::warn;
 /// The search over the published docs of a project, `None` when they are not indexed here.
 pub type SearchOf = Arc<dyn Fn(&Project) -> Option<Arc<dyn DocsSearch>> + Send + Sync>;
 
+/// The beginning of the command that allows the agents of a project more.
+pub type AllowCommand = Arc<dyn Fn(&Project) -> String + Send + Sync>;
+
 /// How jobs are worked on, in addition to the settings of their projects.
 #[derive(Clone, Default)]
 pub struct AuthorConfig {
@@ -20,6 +23,9 @@ pub struct AuthorConfig {
     pub labels: Vec<String>,
     /// The search over the published docs; without it the agent cannot search them.
     pub search: Option<SearchOf>,
+    /// The command line that allows a project's agents more, up to `--allow-path` and `--allow-code`. Without it,
+    /// `docent project set ID`.
+    pub allow_command: Option<AllowCommand>,
 }
 
 impl fmt::Debug for AuthorConfig {

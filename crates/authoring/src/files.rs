@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::OnceLock;
 
-use docent_agent::{EditableTree, Refused, refused_change, secrets};
+use docent_agent::{Allowances, EditableTree, Refused, refused_change, secrets};
 use docent_site::{Checked, Tree, from_root, new_findings};
 use docent_workspace::{Base, GitError, Listing, Overlay, PathRefused};
 use parking_lot::Mutex;
@@ -63,12 +63,11 @@ impl Draft {
         &self.overlay
     }
 
-    /// The reason why these changes must not be committed, if any. `allowed` are the globs of files that may be changed
-    /// besides documents.
-    pub(crate) fn refusal_reason(&self, allowed: &[String]) -> Option<String> {
+    /// The reason why these changes must not be committed, if any. `allowances` are the owner's.
+    pub(crate) fn refusal_reason(&self, allowances: &Allowances) -> Option<String> {
         let changed = self.changed();
-        if let Some(refused) = refused_change(&self.before, self, &changed, allowed) {
-            return Some(format!("Nothing was committed: {refused}."));
+        if let Some(refused) = refused_change(&self.before, self, &changed, allowances) {
+            return Some(format!("Nothing was committed. {refused}"));
         }
         let found = secrets(&self.before, self, &changed);
         let secret = found.first()?;

@@ -48,7 +48,7 @@ mod wording;
 mod tests;
 
 pub use author::Author;
-pub use config::{AuthorConfig, SearchOf, search_of};
+pub use config::{AllowCommand, AuthorConfig, SearchOf, search_of};
 pub use docent_agent::tool_names;
 pub use docent_workspace::{
     CommitSummary, ConflictKind, Diff, DiffView, FileConflict, FileDiff, FileStatus, LineConflict,

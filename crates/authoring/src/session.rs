@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use docent_agent::{self as agent, Call, Finish, Step, ToolContext, ToolResult, Transcript, TurnSettings};
+use docent_agent::{self as agent, Allowances, Call, Finish, Step, ToolContext, ToolResult, Transcript, TurnSettings};
 use docent_jobs::{EntryBody, Handle, Interrupted, JobProgress, crash};
 use docent_llm::Model;
 use docent_site::described;
@@ -246,8 +246,19 @@ impl Session<'_> {
             limits: self.author.config.limits,
             docs_root: self.project.docs_root.clone(),
             context: context_trees,
-            allow_paths: self.project.settings.allow_paths.clone(),
+            allowances: self.allowances(),
             search: self.search(),
+        }
+    }
+
+    /// What the owner allows, and the command that allows more.
+    pub(crate) fn allowances(&self) -> Allowances {
+        let settings = &self.project.settings;
+        let command = self.author.config.allow_command.as_ref().map(|command| command(&self.project));
+        Allowances {
+            paths: settings.allow_paths.clone(),
+            code: settings.allow_code.clone(),
+            command: command.unwrap_or_else(|| format!("docent project set {}", self.project.id)),
         }
     }
 

@@ -99,6 +99,8 @@ pub struct ProjectForm {
     pub base_url: String,
     /// Globs, one a line.
     pub allow_paths: String,
+    /// Globs, one a line.
+    pub allow_code: String,
     pub author: String,
     pub sign_off: bool,
     /// The project that is changed, or `None` for a new one.

@@ -50,6 +50,14 @@ pub struct Code {
     pub key: String,
 }
 
+impl Code {
+    /// A piece that was found by other rules than those of [`code_of`].
+    pub fn new(line: usize, shown: &str, key: String) -> Self {
+        let shown = on_one_line(shown).chars().take(MAX_SHOWN_CHARS).collect();
+        Self { span: 0..0, line, shown, key }
+    }
+}
+
 /// Which parts of a page count as code, by the generator that reads it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CodeRules {

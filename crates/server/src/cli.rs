@@ -171,6 +171,10 @@ pub(crate) struct ProjectOptions {
     /// `scripts/**`; more than one may be given
     #[arg(long, value_name = "GLOB")]
     pub(crate) allow_path: Vec<String>,
+    /// Pages, drawings and diagrams to which the agent may add code that the site does not have yet, such as
+    /// `guides/*.mdx`; more than one may be given
+    #[arg(long, value_name = "GLOB")]
+    pub(crate) allow_code: Vec<String>,
     /// Author and committer of the commits [default: Docent]
     #[arg(long, value_name = "NAME <EMAIL>")]
     pub(crate) author: Option<String>,
@@ -225,6 +229,10 @@ pub(crate) struct RunArgs {
     /// `scripts/**`; more than one may be given
     #[arg(long, value_name = "GLOB")]
     pub(crate) allow_path: Vec<String>,
+    /// Pages, drawings and diagrams to which the agent may add code that the site does not have yet, such as
+    /// `guides/*.mdx`; more than one may be given
+    #[arg(long, value_name = "GLOB")]
+    pub(crate) allow_code: Vec<String>,
 }
 
 #[derive(Debug, Subcommand)]

@@ -1,7 +1,8 @@
 //! Finds the code in a page, as the generator of the site reads that page.
 
-use docent_markdown::{ActiveTokens, Code, CodeRules, Format, Templates};
+use docent_markdown::{ActiveTokens, Code, CodeRules, Format, Templates, text_of};
 
+use crate::active_fields::active_fields;
 use crate::layout::{Generator, Layout};
 
 /// The code of a page, or of a picture or page written in markup tags, in no particular order. `file` is relative to
@@ -19,6 +20,9 @@ pub fn code_of(layout: &Layout, file: &str, bytes: &[u8]) -> Vec<Code> {
     let mut found = docent_markdown::code_of(rules, file, bytes);
     let is_built_in = |code: &Code| code.key.strip_prefix("component ").is_some_and(|name| is_built_in(layout, name));
     found.retain(|code| !is_built_in(code));
+    if matches!(Format::of(file), Format::Mdx | Format::Markdown) {
+        found.extend(active_fields(layout.generator(), &text_of(bytes)));
+    }
     found
 }
 

@@ -19,6 +19,7 @@
 //!
 //! This crate is pure: it does not depend on git, search indexes, models or HTTP. Files come in through [`Tree`].
 
+mod active_fields;
 mod check;
 mod code;
 mod described;
@@ -30,6 +31,7 @@ mod groups;
 mod imports;
 mod inbound;
 mod include;
+mod inert;
 mod layout;
 mod link_form;
 mod model;
@@ -41,6 +43,7 @@ mod navigation_refs;
 mod navigation_script;
 mod openapi;
 mod paths;
+mod programs;
 mod read_file;
 #[cfg(test)]
 mod sample;
@@ -48,6 +51,7 @@ mod script_pieces;
 mod site_data;
 mod skip_reason;
 mod skipped;
+mod svg;
 #[cfg(test)]
 mod tests;
 mod tree;
@@ -76,10 +80,12 @@ pub use navigation_json::{Json, Value};
 pub use navigation_merge::{NavigationMerge, merge_navigation};
 pub use navigation_script::NavigationScript;
 pub use openapi::is_api_description;
+pub use programs::{active_in_diagram, is_program, is_template};
 pub use read_file::{FileRead, SitePage, read_file};
 pub use site_data::SiteData;
 pub use skip_reason::SkipReason;
 pub use skipped::{RuleAt, Skip};
+pub use svg::active_in_svg;
 pub use tree::{ChangedTree, Tree, from_root};
 pub use trust::{DoubtedFindings, LinkEnding, LinkShape, Rule, RuleEvidence};
 pub use variants::{Declared, PageLabels, Stage, Variant, Variants, Version, is_same_language};

@@ -1,9 +1,9 @@
 //! Data files that define a site's navigation and redirects, and the check that an edit of one changes nothing else.
 
-use docent_markdown::{each_line, regex, runs_script, text_of};
+use docent_markdown::{each_line, line_of, regex, text_of};
 
-use crate::generators::redirects::plain as redirects_in;
 use crate::generators::yaml::{self, Yaml};
+use crate::inert::{active_parts, is_inert_address};
 use crate::navigation::Navigation;
 use crate::navigation_json::{self, Json, Value};
 use crate::navigation_script::NavigationScript;
@@ -58,100 +58,82 @@ impl SiteData {
 
     /// Why an edit changes more than navigation and redirects; `None` if it does not. An unreadable file always counts
     /// as more. A file that did not exist counts as empty.
-    pub fn more_than_navigation(self, before: Option<&[u8]>, after: &[u8]) -> Option<&'static str> {
+    pub fn more_than_navigation(self, before: Option<&[u8]>, after: &[u8]) -> Option<String> {
         let (before, after) = (before.map(text_of), text_of(after));
         let before = before.as_deref();
+        let yaml_of = |text: &str| yaml::read(text).map_err(|_| "it is not YAML");
         let changed = match self {
             Self::Mintlify => mintlify(before.unwrap_or("{}"), &after),
             Self::MkDocs => mkdocs(before.unwrap_or_default(), &after),
             Self::MdBook => book(before.unwrap_or_default(), &after),
             Self::Redirects => redirects(before.unwrap_or_default(), &after),
-            Self::Json => json(&after).map(|json| strings_of_json(&json)),
+            Self::Json => json(&after).map(|after| (before.and_then(|text| json(text).ok()), after)),
             Self::Yaml => without_references(before.unwrap_or_default(), &after)
-                .and_then(|()| yaml::read(&after).map_err(|_| "it is not YAML"))
-                .map(|yaml| strings_of_yaml(&yaml)),
+                .and_then(|()| yaml_of(&after).map(|after| (before.and_then(|text| yaml_of(text).ok()), after))),
             Self::Script(script) => {
-                script.more_than_navigation(before.unwrap_or_default(), &after).map_or(Ok(Vec::new()), Err)
+                let more = script.more_than_navigation(before.unwrap_or_default(), &after);
+                more.map_or(Ok((None, Yaml::Empty)), Err)
             }
         };
-        match changed {
-            Err(why) => Some(why),
-            Ok(strings) if strings.iter().any(|text| runs_script(text)) => {
-                Some("it holds an address that runs a script")
-            }
-            Ok(_) => None,
-        }
+        let (old, new) = match changed {
+            Err(why) => return Some(why.to_owned()),
+            Ok((old, new)) => (old.map_or_else(Vec::new, |old| active_parts(&old)), active_parts(&new)),
+        };
+        let added = new.into_iter().find(|part| !old.contains(part))?;
+        let place = after.find(&added).map_or_else(String::new, |at| format!("line {} holds ", line_of(&after, at)));
+        let shown: String = added.chars().take(80).collect();
+        Some(format!("{place}`{shown}`, which themes print as HTML, follow or load"))
     }
 }
 
-/// The strings of the editable parts, or why the other parts differ.
-type EditableStrings = Result<Vec<String>, &'static str>;
+/// The editable parts before and after an edit, or why the other parts differ.
+type EditableParts = Result<(Option<Yaml>, Yaml), &'static str>;
 
 const OTHER_PARTS_DIFFER: &str = "other parts of it differ, too";
 
-fn json(text: &str) -> Result<Json, &'static str> {
-    navigation_json::read(text).map_err(|_| "it is not JSON")
+fn json(text: &str) -> Result<Yaml, &'static str> {
+    navigation_json::read(text).map(|json| data_of(&json)).map_err(|_| "it is not JSON")
 }
 
-fn mintlify(before: &str, after: &str) -> EditableStrings {
-    let (before, after) = (json(before)?, json(after)?);
-    let (Value::Object(old), Value::Object(new)) = (&before.value, &after.value) else { return Err("it is no object") };
-    let is_other = |member: &&(String, Json)| !EDITABLE_MINTLIFY_KEYS.contains(&member.0.as_str());
-    let (mut old_others, mut new_others) = (old.iter().filter(is_other), new.iter().filter(is_other));
-    loop {
-        match (old_others.next(), new_others.next()) {
-            (None, None) => break,
-            (Some(old), Some(new)) if old.0 == new.0 && is_same(&old.1, &new.1) => {}
-            _ => return Err(OTHER_PARTS_DIFFER),
-        }
-    }
-    Ok(new.iter().filter(|member| !is_other(member)).flat_map(|(_, json)| strings_of_json(json)).collect())
-}
-
-fn is_same(a: &Json, b: &Json) -> bool {
-    match (&a.value, &b.value) {
-        (Value::List(a), Value::List(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_same(a, b)),
-        (Value::Object(a), Value::Object(b)) => {
-            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.0 == b.0 && is_same(&a.1, &b.1))
-        }
-        (a, b) => a == b,
-    }
-}
-
-fn strings_of_json(json: &Json) -> Vec<String> {
+fn data_of(json: &Json) -> Yaml {
     match &json.value {
-        Value::Text(text) => vec![text.clone()],
-        Value::Other(_) => Vec::new(),
-        Value::List(items) => items.iter().flat_map(strings_of_json).collect(),
-        Value::Object(members) => members.iter().flat_map(|(_, json)| strings_of_json(json)).collect(),
+        Value::Text(text) => Yaml::Text(text.clone()),
+        // A number or a literal, told from the text of the same letters.
+        Value::Other(literal) => Yaml::Map(vec![(literal.clone(), Yaml::Empty)]),
+        Value::List(items) => Yaml::List(items.iter().map(data_of).collect()),
+        Value::Object(members) => Yaml::Map(members.iter().map(|(name, json)| (name.clone(), data_of(json))).collect()),
     }
 }
 
-fn strings_of_yaml(yaml: &Yaml) -> Vec<String> {
-    match yaml {
-        Yaml::Text(text) => vec![text.clone()],
-        Yaml::Empty => Vec::new(),
-        Yaml::List(items) => items.iter().flat_map(strings_of_yaml).collect(),
-        Yaml::Map(members) => members.iter().flat_map(|(_, yaml)| strings_of_yaml(yaml)).collect(),
-    }
+fn mintlify(before: &str, after: &str) -> EditableParts {
+    let parts = |text: &str| match json(text)? {
+        Yaml::Map(members) => {
+            let is_editable = |member: &(String, Yaml)| EDITABLE_MINTLIFY_KEYS.contains(&member.0.as_str());
+            Ok(members.into_iter().partition::<Vec<_>, _>(is_editable))
+        }
+        _ => Err("it is no object"),
+    };
+    let ((old, old_others), (new, new_others)) = (parts(before)?, parts(after)?);
+    if old_others == new_others { Ok((Some(Yaml::Map(old)), Yaml::Map(new))) } else { Err(OTHER_PARTS_DIFFER) }
 }
 
 /// The file is not parsed as a whole, because only the generator understands its tags and references. The editable
 /// blocks are cut out by their indentation, the rest must be identical, and each block must be valid YAML by itself, so
 /// that none extends beyond its last line.
-fn mkdocs(before: &str, after: &str) -> EditableStrings {
+fn mkdocs(before: &str, after: &str) -> EditableParts {
     let ((old_blocks, old_rest), (blocks, rest)) = (blocks(before), blocks(after));
     if old_rest.trim_end() != rest.trim_end() {
         return Err(OTHER_PARTS_DIFFER);
     }
-    let mut strings = Vec::new();
+    let mut data = Vec::new();
     for block in &blocks {
         without_references(&old_blocks.concat(), block)?;
         let yaml = yaml::read(block).map_err(|_| "its navigation is not YAML")?;
         (yaml.members().len() == 1).then_some(()).ok_or("its navigation is not one value")?;
-        strings.extend(strings_of_yaml(&yaml));
+        data.push(yaml);
     }
-    Ok(strings)
+    let old = old_blocks.iter().filter_map(|block| yaml::read(block).ok()).collect();
+    Ok((Some(Yaml::List(old)), Yaml::List(data)))
 }
 
 /// The `nav:` and `redirect_maps:` blocks of a configuration, and its other lines.
@@ -198,29 +180,38 @@ fn without_references(before: &str, after: &str) -> Result<(), &'static str> {
 }
 
 /// Everything except the redirect table must be identical.
-fn book(before: &str, after: &str) -> EditableStrings {
-    let read = |text: &str| -> Result<(toml::Table, Vec<String>), &'static str> {
+fn book(before: &str, after: &str) -> EditableParts {
+    let read = |text: &str| -> Result<(toml::Table, Yaml), &'static str> {
         let mut table = text.parse::<toml::Table>().map_err(|_| "it is not TOML")?;
         let mut html = table.get_mut("output").and_then(|output| output.get_mut("html")?.as_table_mut());
         let redirects = html.as_mut().and_then(|html| html.get_mut("redirect")?.as_table_mut()).map(std::mem::take);
-        let texts = redirects.unwrap_or_default().into_iter().map(|(_, to)| to.as_str().map(str::to_owned));
-        let texts: Option<Vec<String>> = texts.collect();
-        Ok((table, texts.ok_or("a redirect leads to no address")?))
+        let texts = redirects.unwrap_or_default().into_iter();
+        let texts = texts.map(|(from, to)| Some((from, Yaml::Text(to.as_str()?.to_owned()))));
+        Ok((table, Yaml::Map(texts.collect::<Option<_>>().ok_or("a redirect leads to no address")?)))
     };
-    let ((others, _), (others_now, redirects)) = (read(before)?, read(after)?);
-    if others == others_now { Ok(redirects) } else { Err(OTHER_PARTS_DIFFER) }
+    let ((others, old), (others_now, new)) = (read(before)?, read(after)?);
+    if others == others_now { Ok((Some(old), new)) } else { Err(OTHER_PARTS_DIFFER) }
 }
 
-/// Lines that are not redirects (such as rewrites that serve another page at the path) must be identical.
-fn redirects(before: &str, after: &str) -> EditableStrings {
-    let is_other = |line: &&str| {
-        let line = line.trim();
-        !line.is_empty() && !line.starts_with('#') && redirects_in(line).is_empty()
-    };
-    let others = |text: &str| each_line(text).filter(is_other).map(|line| line.trim().to_owned()).collect::<Vec<_>>();
+/// New lines redirect from one path of the site to another. All else is a rule of the host: parameters, conditions,
+/// rewrites that serve another page or another host at the path.
+fn redirects(before: &str, after: &str) -> EditableParts {
+    let is_other = |line: &&str| !line.is_empty() && !line.starts_with('#') && !is_redirect(line);
+    let others = |text: &str| each_line(text).map(str::trim).filter(is_other).map(str::to_owned).collect::<Vec<_>>();
     match others(before) == others(after) {
-        true => Ok(redirects_in(after).into_iter().map(|(_, to)| to).collect()),
-        false => Err(OTHER_PARTS_DIFFER),
+        true => Ok((None, Yaml::Empty)),
+        false => Err("a line of it is no redirect: two paths of the site, and 301, 302, 308 or nothing"),
+    }
+}
+
+/// Whether a line of `_redirects` is two paths and at most a status.
+fn is_redirect(line: &str) -> bool {
+    let is_path =
+        |word: &str| word.starts_with('/') && !word.starts_with("//") && !word.contains('\\') && is_inert_address(word);
+    match line.split_whitespace().collect::<Vec<_>>()[..] {
+        [from, to] => is_path(from) && is_path(to),
+        [from, to, status] => is_path(from) && is_path(to) && ["301", "302", "308"].contains(&status),
+        _ => false,
     }
 }
 
@@ -230,7 +221,7 @@ mod tests {
 
     use super::*;
 
-    fn refusal(file: &str, before: &str, after: &str) -> Option<&'static str> {
+    fn refusal(file: &str, before: &str, after: &str) -> Option<String> {
         SiteData::of(file).expect("a file of data").more_than_navigation(Some(before.as_bytes()), after.as_bytes())
     }
 
@@ -252,7 +243,10 @@ mod tests {
             assert_eq!(refusal("docs.json", before, after).is_some(), is_more, "{after}");
         }
         let new = |after: &str| SiteData::Mintlify.more_than_navigation(None, after.as_bytes());
-        assert_eq!((new(r#"{"navigation": []}"#), new(r#"{"name": "A"}"#)), (None, Some(OTHER_PARTS_DIFFER)));
+        assert_eq!(
+            (new(r#"{"navigation": []}"#), new(r#"{"name": "A"}"#)),
+            (None, Some(OTHER_PARTS_DIFFER.to_owned()))
+        );
     }
 
     #[test]

@@ -95,6 +95,8 @@ pub struct ProjectSettings {
     /// Globs of paths, relative to the docs root, that an agent may change besides documents. `*` stays within a
     /// folder, `**` does not.
     pub allow_paths: Vec<String>,
+    /// Globs of pages, drawings and diagrams that an agent may add code to.
+    pub allow_code: Vec<String>,
     /// Author and committer of the commits, `None` for Docent itself.
     pub author: Option<Signature>,
     /// Whether commits carry a `Signed-off-by` line of their author.

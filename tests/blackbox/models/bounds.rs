@@ -56,7 +56,9 @@ fn what_builds_run_is_no_document_and_does_not_get_into_a_pull_request() {
         let answers = tries(wire, tried);
         for ((path, _), answer) in files.iter().zip(&answers) {
             assert!(answer.contains(&format!("`{path}`: ")), "{answer}");
-            let is_allowable = answer.contains(&format!("docent project set ID --allow-path '{path}'"));
+            let option = if path.ends_with(".mdx") { "--allow-code" } else { "--allow-path" };
+            let is_allowable =
+                answer.contains("docent project set ") && answer.contains(&format!("{option} '{path}'`"));
             assert_eq!(is_allowable, *path != "guides/nul.mdx", "{answer}");
         }
         assert!(

@@ -62,6 +62,29 @@ fn an_edit_is_exact_and_unique() {
 }
 
 #[test]
+fn one_refused_place_leaves_the_rest_of_a_chore() {
+    let mut files = MemoryFiles::from_texts([
+        (
+            "docs.json",
+            "{\n  \"name\": \"Acme\",\n  \"navigation\": [{\"group\": \"Acme\", \"pages\": [\"index\"]}]\n}\n",
+        ),
+        ("index.mdx", "# Acme\n\nAcme is here.\n\n{f(\"the Acme way\")}\n"),
+    ]);
+    let output = ok(&mut files, "replace_text", json!({"find": "Acme", "replace": "Zenith"}));
+    assert_eq!(files.text("index.mdx"), Some("# Zenith\n\nZenith is here.\n\n{f(\"the Acme way\")}\n"), "{output}");
+    let data = files.text("docs.json").unwrap_or_default();
+    assert!(data.contains("\"name\": \"Acme\"") && data.contains("\"group\": \"Zenith\""), "{data}");
+    assert!(output.contains("- `docs.json`: line 2, `\"name\": \"Acme\",`: "), "{output}");
+    assert!(output.contains("can allow it: `docent project set ID --allow-path 'docs.json'"), "{output}");
+    let mut alone = MemoryFiles::from_texts([
+        ("docs.json", "{\"name\": \"Acme\", \"navigation\": [\"index\"]}\n"),
+        ("index.mdx", "# Home\n"),
+    ]);
+    let output = refused(&mut alone, "replace_text", json!({"find": "Acme", "replace": "Zenith"}));
+    assert!(output.starts_with("Nothing was changed. Not allowed:"), "{output}");
+}
+
+#[test]
 fn a_text_that_was_copied_wrongly_is_told_how() {
     let mut files = docs();
     let mut wrong = |old: &str| refused(&mut files, "edit", json!({"path": "guides/a.mdx", "old": old, "new": "x"}));

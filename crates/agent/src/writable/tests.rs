@@ -4,6 +4,13 @@ use super::*;
 
 type Files = BTreeMap<String, Vec<u8>>;
 
+/// The judgement of one change, as a sentence where it is refused.
+fn judged(site: &Files, globs: &[String], path: &str, after: Option<&[u8]>) -> Result<(), String> {
+    let allowances = Allowances { paths: globs.to_vec(), ..Allowances::default() };
+    let checked = Writable::new(site, &allowances).check(path, after);
+    checked.map_err(|refusal| refused(&[refusal], &allowances))
+}
+
 fn files(files: &[(&str, &str)]) -> Files {
     files.iter().map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec())).collect()
 }
@@ -29,14 +36,14 @@ fn site() -> Files {
 
 #[track_caller]
 fn allows(path: &str, text: &str) {
-    assert_eq!(Writable::new(&site(), &[]).check(path, Some(text.as_bytes())), Ok(()), "{path}");
+    assert_eq!(judged(&site(), &[], path, Some(text.as_bytes())), Ok(()), "{path}");
 }
 
 #[track_caller]
 fn refuses(path: &str, text: &str, why: &str) {
     let site = site();
-    let refused = Writable::new(&site, &[]).check(path, Some(text.as_bytes())).expect_err(path);
-    assert!(refused.starts_with(&format!("`{path}`: ")) && refused.contains(why), "{refused}");
+    let told = judged(&site, &[], path, Some(text.as_bytes())).expect_err(path);
+    assert!(told.contains(&format!("- `{path}`: ")) && told.contains(why), "{told}");
 }
 
 #[test]
@@ -105,13 +112,13 @@ fn what_builds_and_deploys_is_refused_with_what_to_do_instead() {
         "mise.toml",
         "openapi-generator.json",
     ] {
-        refuses(path, "x: 1\n", "This is none of them. Leave it to people");
+        refuses(path, "x: 1\n", "This is none of them");
         refuses(path, "x: 1\n", &format!("docent project set ID --allow-path '{path}'"));
     }
     let site = site();
-    assert!(Writable::new(&site, &[]).check("package.json", None).is_err(), "nor are they deleted");
-    assert!(Writable::new(&site, &[]).check("docs.json", None).expect_err("the site needs it").contains("without its"));
-    assert_eq!(Writable::new(&site, &[]).check("guides/a.mdx", None), Ok(()));
+    assert!(judged(&site, &[], "package.json", None).is_err(), "nor are they deleted");
+    assert!(judged(&site, &[], "docs.json", None).expect_err("the site needs it").contains("without its"));
+    assert_eq!(judged(&site, &[], "guides/a.mdx", None), Ok(()));
 }
 
 #[test]
@@ -128,12 +135,12 @@ fn what_may_not_be_named_is_refused_whoever_allows_it() {
         ".git/config",
         "../a.md",
     ] {
-        assert!(Writable::new(&site, &everything).check(path, Some(b"x")).is_err(), "{path}");
+        assert!(judged(&site, &everything, path, Some(b"x")).is_err(), "{path}");
     }
     // An existing file can be repaired, or moved away.
     let odd = files(&[("what?.md", "x")]);
-    assert_eq!(Writable::new(&odd, &[]).check("what?.md", Some(b"y")), Ok(()));
-    assert_eq!(Writable::new(&odd, &[]).check("what?.md", None), Ok(()));
+    assert_eq!(judged(&odd, &[], "what?.md", Some(b"y")), Ok(()));
+    assert_eq!(judged(&odd, &[], "what?.md", None), Ok(()));
 }
 
 #[test]
@@ -164,7 +171,7 @@ fn a_sample_that_a_build_or_a_page_runs_is_none() {
     let site = |page: &str, configuration: &str| {
         files(&[("docs/a.md", page), ("mkdocs.yml", configuration), ("samples/hook.py", "x"), ("samples/demo.js", "x")])
     };
-    let check = |site: &Files, path: &str| Writable::new(site, &[]).check(path, Some(b"y"));
+    let check = |site: &Files, path: &str| judged(site, &[], path, Some(b"y"));
     assert_eq!(check(&site(&shows("hook.py"), "site_name: T\n"), "samples/hook.py"), Ok(()));
     assert!(check(&site(&shows("hook.py"), "site_name: T\nhooks: [samples/hook.py]\n"), "samples/hook.py").is_err());
     assert_eq!(check(&site(&shows("demo.js"), "site_name: T\n"), "samples/demo.js"), Ok(()));
@@ -177,12 +184,11 @@ fn a_sample_that_a_build_or_a_page_runs_is_none() {
 fn the_owner_allows_by_a_glob() {
     let site = site();
     let globs = ["*.json".to_owned(), "guides/**".to_owned(), "samples/*.rb".to_owned()];
-    let writable = Writable::new(&site, &globs);
     for path in ["package.json", "guides/a.mdx", "guides/deep/b.sh", "samples/helper.rb"] {
-        assert_eq!(writable.check(path, Some(b"{f()}")), Ok(()), "{path}");
+        assert_eq!(judged(&site, &globs, path, Some(b"{f()}")), Ok(()), "{path}");
     }
     for path in ["index.mdx", "a/package.json", "vercel.json", "guides/.env"] {
-        assert!(writable.check(path, Some(b"{f()}")).is_err(), "{path}");
+        assert!(judged(&site, &globs, path, Some(b"{f()}")).is_err(), "{path}");
     }
 }
 
@@ -191,10 +197,11 @@ fn a_finished_job_is_held_to_the_same_rules() {
     let (before, mut after) = (site(), site());
     after.insert("guides/new.md".to_owned(), b"# New\n".to_vec());
     let changed = |path: &str| vec!["guides/new.md".to_owned(), path.to_owned()];
-    assert_eq!(refused_change(&before, &after, &changed("guides/a.mdx"), &[]), None);
+    assert_eq!(refused_change(&before, &after, &changed("guides/a.mdx"), &Allowances::default()), None);
     after.remove("package.json");
-    assert!(refused_change(&before, &after, &changed("package.json"), &[]).is_some());
-    assert_eq!(refused_change(&before, &after, &changed("package.json"), &["package.json".to_owned()]), None);
+    assert!(refused_change(&before, &after, &changed("package.json"), &Allowances::default()).is_some());
+    let allowances = Allowances { paths: vec!["package.json".to_owned()], ..Allowances::default() };
+    assert_eq!(refused_change(&before, &after, &changed("package.json"), &allowances), None);
 }
 
 /// A site in reStructuredText, with an included text and existing code.
@@ -214,7 +221,7 @@ fn sphinx() -> Files {
 #[test]
 fn pages_in_restructured_text_are_written_without_new_code() {
     let site = sphinx();
-    let check = |path: &str, text: &str| Writable::new(&site, &[]).check(path, Some(text.as_bytes()));
+    let check = |path: &str, text: &str| judged(&site, &[], path, Some(text.as_bytes()));
     let a = "A\n=\n\n.. raw:: html\n\n   <br>\n\nSee :doc:`/index`, :doc:`b` and :issue:`13`.\n";
     assert_eq!(check("guide/a.rst", a), Ok(()));
     assert_eq!(
@@ -236,7 +243,7 @@ fn pages_in_restructured_text_are_written_without_new_code() {
 #[test]
 fn what_a_page_in_restructured_text_includes_is_held_to_its_rules() {
     let site = sphinx();
-    let check = |path: &str, text: &str| Writable::new(&site, &[]).check(path, Some(text.as_bytes()));
+    let check = |path: &str, text: &str| judged(&site, &[], path, Some(text.as_bytes()));
     for path in ["guide/part.md", "data/prices.csv"] {
         assert_eq!(check(path, "Words of it.\n"), Ok(()), "{path}");
         let why = check(path, "A part.\n\n.. raw:: html\n\n   <b>\n").expect_err(path);
@@ -262,7 +269,7 @@ fn pages_in_asciidoc_and_what_they_include_are_not_written() {
         "modules/ROOT/partials/part.adoc",
         "modules/ROOT/examples/b.rb",
     ] {
-        assert!(Writable::new(&site, &[]).check(path, Some(b"other words\n")).is_err(), "{path}");
+        assert!(judged(&site, &[], path, Some(b"other words\n")).is_err(), "{path}");
     }
 }
 
@@ -277,13 +284,56 @@ fn a_script_that_holds_navigation_may_name_other_pages() {
         ("b.md", "# B\n"),
     ]);
     let before = String::from_utf8(files[".vitepress/config.ts"].clone()).expect("text");
-    let writable = Writable::new(&files, &[]);
-    let check = |path: &str, text: &str| writable.check(path, Some(text.as_bytes()));
+    let check = |path: &str, text: &str| judged(&files, &[], path, Some(text.as_bytes()));
     assert_eq!(check(".vitepress/config.ts", &before.replace("'/a'", "'/b'")), Ok(()));
     let refused = check(".vitepress/config.ts", &before.replace("plugins()", "run()")).expect_err("code");
     assert!(refused.contains("its code differs, too") && refused.contains("--allow-path"), "{refused}");
     for (path, text) in [("sidebars.js", "module.exports = {}\n"), (".vitepress/config.js", "export default {}\n")] {
         check(path, text).expect_err("a new script");
     }
-    writable.check(".vitepress/config.ts", None).expect_err("the site would be without it");
+    judged(&files, &[], ".vitepress/config.ts", None).expect_err("the site would be without it");
+}
+
+#[test]
+fn new_code_is_allowed_where_the_owner_allows_code() {
+    let site = site();
+    let allowances = Allowances { code: vec!["guides/*.mdx".to_owned()], ..Allowances::default() };
+    let writable = Writable::new(&site, &allowances);
+    assert_eq!(writable.check("guides/a.mdx", Some(b"{f()}\n")), Ok(()));
+    for (path, remedy) in
+        [("index.mdx", Remedy::Code), ("guides/hooks.py", Remedy::Path), ("package.json", Remedy::Path)]
+    {
+        let refusal = writable.check(path, Some(b"{f()}\n")).expect_err(path);
+        assert_eq!(refusal.remedy, Some(remedy), "{path}");
+    }
+    let never = writable.check(".git/config", Some(b"x")).expect_err("nobody may");
+    assert_eq!(never.remedy, None);
+}
+
+#[test]
+fn the_same_file_by_another_path_is_the_same_include() {
+    let site = files(&[
+        ("conf.py", "project = 'A'\n"),
+        ("guide/a.rst", "A\n=\n\n.. csv-table:: T\n   :file: ../data/prices.csv\n"),
+        ("data/prices.csv", "a,b\n"),
+        ("data/secret.csv", "a,b\n"),
+    ]);
+    let moved = |file: &str| format!("A\n=\n\n.. csv-table:: T\n   :file: {file}\n");
+    assert_eq!(judged(&site, &[], "guide/deep/a.rst", Some(moved("../../data/prices.csv").as_bytes())), Ok(()));
+    assert!(judged(&site, &[], "guide/deep/a.rst", Some(moved("../../data/secret.csv").as_bytes())).is_err());
+}
+
+#[test]
+fn what_generators_run_is_no_document() {
+    let hugo = files(&[("hugo.toml", "baseURL = '/'\n"), ("content/a.md", "---\ntitle: A\n---\n")]);
+    for path in
+        ["layouts/robots.txt", "layouts/_default/single.md", "archetypes/a.md", "layouts/sidebar.json", "AGENTS.md"]
+    {
+        let why = judged(&hugo, &[], path, Some(b"x")).expect_err(path);
+        assert!(why.contains("it is no document"), "{why}");
+    }
+    assert_eq!(judged(&hugo, &[], "data/nav.json", Some(b"{\"a\": \"b\"}")), Ok(()));
+    assert_eq!(judged(&hugo, &[], "static/robots.txt", Some(b"User-agent: *\n")), Ok(()));
+    let why = judged(&hugo, &[], "static/a.csv", Some(b"---\n---\n{% include x %}\n")).expect_err("a template");
+    assert!(why.contains("front matter makes a template"), "{why}");
 }

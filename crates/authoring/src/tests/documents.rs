@@ -1,6 +1,6 @@
 //! An agent may write documents, and other files that its project's owner allows.
 
-use docent_agent::EditableTree as _;
+use docent_agent::{Allowances, EditableTree as _};
 use serde_json::json;
 
 use super::model::{Planned, finish};
@@ -42,9 +42,13 @@ async fn what_the_tools_let_through_is_looked_at_once_more_before_the_commit() {
     let overlay = mirror.overlay(mirror.branch("main").expect("is there")).expect("reads");
     let mut draft = Draft::new(overlay, None, "docs").expect("reads");
     draft.change(vec![("setup.md".to_owned(), Some(b"Words.\n".to_vec()))]).expect("a page");
-    assert_eq!(draft.refusal_reason(&[]), None);
+    assert_eq!(draft.refusal_reason(&Allowances::default()), None);
     draft.change(vec![("package.json".to_owned(), Some(b"{}".to_vec()))]).expect("a file");
-    let why = draft.refusal_reason(&[]).expect("no document");
-    assert!(why.starts_with("Nothing was committed: `package.json`: an agent writes documents"), "{why}");
-    assert_eq!(draft.refusal_reason(&["package.json".to_owned()]), None);
+    let why = draft.refusal_reason(&Allowances::default()).expect("no document");
+    assert!(
+        why.starts_with("Nothing was committed. Not allowed:\n\n- `package.json`: an agent writes documents"),
+        "{why}"
+    );
+    let allowances = Allowances { paths: vec!["package.json".to_owned()], ..Allowances::default() };
+    assert_eq!(draft.refusal_reason(&allowances), None);
 }

@@ -147,6 +147,7 @@ fn filled(request: &AuthorizedRequest<'_>, of: Option<&Project>) -> ProjectForm 
         token: text("token_env"),
         base_url: text("base_url"),
         allow_paths: text("allow_paths"),
+        allow_code: text("allow_code"),
         author: text("author"),
         sign_off: request.form.is_ticked("sign_off"),
         of: of.cloned(),
@@ -165,6 +166,7 @@ fn of(project: &Project) -> ProjectForm {
         token: project.token.as_ref().map(|_| SAME_TOKEN.to_owned()).unwrap_or_default(),
         base_url: project.base_url.clone().unwrap_or_default(),
         allow_paths: project.settings.allow_paths.join("\n"),
+        allow_code: project.settings.allow_code.join("\n"),
         author: project.settings.author.as_ref().map(ToString::to_string).unwrap_or_default(),
         sign_off: project.settings.sign_off,
         of: Some(project.clone()),
@@ -204,9 +206,15 @@ fn fields(
             }
         }
     };
+    let globs = |name: &str, label: &str, hint: &str, value: &str| {
+        html! {
+            div { label for=(name) { (label) } small.hint id=(format_args!("{name}-hint")) { (hint) } (problem_box(name)) textarea id=(name) aria-describedby=(described(name)) aria-invalid=[is_wrong(name).then_some("true")] name=(name) rows="2" { (value) } }
+        }
+    };
     let is_more_open = !form.allow_paths.is_empty()
+        || !form.allow_code.is_empty()
         || form.sign_off
-        || ["allow_paths", "author"].into_iter().any(is_wrong)
+        || ["allow_paths", "allow_code", "author"].into_iter().any(is_wrong)
         || !form.author.is_empty();
     let current_token = form.of.as_ref().and_then(|project| project.token.as_ref());
     let tokens = request.parts().operations.offered_tokens();
@@ -242,7 +250,8 @@ fn fields(
             (input("base_url", "Address of the forge", "Empty where it follows from the repository's.", &form.base_url, false))
             details open[is_more_open] {
                 summary { "More" }
-                div { label for="allow_paths" { "Files an agent may change besides documents" } small.hint #allow_paths-hint { "Globs relative to the docs folder, one a line." } (problem_box("allow_paths")) textarea #allow_paths aria-describedby=(described("allow_paths")) aria-invalid=[is_wrong("allow_paths").then_some("true")] name="allow_paths" rows="2" { (form.allow_paths) } }
+                (globs("allow_paths", "Files an agent may change besides documents", "Globs relative to the docs folder, one a line.", &form.allow_paths))
+                (globs("allow_code", "Pages to which an agent may add code", "Globs relative to the docs folder, one a line: the build of the site and readers run such code.", &form.allow_code))
                 (input("author", "Author of commits", "Name <mail@example.com>; empty for Docent.", &form.author, false))
                 label.tick { input type="checkbox" name="sign_off" checked[form.sign_off]; "Commits carry a Signed-off-by line" }
             }

@@ -197,6 +197,7 @@ impl Keys {
             public_url: self.public_url.as_deref().map(public_url).transpose()?,
             data: overrides.data.unwrap_or_else(|| self.data.clone()),
             configured_data: self.data,
+            rerun: None,
             prices: prices(self.currency, &models, &offered),
             models,
             offered,

@@ -45,6 +45,8 @@ pub(crate) struct Config {
     pub(crate) data: PathBuf,
     /// The data folder without the command line's `--data`.
     pub(crate) configured_data: PathBuf,
+    /// The command line of `docent run`, to be given again with more allowed.
+    pub(crate) rerun: Option<String>,
     /// The configured models, by the names that requests give.
     pub(crate) models: BTreeMap<String, ModelConfig>,
     /// Every model name that a request may give, and the model that it refers to.

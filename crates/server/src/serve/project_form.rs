@@ -23,6 +23,7 @@ impl From<Failure> for ProjectError {
                 "--token-env" | "--token-file" => "token_env",
                 "--base-url" => "base_url",
                 "--allow-path" => "allow_paths",
+                "--allow-code" => "allow_code",
                 "--author" => "author",
                 _ => return None,
             })
@@ -37,6 +38,11 @@ pub(super) fn options(form: &ProjectForm, offered: &[TokenLocation]) -> Result<P
     let is_new = form.of.is_none();
     // An empty field removes the current value; a new project has none yet.
     let cleared = |text: &str| if is_new { given(text) } else { Some(text.to_owned()) };
+    let globs = |text: &str| match text.lines().map(str::to_owned).collect::<Vec<_>>() {
+        // One empty glob clears the list.
+        lines if lines.is_empty() && !is_new => vec![String::new()],
+        lines => lines,
+    };
     let forge = match form.forge.as_str() {
         "local" => ForgeArg::Local,
         "github" => ForgeArg::Github,
@@ -58,11 +64,8 @@ pub(super) fn options(form: &ProjectForm, offered: &[TokenLocation]) -> Result<P
         token_file,
         base_url: cleared(&form.base_url),
         context: Vec::new(),
-        allow_path: match form.allow_paths.lines().map(str::to_owned).collect::<Vec<_>>() {
-            // One empty glob clears the list.
-            lines if lines.is_empty() && !is_new => vec![String::new()],
-            lines => lines,
-        },
+        allow_path: globs(&form.allow_paths),
+        allow_code: globs(&form.allow_code),
         author: cleared(&form.author),
         sign_off: Some(if form.sign_off { YesOrNo::Yes } else { YesOrNo::No }),
         no_check: false,

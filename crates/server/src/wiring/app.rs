@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use docent_access::{Access, AddError, AssistantLimits, Keys, Projects};
 use docent_assistant::{Assistant, SearchLog, Threads};
-use docent_authoring::{Author, AuthorConfig, Pulls, Repositories, search_of};
+use docent_authoring::{AllowCommand, Author, AuthorConfig, Pulls, Repositories, search_of};
 use docent_embed::Questions;
 use docent_forge::PullRequests;
 use docent_jobs::{JobLimits, Jobs};
@@ -185,6 +185,17 @@ impl App {
         )
     }
 
+    /// How the command line begins that allows a project's agents more. `docent run` has no project to set.
+    fn allow_command(&self) -> AllowCommand {
+        let run = self.config.rerun.clone();
+        let is_default = self.config.data == Path::new("./docent-data");
+        let data = std::path::absolute(&self.config.data).ok().filter(|_| !is_default);
+        let data = data.map_or_else(String::new, |data| format!(" --data {}", quoted(&data.to_string_lossy())));
+        Arc::new(move |project: &Project| {
+            run.clone().unwrap_or_else(|| format!("docent project set {}{data}", project.id))
+        })
+    }
+
     /// The author that runs jobs. `public_url` is the URL at which pull requests of the local forge are shown; empty if
     /// there is none.
     pub(crate) fn author(&self, public_url: &str) -> Author {
@@ -203,6 +214,7 @@ impl App {
                 limits: self.config.agent.limits,
                 labels: self.config.agent.labels.clone(),
                 search: Some(search_of(Arc::clone(&self.indexes))),
+                allow_command: Some(self.allow_command()),
             },
         )
     }
@@ -217,6 +229,11 @@ impl docent_authoring::Projects for Registry {
     async fn project(&self, id: &ProjectId) -> Result<Option<Project>, docent_types::StoreError> {
         self.0.by_id(id).await
     }
+}
+
+/// A word for a shell.
+pub(crate) fn quoted(word: &str) -> String {
+    format!("'{}'", word.replace('\'', r"'\''"))
 }
 
 /// The URL of the dashboard's page on which an operator's sign-in link is used.

@@ -78,9 +78,6 @@ fn markdown_runs_its_tags_and_templates() {
         ("<javascript:f()>\n", vec!["1 <javascript:f()>"; 3]),
         ("```{python}\nf()\n```\n", vec!["1 ```{python} f() ```"]),
         ("```{note}\nRead this.\n```\n", vec![]),
-        ("---\ntitle: T\nhead:\n  - - script\n    - src: x\nlayout: doc\n---\n", vec!["3 head: - - script - src: x"]),
-        ("---\n\"head\": [[script, {src: x}]]\n---\n", vec!["2 \"head\": [[script, {src: x}]]"]),
-        ("---js\n{ title: f() }\n---\n", vec!["1 ---js { title: f() } ---"]),
     ] {
         assert_eq!(shown(&layout, "docs/a.md", text), code, "{text}");
     }

@@ -5,7 +5,7 @@ mod options;
 mod token;
 
 pub(crate) use inspect::{inspect, no_pages};
-pub(crate) use options::{added, allowed_paths, changed, docs_root};
+pub(crate) use options::{added, allowed, changed, docs_root};
 
 use std::collections::BTreeMap;
 
@@ -135,9 +135,12 @@ fn listed(project: &Project) -> String {
     for (name, url) in &project.context {
         more("context", &format!("{name}={url}"));
     }
-    let ProjectSettings { allow_paths, author, sign_off } = &project.settings;
+    let ProjectSettings { allow_paths, allow_code, author, sign_off } = &project.settings;
     if !allow_paths.is_empty() {
         more("may edit", &allow_paths.join("  "));
+    }
+    if !allow_code.is_empty() {
+        more("code in", &allow_code.join("  "));
     }
     if let Some(author) = author {
         more("commits", &format!("by {author}"));
@@ -164,6 +167,7 @@ struct ProjectBody<'a> {
     base_url: Option<&'a str>,
     context: &'a BTreeMap<String, String>,
     allow_paths: &'a [String],
+    allow_code: &'a [String],
     author: Option<String>,
     sign_off: bool,
     created_at: Timestamp,
@@ -188,6 +192,7 @@ impl<'a> From<&'a Project> for ProjectBody<'a> {
             base_url: project.base_url.as_deref(),
             context: &project.context,
             allow_paths: &project.settings.allow_paths,
+            allow_code: &project.settings.allow_code,
             author: project.settings.author.as_ref().map(ToString::to_string),
             sign_off: project.settings.sign_off,
             created_at: project.created_at,
@@ -216,6 +221,7 @@ mod tests {
             context: BTreeMap::from([("api".to_owned(), "https://example.com/api.git".to_owned())]),
             settings: ProjectSettings {
                 allow_paths: vec!["scripts/**".to_owned(), "*.json".to_owned()],
+                allow_code: vec!["guides/*.mdx".to_owned()],
                 author: "Docs Bot <docs@example.com>".parse().ok(),
                 sign_off: true,
             },

@@ -70,7 +70,10 @@ fn with(mut project: Project, options: &ProjectOptions) -> Result<Project, Failu
     }
     let settings = &mut project.settings;
     if !options.allow_path.is_empty() {
-        settings.allow_paths = allowed_paths(&options.allow_path)?;
+        settings.allow_paths = allowed("--allow-path", &options.allow_path)?;
+    }
+    if !options.allow_code.is_empty() {
+        settings.allow_code = allowed("--allow-code", &options.allow_code)?;
     }
     if let Some(author) = &options.author {
         let author = given(author).map(str::parse).transpose();
@@ -88,21 +91,21 @@ pub(super) fn given(text: &str) -> Option<&str> {
     (!text.is_empty()).then_some(text)
 }
 
-/// The globs of `--allow-path`; an empty glob is dropped.
-pub(crate) fn allowed_paths(globs: &[String]) -> Result<Vec<String>, Failure> {
-    globs.iter().filter_map(|glob| given(glob)).map(allowed).collect()
+/// The globs of an option; an empty glob is dropped.
+pub(crate) fn allowed(option: &'static str, globs: &[String]) -> Result<Vec<String>, Failure> {
+    globs.iter().filter_map(|glob| given(glob)).map(|glob| allowed_glob(option, glob)).collect()
 }
 
-fn allowed(glob: &str) -> Result<String, Failure> {
+fn allowed_glob(option: &'static str, glob: &str) -> Result<String, Failure> {
     let example = "give one relative to the docs root, for example `scripts/**`";
     if glob.starts_with('/') || glob.split('/').any(|part| part == "..") {
-        return Err(Failure::option("--allow-path", format!("`{glob}` leads out of the docs; {example}")));
+        return Err(Failure::option(option, format!("`{glob}` leads out of the docs; {example}")));
     }
     match docent_site::Glob::new(glob) {
         Ok(_) => Ok(glob.to_owned()),
         Err(error) => {
             let message = format!("`{}` is not a glob: {}; {example}", error.pattern(), error.why());
-            Err(Failure::option("--allow-path", message))
+            Err(Failure::option(option, message))
         }
     }
 }

@@ -7,6 +7,7 @@ mod checkout;
 mod outcome;
 mod progress;
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::sync::Arc;
@@ -24,12 +25,12 @@ use tokio_util::task::AbortOnDropHandle;
 
 use self::checkout::{is_checked_out, repository};
 use crate::cli::RunArgs;
-use crate::commands::projects::{allowed_paths, docs_root};
+use crate::commands::projects::{allowed, docs_root};
 use crate::config::Config;
 use crate::failure::Failure;
 use crate::output;
 use crate::serve::{second_signal, shutdown_signal};
-use crate::wiring::app::App;
+use crate::wiring::app::{App, quoted};
 
 /// The id of the only project.
 const PROJECT: &str = "run";
@@ -55,6 +56,7 @@ pub(crate) async fn run(args: &RunArgs, mut config: Config, json: bool) -> Resul
         .tempdir()
         .map_err(|error| Failure::new("could not make a temporary folder to work in", error))?;
     config.data = folder.path().to_owned();
+    config.rerun = Some(rerun(std::env::args_os().skip(1)));
     let model = model(args, &config)?;
     let app = Arc::new(App::open(config)?);
     let task = tokio::select! {
@@ -71,6 +73,21 @@ pub(crate) async fn run(args: &RunArgs, mut config: Config, json: bool) -> Resul
     };
     app.store.close().await?;
     outcome?.show(json)
+}
+
+/// The command line without what it allows, which is repeated where more is allowed.
+fn rerun(args: impl Iterator<Item = OsString>) -> String {
+    let mut command = "docent".to_owned();
+    let mut args = args.map(|arg| arg.to_string_lossy().into_owned());
+    while let Some(arg) = args.next() {
+        if arg == "--allow-path" || arg == "--allow-code" {
+            args.next();
+        } else if !arg.starts_with("--allow-path=") && !arg.starts_with("--allow-code=") {
+            let is_plain = arg.chars().all(|c| c.is_ascii_alphanumeric() || "-_./=:@".contains(c)) && !arg.is_empty();
+            command.push_str(&format!(" {}", if is_plain { arg } else { quoted(&arg) }));
+        }
+    }
+    command
 }
 
 fn model(args: &RunArgs, config: &Config) -> Result<String, Failure> {
@@ -97,7 +114,11 @@ async fn task(args: &RunArgs, app: &App, model: &str) -> Result<Task, Failure> {
         token: None,
         base_url: None,
         context: std::collections::BTreeMap::new(),
-        settings: ProjectSettings { allow_paths: allowed_paths(&args.allow_path)?, ..ProjectSettings::default() },
+        settings: ProjectSettings {
+            allow_paths: allowed("--allow-path", &args.allow_path)?,
+            allow_code: allowed("--allow-code", &args.allow_code)?,
+            ..ProjectSettings::default()
+        },
         created_at: app.now(),
     };
     let branch = args.branch.as_deref().map(BranchName::parse).transpose();

@@ -1,0 +1,428 @@
+//! Finds in the front matter of a page what may be more than words about the page.
+//!
+//! Generators print some fields as HTML, put some into the head of the page, run some as templates, and no list of
+//! those is complete. So a field counts as active unless it is on a list of inert fields, and a value unless it is
+//! inert; what another page of the site has may be repeated.
+
+use docent_markdown::yaml::{self, Yaml};
+use docent_markdown::{Code, Lines, Syntax, line_of, read_front_matter, regex};
+
+use crate::generator::Generator;
+use crate::inert::{is_inert_address, is_inert_text, scheme};
+
+/// Fields with the same harmless meaning in all generators that know them.
+const COMMON: &str = "title description summary excerpt subtitle author author.name authors author_email date updated lastmod \
+    last_modified last_modified_at published_at created modified tags tag keywords categories category topics draft \
+    published unlisted hidden noindex weight order position nav_order sort slug permalink aliases redirect_from redirects \
+    redirect_to lang language version id icon image thumbnail cover canonical canonical_url canonicalURL toc comments \
+    search pagefind sitemap groups public mode status beta deprecated new license copyright reading_time audience \
+    difficulty product products owner reviewers seo.title seo.description seo.noindex authors[].name authors[].url \
+    authors[].email";
+
+/// Fields by generator, beyond [`COMMON`]. `[]` is an item of a list, `*` any name, and behind `=` are the only inert
+/// values.
+const OF: [(Generator, &str); 12] = [
+    (
+        Generator::VitePress,
+        "titleTemplate layout=doc|home|page|false navbar sidebar aside outline outline[] outline.level outline.label \
+         lastUpdated editLink footer pageClass isHome prev prev.text prev.link next next.text next.link hero.name hero.text \
+         hero.tagline hero.image hero.image.src hero.image.alt hero.image.light hero.image.dark hero.image.width \
+         hero.image.height hero.actions[].theme hero.actions[].text hero.actions[].link hero.actions[].target \
+         hero.actions[].rel features[].icon features[].icon.src features[].icon.alt features[].icon.width \
+         features[].icon.height features[].icon.light features[].icon.dark features[].icon.wrap features[].title \
+         features[].details features[].link features[].linkText features[].rel features[].target",
+    ),
+    (
+        Generator::Docusaurus,
+        "title_meta sidebar_label sidebar_position sidebar_class_name sidebar_key sidebar_custom_props.* \
+         displayed_sidebar hide_title hide_table_of_contents toc_min_heading_level toc_max_heading_level pagination_label \
+         pagination_next pagination_prev parse_number_prefixes custom_edit_url last_update.date last_update.author \
+         authors[].name authors[].title authors[].url authors[].image_url authors[].email authors[].key author_title \
+         author_url author_image_url tags[].label tags[].permalink",
+    ),
+    (
+        Generator::Starlight,
+        "template=doc|splash editUrl lastUpdated tableOfContents tableOfContents.minHeadingLevel \
+         tableOfContents.maxHeadingLevel sidebar.label sidebar.order sidebar.hidden sidebar.badge sidebar.badge.text \
+         sidebar.badge.variant prev prev.link prev.label next next.link next.label banner.content hero.title hero.tagline \
+         hero.image.file hero.image.alt hero.image.dark hero.image.light hero.actions[].text hero.actions[].link \
+         hero.actions[].icon hero.actions[].variant",
+    ),
+    (
+        Generator::Mintlify,
+        "sidebarTitle iconType url openapi asyncapi api contentType deprecated hideFooterPagination hideApiMarker \
+         noindex timestamp boost related og:title og:description og:image og:url og:type twitter:title \
+         twitter:description twitter:image twitter:card twitter:site rss playground authMethod",
+    ),
+    (
+        Generator::MkDocs,
+        "hide hide[] nav_title search.exclude search.boost subtitle social.cards date.created date.updated readtime pin \
+         links[] links[].title slug show_root_toc_entry revision_date",
+    ),
+    (
+        Generator::Hugo,
+        "linkTitle linktitle type series expiryDate publishDate isCJKLanguage headless menuTitle menu menus menu.*.weight menu.*.name \
+         menu.*.identifier menu.*.parent menus.*.weight menus.*.name menus.*.parent sidebar.open sidebar.hide sidebar.exclude bookCollapseSection bookFlatSection \
+         bookHidden bookToc bookComments bookSearchExclude bookHref alwaysopen collapsibleMenu url simple_list no_list \
+         toc_hide hide_summary prev next breadcrumbs geekdocHidden geekdocCollapseSection geekdocNav \
+         featuredImage params.author params.description translationKey",
+    ),
+    (
+        Generator::Jekyll,
+        "parent grand_parent ancestor has_children has_toc nav_exclude nav_order nav_fold child_nav_order search_exclude \
+         last_modified_date redirect_from[] sitemap.exclude sitemap.lastmod sitemap.priority sitemap.changefreq sidebar \
+         folder",
+    ),
+    (Generator::Nextra, "sidebarTitle searchable asIndexPage"),
+    (Generator::Fumadocs, "full index sidebarTitle"),
+    (Generator::Sphinx, "orphan tocdepth myst.html_meta.description myst.html_meta.keywords html_meta.description"),
+    (
+        Generator::GitBook,
+        "layout.width layout.title.visible layout.description.visible layout.tableOfContents.visible \
+         layout.outline.visible layout.pagination.visible layout.metadata.visible coverY",
+    ),
+    (Generator::Docfx, "uid ms.date ms.author ms.topic ms.service ms.reviewer ms.custom _disableToc _disableAffix"),
+];
+
+/// The last parts of names whose values are addresses: these may begin with `http:`, `https:` or `mailto:`.
+const ADDRESSES: [&str; 28] = [
+    "link",
+    "url",
+    "href",
+    "src",
+    "image",
+    "thumbnail",
+    "cover",
+    "canonical",
+    "canonical_url",
+    "canonicalURL",
+    "custom_edit_url",
+    "editUrl",
+    "redirect_to",
+    "redirects",
+    "aliases",
+    "redirect_from",
+    "permalink",
+    "slug",
+    "image_url",
+    "author_url",
+    "author_image_url",
+    "og:image",
+    "og:url",
+    "twitter:image",
+    "file",
+    "light",
+    "dark",
+    "featuredImage",
+];
+
+regex!(FENCE, r"\A\s*(?:---|\+\+\+|;;;)");
+regex!(LANGUAGE, r"\A---[ \t]*[A-Za-z]");
+// Fields without a closed block: MkDocs reads them at the top of a page, others to the end of it.
+regex!(PLAIN_FIELD, r#"\A\s{0,3}["']?([A-Za-z0-9_.-]+)["']?[ \t]*[:=][ \t]*(.*)"#);
+regex!(TAG, r"(?m)^[ \t]*(?:-[ \t]+)*(?:[^\s#]+:[ \t]+)?![^\s=]|[\[{](?:[^\n]*,)?[ \t]*![A-Za-z!<]");
+// What must not stand in a comment either, because some generators show the block.
+regex!(ACTIVE_LINE, r"(?m)<[A-Za-z/!?%]|\{\{|\{%|(?i:javascript:)\S");
+
+/// What in the front matter of a page is active. `text` is the whole page.
+pub(crate) fn active_fields(generator: Generator, text: &str) -> Vec<Code> {
+    let lines = Lines::of(text);
+    let (front, problem) = read_front_matter(text, &lines);
+    let Some(body) = front.body.clone() else { return without_block(generator, text.trim_start_matches('\u{feff}')) };
+    let inside = &text[body.clone()];
+    let mut found = Found { generator, inside, first_line: lines.number(body.start), code: Vec::new() };
+    let data = match front.syntax {
+        _ if problem.is_some() => None,
+        Syntax::Toml => inside.parse::<toml::Table>().ok().map(|table| of_toml(toml::Value::Table(table))),
+        Syntax::Json if !inside.trim_start().starts_with('{') => yaml::read(&format!("{{{inside}}}")).ok(),
+        _ if inside.lines().all(|line| line.trim().is_empty() || line.trim_start().starts_with('#')) => {
+            Some(Yaml::Empty)
+        }
+        Syntax::Yaml | Syntax::Json => yaml::read(inside).ok(),
+    };
+    match data.filter(|data| matches!(data, Yaml::Map(_) | Yaml::Empty)) {
+        Some(data) => found.value("", &data),
+        None if front.syntax == Syntax::Yaml && inside.len() < MAX_BYTES_BY_LINE => found.plain_lines(),
+        None => found.add(0, inside.trim(), format!("front matter {inside}")),
+    }
+    found.lines_with(&ACTIVE_LINE);
+    if front.syntax == Syntax::Yaml {
+        found.lines_with(&TAG);
+    }
+    found.code
+}
+
+/// The front matter that generators read where no block begins the page.
+fn without_block(generator: Generator, text: &str) -> Vec<Code> {
+    let start = text.trim_start();
+    let mut found = Found { generator, inside: text, first_line: 1, code: Vec::new() };
+    let is_json = generator == Generator::Hugo && start.starts_with('{') && !start.starts_with("{{");
+    if LANGUAGE.is_match(start) || is_json {
+        found.add(0, start, format!("front matter {start}"));
+    } else if FENCE.is_match(text) {
+        for (line, text) in text.lines().enumerate().filter(|(_, line)| PLAIN_FIELD.is_match(line)) {
+            found.add(line, text, format!("front matter line {}", text.trim()));
+        }
+    } else if generator == Generator::MkDocs {
+        for field in text.lines().map_while(|line| PLAIN_FIELD.captures(line)) {
+            found.value(&field[1].to_lowercase(), &Yaml::Text(field[2].to_owned()));
+        }
+    }
+    found.code
+}
+
+fn of_toml(value: toml::Value) -> Yaml {
+    match value {
+        toml::Value::Table(table) => Yaml::Map(table.into_iter().map(|(name, value)| (name, of_toml(value))).collect()),
+        toml::Value::Array(items) => Yaml::List(items.into_iter().map(of_toml).collect()),
+        toml::Value::String(text) => Yaml::Text(text),
+        other => Yaml::Text(other.to_string()),
+    }
+}
+
+/// Most fields whose line is looked for; the others are said to be on the first.
+const MOST_PLACED: usize = 100;
+
+/// Size of the largest block that is judged by its lines, in bytes: the longer one is active as a whole.
+const MAX_BYTES_BY_LINE: usize = 16 << 10;
+
+struct Found<'t> {
+    generator: Generator,
+    inside: &'t str,
+    first_line: usize,
+    code: Vec<Code>,
+}
+
+impl Found<'_> {
+    /// `line` is counted from 0 in the block.
+    fn add(&mut self, line: usize, shown: &str, key: String) {
+        self.code.push(Code::new(self.first_line + line, shown, key));
+    }
+
+    fn lines_with(&mut self, pattern: &regex::Regex) {
+        for (at, line) in self.inside.lines().enumerate().filter(|(_, line)| pattern.is_match(line)) {
+            self.add(at, line.trim(), format!("front matter line {}", line.trim()));
+        }
+    }
+
+    /// Judges a block that is not YAML as a whole, such as one with a colon in a title, by its lines: each is a field with
+    /// a value of one line, an item of a list, or active.
+    fn plain_lines(&mut self) {
+        // The fields around a line: the column of their children's least indentation, and their path.
+        let mut around: Vec<(usize, String)> = Vec::new();
+        for (at, line) in self.inside.lines().enumerate() {
+            let mut rest = line.trim_start_matches(' ');
+            if rest.trim().is_empty() || rest.starts_with('#') {
+                continue;
+            }
+            let mut column = line.len() - rest.len();
+            if let Some(item) = rest.strip_prefix("- ") {
+                while around.pop_if(|(least, _)| *least > column + 1).is_some() {}
+                let list = around.last().map(|(_, path)| format!("{path}[]")).unwrap_or_default();
+                around.push((column + 2, list));
+                rest = item.trim_start();
+                column = line.len() - rest.len();
+            } else {
+                while around.pop_if(|(least, _)| *least > column).is_some() {}
+            }
+            let mut path = around.last().map(|(_, path)| path.clone()).unwrap_or_default();
+            let mut text = rest;
+            if let Some(field) = PLAIN_FIELD.captures(rest).filter(|_| !rest.starts_with(['"', '\'', '{', '['])) {
+                path = if path.is_empty() { field[1].to_owned() } else { format!("{path}.{}", &field[1]) };
+                around.push((column + 1, path.clone()));
+                text = field.get(2).map_or("", |value| value.as_str());
+            } else if !path.ends_with("[]") {
+                path.clear();
+            }
+            if text.trim().is_empty() && !path.is_empty() {
+                // What is below it is judged by its own lines.
+                continue;
+            }
+            let is_marked = text.starts_with(['|', '>', '&', '*', '!', '%', '@', '`', '?']);
+            match yaml::read(text) {
+                Ok(value) if !is_marked && !path.is_empty() => self.value(&path, &value),
+                Err(_) if !is_marked && !path.is_empty() && !text.starts_with(['"', '\'', '[', '{']) => {
+                    self.value(&path, &Yaml::Text(text.trim().to_owned()));
+                }
+                _ => self.add(at, line.trim(), format!("front matter line {}", line.trim())),
+            }
+        }
+    }
+
+    fn value(&mut self, path: &str, value: &Yaml) {
+        match value {
+            Yaml::Map(members) => {
+                for (name, value) in members {
+                    self.value(&if path.is_empty() { name.clone() } else { format!("{path}.{name}") }, value);
+                }
+            }
+            Yaml::List(items) => items.iter().for_each(|item| self.value(&format!("{path}[]"), item)),
+            Yaml::Empty if path.is_empty() => {}
+            Yaml::Empty => self.field(path, ""),
+            Yaml::Text(text) => self.field(path, text),
+        }
+    }
+
+    fn field(&mut self, path: &str, value: &str) {
+        let name = path.rsplit('.').next().unwrap_or(path).trim_end_matches("[]");
+        let (is_listed, is_address) = (is_listed(self.generator, path, value), ADDRESSES.contains(&name));
+        let is_inert = if is_address || !is_listed { is_inert_address(value) } else { is_inert_text(value) };
+        let is_usual = |scheme: &str| is_listed && (!is_address || ["http", "https", "mailto"].contains(&scheme));
+        let scheme = scheme(value).filter(|scheme| !is_usual(scheme));
+        let keys = [
+            (!is_listed).then(|| format!("field {path}")),
+            (!is_inert).then(|| format!("field {path} = {value}")),
+            scheme.map(|scheme| format!("field {path} with {scheme}")),
+        ];
+        for key in keys.into_iter().flatten() {
+            let is_placed = self.code.len() < MOST_PLACED;
+            let at = self.inside.find(name).filter(|_| is_placed).map_or(1, |at| line_of(self.inside, at));
+            self.add(at - 1, &format!("{name}: {value}"), key);
+        }
+    }
+}
+
+/// Whether the lists hold a field and, where they name its values, this value.
+fn is_listed(generator: Generator, path: &str, value: &str) -> bool {
+    // Where the generator is not known, it may be any.
+    let of = OF.iter().filter(|(of, _)| generator == Generator::Plain || *of == generator);
+    let mut listed = COMMON.split_whitespace().chain(of.flat_map(|(_, fields)| fields.split_whitespace()));
+    listed.any(|listed| {
+        let (listed, values) = listed.split_once('=').map_or((listed, None), |(name, values)| (name, Some(values)));
+        is_same_path(listed, path) && values.is_none_or(|values| values.split('|').any(|one| one == value))
+    })
+}
+
+/// Whether a path is that of a list; a listed field may be a list of scalars.
+fn is_same_path(listed: &str, path: &str) -> bool {
+    let path = path.strip_suffix("[]").filter(|_| !listed.ends_with("[]")).unwrap_or(path);
+    listed == path
+        || (listed.contains('*')
+            && listed.split('.').count() == path.split('.').count()
+            && listed.split('.').zip(path.split('.')).all(|(listed, part)| listed == "*" || listed == part))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn keys(generator: Generator, fields: &str) -> Vec<String> {
+        let found = active_fields(generator, &format!("---\n{fields}\n---\n\nWords.\n"));
+        found.into_iter().map(|code| code.key).collect()
+    }
+
+    #[test]
+    fn ordinary_fields_are_inert() {
+        for (generator, fields) in [
+            (
+                Generator::VitePress,
+                "layout: home\nhero:\n  name: A & b\n  actions:\n    - {theme: brand, text: Go, link: /a}",
+            ),
+            (
+                Generator::VitePress,
+                "features:\n  - title: C++\n    link: https://example.org\nnext: {text: B, link: /b}",
+            ),
+            (
+                Generator::Docusaurus,
+                "title: \"A: b\"\nsidebar_position: 3\nkeywords: [a, b]\ncustom_edit_url: https://a.test/x",
+            ),
+            (
+                Generator::Starlight,
+                "banner:\n  content: We moved.\nsidebar: {order: 2, badge: New}\neditUrl: https://a.test/x",
+            ),
+            (Generator::Hugo, "weight: 1\naliases: [/old/]\nmenu:\n  docs:\n    weight: 3\ndraft: false"),
+            (Generator::Jekyll, "redirect_from:\n  - /old/\nredirect_to: https://a.test/\nnav_order: 2"),
+            (Generator::MkDocs, "hide:\n  - toc\nicon: material/home\nsearch:\n  boost: 2"),
+            (Generator::Mintlify, "sidebarTitle: A\nopenapi: GET /users\nurl: https://a.test"),
+            (Generator::Sphinx, "orphan: true"),
+            (Generator::Plain, "sidebar_position: 2\n# a note\ntitle: 'JavaScript: R &D, *really*, !important'"),
+        ] {
+            assert_eq!(keys(generator, fields), Vec::<String>::new(), "{fields}");
+        }
+    }
+
+    #[test]
+    fn other_fields_and_values_are_active() {
+        for (generator, fields) in [
+            (Generator::VitePress, "head: [[script, {}, 'f()']]"),
+            (Generator::VitePress, "layout: Evil"),
+            (Generator::VitePress, "hero:\n  actions:\n    - link: 'javascript:f()'"),
+            (Generator::VitePress, "features:\n  - icon: <img src=x onerror=f()>"),
+            (Generator::Starlight, "hero: {tagline: \"<b>\"}"),
+            (Generator::Starlight, "sidebar:\n  attrs:\n    onclick: f()"),
+            (Generator::Docusaurus, "custom_edit_url: \"java\\tscript:f()\""),
+            (Generator::Docusaurus, "image: data:text/html,x"),
+            (Generator::Hugo, "title: '{{ site }}'"),
+            (Generator::Hugo, "build:\n  render: never"),
+            (Generator::MkDocs, "template: x.html"),
+            (Generator::Jekyll, "layout: x"),
+            (Generator::Sphinx, "myst:\n  substitutions:\n    a: b"),
+            (Generator::Plain, "title: !!python/name:os.system x"),
+            (Generator::Plain, "# <script>f()</script>"),
+            (Generator::Plain, "title: [a"),
+            (Generator::Plain, "<<: &a {head: x}"),
+            (Generator::Plain, "extra: ftp://a.test"),
+        ] {
+            assert_ne!(keys(generator, fields), Vec::<String>::new(), "{fields}");
+        }
+    }
+
+    #[test]
+    fn front_matter_in_unusual_places_is_active() {
+        for (generator, text) in [
+            (Generator::VitePress, "---js\n{}\n---\n"),
+            (Generator::Starlight, "\n---\nhead: []\n---\n"),
+            (Generator::Docusaurus, "---\nhead: a\n\nnever closed\n"),
+            (Generator::Hugo, "{\"outputs\": []}\n"),
+            (Generator::MkDocs, "template: x.html\n\n# A\n"),
+        ] {
+            assert!(!active_fields(generator, text).is_empty(), "{text}");
+        }
+        for (generator, text) in [
+            (Generator::MkDocs, "title: A\n\nWords: more\n"),
+            (Generator::Hugo, "{{< note >}}\n"),
+            (Generator::Plain, "---\n\nWords after a rule.\n"),
+            (Generator::Plain, "# A\n\n---\n\nhead: a\n"),
+        ] {
+            assert_eq!(active_fields(generator, text), [], "{text}");
+        }
+    }
+
+    #[test]
+    fn a_block_that_is_not_yaml_is_judged_by_its_lines() {
+        let colon = "title: A: b: c\nhero:\n  name: x\n  actions:\n  - text: a\n    link: /a\n  - link: /b\ntags: [a, b]\nkeywords:\n- a\nnext: 'B'";
+        assert_eq!(keys(Generator::VitePress, colon), Vec::<String>::new());
+        for field in [
+            "head: [x]",
+            "hero:\n  html: x",
+            "prev:\n  link: javascript:f()",
+            "description: |\n  words",
+            "next: {x: <b>}",
+            "words",
+        ] {
+            assert_ne!(keys(Generator::VitePress, &format!("title: A: b\n{field}")), Vec::<String>::new(), "{field}");
+        }
+    }
+
+    #[test]
+    fn toml_and_json_are_read_as_well() {
+        let toml = "+++\ntitle = 'T'\nweight = 3\n[menu.docs]\nweight = 1\n+++\n";
+        assert_eq!(active_fields(Generator::Hugo, toml), []);
+        let found = active_fields(Generator::Hugo, "+++\ntitle = 'T'\n[[cascade]]\nlayout = 'x'\n+++\n");
+        assert_eq!(
+            found.iter().map(|code| (code.line, code.key.as_str())).collect::<Vec<_>>(),
+            [(4, "field cascade[].layout")]
+        );
+        assert_eq!(active_fields(Generator::Hugo, ";;;\n\"outputs\": [\"x\"]\n;;;\n").len(), 1);
+    }
+
+    proptest! {
+        #[test]
+        fn any_block_is_read(text in "(---|\\+\\+\\+|title|: |\n|- |\\{|\\[|\\]|\"|<|!|&a|\\*a|\\PC){0,30}") {
+            active_fields(Generator::Hugo, &text);
+            active_fields(Generator::MkDocs, &format!("---\n{text}\n---\n"));
+        }
+    }
+}
