@@ -41,6 +41,7 @@ mod past_jobs;
 mod projects;
 mod prompt_to_pull_request;
 mod pull_requests;
+mod quarantine;
 mod quota;
 mod resume;
 mod run;

@@ -53,13 +53,13 @@ impl Session<'_> {
 
     /// New problems that the checks find, and what they could not decide.
     async fn check(&self, draft: Draft) -> Result<(Draft, Vec<String>, Vec<String>), TurnExit> {
-        let checked = self.author.run_blocking(move || {
+        let checked = self.run_step("checking the changes", move || {
             let mut draft = draft;
             let checked = draft.checked();
             draft.check_mirror()?;
             Ok::<_, GitError>((draft, wording::problems(&checked.findings), wording::problems(&checked.doubts)))
         });
-        checked.await.map_err(TurnExit::from)
+        Ok(checked.await??)
     }
 
     /// Writes the commit into the mirror. The same turn always gives the same commit.
@@ -70,8 +70,9 @@ impl Session<'_> {
         let trailer = format!("Docent-Job: {}", self.handle.job().id);
         let (seconds, signing) = (turn.at.seconds(), turn.signing.clone());
         let allowances = self.allowances();
+        let (step, quarantine) = (self.marked_step("checking the files")?, self.author.config.quarantine.clone());
         let write_commit = move || {
-            if let Some(why) = draft.refusal_reason(&allowances) {
+            if let Some(why) = quarantine.run(&step, |_| draft.refusal_reason(&allowances)) {
                 return Err(failed(Halt::Error, why));
             }
             crash::point("checked");

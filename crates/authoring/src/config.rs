@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use docent_agent::{DocsSearch, TurnLimits};
+use docent_quarantine::Quarantine;
 use docent_search::{Indexes, Query};
 use docent_types::{Passage, Project, ProjectUid};
 use tracing::warn;
@@ -26,6 +27,9 @@ pub struct AuthorConfig {
     /// The command line that allows a project's agents more, up to `--allow-path` and `--allow-code`. Without it,
     /// `docent project set ID`.
     pub allow_command: Option<AllowCommand>,
+    /// Marks the work on the files of a job, so that a step that ends the process is refused after its second time, and
+    /// knows the files that are not to be read.
+    pub quarantine: Quarantine,
 }
 
 impl fmt::Debug for AuthorConfig {

@@ -4,8 +4,9 @@ use std::collections::{HashMap, HashSet};
 use std::sync::OnceLock;
 
 use docent_agent::{Allowances, EditableTree, Refused, refused_change, secrets};
+use docent_quarantine::Quarantine;
 use docent_site::{Checked, Tree, from_root, new_findings};
-use docent_workspace::{Base, GitError, Listing, Overlay, PathRefused};
+use docent_workspace::{Base, BlobId, GitError, Listing, Node, Overlay, PathRefused};
 use parking_lot::Mutex;
 
 use crate::docs::{path_below_root, repository_path};
@@ -29,10 +30,15 @@ pub(crate) struct Draft {
 
 impl Draft {
     /// A draft without changes. `origin` is the tip of the target branch, if that is not the base.
-    pub(crate) fn new(overlay: Overlay, origin: Option<Base>, root: &str) -> Result<Self, GitError> {
+    pub(crate) fn new(
+        overlay: Overlay,
+        origin: Option<Base>,
+        root: &str,
+        quarantine: &Quarantine,
+    ) -> Result<Self, GitError> {
         let base = overlay.base().clone();
-        let before = OriginalDocs::new(base, root)?;
-        let origin = origin.map(|origin| OriginalDocs::new(origin, root)).transpose()?;
+        let before = OriginalDocs::new(base, root, quarantine)?;
+        let origin = origin.map(|origin| OriginalDocs::new(origin, root, quarantine)).transpose()?;
         Ok(Self {
             overlay,
             before,
@@ -187,11 +193,18 @@ pub(crate) struct OriginalDocs {
     /// Sorted by path.
     files: Listing,
     root: String,
+    /// Blob ids of files that have ended a process: they are not read.
+    set_aside: HashSet<String>,
 }
 
 impl OriginalDocs {
-    pub(crate) fn new(base: Base, root: &str) -> Result<Self, GitError> {
-        Ok(Self { files: base.files(root)?, base, root: root.to_owned() })
+    pub(crate) fn new(base: Base, root: &str, quarantine: &Quarantine) -> Result<Self, GitError> {
+        let set_aside = quarantine.list().into_iter().map(|record| record.subject.key).collect();
+        Ok(Self { files: base.files(root)?, base, root: root.to_owned(), set_aside })
+    }
+
+    fn is_set_aside(&self, blob: BlobId) -> bool {
+        !self.set_aside.is_empty() && self.set_aside.contains(&blob.to_string())
     }
 
     /// A file's bytes, found in the listing: looking up each of thousands of files in the git trees would cost more
@@ -200,11 +213,18 @@ impl OriginalDocs {
         let is_outside = path.starts_with("../");
         let path = repository_path(path, &self.root);
         if is_outside {
-            return self.base.read(&path);
+            return match self.base.node(&path)? {
+                Some(Node::File(file)) if self.is_set_aside(file.blob) => Ok(None),
+                _ => self.base.read(&path),
+            };
         }
         let Ok(at) = self.files.binary_search_by(|file| file.path.as_str().cmp(&path)) else { return Ok(None) };
         let file = &self.files[at];
-        if file.mode.is_file() { self.base.blob(file.blob).map(Some) } else { Ok(None) }
+        if file.mode.is_file() && !self.is_set_aside(file.blob) {
+            self.base.blob(file.blob).map(Some)
+        } else {
+            Ok(None)
+        }
     }
 }
 

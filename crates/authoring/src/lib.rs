@@ -37,6 +37,7 @@ mod publish;
 mod pulls;
 pub mod record;
 mod repositories;
+mod safeguard;
 mod session;
 mod signing;
 mod time_budget;

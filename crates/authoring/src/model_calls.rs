@@ -55,6 +55,11 @@ impl Session<'_> {
         on_event: impl FnMut(&Event) + Send,
     ) -> Result<Option<ModelReply>, TurnExit> {
         let model = self.model.clone();
+        // A model that costs nothing is code of this process.
+        let _mark = match self.costs() {
+            true => None,
+            false => Some(self.author.config.quarantine.begin(&self.marked_step("carrying out the instruction")?)),
+        };
         let time = if self.has_expired() { SUMMARY_TIMEOUT } else { self.time_left() };
         let outcome = tokio::time::timeout(time, agent::call_model(model.as_ref(), request, on_event)).await;
         match outcome {

@@ -176,13 +176,12 @@ impl Session<'_> {
         let Some(mut draft) = self.draft(turn).await? else { return Ok(()) };
         let context = self.context(turn).await;
         let (draft, results) = self
-            .author
-            .run_blocking(move || {
+            .run_step("running the tools", move || {
                 let results = agent::run_tools(&calls, &mut draft, &context);
                 draft.check_mirror()?;
                 Ok::<_, GitError>((draft, results))
             })
-            .await?;
+            .await??;
         let digest = draft.digest();
         self.draft = Some(draft);
         self.ran(results, digest);
@@ -208,11 +207,12 @@ impl Session<'_> {
         // Only approved content is guidance: an agent could have written the rest in the turn before.
         let target_tip = parse(turn.target_tip.as_ref().unwrap_or(&turn.base))?;
         let (mirror, root) = (self.mirror().await?, self.project.docs_root.clone());
+        let quarantine = self.author.config.quarantine.clone();
         let read = move || {
             let base = mirror.base(target_tip)?;
-            Ok::<_, GitError>((guidance(&base, &root)?, described(&OriginalDocs::new(base, &root)?)))
+            Ok::<_, GitError>((guidance(&base, &root)?, described(&OriginalDocs::new(base, &root, &quarantine)?)))
         };
-        let (guidance, site) = match self.author.run_blocking(read).await {
+        let (guidance, site) = match self.run_step("reading the site", read).await? {
             Err(GitError::NoSuchCommit { .. }) => {
                 self.restart("the commit it began from is gone from the repository")?;
                 return Ok(None);
@@ -288,16 +288,15 @@ impl Session<'_> {
         let Some((overlay, origin)) = self.bases(turn).await? else { return Ok(None) };
         let root = self.project.docs_root.clone();
         let done = Transcript::from(self.progress.transcript.entries()[turn.from..].to_vec());
-        let context = self.context(turn).await;
+        let (context, quarantine) = (self.context(turn).await, self.author.config.quarantine.clone());
         let (draft, replayed) = self
-            .author
-            .run_blocking(move || {
-                let mut draft = Draft::new(overlay, origin, &root)?;
+            .run_step("making the edits", move || {
+                let mut draft = Draft::new(overlay, origin, &root, &quarantine)?;
                 let replayed = agent::replay(&done, &mut draft, &context);
                 draft.check_mirror()?;
                 Ok::<_, GitError>((draft, replayed))
             })
-            .await?;
+            .await??;
         if replayed.is_ok() && turn.digest.as_ref().is_none_or(|digest| *digest == draft.digest()) {
             return Ok(Some(draft));
         }

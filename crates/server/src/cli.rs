@@ -338,6 +338,9 @@ pub(crate) struct RestoreArgs {
 pub(crate) struct IndexArgs {
     /// The docs site's domain
     pub(crate) domain: String,
+    /// Read again what was set aside because a process ended while it read it
+    #[arg(long)]
+    pub(crate) retry: bool,
 }
 
 #[derive(Debug, Args)]

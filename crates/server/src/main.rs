@@ -115,7 +115,7 @@ async fn carry_out(command: &Command, cli: &Cli, config: Config, json: bool) -> 
         Command::Project(command) => projects::run(&App::open(config)?, command, json).await,
         Command::Key(command) => keys::run(&App::open(config)?, command, json).await,
         Command::Operator(command) => operators::run(&App::open(config)?, command, json).await,
-        Command::Index(args) => index::run(&App::open(config)?, &args.domain, json).await,
+        Command::Index(args) => index::run(&App::open(config)?, args, json).await,
         Command::Ask(args) => ask::run(&App::open(config)?, args, json).await,
         Command::Search(args) => search::run(&App::open(config)?, args, json).await,
         Command::Eval(args) => eval::run(&App::open(config)?, args, json).await,

@@ -23,10 +23,14 @@ pub enum SkipReason {
     Unsupported,
     TooLarge,
     NotUtf8,
+    /// A process ended while it read the file.
+    SetAside,
+    /// The reader failed on it.
+    Failed,
 }
 
 impl SkipReason {
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 12] = [
         Self::Hidden,
         Self::NotInNavigation,
         Self::Partial,
@@ -37,6 +41,8 @@ impl SkipReason {
         Self::Unsupported,
         Self::TooLarge,
         Self::NotUtf8,
+        Self::SetAside,
+        Self::Failed,
     ];
 
     /// The identifier used in machine-readable output.
@@ -52,6 +58,8 @@ impl SkipReason {
             Self::Unsupported => "unsupported",
             Self::TooLarge => "tooLarge",
             Self::NotUtf8 => "notUtf8",
+            Self::SetAside => "setAside",
+            Self::Failed => "failed",
         }
     }
 
@@ -68,6 +76,8 @@ impl SkipReason {
             Self::Unsupported => "unsupported",
             Self::TooLarge => "too large",
             Self::NotUtf8 => "not UTF-8",
+            Self::SetAside => "set aside, because a process ended while it read them",
+            Self::Failed => "could not be read, by a fault of Docent",
         }
     }
 
@@ -84,6 +94,11 @@ impl SkipReason {
             Self::Unsupported => "is written in a language that is not read here",
             Self::TooLarge => "is too large to be read",
             Self::NotUtf8 => "is not UTF-8",
+            Self::SetAside => {
+                "is set aside, because a process ended while it read it; it is read again when it changes, or with \
+                 `docent index DOMAIN --retry`"
+            }
+            Self::Failed => "could not be read, by a fault of Docent; the log has it",
         }
     }
 

@@ -40,7 +40,7 @@ async fn what_the_tools_let_through_is_looked_at_once_more_before_the_commit() {
     let world = World::new();
     let mirror = world.look().await;
     let overlay = mirror.overlay(mirror.branch("main").expect("is there")).expect("reads");
-    let mut draft = Draft::new(overlay, None, "docs").expect("reads");
+    let mut draft = Draft::new(overlay, None, "docs", &docent_quarantine::Quarantine::default()).expect("reads");
     draft.change(vec![("setup.md".to_owned(), Some(b"Words.\n".to_vec()))]).expect("a page");
     assert_eq!(draft.refusal_reason(&Allowances::default()), None);
     draft.change(vec![("package.json".to_owned(), Some(b"{}".to_vec()))]).expect("a file");

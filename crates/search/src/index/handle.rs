@@ -8,11 +8,14 @@ use std::time::Duration;
 use arc_swap::ArcSwap;
 use parking_lot::{Mutex, MutexGuard};
 
+use docent_quarantine::Quarantine;
+
 use crate::embedder::Embedder;
 use crate::error::SearchError;
 use crate::index::background::{self, NiceLevel};
 use crate::index::compaction::{self, BACKGROUND};
 use crate::index::generations::Generations;
+use crate::index::safeguard::Safeguard;
 use crate::index::schema::Fields;
 use crate::index::snapshot::Snapshot;
 use crate::index::update::Update;
@@ -37,6 +40,7 @@ struct Open {
     /// Held while a newer state is opened, so that it is opened only once and never replaced by an older one.
     opening: Mutex<()>,
     layout: KnownLayout,
+    safeguard: Safeguard,
     compacting: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -49,12 +53,32 @@ impl Index {
 
     /// As `open`, with an embedder: [`Index::embed`] gives sections vectors, and [`Snapshot::find`] uses them.
     pub fn open_with(dir: &Path, embedder: Option<Arc<dyn Embedder>>) -> Result<Self, SearchError> {
+        Self::open_safeguarded(dir, embedder, Safeguard::default())
+    }
+
+    /// As `open_with`, with a quarantine: a file that ends the process while an update reads it is skipped by the next
+    /// one. `scope` tells the docs of this index from those of others.
+    pub fn open_in_quarantine(
+        dir: &Path,
+        embedder: Option<Arc<dyn Embedder>>,
+        quarantine: Quarantine,
+        scope: String,
+    ) -> Result<Self, SearchError> {
+        Self::open_safeguarded(dir, embedder, Safeguard { quarantine, scope })
+    }
+
+    fn open_safeguarded(
+        dir: &Path,
+        embedder: Option<Arc<dyn Embedder>>,
+        safeguard: Safeguard,
+    ) -> Result<Self, SearchError> {
         let generations = Generations::open(dir, Fields::new().checksum())?;
         let index = Self(Arc::new(Open {
             generations,
             current: ArcSwap::from_pointee(Snapshot::empty(Arc::new(VectorStore::open(dir, embedder)))),
             opening: Mutex::default(),
             layout: KnownLayout::default(),
+            safeguard,
             compacting: Mutex::default(),
         }));
         if let Err(error) = index.refresh() {
@@ -80,7 +104,8 @@ impl Index {
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Summary, SearchError> {
         let open = &*self.0;
-        let update = Update { generations: &open.generations, layout: &open.layout, threads };
+        let update =
+            Update { generations: &open.generations, layout: &open.layout, safeguard: &open.safeguard, threads };
         let run = |progress: &mut dyn FnMut(Progress)| {
             let (summary, next) = update.run(&open.current.load_full(), source, progress)?;
             open.make_current(next)?;

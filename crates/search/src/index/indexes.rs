@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use docent_quarantine::Quarantine;
 use docent_types::ProjectUid;
 use parking_lot::Mutex;
 
@@ -18,17 +19,23 @@ use crate::index::snapshot::Snapshot;
 pub struct Indexes {
     root: PathBuf,
     embedder: Option<Arc<dyn Embedder>>,
+    quarantine: Quarantine,
     open: Mutex<HashMap<ProjectUid, Arc<Index>>>,
 }
 
 impl Indexes {
     pub fn new(root: impl Into<PathBuf>) -> Self {
-        Self { root: root.into(), embedder: None, open: Mutex::default() }
+        Self { root: root.into(), embedder: None, quarantine: Quarantine::default(), open: Mutex::default() }
     }
 
     /// Sets the embedder for the sections and questions of all projects.
     pub fn with_embedder(self, embedder: Option<Arc<dyn Embedder>>) -> Self {
         Self { embedder, ..self }
+    }
+
+    /// Sets the quarantine for what ends the process while it is read. The scope of a project's files is its UID.
+    pub fn with_quarantine(self, quarantine: Quarantine) -> Self {
+        Self { quarantine, ..self }
     }
 
     /// The index of a project; an empty one when nothing was indexed yet.
@@ -37,7 +44,9 @@ impl Indexes {
         if let Some(index) = open.get(&project) {
             return Ok(Arc::clone(index));
         }
-        let index = Arc::new(Index::open_with(&self.folder(project), self.embedder.clone())?);
+        let (folder, scope) = (self.folder(project), project.to_string());
+        let index = Index::open_in_quarantine(&folder, self.embedder.clone(), self.quarantine.clone(), scope)?;
+        let index = Arc::new(index);
         open.insert(project, Arc::clone(&index));
         Ok(index)
     }

@@ -15,6 +15,7 @@ pub(crate) mod manifest;
 pub(crate) mod page_kind;
 pub(crate) mod readers;
 pub(crate) mod redirects;
+pub(crate) mod safeguard;
 pub(crate) mod schema;
 pub(crate) mod section_kind;
 pub(crate) mod segment_rows;

@@ -12,6 +12,7 @@ use crate::index::compaction::{INLINE, due, merge};
 use crate::index::engine;
 use crate::index::generations::{Generations, PublishLock, Segment};
 use crate::index::manifest::{Delta, Manifest};
+use crate::index::safeguard::Safeguard;
 use crate::index::skips::Skips;
 use crate::index::snapshot::Snapshot;
 use crate::index::update_plan::{KnownLayout, Listing, Plan};
@@ -25,6 +26,7 @@ const MOST_ODDITIES: usize = 100;
 pub(crate) struct Update<'u> {
     pub(crate) generations: &'u Generations,
     pub(crate) layout: &'u KnownLayout,
+    pub(crate) safeguard: &'u Safeguard,
     /// Number of threads; 0 for one per core.
     pub(crate) threads: usize,
 }
@@ -42,8 +44,8 @@ impl Update<'_> {
         let lock = self.generations.lock_for_publishing()?;
         let base = self.base(known);
         self.generations.tidy(&lock, base.state())?;
-        let listing = Listing::of(source)?;
-        let plan = Plan::make(&listing, self.layout, base.manifest())?;
+        let listing = Listing::of(source, self.safeguard.set_aside())?;
+        let plan = Plan::make(&listing, self.layout, base.manifest(), self.safeguard)?;
         let same = base.state().is_some() && plan.is_empty() && base.manifest().commit == source.commit();
         let next =
             if same { Arc::clone(&base) } else { self.publish(&lock, &base, source, &listing, &plan, progress)? };
@@ -82,8 +84,8 @@ impl Update<'_> {
     ) -> Result<Arc<Snapshot>, SearchError> {
         let total = plan.read.len();
         let first = base.manifest().next_file;
-        let (generations, threads) = (self.generations, self.threads);
-        let reading = Reading { generations, fields: &base.fields, listing, plan, first, threads };
+        let (generations, threads, safeguard) = (self.generations, self.threads, self.safeguard);
+        let reading = Reading { generations, safeguard, fields: &base.fields, listing, plan, first, threads };
         let Indexed { files, segments: new } =
             reading.run(&mut |done| progress(Progress { stage: Stage::Reading, done, total }))?;
         progress(Progress { stage: Stage::Writing, done: total, total });

@@ -1,12 +1,15 @@
 //! What an update has to do: the current docs compared with the manifest of the index.
 
+use std::collections::HashSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use docent_site::{Layout, ReadFingerprint, Tree};
+use docent_site::{Layout, ReadFingerprint, SkipReason, Tree};
 use parking_lot::Mutex;
 
 use crate::error::SearchError;
 use crate::index::manifest::{Manifest, ManifestFile, ManifestOddity, ManifestSite};
+use crate::index::safeguard::{self, Safeguard};
 use crate::index::skips::Skips;
 use crate::source::{Source, SourceFile};
 
@@ -20,6 +23,11 @@ const LONGEST_SYNONYMS: usize = 1 << 20;
 /// memory.
 const LARGEST_BLOB: usize = if cfg!(test) { 256 << 10 } else { 64 << 20 };
 
+/// What the blob id of a file is preceded by, among the inputs of a layout, when the file is set aside.
+const SET_ASIDE: &str = "set aside ";
+/// The name of the configuration as a whole, among the inputs of a layout.
+const WHOLE: &str = "";
+
 /// The files of a source, listed and ready to be read. Keeps the first error of the source, since readers of a [`Tree`]
 /// cannot return it.
 pub(crate) struct Listing<'s> {
@@ -28,11 +36,14 @@ pub(crate) struct Listing<'s> {
     files: Vec<SourceFile>,
     /// Configuration files outside of the docs root, in order of path.
     outside: Vec<SourceFile>,
+    /// Blob ids of files that are not read, and keys of configurations.
+    set_aside: HashSet<String>,
     failed: Mutex<Option<SearchError>>,
 }
 
 impl<'s> Listing<'s> {
-    pub(crate) fn of(source: &'s dyn Source) -> Result<Self, SearchError> {
+    /// `set_aside` are the blob ids of files that are not read, and keys of configurations.
+    pub(crate) fn of(source: &'s dyn Source, set_aside: HashSet<String>) -> Result<Self, SearchError> {
         let mut files = source.files().map_err(failed("the list of files"))?;
         if !files.is_sorted_by(|a, b| a.path <= b.path) {
             files.sort_by(|a, b| a.path.cmp(&b.path));
@@ -40,7 +51,7 @@ impl<'s> Listing<'s> {
         let mut outside = source.files_outside().map_err(failed("the list of files"))?;
         outside.retain(|file| !Layout::files([file.path.as_str()].into_iter()).is_empty());
         outside.sort_by(|a, b| a.path.cmp(&b.path));
-        Ok(Self { source, files, outside, failed: Mutex::default() })
+        Ok(Self { source, files, outside, set_aside, failed: Mutex::default() })
     }
 
     pub(crate) fn file(&self, path: &str) -> Option<&SourceFile> {
@@ -52,6 +63,10 @@ impl<'s> Listing<'s> {
     /// A file's blob id; empty when the file does not exist.
     pub(crate) fn blob(&self, path: &str) -> &str {
         self.file(path).map_or("", |file| &file.blob)
+    }
+
+    pub(crate) fn is_set_aside(&self, file: &SourceFile) -> bool {
+        self.set_aside.contains(&file.blob)
     }
 
     /// A file's bytes; `None` when the file is too large.
@@ -101,7 +116,7 @@ impl Tree for Listing<'_> {
     }
 
     fn read(&self, path: &str) -> Option<Vec<u8>> {
-        match self.bytes(self.file(path)?) {
+        match self.bytes(self.file(path).filter(|file| !self.is_set_aside(file))?) {
             Ok(bytes) => bytes,
             Err(error) => {
                 self.failed.lock().get_or_insert(error);
@@ -123,16 +138,33 @@ pub(crate) struct KnownLayout(Mutex<Option<ReadLayout>>);
 /// The files a layout was read from, with their blob ids, and the layout.
 type ReadLayout = (Vec<(String, String)>, Arc<Layout>);
 
+/// The blob ids and keys that were set aside when a layout was read from these files.
+pub(crate) fn set_aside_in(inputs: &[(String, String)]) -> HashSet<String> {
+    inputs.iter().filter_map(|(_, blob)| blob.strip_prefix(SET_ASIDE)).map(str::to_owned).collect()
+}
+
 impl KnownLayout {
     /// The layout of a tree with these configuration files. Read only when it is not the known one.
-    fn of(&self, listing: &Listing<'_>, inputs: &[(String, String)]) -> Result<Arc<Layout>, SearchError> {
+    fn of(
+        &self,
+        listing: &Listing<'_>,
+        inputs: &[(String, String)],
+        safeguard: &Safeguard,
+    ) -> Result<Arc<Layout>, SearchError> {
         let mut known = self.0.lock();
         if let Some((from, layout)) = &*known
             && from == inputs
         {
             return Ok(Arc::clone(layout));
         }
-        let layout = Arc::new(Layout::read(listing));
+        let is_whole_set_aside = inputs.first().is_some_and(|(path, _)| path == WHOLE);
+        let read = |tree: &dyn Tree| catch_unwind(AssertUnwindSafe(|| Layout::read(tree)));
+        let layout = match is_whole_set_aside {
+            true => Layout::plain(),
+            // The panic was reported when it happened.
+            false => safeguard.read_configuration(listing, inputs, read).unwrap_or_else(|_| Layout::plain()),
+        };
+        let layout = Arc::new(layout);
         listing.outcome()?;
         *known = Some((inputs.to_vec(), Arc::clone(&layout)));
         Ok(layout)
@@ -155,9 +187,14 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    pub(crate) fn make(listing: &Listing<'_>, known: &KnownLayout, old: &Manifest) -> Result<Self, SearchError> {
+    pub(crate) fn make(
+        listing: &Listing<'_>,
+        known: &KnownLayout,
+        old: &Manifest,
+        safeguard: &Safeguard,
+    ) -> Result<Self, SearchError> {
         let inputs = inputs(listing);
-        let layout = known.of(listing, &inputs)?;
+        let layout = known.of(listing, &inputs, safeguard)?;
         let same_layout = old.site.inputs == inputs;
         let mut site = site(&layout, inputs, listing.synonyms()?);
         let mut plan =
@@ -204,6 +241,7 @@ impl Plan {
     fn compare(&mut self, listing: &Listing<'_>, file: &SourceFile, known: &ManifestFile, is_read_alike: bool) {
         let same = is_read_alike
             && known.blob == file.blob
+            && (known.skipped != Some(SkipReason::SetAside) || listing.is_set_aside(file))
             && known.included.iter().all(|(path, blob)| listing.blob(path) == blob);
         if !same {
             self.dropped.extend(known.pages.iter().map(|page| page.id));
@@ -221,7 +259,16 @@ impl Plan {
 fn inputs(listing: &Listing<'_>) -> Vec<(String, String)> {
     let mut paths = Layout::files(listing.files.iter().chain(&listing.outside).map(|file| file.path.as_str()));
     paths.sort_unstable();
-    paths.into_iter().map(|path| (path.to_owned(), listing.blob(path).to_owned())).collect()
+    let input = |path: &str| {
+        let is_set_aside = listing.file(path).is_some_and(|file| listing.is_set_aside(file));
+        (path.to_owned(), format!("{}{}", if is_set_aside { SET_ASIDE } else { "" }, listing.blob(path)))
+    };
+    let mut inputs: Vec<(String, String)> = paths.into_iter().map(input).collect();
+    let whole = safeguard::key(&inputs);
+    if listing.set_aside.contains(&whole) {
+        inputs.insert(0, (WHOLE.to_owned(), format!("{SET_ASIDE}{whole}")));
+    }
+    inputs
 }
 
 fn site(layout: &Layout, inputs: Vec<(String, String)>, synonyms: String) -> ManifestSite {
@@ -231,13 +278,21 @@ fn site(layout: &Layout, inputs: Vec<(String, String)>, synonyms: String) -> Man
         line: found.problem.line,
         message: found.problem.message.clone(),
     };
+    let set_aside = inputs.iter().filter(|(_, blob)| blob.starts_with(SET_ASIDE)).map(|(path, _)| ManifestOddity {
+        file: path.clone(),
+        line: 1,
+        message: "this configuration is set aside and counts as not understood, because a process ended while it read \
+                  it; it is read again when it changes, or with `docent index DOMAIN --retry`"
+            .to_owned(),
+    });
+    let oddities = set_aside.chain(layout.problems().iter().map(odd)).collect();
     ManifestSite {
         inputs,
         reading: layout.read_fingerprint(),
         redirects: layout.redirects().map(owned).collect(),
         synonyms,
         declared: layout.declared().clone(),
-        oddities: layout.problems().iter().map(odd).collect(),
+        oddities,
         skipped: Skips::default(),
     }
 }

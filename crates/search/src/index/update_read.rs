@@ -4,12 +4,12 @@
 //! the same time, even if a core has other work. Which files share a segment is therefore not deterministic. Search
 //! results do not depend on it.
 
-use std::panic::resume_unwind;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 
 use docent_markdown::is_page;
-use docent_site::{SitePage, SkipReason, read_file};
+use docent_site::{FileRead, SitePage, SkipReason, read_file};
 
 use crate::error::SearchError;
 use crate::index::documents;
@@ -17,6 +17,7 @@ use crate::index::generations::{Generations, Segment};
 use crate::index::links::Mentions;
 use crate::index::manifest::{ManifestFile, ManifestOddity, ManifestPage};
 use crate::index::page_kind::PageKind;
+use crate::index::safeguard::Safeguard;
 use crate::index::schema::Fields;
 use crate::index::segment_writer::SegmentWriter;
 use crate::index::update_plan::{Listing, Plan};
@@ -77,6 +78,7 @@ impl<'p> Share<'p> {
 /// The inputs of reading.
 pub(crate) struct Reading<'r> {
     pub(crate) generations: &'r Generations,
+    pub(crate) safeguard: &'r Safeguard,
     pub(crate) fields: &'r Fields,
     pub(crate) listing: &'r Listing<'r>,
     pub(crate) plan: &'r Plan,
@@ -174,18 +176,25 @@ impl Reading<'_> {
         let mut writer: Option<SegmentWriter> = None;
         let wanted = || !stop.load(Ordering::Relaxed);
         while let Some((number, file)) = share.take().filter(|_| wanted()) {
-            let (file, pages) = self.file(file, number)?;
-            for (entry, read) in file.pages.iter().zip(pages).filter(|(entry, _)| entry.listed) {
-                let writer = match &mut writer {
-                    Some(writer) => writer,
-                    none => {
-                        vocabulary.keep_small();
-                        none.insert(SegmentWriter::new(self.fields).map_err(engine)?)
-                    }
-                };
-                documents::write(self.fields, vocabulary, &mut mentions, writer, entry, read.page, &read.text)
-                    .map_err(engine)?;
-            }
+            let mut read_and_write = || {
+                let (file, pages) = self.file(file, number)?;
+                for (entry, read) in file.pages.iter().zip(pages).filter(|(entry, _)| entry.listed) {
+                    let writer = match &mut writer {
+                        Some(writer) => writer,
+                        none => {
+                            vocabulary.keep_small();
+                            none.insert(SegmentWriter::new(self.fields).map_err(engine)?)
+                        }
+                    };
+                    documents::write(self.fields, vocabulary, &mut mentions, writer, entry, read.page, &read.text)
+                        .map_err(engine)?;
+                }
+                Ok::<_, SearchError>(file)
+            };
+            let file = match self.listing.is_set_aside(file) {
+                true => read_and_write()?,
+                false => self.safeguard.read_file(file, read_and_write)?,
+            };
             indexed.files.push(file);
             read();
             if let Some(full) = writer.take_if(|writer| writer.memory() > LARGEST_SEGMENT) {
@@ -206,15 +215,29 @@ impl Reading<'_> {
     /// Reads one file into its pages, and builds its manifest entry.
     fn file(&self, file: &SourceFile, number: u64) -> Result<(ManifestFile, Vec<SitePage>), SearchError> {
         let path = &file.path;
+        if self.listing.is_set_aside(file) {
+            let message = format!("the file {}", SkipReason::SetAside.sentence());
+            return Ok((self.unread(file, Some(SkipReason::SetAside), message), Vec::new()));
+        }
         let Some(SourceBytes { bytes, whole }) = self.bytes(file)? else {
-            return Ok((self.too_large(file), Vec::new()));
+            let message = "the file is too large to be read, and is not searched".to_owned();
+            // It is unknown whether a data file describes an API.
+            let skipped = is_page(path).then_some(SkipReason::TooLarge);
+            return Ok((self.unread(file, skipped, message), Vec::new()));
         };
-        let mut read = read_file(&self.plan.layout, path, &bytes, self.listing);
+        let read = || read_file(&self.plan.layout, path, &bytes, self.listing);
+        // The panic was reported when it happened.
+        let mut read = catch_unwind(AssertUnwindSafe(read))
+            .unwrap_or_else(|_| FileRead { skipped: Some(SkipReason::Failed), ..FileRead::default() });
         self.listing.outcome()?;
         if bytes.len() < whole && read.pages.is_empty() && is_page(path) {
             read.skipped.get_or_insert(SkipReason::TooLarge);
         }
         let mut oddities: Vec<ManifestOddity> = Vec::new();
+        if read.skipped == Some(SkipReason::Failed) {
+            let message = format!("the file {}", SkipReason::Failed.sentence());
+            oddities.push(ManifestOddity { file: String::new(), line: 1, message });
+        }
         if bytes.len() < whole {
             let message = format!("the file has {whole} bytes; only the first {} are searched", bytes.len());
             oddities.push(ManifestOddity { file: String::new(), line: 1, message });
@@ -251,16 +274,15 @@ impl Reading<'_> {
         Ok((file, read.pages))
     }
 
-    fn too_large(&self, file: &SourceFile) -> ManifestFile {
-        let message = "the file is too large to be read, and is not searched".to_owned();
+    /// The entry of a file that is not read.
+    fn unread(&self, file: &SourceFile, skipped: Option<SkipReason>, message: String) -> ManifestFile {
         ManifestFile {
             path: file.path.clone(),
             blob: file.blob.clone(),
             place: self.plan.layout.place(&file.path),
             oddities: vec![ManifestOddity { file: String::new(), line: 1, message }],
             odd: 1,
-            // It is unknown whether a data file describes an API.
-            skipped: is_page(&file.path).then_some(SkipReason::TooLarge),
+            skipped,
             ..ManifestFile::default()
         }
     }

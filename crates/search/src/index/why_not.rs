@@ -6,7 +6,7 @@ use docent_types::decoded_path;
 use crate::error::SearchError;
 use crate::index::manifest::{ManifestFile, ManifestPage};
 use crate::index::snapshot::Snapshot;
-use crate::index::update_plan::Listing;
+use crate::index::update_plan::{Listing, set_aside_in};
 use crate::source::Source;
 
 /// Maximum number of files suggested as possibly meant.
@@ -47,7 +47,7 @@ impl Snapshot {
     /// # Errors
     /// When the docs could not be read.
     pub fn why_not(&self, source: &dyn Source, asked: &str) -> Result<WhyNot, SearchError> {
-        let listing = Listing::of(source)?;
+        let listing = Listing::of(source, set_aside_in(&self.manifest().site.inputs))?;
         let path = trimmed(asked);
         let below_root = from_root(source.root(), path);
         let named =
@@ -68,6 +68,11 @@ impl Snapshot {
             && let Some(found) = indexed(found)
         {
             return Ok(WhyNot::Indexed(found));
+        }
+        if let Some(reason @ (SkipReason::SetAside | SkipReason::Failed)) =
+            self.known(&file).and_then(|known| known.skipped)
+        {
+            return Ok(WhyNot::Skipped { file, skip: Skip { reason, rule: None } });
         }
         let layout = Layout::read(&listing);
         let bytes = listing.read(&file);

@@ -1,16 +1,19 @@
 //! `docent index`: fetches a docs site and updates its index, with a progress bar.
 
+use std::collections::HashSet;
 use std::io::IsTerminal;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use docent_search::{Oddity, Progress, Skipped, Snapshot, Stage, Summary};
+use docent_quarantine::Record;
+use docent_search::{Oddity, Progress, Skipped, Snapshot, Source as _, Stage, Summary};
 use docent_types::{Domain, Project};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use tracing::warn;
 
+use crate::cli::IndexArgs;
 use crate::commands::projects::no_pages;
 use crate::failure::Failure;
 use crate::output;
@@ -21,13 +24,36 @@ const TOLD: usize = 10;
 /// Number of example files that are named per reason for skipping.
 const EXAMPLES: usize = 3;
 
-pub(crate) async fn run(app: &App, domain: &str, json: bool) -> Result<(), Failure> {
-    let project = project_of(app, domain).await?;
+pub(crate) async fn run(app: &App, args: &IndexArgs, json: bool) -> Result<(), Failure> {
+    let project = project_of(app, &args.domain).await?;
     let began = Instant::now();
+    if args.retry {
+        app.quarantine.retry();
+    }
     let summary = index(app, &project).await?;
+    if args.retry {
+        release(app, &project)?;
+    }
     let took = began.elapsed();
     if json { output::json(&as_json(&project, &summary, took)) } else { output::line(shown(&summary, took)) }?;
     if summary.pages == 0 { Err(Failure::plain(nothing_found(&project, &summary))) } else { Ok(()) }
+}
+
+/// The blob ids of a project's files, as last fetched.
+pub(crate) fn blobs(app: &App, project: &Project) -> Result<HashSet<String>, Failure> {
+    let Some(docs) = app.repositories.fetched_docs(project) else { return Ok(HashSet::new()) };
+    let files = docs.files().and_then(|files| Ok([files, docs.files_outside()?].concat()));
+    let files = files.map_err(|error| Failure::new("cannot list the docs", error))?;
+    Ok(files.into_iter().map(|file| file.blob).collect())
+}
+
+/// Takes out of the quarantine what has just been read without ending the process: all of this project, and what others
+/// have of the same content.
+fn release(app: &App, project: &Project) -> Result<(), Failure> {
+    let blobs = blobs(app, project)?;
+    let scope = project.uid.to_string();
+    let is_read = |record: &Record| record.subject.scope == scope || blobs.contains(&record.subject.key);
+    app.quarantine.clear(is_read).map_err(|error| Failure::new("cannot change what is set aside", error))
 }
 
 /// A summary as JSON.

@@ -152,8 +152,10 @@ impl RunningServer {
     pub(crate) async fn until_shutdown(mut self) -> Result<(), Failure> {
         self.signals.first().await;
         info!("draining; a second signal stops at once");
-        let second = tokio::spawn(async {
+        let quarantine = self.app.quarantine.clone();
+        let second = tokio::spawn(async move {
             if second_signal().await.is_ok() {
+                quarantine.close();
                 std::process::exit(1);
             }
         });
@@ -178,6 +180,7 @@ impl RunningServer {
         for task in self.background_tasks {
             task.abort();
         }
+        self.app.quarantine.close();
         self.app.searches.flush().await;
         self.app.store.close().await?;
         drop(self.lock);

@@ -90,6 +90,9 @@ pub(crate) async fn keep(app: Arc<App>, drain: CancellationToken) {
     let mut running = JoinSet::new();
     let mut busy: HashSet<ProjectUid> = HashSet::new();
     while !drain.is_cancelled() {
+        if let Err(error) = app.quarantine.tick() {
+            warn!(error = &error as &dyn std::error::Error, "could not look at what is set aside");
+        }
         while let Some(done) = running.try_join_next() {
             match done {
                 Ok(project) => drop(busy.remove(&project)),

@@ -1,5 +1,6 @@
 //! Constructs the services that all commands use.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -11,6 +12,7 @@ use docent_forge::PullRequests;
 use docent_jobs::{JobLimits, Jobs};
 use docent_llm::Description;
 use docent_operators::{LinkToken, OperatorRole, Operators};
+use docent_quarantine::Quarantine;
 use docent_search::{Embedder, Indexes};
 use docent_store::SqliteStore;
 use docent_types::{Clock, Ids, Project, ProjectId, RandomIds, SystemClock, Timestamp};
@@ -44,6 +46,7 @@ pub(crate) struct App {
     pub(crate) sites: Sites,
     pub(crate) missing_docs: MissingDocs,
     pub(crate) index_states: IndexStates,
+    pub(crate) quarantine: Quarantine,
     pub(crate) indexes: Arc<Indexes>,
     pub(crate) embedder: Option<Arc<Questions>>,
     pub(crate) repositories: Repositories,
@@ -61,6 +64,10 @@ impl App {
         let exposed = privacy::secure(&config.data)?;
         let store = Arc::new(SqliteStore::open(database(&config.data))?);
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        // Before anything is read that may have ended a process before.
+        let quarantine = config.data.join("quarantine");
+        let quarantine = Quarantine::open(&quarantine, Arc::clone(&clock))
+            .map_err(|error| Failure::new(format!("cannot write to {}", quarantine.display()), error))?;
         let ids: Arc<dyn Ids> = Arc::new(RandomIds);
         let limits = JobLimits {
             creates_per_hour: config.limits.agent_jobs_per_hour,
@@ -75,7 +82,7 @@ impl App {
         let forges = Forges::new(&config, Arc::clone(&clock))?;
         let threads: Arc<dyn Threads> = Arc::clone(&store) as _;
         let answering = models.named(&config.assistant.model)?;
-        let sites = Sites::new(config.assistant.suggestions);
+        let sites = Sites::new(config.assistant.suggestions).with_quarantine(quarantine.clone());
         let known = sites.clone();
         let assistant = Assistant::new(answering, threads, Arc::clone(&clock), Arc::clone(&ids))
             .with_sites(move |project| known.of(project));
@@ -93,9 +100,11 @@ impl App {
             index_states: IndexStates::default(),
             indexes: Arc::new(
                 Indexes::new(config.data.join("index"))
+                    .with_quarantine(quarantine.clone())
                     .with_embedder(embedder.clone().map(|embedder| embedder as Arc<dyn Embedder>)),
             ),
             embedder,
+            quarantine,
             repositories,
             store,
             clock,
@@ -154,6 +163,10 @@ impl App {
     /// Removes a project, and waits until the server on this data folder has stopped its jobs.
     pub(crate) async fn remove_project(&self, project: &Project) -> Result<(), Failure> {
         self.projects().remove(&project.id, self.now()).await?;
+        let (uid, id) = (project.uid.to_string(), project.id.as_str());
+        self.quarantine
+            .clear(|record| record.subject.scope == uid || record.subject.scope == id)
+            .map_err(|error| Failure::new("cannot change what is set aside", error))?;
         self.indexes.remove(project.uid)?;
         let deadline = Instant::now() + STOPPING;
         loop {
@@ -215,6 +228,7 @@ impl App {
                 labels: self.config.agent.labels.clone(),
                 search: Some(search_of(Arc::clone(&self.indexes))),
                 allow_command: Some(self.allow_command()),
+                quarantine: self.quarantine.clone(),
             },
         )
     }

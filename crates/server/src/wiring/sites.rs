@@ -2,10 +2,12 @@
 //! repository, which overrides the configuration for all sites.
 
 use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
 use docent_assistant::SiteSettings;
 use docent_authoring::Docs;
+use docent_quarantine::{Quarantine, Subject};
 use docent_types::{Project, ProjectUid};
 use parking_lot::RwLock;
 use tracing::warn;
@@ -18,11 +20,17 @@ pub(crate) struct Sites {
     /// Whether answers end with suggested questions, on sites without a setting of their own.
     suggestions: bool,
     known: Arc<RwLock<HashMap<ProjectUid, SiteFile>>>,
+    quarantine: Quarantine,
 }
 
 impl Sites {
     pub(crate) fn new(suggestions: bool) -> Self {
-        Self { suggestions, known: Arc::default() }
+        Self { suggestions, known: Arc::default(), quarantine: Quarantine::default() }
+    }
+
+    /// Sets the quarantine for a file of settings that ends the process.
+    pub(crate) fn with_quarantine(self, quarantine: Quarantine) -> Self {
+        Self { quarantine, ..self }
     }
 
     pub(crate) fn of(&self, project: ProjectUid) -> SiteSettings {
@@ -43,10 +51,20 @@ impl Sites {
     /// Reads the settings at this commit. On failure the previous settings remain.
     pub(crate) fn refresh(&self, project: &Project, docs: &Docs) {
         match docs.file(FILE) {
-            Ok(bytes) => self.take(project, bytes.map(|bytes| SiteFile::read(&bytes)).unwrap_or_default()),
+            Ok(bytes) => self.take(project, bytes.map(|bytes| self.read(project, &bytes)).unwrap_or_default()),
             Err(error) => {
                 warn!(domain = %project.domain, error = &error as &dyn std::error::Error, "could not read {FILE}");
             }
+        }
+    }
+
+    fn read(&self, project: &Project, bytes: &[u8]) -> SiteFile {
+        let mut hasher = DefaultHasher::new();
+        bytes.hash(&mut hasher);
+        let subject = Subject::content(project.uid.to_string(), FILE, format!("settings {:016x}", hasher.finish()));
+        match self.quarantine.set_aside(&subject.key) {
+            Some(_) => SiteFile::default(),
+            None => self.quarantine.run(&subject, |_| SiteFile::read(bytes)),
         }
     }
 

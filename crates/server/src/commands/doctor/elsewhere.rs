@@ -6,13 +6,14 @@ use docent_authoring::Docs;
 use docent_forge::ForgeError;
 use docent_jobs::{DeliveryAttempt, Outbox as _};
 use docent_llm::Model as _;
+use docent_quarantine::{Kind, Record};
 use docent_search::Skipped;
 use docent_types::{Project, error_chain_of, without_os_number};
 use futures::future::join_all;
 use tokio::time::timeout;
 
 use super::{Finding, Findings, LIMIT};
-use crate::commands::index::reasons;
+use crate::commands::index::{blobs, reasons};
 use crate::commands::projects::no_pages;
 use crate::config::HookConfig;
 use crate::failure::Failure;
@@ -107,7 +108,35 @@ pub(super) async fn project(app: Arc<App>, project: Project) -> Findings {
     }
     findings.push(("index", index(app, project)));
     findings.extend(skipped(app, project).map(|finding| ("index", finding)));
+    findings.extend(set_aside(app, project).into_iter().map(|finding| ("quarantine", finding)));
     findings
+}
+
+/// What ended a process, and is not read or done again.
+fn set_aside(app: &App, project: &Project) -> Vec<Finding> {
+    let records = app.quarantine.list();
+    if records.is_empty() {
+        return Vec::new();
+    }
+    let scope = project.uid.to_string();
+    let blobs = blobs(app, project).unwrap_or_default();
+    // What has changed since is known no more than by its old blob id.
+    let is_there = |key: &str| blobs.contains(key) || key.contains(' ');
+    let finding = |Record { subject, ends, at, .. }: Record| match subject.kind {
+        Kind::Content if subject.scope == scope && is_there(&subject.key) => Some(Finding::bad(
+            format!(
+                "`{}`: {} is set aside: a process ended while it read it ({ends} times, last seen at {at})",
+                project.domain, subject.name
+            ),
+            format!("change the file, or try it again with `docent index {} --retry`", project.domain),
+        )),
+        Kind::Step if subject.scope == project.id.as_str() => Some(Finding::Note(format!(
+            "`{}`: {}: the server ended {ends} times, last seen at {at}; this step is not tried again",
+            project.id, subject.key
+        ))),
+        _ => None,
+    };
+    records.into_iter().filter_map(finding).collect()
 }
 
 /// A token that is configured but missing. The other checks are skipped then.
