@@ -202,7 +202,10 @@ fn entry_weight(entry: &TranscriptEntry, longest: usize) -> usize {
         TranscriptEntry::Results { results } => {
             results.iter().map(|result| 30 + result.output.len().min(longest)).sum()
         }
-        TranscriptEntry::Compacted { .. } | TranscriptEntry::TooLong | TranscriptEntry::Expired { .. } => 0,
+        TranscriptEntry::Compacted { .. }
+        | TranscriptEntry::TooLong
+        | TranscriptEntry::Expired { .. }
+        | TranscriptEntry::Refused { .. } => 0,
     }
 }
 

@@ -7,13 +7,16 @@ use docent_types::{ContentPart, FinishReason, Message, Role};
 
 use crate::compaction::{self, summary_of};
 use crate::prompt;
-use crate::tools::specs;
+use crate::tools::{holds_a_call, specs};
 use crate::transcript::{ToolResult, Transcript, TranscriptEntry};
 use crate::turn_settings::TurnSettings;
 
 pub(crate) const CUT: &str = "Your reply was cut off at its token limit. Go on in smaller steps, by calling tools.";
 pub(crate) const UNFINISHED: &str = "You ended without calling `finish`. Go on with the tools, or call `finish` now.";
-const BEGIN: &str = "Carry out the instruction now.";
+pub(crate) const BEGIN: &str = "Carry out the instruction now.";
+pub(crate) const UNREADABLE: &str = "Your reply holds a call that could not be read. Make it as a tool call, or write it as \
+                                    <tool_call>{\"name\": \"finish\", \"arguments\": {…}}</tool_call> with the tool's \
+                                    name and arguments.";
 const EXAMPLES: &str = "What follows first is how you have worked before.";
 
 /// A message at the end of a request, in addition to the transcript.
@@ -62,7 +65,10 @@ pub(crate) fn request(transcript: &Transcript, settings: &TurnSettings, reminder
             TranscriptEntry::Said { message } => add_message(message, &mut messages, &mut instructions),
             TranscriptEntry::Replied { message, reason, .. } => messages.reply(message, *reason),
             TranscriptEntry::Results { results } => messages.answer(results, compaction::longest_output(settings)),
-            TranscriptEntry::Compacted { .. } | TranscriptEntry::TooLong | TranscriptEntry::Expired { .. } => {}
+            TranscriptEntry::Compacted { .. }
+            | TranscriptEntry::TooLong
+            | TranscriptEntry::Expired { .. }
+            | TranscriptEntry::Refused { .. } => {}
         }
     }
     let instructions = instructions.join("\n\n");
@@ -142,7 +148,12 @@ impl Messages {
         }
         self.is_cut = reason == FinishReason::Length;
         if is_silent {
-            self.add_text(if self.is_cut { CUT } else { UNFINISHED });
+            let reminder = match message {
+                _ if self.is_cut => CUT,
+                message if holds_a_call(&message.plain_text()) => UNREADABLE,
+                _ => UNFINISHED,
+            };
+            self.add_text(reminder);
         }
     }
 
@@ -176,7 +187,7 @@ impl Messages {
     fn finished(mut self, reminder: &Reminder) -> Option<Vec<Message>> {
         // A reminder is for a model that still has to finish; a follow-up replaces it with a new instruction.
         let reminded = |message: &Message| {
-            message.role == Role::User && [CUT, UNFINISHED].contains(&message.plain_text().as_str())
+            message.role == Role::User && [CUT, UNFINISHED, UNREADABLE].contains(&message.plain_text().as_str())
         };
         let next_is_user: Vec<bool> = self.list.iter().skip(1).map(|message| message.role == Role::User).collect();
         let is_final_summary = matches!(reminder, Reminder::FinalSummary(_));

@@ -31,6 +31,8 @@ pub enum TranscriptEntry {
     /// ", for example `its 60 minutes are over`. If a turn that has to end is already asked for its summary, this ends
     /// it.
     Expired { why: String },
+    /// The model refused to answer, which ends the turn. `why` completes "the agent was stopped: ".
+    Refused { why: String },
 }
 
 /// A tool call.

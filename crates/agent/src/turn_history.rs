@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use docent_types::{ContentPart, FinishReason, Message, Usage};
 use serde_json::Value;
 
-use crate::tools::{FINISH, is_handed_back};
-use crate::transcript::{ToolResult, TranscriptEntry};
+use crate::tools::{FINISH, is_edit, is_handed_back, was_told_of_edits};
+use crate::transcript::{ToolResult, TranscriptEntry, calls};
 use crate::turn_settings::TurnLimits;
 
 /// How many times the same calls may have the same results before the model is reminded, and before the turn is ended.
@@ -33,8 +33,28 @@ pub(crate) struct TurnHistory<'a> {
     cut: usize,
     /// How many times `finish` returned problems.
     handed_back: usize,
+    edits: EditCount<'a>,
     /// Why the turn must end, and the replies since then.
     pub(crate) forced_end: Option<ForcedEnd<'a>>,
+}
+
+/// The edits of a turn.
+#[derive(Debug, Default)]
+struct EditCount<'a> {
+    any_succeeded: bool,
+    /// The answer to the newest one that failed.
+    failure: Option<&'a str>,
+    /// Whether `finish` has told the model of failed ones.
+    is_told: bool,
+}
+
+/// The edits of a turn in which none succeeded.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FailedEdits<'a> {
+    /// The answer to the newest one.
+    pub(crate) answer: &'a str,
+    /// Whether `finish` has told the model of them.
+    pub(crate) is_told: bool,
 }
 
 /// The state of a turn that must end.
@@ -46,6 +66,8 @@ pub(crate) struct ForcedEnd<'a> {
     pub(crate) words: Vec<&'a Message>,
     /// Whether there is no time for another reply either.
     pub(crate) is_urgent: bool,
+    /// Whether the turn failed, other than by using up what it was granted.
+    pub(crate) is_failure: bool,
 }
 
 /// The calls of a reply and their results.
@@ -77,13 +99,22 @@ impl<'a> TurnHistory<'a> {
                     }
                 }
                 TranscriptEntry::Compacted { usage, .. } => history.spend(*usage),
-                TranscriptEntry::Said { .. } | TranscriptEntry::TooLong | TranscriptEntry::Expired { .. } => {}
+                TranscriptEntry::Said { .. }
+                | TranscriptEntry::TooLong
+                | TranscriptEntry::Expired { .. }
+                | TranscriptEntry::Refused { .. } => {}
             }
-            let forced_end = match entry {
-                TranscriptEntry::Expired { why } => Some(why.clone()),
-                _ => history.why_to_stop(limits).map(str::to_owned),
+            let end =
+                |why: &str| ForcedEnd { why: why.to_owned(), words: Vec::new(), is_urgent: false, is_failure: false };
+            history.forced_end = match entry {
+                TranscriptEntry::Expired { why } => Some(end(why)),
+                // A model that refuses is not asked for a summary.
+                TranscriptEntry::Refused { why } => Some(ForcedEnd { is_urgent: true, is_failure: true, ..end(why) }),
+                _ if history.repeats() >= REPEATS_BEFORE_END => {
+                    Some(ForcedEnd { is_failure: true, ..end("it did the same over and over") })
+                }
+                _ => history.why_to_stop(limits).map(end),
             };
-            history.forced_end = forced_end.map(|why| ForcedEnd { why, words: Vec::new(), is_urgent: false });
         }
         history
     }
@@ -107,12 +138,18 @@ impl<'a> TurnHistory<'a> {
     /// Records the results of a round.
     fn close(&mut self, message: &'a Message, results: &'a [ToolResult]) {
         let mut round = Round { calls: Vec::new(), answers: Vec::new() };
+        let edits: Vec<String> = calls(message).filter(is_edit).map(|call| call.id).collect();
         let answers: HashMap<&str, &ToolResult> =
             results.iter().map(|result| (result.call_id.as_str(), result)).collect();
         for part in &message.parts {
             let ContentPart::ToolCall { id, name, input } = part else { continue };
             let Some(result) = answers.get(id.as_str()) else { continue };
             self.handed_back += usize::from(name == FINISH && is_handed_back(result));
+            self.edits.is_told |= name == FINISH && was_told_of_edits(result);
+            if edits.contains(id) {
+                self.edits.any_succeeded |= !result.is_error;
+                self.edits.failure = result.is_error.then_some(result.output.as_str()).or(self.edits.failure);
+            }
             round.calls.push((name, input));
             round.answers.push(&result.output);
         }
@@ -133,9 +170,7 @@ impl<'a> TurnHistory<'a> {
     }
 
     fn why_to_stop(&self, limits: &TurnLimits) -> Option<&'static str> {
-        if self.repeats() >= REPEATS_BEFORE_END {
-            Some("it did the same over and over")
-        } else if self.cut >= MOST_CUT_REPLIES {
+        if self.cut >= MOST_CUT_REPLIES {
             Some("its replies were cut off before they got anywhere")
         } else if self.replies >= limits.steps {
             Some("it used up its steps")
@@ -156,6 +191,22 @@ impl<'a> TurnHistory<'a> {
         self.silent
     }
 
+    /// The edits that failed, unless one succeeded.
+    pub(crate) fn failed_edits(&self) -> Option<FailedEdits<'a>> {
+        let EditCount { any_succeeded, failure, is_told } = self.edits;
+        failure.filter(|_| !any_succeeded).map(|answer| FailedEdits { answer, is_told })
+    }
+
+    /// The consecutive replies at the end of this turn without a call, oldest first.
+    pub(crate) fn silent_replies(&self, turn: &'a [TranscriptEntry]) -> impl Iterator<Item = &'a Message> {
+        let replies = turn.iter().filter_map(|entry| match entry {
+            TranscriptEntry::Replied { message, .. } => Some(message),
+            _ => None,
+        });
+        let replies: Vec<&Message> = replies.collect();
+        replies.into_iter().rev().take(self.silent).collect::<Vec<_>>().into_iter().rev()
+    }
+
     /// How many times `finish` returned problems.
     pub(crate) fn handed_back(&self) -> usize {
         self.handed_back
@@ -166,7 +217,7 @@ impl<'a> ForcedEnd<'a> {
     fn add(&mut self, entry: &'a TranscriptEntry) {
         match entry {
             TranscriptEntry::Replied { message, .. } => self.words.push(message),
-            TranscriptEntry::Expired { .. } => self.is_urgent = true,
+            TranscriptEntry::Expired { .. } | TranscriptEntry::Refused { .. } => self.is_urgent = true,
             _ => {}
         }
     }

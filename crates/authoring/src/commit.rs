@@ -5,6 +5,7 @@ use docent_jobs::{Outcome, crash};
 use docent_types::Halt;
 use docent_workspace::{CommitId, GitError};
 
+use crate::change_text::describe;
 use crate::files::Draft;
 use crate::progress::AgentTurn;
 use crate::record::Record;
@@ -14,12 +15,12 @@ use crate::wording;
 
 impl Session<'_> {
     /// Checks the agent's changes, and commits them.
-    pub(crate) async fn check_and_commit(&mut self, turn: &AgentTurn, finish: Finish) -> Result<(), TurnExit> {
+    pub(crate) async fn check_and_commit(&mut self, turn: &AgentTurn, mut finish: Finish) -> Result<(), TurnExit> {
         let Some(draft) = self.draft(turn).await? else { return Ok(()) };
         let is_unchanged = draft.overlay().is_unchanged();
         match finish.outcome {
-            agent::FinishOutcome::Stopped if !is_unchanged => {}
-            agent::FinishOutcome::Cannot | agent::FinishOutcome::Stopped => {
+            agent::FinishOutcome::Stopped | agent::FinishOutcome::Failed if !is_unchanged => {}
+            agent::FinishOutcome::Cannot | agent::FinishOutcome::Stopped | agent::FinishOutcome::Failed => {
                 let message = self.end_message(&finish);
                 return Err(TurnExit::Ended(Outcome::Failed { halt: Halt::Error, message }));
             }
@@ -31,6 +32,9 @@ impl Session<'_> {
                 self.record(Record::Unchanged { finish: Some(finish) });
                 return Ok(());
             }
+        }
+        if finish.title.is_empty() || !finish.words.is_empty() {
+            describe(&mut finish, &draft.page_changes());
         }
         if let Some(looks_like) = wording::secret_in(&self.part(&finish, None)) {
             let sentence = format!(
@@ -107,7 +111,8 @@ impl Session<'_> {
         match agent::next(&self.progress.transcript, &TurnSettings::default()) {
             Step::Done(finish) => finish,
             Step::CallModel(_) | Step::RunTools(_) | Step::Compact(_) => {
-                Finish { outcome: agent::FinishOutcome::Stopped, title: String::new(), summary: String::new() }
+                let (title, summary, words) = Default::default();
+                Finish { outcome: agent::FinishOutcome::Stopped, title, summary, words }
             }
         }
     }

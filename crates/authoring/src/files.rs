@@ -9,6 +9,7 @@ use docent_site::{Checked, Tree, from_root, new_findings};
 use docent_workspace::{Base, BlobId, GitError, Listing, Node, Overlay, PathRefused};
 use parking_lot::Mutex;
 
+use crate::change_text::{ChangeKind, PageChange, title_of};
 use crate::docs::{path_below_root, repository_path};
 
 /// An overlay as the agent's [`EditableTree`].
@@ -89,6 +90,21 @@ impl Draft {
     /// New problems that the checks find, and what they could not decide.
     pub(crate) fn checked(&self) -> Checked {
         new_findings(&self.before, self, &self.changed())
+    }
+
+    /// What happened to each changed file.
+    pub(crate) fn page_changes(&self) -> Vec<PageChange> {
+        let change = |path: String| {
+            let (before, after) = (self.before.read(&path), self.read(&path));
+            let kind = match (&before, &after) {
+                (None, _) => ChangeKind::Added,
+                (_, None) => ChangeKind::Removed,
+                _ => ChangeKind::Changed,
+            };
+            let title = after.or(before).and_then(|bytes| title_of(&path, &bytes));
+            PageChange { path, kind, title }
+        };
+        self.changed().into_iter().map(change).collect()
     }
 
     pub(crate) fn into_overlay(self) -> Overlay {

@@ -21,6 +21,7 @@
 
 mod address;
 mod author;
+mod change_text;
 mod commit;
 mod config;
 mod context_repositories;

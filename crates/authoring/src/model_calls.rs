@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use docent_agent::{self as agent, Compaction, ModelReply};
-use docent_llm::{Event, ModelErrorKind, Request};
+use docent_llm::{Event, ModelError, ModelErrorKind, Request, Retry};
 use docent_types::Role;
 
 use crate::events::LiveText;
@@ -11,7 +11,7 @@ use crate::notes;
 use crate::progress::AgentTurn;
 use crate::record::Record;
 use crate::session::Session;
-use crate::turn_exit::{TurnExit, model_failed};
+use crate::turn_exit::{TurnExit, failure_words, model_failed, refusal};
 
 /// How long a turn whose time is over still waits for the model's summary.
 const SUMMARY_TIMEOUT: Duration = Duration::from_secs(120);
@@ -65,11 +65,32 @@ impl Session<'_> {
         match outcome {
             Ok(Ok(reply)) => return Ok(Some(reply)),
             Ok(Err(error)) if error.kind == ModelErrorKind::ContextTooLong => self.record(Record::TooLong),
+            Ok(Err(error)) if error.kind == ModelErrorKind::Refused => {
+                self.record(Record::Refused { why: refusal(&error) });
+            }
+            // The wait before the next attempt counts as the turn's time.
+            Ok(Err(error)) if !self.has_expired() && self.outlasts_the_turn(&error) => {
+                let minutes = self.author.config.limits.minutes;
+                let why = failure_words(&error);
+                self.record(Record::Expired {
+                    why: format!("its {minutes} minutes would be over before the model could be asked again ({why})"),
+                });
+            }
             // A missing summary must not lose the work.
             Ok(Err(error)) if !self.has_expired() => return Err(model_failed(&error, &self.handle.job().model)),
             Ok(Err(_)) | Err(_) => self.expire(),
         }
         Ok(None)
+    }
+
+    /// Whether the model would be asked again only when the turn's time is over.
+    fn outlasts_the_turn(&mut self, error: &ModelError) -> bool {
+        let after = match error.kind.retry() {
+            Retry::Never => return false,
+            Retry::Soon => None,
+            Retry::After(wait) => Some(wait),
+        };
+        self.handle.retry_delay(after) >= self.time_left()
     }
 
     /// Whether the journal says that the time granted with the last message from outside is over.

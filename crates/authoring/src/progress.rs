@@ -178,6 +178,7 @@ impl JobState {
             }
             Record::TooLong => self.transcript.push(agent::TranscriptEntry::TooLong),
             Record::Expired { why } => self.transcript.push(agent::TranscriptEntry::Expired { why }),
+            Record::Refused { why } => self.transcript.push(agent::TranscriptEntry::Refused { why }),
             Record::Restarted { why } => {
                 self.forget_work();
                 self.restarts += 1;
@@ -213,7 +214,7 @@ impl JobState {
                 self.in_turn(|turn| turn.proposed = Some(Proposal::Included));
             }
             Record::Ended { failed } => {
-                self.changes_discarded = failed.is_some();
+                self.changes_discarded = failed.is_some() && self.turn.as_ref().is_none_or(|turn| !turn.pushed);
                 self.end();
                 self.unreported_failure = failed;
             }

@@ -1,6 +1,6 @@
 //! The steps with effects outside: the push and the pull request.
 
-use docent_agent::{self as agent, Finish};
+use docent_agent::{self as agent, Finish, FinishOutcome};
 use docent_forge::{ForgeError, PullRequest, PullRequestSpec, PullState};
 use docent_jobs::{JobProgress, Outcome};
 use docent_types::{Halt, Role};
@@ -171,6 +171,11 @@ impl Session<'_> {
 
     /// The turn's end, when all effects are done.
     pub(crate) fn end(&self, turn: &AgentTurn) -> TurnExit {
-        TurnExit::Ended(Outcome::Completed { message: self.end_message(&self.finish(turn)) })
+        let finish = self.finish(turn);
+        let message = self.end_message(&finish);
+        TurnExit::Ended(match finish.outcome {
+            FinishOutcome::Failed => Outcome::Failed { halt: Halt::Error, message },
+            FinishOutcome::Done | FinishOutcome::Cannot | FinishOutcome::Stopped => Outcome::Completed { message },
+        })
     }
 }

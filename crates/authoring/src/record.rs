@@ -64,6 +64,8 @@ pub enum Record {
     TooLong,
     /// The turn's time is over.
     Expired { why: String },
+    /// The model refused to answer.
+    Refused { why: String },
     /// The turn starts over on a new base, for this reason.
     Restarted { why: String },
     /// The mirror holds the turn's commit.
@@ -174,6 +176,7 @@ impl Record {
             Self::Compacted { .. } => "compacted",
             Self::TooLong => "too_long",
             Self::Expired { .. } => "expired",
+            Self::Refused { .. } => "refused",
             Self::Restarted { .. } => "restarted",
             Self::Committed { .. } => "committed",
             Self::Pushed { .. } => "pushed",

@@ -140,8 +140,8 @@ impl<'a> Session<'a> {
     pub(crate) fn end_message(&self, finish: &Finish) -> String {
         let turn = self.progress.turn.as_ref();
         let notes = notes::for_people(turn, &self.progress, self.handle.job(), &self.project.branch);
-        let parts: Vec<String> = std::iter::once(finish.summary.clone()).chain(notes).collect();
-        parts.join("\n\n")
+        let parts = [finish.summary.clone(), finish.words.clone()].into_iter().chain(notes);
+        parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
     }
 }
 

@@ -104,8 +104,18 @@ pub(crate) fn model_failed(error: &ModelError, name: &str) -> TurnExit {
         Retry::After(wait) => Some(wait),
         Retry::Never => return failed(Halt::Error, permanent_failure(error, name)),
     };
-    let why = without_secrets(one_line(error), "the model failed in words that hold what looks like a secret");
+    let why = failure_words(error);
     TurnExit::Failure(Failure::Retry { why, halt: Halt::Error, after, attempts: Some(attempts) })
+}
+
+/// Why a call failed, in words that may be shown.
+pub(crate) fn failure_words(error: &ModelError) -> String {
+    without_secrets(one_line(error), "the model failed in words that hold what looks like a secret")
+}
+
+/// A model's refusal, and the remedy.
+pub(crate) fn refusal(error: &ModelError) -> String {
+    format!("{}. Word the instruction differently, or use another model", failure_words(error))
 }
 
 /// Why a retry is useless, and the remedy.
@@ -117,9 +127,9 @@ fn permanent_failure(error: &ModelError, name: &str) -> String {
             "{why} Look at the key that `[models.{name}]` in the configuration names, then send the instruction again."
         ),
         ModelErrorKind::ContextTooLong => format!(
-            "{why} What is asked and what it needs do not fit into the model's context: ask for less at a time, or              configure a model with a larger one."
+            "{why} What is asked and what it needs do not fit into the model's context: ask for less at a time, or \
+             configure a model with a larger one."
         ),
-        ModelErrorKind::Refused => format!("{why} Word the instruction differently, or use another model."),
         _ => format!("{why} Look at `[models.{name}]` in the configuration, and at the log."),
     }
 }
@@ -202,7 +212,6 @@ mod tests {
         for (kind, words) in [
             (ModelErrorKind::Auth, "`[models.opus]` in the configuration"),
             (ModelErrorKind::ContextTooLong, "ask for less"),
-            (ModelErrorKind::Refused, "Word the instruction differently"),
         ] {
             let text = message(model_failed(&ModelError::new(kind, "no"), "opus"));
             assert!(text.contains(words) && text.ends_with('.'), "{text}");

@@ -131,6 +131,11 @@ impl Handle {
     }
 
     /// The job as last written.
+    /// How long this job waits before it is tried again if the attempt fails now, at least `requested`.
+    pub fn retry_delay(&self, requested: Option<Duration>) -> Duration {
+        crate::state::retry_delay(self.row.id(), self.row.attempt.failed, requested)
+    }
+
     pub fn job(&self) -> &AgentJob {
         &self.row.job
     }

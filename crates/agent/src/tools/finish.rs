@@ -46,10 +46,29 @@ struct FinishArguments {
     summary: String,
     #[serde(default, deserialize_with = "lenient_bool")]
     known_problems: bool,
+    #[serde(default, rename = "failed_edits")]
+    failed_edits: FailedEdits,
+    /// The summary names every edit that failed. Models are not told of it: they are asked to try again.
+    #[serde(default)]
+    tells_failures: bool,
 }
 
+/// The value of [`FAILED_EDITS`], which is added to a model's call when every edit of its turn failed.
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum FailedEdits {
+    #[default]
+    None,
+    New,
+    /// The model was told of them.
+    Told,
+}
+
+/// The name of a field of the input that is not offered to models.
+pub(crate) const FAILED_EDITS: &str = "failed_edits";
+
 fn run(
-    FinishArguments { outcome, title, summary, known_problems }: FinishArguments,
+    FinishArguments { outcome, title, summary, known_problems, failed_edits, tells_failures }: FinishArguments,
     workbench: &Workbench<'_>,
 ) -> CallResult {
     if summary.trim().is_empty() {
@@ -62,6 +81,11 @@ fn run(
         return Err("the title is empty; say in a few words what was done".to_owned());
     }
     let changed = workbench.files.changed();
+    match failed_edits {
+        FailedEdits::New if changed.is_empty() && !tells_failures => return Err(NOTHING_CHANGED.to_owned()),
+        FailedEdits::Told if changed.is_empty() && !tells_failures => return Ok(WITHOUT_CHANGE.to_owned()),
+        _ => {}
+    }
     let found = secrets(workbench.files.base(), workbench.tree(), &changed);
     if !found.is_empty() {
         let lines: Vec<String> = found.iter().take(20).map(|secret| format!("- {secret}")).collect();
@@ -78,6 +102,20 @@ fn run(
 const ACCEPTED: &str = "Finished.";
 const HANDED_BACK: &str = "Your changes broke something. Fix it, or call `finish` again with `known_problems` where it \
                            has to be so:";
+
+const NOTHING_CHANGED: &str = "Nothing is changed: every edit failed. Look at the answers and make the change in another \
+                               way, or call `finish` with the outcome `cannot` and say why.";
+const WITHOUT_CHANGE: &str = "Ended. Nothing is changed: every edit failed.";
+
+/// Whether this is a result of `finish` that tells the model of failed edits.
+pub(crate) fn was_told_of_edits(result: &ToolResult) -> bool {
+    result.is_error && [NOTHING_CHANGED, super::UNSEEN].contains(&result.output.as_str())
+}
+
+/// Whether an accepted `finish` ended a turn whose edits all failed.
+pub(crate) fn changed_nothing(output: &str) -> bool {
+    output == WITHOUT_CHANGE
+}
 
 /// Whether this is a result of `finish` that returns problems to the model.
 pub(crate) fn is_handed_back(result: &ToolResult) -> bool {

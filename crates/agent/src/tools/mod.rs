@@ -37,7 +37,7 @@ use crate::transcript::{Call, ToolResult, Transcript};
 use crate::turn_settings::TurnSettings;
 use crate::workbench::{ToolContext, Workbench, cut};
 
-pub(crate) use finish::{is_handed_back, remaining_problems};
+pub(crate) use finish::{FAILED_EDITS, changed_nothing, is_handed_back, remaining_problems, was_told_of_edits};
 
 pub(crate) const FINISH: &str = finish::TOOL.name;
 pub(crate) const TODO_WRITE: &str = todo_write::TOOL.name;
@@ -117,20 +117,17 @@ pub fn specs(settings: &TurnSettings) -> Vec<ToolSpec> {
 }
 
 /// Runs calls. Consecutive reading calls run in parallel; an edit runs alone. The result is the same as if the calls
-/// ran one after the other. Every call gets a result, in order: a call that cannot be parsed, is refused or fails gets
-/// the reason, and so does one after an accepted `finish` or beyond the limit of a reply.
+/// ran one after the other, with `finish` last wherever it stands. Every call gets a result, in order: a call that cannot
+/// be parsed, is refused or fails gets the reason, and so does one beyond the limit of a reply.
 pub fn run_tools(calls: &[Call], files: &mut dyn EditableTree, context: &ToolContext) -> Vec<ToolResult> {
     let mut workbench = Workbench { files, context };
     let mut results = Vec::with_capacity(calls.len());
     let mut reads = PendingReads::default();
     let mut edit_failed = false;
-    let mut is_over = false;
+    let mut endings = Vec::new();
     for (index, call) in calls.iter().enumerate() {
-        let work = match index {
-            _ if is_over => Err(OVER.to_owned()),
-            MOST_CALLS.. => Err(TOO_MANY.to_owned()),
-            _ => begin(call),
-        };
+        let work = if index < MOST_CALLS { begin(call) } else { Err(TOO_MANY.to_owned()) };
+        edit_failed |= work.is_err() && (index >= MOST_CALLS || is_edit(call));
         match work {
             Ok(ParsedCall::Reads(work)) => reads.add(call, work),
             Ok(ParsedCall::Edits(work)) => {
@@ -141,14 +138,21 @@ pub fn run_tools(calls: &[Call], files: &mut dyn EditableTree, context: &ToolCon
             }
             Ok(ParsedCall::Ends(work)) => {
                 reads.run(&workbench, &mut results);
-                let answer = if edit_failed { Err(UNSEEN.to_owned()) } else { work(&workbench) };
-                is_over = answer.is_ok();
-                results.push(answered(call, answer));
+                endings.push((results.len(), call, work));
+                // Holds the place of the answer.
+                results.push(answered(call, Err(OVER.to_owned())));
             }
             Err(why) => reads.add(call, Box::new(move |_| Err(why))),
         }
     }
     reads.run(&workbench, &mut results);
+    for (place, call, work) in endings {
+        let answer = if edit_failed { Err(UNSEEN.to_owned()) } else { work(&workbench) };
+        results[place] = answered(call, answer);
+        if !results[place].is_error {
+            break;
+        }
+    }
     shorten(&mut results);
     results
 }
@@ -172,7 +176,7 @@ const SHORT: usize = 1_000;
 const TOO_MANY: &str = "not done: a reply may make 256 calls; make this one, and those behind it that were left out, in \
                         your next replies";
 const OVER: &str = "not done: the call of `finish` before it ended the turn";
-const UNSEEN: &str = "a change before this call failed; look at its answer first, then finish";
+const UNSEEN: &str = "a change in the same reply failed; look at its answer first, then finish";
 
 type ReadOnly = Box<dyn FnOnce(&Workbench<'_>) -> CallResult + Send>;
 
@@ -206,6 +210,38 @@ fn begin(call: &Call) -> Result<ParsedCall, String> {
     };
     (tool.begin)(&call.input).map_err(|why| format!("{why}; `{}` takes {}", tool.name, shape(&(tool.schema)())))
 }
+
+/// Whether a call means to change files. A call that cannot be parsed counts by its tool.
+pub(crate) fn is_edit(call: &Call) -> bool {
+    match begin(call) {
+        Ok(work) => matches!(work, ParsedCall::Edits(_)),
+        Err(_) => find(&call.name).is_some_and(|tool| !READING.contains(&tool.name)) && call.input["command"] != "view",
+    }
+}
+
+/// Whether a text seems to hold a call of a tool: its name where the usual forms of a call in a text have it.
+pub fn holds_a_call(text: &str) -> bool {
+    let names_tool = |rest: &str| {
+        let name = rest.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | ':' | '=' | '>'));
+        let end = name.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(name.len());
+        find(&name[..end]).is_some()
+    };
+    CALL_MARKS.iter().any(|mark| text.match_indices(mark).any(|(at, _)| names_tool(&text[at + mark.len()..])))
+}
+
+/// What stands before the name of a tool in a call that is written as text.
+const CALL_MARKS: [&str; 6] = ["\"name\"", "\"tool\"", "\"function\"", "<function=", "<invoke name=", "<tool_call>"];
+
+/// The tools that change no file.
+const READING: [&str; 7] = [
+    list::TOOL.name,
+    read::TOOL.name,
+    search_text::TOOL.name,
+    search_docs::TOOL.name,
+    check_docs::TOOL.name,
+    TODO_WRITE,
+    FINISH,
+];
 
 /// A call had a different result during replay: the base is not the same as before.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]

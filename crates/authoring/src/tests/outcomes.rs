@@ -344,3 +344,70 @@ async fn the_first_page_makes_the_docs_root() {
     let ended = world.works_on(&job).await;
     assert_eq!(world.changed(&job.source.branch).await, ["site/pages/start.mdx"], "{}", message(&ended));
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_job_whose_edits_all_failed_is_failed_and_a_follow_up_can_mend_it() {
+    let model = Scripted::new();
+    model.calls("edit", json!({ "path": "nowhere.md", "old": "a", "new": "b" }));
+    let claim = json!({ "outcome": "done", "title": "Rename", "summary": "I renamed it." });
+    model.calls("finish", claim.clone()).calls("finish", claim);
+    let world = World::with(Arc::new(model.clone()));
+    let job = world.asks("Rename it").await;
+    let ended = world.works_on(&job).await;
+    assert_failed(&ended, Halt::Error, &["Nothing was changed", "nowhere.md"]);
+    assert!(!message(&ended).contains("I renamed it"), "{}", message(&ended));
+    assert!(world.pull_requests().await.is_empty());
+
+    model.calls("edit", json!({ "path": "setup.md", "old": "Widget", "new": "Gadget" }));
+    model.calls("finish", finish());
+    world.follows_up(&job, "Try setup.md").await;
+    assert_eq!(world.works_on(&job).await.status, JobStatus::Completed);
+    assert_eq!(world.pull_requests().await.len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_failed_turn_changed_is_in_a_pull_request_made_from_the_change() {
+    let edit = || json!({ "path": "setup.md", "old": "Widget", "new": "Gadget" });
+    let chatter = "I will call `finish` now.";
+    for (what, status) in
+        [("chatter", JobStatus::Completed), ("silence", JobStatus::Failed), ("refusal", JobStatus::Failed)]
+    {
+        let model = Scripted::new();
+        model.calls("edit", edit());
+        match what {
+            "chatter" => model.replies(chatter).replies(chatter).replies(chatter),
+            "silence" => model.replies("").replies(" ").replies(""),
+            _ => model.fails(ModelErrorKind::Refused),
+        };
+        let world = World::with(Arc::new(model.clone()));
+        let job = world.asks("Rename it").await;
+        let ended = world.works_on(&job).await;
+        assert_eq!(ended.status, status, "{what}: {}", message(&ended));
+        assert!(ended.pr_link.is_some(), "{what}");
+        let pull = world.pull_requests().await.remove(0);
+        assert!(pull.title.contains("Change ") && pull.title.contains("Setup"), "{}", pull.title);
+        assert_eq!(pull.title.starts_with("Unfinished: "), what != "chatter", "{}", pull.title);
+        assert!(pull.body.contains("- Changed `setup.md`"), "{}", pull.body);
+        let commit = world.commits(&job.source.branch).await.remove(0);
+        for text in [&pull.title, &pull.body, &commit.message] {
+            assert!(!text.contains("call `finish`"), "{text}");
+        }
+
+        // The next turn builds on it.
+        model.calls("finish", json!({ "outcome": "done", "title": "No more", "summary": "Nothing is left." }));
+        world.follows_up(&job, "Is anything left?").await;
+        assert_eq!(world.works_on(&job).await.status, JobStatus::Completed, "{what}");
+        let request = model.requests().pop().expect("a request");
+        assert!(!request.system.contains("nothing that you changed in it was kept"), "{what}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wait_that_outlasts_the_time_of_the_job_ends_it() {
+    let model = Scripted::new();
+    model.fails(ModelErrorKind::Overloaded { retry_after: Some(Duration::from_secs(61 * 60)) });
+    model.fails(ModelErrorKind::Overloaded { retry_after: None });
+    let world = World::with(Arc::new(model));
+    let job = world.asks(RENAME).await;
+    assert_failed(&world.works_on(&job).await, Halt::Error, &["would be over before the model could be asked again"]);
+}

@@ -24,6 +24,8 @@ pub(crate) struct CompletionParser {
     has_text: bool,
     /// The tools whose calls are searched in the text, and the text that is withheld meanwhile.
     held: Option<(Vec<KnownTool>, String)>,
+    /// Whether the model has given words of refusal.
+    has_refused: bool,
     over: bool,
 }
 
@@ -42,7 +44,7 @@ impl CompletionParser {
     fn choice(&mut self, choice: &Value<'_>, events: &mut Vec<Event>) {
         let delta = if choice.get("delta").is_object() { choice.get("delta") } else { choice.get("message") };
         self.say(delta.get("content"), events);
-        self.say(delta.get("refusal"), events);
+        self.has_refused |= delta.get("refusal").as_str().is_some_and(|words| !words.is_empty());
         for piece in delta.get("tool_calls").as_array().into_iter().flatten() {
             calls::add(&mut self.calls, piece);
         }
@@ -89,8 +91,11 @@ impl CompletionParser {
     }
 
     fn ends(&mut self, events: &mut Vec<Event>) -> Result<(), ReplyError> {
+        if self.has_refused && self.calls.is_empty() {
+            return Err(ReplyError::Refused);
+        }
         let reason = match self.reason.as_deref() {
-            Some("content_filter") => return Err(ReplyError::Refused),
+            Some("content_filter" | "refusal") => return Err(ReplyError::Refused),
             Some("error") => return Err(ReplyError::Cut),
             Some("length" | "max_tokens") => FinishReason::Length,
             Some("stop" | "eos" | "end_turn" | "stop_sequence" | "tool_calls" | "function_call") | None => {
@@ -147,7 +152,7 @@ impl ReplyParser for CompletionParser {
 
     fn done(&mut self, events: &mut Vec<Event>) -> Result<(), ReplyError> {
         // A proxy may append `[DONE]` to a reply that was cut before its first word.
-        let is_empty = self.calls.is_empty() && !self.has_text && self.reason.is_none();
+        let is_empty = self.calls.is_empty() && !self.has_text && !self.has_refused && self.reason.is_none();
         if is_empty { Err(ReplyError::Cut) } else { self.ends(events) }
     }
 

@@ -250,6 +250,9 @@ fn every_reason_to_stop_has_its_meaning_and_the_end_may_be_missing() {
         whole(chunks(&[hi(), finish(&json!("content_filter"))]) + DONE),
         (vec![text("hi")], Err(ReplyError::Refused))
     );
+    let refuses = || delta(&json!({ "refusal": "I cannot help with that." }));
+    assert_eq!(whole(chunks(&[refuses(), finish(&json!("stop"))]) + DONE), (vec![], Err(ReplyError::Refused)));
+    assert_eq!(whole(chunks(&[refuses()]) + DONE).1, Err(ReplyError::Refused));
     assert_eq!(whole(chunks(&[hi()])), (vec![text("hi")], Err(ReplyError::Cut)));
     assert_eq!(whole(DONE.to_owned()), (vec![], Err(ReplyError::Cut)));
     assert_eq!(whole(chunks(&[hi(), finish(&json!("error"))])).1, Err(ReplyError::Cut));
