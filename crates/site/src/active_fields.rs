@@ -239,12 +239,11 @@ impl Found<'_> {
                 continue;
             }
             let is_marked = text.starts_with(['|', '>', '&', '*', '!', '%', '@', '`', '?']);
-            match yaml::read(text) {
-                Ok(value) if !is_marked && !path.is_empty() => self.value(&path, &value),
-                Err(_) if !is_marked && !path.is_empty() && !text.starts_with(['"', '\'', '[', '{']) => {
-                    self.value(&path, &Yaml::Text(text.trim().to_owned()));
-                }
-                _ => self.add(at, line.trim(), format!("front matter line {}", line.trim())),
+            let is_enclosed = text.starts_with(['"', '\'', '[', '{']);
+            let value = if is_enclosed { yaml::read(text).ok() } else { Some(Yaml::Text(text.trim().to_owned())) };
+            match value.filter(|_| !is_marked && !path.is_empty()) {
+                Some(value) => self.value(&path, &value),
+                None => self.add(at, line.trim(), format!("front matter line {}", line.trim())),
             }
         }
     }
@@ -392,7 +391,7 @@ mod tests {
 
     #[test]
     fn a_block_that_is_not_yaml_is_judged_by_its_lines() {
-        let colon = "title: A: b: c\nhero:\n  name: x\n  actions:\n  - text: a\n    link: /a\n  - link: /b\ntags: [a, b]\nkeywords:\n- a\nnext: 'B'";
+        let colon = "title: A page: with a colon\ndescription: A: b: c\nhero:\n  name: x\n  actions:\n  - text: a\n    link: /a\n  - link: /b\ntags: [a, b]\nkeywords:\n- a\nnext: 'B'";
         assert_eq!(keys(Generator::VitePress, colon), Vec::<String>::new());
         for field in [
             "head: [x]",
